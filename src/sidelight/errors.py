@@ -1,0 +1,50 @@
+"""What can go wrong, said so that a person knows where and what to do next."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+
+class SidelightError(Exception):
+    """The base of every error that Sidelight raises on purpose."""
+
+
+class DataError(SidelightError, ValueError):
+    """Input that cannot be used: one line that names the place and the remedy.
+
+    >>> print(DataError("2 columns where 3 were expected", file="a.txt", line=7, remedy="give every token 3 columns"))
+    a.txt:7: 2 columns where 3 were expected; give every token 3 columns
+    """
+
+    def __init__(
+        self, problem: str, *, file: str | Path | None = None, line: int | None = None, remedy: str | None = None
+    ) -> None:
+        self.problem = problem
+        self.file = None if file is None else str(file)
+        self.line = line
+        self.remedy = remedy
+        place = "" if self.file is None else self.file if line is None else f"{self.file}:{line}"
+        super().__init__((f"{place}: " if place else "") + problem + (f"; {remedy}" if remedy else ""))
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return (_rebuild_data_error, (self.problem, self.file, self.line, self.remedy))
+
+
+def _rebuild_data_error(problem: str, file: str | None, line: int | None, remedy: str | None) -> DataError:
+    return DataError(problem, file=file, line=line, remedy=remedy)
+
+
+class ModelFileError(DataError):
+    """A model or checkpoint file that cannot be loaded."""
+
+
+class NotFitted(SidelightError, AttributeError):
+    """A prediction was asked of an estimator that has not been fitted."""
+
+
+class Infeasible(SidelightError):
+    """No output satisfies what is required of it."""
+
+
+class Intractable(SidelightError):
+    """The space does not offer this kind of inference."""

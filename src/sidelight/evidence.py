@@ -1,0 +1,135 @@
+"""What a person knows about an input, as frozen values.
+
+Evidence does not create labels: it admits a set of outputs. `Gold` admits one, `Partial` and `Candidates` a product set,
+`Unlabeled` all of them; `Companion` says whether any good output exists at all.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+Input = Any  # a sentence: tokens as strings, tuples of columns, attribute dicts, or a row view; a document for classes
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """One input and how much it counts; the kinds below say what is known of it."""
+
+    kind: ClassVar[str] = "evidence"
+    x: Input
+    weight: float = 1.0
+
+
+@dataclass(frozen=True, slots=True)
+class Gold(Evidence):
+    """The right output in full.
+
+    >>> Gold(["Lights", "on"], y=["NOUN", "ADP"]).weight
+    1.0
+    """
+
+    kind: ClassVar[str] = "gold"
+    y: Any = None
+
+
+@dataclass(frozen=True, slots=True)
+class Partial(Evidence):
+    """Labels for some tokens; `None` where nothing is known."""
+
+    kind: ClassVar[str] = "partial"
+    y: Sequence[Any | None] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Candidates(Evidence):
+    """For each token the labels it may have; `None` where any label may be. The admitted set is their product."""
+
+    kind: ClassVar[str] = "candidates"
+    y: Sequence[Collection[Any] | None] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Companion(Evidence):
+    """A yes (+1) or no (-1) to the question: does this input have a good structure?"""
+
+    kind: ClassVar[str] = "companion"
+    z: int = +1
+
+
+@dataclass(frozen=True, slots=True)
+class Unlabeled(Evidence):
+    """An input of the right sort, nothing else known."""
+
+    kind: ClassVar[str] = "unlabeled"
+
+
+KINDS: tuple[type[Evidence], ...] = (Gold, Partial, Candidates, Companion, Unlabeled)
+
+
+def _weights(weight: float | Iterable[float], count: int) -> Iterator[float]:
+    if isinstance(weight, (int, float, np.floating, np.integer)):
+        return iter([float(weight)] * count)
+    given = [float(value) for value in weight]
+    if len(given) != count:
+        raise ValueError(f"{len(given)} weights for {count} inputs; give one number or one per input")
+    return iter(given)
+
+
+def _same_length(xs: Sequence[Input], ys: Sequence[Any]) -> None:
+    if len(xs) != len(ys):
+        raise ValueError(f"{len(xs)} inputs but {len(ys)} outputs; give one output per input")
+
+
+def gold(xs: Sequence[Input], ys: Sequence[Any], *, weight: float | Iterable[float] = 1.0) -> list[Gold]:
+    """One `Gold` per input and output.
+
+    >>> len(gold([["a"], ["b", "c"]], [["X"], ["X", "Y"]]))
+    2
+    """
+    _same_length(xs, ys)
+    return [Gold(x, w, y) for x, y, w in zip(xs, ys, _weights(weight, len(xs)))]
+
+
+def partial(
+    xs: Sequence[Input], ys: Sequence[Sequence[Any | None]], *, weight: float | Iterable[float] = 1.0
+) -> list[Partial]:
+    """One `Partial` per input; `None` marks a token whose label is not known."""
+    _same_length(xs, ys)
+    return [Partial(x, w, y) for x, y, w in zip(xs, ys, _weights(weight, len(xs)))]
+
+
+def candidates(
+    xs: Sequence[Input],
+    ys: Sequence[Sequence[Collection[Any] | None]],
+    *,
+    weight: float | Iterable[float] = 1.0,
+) -> list[Candidates]:
+    """One `Candidates` per input: a collection of labels, or `None`, for every token."""
+    _same_length(xs, ys)
+    return [Candidates(x, w, y) for x, y, w in zip(xs, ys, _weights(weight, len(xs)))]
+
+
+def companion(xs: Sequence[Input], z: int, *, weight: float | Iterable[float] = 1.0) -> list[Companion]:
+    """One `Companion` per input, all with the same answer, +1 or -1."""
+    if z not in (1, -1):
+        raise ValueError(f"a companion answer is +1 or -1, not {z!r}")
+    return [Companion(x, w, z) for x, w in zip(xs, _weights(weight, len(xs)))]
+
+
+def unlabeled(xs: Sequence[Input], *, weight: float | Iterable[float] = 1.0) -> list[Unlabeled]:
+    """One `Unlabeled` per input."""
+    return [Unlabeled(x, w) for x, w in zip(xs, _weights(weight, len(xs)))]
+
+
+def shuffled(xs: Sequence[Sequence[Any]], *, seed: int | np.random.Generator = 0, copies: int = 1) -> list[list[Any]]:
+    """The same inputs with their tokens in random order, `copies` times: ready-made bad examples.
+
+    >>> sorted(shuffled([["a", "b", "c"]], seed=1)[0])
+    ['a', 'b', 'c']
+    """
+    rng = np.random.default_rng(seed)
+    return [[x[i] for i in rng.permutation(len(x))] for _ in range(copies) for x in xs]
