@@ -7,12 +7,27 @@ Evidence does not create labels: it admits a set of outputs. `Gold` admits one, 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from dataclasses import dataclass
-from typing import Any, ClassVar
+from dataclasses import dataclass, field
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
 Input = Any  # a sentence: tokens as strings, tuples of columns, attribute dicts, or a row view; a document for classes
+
+
+class Origin(NamedTuple):
+    """Where a piece of evidence was read: the file, and the line of each token (or one line for all of them)."""
+
+    file: str
+    lines: Sequence[int]
+
+    def line(self, token: int) -> int:
+        """The line of a token.
+
+        >>> Origin("a.txt", [4, 5]).line(1), Origin("a.jsonl", [9]).line(1)
+        (5, 9)
+        """
+        return self.lines[min(token, len(self.lines) - 1)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,19 +36,20 @@ class Evidence:
 
     kind: ClassVar[str] = "evidence"
     x: Input
-    weight: float = 1.0
+    weight: float = field(default=1.0, kw_only=True)
+    origin: Origin | None = field(default=None, kw_only=True, repr=False, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
 class Gold(Evidence):
     """The right output in full.
 
-    >>> Gold(["Lights", "on"], y=["NOUN", "ADP"]).weight
+    >>> Gold(["Lights", "on"], ["NOUN", "ADP"]).weight
     1.0
     """
 
     kind: ClassVar[str] = "gold"
-    y: Any = None
+    y: Any
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,15 +57,19 @@ class Partial(Evidence):
     """Labels for some tokens; `None` where nothing is known."""
 
     kind: ClassVar[str] = "partial"
-    y: Sequence[Any | None] = ()
+    y: Sequence[Any | None]
 
 
 @dataclass(frozen=True, slots=True)
 class Candidates(Evidence):
-    """For each token the labels it may have; `None` where any label may be. The admitted set is their product."""
+    """For each token the labels it may have; `None` where any label may be. The admitted set is their product.
+
+    Where the right label of a token is known besides, `known` says it; it must be among the token's candidates.
+    """
 
     kind: ClassVar[str] = "candidates"
-    y: Sequence[Collection[Any] | None] = ()
+    y: Sequence[Collection[Any] | None]
+    known: Sequence[Any | None] | None = field(default=None, kw_only=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +77,7 @@ class Companion(Evidence):
     """A yes (+1) or no (-1) to the question: does this input have a good structure?"""
 
     kind: ClassVar[str] = "companion"
-    z: int = +1
+    z: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +111,7 @@ def gold(xs: Sequence[Input], ys: Sequence[Any], *, weight: float | Iterable[flo
     2
     """
     _same_length(xs, ys)
-    return [Gold(x, w, y) for x, y, w in zip(xs, ys, _weights(weight, len(xs)))]
+    return [Gold(x, y, weight=w) for x, y, w in zip(xs, ys, _weights(weight, len(xs)))]
 
 
 def partial(
@@ -99,7 +119,7 @@ def partial(
 ) -> list[Partial]:
     """One `Partial` per input; `None` marks a token whose label is not known."""
     _same_length(xs, ys)
-    return [Partial(x, w, y) for x, y, w in zip(xs, ys, _weights(weight, len(xs)))]
+    return [Partial(x, y, weight=w) for x, y, w in zip(xs, ys, _weights(weight, len(xs)))]
 
 
 def candidates(
@@ -110,19 +130,19 @@ def candidates(
 ) -> list[Candidates]:
     """One `Candidates` per input: a collection of labels, or `None`, for every token."""
     _same_length(xs, ys)
-    return [Candidates(x, w, y) for x, y, w in zip(xs, ys, _weights(weight, len(xs)))]
+    return [Candidates(x, y, weight=w) for x, y, w in zip(xs, ys, _weights(weight, len(xs)))]
 
 
 def companion(xs: Sequence[Input], z: int, *, weight: float | Iterable[float] = 1.0) -> list[Companion]:
     """One `Companion` per input, all with the same answer, +1 or -1."""
     if z not in (1, -1):
         raise ValueError(f"a companion answer is +1 or -1, not {z!r}")
-    return [Companion(x, w, z) for x, w in zip(xs, _weights(weight, len(xs)))]
+    return [Companion(x, z, weight=w) for x, w in zip(xs, _weights(weight, len(xs)))]
 
 
 def unlabeled(xs: Sequence[Input], *, weight: float | Iterable[float] = 1.0) -> list[Unlabeled]:
     """One `Unlabeled` per input."""
-    return [Unlabeled(x, w) for x, w in zip(xs, _weights(weight, len(xs)))]
+    return [Unlabeled(x, weight=w) for x, w in zip(xs, _weights(weight, len(xs)))]
 
 
 def shuffled(xs: Sequence[Sequence[Any]], *, seed: int | np.random.Generator = 0, copies: int = 1) -> list[list[Any]]:

@@ -1,0 +1,1 @@
+"""Structured predictors learned from whatever supervision there is."""
