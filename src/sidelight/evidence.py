@@ -1,6 +1,6 @@
 """What a person knows about an input, as frozen values.
 
-Evidence does not create labels: it admits a set of outputs. `Gold` admits one, `Partial` and `Candidates` a product set,
+Evidence does not create labels: it admits a set of outputs. `Gold` admits one, `Partial` and `Candidates` a product,
 `Unlabeled` all of them; `Companion` says whether any good output exists at all.
 """
 
