@@ -1,1 +1,23 @@
-"""TODO"""
+"""Files to inputs and evidence, and every check of what is in them."""
+
+from sidelight.data.attributes import read_attributes
+from sidelight.data.checks import check_evidence
+from sidelight.data.columns import read_columns, write_columns
+from sidelight.data.corpus import Corpus
+from sidelight.data.files import read_lines, read_text, write_text_atomically
+from sidelight.data.jsonl import read_jsonl
+from sidelight.data.load import load_corpus, load_evidence
+
+__all__ = [
+    "Corpus",
+    "check_evidence",
+    "load_corpus",
+    "load_evidence",
+    "read_attributes",
+    "read_columns",
+    "read_jsonl",
+    "read_lines",
+    "read_text",
+    "write_columns",
+    "write_text_atomically",
+]

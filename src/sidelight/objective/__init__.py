@@ -1,1 +1,1 @@
-"""TODO"""
+"""Evidence meets space: losses that a solver sees only through cuts."""

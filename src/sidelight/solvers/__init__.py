@@ -1,1 +1,1 @@
-"""TODO"""
+"""One algorithm per file, its problem and its paper on top."""

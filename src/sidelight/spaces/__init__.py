@@ -1,1 +1,5 @@
-"""TODO"""
+"""Sets of outputs under linear scores."""
+
+from sidelight.spaces.chain import ChainScores, ChainSpace, Cost, GivenScores, Paths, Transitions
+
+__all__ = ["ChainScores", "ChainSpace", "Cost", "GivenScores", "Paths", "Transitions"]

@@ -1,0 +1,16 @@
+"""Names for the arrays that pass between folders, so that signatures say what they carry."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+Floats = NDArray[np.float64]
+Floats32 = NDArray[np.float32]
+Ints = NDArray[np.int64]  # offsets and counts
+Ids = NDArray[np.int32]  # attribute, label and parameter numbers
+Bytes = NDArray[np.uint8]  # masks, and text
+Keys = NDArray[np.uint64]  # packed feature keys, random states
+
+NO_BYTES: Bytes = np.zeros((0, 0), dtype=np.uint8)
+NO_FLOATS: Floats = np.zeros(0, dtype=np.float64)

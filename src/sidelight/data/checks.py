@@ -1,0 +1,137 @@
+"""Checks of evidence made in memory, before anything is learned from it."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Collection, Mapping, Sequence
+from typing import Any
+
+from sidelight.errors import DataError
+from sidelight.evidence import Candidates, Companion, Evidence, Gold, Partial
+
+
+def check_evidence(evidence: Sequence[Evidence], *, per_token: bool = True) -> None:
+    """Raise `DataError` at the first piece of evidence that cannot be used; it is named by its index, from 0.
+
+    A weight is finite and not negative, a companion answer +1 or -1, a sequence not empty, a candidate set not empty,
+    and a known label in its set. With `per_token`, outputs given as lists have one element per token of the input,
+    and those of `Gold` no `None`; turn it off for structures whose outputs are something else.
+
+    >>> from sidelight.evidence import Candidates
+    >>> check_evidence([Candidates(["Lights", "on"], [{"NOUN", "VERB"}, None])])
+    >>> check_evidence([Candidates(["Lights", "on"], [{"NOUN", "VERB"}, set()])])
+    Traceback (most recent call last):
+        ...
+    sidelight.errors.DataError: evidence 0 (Candidates), token 1: an empty candidate set; give at least one label, \
+or None for any label
+    """
+    for index, piece in enumerate(evidence):
+        if not isinstance(piece, Evidence):
+            raise DataError(
+                f"evidence {index} is a {type(piece).__name__}",
+                remedy="wrap the input in Gold, Partial, Candidates, Companion or Unlabeled",
+            )
+        _check_weight(piece, index)
+        length = _length(piece.x)
+        if length == 0:
+            raise trouble(piece, index, problem="the input has no tokens", remedy="leave it out")
+        match piece:
+            case Gold(y=y):
+                if per_token:
+                    _check_output(piece, index, length=length, output=y)
+            case Partial(y=y):
+                if per_token:
+                    _check_length(piece, index, length=length, output=y)
+            case Candidates(y=y, known=known):
+                if per_token:
+                    _check_length(piece, index, length=length, output=y)
+                _check_sets(piece, index, in_sequence=length is not None)
+                if known is not None:
+                    _check_known(piece, index, known=known)
+            case Companion(z=z) if z not in (1, -1):
+                raise trouble(piece, index, problem=f"the answer {z!r}", remedy="answer +1 or -1")
+
+
+def check_known_label(label: Any, labels: Collection[Any]) -> str | None:
+    """What is wrong with a known label and its candidate set, or `None`.
+
+    >>> check_known_label("A", ("B", "C"))
+    "the known label 'A' is not among the candidates {'B', 'C'}"
+    """
+    if label in labels:
+        return None
+    return f"the known label {label!r} is not among the candidates {{{', '.join(sorted(map(repr, labels)))}}}"
+
+
+KNOWN_REMEDY = "add the label to the candidates, or correct it"
+
+
+def trouble(piece: Evidence, index: int, *, problem: str, remedy: str, token: int | None = None) -> DataError:
+    """The error that names a piece of evidence, a token of it, and the file and line if these are known."""
+    where = f"evidence {index} ({type(piece).__name__})" + ("" if token is None else f", token {token}")
+    origin = piece.origin
+    if origin is None:
+        return DataError(f"{where}: {problem}", remedy=remedy)
+    line = origin.line(token or 0) if len(origin.lines) else None
+    return DataError(f"{where}: {problem}", file=origin.file, line=line, remedy=remedy)
+
+
+def _length(x: Any) -> int | None:
+    """The number of tokens, or `None` for an input that is not a sequence: a text, attributes, an object."""
+    if isinstance(x, str | bytes | Mapping):
+        return None
+    try:
+        return len(x)
+    except TypeError:
+        return None
+
+
+def _check_weight(piece: Evidence, index: int) -> None:
+    try:
+        usable = math.isfinite(piece.weight) and piece.weight >= 0
+    except (TypeError, ValueError):
+        usable = False
+    if not usable:
+        raise trouble(piece, index, problem=f"the weight {piece.weight!r}", remedy="give a finite number, 0 or more")
+
+
+def _check_output(piece: Evidence, index: int, *, length: int | None, output: Any) -> None:
+    if length is not None and isinstance(output, list | tuple):
+        _check_length(piece, index, length=length, output=output)
+        for t, label in enumerate(output):
+            if label is None:
+                raise trouble(piece, index, token=t, problem="no label", remedy="use Partial where labels are missing")
+
+
+def _check_length(piece: Evidence, index: int, *, length: int | None, output: Any) -> None:
+    if length is not None and isinstance(output, list | tuple) and len(output) != length:
+        raise trouble(
+            piece,
+            index,
+            problem=f"{length} tokens but an output for {len(output)}",
+            remedy="give one element per token",
+        )
+
+
+def _check_sets(piece: Candidates, index: int, *, in_sequence: bool) -> None:
+    for t, labels in enumerate(piece.y):
+        if labels is None:
+            continue
+        if in_sequence and (isinstance(labels, str) or not isinstance(labels, Collection)):
+            problem = f"the candidates {labels!r} are a {type(labels).__name__}"
+            raise trouble(
+                piece, index, token=t, problem=problem, remedy="give a set or tuple of labels, or None for any"
+            )
+        if len(labels) == 0:
+            remedy = "give at least one label, or None for any label"
+            raise trouble(piece, index, token=t, problem="an empty candidate set", remedy=remedy)
+
+
+def _check_known(piece: Candidates, index: int, *, known: Sequence[Any | None]) -> None:
+    if len(known) != len(piece.y):
+        problem = f"{len(piece.y)} candidate sets but {len(known)} known labels"
+        raise trouble(piece, index, problem=problem, remedy="give one known label, or None, per token")
+    for t, (label, labels) in enumerate(zip(known, piece.y)):
+        mismatch = None if label is None or labels is None else check_known_label(label, labels)
+        if mismatch:
+            raise trouble(piece, index, token=t, problem=mismatch, remedy=KNOWN_REMEDY)

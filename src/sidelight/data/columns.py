@@ -1,0 +1,158 @@
+"""Columns: one token a line, a blank line after each sentence, as in the CoNLL shared tasks."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+from sidelight.data.corpus import Corpus
+from sidelight.data.files import read_lines, shown_name
+from sidelight.errors import DataError
+from sidelight.evidence import Origin
+
+# What `str.split` takes for white space and a column file does not: a no-break space is part of its word.
+_ODD_SPACES = "".join(c for c in map(chr, range(0x3001)) if c.isspace() and c not in " \t\n\r")
+
+
+def read_columns(path: str | Path, *, label_column: int | None = -1, separator: str | None = None) -> Corpus:
+    """A corpus of sentences: each token a tuple of its columns, and its label if there is a label column.
+
+    `label_column` counts from 0, or from the end if negative; `None` says that all columns are input. `separator` is
+    what stands between two columns; `None` means a tab if the first token's line has one, else runs of spaces. Lines
+    that start with `-DOCSTART-` are lines like any other. Raises `DataError` for a file without tokens, a line with
+    more or fewer columns than the first, an empty label, and a label column that is not there.
+
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     _ = Path(folder, "a.txt").write_text("Lights NNS NOUN\\non IN ADP\\n\\nOff RB ADV\\n")
+    ...     corpus = read_columns(Path(folder, "a.txt"))
+    >>> corpus.xs[0], corpus.ys[1]
+    ([('Lights', 'NNS'), ('on', 'IN')], ['ADV'])
+    """
+    if separator == "":
+        raise DataError("an empty separator", remedy="give what stands between two columns, or None to find it")
+    file = shown_name(path)
+    lines = read_lines(path)
+    first = next((n for n, line in enumerate(lines) if line.strip(" \t")), None)
+    if first is None:
+        raise DataError("no tokens", file=file, remedy="give one token a line and a blank line after each sentence")
+    if separator is None and "\t" in lines[first]:
+        separator = "\t"
+    split = _splitter(lines, separator)
+    width = len(split(lines[first]))
+    if label_column is not None:
+        label_column = _label_position(label_column, width, file, first + 1)
+
+    xs: list[list[tuple[str, ...]]] = []
+    ys: list[list[str]] = []
+    origins: list[Origin] = []
+    x: list[tuple[str, ...]] = []
+    y: list[str] = []
+    for number, line in enumerate([*lines, ""]):  # the blank line at the end closes the last sentence
+        if line and line.strip(" \t"):
+            cells = split(line)
+            if len(cells) != width:
+                raise _ragged(len(cells), width, separator=separator, file=file, line=number + 1, first=first + 1)
+            if label_column is not None:
+                y.append(cells.pop(label_column))
+            x.append(tuple(cells))
+        elif x:
+            if "" in y:
+                raise DataError(
+                    "an empty label",
+                    file=file,
+                    line=number - len(y) + y.index("") + 1,
+                    remedy="write the label; where it is not known write _ and read the file as partial or candidates",
+                )
+            xs.append(x)
+            ys.append(y)
+            origins.append(Origin(file, range(number - len(x) + 1, number + 1)))
+            x, y = [], []
+    return Corpus(xs, None if label_column is None else ys, origins)
+
+
+def write_columns(xs: Sequence[Sequence[Any]], ys: Sequence[Sequence[str]] | None = None) -> str:
+    """The text of a column file: tabs between columns, the label last, a blank line after each sentence.
+
+    A token is a string or a sequence of strings. `read_columns` gives back what was written. Raises `DataError` for
+    what it could not give back: a tab or the end of a line inside a cell, an empty sentence, an empty label.
+
+    >>> write_columns([["Lights", "on"]], [["NOUN", "ADP"]])
+    'Lights\\tNOUN\\non\\tADP\\n\\n'
+    """
+    if ys is not None and len(xs) != len(ys):
+        raise DataError(f"{len(xs)} inputs but {len(ys)} outputs", remedy="give one output per input")
+    pieces: list[str] = []
+    width = 0
+    for s, x in enumerate(xs):
+        rows = [[token] if isinstance(token, str) else list(token) for token in x]
+        if not rows:
+            raise DataError(f"sentence {s} has no tokens", remedy="leave it out")
+        if ys is not None:
+            if len(ys[s]) != len(rows):
+                raise DataError(f"sentence {s} has {len(rows)} tokens but {len(ys[s])} labels", remedy="give one each")
+            for row, label in zip(rows, ys[s]):
+                row.append(label)
+        for t, row in enumerate(rows):
+            width = width or len(row)
+            problem = _unwritable(row, width, labelled=ys is not None)
+            if not pieces and problem is None and row[0].startswith("\ufeff"):
+                problem = "a file that starts with a byte order mark loses it when read"
+            if problem:
+                raise DataError(f"sentence {s}, token {t}: {problem}", remedy="change the token, or write JSON lines")
+            pieces.append("\t".join(row) + "\n")
+        pieces.append("\n")
+    return "".join(pieces)
+
+
+def _splitter(lines: list[str], separator: str | None) -> Callable[[str], list[str]]:
+    if separator is not None:
+        return lambda line: line.split(separator)
+    text = "\n".join(lines)
+    if any(space in text for space in _ODD_SPACES):
+        return lambda line: [cell for cell in line.replace("\t", " ").split(" ") if cell]
+    return str.split
+
+
+def _label_position(column: int, width: int, file: str, line: int) -> int:
+    if not -width <= column < width:
+        raise DataError(
+            f"label column {column} where the file has {width} column{'s' * (width != 1)}",
+            file=file,
+            line=line,
+            remedy=f"name a column from {-width} to {width - 1}",
+        )
+    if width == 1:
+        raise DataError(
+            "1 column, which leaves no input beside the label",
+            file=file,
+            line=line,
+            remedy="add the columns of the input, or read the file without labels (label column None)",
+        )
+    return column % width
+
+
+def _ragged(found: int, width: int, *, separator: str | None, file: str, line: int, first: int) -> DataError:
+    between = {None: "spaces", "\t": "tabs"}.get(separator, repr(separator))
+    return DataError(
+        f"{found} column{'s' * (found != 1)} where {width} were expected",
+        file=file,
+        line=line,
+        remedy=f"give every token the {width} columns that line {first} has, separated by {between}",
+    )
+
+
+def _unwritable(row: list[Any], width: int, *, labelled: bool) -> str | None:
+    if len(row) != width or not row:
+        return f"{len(row)} columns where {width} were expected"
+    for cell in row:
+        if not isinstance(cell, str):
+            return f"{cell!r} is not a string"
+        if "\t" in cell or "\n" in cell or "\r" in cell:
+            return f"{cell!r} holds a tab or the end of a line"
+    if labelled and not row[-1]:
+        return "an empty label"
+    if not "".join(row).strip(" ") or (width == 1 and " " in row[0]):
+        return f"{row!r} would not be read as one token"
+    return None

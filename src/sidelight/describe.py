@@ -1,0 +1,263 @@
+"""What a collection of evidence holds: how much of each kind, how ambiguous, which labels, and where it contradicts."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import chain
+from typing import Any
+
+import numpy as np
+
+from sidelight.errors import DataError
+from sidelight.evidence import KINDS, Candidates, Companion, Evidence, Gold, Origin, Partial
+
+SHOWN = 20  # rows of labels, and of conflicts, that the text shows
+
+
+@dataclass(frozen=True, slots=True)
+class KindSummary:
+    """How much evidence of one kind there is, and how many labels it leaves open."""
+
+    kind: str
+    examples: int
+    tokens: int
+    weight: float
+    labels_per_token: float | None = (
+        None  # for partial and candidates; None too where the number of labels is not known
+    )
+    ambiguous: float | None = None  # the share of tokens with more than one label left, for partial and candidates
+
+
+@dataclass(frozen=True, slots=True)
+class Conflict:
+    """Two pieces of evidence, by index, that cannot both be right."""
+
+    first: int
+    second: int
+    problem: str
+    origins: tuple[Origin | None, Origin | None] = (None, None)
+
+    def __str__(self) -> str:
+        one, other = (
+            f"evidence {index}" + ("" if origin is None else f" ({_place(origin)})")
+            for index, origin in zip((self.first, self.second), self.origins)
+        )
+        return f"{one} and {other}: {self.problem}"
+
+
+@dataclass(frozen=True, slots=True)
+class Description:
+    """What `describe` found; `str` makes a table of it."""
+
+    kinds: tuple[KindSummary, ...]
+    label_counts: Mapping[Any, int]  # known labels of gold and partial evidence, most frequent first
+    good: int
+    bad: int
+    duplicates: int  # pieces that say of an input what an earlier piece of the same kind said
+    conflicts: tuple[Conflict, ...]
+
+    def __str__(self) -> str:
+        if not self.kinds:
+            return "no evidence"
+        blocks = [_kind_table(self), *([_label_table(self.label_counts)] if self.label_counts else [])]
+        blocks.append(f"duplicates: {self.duplicates}")
+        lines = [f"conflicts: {len(self.conflicts)}", *(f"  {conflict}" for conflict in self.conflicts[:SHOWN])]
+        blocks.append("\n".join(lines + _more(len(self.conflicts))))
+        return "\n\n".join(blocks)
+
+
+def describe(evidence: Sequence[Evidence]) -> Description:
+    """Count and compare pieces of evidence, in time linear in their tokens.
+
+    An input is a list of tokens, or one token if it is a string, a dict, a row of numbers or an object without a
+    length. Where nothing is known of a token, all labels that occur in the evidence are open. Pieces about the same
+    input conflict if two `Gold` outputs differ, if it is both good and bad, or if the first `Gold` output is outside
+    its candidates or known labels. Objects that cannot be hashed are the same input only if they are the same object.
+
+    >>> from sidelight.evidence import Candidates, Gold
+    >>> print(describe([Gold(["on"], ["ADP"]), Candidates(["on"], [{"ADV", "VERB"}])]))
+    kind        examples  tokens  weight  ambiguity
+    gold               1       1       1
+    candidates         1       1       1  2.00 labels a token, 100.0% ambiguous
+    total              2       2       2
+    <BLANKLINE>
+    label  count   share
+    ADP        1  100.0%
+    <BLANKLINE>
+    duplicates: 0
+    <BLANKLINE>
+    conflicts: 1
+      evidence 0 and evidence 1: the gold label 'ADP' is outside the candidates at token 0
+    """
+    for index, piece in enumerate(evidence):
+        if not isinstance(piece, Evidence):
+            raise DataError(
+                f"evidence {index} is a {type(piece).__name__}", remedy="wrap the input in Gold or its like"
+            )
+    counts = Counter[Any]()
+    labels: set[Any] = set()
+    for piece in evidence:
+        if isinstance(piece, Gold | Partial):
+            counts.update(_labels(piece.y))
+        elif isinstance(piece, Candidates):
+            labels.update(chain.from_iterable(choice for choice in piece.y if choice is not None))
+    labels.update(counts)
+    groups: dict[str, list[Evidence]] = {kind.kind: [] for kind in KINDS}
+    for piece in evidence:
+        groups.setdefault(piece.kind, []).append(piece)
+    answers = Counter(piece.z for piece in evidence if isinstance(piece, Companion))
+    inputs = [_key(piece.x) for piece in evidence]
+    return Description(
+        kinds=tuple(_summary(kind, pieces, len(labels)) for kind, pieces in groups.items() if pieces),
+        label_counts=dict(sorted(counts.items(), key=lambda item: (-item[1], str(item[0])))),
+        good=answers[1],
+        bad=answers[-1],
+        duplicates=len(evidence) - len({(p.kind, key, _key(_known(p))) for p, key in zip(evidence, inputs)}),
+        conflicts=tuple(_conflicts(evidence, inputs)),
+    )
+
+
+def _labels(y: Any) -> Iterable[Any]:
+    parts = y if isinstance(y, list | tuple | np.ndarray) else (y,)
+    return (part for part in parts if isinstance(part, str | int | np.generic))
+
+
+def _tokens(x: Any) -> int:
+    if isinstance(x, str | bytes | Mapping) or (isinstance(x, np.ndarray) and x.ndim < 2):
+        return 1
+    try:
+        return len(x)
+    except TypeError:
+        return 1
+
+
+def _summary(kind: str, pieces: Sequence[Evidence], label_count: int) -> KindSummary:
+    sizes = Counter[int | None]()  # None where every label is open
+    for piece in pieces:
+        if isinstance(piece, Candidates):
+            sizes.update(None if choice is None else len(choice) for choice in piece.y)
+        elif isinstance(piece, Partial):
+            sizes.update(None if label is None else 1 for label in piece.y)
+    total = sizes.total()
+    mean = ambiguous = None
+    if total:
+        ambiguous = sum(count for size, count in sizes.items() if size is None or size > 1) / total
+        if label_count or not sizes[None]:
+            mean = sum((label_count if size is None else size) * count for size, count in sizes.items()) / total
+    tokens = sum(_tokens(piece.x) for piece in pieces)
+    return KindSummary(kind, len(pieces), tokens, float(sum(piece.weight for piece in pieces)), mean, ambiguous)
+
+
+def _known(piece: Evidence) -> Any:
+    match piece:
+        case Candidates(y=y, known=known):
+            return [None if choice is None else frozenset(choice) for choice in y], known
+        case Gold(y=y) | Partial(y=y):
+            return y
+        case Companion(z=z):
+            return z
+    return None
+
+
+def _key(value: Any) -> Hashable:
+    """A hashable stand-in that is equal for equal contents; for an object that cannot be hashed, its identity."""
+    if value is None or isinstance(value, str | int | float | bytes | frozenset | np.generic):
+        return value
+    if isinstance(value, list | tuple):
+        if all(type(part) is str for part in value):
+            return tuple(value)
+        return tuple([_key(part) for part in value])
+    if isinstance(value, Mapping):
+        return "mapping", frozenset((name, _key(part)) for name, part in value.items())
+    if isinstance(value, set):
+        return frozenset(_key(part) for part in value)
+    if isinstance(value, np.ndarray):
+        return _key(value.tolist())
+    try:
+        hash(value)
+    except TypeError:
+        return "object", id(value)
+    return "object", value
+
+
+def _conflicts(evidence: Sequence[Evidence], inputs: Sequence[Hashable]) -> Iterable[Conflict]:
+    golds: dict[Hashable, tuple[int, Gold, Hashable]] = {}
+    answers: dict[tuple[Hashable, int], int] = {}
+
+    def conflict(first: int, second: int, problem: str) -> Conflict:
+        return Conflict(first, second, problem, (evidence[first].origin, evidence[second].origin))
+
+    for index, (piece, x) in enumerate(zip(evidence, inputs)):
+        if isinstance(piece, Gold):
+            output = _key(piece.y)
+            first, _, earlier = golds.setdefault(x, (index, piece, output))
+            if output != earlier:
+                yield conflict(first, index, "the same input with different gold outputs")
+        elif isinstance(piece, Companion) and piece.z in (1, -1):
+            answers.setdefault((x, piece.z), index)
+            opposite = answers.get((x, -piece.z))
+            if opposite is not None:
+                yield conflict(opposite, index, "the same input is both good and bad")
+    for index, (piece, x) in enumerate(zip(evidence, inputs)):
+        if isinstance(piece, Partial | Candidates) and x in golds:
+            first, gold, _ = golds[x]
+            problem = _outside(gold, piece)
+            if problem:
+                yield conflict(first, index, problem)
+
+
+def _outside(gold: Gold, piece: Partial | Candidates) -> str | None:
+    output = gold.y if isinstance(gold.y, list | tuple | np.ndarray) else [gold.y]
+    for t, (label, admitted) in enumerate(zip(output, piece.y)):
+        if admitted is None:
+            continue
+        if isinstance(piece, Partial) and label != admitted:
+            return f"the gold label {label!r} is not the known label {admitted!r} at token {t}"
+        if isinstance(piece, Candidates) and label not in admitted:
+            return f"the gold label {label!r} is outside the candidates at token {t}"
+    return None
+
+
+def _place(origin: Origin) -> str:
+    return f"{origin.file}:{origin.line(0)}" if len(origin.lines) else origin.file
+
+
+def _kind_table(description: Description) -> str:
+    rows = [("kind", "examples", "tokens", "weight", "ambiguity")]
+    for row in description.kinds:
+        note = ""
+        if row.ambiguous is not None:
+            size = "" if row.labels_per_token is None else f"{row.labels_per_token:.2f} labels a token, "
+            note = f"{size}{row.ambiguous:.1%} ambiguous"
+        elif row.kind == Companion.kind:
+            note = f"{description.good} good, {description.bad} bad"
+        rows.append((row.kind, f"{row.examples:,}", f"{row.tokens:,}", f"{row.weight:,.10g}", note))
+    examples, tokens = (sum(getattr(row, name) for row in description.kinds) for name in ("examples", "tokens"))
+    weight = sum(row.weight for row in description.kinds)
+    rows.append(("total", f"{examples:,}", f"{tokens:,}", f"{weight:,.10g}", ""))
+    return _aligned(rows)
+
+
+def _label_table(counts: Mapping[Any, int]) -> str:
+    total = sum(counts.values())
+    rows = [("label", "count", "share")]
+    rows += [(str(label), f"{count:,}", f"{count / total:.1%}") for label, count in list(counts.items())[:SHOWN]]
+    return "\n".join([_aligned(rows), *_more(len(counts))])
+
+
+def _more(count: int) -> list[str]:
+    return [f"… and {count - SHOWN} more"] if count > SHOWN else []
+
+
+def _aligned(rows: Sequence[Sequence[str]]) -> str:
+    """Text in columns: the first and the fifth to the left, numbers to the right."""
+    widths = [max(map(len, column)) for column in zip(*rows)]
+    return "\n".join(
+        "  ".join(
+            cell.ljust(width) if at in (0, 4) else cell.rjust(width)
+            for at, (cell, width) in enumerate(zip(row, widths))
+        ).rstrip()
+        for row in rows
+    )

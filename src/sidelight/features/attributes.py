@@ -1,0 +1,164 @@
+"""Features that the user built: dicts or lists of attributes per token, as sklearn-crfsuite takes them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sidelight.errors import DataError
+from sidelight.features.extractor import NO_VALUES, Tensors, check_dense
+from sidelight.features.inputs import dense_rows
+from sidelight.features.rows import Rows, offsets_of
+from sidelight.features.strings import pack_strings, unpack_strings
+
+
+@dataclass(frozen=True, slots=True)
+class Attributes:
+    """Every token is a dict (name to string, number, bool, list or dict) or a list of attribute names.
+
+    `min_count`: attributes that occur less often are dropped; `transitions`: whether a tagger has transition weights.
+    """
+
+    min_count: int = 1
+    transitions: bool = True
+
+    def __post_init__(self) -> None:
+        if self.min_count < 1:
+            raise ValueError(f"min_count is {self.min_count}; give 1 or more")
+
+
+def attribute_values(token: Any) -> Iterator[tuple[Any, float]]:
+    """The attributes of a token and their values; a string value becomes part of the name.
+
+    >>> list(attribute_values({"word": "on", "len": 2.0, "title": False}))
+    [(('word', 'on'), 1.0), ('len', 2.0), ('title', 0.0)]
+    """
+    if isinstance(token, Mapping):
+        for name, value in token.items():
+            if isinstance(value, str):
+                yield (name, value), 1.0
+            elif isinstance(value, (bool, int, float, np.number, np.bool_)):
+                yield name, float(value)
+            elif isinstance(value, Mapping):
+                for inner, amount in attribute_values(value):
+                    yield (name, inner), amount
+            elif isinstance(value, (list, tuple, set, frozenset)):
+                for inner in value:
+                    yield (name, inner), 1.0
+            else:
+                raise TypeError(f"attribute {name!r} has a value of type {type(value).__name__}")
+    elif isinstance(token, str):
+        yield token, 1.0
+    elif isinstance(token, (list, tuple, set, frozenset)):
+        for name in token:
+            yield name, 1.0
+    else:
+        raise TypeError(f"{type(token).__name__} is neither a dict nor a list of attributes")
+
+
+def attribute_name(key: Any) -> str:
+    """The name of an attribute for people and files: parts joined by colons, as CRFsuite does."""
+    return ":".join(attribute_name(part) for part in key) if isinstance(key, tuple) else str(key)
+
+
+class AttributeExtractor:
+    """Numbers attributes; names are hashed by Python, values are kept as given."""
+
+    def __init__(self, attributes: Attributes) -> None:
+        self.attributes = attributes
+        self.names: list[str] = []
+        self.n_dense = 0
+        self._number: dict[str, int] = {}
+        self._keys: dict[Any, int] = {}  # (name, value) pairs seen before, so that names are joined once
+
+    @property
+    def n_attributes(self) -> int:
+        return len(self.names)
+
+    @property
+    def transitions(self) -> bool:
+        return self.attributes.transitions
+
+    def grow(self, xs: Sequence[Any], *, n_jobs: int | None = None) -> Rows:
+        if not self.names:
+            self.n_dense = dense_rows(xs).shape[1]
+        counts: dict[Any, int] = {}
+        keys = self._keys
+        for i, x in enumerate(xs):
+            for t, token in enumerate(x):
+                for key, _ in self._checked(token, i, t):
+                    counts[key] = counts.get(key, 0) + 1
+        for key, count in counts.items():
+            if keys.get(key, -1) < 0 and count >= self.attributes.min_count:
+                name = attribute_name(key)
+                if name not in self._number:
+                    self._number[name] = len(self.names)
+                    self.names.append(name)
+                keys[key] = self._number[name]
+        return self.rows(xs)
+
+    def rows(self, xs: Sequence[Any], *, n_jobs: int | None = None) -> Rows:
+        keys, number = self._keys, self._number
+        indices: list[int] = []
+        values: list[float] = []
+        ends = [0]
+        for i, x in enumerate(xs):
+            for t, token in enumerate(x):
+                for key, value in self._checked(token, i, t):
+                    attribute = keys.get(key)
+                    if attribute is None:
+                        attribute = keys[key] = number.get(attribute_name(key), -1)
+                    if attribute >= 0:
+                        indices.append(attribute)
+                        values.append(value)
+                ends.append(len(indices))
+        amounts = np.array(values, dtype=np.float64)
+        starts = offsets_of([len(x) for x in xs])
+        rows = Rows(
+            starts,
+            np.array(ends, dtype=np.int64),
+            np.array(indices, dtype=np.int32),
+            NO_VALUES if np.all(amounts == 1.0) else amounts,
+            dense_rows(xs),
+        )
+        return check_dense(rows, self.n_dense)
+
+    def name(self, attribute: int) -> str:
+        return self.names[attribute]
+
+    def state(self) -> tuple[dict[str, Any], Tensors]:
+        text, offsets = pack_strings(self.names)
+        spec = {
+            "kind": "attributes",
+            "min_count": self.attributes.min_count,
+            "transitions": self.attributes.transitions,
+            "n_dense": self.n_dense,
+        }
+        return spec, {"names.text": text, "names.offsets": offsets}
+
+    @classmethod
+    def restored(cls, spec: Mapping[str, Any], tensors: Mapping[str, NDArray[Any]]) -> AttributeExtractor:
+        self = cls(Attributes(spec["min_count"], spec["transitions"]))
+        self.names = unpack_strings(tensors["names.text"], tensors["names.offsets"])
+        self._number = {name: i for i, name in enumerate(self.names)}
+        self.n_dense = int(spec["n_dense"])
+        return self
+
+    def _checked(self, token: Any, i: int, t: int) -> Iterator[tuple[Any, float]]:
+        try:
+            for key, value in attribute_values(token):
+                if not math.isfinite(value):
+                    raise DataError(
+                        f"input {i}, token {t}: attribute {attribute_name(key)!r} has value {value}",
+                        remedy="replace NaN and infinite feature values",
+                    )
+                yield key, value
+        except TypeError as error:
+            raise DataError(
+                f"input {i}, token {t}: {error}", remedy="give dicts of strings and numbers, or lists of strings"
+            ) from None

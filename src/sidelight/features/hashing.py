@@ -1,0 +1,81 @@
+"""Template features without a vocabulary: a feature's hash is its attribute."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from hashlib import blake2b
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sidelight.features import keys as kernels
+from sidelight.features.extractor import Tensors, check_dense
+from sidelight.features.inputs import dense_rows
+from sidelight.features.lexicon import intern_columns, string_hashes
+from sidelight.features.programs import from_json, program, to_json
+from sidelight.features.rows import Rows
+from sidelight.features.templates import Templates
+from sidelight.features.vocabulary import compressed
+from sidelight.parallel import shards, threads
+
+
+class HashingExtractor:
+    """Hashes features into 2**hash_bits attributes; nothing about strings is stored, and nothing has a name."""
+
+    def __init__(self, templates: Templates) -> None:
+        assert templates.hash_bits is not None
+        self.templates = templates
+        self.program = program(templates)
+        self.bits = templates.hash_bits
+        self.n_dense = 0
+        self._started = False
+        digests = [blake2b(t.text.encode(), digest_size=8).digest() for t in templates.templates]
+        self.salts = np.array([int.from_bytes(digest, "little") for digest in digests], dtype=np.uint64)
+
+    @property
+    def n_attributes(self) -> int:
+        return 1 << self.bits
+
+    @property
+    def transitions(self) -> bool:
+        return self.templates.transitions
+
+    def grow(self, xs: Sequence[Any], *, n_jobs: int | None = None) -> Rows:
+        if not self._started:
+            self.n_dense = dense_rows(xs).shape[1]
+            self._started = True
+        return self.rows(xs, n_jobs=n_jobs)
+
+    def rows(self, xs: Sequence[Any], *, n_jobs: int | None = None) -> Rows:
+        columns = intern_columns(xs)
+        starts = columns.starts
+        tokens = int(starts[-1])
+        views = np.empty((len(self.templates.views), tokens), dtype=np.uint64)
+        for i, view in enumerate(self.templates.views):
+            views[i] = string_hashes(view, columns)
+        attributes = np.empty((tokens, len(self.templates.templates)), dtype=np.int32)
+        skip = self.templates.boundary == "skip"
+        flat = self.program
+
+        def run(shard: tuple[int, int]) -> None:
+            lo, hi = shard
+            out = attributes[int(starts[lo]) : int(starts[hi])]
+            slots = flat.slot_ptr, flat.slot_view, flat.slot_offset
+            kernels.hashed(starts, lo, hi, views, *slots, self.salts, self.bits, skip, out)
+
+        threads(run, shards(starts), n_jobs=n_jobs)
+        return check_dense(compressed(starts, attributes, dense_rows(xs)), self.n_dense)
+
+    def name(self, attribute: int) -> str:
+        return f"hash:{attribute}"
+
+    def state(self) -> tuple[dict[str, Any], Tensors]:
+        return {"kind": "hashing", "templates": to_json(self.templates), "n_dense": self.n_dense}, {}
+
+    @classmethod
+    def restored(cls, spec: Mapping[str, Any], tensors: Mapping[str, NDArray[Any]]) -> HashingExtractor:
+        self = cls(from_json(spec["templates"]))
+        self.n_dense = int(spec["n_dense"])
+        self._started = True
+        return self

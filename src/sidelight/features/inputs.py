@@ -1,0 +1,111 @@
+"""Inputs that carry more than tokens: dense rows beside them, or matrices alone."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from sidelight.arrays import Floats32, Ints
+from sidelight.errors import DataError
+from sidelight.features.rows import check_finite, offsets_of
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class WithDense:
+    """A sequence of tokens with a dense row (an embedding, say) for each of them.
+
+    >>> len(WithDense(["light", "on"], np.zeros((2, 4))))
+    2
+    """
+
+    tokens: Sequence[Any]
+    dense: Any  # [tokens, D]
+
+    def __post_init__(self) -> None:
+        if np.ndim(self.dense) != 2 or len(self.dense) != len(self.tokens):
+            raise DataError(
+                f"{len(self.tokens)} tokens with dense rows of shape {np.shape(self.dense)}",
+                remedy="give an array [tokens, dimensions]",
+            )
+
+    def __len__(self) -> int:
+        return len(self.tokens)
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter(self.tokens)
+
+    def __getitem__(self, token: int) -> Any:
+        return self.tokens[token]
+
+
+class Matrix(Sequence["MatrixSequence"]):
+    """Sequences whose token features are rows of a CSR matrix, of a dense array, or of both side by side.
+
+    >>> from scipy.sparse import csr_matrix
+    >>> xs = Matrix(csr_matrix(np.eye(3)), lengths=[2, 1])
+    >>> len(xs), len(xs[0])
+    (2, 2)
+    """
+
+    def __init__(self, sparse: Any = None, *, dense: Any = None, lengths: Sequence[int] | Ints) -> None:
+        self.starts = offsets_of(lengths)
+        tokens = int(self.starts[-1])
+        if sparse is None and dense is None:
+            raise ValueError("give a sparse matrix, dense rows, or both")
+        if np.any(np.diff(self.starts) < 1):
+            raise DataError(f"sequence {int(np.argmin(np.diff(self.starts)))} is empty", remedy="give lengths of 1 or more")
+        if sparse is not None:
+            from scipy.sparse import csr_matrix
+
+            sparse = csr_matrix(sparse)
+            sparse.sum_duplicates()
+            check_finite("sparse features", sparse.data)
+        self.sparse = sparse
+        if dense is None:
+            self.dense: Floats32 = np.zeros((tokens, 0), dtype=np.float32)
+        else:
+            self.dense = np.ascontiguousarray(dense, dtype=np.float32)
+            check_finite("dense features", self.dense)
+        for name, rows in (("sparse", self.sparse), ("dense", self.dense)):
+            if rows is not None and rows.shape[0] != tokens:
+                raise DataError(f"{rows.shape[0]} {name} rows for {tokens} tokens", remedy="make the lengths add up to the rows")
+
+    def __len__(self) -> int:
+        return len(self.starts) - 1
+
+    def __getitem__(self, index: Any) -> Any:
+        if isinstance(index, slice):
+            return [MatrixSequence(self, i) for i in range(*index.indices(len(self)))]
+        i = int(index)
+        if not -len(self) <= i < len(self):
+            raise IndexError(i)
+        return MatrixSequence(self, i % len(self))
+
+
+@dataclass(frozen=True, slots=True)
+class MatrixSequence:
+    """One sequence of a `Matrix`."""
+
+    matrix: Matrix
+    index: int
+
+    def __len__(self) -> int:
+        return int(self.matrix.starts[self.index + 1] - self.matrix.starts[self.index])
+
+    def __getitem__(self, token: int) -> None:
+        raise TypeError("the tokens of a matrix are rows, not values")
+
+
+def dense_rows(xs: Sequence[Any]) -> Floats32:
+    """The dense rows of a batch, [T, 0] if no input has any."""
+    widths = {x.dense.shape[1] if isinstance(x, WithDense) else 0 for x in xs}
+    if len(widths) > 1:
+        raise DataError(f"dense rows of widths {sorted(widths)} in one batch", remedy="give all inputs the same dimensions")
+    if widths <= {0}:
+        return np.zeros((sum(len(x) for x in xs), 0), dtype=np.float32)
+    dense = np.concatenate([np.asarray(x.dense, dtype=np.float32) for x in xs])
+    check_finite("dense features", dense)
+    return dense

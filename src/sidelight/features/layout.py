@@ -1,0 +1,91 @@
+"""Where each weight lives in the one flat weight vector."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from sidelight.arrays import Floats
+from sidelight.errors import DataError
+
+LARGEST = 2**31 - 1  # parameter numbers are 32-bit
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """Threshold, start, end, transition, dense and sparse weights, in this order; new attributes append at the end.
+
+    `null_label` is the asymmetric reduction of two classes: label 0 has no features, so its score is always 0.
+    `chain` gives transition and end weights; `bias` start weights (for classes: one weight per class).
+    """
+
+    n_labels: int
+    n_attributes: int
+    n_dense: int = 0
+    chain: bool = True
+    bias: bool = True
+    null_label: bool = False
+
+    def __post_init__(self) -> None:
+        if self.size > LARGEST:
+            raise DataError(
+                f"{self.n_attributes:,} attributes times {self.n_labels} labels are more than {LARGEST:,} weights",
+                remedy="raise min_count, or lower hash_bits",
+            )
+
+    @property
+    def columns(self) -> int:
+        """How many labels have feature weights."""
+        return self.n_labels - 1 if self.null_label else self.n_labels
+
+    @property
+    def start_at(self) -> int:
+        return 1
+
+    @property
+    def end_at(self) -> int:
+        return self.start_at + (self.columns if self.bias else 0)
+
+    @property
+    def transition_at(self) -> int:
+        return self.end_at + (self.n_labels if self.chain else 0)
+
+    @property
+    def dense_at(self) -> int:
+        return self.transition_at + (self.n_labels * self.n_labels if self.chain else 0)
+
+    @property
+    def emission_at(self) -> int:
+        return self.dense_at + self.n_dense * self.columns
+
+    @property
+    def size(self) -> int:
+        return self.emission_at + self.n_attributes * self.columns
+
+    def zeros(self) -> Floats:
+        return np.zeros(self.size)
+
+    def start(self, weights: Floats) -> Floats:
+        """Start weights. # [L]"""
+        out = np.zeros(self.n_labels)
+        if self.bias:
+            out[self.n_labels - self.columns :] = weights[self.start_at : self.end_at]
+        return out
+
+    def end(self, weights: Floats) -> Floats:
+        """End weights. # [L]"""
+        return weights[self.end_at : self.transition_at].copy() if self.chain else np.zeros(self.n_labels)
+
+    def transition(self, weights: Floats) -> Floats:
+        """Transition weights. # [L, L] from, to"""
+        shape = (self.n_labels, self.n_labels)
+        return weights[self.transition_at : self.dense_at].reshape(shape).copy() if self.chain else np.zeros(shape)
+
+    def attribute_weights(self, weights: Floats) -> Floats:
+        """A view of the sparse weights. # [A, columns]"""
+        return weights[self.emission_at :].reshape(self.n_attributes, self.columns)
+
+    def grown(self, n_attributes: int) -> Layout:
+        """The same layout with more attributes; old weights keep their places."""
+        return Layout(self.n_labels, n_attributes, self.n_dense, self.chain, self.bias, self.null_label)

@@ -1,0 +1,54 @@
+"""Templates as flat arrays that kernels read, and their place in model files."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from sidelight.arrays import Ints
+from sidelight.features.templates import Slot, Template, Templates
+
+
+@dataclass(frozen=True, slots=True)
+class Program:
+    """The slots of all templates, one after another."""
+
+    slot_ptr: Ints  # [M + 1]
+    slot_view: Ints  # [slots] which (transform, column)
+    slot_offset: Ints  # [slots]
+
+
+def program(templates: Templates) -> Program:
+    """The flat form of a set of templates."""
+    views = {view: i for i, view in enumerate(templates.views)}
+    slots = [slot for template in templates.templates for slot in template.slots]
+    return Program(
+        np.cumsum([0, *(len(template.slots) for template in templates.templates)]).astype(np.int64),
+        np.array([views[slot.transform, slot.column] for slot in slots], dtype=np.int64),
+        np.array([slot.offset for slot in slots], dtype=np.int64),
+    )
+
+
+def to_json(templates: Templates) -> dict[str, Any]:
+    """JSON values that `from_json` reads."""
+    return {
+        "templates": [[template.text, [list(slot) for slot in template.slots]] for template in templates.templates],
+        "transitions": templates.transitions,
+        "boundary": templates.boundary,
+        "min_count": templates.min_count,
+        "hash_bits": templates.hash_bits,
+    }
+
+
+def from_json(value: Mapping[str, Any]) -> Templates:
+    """The templates again."""
+    return Templates(
+        tuple(Template(text, tuple(Slot(*slot) for slot in slots)) for text, slots in value["templates"]),
+        value["transitions"],
+        value["boundary"],
+        value["min_count"],
+        value["hash_bits"],
+    )

@@ -1,0 +1,53 @@
+"""Ready sets of templates, under the names people know them by."""
+
+from __future__ import annotations
+
+from sidelight.features.templates import Templates, parse_templates
+
+
+def words(*, min_count: int = 1, hash_bits: int | None = None) -> Templates:
+    """The current word and the transitions: the features of the information extraction experiments with J-LIS."""
+    return parse_templates("U00:bias\nU01:%x[0,0]\nB", min_count=min_count, hash_bits=hash_bits)
+
+
+def window(size: int = 2, *, min_count: int = 1, hash_bits: int | None = None) -> Templates:
+    """The words at most `size` tokens away, the two bigrams with the current word, and the transitions.
+
+    >>> len(window(1).templates)
+    6
+    """
+    lines = ["U00:bias"]
+    lines += [f"U01[{offset}]:%x[{offset},0]" for offset in range(-size, size + 1)]
+    if size >= 1:
+        lines += ["U02:%x[-1,0]|%x[0,0]", "U03:%x[0,0]|%x[1,0]"]
+    return parse_templates("\n".join([*lines, "B"]), min_count=min_count, hash_bits=hash_bits)
+
+
+def spelling(*, min_count: int = 1, hash_bits: int | None = None) -> Templates:
+    """The set of thesis Table 6.1: bias, word, previous word, prefixes and suffixes up to 3, capital, hyphen, digit.
+
+    >>> spelling().templates[1].text
+    'U01:{}'
+    """
+    lines = ["U00:bias", "U01:%x[0,0]", "U02:%x[-1,0]"]
+    lines += [f"U1{n}:%suffix{n}[0,0]" for n in (1, 2, 3)]
+    lines += [f"U2{n}:%prefix{n}[0,0]" for n in (1, 2, 3)]
+    lines += ["U30:%capitalized[0,0]", "U31:%hyphen[0,0]", "U32:%digit[0,0]", "B"]
+    return parse_templates("\n".join(lines), min_count=min_count, hash_bits=hash_bits)
+
+
+def chunking(*, min_count: int = 1, hash_bits: int | None = None) -> Templates:
+    """The set of CRFsuite's chunking tutorial over columns word and part of speech.
+
+    Words up to two away, word bigrams, tags up to two away, tag bigrams and trigrams; nothing is seen beyond the ends. The
+    tutorial's marks for the two ends are the chain's own start and end weights here.
+    """
+    lines = [f"U0{i}:w[{o}]=%x[{o},0]" for i, o in enumerate(range(-2, 3))]
+    lines += ["U05:w[-1]|w[0]=%x[-1,0]|%x[0,0]", "U06:w[0]|w[1]=%x[0,0]|%x[1,0]"]
+    lines += [f"U1{i}:pos[{o}]=%x[{o},1]" for i, o in enumerate(range(-2, 3))]
+    lines += [f"U2{i}:pos[{o}]|pos[{o + 1}]=%x[{o},1]|%x[{o + 1},1]" for i, o in enumerate(range(-2, 2))]
+    lines += [
+        f"U3{i}:pos[{o}]|pos[{o + 1}]|pos[{o + 2}]=%x[{o},1]|%x[{o + 1},1]|%x[{o + 2},1]"
+        for i, o in enumerate(range(-2, 1))
+    ]
+    return parse_templates("\n".join([*lines, "B"]), boundary="skip", min_count=min_count, hash_bits=hash_bits)

@@ -1,0 +1,155 @@
+"""Features of a batch: a sparse row and a dense row per token, and the scores they give."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from sidelight.arrays import Floats, Floats32, Ids, Ints
+from sidelight.errors import DataError
+from sidelight.features.layout import Layout
+from sidelight.kernels import kernel
+
+
+@dataclass(frozen=True, slots=True)
+class Rows:
+    """Token features of N sequences with T tokens in all."""
+
+    starts: Ints  # [N + 1] first token of each sequence
+    indptr: Ints  # [T + 1] first entry of each token
+    indices: Ids  # [entries] attribute
+    values: Floats  # [entries], or [0] when every value is 1
+    dense: Floats32  # [T, D]
+
+    def __len__(self) -> int:
+        return len(self.starts) - 1
+
+    @property
+    def n_tokens(self) -> int:
+        return int(self.starts[-1])
+
+    @property
+    def lengths(self) -> Ints:
+        return np.diff(self.starts)
+
+    def take(self, which: Ints | Sequence[int]) -> Rows:
+        """The rows of some of the sequences."""
+        chosen = np.asarray(which, dtype=np.int64)
+        lengths = self.lengths[chosen]
+        starts = _offsets(lengths)
+        tokens = _spread(self.starts[chosen], lengths, starts)
+        entries = np.diff(self.indptr)[tokens]
+        indptr = _offsets(entries)
+        picked = _spread(self.indptr[tokens], entries, indptr)
+        return Rows(
+            starts,
+            indptr,
+            self.indices[picked],
+            self.values[picked] if len(self.values) else self.values,
+            self.dense[tokens],
+        )
+
+    def tokens_of(self, which: Ints | Sequence[int]) -> Ints:
+        """The token numbers of some of the sequences, in order."""
+        chosen = np.asarray(which, dtype=np.int64)
+        lengths = self.lengths[chosen]
+        return _spread(self.starts[chosen], lengths, _offsets(lengths))
+
+
+def _offsets(lengths: Ints) -> Ints:
+    out = np.zeros(len(lengths) + 1, dtype=np.int64)
+    np.cumsum(lengths, out=out[1:])
+    return out
+
+
+def _spread(firsts: Ints, lengths: Ints, offsets: Ints) -> Ints:
+    """firsts[i], firsts[i] + 1, … for each i, one after another."""
+    return np.repeat(firsts - offsets[:-1], lengths) + np.arange(int(offsets[-1]), dtype=np.int64)
+
+
+def offsets_of(lengths: Sequence[int] | Ints) -> Ints:
+    """Offsets of pieces of the given lengths.
+
+    >>> offsets_of([2, 3]).tolist()
+    [0, 2, 5]
+    """
+    return _offsets(np.asarray(lengths, dtype=np.int64))
+
+
+def check_finite(name: str, values: Floats | Floats32) -> None:
+    """Refuse NaN and infinite feature values."""
+    if not np.all(np.isfinite(values)):
+        where = int(np.flatnonzero(~np.isfinite(values.ravel()))[0])
+        raise DataError(
+            f"{name}: entry {where} is {values.ravel()[where]}", remedy="replace NaN and infinite feature values"
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class LinearScores:
+    """Token scores F w of a batch, computed block by block."""
+
+    rows: Rows
+    layout: Layout
+    weights: Floats
+    transition: Floats
+    start: Floats
+    end: Floats
+
+    def block(self, first: int, last: int) -> Floats:
+        out = np.zeros((last - first, self.layout.n_labels))
+        rows, layout = self.rows, self.layout
+        shift = layout.n_labels - layout.columns
+        _sparse_scores(
+            rows.indptr, rows.indices, rows.values, self.weights, layout.emission_at, layout.columns, shift, first, out
+        )
+        if layout.n_dense:
+            _dense_scores(rows.dense, self.weights, layout.dense_at, layout.columns, shift, first, out)
+        return out
+
+
+def scores(rows: Rows, layout: Layout, weights: Floats) -> LinearScores:
+    """The scores of all parts of a batch under the weights."""
+    parts = layout.transition(weights), layout.start(weights), layout.end(weights)
+    return LinearScores(rows, layout, weights, *parts)
+
+
+@kernel
+def _sparse_scores(
+    indptr: Ints,
+    indices: Ids,
+    values: Floats,
+    weights: Floats,
+    at: int,
+    columns: int,
+    shift: int,
+    first: int,
+    out: Floats,
+) -> None:
+    valued = values.shape[0] > 0
+    for t in range(out.shape[0]):
+        row = out[t]
+        for k in range(indptr[first + t], indptr[first + t + 1]):
+            base = at + np.int64(indices[k]) * columns
+            if valued:
+                value = values[k]
+                for label in range(columns):
+                    row[shift + label] += value * weights[base + label]
+            else:
+                for label in range(columns):
+                    row[shift + label] += weights[base + label]
+
+
+@kernel
+def _dense_scores(
+    dense: Floats32, weights: Floats, at: int, columns: int, shift: int, first: int, out: Floats
+) -> None:
+    for t in range(out.shape[0]):
+        row = out[t]
+        for k in range(dense.shape[1]):
+            value = np.float64(dense[first + t, k])
+            base = at + k * columns
+            for label in range(columns):
+                row[shift + label] += value * weights[base + label]

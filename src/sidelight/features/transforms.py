@@ -1,0 +1,53 @@
+"""Named functions of one string, for templates; `None` means that the feature is absent."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+
+from sidelight.errors import DataError
+
+Transform = Callable[[str], str | None]
+
+
+def _flag(test: Callable[[str], bool]) -> Transform:
+    return lambda text: "yes" if test(text) else None
+
+
+def _shape(text: str) -> str:
+    """Letters to X and x, digits to 0, runs shortened: "McGraw-12" is "XxXx-0"."""
+    kinds = "".join("X" if c.isupper() else "x" if c.islower() else "0" if c.isdigit() else c for c in text)
+    return re.sub(r"(.)\1+", r"\1", kinds)
+
+
+_NAMED: dict[str, Transform] = {
+    "x": lambda text: text,
+    "lower": str.lower,
+    "shape": _shape,
+    "capitalized": _flag(lambda text: text[:1].isupper()),
+    "hyphen": _flag(lambda text: "-" in text),
+    "digit": _flag(lambda text: any(c.isdigit() for c in text)),
+    "number": _flag(str.isdigit),
+    "punctuation": _flag(lambda text: bool(text) and not any(c.isalnum() for c in text)),
+}
+_SIZED = re.compile(r"(prefix|suffix)([1-9])")
+
+
+def transform(name: str) -> Transform:
+    """The transform of this name: x, lower, shape, capitalized, hyphen, digit, number, punctuation, prefixN, suffixN.
+
+    A prefix or suffix is absent from words that are shorter than it.
+
+    >>> transform("suffix3")("lighting"), transform("suffix3")("on"), transform("shape")("McGraw-12")
+    ('ing', None, 'XxXx-0')
+    """
+    if name in _NAMED:
+        return _NAMED[name]
+    sized = _SIZED.fullmatch(name)
+    if sized is None:
+        known = ", ".join([*_NAMED, "prefix1…9", "suffix1…9"])
+        raise DataError(f"unknown macro %{name}", remedy=f"use one of {known}")
+    count = int(sized[2])
+    if sized[1] == "prefix":
+        return lambda text: text[:count] if len(text) >= count else None
+    return lambda text: text[-count:] if len(text) >= count else None

@@ -1,0 +1,273 @@
+"""Template features with a vocabulary: every distinct feature seen in training is an attribute."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sidelight.arrays import Ids, Ints, Keys
+from sidelight.errors import DataError
+from sidelight.features import keys as kernels
+from sidelight.features.extractor import NO_VALUES, Tensors, check_dense
+from sidelight.features.inputs import dense_rows
+from sidelight.features.lexicon import Columns, Lexicon, intern_columns
+from sidelight.features.programs import from_json, program, to_json
+from sidelight.features.rows import Rows
+from sidelight.features.strings import pack_strings, unpack_strings
+from sidelight.features.templates import Templates
+from sidelight.parallel import shards, threads
+
+DIRECT = 1 << 20  # a table of at most so many places is addressed directly
+
+
+@dataclass(slots=True)
+class _Known:
+    """The features of one template."""
+
+    parts: Ids  # [n, slots] the numbers in the slots
+    attributes: Ids  # [n]
+
+
+@dataclass(frozen=True, slots=True)
+class _Tables:
+    """What `look_up` reads, for all templates."""
+
+    slot_size: Ints
+    kinds: Ints
+    table_at: Ints
+    table_bits: Ints
+    direct: Ids
+    hash_keys: Keys
+    hash_ids: Ids
+
+
+class TemplateExtractor:
+    """Numbers the features of templates; strings are interned once, keys are built from integers."""
+
+    def __init__(self, templates: Templates) -> None:
+        self.templates = templates
+        self.program = program(templates)
+        self.lexicons = [Lexicon(name, column) for name, column in templates.views]
+        empty = np.empty(0, dtype=np.int32)
+        self.known = [_Known(empty.reshape(0, len(t.slots)), empty) for t in templates.templates]
+        self.n_attributes = 0
+        self.n_dense = 0
+        self._tables: _Tables | None = None
+        self._names: list[tuple[int, int]] | None = None
+
+    @property
+    def transitions(self) -> bool:
+        return self.templates.transitions
+
+    def grow(self, xs: Sequence[Any], *, n_jobs: int | None = None) -> Rows:
+        columns = intern_columns(xs)
+        dense = dense_rows(xs)
+        if self.n_attributes == 0:
+            self.n_dense = dense.shape[1]
+        views = self._views(columns, grow=True)
+        tokens = int(columns.starts[-1])
+        order = range(len(self.known))
+        found = threads(lambda m: self._collect(m, columns.starts, views, tokens), order, n_jobs=n_jobs)
+        attributes = np.empty((tokens, len(self.known)), dtype=np.int32)
+        for m, (local, first, counts) in enumerate(found):
+            attributes[:, m] = self._number(m, local, first, counts, columns.starts, views)
+        self._tables = None
+        self._names = None
+        return check_dense(compressed(columns.starts, attributes, dense), self.n_dense)
+
+    def rows(self, xs: Sequence[Any], *, n_jobs: int | None = None) -> Rows:
+        columns = intern_columns(xs)
+        dense = dense_rows(xs)
+        views = self._views(columns, grow=False)
+        tables = self._tables = self._tables or self._build_tables()
+        starts = columns.starts
+        attributes = np.empty((int(starts[-1]), len(self.known)), dtype=np.int32)
+
+        def run(shard: tuple[int, int]) -> None:
+            lo, hi = shard
+            kernels.look_up(
+                starts,
+                lo,
+                hi,
+                views,
+                self.program.slot_ptr,
+                self.program.slot_view,
+                self.program.slot_offset,
+                tables.slot_size,
+                tables.kinds,
+                tables.table_at,
+                tables.table_bits,
+                tables.direct,
+                tables.hash_keys,
+                tables.hash_ids,
+                self.templates.boundary == "skip",
+                attributes[int(starts[lo]) : int(starts[hi])],
+            )
+
+        threads(run, shards(starts), n_jobs=n_jobs)
+        return check_dense(compressed(starts, attributes, dense), self.n_dense)
+
+    def name(self, attribute: int) -> str:
+        if self._names is None:
+            names = [(0, 0)] * self.n_attributes
+            for m, known in enumerate(self.known):
+                for row, number in enumerate(known.attributes.tolist()):
+                    names[number] = (m, row)
+            self._names = names
+        m, row = self._names[attribute]
+        template = self.templates.templates[m]
+        views = self.program.slot_view[self.program.slot_ptr[m] : self.program.slot_ptr[m + 1]]
+        parts = self.known[m].parts[row].tolist()
+        return template.name(self.lexicons[view].text(part) for view, part in zip(views, parts))
+
+    def state(self) -> tuple[dict[str, Any], Tensors]:
+        spec = {
+            "kind": "templates",
+            "templates": to_json(self.templates),
+            "n_attributes": self.n_attributes,
+            "n_dense": self.n_dense,
+        }
+        tensors: Tensors = {}
+        for i, lexicon in enumerate(self.lexicons):
+            tensors[f"lexicon.{i}.text"], tensors[f"lexicon.{i}.offsets"] = pack_strings(lexicon.strings)
+        for m, known in enumerate(self.known):
+            tensors[f"template.{m}.parts"] = known.parts
+            tensors[f"template.{m}.attributes"] = known.attributes
+        return spec, tensors
+
+    @classmethod
+    def restored(cls, spec: Mapping[str, Any], tensors: Mapping[str, NDArray[Any]]) -> TemplateExtractor:
+        self = cls(from_json(spec["templates"]))
+        for i, (name, column) in enumerate(self.templates.views):
+            strings = unpack_strings(tensors[f"lexicon.{i}.text"], tensors[f"lexicon.{i}.offsets"])
+            self.lexicons[i] = Lexicon(name, column, strings)
+        for m in range(len(self.known)):
+            self.known[m] = _Known(tensors[f"template.{m}.parts"], tensors[f"template.{m}.attributes"])
+        self.n_attributes = int(spec["n_attributes"])
+        self.n_dense = int(spec["n_dense"])
+        return self
+
+    def _views(self, columns: Columns, *, grow: bool) -> Ids:
+        """The value of every view at every token. # [V, T]"""
+        views = np.empty((len(self.lexicons), int(columns.starts[-1])), dtype=np.int32)
+        for i, lexicon in enumerate(self.lexicons):
+            views[i] = lexicon.numbers(columns, grow=grow)
+            if len(lexicon) >= 1 << kernels.SLOT_BITS:
+                raise DataError(
+                    f"column {lexicon.column} has more than {1 << kernels.SLOT_BITS:,} distinct values",
+                    remedy="use hash_bits instead of a vocabulary",
+                )
+        return views
+
+    def _slots(self, m: int) -> range:
+        return range(int(self.program.slot_ptr[m]), int(self.program.slot_ptr[m + 1]))
+
+    def _collect(self, m: int, starts: Ints, views: Ids, tokens: int) -> tuple[Ids, Ints, Ints]:
+        """The distinct features of a template in this batch: number per token, first token and count of each."""
+        slots = self._slots(m)
+        parts = np.empty((len(slots), tokens), dtype=np.int32)
+        skip = self.templates.boundary == "skip"
+        for s, slot in enumerate(slots):
+            view = views[self.program.slot_view[slot]]
+            kernels.slot_values(starts, 0, len(starts) - 1, view, int(self.program.slot_offset[slot]), skip, parts[s])
+        keys = np.empty(tokens, dtype=np.uint64)
+        kernels.pack_keys(parts, len(slots) > 3, keys)
+        space = float(np.prod([float(len(self.lexicons[self.program.slot_view[slot]])) for slot in slots]))
+        bits = max(4, int(np.ceil(np.log2(2 * max(2.0, min(float(tokens), space))))))
+        table_keys = np.empty(1 << bits, dtype=np.uint64)
+        table_ids = np.full(1 << bits, -1, dtype=np.int32)
+        found = np.empty(tokens, dtype=np.int32)
+        first = np.empty(1 << bits, dtype=np.int64)
+        counts = np.empty(1 << bits, dtype=np.int64)
+        size = kernels.collect(keys, bits, table_keys, table_ids, found, first, counts)
+        return found, first[:size].copy(), counts[:size].copy()
+
+    def _number(self, m: int, local: Ids, first: Ints, counts: Ints, starts: Ints, views: Ids) -> Ids:
+        """Attributes per token: known features keep theirs, new ones that are frequent enough get the next numbers."""
+        slots = self._slots(m)
+        sequence = np.searchsorted(starts, first, side="right") - 1
+        parts = np.empty((len(first), len(slots)), dtype=np.int32)
+        for s, slot in enumerate(slots):
+            offset = int(self.program.slot_offset[slot])
+            where = first + offset
+            low, high = starts[sequence], starts[sequence + 1]
+            inside = (where >= low) & (where < high)
+            value = views[self.program.slot_view[slot]][np.where(inside, where, first)]
+            edge = np.where(where < low, low - where - 1, 8 + where - high)
+            parts[:, s] = np.where(inside, value, edge)
+        table = np.full(len(first), -1, dtype=np.int32)
+        known = self.known[m]
+        fresh = np.ones(len(first), dtype=bool)
+        if len(known.attributes):
+            seen = {part.tobytes(): int(a) for part, a in zip(known.parts, known.attributes)}
+            for row in range(len(first)):
+                attribute = seen.get(parts[row].tobytes())
+                if attribute is not None:
+                    table[row] = attribute
+                    fresh[row] = False
+        fresh &= counts >= self.templates.min_count
+        new = np.flatnonzero(fresh)
+        table[new] = self.n_attributes + np.arange(len(new), dtype=np.int32)
+        self.known[m] = _Known(
+            np.ascontiguousarray(np.concatenate([known.parts, parts[new]])),
+            np.concatenate([known.attributes, table[new]]),
+        )
+        self.n_attributes += len(new)
+        padded = np.append(table, np.int32(-1))  # number -1, absent, reads the last entry
+        return padded[local]
+
+    def _build_tables(self) -> _Tables:
+        sizes = np.array([len(self.lexicons[view]) for view in self.program.slot_view], dtype=np.int64)
+        count = len(self.known)
+        kinds, at, bits = (np.zeros(count, dtype=np.int64) for _ in range(3))
+        direct_parts: list[Ids] = []
+        key_parts: list[Keys] = []
+        id_parts: list[Ids] = []
+        direct_size = hash_size = 0
+        for m, known in enumerate(self.known):
+            slots = self._slots(m)
+            space = float(np.prod(sizes[slots.start : slots.stop].astype(float)))
+            if space <= DIRECT:
+                table = np.full(int(space), -1, dtype=np.int32)
+                place = np.zeros(len(known.attributes), dtype=np.int64)
+                for s, slot in enumerate(slots):
+                    place = place * sizes[slot] + known.parts[:, s]
+                table[place] = known.attributes
+                kinds[m], at[m] = 0, direct_size
+                direct_parts.append(table)
+                direct_size += len(table)
+            else:
+                kinds[m], at[m] = (2 if len(slots) > 3 else 1), hash_size
+                bits[m] = int(np.ceil(np.log2(2 * max(8, len(known.attributes)))))
+                packed = np.empty(len(known.attributes), dtype=np.uint64)
+                kernels.pack_keys(np.ascontiguousarray(known.parts.T), len(slots) > 3, packed)
+                table_keys = np.zeros(1 << int(bits[m]), dtype=np.uint64)
+                table_ids = np.full(1 << int(bits[m]), -1, dtype=np.int32)
+                kernels.insert(packed, known.attributes, int(bits[m]), table_keys, table_ids)
+                key_parts.append(table_keys)
+                id_parts.append(table_ids)
+                hash_size += len(table_ids)
+        nothing = np.empty(0, dtype=np.int32)
+        return _Tables(
+            sizes,
+            kinds,
+            at,
+            bits,
+            np.concatenate([*direct_parts, nothing]),
+            np.concatenate([*key_parts, np.empty(0, dtype=np.uint64)]),
+            np.concatenate([*id_parts, nothing]),
+        )
+
+
+def compressed(starts: Ints, attributes: Ids, dense: NDArray[np.float32]) -> Rows:
+    """The rows of attribute numbers [T, M], leaving out the negative ones."""
+    indptr = np.zeros(len(attributes) + 1, dtype=np.int64)
+    indices = np.empty(int(np.count_nonzero(attributes >= 0)), dtype=np.int32)
+    kernels.compress(attributes, indptr, indices)
+    return Rows(starts, indptr, indices, NO_VALUES, dense)
+
+

@@ -1,0 +1,59 @@
+"""Supporting hyperplanes: all that a margin solver knows of an objective.
+
+A term of the objective is ℓ(max over outputs of offset + slope · w). Each output gives a cut
+
+    term's argument  >=  offset + slope · w,        with equality for the output that attains the maximum at w.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+
+from sidelight.arrays import Floats, Ints
+from sidelight.features.counts import SparseRows
+
+
+@dataclass(frozen=True, slots=True)
+class Cuts:
+    """Several cuts: row k belongs to the term `terms[k]`."""
+
+    terms: Ints  # [R]
+    slopes: SparseRows  # [R]
+    offsets: Floats  # [R]
+
+
+@dataclass(frozen=True, slots=True)
+class Worst:
+    """The largest offset + slope · w of every term at some weights, and what attains it."""
+
+    values: Floats  # [N]
+    outputs: Any
+
+
+class Terms(Protocol):
+    """Terms that can name their most violated cuts."""
+
+    prices: Floats  # [N] what one unit of loss costs
+
+    def __len__(self) -> int: ...
+
+    def worst(self, weights: Floats) -> Worst:
+        """The maximum of every term's argument."""
+        ...
+
+    def cuts(self, worst: Worst, which: Ints) -> Cuts:
+        """The cuts that attain it, for some of the terms."""
+        ...
+
+
+def total_loss(values: Floats, prices: Floats, power: int) -> float:
+    """Σ price · max(0, value)^power, power 1 for the hinge and 2 for its square.
+
+    >>> total_loss(np.array([2.0, -1.0]), np.array([1.0, 1.0]), 2)
+    4.0
+    """
+    positive = np.maximum(values, 0.0)
+    return float(np.sum(prices * (positive if power == 1 else positive * positive)))

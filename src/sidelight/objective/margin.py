@@ -1,0 +1,166 @@
+"""The terms of margin objectives over chains and classes.
+
+With price C and power p, a term costs C · max(0, value)^p where value is
+
+    target     max_h  Δ(h, y) + w·Φ(x, h) − w·Φ(x, y)          Gold, or a completed output in its place
+    negative   max_h  1 + w·Φ_B(x, h)                           Companion(−1)
+    positive          1 − w·Φ_B(x, ĥ)                           Companion(+1), ĥ the completed output
+
+and Φ_B(x, h) is Φ(x, h) / κ(x) with a constant threshold feature beside it (J-LIS, Eq. 5).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from sidelight.arrays import Floats, Ids, Ints
+from sidelight.features.counts import SparseRows, difference_rows, stacked
+from sidelight.features.layout import Layout
+from sidelight.features.rows import Rows, scores
+from sidelight.objective.cuts import Cuts, Terms, Worst
+from sidelight.spaces import ChainSpace, Cost, Paths
+
+
+@dataclass(frozen=True, slots=True)
+class ChainBatch:
+    """Inputs of one kind of evidence: their features, and the outputs they may have."""
+
+    rows: Rows
+    space: ChainSpace
+    layout: Layout
+    n_jobs: int | None = None
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def best(
+        self, weights: Floats, *, cost: Cost | None = None, rng: np.random.Generator | None = None
+    ) -> Paths:
+        """The best output of each input, with its cost added where one is given."""
+        return self.space.best(scores(self.rows, self.layout, weights), cost=cost, rng=rng, n_jobs=self.n_jobs)
+
+    def score(self, weights: Floats, labels: Ids) -> Floats:
+        """The score of a given output of each input. # [N]"""
+        return self.space.score(scores(self.rows, self.layout, weights), labels, n_jobs=self.n_jobs)
+
+    def differences(
+        self, which: Ints, plus: Ids, minus: Ids | None, *, scales: Floats, thresholds: Floats
+    ) -> SparseRows:
+        """scale · (Φ(x, plus) − Φ(x, minus)) and the threshold feature, for some of the inputs."""
+        return difference_rows(
+            self.rows,
+            self.layout,
+            which=which,
+            plus=plus,
+            minus=minus,
+            scales=scales,
+            thresholds=thresholds,
+            n_jobs=self.n_jobs,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class TargetTerms:
+    """max over outputs of cost and score, against the score of a target."""
+
+    batch: ChainBatch
+    cost: Cost
+    prices: Floats
+
+    def __len__(self) -> int:
+        return len(self.batch)
+
+    def worst(self, weights: Floats) -> Worst:
+        paths = self.batch.best(weights, cost=self.cost)
+        return Worst(paths.values - self.batch.score(weights, self.cost.targets), paths.labels)
+
+    def cuts(self, worst: Worst, which: Ints) -> Cuts:
+        size = len(which)
+        targets = self.cost.targets
+        slopes = self.batch.differences(which, worst.outputs, targets, scales=np.ones(size), thresholds=np.zeros(size))
+        return Cuts(which, slopes, self.cost.of(self.batch.rows.starts, worst.outputs)[which])
+
+    def with_targets(self, targets: Ids) -> TargetTerms:
+        return replace(self, cost=replace(self.cost, targets=targets))
+
+
+@dataclass(frozen=True, slots=True)
+class NegativeTerms:
+    """No output of these inputs may score above the threshold."""
+
+    batch: ChainBatch
+    sizes: Floats  # [N] κ(x)
+    prices: Floats
+
+    def __len__(self) -> int:
+        return len(self.batch)
+
+    def worst(self, weights: Floats) -> Worst:
+        paths = self.batch.best(weights)
+        return Worst(1.0 + paths.values / self.sizes + weights[0], paths.labels)
+
+    def cuts(self, worst: Worst, which: Ints) -> Cuts:
+        ones = np.ones(len(which))
+        slopes = self.batch.differences(which, worst.outputs, None, scales=1.0 / self.sizes[which], thresholds=ones)
+        return Cuts(which, slopes, ones)
+
+
+@dataclass(frozen=True, slots=True)
+class PositiveTerms:
+    """The completed output of each of these inputs should score above the threshold: one cut each."""
+
+    slopes: SparseRows
+    prices: Floats
+
+    def __len__(self) -> int:
+        return len(self.slopes)
+
+    def worst(self, weights: Floats) -> Worst:
+        return Worst(1.0 + self.slopes.dot(weights), None)
+
+    def cuts(self, worst: Worst, which: Ints) -> Cuts:
+        lengths = np.diff(self.slopes.indptr)[which]
+        indptr = np.concatenate([[0], np.cumsum(lengths)])
+        picked = np.repeat(self.slopes.indptr[which] - indptr[:-1], lengths) + np.arange(indptr[-1])
+        return Cuts(which, SparseRows(indptr, self.slopes.indices[picked], self.slopes.values[picked]), np.ones(len(which)))
+
+    def all_cuts(self) -> Cuts:
+        return Cuts(np.arange(len(self)), self.slopes, np.ones(len(self)))
+
+
+def positive_terms(batch: ChainBatch, labels: Ids, sizes: Floats, prices: Floats) -> PositiveTerms:
+    """The terms of positive companion examples whose outputs have been completed."""
+    which = np.arange(len(batch), dtype=np.int64)
+    slopes = batch.differences(which, labels, None, scales=-1.0 / sizes, thresholds=-np.ones(len(batch)))
+    return PositiveTerms(slopes, prices)
+
+
+class StackedTerms:
+    """Several kinds of terms under one numbering."""
+
+    def __init__(self, parts: Sequence[Terms]) -> None:
+        self.parts = list(parts)
+        self.firsts = np.cumsum([0, *(len(part) for part in self.parts)])
+        self.prices = np.concatenate([part.prices for part in self.parts]) if self.parts else np.zeros(0)
+
+    def __len__(self) -> int:
+        return int(self.firsts[-1])
+
+    def worst(self, weights: Floats) -> Worst:
+        found = [part.worst(weights) for part in self.parts]
+        return Worst(np.concatenate([one.values for one in found]) if found else np.zeros(0), found)
+
+    def cuts(self, worst: Worst, which: Ints) -> Cuts:
+        pieces = []
+        for part, found, first, last in zip(self.parts, worst.outputs, self.firsts[:-1], self.firsts[1:]):
+            mine = which[(which >= first) & (which < last)] - first
+            cuts = part.cuts(found, mine)
+            pieces.append(Cuts(cuts.terms + first, cuts.slopes, cuts.offsets))
+        return Cuts(
+            np.concatenate([piece.terms for piece in pieces]),
+            stacked([piece.slopes for piece in pieces]),
+            np.concatenate([piece.offsets for piece in pieces]),
+        )

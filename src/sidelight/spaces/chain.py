@@ -1,0 +1,167 @@
+"""The labelings of a batch of sequences, and the best of them under linear scores."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import NamedTuple, Protocol
+
+import numpy as np
+
+from sidelight.arrays import NO_FLOATS, Bytes, Floats, Ids, Ints
+from sidelight.errors import Infeasible
+from sidelight.parallel import shards, threads
+from sidelight.spaces import chain_kernels as kernels
+
+
+class ChainScores(Protocol):
+    """Scores of the parts of a batch of chains; token scores are asked for block by block."""
+
+    transition: Floats  # [L, L] from, to
+    start: Floats  # [L]
+    end: Floats  # [L]
+
+    def block(self, first: int, last: int) -> Floats:
+        """A fresh array [last - first, L] of scores of label l at tokens first..last."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class GivenScores:
+    """Scores that a caller hands in as arrays."""
+
+    tokens: Floats  # [T, L]
+    transition: Floats
+    start: Floats
+    end: Floats
+
+    def block(self, first: int, last: int) -> Floats:
+        return np.array(self.tokens[first:last], dtype=np.float64, order="C")
+
+
+@dataclass(frozen=True, slots=True)
+class Cost:
+    """A cost that decomposes over tokens: costs[target, label], times a weight per token if given."""
+
+    targets: Ids  # [T]
+    costs: Floats  # [L, L]
+    token_weights: Floats = field(default_factory=lambda: NO_FLOATS)  # [T] or empty
+
+    def of(self, starts: Ints, labels: Ids) -> Floats:
+        """The cost of each sequence's labels. # [N]"""
+        per_token = self.costs[self.targets, labels]
+        if len(self.token_weights):
+            per_token = per_token * self.token_weights
+        return np.add.reduceat(per_token, starts[:-1]) if len(labels) else np.zeros(len(starts) - 1)
+
+
+class Paths(NamedTuple):
+    """One labeling per sequence."""
+
+    labels: Ids  # [T]
+    values: Floats  # [N] score, and cost if one was added
+
+
+@dataclass(frozen=True, slots=True)
+class Transitions:
+    """Which labels may follow which, begin and end a sequence."""
+
+    between: Bytes  # [L, L]
+    start: Bytes  # [L]
+    end: Bytes  # [L]
+
+
+@dataclass(frozen=True, slots=True)
+class ChainSpace:
+    """All label sequences of a batch, less what masks exclude."""
+
+    starts: Ints  # [N + 1] first token of each sequence
+    n_labels: int
+    allowed: Transitions | None = None
+    admitted: Bytes | None = None  # [T, L]
+    left_out: Bytes | None = None  # [T, L] at least one token must leave these
+
+    def inside(self, admitted: Bytes) -> ChainSpace:
+        """The labelings within per-token candidate sets."""
+        both = admitted if self.admitted is None else self.admitted & admitted
+        return replace(self, admitted=np.ascontiguousarray(both, dtype=np.uint8))
+
+    def outside(self, admitted: Bytes) -> ChainSpace:
+        """The labelings in which at least one token leaves its candidate set."""
+        return replace(self, left_out=np.ascontiguousarray(admitted, dtype=np.uint8))
+
+    def best(
+        self,
+        scores: ChainScores,
+        *,
+        cost: Cost | None = None,
+        rng: np.random.Generator | None = None,
+        n_jobs: int | None = None,
+    ) -> Paths:
+        """The best labeling of each sequence, with its cost added where one is given.
+
+        With `rng`, ties are broken uniformly at random. Raises `Infeasible` where the masks leave no labeling.
+        """
+        labels = np.empty(int(self.starts[-1]), dtype=np.int32)
+        values = np.empty(len(self.starts) - 1)
+        transition, start, end = self._masked(scores)
+        seeds = None if rng is None else rng.integers(0, 2**64, size=len(values), dtype=np.uint64)
+
+        def run(shard: tuple[int, int]) -> None:
+            lo, hi = shard
+            block = self._block(scores, cost, lo, hi)
+            if self.left_out is not None:
+                arguments = (self.starts, lo, hi, block, transition, start, end, self.left_out, labels, values)
+                kernels.viterbi_outside(*arguments)
+            elif seeds is not None:
+                kernels.viterbi_random_ties(self.starts, lo, hi, block, transition, start, end, seeds, labels, values)
+            else:
+                kernels.viterbi(self.starts, lo, hi, block, transition, start, end, labels, values)
+
+        threads(run, shards(self.starts), n_jobs=n_jobs)
+        if not np.all(values > -np.inf):
+            where = int(np.flatnonzero(~(values > -np.inf))[0])
+            raise Infeasible(f"sequence {where}: the allowed transitions and candidate labels leave no labeling")
+        return Paths(labels, values)
+
+    def score(self, scores: ChainScores, labels: Ids, *, n_jobs: int | None = None) -> Floats:
+        """The score of a given labeling of each sequence. # [N]"""
+        values = np.empty(len(self.starts) - 1)
+
+        def run(shard: tuple[int, int]) -> None:
+            lo, hi = shard
+            block = scores.block(int(self.starts[lo]), int(self.starts[hi]))
+            arguments = (self.starts, lo, hi, block, scores.transition, scores.start, scores.end, labels, values)
+            kernels.path_scores(*arguments)
+
+        threads(run, shards(self.starts), n_jobs=n_jobs)
+        return values
+
+    def admits(self, labels: Ids) -> Bytes:
+        """Whether each sequence's labeling is in the space. # [N] of 0 and 1"""
+        size = self.n_labels
+        zeros = np.zeros((size, size)), np.zeros(size), np.zeros(size)
+        transition, start, end = self._masked(GivenScores(np.zeros((len(labels), size)), *zeros))
+        scores = GivenScores(np.zeros((len(labels), size)), transition, start, end)
+        fits = self.score(scores, labels) > -np.inf
+        if self.admitted is not None and len(labels):
+            per_token = self.admitted[np.arange(len(labels)), labels]
+            fits &= np.minimum.reduceat(per_token, self.starts[:-1]) > 0
+        return fits.astype(np.uint8)
+
+    def _masked(self, scores: ChainScores) -> tuple[Floats, Floats, Floats]:
+        if self.allowed is None:
+            return scores.transition, scores.start, scores.end
+        return (
+            np.where(self.allowed.between != 0, scores.transition, -np.inf),
+            np.where(self.allowed.start != 0, scores.start, -np.inf),
+            np.where(self.allowed.end != 0, scores.end, -np.inf),
+        )
+
+    def _block(self, scores: ChainScores, cost: Cost | None, lo: int, hi: int) -> Floats:
+        first, last = int(self.starts[lo]), int(self.starts[hi])
+        block = scores.block(first, last)
+        if cost is not None:
+            kernels.add_costs(block, first, cost.targets, cost.costs, cost.token_weights)
+        if self.admitted is not None:
+            kernels.close_labels(block, first, self.admitted)
+        return block
