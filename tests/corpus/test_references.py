@@ -125,6 +125,10 @@ def test_corpora_of_different_seeds_share_their_language() -> None:
     assert np.mean([token in ours for token in theirs]) > 0.9
 
 
+def test_no_slot_stays_open(many: list[Reference]) -> None:
+    assert not any({"{", "}"} & set(reference.tokens) for reference in many)
+
+
 def test_noise_occurs(many: list[Reference]) -> None:
     lower = [reference.text == reference.text.lower() for reference in many]
     stopped = [reference.tokens[-1] == "." for reference in many]

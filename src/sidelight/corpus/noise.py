@@ -52,7 +52,8 @@ def _close(piece: Piece) -> str:
 def _stray(text: str, dice: Dice) -> str:
     words = text.split(" ")
     place = dice.between(0, len(words) - 1)
-    words[place] += ","
+    if words[place][-1:].isalnum():
+        words[place] += ","
     return " ".join(words)
 
 

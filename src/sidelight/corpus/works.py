@@ -74,8 +74,11 @@ def _opening(scene: Scene, *, book: bool = False) -> list[Piece]:
         byline = replace(pieces[0], end="." if style.names == "Last A" else "")
         pieces = [byline, Piece("date", f"({when})", None if dice.chance(0.8) else "")]
     if style.quotes and not book:
-        inner = style.mark if style.mark != ";" else ""
-        return [*pieces, Piece("title", f"{style.quotes[0]}{text}{inner}{style.quotes[1]}", "" if inner else ",")]
+        inner = style.mark if style.mark != ";" and not text.endswith("?") else ""
+        return [
+            *pieces,
+            Piece("title", f"{style.quotes[0]}{text}{inner}{style.quotes[1]}", "," if style.mark == ";" else ""),
+        ]
     return [*pieces, Piece("title", text)]
 
 
@@ -268,11 +271,15 @@ def _manuscript(scene: Scene) -> list[Piece]:
 
 def _remark(scene: Scene) -> Piece:
     dice = scene.dice
-    text = (
-        dice.zipf(REMARKS, flat=8.0).replace("{year}", str(year(dice))).replace("{pages}", str(dice.between(12, 400)))
-    )
-    text = text.replace("{person}", people(1, scene.style, dice)).replace("{city}", dice.zipf(CITIES)[0])
-    return Piece("note", text.replace("{topic}", dice.zipf(TOPICS[scene.topic].names)), ".")
+    slots = {
+        "pages": str(dice.between(12, 400)),
+        "earlier": str(scene.year - dice.between(1, 3)),
+        "later": str(scene.year + dice.between(1, 9)),
+        "person": people(1, scene.style, dice),
+        "city": dice.zipf(CITIES)[0],
+        "topic": dice.zipf(TOPICS[scene.topic].names),
+    }
+    return Piece("note", dice.zipf(REMARKS, flat=8.0).format_map(slots), ".")
 
 
 # Repetition is weight: 34 articles in a hundred and so on.

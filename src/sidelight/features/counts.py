@@ -30,6 +30,14 @@ class SparseRows:
     def __len__(self) -> int:
         return len(self.indptr) - 1
 
+    def take(self, which: Ints) -> SparseRows:
+        """Some of the rows."""
+        lengths = np.diff(self.indptr)[which]
+        indptr = np.zeros(len(which) + 1, dtype=np.int64)
+        np.cumsum(lengths, out=indptr[1:])
+        picked = np.repeat(self.indptr[which] - indptr[:-1], lengths) + np.arange(indptr[-1])
+        return SparseRows(indptr, self.indices[picked], self.values[picked])
+
     def dot(self, weights: Floats) -> Floats:
         """The inner product of every row with the weights. # [R]"""
         out = np.zeros(len(self))

@@ -86,6 +86,10 @@ class Layout:
         """A view of the sparse weights. # [A, columns]"""
         return weights[self.emission_at :].reshape(self.n_attributes, self.columns)
 
+    def dense_weights(self, weights: Floats) -> Floats:
+        """A view of the dense weights. # [D, columns]"""
+        return weights[self.dense_at : self.emission_at].reshape(self.n_dense, self.columns)
+
     def grown(self, n_attributes: int) -> Layout:
         """The same layout with more attributes; old weights keep their places."""
         return Layout(self.n_labels, n_attributes, self.n_dense, self.chain, self.bias, self.null_label)

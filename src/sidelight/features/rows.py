@@ -15,7 +15,7 @@ from sidelight.kernels import kernel
 
 @dataclass(frozen=True, slots=True)
 class Rows:
-    """Token features of N sequences with T tokens in all."""
+    """Token features of N sequences with T tokens in all; the entries of token 0 need not be the first."""
 
     starts: Ints  # [N + 1] first token of each sequence
     indptr: Ints  # [T + 1] first entry of each token
@@ -33,6 +33,12 @@ class Rows:
     @property
     def lengths(self) -> Ints:
         return np.diff(self.starts)
+
+    def part(self, lo: int, hi: int) -> Rows:
+        """The sequences lo..hi, without copying features."""
+        first, last = int(self.starts[lo]), int(self.starts[hi])
+        starts = self.starts[lo : hi + 1] - first
+        return Rows(starts, self.indptr[first : last + 1], self.indices, self.values, self.dense[first:last])
 
     def take(self, which: Ints | Sequence[int]) -> Rows:
         """The rows of some of the sequences."""
@@ -99,14 +105,12 @@ class LinearScores:
     end: Floats
 
     def block(self, first: int, last: int) -> Floats:
-        out = np.zeros((last - first, self.layout.n_labels))
         rows, layout = self.rows, self.layout
-        shift = layout.n_labels - layout.columns
-        _sparse_scores(
-            rows.indptr, rows.indices, rows.values, self.weights, layout.emission_at, layout.columns, shift, first, out
-        )
+        out = np.zeros((last - first, layout.n_labels))
+        scored = out[:, layout.n_labels - layout.columns :]
+        _sparse_scores(rows.indptr, rows.indices, rows.values, layout.attribute_weights(self.weights), first, scored)
         if layout.n_dense:
-            _dense_scores(rows.dense, self.weights, layout.dense_at, layout.columns, shift, first, out)
+            _dense_scores(rows.dense[first:last], layout.dense_weights(self.weights), scored)
         return out
 
 
@@ -117,39 +121,27 @@ def scores(rows: Rows, layout: Layout, weights: Floats) -> LinearScores:
 
 
 @kernel
-def _sparse_scores(
-    indptr: Ints,
-    indices: Ids,
-    values: Floats,
-    weights: Floats,
-    at: int,
-    columns: int,
-    shift: int,
-    first: int,
-    out: Floats,
-) -> None:
+def _sparse_scores(indptr: Ints, indices: Ids, values: Floats, weights: Floats, first: int, out: Floats) -> None:
     valued = values.shape[0] > 0
     for t in range(out.shape[0]):
         row = out[t]
         for k in range(indptr[first + t], indptr[first + t + 1]):
-            base = at + np.int64(indices[k]) * columns
+            weight = weights[indices[k]]
             if valued:
                 value = values[k]
-                for label in range(columns):
-                    row[shift + label] += value * weights[base + label]
+                for label in range(weight.shape[0]):
+                    row[label] += value * weight[label]
             else:
-                for label in range(columns):
-                    row[shift + label] += weights[base + label]
+                for label in range(weight.shape[0]):
+                    row[label] += weight[label]
 
 
 @kernel
-def _dense_scores(
-    dense: Floats32, weights: Floats, at: int, columns: int, shift: int, first: int, out: Floats
-) -> None:
+def _dense_scores(dense: Floats32, weights: Floats, out: Floats) -> None:
     for t in range(out.shape[0]):
         row = out[t]
         for k in range(dense.shape[1]):
-            value = np.float64(dense[first + t, k])
-            base = at + k * columns
-            for label in range(columns):
-                row[shift + label] += value * weights[base + label]
+            value = np.float64(dense[t, k])
+            weight = weights[k]
+            for label in range(weight.shape[0]):
+                row[label] += value * weight[label]

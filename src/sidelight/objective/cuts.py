@@ -40,6 +40,10 @@ class Terms(Protocol):
 
     def __len__(self) -> int: ...
 
+    def parts(self) -> list[tuple[int, Terms]]:
+        """Blocks of terms, each with the number of its first, that a solver may treat one after another."""
+        ...
+
     def worst(self, weights: Floats) -> Worst:
         """The maximum of every term's argument."""
         ...

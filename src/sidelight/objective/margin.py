@@ -21,7 +21,10 @@ from sidelight.features.counts import SparseRows, difference_rows, stacked
 from sidelight.features.layout import Layout
 from sidelight.features.rows import Rows, scores
 from sidelight.objective.cuts import Cuts, Terms, Worst
+from sidelight.parallel import shards
 from sidelight.spaces import ChainSpace, Cost, Paths
+
+BLOCK_TOKENS = 8192  # a solver looks at so many tokens between two moves of the weights
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,9 +39,11 @@ class ChainBatch:
     def __len__(self) -> int:
         return len(self.rows)
 
-    def best(
-        self, weights: Floats, *, cost: Cost | None = None, rng: np.random.Generator | None = None
-    ) -> Paths:
+    def part(self, lo: int, hi: int) -> ChainBatch:
+        """The inputs lo..hi alone."""
+        return replace(self, rows=self.rows.part(lo, hi), space=self.space.part(lo, hi))
+
+    def best(self, weights: Floats, *, cost: Cost | None = None, rng: np.random.Generator | None = None) -> Paths:
         """The best output of each input, with its cost added where one is given."""
         return self.space.best(scores(self.rows, self.layout, weights), cost=cost, rng=rng, n_jobs=self.n_jobs)
 
@@ -73,9 +78,23 @@ class TargetTerms:
     def __len__(self) -> int:
         return len(self.batch)
 
+    def parts(self) -> list[tuple[int, Terms]]:
+        starts = self.batch.rows.starts
+        return [
+            (
+                lo,
+                TargetTerms(
+                    self.batch.part(lo, hi),
+                    self.cost.part(int(starts[lo]), int(starts[hi])),
+                    self.prices[lo:hi],
+                ),
+            )
+            for lo, hi in shards(starts, tokens=BLOCK_TOKENS)
+        ]
+
     def worst(self, weights: Floats) -> Worst:
         paths = self.batch.best(weights, cost=self.cost)
-        return Worst(paths.values - self.batch.score(weights, self.cost.targets), paths.labels)
+        return Worst(paths.values - paths.targets, paths.labels)
 
     def cuts(self, worst: Worst, which: Ints) -> Cuts:
         size = len(which)
@@ -98,6 +117,12 @@ class NegativeTerms:
     def __len__(self) -> int:
         return len(self.batch)
 
+    def parts(self) -> list[tuple[int, Terms]]:
+        return [
+            (lo, NegativeTerms(self.batch.part(lo, hi), self.sizes[lo:hi], self.prices[lo:hi]))
+            for lo, hi in shards(self.batch.rows.starts, tokens=BLOCK_TOKENS)
+        ]
+
     def worst(self, weights: Floats) -> Worst:
         paths = self.batch.best(weights)
         return Worst(1.0 + paths.values / self.sizes + weights[0], paths.labels)
@@ -118,17 +143,14 @@ class PositiveTerms:
     def __len__(self) -> int:
         return len(self.slopes)
 
+    def parts(self) -> list[tuple[int, Terms]]:
+        return []  # their one cut is in the working set from the start
+
     def worst(self, weights: Floats) -> Worst:
         return Worst(1.0 + self.slopes.dot(weights), None)
 
     def cuts(self, worst: Worst, which: Ints) -> Cuts:
-        lengths = np.diff(self.slopes.indptr)[which]
-        indptr = np.concatenate([[0], np.cumsum(lengths)])
-        picked = np.repeat(self.slopes.indptr[which] - indptr[:-1], lengths) + np.arange(indptr[-1])
-        return Cuts(which, SparseRows(indptr, self.slopes.indices[picked], self.slopes.values[picked]), np.ones(len(which)))
-
-    def all_cuts(self) -> Cuts:
-        return Cuts(np.arange(len(self)), self.slopes, np.ones(len(self)))
+        return Cuts(which, self.slopes.take(which), np.ones(len(which)))
 
 
 def positive_terms(batch: ChainBatch, labels: Ids, sizes: Floats, prices: Floats) -> PositiveTerms:
@@ -138,24 +160,51 @@ def positive_terms(batch: ChainBatch, labels: Ids, sizes: Floats, prices: Floats
     return PositiveTerms(slopes, prices)
 
 
+@dataclass(frozen=True, slots=True)
+class SilentTerms:
+    """Places in the numbering for terms that do not count yet."""
+
+    count: int
+    prices: Floats
+
+    @classmethod
+    def like(cls, count: int) -> SilentTerms:
+        return cls(count, np.zeros(count))
+
+    def __len__(self) -> int:
+        return self.count
+
+    def parts(self) -> list[tuple[int, Terms]]:
+        return []
+
+    def worst(self, weights: Floats) -> Worst:
+        return Worst(np.full(self.count, -1.0), None)
+
+    def cuts(self, worst: Worst, which: Ints) -> Cuts:
+        raise AssertionError("terms that do not count have no cuts")
+
+
 class StackedTerms:
     """Several kinds of terms under one numbering."""
 
     def __init__(self, parts: Sequence[Terms]) -> None:
-        self.parts = list(parts)
-        self.firsts = np.cumsum([0, *(len(part) for part in self.parts)])
-        self.prices = np.concatenate([part.prices for part in self.parts]) if self.parts else np.zeros(0)
+        self.kinds = list(parts)
+        self.firsts = np.cumsum([0, *(len(part) for part in self.kinds)])
+        self.prices = np.concatenate([part.prices for part in self.kinds]) if self.kinds else np.zeros(0)
 
     def __len__(self) -> int:
         return int(self.firsts[-1])
 
+    def parts(self) -> list[tuple[int, Terms]]:
+        return [(int(first) + lo, part) for first, terms in zip(self.firsts, self.kinds) for lo, part in terms.parts()]
+
     def worst(self, weights: Floats) -> Worst:
-        found = [part.worst(weights) for part in self.parts]
+        found = [part.worst(weights) for part in self.kinds]
         return Worst(np.concatenate([one.values for one in found]) if found else np.zeros(0), found)
 
     def cuts(self, worst: Worst, which: Ints) -> Cuts:
         pieces = []
-        for part, found, first, last in zip(self.parts, worst.outputs, self.firsts[:-1], self.firsts[1:]):
+        for part, found, first, last in zip(self.kinds, worst.outputs, self.firsts[:-1], self.firsts[1:]):
             mine = which[(which >= first) & (which < last)] - first
             cuts = part.cuts(found, mine)
             pieces.append(Cuts(cuts.terms + first, cuts.slopes, cuts.offsets))

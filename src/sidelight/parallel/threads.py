@@ -19,7 +19,7 @@ from sidelight.arrays import Ints
 Item = TypeVar("Item")
 Result = TypeVar("Result")
 
-SHARD_TOKENS = 8192  # a block of scores of this many tokens stays in a core's cache
+SHARD_TOKENS = 2048  # a block of scores of this many tokens stays in a core's cache
 
 
 def shards(starts: Ints, *, tokens: int = SHARD_TOKENS) -> list[tuple[int, int]]:

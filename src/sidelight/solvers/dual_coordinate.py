@@ -32,12 +32,13 @@ def sweeps(
     weights: Floats,
     prices: Floats,
     *,
+    cuts: Ints,
     power: int,
     at_most: int,
     enough: float,
     state: Keys,
 ) -> tuple[int, float]:
-    """Sweep until a sweep gains less than `enough`, at most so many times; returns the sweeps made and all gained.
+    """Sweep some cuts until a sweep gains at most `enough`, at most so many times; returns the sweeps made and all gained.
 
     `weights` and the pool's dual variables change in place; `state` [1] is the random state.
     """
@@ -54,7 +55,7 @@ def sweeps(
         pool.sums,
         weights,
     )
-    active = np.arange(pool.count, dtype=np.int64)
+    active = np.array(cuts, dtype=np.int64)
     if power == 2:
         made, gained = _squared_hinge(*arguments, active, at_most, enough, state)
     else:
@@ -63,19 +64,24 @@ def sweeps(
     return made, gained
 
 
-def dual_value(pool: WorkingSet, weights: Floats, prices: Floats, power: int) -> float:
-    """The dual objective of the working set's variables."""
-    value = float(pool.offsets[: pool.count] @ pool.alphas[: pool.count]) - 0.5 * float(weights @ weights)
+def dual_value(
+    pool: WorkingSet, weights: Floats, prices: Floats, *, power: int, origin: Floats | None = None
+) -> float:
+    """The dual objective of the working set's variables, a lower bound of the primal one."""
+    moved = weights if origin is None else weights - origin
+    value = float(pool.offsets[: pool.count] @ pool.alphas[: pool.count]) - 0.5 * float(moved @ moved)
+    if origin is not None:
+        value -= float(origin @ moved)
     if power == 2:
         priced = prices > 0
         value -= float(np.sum(pool.sums[priced] ** 2 / (4.0 * prices[priced])))
     return value
 
 
-def slacks(pool: WorkingSet, weights: Floats) -> Floats:
-    """max(0, largest offset + slope · w) of every term over its cuts. # [N]"""
+def slacks(pool: WorkingSet, weights: Floats, cuts: Ints) -> Floats:
+    """max(0, largest offset + slope · w) of every term over some cuts. # [N]"""
     out = np.zeros(pool.n_terms)
-    _slacks(pool.begin, pool.end, pool.indices, pool.values, pool.offsets, pool.terms, weights, pool.count, out)
+    _slacks(pool.begin, pool.end, pool.indices, pool.values, pool.offsets, pool.terms, weights, cuts, out)
     return out
 
 
@@ -87,18 +93,20 @@ def _by_term(pool: WorkingSet) -> tuple[Ints, Ints]:
     return ptr, members
 
 
-@inline_kernel
+@kernel
 def _dot(indices: Ids, values: Floats, weights: Floats, begin: int, end: int) -> float:
+    where, what = indices[begin:end], values[begin:end]
     total = 0.0
-    for k in range(begin, end):
-        total += values[k] * weights[indices[k]]
+    for k in range(where.shape[0]):
+        total += what[k] * weights[np.uint32(where[k])]  # unsigned: no check for negative numbers
     return total
 
 
-@inline_kernel
+@kernel
 def _move(indices: Ids, values: Floats, weights: Floats, begin: int, end: int, amount: float) -> None:
-    for k in range(begin, end):
-        weights[indices[k]] -= amount * values[k]
+    where, what = indices[begin:end], values[begin:end]
+    for k in range(where.shape[0]):
+        weights[np.uint32(where[k])] -= amount * what[k]
 
 
 @kernel
@@ -114,9 +122,17 @@ def _shuffle(active: Ints, count: int, state: Keys) -> None:
 
 @kernel
 def _slacks(
-    begin: Ints, end: Ints, indices: Ids, values: Floats, offsets: Floats, terms: Ints, weights: Floats, count: int, out: Floats
+    begin: Ints,
+    end: Ints,
+    indices: Ids,
+    values: Floats,
+    offsets: Floats,
+    terms: Ints,
+    weights: Floats,
+    cuts: Ints,
+    out: Floats,
 ) -> None:
-    for j in range(count):
+    for j in cuts:
         value = offsets[j] + _dot(indices, values, weights, begin[j], end[j])
         if value > out[terms[j]]:
             out[terms[j]] = value

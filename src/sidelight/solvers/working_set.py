@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sidelight.arrays import Floats, Ids, Ints
+from sidelight.kernels import kernel
 from sidelight.objective.cuts import Cuts
 
 
@@ -56,6 +57,11 @@ class WorkingSet:
         self.count = b
         self.entries += len(slopes.indices)
 
+    def members(self, first: int, last: int) -> Ints:
+        """The cuts of the terms first..last."""
+        terms = self.terms[: self.count]
+        return np.flatnonzero((terms >= first) & (terms < last))
+
     def remove(self, terms: Ints) -> Floats:
         """Forget the cuts of some terms; returns the dual weight each of these terms had."""
         doomed = np.zeros(self.n_terms, dtype=bool)
@@ -76,10 +82,14 @@ class WorkingSet:
     def weights(self, size: int) -> Floats:
         """−Σ α · slope, from scratch."""
         out = np.zeros(size)
-        for k in np.flatnonzero(self.alphas[: self.count] != 0.0):
-            part = slice(self.begin[k], self.end[k])
-            out[self.indices[part]] -= self.alphas[k] * self.values[part]
+        _subtract(self.begin, self.end, self.indices, self.values, self.alphas, self.count, out)
         return out
+
+    def give(self, alphas: Floats) -> None:
+        """Set the dual variables of the cuts added last."""
+        part = slice(self.count - len(alphas), self.count)
+        self.alphas[part] = alphas
+        np.add.at(self.sums, self.terms[part], alphas)
 
     def state(self) -> dict[str, NDArray[Any]]:
         """Arrays that hold everything, for a checkpoint."""
@@ -125,6 +135,14 @@ class WorkingSet:
             setattr(self, name, getattr(self, name)[which])
         self.begin, self.end = begins, ends
         self.count, self.entries = len(which), len(picked)
+
+
+@kernel
+def _subtract(begin: Ints, end: Ints, indices: Ids, values: Floats, alphas: Floats, count: int, out: Floats) -> None:
+    for j in range(count):
+        if alphas[j] != 0.0:
+            for k in range(begin[j], end[j]):
+                out[indices[k]] -= alphas[j] * values[k]
 
 
 def _grown(array: NDArray[Any], used: int, room: int) -> NDArray[Any]:

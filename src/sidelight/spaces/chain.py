@@ -46,6 +46,11 @@ class Cost:
     costs: Floats  # [L, L]
     token_weights: Floats = field(default_factory=lambda: NO_FLOATS)  # [T] or empty
 
+    def part(self, first: int, last: int) -> Cost:
+        """The cost of the tokens first..last alone."""
+        weights = self.token_weights[first:last] if len(self.token_weights) else self.token_weights
+        return Cost(self.targets[first:last], self.costs, weights)
+
     def of(self, starts: Ints, labels: Ids) -> Floats:
         """The cost of each sequence's labels. # [N]"""
         per_token = self.costs[self.targets, labels]
@@ -59,6 +64,7 @@ class Paths(NamedTuple):
 
     labels: Ids  # [T]
     values: Floats  # [N] score, and cost if one was added
+    targets: Floats  # [N] score of the cost's targets, or empty without a cost
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,6 +95,16 @@ class ChainSpace:
         """The labelings in which at least one token leaves its candidate set."""
         return replace(self, left_out=np.ascontiguousarray(admitted, dtype=np.uint8))
 
+    def part(self, lo: int, hi: int) -> ChainSpace:
+        """The space of the sequences lo..hi alone, without copying masks."""
+        first, last = int(self.starts[lo]), int(self.starts[hi])
+        return replace(
+            self,
+            starts=self.starts[lo : hi + 1] - first,
+            admitted=None if self.admitted is None else self.admitted[first:last],
+            left_out=None if self.left_out is None else self.left_out[first:last],
+        )
+
     def best(
         self,
         scores: ChainScores,
@@ -103,12 +119,20 @@ class ChainSpace:
         """
         labels = np.empty(int(self.starts[-1]), dtype=np.int32)
         values = np.empty(len(self.starts) - 1)
+        targets = np.empty(0 if cost is None else len(values))
         transition, start, end = self._masked(scores)
         seeds = None if rng is None else rng.integers(0, 2**64, size=len(values), dtype=np.uint64)
 
         def run(shard: tuple[int, int]) -> None:
             lo, hi = shard
-            block = self._block(scores, cost, lo, hi)
+            first = int(self.starts[lo])
+            block = scores.block(first, int(self.starts[hi]))
+            if cost is not None:
+                given = scores.transition, scores.start, scores.end
+                kernels.path_scores(self.starts, lo, hi, block, *given, cost.targets, targets)
+                kernels.add_costs(block, first, cost.targets, cost.costs, cost.token_weights)
+            if self.admitted is not None:
+                kernels.close_labels(block, first, self.admitted)
             if self.left_out is not None:
                 arguments = (self.starts, lo, hi, block, transition, start, end, self.left_out, labels, values)
                 kernels.viterbi_outside(*arguments)
@@ -121,7 +145,7 @@ class ChainSpace:
         if not np.all(values > -np.inf):
             where = int(np.flatnonzero(~(values > -np.inf))[0])
             raise Infeasible(f"sequence {where}: the allowed transitions and candidate labels leave no labeling")
-        return Paths(labels, values)
+        return Paths(labels, values, targets)
 
     def score(self, scores: ChainScores, labels: Ids, *, n_jobs: int | None = None) -> Floats:
         """The score of a given labeling of each sequence. # [N]"""
@@ -156,12 +180,3 @@ class ChainSpace:
             np.where(self.allowed.start != 0, scores.start, -np.inf),
             np.where(self.allowed.end != 0, scores.end, -np.inf),
         )
-
-    def _block(self, scores: ChainScores, cost: Cost | None, lo: int, hi: int) -> Floats:
-        first, last = int(self.starts[lo]), int(self.starts[hi])
-        block = scores.block(first, last)
-        if cost is not None:
-            kernels.add_costs(block, first, cost.targets, cost.costs, cost.token_weights)
-        if self.admitted is not None:
-            kernels.close_labels(block, first, self.admitted)
-        return block

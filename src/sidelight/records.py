@@ -1,0 +1,39 @@
+"""What training tells as it goes: records, not prints."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
+from typing import Any
+
+
+@dataclass(frozen=True, slots=True)
+class Round:
+    """One round of training.
+
+    For margin learners `objective` is the joint objective (over weights and completed outputs) of the best weights so far: it
+    never rises. `primal`, `dual` and their `gap` belong to the convex problem of the present completion. For the perceptron
+    only `mistakes` (sequences updated on) is there.
+    """
+
+    number: int
+    learner: str
+    seconds: float  # since training began
+    completion: int = 0  # how often latent outputs have been completed
+    changed: int = 0  # outputs that the last completion changed
+    objective: float | None = None
+    primal: float | None = None
+    dual: float | None = None
+    gap: float | None = None
+    new_cuts: int = 0
+    working_set: int = 0
+    sweeps: int = 0
+    mistakes: int | None = None
+    last: bool = False  # training ends with this round
+
+    def as_dict(self) -> dict[str, Any]:
+        """Plain values, for JSON."""
+        return asdict(self)
+
+
+Callback = Callable[[Round], None]

@@ -1,0 +1,41 @@
+"""The averaged structured perceptron.
+
+No objective: on every mistake the weights move by Φ(x, y) − Φ(x, ŷ), ŷ the best output under the weights of that moment.
+The result is the average of the weights over all examples and epochs (Collins 2002; Freund and Schapire 1999): the sum of the
+N weight vectors is divided by N, the number of vectors summed (Chang's thesis, Algorithms 2 and 3, prints another divisor).
+
+Stops after the given number of epochs, or after one without a mistake.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from sidelight.arrays import Floats, Floats32, Ints
+
+Epoch = Callable[[Ints, Floats32, Floats, float], tuple[int, float]]  # order, weights, totals, clock -> mistakes, clock
+
+
+@dataclass(slots=True)
+class Perceptron:
+    """Weights, the sums that give their average, and the number of examples seen plus one."""
+
+    weights: Floats32
+    totals: Floats
+    clock: float = 1.0
+
+    @classmethod
+    def fresh(cls, size: int) -> Perceptron:
+        return cls(np.zeros(size, dtype=np.float32), np.zeros(size))
+
+    def epoch(self, run: Epoch, count: int, rng: np.random.Generator) -> int:
+        """One pass in random order; returns the number of mistakes."""
+        mistakes, self.clock = run(rng.permutation(count), self.weights, self.totals, self.clock)
+        return mistakes
+
+    def average(self) -> Floats:
+        """The average of all weights so far."""
+        return self.weights.astype(np.float64) - self.totals / self.clock
