@@ -1,1 +1,60 @@
 """Structured predictors learned from whatever supervision there is."""
+
+from sidelight import features
+from sidelight.describe import describe
+from sidelight.errors import DataError, Infeasible, Intractable, ModelFileError, NotFitted, SidelightError
+from sidelight.estimators import Classifier, Tagger
+from sidelight.evaluate import compare, evaluate
+from sidelight.evidence import (
+    Candidates,
+    Companion,
+    Evidence,
+    Gold,
+    Partial,
+    Unlabeled,
+    candidates,
+    companion,
+    gold,
+    partial,
+    shuffled,
+    unlabeled,
+)
+from sidelight.features import Matrix, WithDense
+from sidelight.model import Model
+from sidelight.model_file import load_model, save_model
+from sidelight.records import Round
+
+__version__ = "0.1.0"
+
+__all__ = [
+    "Candidates",
+    "Classifier",
+    "Companion",
+    "DataError",
+    "Evidence",
+    "Gold",
+    "Infeasible",
+    "Intractable",
+    "Matrix",
+    "Model",
+    "ModelFileError",
+    "NotFitted",
+    "Partial",
+    "Round",
+    "SidelightError",
+    "Tagger",
+    "Unlabeled",
+    "WithDense",
+    "candidates",
+    "companion",
+    "compare",
+    "describe",
+    "evaluate",
+    "features",
+    "gold",
+    "load_model",
+    "partial",
+    "save_model",
+    "shuffled",
+    "unlabeled",
+]

@@ -1,0 +1,44 @@
+"""Training that was interrupted goes on from its last finished round."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from hashlib import blake2b
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sidelight.errors import ModelFileError
+from sidelight.files import read_tensors, write_tensors
+
+VERSION = 1
+KIND = "sidelight checkpoint"
+
+
+def fingerprint(settings: Mapping[str, str], labels: Sequence[str], arrays: Sequence[NDArray[Any]]) -> str:
+    """A digest of everything that decides the course of training."""
+    digest = blake2b(json.dumps([sorted(settings.items()), list(labels)]).encode(), digest_size=16)
+    for array in arrays:
+        digest.update(np.ascontiguousarray(array).reshape(-1).view(np.uint8))
+    return digest.hexdigest()
+
+
+def save_checkpoint(path: str | Path, mark: str, state: tuple[dict[str, Any], dict[str, NDArray[Any]]]) -> None:
+    """Write the state of a learner after a round."""
+    values, arrays = state
+    write_tensors(path, arrays, kind=KIND, version=VERSION, spec={"fingerprint": mark, "values": values})
+
+
+def load_checkpoint(path: str | Path, mark: str) -> tuple[dict[str, Any], dict[str, NDArray[Any]]] | None:
+    """The state in the file, or None if there is no file; raises `ModelFileError` if it is of another training."""
+    if not Path(path).exists():
+        return None
+    spec, arrays = read_tensors(path, kind=KIND, version=VERSION)
+    if spec["fingerprint"] != mark:
+        raise ModelFileError(
+            "the checkpoint is of other data or settings", file=path, remedy="delete it, or give another name"
+        )
+    return spec["values"], arrays

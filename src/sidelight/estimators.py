@@ -1,0 +1,253 @@
+"""Estimators with scikit-learn manners: `Tagger` for sequences, `Classifier` for single labels."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any, Self
+
+import numpy as np
+
+from sidelight.data.checks import check_evidence
+from sidelight.errors import DataError, NotFitted
+from sidelight.evidence import Evidence, gold
+from sidelight.features import FeatureSet, Matrix
+from sidelight.features.rows import Rows
+from sidelight.model import Model, as_sequences
+from sidelight.records import Callback, Round
+from sidelight.training import DEFAULT_PRICES, Settings, Training
+
+
+class _Estimator:
+    """What taggers and classifiers share. Parameters are kept as given and checked when `fit` begins."""
+
+    _sequences = True
+
+    def __init__(
+        self,
+        *,
+        features: FeatureSet | None = None,
+        learner: str = "jlis",
+        loss: str = "squared_hinge",
+        prices: Mapping[str, float] | None = None,
+        cost: Mapping[tuple[Any, Any], float] | None = None,
+        class_weight: Mapping[Any, float] | str | None = None,
+        labels: Sequence[Any] | None = None,
+        scheme: str | None = None,
+        allowed: Iterable[tuple[Any, Any]] | None = None,
+        size: str | Callable[[Any], float] | None = None,
+        bias: bool = True,
+        tolerance: float = 0.01,
+        violation: float = 1e-3,
+        decrease: float = 1e-5,
+        max_rounds: int | None = None,
+        max_completions: int = 50,
+        random_ties: bool = False,
+        warm_start: bool = False,
+        freeze_vocabulary: bool = False,
+        n_jobs: int | None = -1,
+        seed: int = 0,
+        callbacks: Sequence[Callback] = (),
+        checkpoint: str | Path | None = None,
+    ) -> None:
+        self.features = features
+        self.learner = learner
+        self.loss = loss
+        self.prices = prices
+        self.cost = cost
+        self.class_weight = class_weight
+        self.labels = labels
+        self.scheme = scheme
+        self.allowed = allowed
+        self.size = size
+        self.bias = bias
+        self.tolerance = tolerance
+        self.violation = violation
+        self.decrease = decrease
+        self.max_rounds = max_rounds
+        self.max_completions = max_completions
+        self.random_ties = random_ties
+        self.warm_start = warm_start
+        self.freeze_vocabulary = freeze_vocabulary
+        self.n_jobs = n_jobs
+        self.seed = seed
+        self.callbacks = callbacks
+        self.checkpoint = checkpoint
+
+    def fit(self, evidence: Any, y: Any = None, *, sample_weight: Any = None) -> Self:
+        """Learn from evidence of any kinds, or from inputs and outputs in scikit-learn's manner.
+
+        `fit(evidence)` takes a list of Gold, Partial, Candidates, Companion and Unlabeled; `fit(xs, ys)` is the same as
+        `fit(gold(xs, ys))`. Raises `DataError` where the evidence cannot be used.
+        """
+        pieces = self._evidence(evidence, y, sample_weight)
+        before = self.model_ if self.warm_start and hasattr(self, "model_") else None
+        training = Training(self._settings(), pieces, before=before)
+        self._run(training)
+        return self
+
+    def partial_fit(self, evidence: Any, y: Any = None, *, sample_weight: Any = None) -> Self:
+        """Go on from the present weights with new evidence alone.
+
+        The perceptron makes one more epoch over it. The margin learners minimise the loss of the new evidence plus the
+        distance to the present weights. New features are added unless `freeze_vocabulary`; new labels are refused, so give
+        all `labels` to the constructor if the first batch does not have them all.
+        """
+        pieces = self._evidence(evidence, y, sample_weight)
+        before = getattr(self, "model_", None)
+        memory = getattr(self, "_perceptron", None)
+        self._run(Training(self._settings(), pieces, before=before, go_on=True, perceptron=memory))
+        return self
+
+    def predict(self, xs: Any) -> list[Any]:
+        """The best output of each input, or of each row of features that `prepare` made."""
+        return self._fitted().predict(xs, n_jobs=self.n_jobs)
+
+    def prepare(self, xs: Any) -> Rows:
+        """The features of inputs, for predicting more than once."""
+        return self._fitted().prepare(xs, n_jobs=self.n_jobs)
+
+    def judge(self, xs: Any) -> Any:
+        """The companion decision for each input: above 0 means that it has a good structure."""
+        return self._fitted().judge(xs, n_jobs=self.n_jobs)
+
+    def score(self, xs: Any, y: Any = None, sample_weight: Any = None) -> float:
+        """Token accuracy between 0 and 1 (for classes: accuracy), of inputs and outputs or of the Gold in evidence."""
+        if y is None:
+            pieces = [piece for piece in xs if getattr(piece, "kind", "") == "gold"]
+            if not pieces:
+                raise DataError("nothing to score", remedy="give outputs, or evidence with Gold")
+            xs, y = [piece.x for piece in pieces], [piece.y for piece in pieces]
+        guesses = self.predict(xs)
+        weights = np.ones(len(guesses)) if sample_weight is None else np.asarray(sample_weight, dtype=float)
+        right = total = 0.0
+        for guess, truth, weight in zip(guesses, y, weights):
+            pairs = list(zip(guess, truth)) if self._sequences else [(guess, truth)]
+            right += weight * sum(a == b for a, b in pairs)
+            total += weight * len(pairs)
+        return right / total if total else 0.0
+
+    def save(self, path: str | Path) -> None:
+        """Write the model to a file."""
+        from sidelight.model_file import save_model
+
+        save_model(self._fitted(), path)
+
+    @property
+    def classes_(self) -> list[Any]:
+        """The labels in their order."""
+        return list(self._fitted().labels.names)
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """The constructor's parameters, as scikit-learn asks for them."""
+        return {name: getattr(self, name) for name in self._parameters()}
+
+    def set_params(self, **params: Any) -> Self:
+        """Set parameters by name; `prices__gold=2.0` sets one price."""
+        known = self._parameters()
+        for name, value in params.items():
+            head, _, key = name.partition("__")
+            if head not in known:
+                raise ValueError(f"unknown parameter {head!r}; there are {', '.join(known)}")
+            if key:
+                setattr(self, head, {**(getattr(self, head) or {}), key: value})
+            else:
+                setattr(self, head, value)
+        return self
+
+    def __repr__(self) -> str:
+        signature = inspect.signature(_Estimator.__init__).parameters
+        given = [f"{k}={v!r}" for k, v in self.get_params().items() if v is not signature[k].default]
+        return f"{type(self).__name__}({', '.join(given)})"
+
+    def __sklearn_tags__(self) -> Any:
+        from sklearn.utils import InputTags, Tags, TargetTags
+
+        return Tags(
+            estimator_type=None,
+            target_tags=TargetTags(required=False),
+            input_tags=InputTags(two_d_array=False, sparse=True),
+        )
+
+    @classmethod
+    def _parameters(cls) -> list[str]:
+        return [name for name in inspect.signature(_Estimator.__init__).parameters if name != "self"]
+
+    def _settings(self) -> Settings:
+        return Settings(sequences=self._sequences, **self.get_params())
+
+    def _fitted(self) -> Model:
+        if not hasattr(self, "model_"):
+            raise NotFitted(f"this {type(self).__name__} has not been fitted; call fit first")
+        return self.model_
+
+    def _evidence(self, evidence: Any, y: Any, sample_weight: Any) -> list[Evidence]:
+        if y is not None:
+            xs = as_sequences(evidence, sequences=self._sequences)
+            if not self._sequences and not isinstance(xs, Matrix):
+                xs = evidence
+            pieces: list[Evidence] = list(gold(xs, list(y), weight=1.0 if sample_weight is None else sample_weight))
+        else:
+            if sample_weight is not None:
+                raise ValueError("sample_weight goes with fit(xs, ys); evidence has weights of its own")
+            pieces = list(evidence)
+        if not pieces:
+            raise DataError("no evidence", remedy="give at least one example")
+        check_evidence(pieces, per_token=self._sequences)
+        return pieces
+
+    def _run(self, training: Training) -> None:
+        self.rounds_: list[Round] = []
+        for record in training.rounds():
+            self.rounds_.append(record)
+            for callback in self.callbacks:
+                callback(record)
+        self.model_ = training.model()
+        self._perceptron = training.perceptron_state()
+
+
+class Tagger(_Estimator):
+    """Labels every token of a sequence with a first-order chain.
+
+    Parameters, all by keyword:
+
+    features: templates, attributes or matrix rows; None chooses by the type of the first input (see `features_for`).
+    learner: "jlis" (margin learning from all kinds of evidence; with Gold alone the structural SVM), "structural_svm" (the
+        same, and refuses anything but Gold), "perceptron" (averaged; Gold alone).
+    loss: "squared_hinge" or "hinge".
+    prices: what one unit of loss costs, per kind of evidence: C1 is prices["gold"], C2 prices["companion"].
+    cost: {(right, predicted): cost} where it is not 1 for a wrong and 0 for a right label.
+    class_weight: {label: weight} multiplies the cost of getting that label wrong; "balanced" weighs inversely to frequency.
+    labels: all labels, if the evidence may not show them all; a label outside them is an error.
+    scheme: "BIO" forbids I-X except after B-X and I-X, in training and in prediction.
+    allowed: the only (label, next label) pairs that may occur.
+    size: κ(x) of companion evidence: "tokens" (for sequences), "one" (for classes), or a function of the input.
+    bias: start weights (for classes: one weight per class).
+    tolerance: relative duality gap at which a convex problem counts as solved; violation: ε of new cuts.
+    decrease: ν, the relative fall of the objective at which completions end; max_completions, max_rounds: upper limits.
+    random_ties: complete with ties broken at random instead of towards the first label.
+    warm_start: `fit` begins from the weights of the fit before. freeze_vocabulary: no new features after the first fit.
+    n_jobs: threads, -1 for all cores; the same seed gives the same bits for any number.
+    callbacks: functions of a `Round`. checkpoint: a file from which an interrupted fit goes on.
+
+    >>> tagger = Tagger(max_rounds=5)
+    >>> tagger.fit([["light", "on"], ["light", "off"]], [["N", "P"], ["N", "P"]]).predict([["light"]])
+    [['N']]
+    """
+
+
+class Classifier(_Estimator):
+    """Labels single inputs: dicts of features, lists of words, or rows of a matrix.
+
+    Two classes are learned by the asymmetric reduction (the second class has the weights, the first scores 0), more classes
+    jointly. Parameters as for `Tagger`; `scheme` and `allowed` have no meaning here.
+
+    >>> Classifier().fit([{"a": 1.0}, {"b": 1.0}], ["x", "y"]).predict([{"b": 1.0}])
+    ['y']
+    """
+
+    _sequences = False
+
+
+__all__ = ["DEFAULT_PRICES", "Classifier", "Tagger"]

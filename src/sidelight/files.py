@@ -1,0 +1,86 @@
+"""Tensor files: safetensors with a checked, versioned header; written beside their place and then renamed."""
+
+from __future__ import annotations
+
+import json
+import os
+import tempfile
+import zlib
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sidelight.errors import DataError, ModelFileError
+
+Tensors = dict[str, NDArray[Any]]
+
+
+def write_tensors(path: str | Path, tensors: Mapping[str, NDArray[Any]], *, kind: str, version: int, spec: Any) -> None:
+    """Write arrays and JSON values; a reader sees the old file or the new one, never part of one."""
+    from safetensors.numpy import save
+
+    target = Path(path)
+    arrays = {name: np.ascontiguousarray(array) for name, array in tensors.items()}
+    text = json.dumps(spec)
+    header = {"kind": kind, "version": str(version), "spec": text, "check": str(_check(arrays, text))}
+    data = save(arrays, metadata=header)
+    folder = target.parent
+    try:
+        handle, temporary = tempfile.mkstemp(prefix=f".{target.name}.", suffix=".part", dir=folder)
+    except OSError as error:
+        raise DataError(f"cannot write there: {error.strerror}", file=path, remedy="give a folder that exists") from None
+    try:
+        with os.fdopen(handle, "wb") as file:
+            file.write(data)
+            file.flush()
+            os.fsync(file.fileno())
+        os.chmod(temporary, 0o666 & ~_umask())
+        os.replace(temporary, target)
+    except BaseException:
+        Path(temporary).unlink(missing_ok=True)
+        raise
+
+
+def read_tensors(path: str | Path, *, kind: str, version: int) -> tuple[Any, Tensors]:
+    """JSON values and arrays of a file; raises `ModelFileError` in one line where it is damaged, foreign or newer."""
+    from safetensors import SafetensorError, safe_open
+
+    try:
+        with safe_open(str(path), framework="numpy") as file:
+            header = file.metadata() or {}
+            if header.get("kind") != kind:
+                raise ModelFileError(f"not a {kind} file", file=path, remedy="give a file that sidelight wrote")
+            if int(header["version"]) > version:
+                raise ModelFileError(
+                    f"written by a newer version (format {header['version']}, this one reads up to {version})",
+                    file=path,
+                    remedy="upgrade sidelight",
+                )
+            tensors: Tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
+            text = header["spec"]
+    except FileNotFoundError:
+        raise ModelFileError("no such file", file=path, remedy="check the path") from None
+    except (SafetensorError, OSError, ValueError, KeyError) as error:
+        if isinstance(error, ModelFileError):
+            raise
+        raise ModelFileError("damaged or truncated", file=path, remedy="write it again, or take a copy") from None
+    if str(_check(tensors, text)) != header.get("check"):
+        raise ModelFileError("damaged: its contents do not match their checksum", file=path, remedy="take a copy")
+    return json.loads(text), tensors
+
+
+def _check(tensors: Mapping[str, NDArray[Any]], text: str) -> int:
+    total = zlib.crc32(text.encode())
+    for name in sorted(tensors):
+        total = zlib.crc32(name.encode(), total)
+        total = zlib.crc32(memoryview(np.ascontiguousarray(tensors[name]).reshape(-1).view(np.uint8)), total)
+    return total
+
+
+def _umask() -> int:
+    mask = os.umask(0)
+    os.umask(mask)
+    return mask

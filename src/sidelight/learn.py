@@ -1,0 +1,273 @@
+"""The loop of completion and solving, one `Round` at a time.
+
+Learning alternates two steps: complete the outputs that evidence leaves open, and solve the convex problem this leaves
+(`objective.completion`, `solvers.cutting_plane`). With Gold alone there is nothing to complete and one convex problem is solved:
+the structural SVM. With Companion evidence it is J-LIS (Chang et al. 2010, Algorithm 1): the first weights come from Gold; every
+completion is followed by a solve that starts from the working sets and dual variables of the one before; it ends when the
+relative decrease of the convex objective A(w_t, w_{t-1}) between two completions is at most ν (thesis Eq. 6.11, whose quotient
+is negative as A falls: its size is meant).
+
+All that a learner knows between two rounds is in its state, so that training can stop after any round and go on to the same bits.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sidelight.arrays import Floats, Ids
+from sidelight.objective.completion import Completion, LatentProblem
+from sidelight.objective.cuts import Terms
+from sidelight.objective.margin import ChainBatch
+from sidelight.objective.online import perceptron_epoch
+from sidelight.records import Round
+from sidelight.solvers.cutting_plane import CuttingPlane
+from sidelight.solvers.perceptron import Perceptron
+from sidelight.solvers.working_set import WorkingSet
+
+State = tuple[dict[str, Any], dict[str, NDArray[Any]]]  # JSON values, arrays
+
+
+@dataclass(frozen=True, slots=True)
+class MarginOptions:
+    """When to stop, and what to start from."""
+
+    power: int = 2  # 1 hinge, 2 squared hinge
+    tolerance: float = 0.01  # relative duality gap at which a convex problem is solved
+    violation: float = 1e-3  # ε: a cut is added where it is violated by more
+    decrease: float = 1e-5  # ν: completions end when the objective falls by less, relatively
+    max_completions: int = 50
+    max_rounds: int = 1000
+    random_ties: bool = False
+    seed: int = 0
+
+
+@dataclass(slots=True)
+class MarginLearner:
+    """Structural SVM, J-LIS and latent margin learning over chains and classes."""
+
+    problem: LatentProblem
+    options: MarginOptions
+    solver: CuttingPlane
+    rng: np.random.Generator
+    name: str = "jlis"
+    completion: Completion = field(default_factory=Completion)
+    completions: int = 0  # how many have been made; 0 is the start from Gold
+    rounds: int = 0  # in all
+    rounds_here: int = 0  # since the last completion
+    changed: int = 0
+    objective: float = np.inf
+    seconds: float = 0.0
+    done: bool = False
+    _terms: Terms | None = None
+
+    @classmethod
+    def fresh(
+        cls,
+        problem: LatentProblem,
+        options: MarginOptions,
+        *,
+        size: int,
+        start: Floats | None = None,
+        origin: Floats | None = None,
+        name: str = "jlis",
+    ) -> MarginLearner:
+        """A learner before its first round. `start` completes first instead of weights learned from Gold; with `origin`
+        the regulariser draws towards these weights instead of towards zero."""
+        solver = CuttingPlane.fresh(size, len(problem), power=options.power, seed=options.seed, origin=origin)
+        self = cls(problem, options, solver, np.random.default_rng(options.seed), name)
+        if start is not None:
+            solver.best[:] = start
+        if not problem.is_convex and (start is not None or origin is not None or len(problem.gold) == 0):
+            self._complete()
+        return self
+
+    @property
+    def weights(self) -> Floats:
+        """The best weights so far."""
+        return self.solver.best
+
+    def run(self) -> Iterator[Round]:
+        """Rounds until training ends."""
+        while not self.done:
+            yield self.round()
+
+    def round(self) -> Round:
+        """One round of cutting planes, followed by a completion where the convex problem is solved."""
+        began = time.perf_counter()
+        terms = self._problem()
+        progress = self.solver.round(terms, violation=self.options.violation)
+        self.rounds += 1
+        self.rounds_here += 1
+        solved = self.solver.finished(self.options.tolerance)
+        record = {
+            "number": self.rounds,
+            "learner": self.name,
+            "completion": self.completions,
+            "changed": self.changed if self.rounds_here == 1 else 0,
+            "objective": self.solver.best_primal,
+            "primal": progress.primal,
+            "dual": progress.dual,
+            "gap": self.solver.gap,
+            "new_cuts": progress.new_cuts,
+            "working_set": progress.working_set,
+            "sweeps": progress.sweeps,
+        }
+        if solved:
+            self._next()
+        if self.rounds >= self.options.max_rounds:
+            self.done = True
+        self.seconds += time.perf_counter() - began
+        return Round(**record, seconds=self.seconds, last=self.done)  # type: ignore[arg-type]
+
+    def _problem(self) -> Terms:
+        if self._terms is None:
+            first = self.completions == 0 and not self.problem.is_convex
+            self._terms = self.problem.gold_only() if first else self.problem.convex(self.completion)
+        return self._terms
+
+    def _next(self) -> None:
+        """The convex problem is solved: end, or complete again."""
+        before, self.objective = self.objective, self.solver.best_primal
+        if self.problem.is_convex or self.completions >= self.options.max_completions:
+            self.done = True
+        elif self.completions >= 2 and before - self.objective <= self.options.decrease * abs(before):
+            self.done = True
+        else:
+            if self.completions == 0:
+                self.objective = np.inf
+            if not self._complete():
+                self.done = True
+
+    def _complete(self) -> bool:
+        """Complete with the best weights; returns whether anything changed."""
+        rng = self.rng if self.options.random_ties else None
+        best = self.solver.best.copy()
+        self.completion, latent, positive = self.problem.complete(best, self.completion, rng)
+        self.changed = len(latent) + len(positive)
+        self.completions += 1
+        if self.changed == 0:
+            return False
+        pool = self.solver.pool
+        pool.remove(latent + self.problem.first_latent)
+        numbers = positive + self.problem.first_positive
+        weights_before = pool.remove(numbers)
+        self._terms = self.problem.convex(self.completion)
+        if len(numbers):
+            pool.add(self._terms.cuts(self._terms.worst(best), numbers))
+            pool.give(weights_before)
+        self.solver.new_problem(self._terms, best)
+        self.rounds_here = 0
+        return True
+
+    def state(self) -> State:
+        """Everything needed to go on."""
+        solver = self.solver
+        values = {
+            "name": self.name,
+            "completions": self.completions,
+            "rounds": self.rounds,
+            "rounds_here": self.rounds_here,
+            "changed": self.changed,
+            "objective": float(self.objective),
+            "seconds": self.seconds,
+            "done": self.done and self.rounds < self.options.max_rounds,
+            "best_primal": float(solver.best_primal),
+            "gap": float(solver.gap),
+            "rng": self.rng.bit_generator.state,
+        }
+        arrays: dict[str, NDArray[Any]] = {f"pool.{k}": v for k, v in solver.pool.state().items()}
+        arrays |= {"weights": solver.weights, "best": solver.best, "random": solver.random}
+        if solver.origin is not None:
+            arrays["origin"] = solver.origin
+        if self.completion.latent is not None:
+            arrays["latent"] = self.completion.latent
+        if self.completion.positive is not None:
+            arrays["positive"] = self.completion.positive
+        return values, arrays
+
+    @classmethod
+    def resumed(cls, problem: LatentProblem, options: MarginOptions, state: State) -> MarginLearner:
+        """The learner that `state` was taken from, on the same problem and options."""
+        values, arrays = state
+        pool = WorkingSet.restored({k[5:]: v for k, v in arrays.items() if k.startswith("pool.")})
+        solver = CuttingPlane(
+            arrays["weights"].copy(),
+            pool,
+            arrays["random"].copy(),
+            options.power,
+            arrays["best"].copy(),
+            values["best_primal"],
+            values["gap"],
+            arrays.get("origin"),
+        )
+        rng = np.random.default_rng(options.seed)
+        rng.bit_generator.state = values["rng"]
+        kept = ("completions", "rounds", "rounds_here", "changed", "objective", "seconds", "done")
+        self = cls(problem, options, solver, rng, values["name"], problem.restore(arrays))
+        for name in kept:
+            setattr(self, name, values[name])
+        return self
+
+
+@dataclass(slots=True)
+class PerceptronLearner:
+    """The averaged perceptron over chains and classes."""
+
+    batch: ChainBatch
+    targets: Ids
+    importance: Floats
+    perceptron: Perceptron
+    rng: np.random.Generator
+    max_rounds: int
+    rounds: int = 0
+    seconds: float = 0.0
+    done: bool = False
+
+    @property
+    def weights(self) -> Floats:
+        return self.perceptron.average()
+
+    def run(self) -> Iterator[Round]:
+        """Epochs until training ends."""
+        while not self.done:
+            yield self.round()
+
+    def round(self) -> Round:
+        """One epoch."""
+        began = time.perf_counter()
+
+        def epoch(*arguments: Any) -> tuple[int, float]:
+            return perceptron_epoch(self.batch, self.targets, self.importance, *arguments)
+
+        mistakes = self.perceptron.epoch(epoch, len(self.batch), self.rng)
+        self.rounds += 1
+        self.done = mistakes == 0 or self.rounds >= self.max_rounds
+        self.seconds += time.perf_counter() - began
+        return Round(self.rounds, "perceptron", self.seconds, mistakes=mistakes, last=self.done)
+
+    def state(self) -> State:
+        values = {
+            "name": "perceptron",
+            "rounds": self.rounds,
+            "seconds": self.seconds,
+            "done": self.done and self.rounds < self.max_rounds,
+            "clock": self.perceptron.clock,
+            "rng": self.rng.bit_generator.state,
+        }
+        return values, {"weights": self.perceptron.weights, "totals": self.perceptron.totals}
+
+    def resume(self, state: State) -> None:
+        """Take up the state of an earlier run on the same data."""
+        values, arrays = state
+        self.perceptron = Perceptron(arrays["weights"].copy(), arrays["totals"].copy(), values["clock"])
+        self.rng.bit_generator.state = values["rng"]
+        self.rounds, self.seconds, self.done = values["rounds"], values["seconds"], values["done"]
+
+
+Learner = MarginLearner | PerceptronLearner

@@ -1,0 +1,92 @@
+"""A trained predictor: labels, features and weights, nothing of how it was trained."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from sidelight.arrays import Bytes, Floats
+from sidelight.errors import DataError
+from sidelight.features import Extractor, Matrix
+from sidelight.features.layout import Layout
+from sidelight.features.rows import Rows
+from sidelight.objective.margin import ChainBatch
+from sidelight.spaces import ChainSpace, Paths, Transitions
+from sidelight.structures import LabelSet
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Model:
+    """Predicts label sequences (`sequences`) or single labels."""
+
+    labels: LabelSet
+    extractor: Extractor
+    layout: Layout
+    weights: Floats
+    sequences: bool = True
+    allowed: Transitions | None = None
+    size_by: str = "tokens"  # κ(x) of companion decisions: "tokens" or "one"
+    about: dict[str, Any] = field(default_factory=dict)  # how it was trained, for people
+
+    def prepare(self, xs: Sequence[Any], *, n_jobs: int | None = -1) -> Rows:
+        """The features of inputs, for use more than once."""
+        return self.extractor.rows(as_sequences(xs, sequences=self.sequences), n_jobs=n_jobs)
+
+    def batch(self, xs: Sequence[Any] | Rows, *, n_jobs: int | None = -1) -> ChainBatch:
+        """Inputs or prepared features with the space of their outputs."""
+        rows = xs if isinstance(xs, Rows) else self.prepare(xs, n_jobs=n_jobs)
+        empty = np.flatnonzero(rows.lengths == 0)
+        if len(empty):
+            raise DataError(f"input {int(empty[0])} has no tokens", remedy="leave empty inputs out")
+        return ChainBatch(rows, ChainSpace(rows.starts, len(self.labels), self.allowed), self.layout, n_jobs)
+
+    def paths(self, xs: Sequence[Any] | Rows, *, n_jobs: int | None = -1) -> Paths:
+        """Best outputs as numbers, and their scores."""
+        batch = self.batch(xs, n_jobs=n_jobs)
+        return Paths(np.zeros(0, np.int32), np.zeros(0), np.zeros(0)) if not len(batch) else batch.best(self.weights)
+
+    def predict(self, xs: Sequence[Any] | Rows, *, n_jobs: int | None = -1) -> list[Any]:
+        """The best output of each input: a list of labels, or one label."""
+        batch = self.batch(xs, n_jobs=n_jobs)
+        if not len(batch):
+            return []
+        names = self.labels.decode(batch.best(self.weights).labels)
+        if not self.sequences:
+            return names
+        bounds = batch.rows.starts.tolist()
+        return [names[a:b] for a, b in zip(bounds[:-1], bounds[1:])]
+
+    def judge(self, xs: Sequence[Any] | Rows, *, n_jobs: int | None = -1) -> Floats:
+        """The companion decision: above 0 where the best output is good enough, max w·Φ_B. # [N]"""
+        batch = self.batch(xs, n_jobs=n_jobs)
+        sizes = batch.rows.lengths if self.size_by == "tokens" else np.ones(len(batch))
+        return batch.best(self.weights).values / sizes + self.weights[0]
+
+    def token_mask(self, labels: Sequence[Any]) -> Bytes:
+        """A candidate row for `ChainSpace.inside`. # [L]"""
+        return self.labels.mask(labels)
+
+
+def as_sequences(xs: Any, *, sequences: bool) -> Sequence[Any]:
+    """Inputs as the extractors take them: for classes every input is a sequence of one token, and matrices have rows."""
+    if isinstance(xs, Matrix):
+        return xs
+    if hasattr(xs, "shape") and len(xs.shape) == 2:  # a scipy matrix or a numpy array
+        if sequences:
+            raise DataError(
+                "a matrix does not say where sequences begin", remedy="wrap it: sidelight.Matrix(matrix, lengths=…)"
+            )
+        ones = np.ones(xs.shape[0], dtype=np.int64)
+        return Matrix(xs, lengths=ones) if hasattr(xs, "tocsr") else Matrix(dense=xs, lengths=ones)
+    if sequences or (len(xs) and _is_matrix_row(xs[0])):
+        return xs  # type: ignore[no-any-return]
+    return [[x] for x in xs]
+
+
+def _is_matrix_row(x: Any) -> bool:
+    from sidelight.features import MatrixSequence
+
+    return isinstance(x, MatrixSequence)

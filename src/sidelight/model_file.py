@@ -1,0 +1,80 @@
+"""Models in files: safetensors, versioned, without pickle."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sidelight.errors import ModelFileError
+from sidelight.features import restore
+from sidelight.features.layout import Layout
+from sidelight.files import read_tensors, write_tensors
+from sidelight.model import Model
+from sidelight.spaces import Transitions
+from sidelight.structures import LabelSet
+
+VERSION = 1
+KIND = "sidelight model"
+
+
+def save_model(model: Model, path: str | Path) -> None:
+    """Write a model; zero weights take no room where most weights are zero."""
+    if not all(isinstance(name, (str, int)) for name in model.labels.names):
+        odd = next(name for name in model.labels.names if not isinstance(name, (str, int)))
+        raise ModelFileError(f"label {odd!r} is neither text nor a number", file=path, remedy="use such labels")
+    spec, tensors = model.extractor.state()
+    tensors = {f"features.{name}": array for name, array in tensors.items()}
+    filled = np.flatnonzero(model.weights)
+    if len(filled) * 12 < len(model.weights) * 8:
+        tensors["weights.indices"] = filled.astype(np.uint32)
+        tensors["weights.values"] = model.weights[filled]
+    else:
+        tensors["weights"] = model.weights
+    if model.allowed is not None:
+        tensors |= {f"allowed.{part}": getattr(model.allowed, part) for part in ("between", "start", "end")}
+    description: dict[str, Any] = {
+        "labels": [_plain(name) for name in model.labels.names],
+        "layout": asdict(model.layout),
+        "features": spec,
+        "sequences": model.sequences,
+        "size_by": model.size_by,
+        "about": model.about,
+    }
+    write_tensors(path, tensors, kind=KIND, version=VERSION, spec=description)
+
+
+def load_model(path: str | Path) -> Model:
+    """Read a model; raises `ModelFileError` in one line where the file is damaged, foreign or newer."""
+    spec, tensors = read_tensors(path, kind=KIND, version=VERSION)
+    layout = Layout(**spec["layout"])
+    prefix = "features."
+    features = {name.removeprefix(prefix): array for name, array in tensors.items() if name.startswith(prefix)}
+    allowed = None
+    if "allowed.between" in tensors:
+        allowed = Transitions(tensors["allowed.between"], tensors["allowed.start"], tensors["allowed.end"])
+    return Model(
+        LabelSet(tuple(spec["labels"])),
+        restore(spec["features"], features),
+        layout,
+        _weights(tensors, layout),
+        spec["sequences"],
+        allowed,
+        spec["size_by"],
+        spec["about"],
+    )
+
+
+def _plain(name: Any) -> str | int:
+    return name if isinstance(name, str) else int(name)
+
+
+def _weights(tensors: dict[str, NDArray[Any]], layout: Layout) -> NDArray[np.float64]:
+    if "weights" in tensors:
+        return tensors["weights"]
+    weights = np.zeros(layout.size)
+    weights[tensors["weights.indices"]] = tensors["weights.values"]
+    return weights

@@ -1,0 +1,99 @@
+"""Evidence as arrays: the door at which outputs are checked against labels, lengths and masks."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from sidelight.arrays import Bytes, Floats, Ids, Ints
+from sidelight.data.checks import trouble
+from sidelight.errors import DataError
+from sidelight.evidence import Candidates, Companion, Evidence, Gold, Partial
+from sidelight.structures.labels import LabelSet
+
+
+@dataclass(frozen=True, slots=True)
+class Encoded:
+    """What is known of N inputs, as arrays. The inputs keep their order; `rows` are made elsewhere."""
+
+    kinds: list[str]  # [N]
+    weights: Floats  # [N]
+    answers: Ints  # [N] +1 or -1 for Companion, else 0
+    targets: Ids  # [T] known labels, -1 elsewhere
+    admitted: Bytes | None  # [T, L], None when no input restricts its labels
+    starts: Ints  # [N + 1]
+
+    def of_kind(self, *kinds: str) -> Ints:
+        """The inputs of these kinds."""
+        return np.array([i for i, kind in enumerate(self.kinds) if kind in kinds], dtype=np.int64)
+
+
+def labels_in(evidence: Sequence[Evidence], *, sequences: bool) -> list[Any]:
+    """Every label that the evidence names, in order of appearance."""
+    names: dict[Any, None] = {}
+    for piece in evidence:
+        if isinstance(piece, Gold):
+            names.update(dict.fromkeys(piece.y if sequences else [piece.y]))
+        elif isinstance(piece, Partial):
+            names.update(dict.fromkeys(label for label in piece.y if label is not None))
+        elif isinstance(piece, Candidates):
+            for labels in piece.y:
+                names.update(dict.fromkeys(labels or ()))
+    return list(names)
+
+
+def encode(evidence: Sequence[Evidence], labels: LabelSet, starts: Ints, *, sequences: bool) -> Encoded:
+    """Check outputs and turn them into numbers; raises `DataError` naming the evidence, its file and line."""
+    tokens = int(starts[-1])
+    targets = np.full(tokens, -1, dtype=np.int32)
+    restricted = any(isinstance(piece, (Partial, Candidates)) for piece in evidence)
+    admitted = np.ones((tokens, len(labels)), dtype=np.uint8) if restricted else None
+    number = labels.number
+    for i, piece in enumerate(evidence):
+        first, last = int(starts[i]), int(starts[i + 1])
+        if isinstance(piece, Gold):
+            ys = piece.y if sequences else [piece.y]
+            try:
+                targets[first:last] = [number[label] for label in ys]
+            except KeyError:
+                t = next(t for t, label in enumerate(ys) if label not in number)
+                raise unknown_label(evidence, i, t, ys[t], labels) from None
+        elif isinstance(piece, Partial):
+            assert admitted is not None
+            for t, label in enumerate(piece.y):
+                if label is not None:
+                    if label not in number:
+                        raise unknown_label(evidence, i, t, label, labels)
+                    targets[first + t] = number[label]
+                    admitted[first + t] = labels.mask([label])
+        elif isinstance(piece, Candidates):
+            assert admitted is not None
+            for t, options in enumerate(piece.y):
+                for label in options or ():
+                    if label not in number:
+                        raise unknown_label(evidence, i, t, label, labels)
+                known = None if piece.known is None else piece.known[t]
+                admitted[first + t] = labels.mask(options if known is None else [known])
+    return Encoded(
+        [piece.kind for piece in evidence],
+        np.array([piece.weight for piece in evidence], dtype=np.float64),
+        np.array([piece.z if isinstance(piece, Companion) else 0 for piece in evidence], dtype=np.int64),
+        targets,
+        admitted,
+        starts,
+    )
+
+
+def unknown_label(evidence: Sequence[Evidence], i: int, token: int, label: Any, labels: LabelSet) -> DataError:
+    """The error for a label that is not among the declared ones."""
+    known = ", ".join(map(str, labels.names[:12])) + (" …" if len(labels) > 12 else "")
+    return trouble(
+        evidence[i],
+        i,
+        problem=f"unknown label {label!r}",
+        remedy=f"use one of {known}, or declare it in labels",
+        token=token,
+    )
