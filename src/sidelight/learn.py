@@ -30,6 +30,8 @@ from sidelight.solvers.cutting_plane import CuttingPlane
 from sidelight.solvers.perceptron import Perceptron
 from sidelight.solvers.working_set import WorkingSet
 
+FIRST_TOLERANCE = 0.03  # relative gap to which the first convex problems are solved when more are to follow
+
 State = tuple[dict[str, Any], dict[str, NDArray[Any]]]  # JSON values, arrays
 
 
@@ -64,6 +66,7 @@ class MarginLearner:
     objective: float = np.inf
     seconds: float = 0.0
     done: bool = False
+    tolerance: float = 0.0  # of the present convex problem; falls to options.tolerance as completions settle
     _terms: Terms | None = None
 
     @classmethod
@@ -81,6 +84,7 @@ class MarginLearner:
         the regulariser draws towards these weights instead of towards zero."""
         solver = CuttingPlane.fresh(size, len(problem), power=options.power, seed=options.seed, origin=origin)
         self = cls(problem, options, solver, np.random.default_rng(options.seed), name)
+        self.tolerance = options.tolerance if problem.is_convex else max(options.tolerance, FIRST_TOLERANCE)
         if start is not None:
             solver.best[:] = start
         if not problem.is_convex and (start is not None or origin is not None or len(problem.gold) == 0):
@@ -101,10 +105,10 @@ class MarginLearner:
         """One round of cutting planes, followed by a completion where the convex problem is solved."""
         began = time.perf_counter()
         terms = self._problem()
-        progress = self.solver.round(terms, violation=self.options.violation)
+        progress = self.solver.round(terms, violation=self.options.violation, tolerance=self.tolerance)
         self.rounds += 1
         self.rounds_here += 1
-        solved = self.solver.finished(self.options.tolerance)
+        solved = self.solver.finished(self.tolerance)
         record = {
             "number": self.rounds,
             "learner": self.name,
@@ -132,16 +136,27 @@ class MarginLearner:
         return self._terms
 
     def _next(self) -> None:
-        """The convex problem is solved: end, or complete again."""
+        """The convex problem is solved: end, or complete again.
+
+        Early completions are solved roughly; once the objective falls by less than their tolerance, it is tightened.
+        """
         before, self.objective = self.objective, self.solver.best_primal
         if self.problem.is_convex or self.completions >= self.options.max_completions:
             self.done = True
-        elif self.completions >= 2 and before - self.objective <= self.options.decrease * abs(before):
-            self.done = True
-        else:
-            if self.completions == 0:
-                self.objective = np.inf
-            if not self._complete():
+            return
+        if self.completions >= 2:
+            fall = (before - self.objective) / max(abs(before), 1e-12)
+            if fall <= self.tolerance and self.tolerance > self.options.tolerance:
+                self.tolerance = max(self.tolerance / 3.0, self.options.tolerance)
+            elif fall <= self.options.decrease:
+                self.done = True
+                return
+        elif self.completions == 0:
+            self.objective = np.inf
+        if not self._complete():
+            if self.tolerance > self.options.tolerance:
+                self.tolerance = self.options.tolerance
+            else:
                 self.done = True
 
     def _complete(self) -> bool:
@@ -177,6 +192,7 @@ class MarginLearner:
             "objective": float(self.objective),
             "seconds": self.seconds,
             "done": self.done and self.rounds < self.options.max_rounds,
+            "tolerance": self.tolerance,
             "best_primal": float(solver.best_primal),
             "gap": float(solver.gap),
             "rng": self.rng.bit_generator.state,
@@ -208,7 +224,7 @@ class MarginLearner:
         )
         rng = np.random.default_rng(options.seed)
         rng.bit_generator.state = values["rng"]
-        kept = ("completions", "rounds", "rounds_here", "changed", "objective", "seconds", "done")
+        kept = ("completions", "rounds", "rounds_here", "changed", "objective", "seconds", "done", "tolerance")
         self = cls(problem, options, solver, rng, values["name"], problem.restore(arrays))
         for name in kept:
             setattr(self, name, values[name])

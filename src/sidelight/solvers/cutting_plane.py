@@ -25,7 +25,9 @@ from sidelight.solvers.dual_coordinate import dual_value, slacks, sweeps
 from sidelight.solvers.working_set import WorkingSet
 
 BLOCK_SWEEPS = 3
-MOST_SWEEPS = 20
+FIRST_SWEEPS = 2  # over all cuts, before a gap is known
+MOST_SWEEPS = 1000
+INNER = 0.4  # the working set is solved to this share of the last gap
 IDLE_ROUNDS = 10  # a cut without weight for so many rounds may be forgotten
 
 
@@ -87,7 +89,7 @@ class CuttingPlane:
         """P at some weights; one inference for every term."""
         return self._regulariser(weights) + total_loss(terms.worst(weights).values, terms.prices, self.power)
 
-    def round(self, terms: Terms, *, violation: float) -> Progress:
+    def round(self, terms: Terms, *, violation: float, tolerance: float) -> Progress:
         """One round; see the module's text. `violation` is ε."""
         self.pool.forget_idle(IDLE_ROUNDS)
         new = 0
@@ -102,7 +104,7 @@ class CuttingPlane:
             new += fresh
             mine = np.concatenate([members, np.arange(len(self.pool) - fresh, len(self.pool))])
             self._sweep(mine, terms.prices, BLOCK_SWEEPS, 0.0)
-        made = self._sweep_all(terms)
+        made = self._sweep_all(terms, tolerance)
         primal = self.primal(terms, self.weights)
         dual = dual_value(self.pool, self.weights, terms.prices, power=self.power, origin=self.origin)
         if primal < self.best_primal:
@@ -139,9 +141,18 @@ class CuttingPlane:
             state=self.random,
         )
 
-    def _sweep_all(self, terms: Terms) -> int:
-        """Sweep all cuts until a sweep gains little against the last gap known."""
-        enough = 0.05 * self.gap if np.isfinite(self.gap) else 0.0
-        at_most = MOST_SWEEPS if np.isfinite(self.gap) else 2
-        made, _ = self._sweep(np.arange(len(self.pool)), terms.prices, at_most, enough)
+    def _sweep_all(self, terms: Terms, tolerance: float) -> int:
+        """Sweep all cuts until the gap over the working set alone is small against the gap of the round before."""
+        everything = np.arange(len(self.pool))
+        if not np.isfinite(self.gap):
+            return self._sweep(everything, terms.prices, FIRST_SWEEPS, 0.0)[0]
+        aim = max(INNER * self.gap, 0.3 * tolerance * abs(self.best_primal))
+        made, step = 0, 1
+        while made < MOST_SWEEPS:
+            made += self._sweep(everything, terms.prices, step, 0.0)[0]
+            step = min(2 * step, 32)
+            loss = total_loss(slacks(self.pool, self.weights, everything), terms.prices, self.power)
+            dual = dual_value(self.pool, self.weights, terms.prices, power=self.power, origin=self.origin)
+            if self._regulariser(self.weights) + loss - dual <= aim:
+                break
         return made
