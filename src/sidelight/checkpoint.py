@@ -8,11 +8,10 @@ from hashlib import blake2b
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 from numpy.typing import NDArray
 
 from sidelight.errors import ModelFileError
-from sidelight.files import read_tensors, write_tensors
+from sidelight.files import raw_bytes, read_tensors, write_tensors
 
 VERSION = 1
 KIND = "sidelight checkpoint"
@@ -22,7 +21,7 @@ def fingerprint(settings: Mapping[str, str], labels: Sequence[str], arrays: Sequ
     """A digest of everything that decides the course of training."""
     digest = blake2b(json.dumps([sorted(settings.items()), list(labels)]).encode(), digest_size=16)
     for array in arrays:
-        digest.update(np.ascontiguousarray(array).reshape(-1).view(np.uint8))
+        digest.update(raw_bytes(array))
     return digest.hexdigest()
 
 

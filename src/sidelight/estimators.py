@@ -90,9 +90,9 @@ class _Estimator:
     def partial_fit(self, evidence: Any, y: Any = None, *, sample_weight: Any = None) -> Self:
         """Go on from the present weights with new evidence alone.
 
-        The perceptron makes one more epoch over it. The margin learners minimise the loss of the new evidence plus the
-        distance to the present weights. New features are added unless `freeze_vocabulary`; new labels are refused, so give
-        all `labels` to the constructor if the first batch does not have them all.
+        The perceptron makes one more epoch over it. The margin learners minimise the loss of the new evidence plus
+        the distance to the present weights. New features are added unless `freeze_vocabulary`; new labels are
+        refused, so give all `labels` to the constructor if the first batch does not have them all.
         """
         pieces = self._evidence(evidence, y, sample_weight)
         before = getattr(self, "model_", None)
@@ -213,23 +213,22 @@ class Tagger(_Estimator):
     Parameters, all by keyword:
 
     features: templates, attributes or matrix rows; None chooses by the type of the first input (see `features_for`).
-    learner: "jlis" (margin learning from all kinds of evidence; with Gold alone the structural SVM), "structural_svm" (the
+    learner: "jlis" (margin learning from all kinds of evidence; with Gold alone the structural SVM), "structural_svm"
+    (the
         same, and refuses anything but Gold), "perceptron" (averaged; Gold alone).
-    loss: "squared_hinge" or "hinge".
-    prices: what one unit of loss costs, per kind of evidence: C1 is prices["gold"], C2 prices["companion"].
-    cost: {(right, predicted): cost} where it is not 1 for a wrong and 0 for a right label.
-    class_weight: {label: weight} multiplies the cost of getting that label wrong; "balanced" weighs inversely to frequency.
-    labels: all labels, if the evidence may not show them all; a label outside them is an error.
-    scheme: "BIO" forbids I-X except after B-X and I-X, in training and in prediction.
-    allowed: the only (label, next label) pairs that may occur.
-    size: κ(x) of companion evidence: "tokens" (for sequences), "one" (for classes), or a function of the input.
-    bias: start weights (for classes: one weight per class).
-    tolerance: relative duality gap at which a convex problem counts as solved; violation: ε of new cuts.
-    decrease: ν, the relative fall of the objective at which completions end; max_completions, max_rounds: upper limits.
-    random_ties: complete with ties broken at random instead of towards the first label.
-    warm_start: `fit` begins from the weights of the fit before. freeze_vocabulary: no new features after the first fit.
-    n_jobs: threads, -1 for all cores; the same seed gives the same bits for any number.
-    callbacks: functions of a `Round`. checkpoint: a file from which an interrupted fit goes on.
+    loss: "squared_hinge" or "hinge". prices: what one unit of loss costs, per kind of evidence: C1 is prices["gold"],
+    C2 prices["companion"]. cost: {(right, predicted): cost} where it is not 1 for a wrong and 0 for a right label.
+    class_weight: {label: weight} multiplies the cost of getting that label wrong; "balanced" weighs inversely to
+    frequency. labels: all labels, if the evidence may not show them all; a label outside them is an error. scheme:
+    "BIO" forbids I-X except after B-X and I-X, in training and in prediction. allowed: the only (label, next label)
+    pairs that may occur. size: κ(x) of companion evidence: "tokens" (for sequences), "one" (for classes), or a
+    function of the input. bias: start weights (for classes: one weight per class). tolerance: relative duality gap at
+    which a convex problem counts as solved; violation: ε of new cuts. decrease: ν, the relative fall of the objective
+    at which completions end; max_completions, max_rounds: upper limits. random_ties: complete with ties broken at
+    random instead of towards the first label. warm_start: `fit` begins from the weights of the fit before.
+    freeze_vocabulary: no new features after the first fit. n_jobs: threads, -1 for all cores; the same seed gives the
+    same bits for any number. callbacks: functions of a `Round`. checkpoint: a file from which an interrupted fit goes
+    on.
 
     >>> tagger = Tagger(max_rounds=5)
     >>> tagger.fit([["light", "on"], ["light", "off"]], [["N", "P"], ["N", "P"]]).predict([["light"]])
@@ -240,8 +239,8 @@ class Tagger(_Estimator):
 class Classifier(_Estimator):
     """Labels single inputs: dicts of features, lists of words, or rows of a matrix.
 
-    Two classes are learned by the asymmetric reduction (the second class has the weights, the first scores 0), more classes
-    jointly. Parameters as for `Tagger`; `scheme` and `allowed` have no meaning here.
+    Two classes are learned by the asymmetric reduction (the second class has the weights, the first scores 0), more
+    classes jointly. Parameters as for `Tagger`; `scheme` and `allowed` have no meaning here.
 
     >>> Classifier().fit([{"a": 1.0}, {"b": 1.0}], ["x", "y"]).predict([{"b": 1.0}])
     ['y']

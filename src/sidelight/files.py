@@ -31,7 +31,9 @@ def write_tensors(path: str | Path, tensors: Mapping[str, NDArray[Any]], *, kind
     try:
         handle, temporary = tempfile.mkstemp(prefix=f".{target.name}.", suffix=".part", dir=folder)
     except OSError as error:
-        raise DataError(f"cannot write there: {error.strerror}", file=path, remedy="give a folder that exists") from None
+        raise DataError(
+            f"cannot write there: {error.strerror}", file=path, remedy="give a folder that exists"
+        ) from None
     try:
         with os.fdopen(handle, "wb") as file:
             file.write(data)
@@ -76,8 +78,13 @@ def _check(tensors: Mapping[str, NDArray[Any]], text: str) -> int:
     total = zlib.crc32(text.encode())
     for name in sorted(tensors):
         total = zlib.crc32(name.encode(), total)
-        total = zlib.crc32(memoryview(np.ascontiguousarray(tensors[name]).reshape(-1).view(np.uint8)), total)
+        total = zlib.crc32(raw_bytes(tensors[name]), total)
     return total
+
+
+def raw_bytes(array: NDArray[Any]) -> memoryview:
+    """The bytes of an array, without copying it where it is contiguous."""
+    return np.ascontiguousarray(array).reshape(-1).view(np.uint8).data
 
 
 def _umask() -> int:

@@ -1,13 +1,14 @@
 """The loop of completion and solving, one `Round` at a time.
 
-Learning alternates two steps: complete the outputs that evidence leaves open, and solve the convex problem this leaves
-(`objective.completion`, `solvers.cutting_plane`). With Gold alone there is nothing to complete and one convex problem is solved:
-the structural SVM. With Companion evidence it is J-LIS (Chang et al. 2010, Algorithm 1): the first weights come from Gold; every
-completion is followed by a solve that starts from the working sets and dual variables of the one before; it ends when the
-relative decrease of the convex objective A(w_t, w_{t-1}) between two completions is at most ν (thesis Eq. 6.11, whose quotient
-is negative as A falls: its size is meant).
+Learning alternates two steps: complete the outputs that evidence leaves open, and solve the convex problem this
+leaves (`objective.completion`, `solvers.cutting_plane`). With Gold alone there is nothing to complete and one convex
+problem is solved: the structural SVM. With Companion evidence it is J-LIS (Chang et al. 2010, Algorithm 1): the first
+weights come from Gold; every completion is followed by a solve that starts from the working sets and dual variables
+of the one before; it ends when the relative decrease of the convex objective A(w_t, w_{t-1}) between two completions
+is at most ν (thesis Eq. 6.11, whose quotient is negative as A falls: its size is meant).
 
-All that a learner knows between two rounds is in its state, so that training can stop after any round and go on to the same bits.
+All that a learner knows between two rounds is in its state, so that training can stop after any round and go on to
+the same bits.
 """
 
 from __future__ import annotations

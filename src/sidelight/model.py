@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -57,13 +58,14 @@ class Model:
         if not self.sequences:
             return names
         bounds = batch.rows.starts.tolist()
-        return [names[a:b] for a, b in zip(bounds[:-1], bounds[1:])]
+        return [names[a:b] for a, b in pairwise(bounds)]
 
     def judge(self, xs: Sequence[Any] | Rows, *, n_jobs: int | None = -1) -> Floats:
         """The companion decision: above 0 where the best output is good enough, max w·Φ_B. # [N]"""
         batch = self.batch(xs, n_jobs=n_jobs)
         sizes = batch.rows.lengths if self.size_by == "tokens" else np.ones(len(batch))
-        return batch.best(self.weights).values / sizes + self.weights[0]
+        decisions: Floats = batch.best(self.weights).values / sizes + self.weights[0]
+        return decisions
 
     def token_mask(self, labels: Sequence[Any]) -> Bytes:
         """A candidate row for `ChainSpace.inside`. # [L]"""
@@ -71,7 +73,7 @@ class Model:
 
 
 def as_sequences(xs: Any, *, sequences: bool) -> Sequence[Any]:
-    """Inputs as the extractors take them: for classes every input is a sequence of one token, and matrices have rows."""
+    """Inputs as the extractors take them: for classes every input is a sequence of one token."""
     if isinstance(xs, Matrix):
         return xs
     if hasattr(xs, "shape") and len(xs.shape) == 2:  # a scipy matrix or a numpy array

@@ -11,9 +11,9 @@ from typing import Any
 class Round:
     """One round of training.
 
-    For margin learners `objective` is the joint objective (over weights and completed outputs) of the best weights so far: it
-    never rises. `primal`, `dual` and their `gap` belong to the convex problem of the present completion. For the perceptron
-    only `mistakes` (sequences updated on) is there.
+    For margin learners `objective` is the joint objective (over weights and completed outputs) of the best weights so
+    far: it never rises. `primal`, `dual` and their `gap` belong to the convex problem of the present completion. For
+    the perceptron only `mistakes` (sequences updated on) is there.
     """
 
     number: int

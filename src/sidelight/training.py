@@ -8,13 +8,14 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from sidelight.arrays import NO_FLOATS, Floats, Ints
 from sidelight.checkpoint import fingerprint, load_checkpoint, save_checkpoint
 from sidelight.data.checks import trouble
 from sidelight.errors import DataError
 from sidelight.evidence import Evidence
-from sidelight.features import Extractor, FeatureSet, Matrix, extractor_of, features_for
+from sidelight.features import Extractor, FeatureSet, extractor_of, features_for
 from sidelight.features.attributes import Attributes
 from sidelight.features.inputs import MatrixSequence
 from sidelight.features.layout import Layout
@@ -27,7 +28,7 @@ from sidelight.records import Round
 from sidelight.solvers.perceptron import Perceptron
 from sidelight.spaces import ChainSpace, Cost, Transitions
 from sidelight.structures import LabelSet, allowed_transitions, bio_transitions
-from sidelight.structures.encoding import Encoded, encode, labels_in
+from sidelight.structures.encoding import encode, labels_in
 
 DEFAULT_PRICES: dict[str, float] = {"gold": 1.0, "partial": 1.0, "candidates": 1.0, "companion": 1.0, "unlabeled": 0.1}
 LEARNERS = {
@@ -171,10 +172,10 @@ class Training:
         if before is not None:
             return before.extractor
         features = self.settings.features
+        if features is None and not self.settings.sequences and not isinstance(xs[0], MatrixSequence):
+            features = Attributes()
         if features is None:
-            features = features_for(xs[0]) if self.settings.sequences or isinstance(xs[0], MatrixSequence) else Attributes()
-        if isinstance(features, Attributes) or not isinstance(xs[0], (MatrixSequence, Matrix)):
-            return extractor_of(features)
+            features = features_for(xs[0])
         return extractor_of(features)
 
     def _labels(self, evidence: Sequence[Evidence], before: Model | None) -> LabelSet:
@@ -215,8 +216,8 @@ class Training:
         if settings.learner in ("perceptron", "structural_svm"):
             for i, kind in enumerate(encoded.kinds):
                 if kind != "gold":
-                    remedy = "use the learner jlis, or leave it out"
-                    raise trouble(evidence[i], i, problem=f"the {settings.learner} learns from Gold only", remedy=remedy)
+                    problem = f"the learner {settings.learner} learns from Gold only"
+                    raise trouble(evidence[i], i, problem=problem, remedy="use the learner jlis, or leave it out")
         weights = None if before is None else _grown(before, self.layout)
         if settings.learner == "perceptron":
             return self._perceptron(weights, go_on, perceptron)
@@ -255,7 +256,8 @@ class Training:
 
     def _batch(self, which: Ints) -> ChainBatch:
         rows = self.rows if len(which) == len(self.rows) else self.rows.take(which)
-        return ChainBatch(rows, ChainSpace(rows.starts, len(self.labels), self.allowed), self.layout, self.settings.n_jobs)
+        space = ChainSpace(rows.starts, len(self.labels), self.allowed)
+        return ChainBatch(rows, space, self.layout, self.settings.n_jobs)
 
     def _problem(self, evidence: Sequence[Evidence]) -> LatentProblem:
         encoded = self.encoded
@@ -319,7 +321,14 @@ class Training:
         names = [name for name in Settings.__slots__ if name not in ignored]
         settings = {name: repr(getattr(self.settings, name)) for name in names}
         rows: Rows = self.rows
-        arrays = [rows.starts, rows.indptr, rows.indices, rows.values, rows.dense, self.encoded.targets]
+        arrays: list[NDArray[Any]] = [
+            rows.starts,
+            rows.indptr,
+            rows.indices,
+            rows.values,
+            rows.dense,
+            self.encoded.targets,
+        ]
         arrays += [self.encoded.weights, self.encoded.answers]
         if self.encoded.admitted is not None:
             arrays.append(self.encoded.admitted)

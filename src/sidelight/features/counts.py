@@ -1,7 +1,7 @@
 """Feature counts of labelings, the adjoint of the scores, as pooled sparse rows over the weight vector.
 
-`difference_rows` gives scale · (Φ(x, plus) − Φ(x, minus)) + threshold · e_0 for each example asked for. A label of −1 stands
-for "no label": it has no features, so that one kernel serves differences of two labelings and counts of one.
+`difference_rows` gives scale · (Φ(x, plus) − Φ(x, minus)) + threshold · e_0 for each example asked for. A label of −1
+stands for "no label": it has no features, so that one kernel serves differences of two labelings and counts of one.
 """
 
 from __future__ import annotations

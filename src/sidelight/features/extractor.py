@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
+from sidelight.errors import DataError
 from sidelight.features.rows import Rows
 
 Tensors = dict[str, NDArray[Any]]
@@ -44,8 +45,6 @@ class Extractor(Protocol):
 
 def check_dense(rows: Rows, expected: int) -> Rows:
     """Refuse dense rows of another width than the model's."""
-    from sidelight.errors import DataError
-
     if rows.dense.shape[1] != expected:
         raise DataError(
             f"dense rows with {rows.dense.shape[1]} dimensions where the model has {expected}",
@@ -61,14 +60,13 @@ def restore(spec: Mapping[str, Any], tensors: Mapping[str, NDArray[Any]]) -> Ext
     from sidelight.features.matrices import MatrixExtractor
     from sidelight.features.vocabulary import TemplateExtractor
 
-    kinds = {
-        "templates": TemplateExtractor,
-        "hashing": HashingExtractor,
-        "attributes": AttributeExtractor,
-        "matrix": MatrixExtractor,
+    kinds: dict[str, Callable[[Mapping[str, Any], Mapping[str, NDArray[Any]]], Extractor]] = {
+        "templates": TemplateExtractor.restored,
+        "hashing": HashingExtractor.restored,
+        "attributes": AttributeExtractor.restored,
+        "matrix": MatrixExtractor.restored,
     }
-    extractor: Extractor = kinds[spec["kind"]].restored(spec, tensors)
-    return extractor
+    return kinds[spec["kind"]](spec, tensors)
 
 
 NO_VALUES = np.empty(0)

@@ -56,7 +56,9 @@ class Matrix(Sequence["MatrixSequence"]):
         if sparse is None and dense is None:
             raise ValueError("give a sparse matrix, dense rows, or both")
         if np.any(np.diff(self.starts) < 1):
-            raise DataError(f"sequence {int(np.argmin(np.diff(self.starts)))} is empty", remedy="give lengths of 1 or more")
+            raise DataError(
+                f"sequence {int(np.argmin(np.diff(self.starts)))} is empty", remedy="give lengths of 1 or more"
+            )
         if sparse is not None:
             from scipy.sparse import csr_matrix
 
@@ -71,7 +73,9 @@ class Matrix(Sequence["MatrixSequence"]):
             check_finite("dense features", self.dense)
         for name, rows in (("sparse", self.sparse), ("dense", self.dense)):
             if rows is not None and rows.shape[0] != tokens:
-                raise DataError(f"{rows.shape[0]} {name} rows for {tokens} tokens", remedy="make the lengths add up to the rows")
+                raise DataError(
+                    f"{rows.shape[0]} {name} rows for {tokens} tokens", remedy="make the lengths add up to the rows"
+                )
 
     def __len__(self) -> int:
         return len(self.starts) - 1
@@ -103,7 +107,9 @@ def dense_rows(xs: Sequence[Any]) -> Floats32:
     """The dense rows of a batch, [T, 0] if no input has any."""
     widths = {x.dense.shape[1] if isinstance(x, WithDense) else 0 for x in xs}
     if len(widths) > 1:
-        raise DataError(f"dense rows of widths {sorted(widths)} in one batch", remedy="give all inputs the same dimensions")
+        raise DataError(
+            f"dense rows of widths {sorted(widths)} in one batch", remedy="give all inputs the same dimensions"
+        )
     if widths <= {0}:
         return np.zeros((sum(len(x) for x in xs), 0), dtype=np.float32)
     dense = np.concatenate([np.asarray(x.dense, dtype=np.float32) for x in xs])

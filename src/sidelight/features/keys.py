@@ -1,8 +1,8 @@
 """Feature keys from integers: compiled evaluation of templates and the tables that number their features.
 
-A key packs the numbers in a template's slots, 21 bits each; a template with more than three slots mixes them into 64 bits
-instead (two of a million features then share a key with probability below 1e-7). Where the slots can take few values, a
-template has a table addressed by those values directly; otherwise an open-addressing hash table.
+A key packs the numbers in a template's slots, 21 bits each; a template with more than three slots mixes them into 64
+bits instead (two of a million features then share a key with probability below 1e-7). Where the slots can take few
+values, a template has a table addressed by those values directly; otherwise an open-addressing hash table.
 """
 
 from __future__ import annotations
@@ -18,9 +18,7 @@ _FARTHEST = 8  # as in templates; a plain constant for the compiler
 
 
 @kernel
-def slot_values(
-    starts: Ints, lo: int, hi: int, view: Ids, offset: int, skip_ends: bool, out: Ids
-) -> None:
+def slot_values(starts: Ints, lo: int, hi: int, view: Ids, offset: int, skip_ends: bool, out: Ids) -> None:
     """The number at `offset` tokens from each token of sequences lo..hi; a mark, or -1, beyond the ends."""
     base = starts[lo]
     for i in range(lo, hi):

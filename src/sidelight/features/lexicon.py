@@ -54,20 +54,25 @@ def intern_columns(sequences: Sequence[Sequence[Any]]) -> Columns:
         columns = [[token[k] for token in tokens] for k in range(width)]
     ids, types = [], []
     for column in columns:
-        try:
-            distinct = list(dict.fromkeys(column))
-            number = {text: i for i, text in enumerate(distinct)}
-        except TypeError:
-            distinct, number = [{}], {}  # type: ignore[list-item]
-        if not all(isinstance(text, str) for text in distinct):
-            odd = next(text for text in distinct if not isinstance(text, str))
-            raise DataError(
-                f"a token column holds {odd!r}, which is not a string",
-                remedy="give strings, tuples of strings, or use features.attributes() for dicts",
-            )
+        distinct = _distinct(column)
+        number = {text: i for i, text in enumerate(distinct)}
         ids.append(np.fromiter(map(number.__getitem__, column), dtype=np.int32, count=len(column)))
         types.append(distinct)
     return Columns(starts, ids, types)
+
+
+def _distinct(column: list[Any]) -> list[str]:
+    try:
+        found = list(dict.fromkeys(column))
+    except TypeError:
+        found = column  # something that cannot be hashed: named below
+    for text in found:
+        if not isinstance(text, str):
+            raise DataError(
+                f"a token column holds {text!r}, which is not a string",
+                remedy="give strings, tuples of strings, or use features.attributes() for dicts",
+            )
+    return found
 
 
 @dataclass(slots=True)

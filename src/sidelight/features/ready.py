@@ -39,8 +39,8 @@ def spelling(*, min_count: int = 1, hash_bits: int | None = None) -> Templates:
 def chunking(*, min_count: int = 1, hash_bits: int | None = None) -> Templates:
     """The set of CRFsuite's chunking tutorial over columns word and part of speech.
 
-    Words up to two away, word bigrams, tags up to two away, tag bigrams and trigrams; nothing is seen beyond the ends. The
-    tutorial's marks for the two ends are the chain's own start and end weights here.
+    Words up to two away, word bigrams, tags up to two away, tag bigrams and trigrams; nothing is seen beyond the
+    ends. The tutorial's marks for the two ends are the chain's own start and end weights here.
     """
     lines = [f"U0{i}:w[{o}]=%x[{o},0]" for i, o in enumerate(range(-2, 3))]
     lines += ["U05:w[-1]|w[0]=%x[-1,0]|%x[0,0]", "U06:w[0]|w[1]=%x[0,0]|%x[1,0]"]

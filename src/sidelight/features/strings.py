@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import pairwise
 
 import numpy as np
 
@@ -25,4 +26,4 @@ def unpack_strings(text: Bytes, offsets: Ints) -> list[str]:
     """The strings again."""
     raw = text.tobytes()
     bounds = offsets.tolist()
-    return [raw[a:b].decode("utf-8", "surrogatepass") for a, b in zip(bounds[:-1], bounds[1:])]
+    return [raw[a:b].decode("utf-8", "surrogatepass") for a, b in pairwise(bounds)]

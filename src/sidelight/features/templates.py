@@ -44,9 +44,9 @@ class Template:
 class Templates:
     """A set of templates, and how their features are numbered.
 
-    `boundary`: what a macro sees beyond the ends of a sequence: "symbol" (`_B-1`, `_B+1`, as CRF++) or "skip" (no feature,
-    as in CRFsuite's tutorial). `min_count`: features seen less often are dropped. `hash_bits`: instead of a vocabulary,
-    hash features into 2**hash_bits attributes.
+    `boundary`: what a macro sees beyond the ends of a sequence: "symbol" (`_B-1`, `_B+1`, as CRF++) or "skip" (no
+    feature, as in CRFsuite's tutorial). `min_count`: features seen less often are dropped. `hash_bits`: instead of a
+    vocabulary, hash features into 2**hash_bits attributes.
     """
 
     templates: tuple[Template, ...]

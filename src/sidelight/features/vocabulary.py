@@ -269,5 +269,3 @@ def compressed(starts: Ints, attributes: Ids, dense: NDArray[np.float32]) -> Row
     indices = np.empty(int(np.count_nonzero(attributes >= 0)), dtype=np.int32)
     kernels.compress(attributes, indptr, indices)
     return Rows(starts, indptr, indices, NO_VALUES, dense)
-
-

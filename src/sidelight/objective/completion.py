@@ -4,10 +4,10 @@ The joint objective over weights w and completed outputs ŷ is
 
     Q(w, ŷ) = ½ ‖w‖² + Σ_gold C ℓ(target y) + Σ_latent C ℓ(target ŷ) + Σ_bad C ℓ(negative) + Σ_good C ℓ(positive ŷ)
 
-with the terms of `margin`. Gold and bad inputs make the convex part that never changes. Good inputs (Companion +1) complete to
-their best output, which minimises their term exactly: this is J-LIS. Inputs with candidates, partial labels or no labels
-complete to their best admitted output and are then targets; since that need not lower their term, a new completion is taken
-only where it does not raise it. So Q never rises, whatever the evidence.
+with the terms of `margin`. Gold and bad inputs make the convex part that never changes. Good inputs (Companion +1)
+complete to their best output, which minimises their term exactly: this is J-LIS. Inputs with candidates, partial
+labels or no labels complete to their best admitted output and are then targets; since that need not lower their term,
+a new completion is taken only where it does not raise it. So Q never rises, whatever the evidence.
 """
 
 from __future__ import annotations

@@ -36,7 +36,9 @@ class Worst:
 class Terms(Protocol):
     """Terms that can name their most violated cuts."""
 
-    prices: Floats  # [N] what one unit of loss costs
+    @property
+    def prices(self) -> Floats:  # [N] what one unit of loss costs
+        ...
 
     def __len__(self) -> int: ...
 

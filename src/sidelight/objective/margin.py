@@ -79,18 +79,13 @@ class TargetTerms:
         return len(self.batch)
 
     def parts(self) -> list[tuple[int, Terms]]:
+        return [(lo, self.part(lo, hi)) for lo, hi in shards(self.batch.rows.starts, tokens=BLOCK_TOKENS)]
+
+    def part(self, lo: int, hi: int) -> Terms:
+        """The terms lo..hi alone."""
         starts = self.batch.rows.starts
-        return [
-            (
-                lo,
-                TargetTerms(
-                    self.batch.part(lo, hi),
-                    self.cost.part(int(starts[lo]), int(starts[hi])),
-                    self.prices[lo:hi],
-                ),
-            )
-            for lo, hi in shards(starts, tokens=BLOCK_TOKENS)
-        ]
+        cost = self.cost.part(int(starts[lo]), int(starts[hi]))
+        return TargetTerms(self.batch.part(lo, hi), cost, self.prices[lo:hi])
 
     def worst(self, weights: Floats) -> Worst:
         paths = self.batch.best(weights, cost=self.cost)
@@ -118,10 +113,11 @@ class NegativeTerms:
         return len(self.batch)
 
     def parts(self) -> list[tuple[int, Terms]]:
-        return [
-            (lo, NegativeTerms(self.batch.part(lo, hi), self.sizes[lo:hi], self.prices[lo:hi]))
-            for lo, hi in shards(self.batch.rows.starts, tokens=BLOCK_TOKENS)
-        ]
+        return [(lo, self.part(lo, hi)) for lo, hi in shards(self.batch.rows.starts, tokens=BLOCK_TOKENS)]
+
+    def part(self, lo: int, hi: int) -> Terms:
+        """The terms lo..hi alone."""
+        return NegativeTerms(self.batch.part(lo, hi), self.sizes[lo:hi], self.prices[lo:hi])
 
     def worst(self, weights: Floats) -> Worst:
         paths = self.batch.best(weights)

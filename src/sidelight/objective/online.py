@@ -15,14 +15,17 @@ def perceptron_epoch(
 ) -> tuple[int, float]:
     """One pass of the structured perceptron (Collins 2002) in the given order.
 
-    `weights` move by importance · (Φ(x, y) − Φ(x, ŷ)) on every mistake; `totals` sum clock · move, so that the average of all
-    weights so far is weights − totals / clock. Returns the number of mistakes and the clock, one tick per example. Weights are
-    32-bit: they are whole numbers here unless features or importance are not, and half the memory is twice the speed.
+    `weights` move by importance · (Φ(x, y) − Φ(x, ŷ)) on every mistake; `totals` sum clock · move, so that the
+    average of all weights so far is weights − totals / clock. Returns the number of mistakes and the clock, one tick
+    per example. Weights are 32-bit: they are whole numbers here unless features or importance are not, and half the
+    memory is twice the speed.
     """
     layout, rows = batch.layout, batch.rows
     size = layout.n_labels
     allowed = batch.space.allowed
-    closed = np.zeros((size + 2, size), dtype=np.float32)  # -inf where a transition, start (row L) or end (row L + 1) is not allowed
+    closed = np.zeros(
+        (size + 2, size), dtype=np.float32
+    )  # -inf where a transition, start (row L) or end (row L + 1) is not allowed
     if allowed is not None:
         closed[:size] = np.where(allowed.between != 0, 0.0, -np.inf)
         closed[size] = np.where(allowed.start != 0, 0.0, -np.inf)

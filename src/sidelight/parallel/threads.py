@@ -10,6 +10,7 @@ import os
 from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from functools import lru_cache
+from itertools import pairwise
 from typing import TypeVar
 
 import numpy as np
@@ -37,7 +38,7 @@ def shards(starts: Ints, *, tokens: int = SHARD_TOKENS) -> list[tuple[int, int]]
     bounds = [0, *(int(end) for end in ends if end > 0)]
     if bounds[-1] != count:
         bounds.append(count)
-    return list(zip(bounds[:-1], bounds[1:]))
+    return list(pairwise(bounds))
 
 
 def thread_count(n_jobs: int | None) -> int:

@@ -2,15 +2,16 @@
 
 The problem:  min_w P(w) = ½ ‖w‖² + Σ_i C_i max(0, v_i(w))^p  with v_i(w) = max over outputs of offset + slope · w.
 
-A round goes through the terms block by block, in random order: it finds the worst output of each term of the block at the
-current weights (in parallel), adds those that are violated by more than ε over the cuts a term has already, and sweeps the
-dual of the block's cuts. Then it sweeps all cuts, and finds the worst output of every term once more at the weights reached.
-That gives P(w), and the dual variables give a lower bound D; so every round ends with its gap known:  D <= min P <= P(w).
+A round goes through the terms block by block, in random order: it finds the worst output of each term of the block at
+the current weights (in parallel), adds those that are violated by more than ε over the cuts a term has already, and
+sweeps the dual of the block's cuts. Then it sweeps all cuts, and finds the worst output of every term once more at
+the weights reached. That gives P(w), and the dual variables give a lower bound D; so every round ends with its gap
+known:  D <= min P <= P(w).
 
-Stops when P − D <= tolerance · P. Chang's thesis (2011, Algorithms 14 and 16) takes all terms as one block, Tsochantaridis et
-al. (2005) each term as a block of its own; blocks of some thousand tokens keep all cores busy and need far fewer rounds than
-the first. The working set outlives the call, so that a later problem which shares terms (the next J-LIS round) starts from
-where this one ended.
+Stops when P − D <= tolerance · P. Chang's thesis (2011, Algorithms 14 and 16) takes all terms as one block,
+Tsochantaridis et al. (2005) each term as a block of its own; blocks of some thousand tokens keep all cores busy and
+need far fewer rounds than the first. The working set outlives the call, so that a later problem which shares terms
+(the next J-LIS round) starts from where this one ended.
 """
 
 from __future__ import annotations
@@ -63,9 +64,7 @@ class CuttingPlane:
     origin: Floats | None = None
 
     @classmethod
-    def fresh(
-        cls, size: int, n_terms: int, *, power: int, seed: int, origin: Floats | None = None
-    ) -> CuttingPlane:
+    def fresh(cls, size: int, n_terms: int, *, power: int, seed: int, origin: Floats | None = None) -> CuttingPlane:
         """A solver with an empty working set at its origin, by default zero."""
         weights = np.zeros(size) if origin is None else origin.copy()
         state = np.array([seed], dtype=np.uint64)
@@ -74,8 +73,8 @@ class CuttingPlane:
     def new_problem(self, terms: Terms, start: Floats) -> float:
         """Turn to a changed problem, with weights that are known to be good; returns their objective.
 
-        The working set stays, so the caller must have removed cuts that no longer hold; the dual point's weights are made
-        anew from it.
+        The working set stays, so the caller must have removed cuts that no longer hold; the dual point's weights are
+        made anew from it.
         """
         self.weights = self.pool.weights(len(self.weights))
         if self.origin is not None:

@@ -12,10 +12,10 @@ Squared hinge: one variable at a time, the step of Chang's thesis Eq. 6.9 and 6.
 
     d = max(−α_j, (offset_j + slope_j · w − (Σα)/(2 C_i)) / (‖slope_j‖² + 1/(2 C_i))).
 
-Hinge: one variable at a time within the room that Σα <= C_i leaves; where that room is used up, pairs of variables of one
-term, so that their sum stays (Platt's SMO step). Each sweep visits the cuts in a fresh random order (Hsieh et al. 2008);
-cuts without weight that are not violated sit out the rest of the call (shrinking). A sweep returns by how much it raised the
-dual objective; the caller stops when that is little against the duality gap.
+Hinge: one variable at a time within the room that Σα <= C_i leaves; where that room is used up, pairs of variables of
+one term, so that their sum stays (Platt's SMO step). Each sweep visits the cuts in a fresh random order (Hsieh et al.
+2008); cuts without weight that are not violated sit out the rest of the call (shrinking). A sweep returns by how much
+it raised the dual objective; the caller stops when that is little against the duality gap.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ def sweeps(
     enough: float,
     state: Keys,
 ) -> tuple[int, float]:
-    """Sweep some cuts until a sweep gains at most `enough`, at most so many times; returns the sweeps made and all gained.
+    """Sweep some cuts until a sweep gains at most `enough`; returns the sweeps made and all they gained.
 
     `weights` and the pool's dual variables change in place; `state` [1] is the random state.
     """
@@ -64,9 +64,7 @@ def sweeps(
     return made, gained
 
 
-def dual_value(
-    pool: WorkingSet, weights: Floats, prices: Floats, *, power: int, origin: Floats | None = None
-) -> float:
+def dual_value(pool: WorkingSet, weights: Floats, prices: Floats, *, power: int, origin: Floats | None = None) -> float:
     """The dual objective of the working set's variables, a lower bound of the primal one."""
     moved = weights if origin is None else weights - origin
     value = float(pool.offsets[: pool.count] @ pool.alphas[: pool.count]) - 0.5 * float(moved @ moved)

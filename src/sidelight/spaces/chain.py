@@ -16,9 +16,17 @@ from sidelight.spaces import chain_kernels as kernels
 class ChainScores(Protocol):
     """Scores of the parts of a batch of chains; token scores are asked for block by block."""
 
-    transition: Floats  # [L, L] from, to
-    start: Floats  # [L]
-    end: Floats  # [L]
+    @property
+    def transition(self) -> Floats:  # [L, L] from, to
+        ...
+
+    @property
+    def start(self) -> Floats:  # [L]
+        ...
+
+    @property
+    def end(self) -> Floats:  # [L]
+        ...
 
     def block(self, first: int, last: int) -> Floats:
         """A fresh array [last - first, L] of scores of label l at tokens first..last."""

@@ -1,21 +1,23 @@
 """Dynamic programs over batches of first-order chains.
 
-All take the sequences `lo..hi` of a batch. Scores are a block that begins at token `base`; a label that may not be used
-has score -inf, and so has a forbidden transition, so that one maximum serves every kind of mask. Forward passes keep only
-values; the way back recomputes one row per token, which is cheaper than storing pointers and keeps the inner loop over
-contiguous labels. Ties go to the lowest label unless random ones are asked for.
+All take the sequences `lo..hi` of a batch. Scores are a block that begins at token `base`; a label that may not be
+used has score -inf, and so has a forbidden transition, so that one maximum serves every kind of mask. Forward passes
+keep only values; the way back recomputes one row per token, which is cheaper than storing pointers and keeps the
+inner loop over contiguous labels. Ties go to the lowest label unless random ones are asked for.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
-from sidelight.arrays import Bytes, Floats, Ids, Ints, Keys
+from sidelight.arrays import AnyFloats, Bytes, Floats, Ids, Ints, Keys
 from sidelight.kernels import GOLDEN, inline_kernel, kernel, mix
 
 
 @kernel
-def forward(scores: Floats, transition: Floats, start: Floats, first: int, count: int, best: Floats) -> None:
+def forward(
+    scores: AnyFloats, transition: AnyFloats, start: AnyFloats, first: int, count: int, best: AnyFloats
+) -> None:
     """best[t, l]: value of the best path over tokens 0..t that ends in l."""
     labels = start.shape[0]
     for label in range(labels):
@@ -110,7 +112,7 @@ def viterbi_random_ties(
     labels: Ids,
     values: Floats,
 ) -> None:
-    """As `viterbi`, drawing uniformly from all best paths: ways[t, l] is proportional to the number of best prefixes."""
+    """As `viterbi`, drawing uniformly from all best paths; ways[t, l] counts best prefixes, up to a factor per t."""
     base = starts[lo]
     size = start.shape[0]
     most = longest(starts, lo, hi)

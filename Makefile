@@ -1,0 +1,40 @@
+# Every target sets up what it needs: `make quickstart` and `make test` work from a bare clone.
+PYTHON ?= python3
+BIN := .venv/bin
+
+.PHONY: install quickstart test lint bench clean
+
+install: .venv/.installed
+
+.venv/.installed: pyproject.toml
+	$(PYTHON) -m venv .venv
+	$(BIN)/python -m pip install --quiet --editable .
+	touch $@
+
+.venv/.developing: .venv/.installed
+	$(BIN)/python -m pip install --quiet --editable ".[dev]"
+	touch $@
+
+.venv/.measuring: .venv/.installed
+	$(BIN)/python -m pip install --quiet --editable ".[bench]"
+	touch $@
+
+quickstart: install
+	$(BIN)/sidelight quickstart
+
+lint: .venv/.developing
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports --no-cache
+
+test: lint
+	$(BIN)/python -m pytest --doctest-modules src -p no:cacheprovider
+	$(BIN)/python -m pytest -n 2 tests
+
+bench: .venv/.measuring
+	$(BIN)/python -m benchmarks
+
+clean:
+	rm -rf .venv build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis quickstart-out
+	find src tests benchmarks -name __pycache__ -type d -prune -exec rm -rf {} +
