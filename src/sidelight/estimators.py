@@ -204,7 +204,7 @@ class _Estimator:
             for callback in self.callbacks:
                 callback(record)
         self.model_ = training.model()
-        self._perceptron = training.perceptron_state()
+        self._perceptron = training.perceptron_memory()
 
 
 class Tagger(_Estimator):

@@ -83,11 +83,18 @@ class MarginLearner:
     ) -> MarginLearner:
         """A learner before its first round. `start` completes first instead of weights learned from Gold; with `origin`
         the regulariser draws towards these weights instead of towards zero."""
-        solver = CuttingPlane.fresh(size, len(problem), power=options.power, seed=options.seed, origin=origin)
+        solver = CuttingPlane.fresh(
+            size,
+            len(problem),
+            power=options.power,
+            seed=options.seed,
+            origin=origin,
+            whole=problem.whole_slopes,
+        )
         self = cls(problem, options, solver, np.random.default_rng(options.seed), name)
         self.tolerance = options.tolerance if problem.is_convex else max(options.tolerance, FIRST_TOLERANCE)
         if start is not None:
-            solver.best[:] = start
+            solver.start = start.copy()
         if not problem.is_convex and (start is not None or origin is not None or len(problem.gold) == 0):
             self._complete()
         return self
@@ -95,6 +102,10 @@ class MarginLearner:
     @property
     def weights(self) -> Floats:
         """The best weights so far."""
+        return self.solver.best
+
+    def finish(self) -> Floats:
+        """The best weights, for keeps."""
         return self.solver.best
 
     def run(self) -> Iterator[Round]:
@@ -163,7 +174,7 @@ class MarginLearner:
     def _complete(self) -> bool:
         """Complete with the best weights; returns whether anything changed."""
         rng = self.rng if self.options.random_ties else None
-        best = self.solver.best.copy()
+        best = self.solver.best
         self.completion, latent, positive = self.problem.complete(best, self.completion, rng)
         self.changed = len(latent) + len(positive)
         self.completions += 1
@@ -195,13 +206,16 @@ class MarginLearner:
             "done": self.done and self.rounds < self.options.max_rounds,
             "tolerance": self.tolerance,
             "best_primal": float(solver.best_primal),
+            "at_best": solver.at_best,
             "gap": float(solver.gap),
             "rng": self.rng.bit_generator.state,
         }
         arrays: dict[str, NDArray[Any]] = {f"pool.{k}": v for k, v in solver.pool.state().items()}
-        arrays |= {"weights": solver.weights, "best": solver.best, "random": solver.random}
+        arrays |= {"weights": solver.weights, "random": solver.random}
         if solver.origin is not None:
             arrays["origin"] = solver.origin
+        if solver.start is not None:
+            arrays["start"] = solver.start
         if self.completion.latent is not None:
             arrays["latent"] = self.completion.latent
         if self.completion.positive is not None:
@@ -218,10 +232,11 @@ class MarginLearner:
             pool,
             arrays["random"].copy(),
             options.power,
-            arrays["best"].copy(),
+            arrays.get("origin"),
+            arrays.get("start"),
             values["best_primal"],
             values["gap"],
-            arrays.get("origin"),
+            values["at_best"],
         )
         rng = np.random.default_rng(options.seed)
         rng.bit_generator.state = values["rng"]
@@ -248,7 +263,12 @@ class PerceptronLearner:
 
     @property
     def weights(self) -> Floats:
+        """The average of all weights so far."""
         return self.perceptron.average()
+
+    def finish(self) -> Floats:
+        """The average, for keeps: the learner is of no use afterwards."""
+        return self.perceptron.turn_into_average()
 
     def run(self) -> Iterator[Round]:
         """Epochs until training ends."""

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from sidelight.arrays import NO_FLOATS, Floats, Ints
+from sidelight.arrays import NO_FLOATS, Floats, Floats32, Ints
 from sidelight.checkpoint import fingerprint, load_checkpoint, save_checkpoint
 from sidelight.data.checks import trouble
 from sidelight.errors import DataError
@@ -95,6 +95,13 @@ class Settings:
         return self.size if isinstance(self.size, str) else "function"
 
 
+class PerceptronMemory(NamedTuple):
+    """The last weights of a perceptron, and its clock."""
+
+    weights: Floats32
+    clock: float
+
+
 class Training:
     """One fit: features, problem and learner, made when it begins."""
 
@@ -105,7 +112,7 @@ class Training:
         *,
         before: Model | None = None,
         go_on: bool = False,
-        perceptron: Perceptron | None = None,
+        perceptron: PerceptronMemory | None = None,
     ) -> None:
         self.settings = settings
         xs = self._inputs(evidence)
@@ -145,22 +152,25 @@ class Training:
             yield record
 
     def model(self) -> Model:
-        """The model that the learner has come to."""
+        """The model that the learner has come to; it takes over the learner's memory."""
+        weights = self.learner.finish()
         about = {"learner": self.settings.learner, "rounds": self.learner.rounds}
         return Model(
             self.labels,
             self.extractor,
             self.layout,
-            self.learner.weights.copy(),
+            weights,
             self.settings.sequences,
             self.allowed,
             "one" if self.settings.size_by == "one" else "tokens",
             about,
         )
 
-    def perceptron_state(self) -> Perceptron | None:
-        """What a later `partial_fit` of the perceptron goes on from."""
-        return self.learner.perceptron if isinstance(self.learner, PerceptronLearner) else None
+    def perceptron_memory(self) -> PerceptronMemory | None:
+        """What a later `partial_fit` of the perceptron goes on from, besides the model's weights."""
+        if not isinstance(self.learner, PerceptronLearner):
+            return None
+        return PerceptronMemory(self.learner.perceptron.weights, self.learner.perceptron.clock)
 
     def _inputs(self, evidence: Sequence[Evidence]) -> Sequence[Any]:
         xs = [piece.x for piece in evidence]
@@ -210,7 +220,7 @@ class Training:
             raise trouble(evidence[i], i, problem="its labels use a transition that is not allowed", remedy=remedy)
 
     def _learner(
-        self, evidence: Sequence[Evidence], before: Model | None, go_on: bool, perceptron: Perceptron | None
+        self, evidence: Sequence[Evidence], before: Model | None, go_on: bool, perceptron: PerceptronMemory | None
     ) -> Learner:
         settings, encoded = self.settings, self.encoded
         if settings.learner in ("perceptron", "structural_svm"):
@@ -240,13 +250,12 @@ class Training:
             name=settings.learner,
         )
 
-    def _perceptron(self, weights: Floats | None, go_on: bool, state: Perceptron | None) -> PerceptronLearner:
+    def _perceptron(self, weights: Floats | None, go_on: bool, memory: PerceptronMemory | None) -> PerceptronLearner:
         gold = self.encoded.of_kind("gold")
         fresh = Perceptron.fresh(self.layout.size)
-        if go_on and state is not None:
-            fresh.weights[: len(state.weights)] = state.weights
-            fresh.totals[: len(state.totals)] = state.totals
-            fresh.clock = state.clock
+        if go_on and memory is not None and weights is not None:
+            fresh.weights[: len(memory.weights)] = memory.weights
+            fresh = Perceptron.going_on(fresh.weights, weights, memory.clock)
         elif weights is not None:
             fresh.weights[:] = weights
         rounds = 1 if go_on else 10 if self.settings.max_rounds is None else self.settings.max_rounds

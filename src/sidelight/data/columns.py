@@ -44,6 +44,7 @@ def read_columns(path: str | Path, *, label_column: int | None = -1, separator: 
     if label_column is not None:
         label_column = _label_position(label_column, width, file, first + 1)
 
+    kept = dict[str, str]().setdefault  # one object per distinct string
     xs: list[list[tuple[str, ...]]] = []
     ys: list[list[str]] = []
     origins: list[Origin] = []
@@ -51,7 +52,7 @@ def read_columns(path: str | Path, *, label_column: int | None = -1, separator: 
     y: list[str] = []
     for number, line in enumerate([*lines, ""]):  # the blank line at the end closes the last sentence
         if line and line.strip(" \t"):
-            cells = split(line)
+            cells = [kept(cell, cell) for cell in split(line)]
             if len(cells) != width:
                 raise _ragged(len(cells), width, separator=separator, file=file, line=number + 1, first=first + 1)
             if label_column is not None:

@@ -82,6 +82,13 @@ class LatentProblem:
         """Nothing to complete."""
         return len(self.latent.terms) == 0 and len(self.positive.batch) == 0
 
+    @property
+    def whole_slopes(self) -> bool:
+        """Every cut's slope counts features: no values, no dense rows, no companion terms scaled by their size."""
+        rows = self.gold.batch.rows, self.latent.terms.batch.rows
+        binary = all(len(part.values) == 0 and part.dense.shape[1] == 0 for part in rows)
+        return binary and len(self.negative) == 0 and len(self.positive.batch) == 0
+
     def gold_only(self) -> Terms:
         """The convex problem of the gold terms, with places for the rest."""
         return StackedTerms([self.gold, SilentTerms.like(len(self) - len(self.gold))])

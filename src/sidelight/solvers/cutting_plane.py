@@ -29,7 +29,7 @@ BLOCK_SWEEPS = 3
 FIRST_SWEEPS = 2  # over all cuts, before a gap is known
 MOST_SWEEPS = 1000
 INNER = 0.4  # the working set is solved to this share of the last gap
-IDLE_ROUNDS = 10  # a cut without weight for so many rounds may be forgotten
+IDLE_ROUNDS = 5  # a cut without weight for so many rounds may be forgotten
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,26 +49,38 @@ class Progress:
 
 @dataclass(slots=True)
 class CuttingPlane:
-    """The state of a solver: weights, working set, random state, and the best weights met for the present problem.
+    """The state of a solver: weights, working set, random state, and what is known of the present problem.
 
-    With an `origin`, the regulariser is ½ ‖w − origin‖²: training goes on from other weights instead of from zero.
+    The best weights met are kept as the dual variables that gave them, not as a vector of their own, unless they are
+    those that the problem was started with. With an `origin`, the regulariser is ½ ‖w − origin‖²: training goes on from
+    other weights instead of from zero.
     """
 
     weights: Floats
     pool: WorkingSet
     random: Keys  # [1]
     power: int
-    best: Floats
-    best_primal: float
-    gap: float  # of the last round, inf before it
     origin: Floats | None = None
+    start: Floats | None = None  # weights the problem was started with, until better ones are met
+    best_primal: float = np.inf
+    gap: float = np.inf  # of the last round
+    at_best: bool = True  # the weights now are the best ones met
 
     @classmethod
-    def fresh(cls, size: int, n_terms: int, *, power: int, seed: int, origin: Floats | None = None) -> CuttingPlane:
-        """A solver with an empty working set at its origin, by default zero."""
+    def fresh(
+        cls, size: int, n_terms: int, *, power: int, seed: int, origin: Floats | None = None, whole: bool = False
+    ) -> CuttingPlane:
+        """A solver with an empty working set at its origin, by default zero; `whole` if slopes are whole numbers."""
         weights = np.zeros(size) if origin is None else origin.copy()
-        state = np.array([seed], dtype=np.uint64)
-        return cls(weights, WorkingSet(n_terms), state, power, weights.copy(), np.inf, np.inf, origin)
+        pool = WorkingSet(n_terms, whole=whole and power == 2)
+        return cls(weights, pool, np.array([seed], dtype=np.uint64), power, origin)
+
+    @property
+    def best(self) -> Floats:
+        """The best weights met for the present problem; not to be changed."""
+        if self.start is not None:
+            return self.start
+        return self.weights if self.at_best else self._made_from(self.pool.best_alphas)
 
     def new_problem(self, terms: Terms, start: Floats) -> float:
         """Turn to a changed problem, with weights that are known to be good; returns their objective.
@@ -76,10 +88,8 @@ class CuttingPlane:
         The working set stays, so the caller must have removed cuts that no longer hold; the dual point's weights are
         made anew from it.
         """
-        self.weights = self.pool.weights(len(self.weights))
-        if self.origin is not None:
-            self.weights += self.origin
-        self.best[:] = start
+        self.start = start.copy()
+        self.weights = self._made_from(self.pool.alphas)
         self.best_primal = self.primal(terms, start)
         self.gap = np.inf
         return self.best_primal
@@ -108,13 +118,23 @@ class CuttingPlane:
         dual = dual_value(self.pool, self.weights, terms.prices, power=self.power, origin=self.origin)
         if primal < self.best_primal:
             self.best_primal = primal
-            self.best[:] = self.weights
+            self.start = None
+            self.at_best = True
+            self.pool.mark_best()
+        else:
+            self.at_best = False
         self.gap = self.best_primal - dual
         return Progress(primal, dual, new, len(self.pool), made)
 
     def finished(self, tolerance: float) -> bool:
         """Whether the gap is small enough."""
         return self.gap <= tolerance * max(abs(self.best_primal), 1e-12)
+
+    def _made_from(self, alphas: Floats) -> Floats:
+        weights = self.pool.weights(len(self.weights), alphas)
+        if self.origin is not None:
+            weights += self.origin
+        return weights
 
     def _regulariser(self, weights: Floats) -> float:
         from_origin = weights if self.origin is None else weights - self.origin

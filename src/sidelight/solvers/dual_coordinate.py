@@ -24,7 +24,7 @@ import numpy as np
 
 from sidelight.arrays import Floats, Ids, Ints, Keys
 from sidelight.kernels import GOLDEN, inline_kernel, kernel, mix
-from sidelight.solvers.working_set import WorkingSet
+from sidelight.solvers.working_set import WorkingSet, dot, subtract
 
 
 def sweeps(
@@ -44,6 +44,7 @@ def sweeps(
     """
     arguments = (
         pool.begin,
+        pool.middle,
         pool.end,
         pool.indices,
         pool.values,
@@ -59,6 +60,8 @@ def sweeps(
     if power == 2:
         made, gained = _squared_hinge(*arguments, active, at_most, enough, state)
     else:
+        if pool.whole:
+            raise ValueError("the hinge needs a working set with values")
         ptr, members = _by_term(pool)
         made, gained = _hinge(*arguments, ptr, members, active, at_most, enough, state)
     return made, gained
@@ -79,7 +82,8 @@ def dual_value(pool: WorkingSet, weights: Floats, prices: Floats, *, power: int,
 def slacks(pool: WorkingSet, weights: Floats, cuts: Ints) -> Floats:
     """max(0, largest offset + slope · w) of every term over some cuts. # [N]"""
     out = np.zeros(pool.n_terms)
-    _slacks(pool.begin, pool.end, pool.indices, pool.values, pool.offsets, pool.terms, weights, cuts, out)
+    place = pool.begin, pool.middle, pool.end, pool.indices, pool.values
+    _slacks(*place, pool.offsets, pool.terms, weights, cuts, out)
     return out
 
 
@@ -89,22 +93,6 @@ def _by_term(pool: WorkingSet) -> tuple[Ints, Ints]:
     ptr = np.zeros(pool.n_terms + 1, dtype=np.int64)
     np.cumsum(np.bincount(terms, minlength=pool.n_terms), out=ptr[1:])
     return ptr, members
-
-
-@kernel
-def _dot(indices: Ids, values: Floats, weights: Floats, begin: int, end: int) -> float:
-    where, what = indices[begin:end], values[begin:end]
-    total = 0.0
-    for k in range(where.shape[0]):
-        total += what[k] * weights[np.uint32(where[k])]  # unsigned: no check for negative numbers
-    return total
-
-
-@kernel
-def _move(indices: Ids, values: Floats, weights: Floats, begin: int, end: int, amount: float) -> None:
-    where, what = indices[begin:end], values[begin:end]
-    for k in range(where.shape[0]):
-        weights[np.uint32(where[k])] -= amount * what[k]
 
 
 @kernel
@@ -121,6 +109,7 @@ def _shuffle(active: Ints, count: int, state: Keys) -> None:
 @kernel
 def _slacks(
     begin: Ints,
+    middle: Ints,
     end: Ints,
     indices: Ids,
     values: Floats,
@@ -131,7 +120,7 @@ def _slacks(
     out: Floats,
 ) -> None:
     for j in cuts:
-        value = offsets[j] + _dot(indices, values, weights, begin[j], end[j])
+        value = offsets[j] + dot(indices, values, weights, begin[j], middle[j], end[j])
         if value > out[terms[j]]:
             out[terms[j]] = value
 
@@ -139,6 +128,7 @@ def _slacks(
 @kernel
 def _squared_hinge(
     begin: Ints,
+    middle: Ints,
     end: Ints,
     indices: Ids,
     values: Floats,
@@ -166,7 +156,7 @@ def _squared_hinge(
             if prices[i] <= 0.0:
                 continue
             ease = 0.5 / prices[i]
-            slope = offsets[j] + _dot(indices, values, weights, begin[j], end[j]) - sums[i] * ease
+            slope = offsets[j] + dot(indices, values, weights, begin[j], middle[j], end[j]) - sums[i] * ease
             if alphas[j] == 0.0 and slope <= 0.0:
                 continue
             active[kept] = j
@@ -176,7 +166,7 @@ def _squared_hinge(
             if step != 0.0:
                 alphas[j] += step
                 sums[i] += step
-                _move(indices, values, weights, begin[j], end[j], step)
+                subtract(indices, values, weights, begin[j], middle[j], end[j], step)
                 gained += step * (slope - 0.5 * step * curve)
         count = kept
         all_gained += gained
@@ -204,6 +194,7 @@ def _rows_dot(indices: Ids, values: Floats, a: int, a_end: int, b: int, b_end: i
 @kernel
 def _hinge(
     begin: Ints,
+    middle: Ints,
     end: Ints,
     indices: Ids,
     values: Floats,
@@ -230,7 +221,7 @@ def _hinge(
         for a in range(count):
             j = active[a]
             i = terms[j]
-            slope = offsets[j] + _dot(indices, values, weights, begin[j], end[j])
+            slope = offsets[j] + dot(indices, values, weights, begin[j], middle[j], end[j])
             if alphas[j] == 0.0 and slope <= 0.0:
                 continue
             active[kept] = j
@@ -243,7 +234,7 @@ def _hinge(
             if step != 0.0:
                 alphas[j] += step
                 sums[i] += step
-                _move(indices, values, weights, begin[j], end[j], step)
+                subtract(indices, values, weights, begin[j], middle[j], end[j], step)
                 gained += step * (slope - 0.5 * step * norms[j])
                 slope -= step * norms[j]
             if slope <= 0.0:
@@ -252,7 +243,7 @@ def _hinge(
                 other = members[m]
                 if other == j or alphas[other] == 0.0:
                     continue
-                other_slope = offsets[other] + _dot(indices, values, weights, begin[other], end[other])
+                other_slope = offsets[other] + dot(indices, values, weights, begin[other], middle[other], end[other])
                 difference = slope - other_slope
                 if difference <= 0.0:
                     continue
@@ -261,8 +252,8 @@ def _hinge(
                 step = min(alphas[other], difference / curve) if curve > 1e-12 else alphas[other]
                 alphas[j] += step
                 alphas[other] -= step
-                _move(indices, values, weights, begin[j], end[j], step)
-                _move(indices, values, weights, begin[other], end[other], -step)
+                subtract(indices, values, weights, begin[j], middle[j], end[j], step)
+                subtract(indices, values, weights, begin[other], middle[other], end[other], -step)
                 gained += step * (difference - 0.5 * step * curve)
                 slope -= step * (norms[j] - cross)
         count = kept

@@ -39,4 +39,20 @@ class Perceptron:
 
     def average(self) -> Floats:
         """The average of all weights so far."""
-        return self.weights.astype(np.float64) - self.totals / self.clock
+        average = self.totals / -self.clock
+        average += self.weights
+        return average
+
+    def turn_into_average(self) -> Floats:
+        """The average of all weights, in the memory of the totals: this object is of no use afterwards."""
+        average, self.totals = self.totals, np.zeros(0)
+        average /= -self.clock
+        average += self.weights
+        return average
+
+    @classmethod
+    def going_on(cls, weights: Floats32, average: Floats, clock: float) -> Perceptron:
+        """The perceptron that had come to these weights and this average."""
+        totals = weights - average
+        totals *= clock
+        return cls(weights, totals, clock)

@@ -16,21 +16,28 @@ from sidelight.objective.cuts import Cuts
 
 
 class WorkingSet:
-    """The cuts of N terms. The weights are always −Σ α · slope, plus nothing else."""
+    """The cuts of N terms. The weights are always −Σ α · slope, plus nothing else.
 
-    def __init__(self, n_terms: int) -> None:
+    Where all slopes are whole numbers (`whole`), an entry is an index alone, repeated as often as its value says: first
+    the positive entries of a cut, up to `middle`, then the negative ones. That is a third of the memory.
+    """
+
+    def __init__(self, n_terms: int, *, whole: bool = False) -> None:
         self.n_terms = n_terms
+        self.whole = whole
         self.count = 0
         self.entries = 0
         self.begin: Ints = np.zeros(0, dtype=np.int64)  # [capacity] first entry of each cut
+        self.middle: Ints = np.zeros(0, dtype=np.int64)  # [capacity] first negative entry, if whole
         self.end: Ints = np.zeros(0, dtype=np.int64)
         self.offsets: Floats = np.zeros(0)
         self.alphas: Floats = np.zeros(0)
+        self.best_alphas: Floats = np.zeros(0)  # those of the best weights met
         self.norms: Floats = np.zeros(0)  # squared length of the slope
         self.terms: Ints = np.zeros(0, dtype=np.int64)
         self.idle: Ints = np.zeros(0, dtype=np.int64)  # rounds in a row with alpha 0
         self.indices: Ids = np.zeros(0, dtype=np.int32)
-        self.values: Floats = np.zeros(0)
+        self.values: Floats = np.zeros(0)  # stays empty if whole
         self.sums: Floats = np.zeros(n_terms)  # Σ α over the cuts of a term
 
     def __len__(self) -> int:
@@ -38,24 +45,29 @@ class WorkingSet:
 
     def add(self, cuts: Cuts) -> None:
         """Append cuts with dual variable 0."""
-        fresh = len(cuts.terms)
         slopes = cuts.slopes
-        self._reserve(fresh, len(slopes.indices))
+        fresh = len(cuts.terms)
+        size = int(np.abs(slopes.values).sum()) if self.whole else len(slopes.indices)
+        self._reserve(fresh, size)
         a, b = self.count, self.count + fresh
-        self.begin[a:b] = self.entries + slopes.indptr[:-1]
-        self.end[a:b] = self.entries + slopes.indptr[1:]
         self.offsets[a:b] = cuts.offsets
         self.alphas[a:b] = 0.0
+        self.best_alphas[a:b] = 0.0
         self.terms[a:b] = cuts.terms
         self.idle[a:b] = 0
-        squares = slopes.values * slopes.values
-        filled = np.append(squares, 0.0)
+        filled = np.append(slopes.values * slopes.values, 0.0)
         norms = np.add.reduceat(filled, slopes.indptr[:-1]) if fresh else np.zeros(0)
         self.norms[a:b] = np.where(np.diff(slopes.indptr) > 0, norms, 0.0)
-        self.indices[self.entries : self.entries + len(slopes.indices)] = slopes.indices
-        self.values[self.entries : self.entries + len(slopes.indices)] = slopes.values
+        place = self.begin[a:b], self.middle[a:b], self.end[a:b]
+        if self.whole:
+            _add_whole(slopes.indptr, slopes.indices, slopes.values, self.entries, *place, self.indices)
+        else:
+            for bound, ends in zip(place, (slopes.indptr[:-1], slopes.indptr[1:], slopes.indptr[1:])):
+                bound[:] = self.entries + ends
+            self.indices[self.entries : self.entries + size] = slopes.indices
+            self.values[self.entries : self.entries + size] = slopes.values
         self.count = b
-        self.entries += len(slopes.indices)
+        self.entries += size
 
     def members(self, first: int, last: int) -> Ints:
         """The cuts of the terms first..last."""
@@ -75,14 +87,18 @@ class WorkingSet:
         """Count idle rounds, and forget cuts that have been idle for so many."""
         alphas = self.alphas[: self.count]
         idle = self.idle[: self.count]
-        idle[:] = np.where(alphas > 0.0, 0, idle + 1)
+        idle[:] = np.where((alphas > 0.0) | (self.best_alphas[: self.count] > 0.0), 0, idle + 1)
         if np.count_nonzero(idle > rounds) > self.count // 4:
             self._keep(np.flatnonzero(idle <= rounds))
 
-    def weights(self, size: int) -> Floats:
+    def mark_best(self) -> None:
+        """Remember the dual variables of the moment."""
+        self.best_alphas[: self.count] = self.alphas[: self.count]
+
+    def weights(self, size: int, alphas: Floats) -> Floats:
         """−Σ α · slope, from scratch."""
         out = np.zeros(size)
-        _subtract(self.begin, self.end, self.indices, self.values, self.alphas, self.count, out)
+        _subtract_all(self.begin, self.middle, self.end, self.indices, self.values, alphas[: self.count], out)
         return out
 
     def give(self, alphas: Floats) -> None:
@@ -96,20 +112,22 @@ class WorkingSet:
         n, e = self.count, self.entries
         return {
             "begin": self.begin[:n],
+            "middle": self.middle[:n],
             "end": self.end[:n],
             "offsets": self.offsets[:n],
             "alphas": self.alphas[:n],
+            "best_alphas": self.best_alphas[:n],
             "norms": self.norms[:n],
             "terms": self.terms[:n],
             "idle": self.idle[:n],
             "indices": self.indices[:e],
-            "values": self.values[:e],
+            "values": self.values[: 0 if self.whole else e],
             "sums": self.sums,
         }
 
     @classmethod
     def restored(cls, arrays: dict[str, NDArray[Any]]) -> WorkingSet:
-        self = cls(len(arrays["sums"]))
+        self = cls(len(arrays["sums"]), whole=len(arrays["values"]) < len(arrays["indices"]))
         self.count, self.entries = len(arrays["begin"]), len(arrays["indices"])
         for name, array in arrays.items():
             setattr(self, name, array.copy())
@@ -118,34 +136,98 @@ class WorkingSet:
     def _reserve(self, cuts: int, entries: int) -> None:
         if self.count + cuts > len(self.begin):
             room = max(1024, self.count + cuts, len(self.begin) * 2)
-            for name in ("begin", "end", "offsets", "alphas", "norms", "terms", "idle"):
-                setattr(self, name, _grown(getattr(self, name), self.count, room))
+            for name in _PER_CUT:
+                setattr(self, name, _grown(getattr(self, name), room))
         if self.entries + entries > len(self.indices):
-            room = max(1 << 16, self.entries + entries, len(self.indices) * 3 // 2)
-            self.indices = _grown(self.indices, self.entries, room)
-            self.values = _grown(self.values, self.entries, room)
+            room = max(1 << 16, self.entries + entries, len(self.indices) * 5 // 4)
+            self.indices = _grown(self.indices, room)
+            if not self.whole:
+                self.values = _grown(self.values, room)
 
     def _keep(self, which: Ints) -> None:
         lengths = self.end[which] - self.begin[which]
         ends = np.cumsum(lengths)
         begins = ends - lengths
-        picked = np.repeat(self.begin[which] - begins, lengths) + np.arange(int(ends[-1]) if len(ends) else 0)
-        self.indices, self.values = self.indices[picked], self.values[picked]
-        for name in ("offsets", "alphas", "norms", "terms", "idle"):
+        size = int(ends[-1]) if len(ends) else 0
+        _slide(self.begin[which], begins, lengths, self.indices)
+        if not self.whole:
+            _slide(self.begin[which], begins, lengths, self.values)
+        middles = self.middle[which] - self.begin[which] + begins
+        for name in ("offsets", "alphas", "best_alphas", "norms", "terms", "idle"):
             setattr(self, name, getattr(self, name)[which])
-        self.begin, self.end = begins, ends
-        self.count, self.entries = len(which), len(picked)
+        self.begin, self.middle, self.end = begins, middles, ends
+        self.count, self.entries = len(which), size
+
+
+_PER_CUT = ("begin", "middle", "end", "offsets", "alphas", "best_alphas", "norms", "terms", "idle")
 
 
 @kernel
-def _subtract(begin: Ints, end: Ints, indices: Ids, values: Floats, alphas: Floats, count: int, out: Floats) -> None:
-    for j in range(count):
+def dot(indices: Ids, values: Floats, weights: Floats, begin: int, middle: int, end: int) -> float:
+    """slope · w of the cut with these entries."""
+    total = 0.0
+    if values.shape[0] > 0:
+        where, what = indices[begin:end], values[begin:end]
+        for k in range(where.shape[0]):
+            total += what[k] * weights[np.uint32(where[k])]  # unsigned: no check for negative numbers
+    else:
+        for index in indices[begin:middle]:
+            total += weights[np.uint32(index)]
+        for index in indices[middle:end]:
+            total -= weights[np.uint32(index)]
+    return total
+
+
+@kernel
+def subtract(indices: Ids, values: Floats, weights: Floats, begin: int, middle: int, end: int, amount: float) -> None:
+    """w −= amount · slope of the cut with these entries."""
+    if values.shape[0] > 0:
+        where, what = indices[begin:end], values[begin:end]
+        for k in range(where.shape[0]):
+            weights[np.uint32(where[k])] -= amount * what[k]
+    else:
+        for index in indices[begin:middle]:
+            weights[np.uint32(index)] -= amount
+        for index in indices[middle:end]:
+            weights[np.uint32(index)] += amount
+
+
+@kernel
+def _subtract_all(
+    begin: Ints, middle: Ints, end: Ints, indices: Ids, values: Floats, alphas: Floats, out: Floats
+) -> None:
+    for j in range(alphas.shape[0]):
         if alphas[j] != 0.0:
-            for k in range(begin[j], end[j]):
-                out[indices[k]] -= alphas[j] * values[k]
+            subtract(indices, values, out, begin[j], middle[j], end[j], alphas[j])
 
 
-def _grown(array: NDArray[Any], used: int, room: int) -> NDArray[Any]:
-    bigger = np.empty(room, dtype=array.dtype)
-    bigger[:used] = array[:used]
-    return bigger
+@kernel
+def _add_whole(
+    indptr: Ints, indices: Ids, values: Floats, size: int, begin: Ints, middle: Ints, end: Ints, out: Ids
+) -> None:
+    for i in range(indptr.shape[0] - 1):
+        begin[i] = size
+        for sign in (1.0, -1.0):
+            for k in range(indptr[i], indptr[i + 1]):
+                for _ in range(np.int64(sign * values[k])):
+                    out[size] = indices[k]
+                    size += 1
+            if sign > 0.0:
+                middle[i] = size
+        end[i] = size
+
+
+@kernel
+def _slide(old: Ints, new: Ints, lengths: Ints, entries: NDArray[Any]) -> None:
+    """Move pieces towards the front, in order."""
+    for i in range(old.shape[0]):
+        for k in range(lengths[i]):
+            entries[new[i] + k] = entries[old[i] + k]
+
+
+def _grown(array: NDArray[Any], room: int) -> NDArray[Any]:
+    """The array with more room; large ones are moved by the system without a second copy."""
+    if not array.flags.owndata:
+        array = array.copy()
+    array.resize(room, refcheck=False)
+    return array

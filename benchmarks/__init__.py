@@ -1,0 +1,1 @@
+"""Sidelight against its peers: ratios from one run. `python -m benchmarks [--json FILE] [NAME …]`."""

@@ -1,0 +1,79 @@
+"""One training run on CoNLL-2000 in a process of its own: `python -m benchmarks.chunking_train WHO`."""
+
+from __future__ import annotations
+
+import json
+import sys
+import tempfile
+import time
+from pathlib import Path
+from typing import Any
+
+from benchmarks.chunking_data import feature_strings, load
+from sidelight.evaluate import evaluate
+
+
+def crfsuite(algorithm: str, iterations: int) -> dict[str, Any]:
+    import pycrfsuite
+
+    xs, ys = load("train")
+    began = time.perf_counter()
+    rows = [feature_strings(x) for x in xs]
+    extracted = time.perf_counter()
+    trainer = pycrfsuite.Trainer(verbose=False)
+    for row, y in zip(rows, ys):
+        trainer.append(row, y)
+    appended = time.perf_counter()
+    trainer.select(algorithm)
+    trainer.set_params({"max_iterations": iterations})
+    with tempfile.TemporaryDirectory() as folder:
+        path = str(Path(folder) / "model")
+        trainer.train(path)
+        ended = time.perf_counter()
+        tagger = pycrfsuite.Tagger()
+        tagger.open(path)
+        test_xs, test_ys = load("test")
+        result = evaluate(test_ys, [tagger.tag(feature_strings(x)) for x in test_xs])
+    return {
+        "seconds": ended - began,
+        "extract": extracted - began,
+        "append": appended - extracted,
+        "train": ended - appended,
+        "f1": result.f1,
+        "accuracy": result.accuracy,
+    }
+
+
+def sidelight(learner: str) -> dict[str, Any]:
+    import sidelight as sl
+
+    xs, ys = load("train")
+    settings: dict[str, Any] = {"features": sl.features.chunking(), "learner": learner}
+    if learner == "perceptron":
+        settings["max_rounds"] = 5
+    else:
+        settings |= {"prices": {"gold": 0.1}, "tolerance": 0.05}
+    sl.Tagger(**{**settings, "max_rounds": 2}).fit(xs[:50], ys[:50]).predict(xs[:5])  # kernels from the disk cache
+    began = time.perf_counter()
+    tagger = sl.Tagger(**settings).fit(xs, ys)
+    ended = time.perf_counter()
+    test_xs, test_ys = load("test")
+    result = evaluate(test_ys, tagger.predict(test_xs))
+    return {
+        "seconds": ended - began,
+        "f1": result.f1,
+        "accuracy": result.accuracy,
+        "rounds": len(tagger.rounds_),
+        "features": tagger.model_.layout.n_attributes,
+    }
+
+
+WHO = {
+    "crfsuite-ap": lambda: crfsuite("ap", 5),
+    "crfsuite-lbfgs": lambda: crfsuite("lbfgs", 50),
+    "sidelight-perceptron": lambda: sidelight("perceptron"),
+    "sidelight-svm": lambda: sidelight("structural_svm"),
+}
+
+if __name__ == "__main__":
+    print(json.dumps(WHO[sys.argv[1]]()))
