@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Self
 
@@ -43,6 +44,7 @@ class _Estimator:
         decrease: float = 1e-5,
         max_rounds: int | None = None,
         max_completions: int = 50,
+        patience: int = 5,
         random_ties: bool = False,
         warm_start: bool = False,
         freeze_vocabulary: bool = False,
@@ -67,6 +69,7 @@ class _Estimator:
         self.decrease = decrease
         self.max_rounds = max_rounds
         self.max_completions = max_completions
+        self.patience = patience
         self.random_ties = random_ties
         self.warm_start = warm_start
         self.freeze_vocabulary = freeze_vocabulary
@@ -75,16 +78,20 @@ class _Estimator:
         self.callbacks = callbacks
         self.checkpoint = checkpoint
 
-    def fit(self, evidence: Any, y: Any = None, *, sample_weight: Any = None) -> Self:
+    def fit(
+        self, evidence: Any, y: Any = None, *, sample_weight: Any = None, validation: tuple[Any, Any] | None = None
+    ) -> Self:
         """Learn from evidence of any kinds, or from inputs and outputs in scikit-learn's manner.
 
         `fit(evidence)` takes a list of Gold, Partial, Candidates, Companion and Unlabeled; `fit(xs, ys)` is the same as
-        `fit(gold(xs, ys))`. Raises `DataError` where the evidence cannot be used.
+        `fit(gold(xs, ys))`. With `validation` (inputs, outputs), the model is the one of the completion (for the
+        perceptron: of the epoch) that labels them best, and training ends when `patience` of these have gone by without
+        a better one: a fully converged model of much indirect and little direct evidence may have drifted from the
+        labels. Raises `DataError` where the evidence cannot be used.
         """
         pieces = self._evidence(evidence, y, sample_weight)
         before = self.model_ if self.warm_start and hasattr(self, "model_") else None
-        training = Training(self._settings(), pieces, before=before)
-        self._run(training)
+        self._run(Training(self._settings(), pieces, before=before), validation)
         return self
 
     def partial_fit(self, evidence: Any, y: Any = None, *, sample_weight: Any = None) -> Self:
@@ -197,14 +204,26 @@ class _Estimator:
         check_evidence(pieces, per_token=self._sequences)
         return pieces
 
-    def _run(self, training: Training) -> None:
+    def _run(self, training: Training, validation: tuple[Any, Any] | None = None) -> None:
         self.rounds_: list[Round] = []
+        best: Model | None = None
+        best_score, idle = -1.0, 0
         for record in training.rounds():
+            if validation is not None and training.has_result(record):
+                self.model_ = training.snapshot()
+                score = self.score(*validation)
+                record = replace(record, validation=score)
+                idle = 0 if score > best_score else idle + 1
+                if score > best_score:
+                    best, best_score = self.model_, score
             self.rounds_.append(record)
             for callback in self.callbacks:
                 callback(record)
-        self.model_ = training.model()
-        self._perceptron = training.perceptron_memory()
+            if idle >= self.patience:
+                break
+        memory = training.perceptron_memory()
+        self.model_ = training.model() if best is None else best
+        self._perceptron = memory if best is None else None
 
 
 class Tagger(_Estimator):
@@ -212,23 +231,25 @@ class Tagger(_Estimator):
 
     Parameters, all by keyword:
 
-    features: templates, attributes or matrix rows; None chooses by the type of the first input (see `features_for`).
-    learner: "jlis" (margin learning from all kinds of evidence; with Gold alone the structural SVM), "structural_svm"
-    (the
-        same, and refuses anything but Gold), "perceptron" (averaged; Gold alone).
-    loss: "squared_hinge" or "hinge". prices: what one unit of loss costs, per kind of evidence: C1 is prices["gold"],
-    C2 prices["companion"]. cost: {(right, predicted): cost} where it is not 1 for a wrong and 0 for a right label.
-    class_weight: {label: weight} multiplies the cost of getting that label wrong; "balanced" weighs inversely to
-    frequency. labels: all labels, if the evidence may not show them all; a label outside them is an error. scheme:
-    "BIO" forbids I-X except after B-X and I-X, in training and in prediction. allowed: the only (label, next label)
-    pairs that may occur. size: κ(x) of companion evidence: "tokens" (for sequences), "one" (for classes), or a
-    function of the input. bias: start weights (for classes: one weight per class). tolerance: relative duality gap at
-    which a convex problem counts as solved; violation: ε of new cuts. decrease: ν, the relative fall of the objective
-    at which completions end; max_completions, max_rounds: upper limits. random_ties: complete with ties broken at
-    random instead of towards the first label. warm_start: `fit` begins from the weights of the fit before.
-    freeze_vocabulary: no new features after the first fit. n_jobs: threads, -1 for all cores; the same seed gives the
-    same bits for any number. callbacks: functions of a `Round`. checkpoint: a file from which an interrupted fit goes
-    on.
+    - features: templates, attributes or matrix rows; None chooses by the type of the first input (`features_for`).
+    - learner: "jlis" (margin learning from all kinds of evidence; with Gold alone the structural SVM), "structural_svm"
+      (the same, and refuses anything but Gold), "perceptron" (averaged; Gold alone).
+    - loss: "squared_hinge" or "hinge".
+    - prices: what a unit of loss costs, per kind of evidence: C1 is prices["gold"], C2 is prices["companion"].
+    - cost: {(right, predicted): cost} where it is not 1 for a wrong and 0 for a right label.
+    - class_weight: {label: weight} multiplies the cost of getting it wrong; "balanced" weighs inversely to frequency.
+    - labels: all labels, if the evidence may not show them all; a label outside them is an error.
+    - scheme: "BIO" forbids I-X except after B-X and I-X, in training and in prediction.
+    - allowed: the only (label, next label) pairs that may occur.
+    - size: κ(x) of companion evidence: "tokens" (for sequences), "one" (for classes), or a function of the input.
+    - bias: start weights (for classes: one weight per class).
+    - tolerance: relative duality gap at which a convex problem counts as solved; violation: ε of new cuts.
+    - decrease: ν, the relative fall of the objective at which completions end; max_completions, max_rounds: limits.
+    - patience: see the `validation` of `fit`.
+    - random_ties: complete with ties broken at random instead of towards the first label.
+    - warm_start: `fit` begins from the weights of the fit before; freeze_vocabulary: no new features after the first.
+    - n_jobs: threads, -1 for all cores; the same seed gives the same bits for any number.
+    - callbacks: functions of a `Round`; checkpoint: a file from which an interrupted fit goes on.
 
     >>> tagger = Tagger(max_rounds=5)
     >>> tagger.fit([["light", "on"], ["light", "off"]], [["N", "P"], ["N", "P"]]).predict([["light"]])

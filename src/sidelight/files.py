@@ -25,9 +25,11 @@ def write_tensors(path: str | Path, tensors: Mapping[str, NDArray[Any]], *, kind
     target = Path(path)
     arrays = {name: np.ascontiguousarray(array) for name, array in tensors.items()}
     text = json.dumps(spec)
-    header = {"kind": kind, "version": str(version), "spec": text, "check": str(_check(arrays, text))}
-    data = save(arrays, metadata=header)
+    header = {"kind": kind, "version": version, "spec": text, "check": _check(arrays, text)}
+    data = save(arrays, metadata={"sidelight": json.dumps(header)})  # one key: safetensors does not keep their order
     folder = target.parent
+    if target.is_dir():
+        raise DataError("this is a folder", file=path, remedy="give the name of a file")
     try:
         handle, temporary = tempfile.mkstemp(prefix=f".{target.name}.", suffix=".part", dir=folder)
     except OSError as error:
@@ -52,10 +54,10 @@ def read_tensors(path: str | Path, *, kind: str, version: int) -> tuple[Any, Ten
 
     try:
         with safe_open(str(path), framework="numpy") as file:
-            header = file.metadata() or {}
+            header = json.loads((file.metadata() or {}).get("sidelight", "{}"))
             if header.get("kind") != kind:
                 raise ModelFileError(f"not a {kind} file", file=path, remedy="give a file that sidelight wrote")
-            if int(header["version"]) > version:
+            if header["version"] > version:
                 raise ModelFileError(
                     f"written by a newer version (format {header['version']}, this one reads up to {version})",
                     file=path,
@@ -65,11 +67,11 @@ def read_tensors(path: str | Path, *, kind: str, version: int) -> tuple[Any, Ten
             text = header["spec"]
     except FileNotFoundError:
         raise ModelFileError("no such file", file=path, remedy="check the path") from None
-    except (SafetensorError, OSError, ValueError, KeyError) as error:
+    except (SafetensorError, OSError, ValueError, KeyError, TypeError) as error:
         if isinstance(error, ModelFileError):
             raise
         raise ModelFileError("damaged or truncated", file=path, remedy="write it again, or take a copy") from None
-    if str(_check(tensors, text)) != header.get("check"):
+    if _check(tensors, text) != header.get("check"):
         raise ModelFileError("damaged: its contents do not match their checksum", file=path, remedy="take a copy")
     return json.loads(text), tensors
 

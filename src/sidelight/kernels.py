@@ -7,6 +7,7 @@ from typing import Any, TypeVar, cast
 
 import numba
 import numpy as np
+from numpy.typing import NDArray
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
@@ -31,3 +32,19 @@ def mix(z: Any) -> Any:
 
 
 GOLDEN = np.uint64(0x9E3779B97F4A7C15)  # the step of a splitmix64 stream
+
+
+@kernel
+def inner(a: NDArray[np.float64], b: NDArray[np.float64]) -> float:
+    """The inner product of two vectors on this thread alone: BLAS would start threads of its own and vary with them."""
+    lanes = np.zeros(8)
+    whole = a.shape[0] // 8 * 8
+    for k in range(0, whole, 8):
+        for lane in range(8):
+            lanes[lane] += a[k + lane] * b[k + lane]
+    total = 0.0
+    for k in range(whole, a.shape[0]):
+        total += a[k] * b[k]
+    for lane in range(8):
+        total += lanes[lane]
+    return total

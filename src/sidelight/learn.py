@@ -166,10 +166,8 @@ class MarginLearner:
         elif self.completions == 0:
             self.objective = np.inf
         if not self._complete():
-            if self.tolerance > self.options.tolerance:
-                self.tolerance = self.options.tolerance
-            else:
-                self.done = True
+            self.tolerance = self.options.tolerance  # nothing left to complete: solve this problem to the end
+            self.done = self.solver.finished(self.tolerance)
 
     def _complete(self) -> bool:
         """Complete with the best weights; returns whether anything changed."""

@@ -24,11 +24,12 @@ class Round:
     objective: float | None = None
     primal: float | None = None
     dual: float | None = None
-    gap: float | None = None
+    gap: float | None = None  # objective − dual, absolute
     new_cuts: int = 0
     working_set: int = 0
     sweeps: int = 0
     mistakes: int | None = None
+    validation: float | None = None  # accuracy on validation examples, where a completion or an epoch ended
     last: bool = False  # training ends with this round
 
     def as_dict(self) -> dict[str, Any]:

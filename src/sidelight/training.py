@@ -59,6 +59,7 @@ class Settings:
     decrease: float
     max_rounds: int | None
     max_completions: int
+    patience: int
     random_ties: bool
     warm_start: bool
     freeze_vocabulary: bool
@@ -82,6 +83,8 @@ class Settings:
         for name in ("tolerance", "violation", "decrease"):
             if not getattr(self, name) >= 0:
                 raise ValueError(f"{name} is {getattr(self, name)}; give a number that is not negative")
+        if self.patience < 1:
+            raise ValueError(f"patience is {self.patience}; give 1 or more")
         if self.max_rounds is not None and self.max_rounds < 1:
             raise ValueError(f"max_rounds is {self.max_rounds}; give 1 or more")
 
@@ -151,9 +154,22 @@ class Training:
             save_checkpoint(path, mark, self.learner.state())
             yield record
 
+    def has_result(self, record: Round) -> bool:
+        """Whether a completion (for the perceptron: an epoch) ended with this round."""
+        if isinstance(self.learner, PerceptronLearner):
+            return True
+        ended = record.last or self.learner.completions != record.completion
+        return ended and (record.completion > 0 or self.learner.problem.is_convex)
+
+    def snapshot(self) -> Model:
+        """The model of the moment; training can go on."""
+        return self._model(self.learner.weights.copy())
+
     def model(self) -> Model:
         """The model that the learner has come to; it takes over the learner's memory."""
-        weights = self.learner.finish()
+        return self._model(self.learner.finish())
+
+    def _model(self, weights: Floats) -> Model:
         about = {"learner": self.settings.learner, "rounds": self.learner.rounds}
         return Model(
             self.labels,
@@ -326,7 +342,7 @@ class Training:
         return sizes
 
     def _fingerprint(self) -> str:
-        ignored = ("callbacks", "checkpoint", "n_jobs", "max_rounds", "features", "sequences")
+        ignored = ("callbacks", "checkpoint", "n_jobs", "max_rounds", "features", "sequences", "patience")
         names = [name for name in Settings.__slots__ if name not in ignored]
         settings = {name: repr(getattr(self.settings, name)) for name in names}
         rows: Rows = self.rows

@@ -1,1 +1,73 @@
-"""TODO"""
+"""One file per published table or figure, each run by its name."""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from sidelight.errors import DataError
+from sidelight.experiments.grid import Plan, run_setting, runner
+from sidelight.experiments.table import lines_of, rows_of, write_rows
+
+NAMES: dict[str, str] = {
+    "jlis-citations": "fields of citations, accuracy by labelled tokens (Chang et al. 2010, Table 2)",
+    "jlis-ads": "fields of hotel posts in place of advertisements (shape of Chang et al. 2010, Table 2)",
+    "jlis-negatives": "accuracy by the number of bad examples (Chang et al. 2010, Figure 3; thesis 6.5.3)",
+    "jlis-pos": "part-of-speech tagging, accuracy and completions by labelled tokens (thesis Figures 6.2, 6.5(b))",
+    "jlis-newsgroups": "document classification, accuracy by labelled documents (thesis Figure 6.4)",
+}
+
+
+def reproduce(
+    name: str,
+    *,
+    data: Path,
+    json_path: Path | None = None,
+    quick: bool = False,
+    n_jobs: int = -1,
+    report: Callable[[str], None],
+) -> list[dict[str, Any]]:
+    """Run an experiment of `NAMES` on the corpora in the folder `data`, and give its rows.
+
+    A row has setting, method, metric, value (the mean over draws), std, paper (None where nothing was published) and
+    draws. They are written to `json_path` after every setting, whole or not at all. `quick` runs the smallest setting
+    only, with fewer draws. `report` gets progress and, at the end, the table, line by line. Raises `DataError` for an
+    unknown name or a missing corpus.
+    """
+    if name not in NAMES:
+        raise DataError(f"there is no experiment {name!r}", remedy=f"choose from {', '.join(NAMES)}")
+    module = importlib.import_module(f"{__name__}.{name.removeprefix('jlis-')}")
+    plans: list[Plan] = module.plans(Path(data))
+    rows: list[dict[str, Any]] = []
+    for plan in plans:
+        rows += _carry_out(plan, before=rows, json_path=json_path, quick=quick, n_jobs=n_jobs, report=report)
+    return rows
+
+
+def _carry_out(
+    plan: Plan,
+    *,
+    before: list[dict[str, Any]],
+    json_path: Path | None,
+    quick: bool,
+    n_jobs: int,
+    report: Callable[[str], None],
+) -> list[dict[str, Any]]:
+    """The rows of one table, after which `before` and they are in the file."""
+    report(plan.title)
+    rows: list[dict[str, Any]] = []
+    chosen: dict[tuple[str, str], str] = {}
+    with runner(plan.study, n_jobs=n_jobs, report=report) as run:
+        for setting in plan.quick if quick else plan.settings:
+            results = run_setting(setting, run, grids=plan.grids)
+            rows += rows_of(results, completions=plan.completions)
+            chosen |= {(result.setting.name, result.method): str(result.prices) for result in results}
+            write_rows(json_path, [*before, *rows])
+    for line in lines_of(rows, chosen=chosen, notes=plan.notes):
+        report(line)
+    return rows
+
+
+__all__ = ["NAMES", "reproduce"]

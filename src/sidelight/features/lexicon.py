@@ -43,8 +43,8 @@ def intern_columns(sequences: Sequence[Sequence[Any]]) -> Columns:
         columns = [tokens]
     else:
         width = len(tokens[0])
-        if set(map(len, tokens)) != {width}:
-            where = next(i for i, token in enumerate(tokens) if len(token) != width)
+        if set(map(len, tokens)) != {width} or str in set(map(type, tokens)):
+            where = next(i for i, token in enumerate(tokens) if isinstance(token, str) or len(token) != width)
             example = int(np.searchsorted(starts, where, side="right")) - 1
             raise DataError(
                 f"input {example}, token {where - int(starts[example])}: {len(tokens[where])} columns where the first "
@@ -95,7 +95,7 @@ class Lexicon:
         """The value of this view at every token, ABSENT where there is none or it is unknown. # [T]"""
         if self.column >= len(columns.types):
             raise DataError(
-                f"a template looks at column {self.column}, but the input has {len(columns.types)}",
+                f"a template looks at column {self.column} (from 0), but the tokens have {len(columns.types)} column(s)",
                 remedy="give the missing columns, or use other templates",
             )
         function = transform(self.transform)

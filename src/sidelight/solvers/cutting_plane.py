@@ -21,6 +21,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from sidelight.arrays import Floats, Ints, Keys
+from sidelight.kernels import inner
 from sidelight.objective.cuts import Cuts, Terms, Worst, total_loss
 from sidelight.solvers.dual_coordinate import dual_value, slacks, sweeps
 from sidelight.solvers.working_set import WorkingSet
@@ -138,7 +139,7 @@ class CuttingPlane:
 
     def _regulariser(self, weights: Floats) -> float:
         from_origin = weights if self.origin is None else weights - self.origin
-        return 0.5 * float(from_origin @ from_origin)
+        return 0.5 * inner(from_origin, from_origin)
 
     def _add(self, part: Terms, worst: Worst, first: int, known: Floats, violation: float) -> int:
         margin = violation + 1e-9 * (1.0 + np.abs(worst.values))

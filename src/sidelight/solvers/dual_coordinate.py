@@ -23,7 +23,7 @@ from __future__ import annotations
 import numpy as np
 
 from sidelight.arrays import Floats, Ids, Ints, Keys
-from sidelight.kernels import GOLDEN, inline_kernel, kernel, mix
+from sidelight.kernels import GOLDEN, inline_kernel, inner, kernel, mix
 from sidelight.solvers.working_set import WorkingSet, dot, subtract
 
 
@@ -70,9 +70,9 @@ def sweeps(
 def dual_value(pool: WorkingSet, weights: Floats, prices: Floats, *, power: int, origin: Floats | None = None) -> float:
     """The dual objective of the working set's variables, a lower bound of the primal one."""
     moved = weights if origin is None else weights - origin
-    value = float(pool.offsets[: pool.count] @ pool.alphas[: pool.count]) - 0.5 * float(moved @ moved)
+    value = inner(pool.offsets[: pool.count], pool.alphas[: pool.count]) - 0.5 * inner(moved, moved)
     if origin is not None:
-        value -= float(origin @ moved)
+        value -= inner(origin, moved)
     if power == 2:
         priced = prices > 0
         value -= float(np.sum(pool.sums[priced] ** 2 / (4.0 * prices[priced])))

@@ -1,0 +1,58 @@
+"""`sidelight explain`: why this output and not the next best."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from sidelight.commands import options
+from sidelight.commands.inputs import check_fits, in_columns, label_position, read_inputs
+from sidelight.commands.outputs import check_writable, write, write_json
+from sidelight.errors import DataError
+from sidelight.model import Model
+
+
+def command(
+    model: options.ModelFile,
+    file: Annotated[Path | None, typer.Argument(metavar="[FILE]", help="A file with the input to explain.")] = None,
+    text: Annotated[str | None, typer.Option(help="The input itself: tokens with spaces between them.")] = None,
+    index: Annotated[int, typer.Option(help="Which input of the file to explain, from 0.")] = 0,
+    json: Annotated[Path | None, typer.Option(metavar="FILE", help="Write everything to a JSON file too.")] = None,
+    format: options.Format = None,
+    label_column: options.InputLabelColumn = None,
+    labelled: options.Labelled = False,
+) -> None:
+    """Show the prediction for one input, the runner-up, and which weights decide between the two."""
+    from sidelight.explain import explain
+    from sidelight.model_file import load_model
+
+    if (file is None) == (text is None):
+        raise ValueError('one input is needed; give --text "tokens …" or a FILE')
+    check_writable(json)
+    loaded = load_model(model)
+    if file is None:
+        x = _typed(text or "", loaded)
+    else:
+        column = label_position(file, format=format, labelled=labelled, label_column=label_column)
+        x = _chosen(file, index, loaded, format, column)
+    found = explain(loaded, x)
+    write_json(found.as_dict(), json)
+    write(f"{found}\n", None)
+
+
+def _typed(text: str, model: Model) -> Any:
+    tokens = text.split()
+    if not tokens:
+        raise ValueError("--text has no tokens; give at least one word")
+    return in_columns(tokens) if model.sequences else tokens
+
+
+def _chosen(file: Path, index: int, model: Model, format: str | None, label_column: int | None) -> Any:
+    corpus = read_inputs(file, format=format, label_column=label_column)
+    if not 0 <= index < len(corpus):
+        problem = f"there is no input {index}"
+        raise DataError(problem, file=file, remedy=f"give --index from 0 to {len(corpus) - 1}")
+    check_fits(model, [(corpus.xs[index], corpus.origins[index])])
+    return corpus.xs[index]

@@ -1,0 +1,23 @@
+"""`sidelight quickstart`: what companion evidence is worth, shown in less than a minute."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from sidelight.commands import options
+
+
+def command(
+    out: Annotated[Path, typer.Option("--out", metavar="DIR", help="The folder for the model and the data.")] = Path(
+        "quickstart-out"
+    ),
+    text: Annotated[str | None, typer.Option("--text", help="A bibliographic reference of your own to tag.")] = None,
+    seed: options.Seed = options.DEFAULTS["seed"],
+) -> None:
+    """Learn to find author, title and date in references, from 5 labelled ones and 1,000 without labels."""
+    from sidelight.quickstart import show
+
+    show(out, text=text, seed=seed)

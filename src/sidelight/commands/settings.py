@@ -1,0 +1,120 @@
+"""From what was typed to what the estimators take."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from itertools import product
+from pathlib import Path
+from typing import Any
+
+from sidelight import features as sets
+from sidelight.errors import DataError
+from sidelight.evidence import Evidence
+from sidelight.features import FeatureSet
+
+READY: dict[str, Callable[..., FeatureSet]] = {
+    "words": sets.words,
+    "window": sets.window,
+    "spelling": sets.spelling,
+    "chunking": sets.chunking,
+    "attributes": sets.attributes,
+}
+
+
+def choose_features(
+    evidence: Sequence[Evidence], *, name: str | None, template: Path | None, min_count: int, hash_bits: int | None
+) -> FeatureSet:
+    """The features asked for; with nothing asked, those that suit the first input."""
+    x = evidence[0].x
+    named = isinstance(x, Mapping) or isinstance(x[0], Mapping)  # the tokens bring their attributes
+    if template is not None and name is not None:
+        raise ValueError("--features and --template are both given; give one of them")
+    if name is not None and name not in READY:
+        raise ValueError(f"--features is {name!r}; there are {', '.join(READY)}")
+    if named and (template is not None or name not in (None, "attributes")):
+        raise _told("tokens by attributes, where templates look at words", evidence[0], "use --features attributes")
+    if template is not None:
+        return sets.read_templates(template, min_count=min_count, hash_bits=hash_bits)
+    name = name or ("attributes" if named else "window")
+    if name == "attributes":
+        if hash_bits is not None:
+            raise ValueError("--hash-bits goes with templates; leave it out for attributes")
+        return sets.attributes(min_count=min_count)
+    return READY[name](min_count=min_count, hash_bits=hash_bits)
+
+
+def choose_prices(*, c1: float | None, c2: float | None, others: Sequence[str]) -> dict[str, float]:
+    """Prices by kind of evidence; what is not here has the library's default.
+
+    >>> choose_prices(c1=2.0, c2=None, others=["unlabeled=0.5"])
+    {'gold': 2.0, 'unlabeled': 0.5}
+    """
+    prices: dict[str, float] = {}
+    given = [("gold", c1)] * (c1 is not None) + [("companion", c2)] * (c2 is not None)
+    for kind, price in [*given, *(_pair(text, "--price", "unlabeled=0.5") for text in others)]:
+        if kind in prices:
+            raise ValueError(f"the price of {kind} is given twice; give it once")
+        prices[kind] = price  # type: ignore[assignment]
+    return prices
+
+
+def choose_class_weight(given: Sequence[str]) -> dict[str, float] | str | None:
+    """Nothing, "balanced", or the weights of labels.
+
+    >>> choose_class_weight(["balanced"]), choose_class_weight(["title=2"])
+    ('balanced', {'title': 2.0})
+    """
+    if list(given) == ["balanced"]:
+        return "balanced"
+    return dict(_pair(text, "--class-weight", "balanced, or title=2") for text in given) or None
+
+
+def choose_labels(text: str | None) -> list[str] | None:
+    """Labels with commas between them.
+
+    >>> choose_labels("a,b")
+    ['a', 'b']
+    """
+    if text is None:
+        return None
+    labels = [label.strip() for label in text.split(",")]
+    if "" in labels or len(set(labels)) != len(labels):
+        raise ValueError(f"--labels is {text!r}; give different labels with commas between them, e.g. a,b,c")
+    return labels
+
+
+def grid_of(text: str, prices: Mapping[str, float], evidence: Sequence[Evidence]) -> list[dict[str, float]]:
+    """The prices to try, small ones first: of gold and companion evidence, where there is some and no price is set."""
+    try:
+        values = sorted({float(value) for value in text.split(",")})
+    except ValueError:
+        values = []
+    if not values or not all(math.isfinite(value) and value >= 0 for value in values):
+        raise ValueError(f"--grid is {text!r}; give prices with commas between them, e.g. 0.1,1,10")
+    kinds = {piece.kind for piece in evidence}
+    axes = [kind for kind in ("gold", "companion") if kind in kinds and kind not in prices]
+    return [{**prices, **dict(zip(axes, point))} for point in product(values, repeat=len(axes))]
+
+
+def sequences_in(evidence: Sequence[Evidence]) -> bool:
+    """Whether the inputs are sequences, and not single sets of features."""
+    return not isinstance(evidence[0].x, Mapping)
+
+
+def _pair(text: str, option: str, example: str) -> tuple[str, float]:
+    name, _, value = text.rpartition("=")
+    try:
+        number = float(value)
+    except ValueError:
+        number = math.nan
+    if not name or math.isnan(number):
+        raise ValueError(f"{option} is {text!r}; write e.g. {example}")
+    return name, number
+
+
+def _told(problem: str, piece: Evidence, remedy: str) -> DataError:
+    origin: Any = piece.origin
+    if origin is None:
+        return DataError(problem, remedy=remedy)
+    return DataError(problem, file=origin.file, line=origin.line(0), remedy=remedy)

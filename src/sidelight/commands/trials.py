@@ -1,0 +1,82 @@
+"""Trainings with one set of prices or with many, and what they came to."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from sidelight.commands.outputs import size_of
+from sidelight.commands.settings import sequences_in
+from sidelight.estimators import Classifier, Tagger
+from sidelight.evidence import Evidence, Gold
+from sidelight.progress import Progress, relative_gap
+from sidelight.records import Round
+
+
+@dataclass(slots=True)
+class Trials:
+    """Fits estimators to the same evidence, and keeps the rounds of all of them."""
+
+    evidence: Sequence[Evidence]
+    parameters: Mapping[str, Any]  # of the estimator, but for the prices
+    progress: Progress
+    history: list[dict[str, Any]] = field(default_factory=list)
+
+    def fit(self, prices: Mapping[str, float], extra: Mapping[str, float] | None = None) -> Tagger | Classifier:
+        """One training; `extra` goes into each record of its rounds."""
+
+        def keep(record: Round) -> None:
+            self.history.append({**(extra or {}), **record.as_dict()})
+
+        estimator = Tagger if sequences_in(self.evidence) else Classifier
+        callbacks: list[Callable[[Round], None]] = [self.progress.round, keep]
+        return estimator(**self.parameters, prices=prices, callbacks=callbacks).fit(self.evidence)
+
+    def choose(self, grid: Sequence[Mapping[str, float]], judges: Sequence[Gold]) -> tuple[Tagger | Classifier, str]:
+        """The first estimator of the best accuracy over a grid of prices, and the table of all of them."""
+        best: Tagger | Classifier | None = None
+        scores: list[float] = []
+        for number, prices in enumerate(grid, start=1):
+            searched = {name: prices[kind] for name, kind in _AXES.items() if kind in prices}
+            self.progress.prefix(f"{number} of {len(grid)}: ")
+            fitted = self.fit(prices, searched)
+            scores.append(fitted.score(judges))
+            if scores[-1] > max(scores[:-1], default=-1.0):
+                best = fitted
+        assert best is not None
+        return best, _table(grid, scores)
+
+
+def summary(fitted: Tagger | Classifier, out: Path) -> str:
+    """What was learned, in a few lines."""
+    model, last = fitted.model_, fitted.rounds_[-1] if fitted.rounds_ else None
+    rows = [("labels", f"{len(model.labels):,}"), ("features", f"{model.extractor.n_attributes:,}")]
+    if last is not None:
+        completions = f" ({last.completion} completions)" if last.completion else ""
+        rows.append(("rounds", f"{last.number:,}{completions}"))
+        if last.objective is not None:
+            rows.append(("objective", f"{last.objective:.6g}"))
+        if (gap := relative_gap(last)) is not None:
+            stopped = gap > fitted.tolerance and last.number == fitted.max_rounds
+            rows.append(("gap", f"{gap:.2%}{', stopped by --max-rounds' if stopped else ''}"))
+        if last.mistakes is not None:
+            rows.append(("mistakes", f"{last.mistakes:,}"))
+        rows.append(("seconds", f"{last.seconds:.2f}"))
+    rows.append(("model", f"{out} ({size_of(out)})"))
+    return "".join(f"{name:<10} {value}\n" for name, value in rows)
+
+
+_AXES = {"c1": "gold", "c2": "companion"}
+
+
+def _table(grid: Sequence[Mapping[str, float]], scores: Sequence[float]) -> str:
+    """The grid as text; a star marks the choice."""
+    axes = {name: kind for name, kind in _AXES.items() if kind in grid[0]}
+    best = scores.index(max(scores))
+    lines = ["".join(f"{name.upper():>10}" for name in axes) + "  accuracy"]
+    for number, (prices, score) in enumerate(zip(grid, scores)):
+        cells = "".join(f"{prices[kind]:>10g}" for kind in axes.values())
+        lines.append(f"{cells}  {100 * score:7.2f}%{' *' if number == best else ''}")
+    return "\n".join(lines) + "\n\n"

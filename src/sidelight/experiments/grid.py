@@ -1,0 +1,232 @@
+"""Many independent fits on all cores, and the choice of prices between them.
+
+A study has settings; a setting has draws. In every setting and for every method, each draw is fitted with each pair of
+prices of the grid and scored on the development set; the prices with the best mean over the draws are chosen, and only
+with them is each draw fitted again and scored on the test set. All methods see the same draws.
+"""
+
+from __future__ import annotations
+
+import itertools
+import multiprocessing
+import os
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import ProcessPoolExecutor, as_completed
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from statistics import fmean
+from typing import Any, Literal, NamedTuple, Protocol
+
+from sidelight.estimators import Classifier, Tagger
+from sidelight.evidence import Evidence
+from sidelight.parallel.threads import thread_count
+
+PRICES = (0.1, 1.0, 10.0)  # where the paper chooses C1 and C2 from
+SSVM, JLIS = "SSVM", "J-LIS"
+# Linear algebra libraries read these when a process starts; their threads would get in the way of the other processes.
+ONE_THREAD = dict.fromkeys(("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"), "1")
+
+Report = Callable[[str], None]
+
+
+class Prices(NamedTuple):
+    """C1, and C2 for a method that uses companion evidence."""
+
+    gold: float
+    companion: float | None = None
+
+    def __str__(self) -> str:
+        return f"C1 {self.gold:g}" + ("" if self.companion is None else f", C2 {self.companion:g}")
+
+
+GRIDS: dict[str, tuple[Prices, ...]] = {
+    SSVM: tuple(Prices(gold) for gold in PRICES),
+    JLIS: tuple(Prices(gold, companion) for gold, companion in itertools.product(PRICES, PRICES)),
+}
+
+
+@dataclass(frozen=True)
+class Setting:
+    """One row of a published table: its name, the number of draws, and the published figures by method."""
+
+    name: str  # begins with the quantity that varies
+    size: int  # that quantity
+    draws: int
+    paper: Mapping[str, float] = field(default_factory=dict)
+    pilots: int | None = None  # draws that prices are chosen with; None: all of them
+
+
+class Examples(NamedTuple):
+    """Inputs and their right outputs."""
+
+    xs: Any
+    ys: Sequence[Any]
+
+
+class Study(Protocol):
+    """What an experiment tells the grid; it travels to other processes, so it is data."""
+
+    @property
+    def dev(self) -> Examples: ...
+
+    @property
+    def test(self) -> Examples: ...
+
+    def gold(self, setting: Setting, draw: int) -> Sequence[Evidence]:
+        """The labelled examples of a draw."""
+        ...
+
+    def companion(self, setting: Setting, draw: int) -> Sequence[Evidence]:
+        """The good and bad examples of a draw."""
+        ...
+
+    def estimator(self, prices: dict[str, float], draw: int) -> Tagger | Classifier:
+        """An unfitted estimator that uses one thread."""
+        ...
+
+
+@dataclass(frozen=True)
+class Plan:
+    """A study with its settings: one table."""
+
+    title: str
+    study: Study
+    settings: Sequence[Setting]
+    quick: Sequence[Setting]
+    notes: Sequence[str] = ()
+    grids: Mapping[str, Sequence[Prices]] = field(default_factory=lambda: GRIDS)
+    completions: bool = False  # whether the table tells how many completions J-LIS made
+
+
+class Task(NamedTuple):
+    """One fit, and what it is scored on."""
+
+    setting: Setting
+    draw: int
+    prices: Prices
+    on: Literal["dev", "test"]
+
+
+class Outcome(NamedTuple):
+    """What came of one fit."""
+
+    accuracy: float  # per cent
+    completions: int
+
+
+@dataclass(frozen=True)
+class Result:
+    """A method in a setting: the chosen prices and the test outcome of each draw."""
+
+    setting: Setting
+    method: str
+    prices: Prices
+    outcomes: tuple[Outcome, ...]
+
+    @property
+    def accuracies(self) -> list[float]:
+        return [outcome.accuracy for outcome in self.outcomes]
+
+    @property
+    def completions(self) -> list[float]:
+        return [float(outcome.completions) for outcome in self.outcomes]
+
+
+def fit(study: Study, task: Task) -> Outcome:
+    """One fit and its accuracy."""
+    evidence = list(study.gold(task.setting, task.draw))
+    prices = {"gold": task.prices.gold}
+    if task.prices.companion is not None:
+        evidence += study.companion(task.setting, task.draw)
+        prices["companion"] = task.prices.companion
+    estimator = study.estimator(prices, task.draw).fit(evidence)
+    examples = study.dev if task.on == "dev" else study.test
+    return Outcome(100.0 * float(estimator.score(examples.xs, examples.ys)), estimator.rounds_[-1].completion)
+
+
+def choose(scores: Mapping[Prices, Sequence[float]]) -> Prices:
+    """The prices with the best mean; between equals, the lowest.
+
+    >>> choose({Prices(1.0): [60.0, 70.0], Prices(0.1): [64.0, 66.0], Prices(10.0): [90.0, 20.0]})
+    Prices(gold=0.1, companion=None)
+    """
+    return min(scores, key=lambda prices: (-fmean(scores[prices]), prices.gold, prices.companion or 0.0))
+
+
+Runner = Callable[[Sequence[Task]], list[Outcome]]
+
+
+@contextmanager
+def runner(study: Study, *, n_jobs: int, report: Report) -> Iterator[Runner]:
+    """A function that does tasks on `n_jobs` processes (-1: all cores) and gives their outcomes in order."""
+    count = thread_count(n_jobs)
+    if count == 1:
+        yield lambda tasks: [fit(study, task) for task in tasks]
+        return
+    context = multiprocessing.get_context("spawn")  # a fork would copy threads in an unknown state
+    with (
+        _environment(ONE_THREAD),
+        ProcessPoolExecutor(count, mp_context=context, initializer=_begin, initargs=(study,)) as pool,
+    ):
+
+        def run(tasks: Sequence[Task]) -> list[Outcome]:
+            futures = {pool.submit(_work, task): number for number, task in enumerate(tasks)}
+            outcomes: dict[int, Outcome] = {}
+            try:
+                for future in as_completed(futures):
+                    outcomes[futures[future]] = future.result()
+                    if len(tasks) > 20 and len(outcomes) % (len(tasks) // 4) == 0:
+                        report(
+                            f"  {tasks[0].setting.name}: {len(outcomes)} of {len(tasks)} fits on the {tasks[0].on} set"
+                        )
+            except BaseException:
+                pool.shutdown(wait=False, cancel_futures=True)
+                raise
+            return [outcomes[number] for number in range(len(tasks))]
+
+        yield run
+
+
+def run_setting(setting: Setting, run: Runner, *, grids: Mapping[str, Sequence[Prices]] = GRIDS) -> list[Result]:
+    """Choose prices on the development set and score them on the test set: one result per method."""
+    draws = range(setting.draws)
+    trials = list(dict.fromkeys(prices for grid in grids.values() for prices in grid))
+    # Slow fits (high prices) come first, so that no core waits long for the last of them.
+    pilots = draws if setting.pilots is None else draws[: setting.pilots]
+    tasks = [Task(setting, draw, prices, "dev") for prices in reversed(trials) for draw in pilots]
+    scores: dict[Prices, list[float]] = {prices: [] for prices in trials}
+    for task, outcome in zip(tasks, run(tasks)):
+        scores[task.prices].append(outcome.accuracy)
+    chosen = {method: choose({prices: scores[prices] for prices in grid}) for method, grid in grids.items()}
+    finals = [Task(setting, draw, prices, "test") for prices in chosen.values() for draw in draws]
+    outcomes = run(finals)
+    return [
+        Result(setting, method, prices, tuple(outcomes[n * setting.draws : (n + 1) * setting.draws]))
+        for n, (method, prices) in enumerate(chosen.items())
+    ]
+
+
+@contextmanager
+def _environment(values: Mapping[str, str]) -> Iterator[None]:
+    """Environment variables for the processes that are started meanwhile."""
+    before = {name: os.environ.get(name) for name in values}
+    os.environ.update(values)
+    try:
+        yield
+    finally:
+        for name, value in before.items():
+            if value is None:
+                os.environ.pop(name, None)
+            else:
+                os.environ[name] = value
+
+
+_held: list[Study] = []  # in a worker process: the study it was started with
+
+
+def _begin(study: Study) -> None:
+    _held[:] = [study]
+
+
+def _work(task: Task) -> Outcome:
+    return fit(_held[0], task)

@@ -1,0 +1,141 @@
+"""The grid on a tiny corpus: what is fitted, what chooses, what is scored."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+import pytest
+
+from sidelight import Tagger, companion, features, gold, shuffled
+from sidelight.experiments.grid import (
+    GRIDS,
+    JLIS,
+    SSVM,
+    Examples,
+    Outcome,
+    Prices,
+    Setting,
+    Task,
+    choose,
+    fit,
+    run_setting,
+    runner,
+)
+
+
+def sentences(count: int, seed: int) -> Examples:
+    rng = np.random.default_rng(seed)
+    xs = [[f"a{rng.integers(9)}", f"b{rng.integers(9)}", f"c{rng.integers(9)}"] for _ in range(count)]
+    return Examples(xs, [[word[0].upper() for word in x] for x in xs])
+
+
+@dataclass(frozen=True)
+class Letters:
+    train: Examples = field(default_factory=lambda: sentences(12, 0))
+    dev: Examples = field(default_factory=lambda: sentences(10, 1))
+    test: Examples = field(default_factory=lambda: sentences(10, 2))
+
+    def gold(self, setting, draw):
+        order = np.random.default_rng(draw).permutation(len(self.train.xs))[: setting.size]
+        return gold([self.train.xs[i] for i in order], [self.train.ys[i] for i in order])
+
+    def companion(self, setting, draw):
+        xs = sentences(20, 3).xs
+        return [*companion(xs, +1), *companion(shuffled(xs, seed=draw), -1)]
+
+    def estimator(self, prices, draw):
+        return Tagger(features=features.words(), labels=["A", "B", "C"], prices=prices, n_jobs=1, seed=draw)
+
+
+SMALL = {SSVM: (Prices(1.0),), JLIS: (Prices(1.0, 0.1), Prices(1.0, 1.0))}
+SETTING = Setting("2 sentences", 2, 3)
+
+
+def test_the_grid_is_the_papers():
+    assert GRIDS[SSVM] == (Prices(0.1), Prices(1.0), Prices(10.0))
+    assert len(set(GRIDS[JLIS])) == 9
+    assert {price for prices in GRIDS[JLIS] for price in prices} == {0.1, 1.0, 10.0}
+
+
+def test_a_fit_gives_per_cent_and_completions():
+    study = Letters()
+    plain = fit(study, Task(SETTING, 0, Prices(1.0), "dev"))
+    joint = fit(study, Task(SETTING, 0, Prices(1.0, 1.0), "dev"))
+    assert plain.completions == 0 and joint.completions > 0
+    assert 0.0 <= plain.accuracy <= 100.0 and type(plain.accuracy) is float
+    assert joint == fit(study, Task(SETTING, 0, Prices(1.0, 1.0), "dev"))
+
+
+def test_ties_go_to_the_lowest_prices():
+    assert choose({Prices(10.0, 1.0): [5.0], Prices(1.0, 10.0): [5.0], Prices(1.0, 1.0): [5.0]}) == Prices(1.0, 1.0)
+
+
+def recorded(table):
+    """A runner that looks outcomes up, and the tasks it was asked for."""
+    seen: list[Task] = []
+
+    def run(tasks):
+        seen.extend(tasks)
+        return [Outcome(table(task), task.draw) for task in tasks]
+
+    return run, seen
+
+
+def test_the_development_set_chooses_and_the_test_set_does_not():
+    def table(task):
+        favourite = Prices(0.1, 10.0) if task.on == "dev" else Prices(10.0, 0.1)
+        return 90.0 if task.prices == favourite else 50.0 + task.draw
+
+    run, seen = recorded(table)
+    results = {result.method: result for result in run_setting(SETTING, run)}
+    assert results[JLIS].prices == Prices(0.1, 10.0)
+    assert results[JLIS].accuracies == [50.0, 51.0, 52.0]
+    assert {task.prices for task in seen if task.on == "test"} == {results[SSVM].prices, results[JLIS].prices}
+    first_test = next(n for n, task in enumerate(seen) if task.on == "test")
+    assert all(task.on == "test" for task in seen[first_test:])
+
+
+def test_both_methods_see_the_same_draws():
+    run, seen = recorded(lambda task: 50.0)
+    run_setting(SETTING, run)
+    draws = {prices: sorted(t.draw for t in seen if t.prices == prices and t.on == "dev") for prices in GRIDS[JLIS]}
+    assert set(map(tuple, draws.values())) == {(0, 1, 2)}
+    study = Letters()
+    assert study.gold(SETTING, 1) == study.gold(SETTING, 1)
+    assert study.gold(SETTING, 1) != study.gold(SETTING, 2)
+
+
+def test_pilots_choose_and_all_draws_are_tested():
+    run, seen = recorded(lambda task: 50.0)
+    results = run_setting(Setting("2 sentences", 2, 4, pilots=1), run, grids=SMALL)
+    assert {task.draw for task in seen if task.on == "dev"} == {0}
+    assert [len(result.outcomes) for result in results] == [4, 4]
+
+
+def test_processes_and_one_process_agree():
+    study = Letters()
+    with runner(study, n_jobs=1, report=lambda line: None) as run:
+        alone = run_setting(SETTING, run, grids=SMALL)
+    with runner(study, n_jobs=2, report=lambda line: None) as run:
+        together = run_setting(SETTING, run, grids=SMALL)
+    assert [(r.method, r.prices, r.outcomes) for r in alone] == [(r.method, r.prices, r.outcomes) for r in together]
+
+
+def test_processes_use_one_thread_for_linear_algebra_and_leave_the_environment_alone(monkeypatch):
+    import os
+
+    monkeypatch.setenv("OPENBLAS_NUM_THREADS", "7")
+    monkeypatch.delenv("OMP_NUM_THREADS", raising=False)
+    with runner(Letters(), n_jobs=2, report=lambda line: None):
+        assert os.environ["OPENBLAS_NUM_THREADS"] == os.environ["OMP_NUM_THREADS"] == "1"
+    assert os.environ["OPENBLAS_NUM_THREADS"] == "7" and "OMP_NUM_THREADS" not in os.environ
+
+
+def test_an_error_in_a_process_comes_back():
+    @dataclass(frozen=True)
+    class Nothing:
+        pass
+
+    with pytest.raises(AttributeError), runner(Nothing(), n_jobs=1, report=lambda line: None) as run:  # type: ignore[arg-type]
+        run([Task(SETTING, 0, Prices(1.0), "dev")])

@@ -1,0 +1,154 @@
+"""Cuts support their terms from below and touch them where they were asked for."""
+
+from __future__ import annotations
+
+import itertools
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from drawing import (
+    batches,
+    costs_of,
+    generators,
+    labelings,
+    law,
+    members_of,
+    plain_scores,
+    random_cost,
+    random_outputs,
+    values_of,
+)
+from hypothesis import given
+from hypothesis import strategies as st
+
+from sidelight.objective import margin
+from sidelight.objective.cuts import total_loss
+from sidelight.objective.margin import NegativeTerms, SilentTerms, StackedTerms, TargetTerms, positive_terms
+
+
+def sizes_of(batch, rng):
+    return rng.uniform(0.5, 3.0, len(batch))
+
+
+def target_terms(batch, rng):
+    cost = random_cost(rng, batch.rows.n_tokens, batch.layout.n_labels, weighted=bool(rng.integers(2)))
+    return TargetTerms(batch, cost, rng.uniform(0.1, 2.0, len(batch)))
+
+
+def negative_terms(batch, rng):
+    return NegativeTerms(batch, sizes_of(batch, rng), rng.uniform(0.1, 2.0, len(batch)))
+
+
+def fixed_terms(batch, rng):
+    return positive_terms(batch, random_outputs(rng, batch), sizes_of(batch, rng), rng.uniform(0.1, 2.0, len(batch)))
+
+
+def stacked_terms(batch, rng):
+    return StackedTerms([make(batch, rng) for make in (target_terms, negative_terms, fixed_terms)])
+
+
+def check_cuts(terms, which, size, rng):
+    here = rng.normal(size=size)
+    worst = terms.worst(here)
+    cuts = terms.cuts(worst, which)
+    np.testing.assert_array_equal(cuts.terms, which)
+    np.testing.assert_allclose(cuts.offsets + cuts.slopes.dot(here), worst.values[which], rtol=1e-9, atol=1e-9)
+    for scale in (0.1, 1.0, 10.0):
+        there = here + scale * rng.normal(size=size)
+        assert np.all(cuts.offsets + cuts.slopes.dot(there) <= terms.worst(there).values[which] + 1e-9 * (1 + scale))
+
+
+@pytest.mark.parametrize("make", [target_terms, negative_terms, fixed_terms])
+def test_cuts_support_terms(make):
+    @law(50)
+    @given(batches(), generators())
+    def check(batch, rng):
+        which = np.flatnonzero(rng.random(len(batch)) < 0.7)
+        check_cuts(make(batch, rng), which, batch.layout.size, rng)
+
+    check()
+
+
+@law(50)
+@given(batches(), generators())
+def test_cuts_of_stacked_terms(batch, rng):
+    terms = stacked_terms(batch, rng)
+    check_cuts(terms, np.flatnonzero(rng.random(len(terms)) < 0.7), batch.layout.size, rng)
+    assert len(terms.prices) == len(terms) == 3 * len(batch)
+
+
+@law(30)
+@given(batches(), generators())
+def test_silent_terms_only_hold_places(batch, rng):
+    loud = [target_terms(batch, rng), negative_terms(batch, rng)]
+    weights = rng.normal(size=batch.layout.size)
+    terms = StackedTerms([loud[0], SilentTerms.like(2), loud[1]])
+    count = len(batch)
+    assert total_loss(terms.worst(weights).values[count : count + 2], terms.prices[count : count + 2], 1) == 0.0
+    without = StackedTerms(loud).worst(weights).values
+    np.testing.assert_array_equal(np.delete(terms.worst(weights).values, [count, count + 1]), without)
+
+
+@law(50)
+@given(batches(longest=3), generators())
+def test_worst_is_the_maximum_over_all_outputs(batch, rng):
+    weights = rng.normal(size=batch.layout.size)
+    scores = plain_scores(batch.rows, batch.layout, weights)
+    targets, negatives, fixed = (make(batch, rng) for make in (target_terms, negative_terms, fixed_terms))
+    starts = batch.rows.starts
+    for i, (a, b) in enumerate(itertools.pairwise(starts)):
+        paths = labelings(batch.layout.n_labels, int(b - a))
+        paths = paths[members_of(batch.space, int(a), paths)]
+        values = values_of(scores, int(a), paths)
+        own = values_of(scores, int(a), targets.cost.targets[a:b][None])[0]
+        expected = np.max(values + costs_of(targets.cost, int(a), paths)) - own
+        np.testing.assert_allclose(targets.worst(weights).values[i], expected, rtol=1e-9, atol=1e-9)
+        expected = 1.0 + values.max() / negatives.sizes[i] + weights[0]
+        np.testing.assert_allclose(negatives.worst(weights).values[i], expected, rtol=1e-9, atol=1e-9)
+    labels = random_outputs(rng, batch)
+    fixed = positive_terms(batch, labels, negatives.sizes, np.ones(len(batch)))
+    expected = 1.0 - batch.score(weights, labels) / negatives.sizes - weights[0]
+    np.testing.assert_allclose(fixed.worst(weights).values, expected, rtol=1e-9, atol=1e-9)
+
+
+@law(50)
+@given(batches(most=6), generators(), st.integers(1, 6))
+def test_parts_of_terms_agree_with_the_whole(batch, rng, block):
+    terms = StackedTerms([target_terms(batch, rng), SilentTerms.like(3), negative_terms(batch, rng)])
+    weights = rng.normal(size=batch.layout.size)
+    whole = terms.worst(weights).values
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(margin, "BLOCK_TOKENS", block)
+        parts = terms.parts()
+    seen = []
+    for first, part in parts:
+        mine = np.arange(first, first + len(part))
+        seen += mine.tolist()
+        worst = part.worst(weights)
+        np.testing.assert_array_equal(worst.values, whole[mine])
+        np.testing.assert_array_equal(part.prices, terms.prices[mine])
+        cuts = part.cuts(worst, np.arange(len(part)))
+        np.testing.assert_allclose(cuts.offsets + cuts.slopes.dot(weights), whole[mine], rtol=1e-9, atol=1e-9)
+    count = len(batch)
+    assert sorted(seen) == [*range(count), *range(count + 3, 2 * count + 3)]
+    if block == 1:
+        assert len(parts) == 2 * count
+
+
+@law(30)
+@given(batches(), generators())
+def test_a_target_in_the_space_costs_at_least_nothing(batch, rng):
+    terms = target_terms(batch, rng)
+    costs = terms.cost.costs.copy()
+    np.fill_diagonal(costs, 0.0)
+    terms = replace(terms, cost=replace(terms.cost, costs=costs))
+    weights = rng.normal(size=batch.layout.size)
+    own = terms.with_targets(batch.best(weights).labels)
+    assert np.all(own.worst(weights).values >= -1e-9)
+
+
+def test_total_loss():
+    values, prices = np.array([-1.0, 0.5, 3.0]), np.array([5.0, 2.0, 1.0])
+    assert total_loss(values, prices, 1) == 4.0
+    assert total_loss(values, prices, 2) == 9.5

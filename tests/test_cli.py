@@ -1,0 +1,110 @@
+"""The program as a whole: its help, its version, and how it fails."""
+
+from __future__ import annotations
+
+import resource
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+import sidelight
+from sidelight.cli import app
+from sidelight.commands import train
+from sidelight.training import LEARNERS
+
+COMMANDS = ("quickstart", "train", "predict", "evaluate", "explain", "describe", "reproduce")
+
+
+@pytest.fixture(autouse=True)
+def _wide(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "400")
+    for name in ("SIDELIGHT_DATA", "SIDELIGHT_TRACEBACK"):
+        monkeypatch.delenv(name, raising=False)
+
+
+def test_version() -> None:
+    found = CliRunner().invoke(app, ["--version"])
+    assert (found.exit_code, found.stdout) == (0, f"sidelight {sidelight.__version__}\n")
+
+
+@pytest.mark.parametrize("arguments", [[], ["--help"], ["-h"]])
+def test_help_lists_the_commands(arguments: list[str]) -> None:
+    found = CliRunner().invoke(app, arguments)
+    assert found.exit_code == 0
+    for name in COMMANDS:
+        assert f" {name} " in found.stdout
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_each_command_has_help_with_an_example(command: str) -> None:
+    found = CliRunner().invoke(app, [command, "--help"])
+    assert found.exit_code == 0
+    assert f"Example: sidelight {command} " in found.stdout
+
+
+def test_the_help_of_train_says_what_the_library_knows() -> None:
+    text = " ".join(CliRunner().invoke(app, ["train", "--help"]).stdout.split())
+    for name, line in LEARNERS.items():
+        assert f"{name}: {line}" in text
+    assert "[default: squared_hinge]" in text and "unlabeled 0.1" in text
+
+
+def test_help_is_quick() -> None:
+    assert min(_seconds("--help") for _ in range(3)) < 1.0
+
+
+def _seconds(*arguments: str) -> float:
+    """Processor time of one run, which does not depend on who else is busy."""
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    subprocess.run([sys.executable, "-m", "sidelight", *arguments], check=True, capture_output=True)
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+
+
+@pytest.mark.parametrize(
+    ("arguments", "line"),
+    [
+        (["nonsense"], "error: No such command 'nonsense'; see sidelight --help\n"),
+        (["--nonsense"], "error: No such option: --nonsense; see sidelight --help\n"),
+        (["train"], "error: Missing option '--out'; see sidelight train --help\n"),
+        (["predict"], "error: Missing argument 'MODEL'; see sidelight predict --help\n"),
+    ],
+)
+def test_wrong_usage_is_one_line(arguments: list[str], line: str) -> None:
+    found = CliRunner().invoke(app, arguments, prog_name="sidelight")
+    assert (found.exit_code, found.stdout, found.stderr) == (2, "", line)
+
+
+def test_a_traceback_is_shown_when_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    arguments = ["train", "--gold", "nowhere.txt", "--out", "m"]
+    line = "error: nowhere.txt: there is no such file; check the name\n"
+    assert CliRunner().invoke(app, arguments).stderr == line
+    for found in (
+        CliRunner().invoke(app, ["--traceback", *arguments]),
+        CliRunner().invoke(app, arguments, env={"SIDELIGHT_TRACEBACK": "1"}),
+    ):
+        assert found.exit_code == 2
+        assert found.stderr.startswith("Traceback") and found.stderr.endswith(line)
+
+
+def test_a_defect_is_told_apart(monkeypatch: pytest.MonkeyPatch) -> None:
+    def broken(*_: object) -> None:
+        raise KeyError("two\nlines")
+
+    monkeypatch.setattr(train, "check_writable", broken)
+    found = CliRunner().invoke(app, ["train", "--out", "m"])
+    assert found.exit_code == 1
+    assert found.stderr.startswith("error: unexpected KeyError: ") and found.stderr.count("\n") == 1
+
+
+def test_full_disks_and_the_like_are_one_line(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    def full(*_: object) -> None:
+        raise OSError(28, "No space left on device", str(tmp_path / "m"))
+
+    monkeypatch.setattr(train, "check_writable", full)
+    found = CliRunner().invoke(app, ["train", "--out", "m"])
+    assert found.exit_code == 2
+    assert found.stderr.startswith(f"error: {tmp_path / 'm'}: No space left on device; check")
