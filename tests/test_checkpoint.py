@@ -87,9 +87,6 @@ def test_a_finished_checkpoint_is_finished(kind, tmp_path):
     assert again.rounds_ == []
 
 
-@pytest.mark.xfail(
-    strict=True, reason="a training that ended at max_rounds makes one more round when it is taken up again"
-)
 @pytest.mark.parametrize(("kind", "limit"), [("structural_svm", 2), ("jlis", 3), ("perceptron", 3)])
 def test_max_rounds_counts_rounds_before_the_interruption(kind, limit, tmp_path):
     evidence, path = evidence_of(kind), tmp_path / "check"

@@ -117,7 +117,12 @@ class _Estimator:
 
     def judge(self, xs: Any) -> Any:
         """The companion decision for each input: above 0 means that it has a good structure."""
-        return self._fitted().judge(xs, n_jobs=self.n_jobs)
+        model = self._fitted()
+        if not callable(self.size):
+            return model.judge(xs, n_jobs=self.n_jobs)
+        if isinstance(xs, Rows):
+            raise DataError("the size is a function of the input", remedy="give inputs, not prepared features")
+        return model.judge(xs, sizes=[self.size(x) for x in xs], n_jobs=self.n_jobs)
 
     def score(self, xs: Any, y: Any = None, sample_weight: Any = None) -> float:
         """Token accuracy between 0 and 1 (for classes: accuracy), of inputs and outputs or of the Gold in evidence."""

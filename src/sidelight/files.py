@@ -79,7 +79,7 @@ def read_tensors(path: str | Path, *, kind: str, version: int) -> tuple[Any, Ten
 def _check(tensors: Mapping[str, NDArray[Any]], text: str) -> int:
     total = zlib.crc32(text.encode())
     for name in sorted(tensors):
-        total = zlib.crc32(name.encode(), total)
+        total = zlib.crc32(f"{name} {tensors[name].dtype} {tensors[name].shape}".encode(), total)
         total = zlib.crc32(raw_bytes(tensors[name]), total)
     return total
 

@@ -97,6 +97,8 @@ class MarginLearner:
             solver.start = start.copy()
         if not problem.is_convex and (start is not None or origin is not None or len(problem.gold) == 0):
             self._complete()
+        elif start is not None:
+            solver.new_problem(self._problem(), start)
         return self
 
     @property
@@ -110,7 +112,7 @@ class MarginLearner:
 
     def run(self) -> Iterator[Round]:
         """Rounds until training ends."""
-        while not self.done:
+        while not self.done and self.rounds < self.options.max_rounds:
             yield self.round()
 
     def round(self) -> Round:
@@ -270,7 +272,7 @@ class PerceptronLearner:
 
     def run(self) -> Iterator[Round]:
         """Epochs until training ends."""
-        while not self.done:
+        while not self.done and self.rounds < self.max_rounds:
             yield self.round()
 
     def round(self) -> Round:

@@ -29,7 +29,7 @@ class Model:
     weights: Floats
     sequences: bool = True
     allowed: Transitions | None = None
-    size_by: str = "tokens"  # κ(x) of companion decisions: "tokens" or "one"
+    size_by: str = "tokens"  # κ(x) of companion decisions: "tokens", "one" or "function"
     about: dict[str, Any] = field(default_factory=dict)  # how it was trained, for people
 
     def prepare(self, xs: Sequence[Any], *, n_jobs: int | None = -1) -> Rows:
@@ -60,11 +60,21 @@ class Model:
         bounds = batch.rows.starts.tolist()
         return [names[a:b] for a, b in pairwise(bounds)]
 
-    def judge(self, xs: Sequence[Any] | Rows, *, n_jobs: int | None = -1) -> Floats:
-        """The companion decision: above 0 where the best output is good enough, max w·Φ_B. # [N]"""
+    def judge(
+        self, xs: Sequence[Any] | Rows, *, sizes: Sequence[float] | None = None, n_jobs: int | None = -1
+    ) -> Floats:
+        """The companion decision: above 0 where the best output is good enough, max w·Φ_B. # [N]
+
+        `sizes` are the κ(x) of the inputs; a model that was trained with a function of its own needs them.
+        """
         batch = self.batch(xs, n_jobs=n_jobs)
-        sizes = batch.rows.lengths if self.size_by == "tokens" else np.ones(len(batch))
-        decisions: Floats = batch.best(self.weights).values / sizes + self.weights[0]
+        if sizes is None and self.size_by == "function":
+            raise DataError("the model was trained with a size of its own", remedy="give sizes=[…] to judge")
+        if sizes is not None:
+            divisors = np.asarray(sizes, dtype=np.float64)
+        else:
+            divisors = batch.rows.lengths.astype(np.float64) if self.size_by == "tokens" else np.ones(len(batch))
+        decisions: Floats = batch.best(self.weights).values / divisors + self.weights[0]
         return decisions
 
     def token_mask(self, labels: Sequence[Any]) -> Bytes:

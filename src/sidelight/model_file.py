@@ -23,8 +23,8 @@ KIND = "sidelight model"
 
 def save_model(model: Model, path: str | Path) -> None:
     """Write a model; zero weights take no room where most weights are zero."""
-    if not all(isinstance(name, (str, int)) for name in model.labels.names):
-        odd = next(name for name in model.labels.names if not isinstance(name, (str, int)))
+    if not all(isinstance(name, (str, int, np.integer)) for name in model.labels.names):
+        odd = next(name for name in model.labels.names if not isinstance(name, (str, int, np.integer)))
         raise ModelFileError(f"label {odd!r} is neither text nor a number", file=path, remedy="use such labels")
     spec, tensors = model.extractor.state()
     tensors = {f"features.{name}": array for name, array in tensors.items()}

@@ -178,7 +178,7 @@ class Training:
             weights,
             self.settings.sequences,
             self.allowed,
-            "one" if self.settings.size_by == "one" else "tokens",
+            self.settings.size_by,
             about,
         )
 
@@ -196,7 +196,7 @@ class Training:
 
     def _extractor(self, xs: Sequence[Any], before: Model | None) -> Extractor:
         if before is not None:
-            return before.extractor
+            return before.extractor.copy()
         features = self.settings.features
         if features is None and not self.settings.sequences and not isinstance(xs[0], MatrixSequence):
             features = Attributes()
@@ -344,7 +344,7 @@ class Training:
     def _fingerprint(self) -> str:
         ignored = ("callbacks", "checkpoint", "n_jobs", "max_rounds", "features", "sequences", "patience")
         names = [name for name in Settings.__slots__ if name not in ignored]
-        settings = {name: repr(getattr(self.settings, name)) for name in names}
+        settings = {name: _stable(getattr(self.settings, name)) for name in names}
         rows: Rows = self.rows
         arrays: list[NDArray[Any]] = [
             rows.starts,
@@ -358,6 +358,15 @@ class Training:
         if self.encoded.admitted is not None:
             arrays.append(self.encoded.admitted)
         return fingerprint(settings, [str(name) for name in self.labels.names], arrays)
+
+
+def _stable(value: Any) -> str:
+    """A text for a setting that is the same in every process."""
+    if isinstance(value, (set, frozenset)):
+        return repr(sorted(map(repr, value)))
+    if isinstance(value, Mapping):
+        return repr(sorted((repr(key), repr(item)) for key, item in value.items()))
+    return f"{value.__module__}.{value.__qualname__}" if hasattr(value, "__qualname__") else repr(value)
 
 
 def _grown(before: Model, layout: Layout) -> Floats:

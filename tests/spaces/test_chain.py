@@ -126,7 +126,6 @@ def test_admits_is_membership(space):
     check_admits(space)
 
 
-@pytest.mark.xfail(strict=True, reason="ChainSpace.admits does not look at left_out")
 @law(8)
 @given(spaces())
 def test_admits_knows_what_must_be_left(space):

@@ -48,17 +48,25 @@ def attribute_values(token: Any) -> Iterator[tuple[Any, float]]:
                 for inner, amount in attribute_values(value):
                     yield (name, inner), amount
             elif isinstance(value, (list, tuple, set, frozenset)):
-                for inner in value:
+                for inner in _in_order(value):
                     yield (name, inner), 1.0
             else:
                 raise TypeError(f"attribute {name!r} has a value of type {type(value).__name__}")
     elif isinstance(token, str):
         yield token, 1.0
     elif isinstance(token, (list, tuple, set, frozenset)):
-        for name in token:
+        for name in _in_order(token):
             yield name, 1.0
     else:
         raise TypeError(f"{type(token).__name__} is neither a dict nor a list of attributes")
+
+
+def _in_order(names: Any) -> Any:
+    """Names of attributes, sets in sorted order so that every process numbers them alike."""
+    for name in names:
+        if not isinstance(name, (str, int, float, bool, np.number)):
+            raise TypeError(f"an attribute's name is a {type(name).__name__}")
+    return sorted(names, key=str) if isinstance(names, (set, frozenset)) else names
 
 
 def attribute_name(key: Any) -> str:
@@ -83,6 +91,12 @@ class AttributeExtractor:
     @property
     def transitions(self) -> bool:
         return self.attributes.transitions
+
+    def copy(self) -> AttributeExtractor:
+        other = AttributeExtractor(self.attributes)
+        other.names, other.n_dense = self.names.copy(), self.n_dense
+        other._number, other._keys = self._number.copy(), self._keys.copy()
+        return other
 
     def grow(self, xs: Sequence[Any], *, n_jobs: int | None = None) -> Rows:
         if not self.names:
@@ -158,7 +172,7 @@ class AttributeExtractor:
                         remedy="replace NaN and infinite feature values",
                     )
                 yield key, value
-        except TypeError as error:
+        except (TypeError, OverflowError) as error:
             raise DataError(
                 f"input {i}, token {t}: {error}", remedy="give dicts of strings and numbers, or lists of strings"
             ) from None

@@ -26,6 +26,10 @@ class Extractor(Protocol):
     @property
     def transitions(self) -> bool: ...
 
+    def copy(self) -> Extractor:
+        """One that can grow without changing this one."""
+        ...
+
     def grow(self, xs: Sequence[Any], *, n_jobs: int | None = None) -> Rows:
         """The rows of a batch; features not seen before get new numbers."""
         ...

@@ -30,7 +30,10 @@ class HashingExtractor:
         self.bits = templates.hash_bits
         self.n_dense = 0
         self._started = False
-        digests = [blake2b(t.text.encode(), digest_size=8).digest() for t in templates.templates]
+        digests = [
+            blake2b(repr(tuple(t.slots)).encode() + t.text.encode(), digest_size=8).digest()
+            for t in templates.templates
+        ]
         self.salts = np.array([int.from_bytes(digest, "little") for digest in digests], dtype=np.uint64)
 
     @property
@@ -40,6 +43,11 @@ class HashingExtractor:
     @property
     def transitions(self) -> bool:
         return self.templates.transitions
+
+    def copy(self) -> HashingExtractor:
+        other = HashingExtractor(self.templates)
+        other.n_dense, other._started = self.n_dense, self._started
+        return other
 
     def grow(self, xs: Sequence[Any], *, n_jobs: int | None = None) -> Rows:
         if not self._started:

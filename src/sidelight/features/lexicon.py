@@ -87,17 +87,26 @@ class Lexicon:
     def __post_init__(self) -> None:
         self._number = {text: RESERVED + i for i, text in enumerate(self.strings)}
 
+    def copy(self) -> Lexicon:
+        """One that can grow without changing this one."""
+        return Lexicon(self.transform, self.column, self.strings.copy())
+
     def __len__(self) -> int:
         """One more than the largest number in use."""
         return RESERVED + len(self.strings)
 
-    def numbers(self, columns: Columns, *, grow: bool) -> Ids:
-        """The value of this view at every token, ABSENT where there is none or it is unknown. # [T]"""
-        if self.column >= len(columns.types):
+    def check(self, columns: Columns) -> None:
+        """Refuse input without this view's column."""
+        if columns.types and self.column >= len(columns.types):
             raise DataError(
-                f"a template looks at column {self.column} (from 0), but the tokens have {len(columns.types)} column(s)",
+                f"a template looks at column {self.column} (from 0), but tokens have {len(columns.types)} column(s)",
                 remedy="give the missing columns, or use other templates",
             )
+
+    def numbers(self, columns: Columns, *, grow: bool) -> Ids:
+        """The value of this view at every token, ABSENT where there is none or it is unknown. # [T]"""
+        if not columns.types:
+            return np.empty(0, dtype=np.int32)
         function = transform(self.transform)
         table = np.empty(len(columns.types[self.column]), dtype=np.int32)
         number = self._number
@@ -120,11 +129,15 @@ class Lexicon:
 def string_hashes(view: tuple[str, int], columns: Columns) -> Keys:
     """A 64-bit hash of the view's value at every token, 0 where absent; the same in every process. # [T]"""
     function = transform(view[0])
+    if not columns.types:
+        return np.empty(0, dtype=np.uint64)
     if view[1] >= len(columns.types):
         raise DataError(f"a template looks at column {view[1]}, but the input has {len(columns.types)}")
     table = np.zeros(len(columns.types[view[1]]), dtype=np.uint64)
     for i, text in enumerate(columns.types[view[1]]):
         value = function(text)
         if value is not None:
-            table[i] = int.from_bytes(blake2b(value.encode(), digest_size=8).digest(), "little") | 1
+            table[i] = (
+                int.from_bytes(blake2b(value.encode("utf-8", "surrogatepass"), digest_size=8).digest(), "little") | 1
+            )
     return table[columns.ids[view[1]]]

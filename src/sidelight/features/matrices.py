@@ -34,6 +34,11 @@ class MatrixExtractor:
     def transitions(self) -> bool:
         return self.given.transitions
 
+    def copy(self) -> MatrixExtractor:
+        other = MatrixExtractor(self.given)
+        other.n_attributes, other.n_dense = self.n_attributes, self.n_dense
+        return other
+
     def grow(self, xs: Sequence[Any], *, n_jobs: int | None = None) -> Rows:
         if self.n_attributes < 0 and len(xs):
             matrix = self._matrix(xs[0], 0)

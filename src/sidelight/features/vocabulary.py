@@ -63,11 +63,19 @@ class TemplateExtractor:
     def transitions(self) -> bool:
         return self.templates.transitions
 
+    def copy(self) -> TemplateExtractor:
+        other = TemplateExtractor(self.templates)
+        other.lexicons = [lexicon.copy() for lexicon in self.lexicons]
+        other.known = list(self.known)  # growth replaces these, it does not change them
+        other.n_attributes, other.n_dense = self.n_attributes, self.n_dense
+        return other
+
     def grow(self, xs: Sequence[Any], *, n_jobs: int | None = None) -> Rows:
         columns = intern_columns(xs)
         dense = dense_rows(xs)
         if self.n_attributes == 0:
             self.n_dense = dense.shape[1]
+        self._tables = None
         views = self._views(columns, grow=True)
         tokens = int(columns.starts[-1])
         order = range(len(self.known))
@@ -75,7 +83,6 @@ class TemplateExtractor:
         attributes = np.empty((tokens, len(self.known)), dtype=np.int32)
         for m, (local, first, counts) in enumerate(found):
             attributes[:, m] = self._number(m, local, first, counts, columns.starts, views)
-        self._tables = None
         self._names = None
         return check_dense(compressed(columns.starts, attributes, dense), self.n_dense)
 
@@ -154,6 +161,8 @@ class TemplateExtractor:
     def _views(self, columns: Columns, *, grow: bool) -> Ids:
         """The value of every view at every token. # [V, T]"""
         views = np.empty((len(self.lexicons), int(columns.starts[-1])), dtype=np.int32)
+        for lexicon in self.lexicons:
+            lexicon.check(columns)  # before any of them grows
         for i, lexicon in enumerate(self.lexicons):
             views[i] = lexicon.numbers(columns, grow=grow)
             if len(lexicon) >= 1 << kernels.SLOT_BITS:

@@ -202,8 +202,12 @@ class StackedTerms:
         pieces = []
         for part, found, first, last in zip(self.kinds, worst.outputs, self.firsts[:-1], self.firsts[1:]):
             mine = which[(which >= first) & (which < last)] - first
+            if len(mine) == 0:
+                continue
             cuts = part.cuts(found, mine)
             pieces.append(Cuts(cuts.terms + first, cuts.slopes, cuts.offsets))
+        if not pieces:
+            return Cuts(np.zeros(0, dtype=np.int64), stacked([]), np.zeros(0))
         return Cuts(
             np.concatenate([piece.terms for piece in pieces]),
             stacked([piece.slopes for piece in pieces]),

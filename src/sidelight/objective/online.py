@@ -162,12 +162,12 @@ def _epoch(
                     previous = other
             label = previous
             guess[t - 1] = label
-        clock += 1.0
         wrong = False
         for t in range(count):
             if guess[t] != targets[first + t]:
                 wrong = True
         if not wrong:
+            clock += 1.0
             continue
         mistakes += 1
         amount = importance[i]
@@ -197,4 +197,5 @@ def _epoch(
                     _move(weights, totals, transition_at + guess[t - 1] * size + guess[t], -amount, clock)
                     transition[before, right] += amount
                     transition[guess[t - 1], guess[t]] -= amount
+        clock += 1.0
     return mistakes, clock

@@ -2,8 +2,8 @@
 
 No objective: on every mistake the weights move by Φ(x, y) − Φ(x, ŷ), ŷ the best output under the weights of that
 moment. The result is the average of the weights over all examples and epochs (Collins 2002; Freund and Schapire
-1999): the sum of the N weight vectors is divided by N, the number of vectors summed (Chang's thesis, Algorithms 2 and
-3, prints another divisor).
+1999): of the N + 1 vectors before the first and after each of N examples, divided by their number (Chang's thesis,
+Algorithms 2 and 3, prints another divisor).
 
 Stops after the given number of epochs, or after one without a mistake.
 """

@@ -123,14 +123,16 @@ class WorkingSet:
             "indices": self.indices[:e],
             "values": self.values[: 0 if self.whole else e],
             "sums": self.sums,
+            "whole": np.array([self.whole]),
         }
 
     @classmethod
     def restored(cls, arrays: dict[str, NDArray[Any]]) -> WorkingSet:
-        self = cls(len(arrays["sums"]), whole=len(arrays["values"]) < len(arrays["indices"]))
+        self = cls(len(arrays["sums"]), whole=bool(arrays["whole"][0]))
         self.count, self.entries = len(arrays["begin"]), len(arrays["indices"])
         for name, array in arrays.items():
-            setattr(self, name, array.copy())
+            if name != "whole":
+                setattr(self, name, array.copy())
         return self
 
     def _reserve(self, cuts: int, entries: int) -> None:

@@ -178,6 +178,9 @@ class ChainSpace:
         if self.admitted is not None and len(labels):
             per_token = self.admitted[np.arange(len(labels)), labels]
             fits &= np.minimum.reduceat(per_token, self.starts[:-1]) > 0
+        if self.left_out is not None and len(labels):
+            stays = self.left_out[np.arange(len(labels)), labels]
+            fits &= np.minimum.reduceat(stays, self.starts[:-1]) == 0
         return fits.astype(np.uint8)
 
     def _masked(self, scores: ChainScores) -> tuple[Floats, Floats, Floats]:
