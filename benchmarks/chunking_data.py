@@ -31,7 +31,7 @@ def feature_strings(sentence: Sentence) -> list[list[str]]:
     for t in range(count):
         row = []
         for name, column, offsets in NAMED:
-            if 0 <= t + offsets[0] and t + offsets[-1] < count:
+            if t + offsets[0] >= 0 and t + offsets[-1] < count:
                 row.append(name + "=" + "|".join([sentence[t + o][column] for o in offsets]))
         if t == 0:
             row.append("__BOS__")

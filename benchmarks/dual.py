@@ -1,7 +1,7 @@
 """Dual coordinate descent against LIBLINEAR's on 20 Newsgroups: 20 one-against-rest problems of equal size.
 
-Both make the same number of sweeps with no tolerance to stop them; the time per sweep is the difference between a long and a
-short run, so that neither set-up nor conversion counts.
+Both make the same number of sweeps with no tolerance to stop them; the time per sweep is the difference between a long
+and a short run, so that neither set-up nor conversion counts.
 """
 
 from __future__ import annotations

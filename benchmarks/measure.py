@@ -43,7 +43,8 @@ def seconds(function: Callable[[], Any], *, repeat: int = 1) -> tuple[float, Any
 def in_child(module: str, *arguments: str) -> dict[str, Any]:
     """Run a module in a fresh process; it prints one JSON line last. Its peak memory is added as "peak_mb"."""
     code = (
-        "import resource, runpy, sys, json; sys.argv = sys.argv[1:]; runpy.run_module(sys.argv[0], run_name='__main__'); "
+        "import resource, runpy, sys, json; sys.argv = sys.argv[1:]; "
+        "runpy.run_module(sys.argv[0], run_name='__main__'); "
         "print(json.dumps({'peak_mb': resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024}))"
     )
     done = subprocess.run([sys.executable, "-c", code, module, *arguments], capture_output=True, text=True, check=True)

@@ -11,6 +11,7 @@ from sidelight import Tagger, companion, features, gold, shuffled
 from sidelight.experiments.grid import (
     GRIDS,
     JLIS,
+    PER_DRAW,
     SSVM,
     Examples,
     Outcome,
@@ -89,9 +90,9 @@ def test_the_development_set_chooses_and_the_test_set_does_not():
 
     run, seen = recorded(table)
     results = {result.method: result for result in run_setting(SETTING, run)}
-    assert results[JLIS].prices == Prices(0.1, 10.0)
+    assert set(results[JLIS].prices) == {Prices(0.1, 10.0)}
     assert results[JLIS].accuracies == [50.0, 51.0, 52.0]
-    assert {task.prices for task in seen if task.on == "test"} == {results[SSVM].prices, results[JLIS].prices}
+    assert {task.prices for task in seen if task.on == "test"} == {*results[SSVM].prices, *results[JLIS].prices}
     first_test = next(n for n, task in enumerate(seen) if task.on == "test")
     assert all(task.on == "test" for task in seen[first_test:])
 
@@ -111,6 +112,24 @@ def test_pilots_choose_and_all_draws_are_tested():
     results = run_setting(Setting("2 sentences", 2, 4, pilots=1), run, grids=SMALL)
     assert {task.draw for task in seen if task.on == "dev"} == {0}
     assert [len(result.outcomes) for result in results] == [4, 4]
+
+
+def test_each_draw_can_choose_for_itself_besides():
+    favourites = {0: Prices(0.1, 1.0), 1: Prices(1.0, 0.1), 2: Prices(1.0, 0.1)}
+    run, seen = recorded(lambda task: 90.0 if task.prices == favourites[task.draw] else 50.0)
+    results = {result.method: result for result in run_setting(SETTING, run, per_draw=True)}
+    assert set(results[JLIS].prices) == {Prices(1.0, 0.1)}
+    assert results[JLIS].accuracies == [50.0, 90.0, 90.0]
+    assert results[JLIS + PER_DRAW].prices == tuple(favourites[draw] for draw in range(3))
+    assert results[JLIS + PER_DRAW].accuracies == [90.0, 90.0, 90.0]
+    finals = [task for task in seen if task.on == "test"]
+    assert len(finals) == len(set(finals))
+
+
+def test_draws_without_a_trial_cannot_choose_for_themselves():
+    run, _ = recorded(lambda task: 50.0)
+    results = run_setting(Setting("2 sentences", 2, 4, pilots=1), run, per_draw=True)
+    assert [result.method for result in results] == [SSVM, JLIS]
 
 
 def test_processes_and_one_process_agree():

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import numpy as np
-import pytest
 from drawing import batches, dense_rows_of, generators, labelings, law, members_of, plain_scores, values_of
 from hypothesis import given
 from hypothesis import strategies as st

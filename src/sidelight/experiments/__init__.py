@@ -61,9 +61,9 @@ def _carry_out(
     chosen: dict[tuple[str, str], str] = {}
     with runner(plan.study, n_jobs=n_jobs, report=report) as run:
         for setting in plan.quick if quick else plan.settings:
-            results = run_setting(setting, run, grids=plan.grids)
+            results = run_setting(setting, run, grids=plan.grids, per_draw=plan.per_draw)
             rows += rows_of(results, completions=plan.completions)
-            chosen |= {(result.setting.name, result.method): str(result.prices) for result in results}
+            chosen |= {(result.setting.name, result.method): result.chosen for result in results}
             write_rows(json_path, [*before, *rows])
     for line in lines_of(rows, chosen=chosen, notes=plan.notes):
         report(line)

@@ -88,4 +88,4 @@ def plans(data: Path) -> list[Plan]:
     sizes = [Setting(f"{n} tokens", n, 10, {SSVM: a, JLIS: b}) for n, (a, b) in paper.items()]
     whole = Setting(f"{everything} tokens (all)", everything, 5, {SSVM: 78.07, JLIS: 79.00})
     note = f"the paper's largest setting has 19k labelled tokens, the pool here {everything:,}"
-    return [Plan(TITLE, study, (*sizes, whole), sizes[:1], (*NOTES, note))]
+    return [Plan(TITLE, study, (*sizes, whole), sizes[:1], (*NOTES, note), per_draw=True)]

@@ -2,7 +2,8 @@
 
 A study has settings; a setting has draws. In every setting and for every method, each draw is fitted with each pair of
 prices of the grid and scored on the development set; the prices with the best mean over the draws are chosen, and only
-with them is each draw fitted again and scored on the test set. All methods see the same draws.
+with them is each draw fitted again and scored on the test set. All methods see the same draws. Where a plan asks for
+it, the table also has what comes of it when each draw chooses its own prices on the development set.
 """
 
 from __future__ import annotations
@@ -24,6 +25,7 @@ from sidelight.parallel.threads import thread_count
 
 PRICES = (0.1, 1.0, 10.0)  # where the paper chooses C1 and C2 from
 SSVM, JLIS = "SSVM", "J-LIS"
+PER_DRAW = ", prices per draw"  # what a method is called besides where each draw has chosen its prices
 # Linear algebra libraries read these when a process starts; their threads would get in the way of the other processes.
 ONE_THREAD = dict.fromkeys(("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"), "1")
 
@@ -53,7 +55,7 @@ class Setting:
     name: str  # begins with the quantity that varies
     size: int  # that quantity
     draws: int
-    paper: Mapping[str, float] = field(default_factory=dict)
+    paper: Mapping[str, float] = field(default_factory=dict, hash=False)
     pilots: int | None = None  # draws that prices are chosen with; None: all of them
 
 
@@ -97,6 +99,7 @@ class Plan:
     notes: Sequence[str] = ()
     grids: Mapping[str, Sequence[Prices]] = field(default_factory=lambda: GRIDS)
     completions: bool = False  # whether the table tells how many completions J-LIS made
+    per_draw: bool = False  # whether prices are also chosen draw by draw, beside those of the setting as a whole
 
 
 class Task(NamedTuple):
@@ -121,7 +124,7 @@ class Result:
 
     setting: Setting
     method: str
-    prices: Prices
+    prices: tuple[Prices, ...]  # of each draw; all the same where the setting as a whole has chosen
     outcomes: tuple[Outcome, ...]
 
     @property
@@ -131,6 +134,11 @@ class Result:
     @property
     def completions(self) -> list[float]:
         return [float(outcome.completions) for outcome in self.outcomes]
+
+    @property
+    def chosen(self) -> str:
+        """The prices, for people."""
+        return str(self.prices[0]) if len(set(self.prices)) == 1 else "by each draw"
 
 
 def fit(study: Study, task: Task) -> Outcome:
@@ -188,22 +196,37 @@ def runner(study: Study, *, n_jobs: int, report: Report) -> Iterator[Runner]:
         yield run
 
 
-def run_setting(setting: Setting, run: Runner, *, grids: Mapping[str, Sequence[Prices]] = GRIDS) -> list[Result]:
-    """Choose prices on the development set and score them on the test set: one result per method."""
+def run_setting(
+    setting: Setting, run: Runner, *, grids: Mapping[str, Sequence[Prices]] = GRIDS, per_draw: bool = False
+) -> list[Result]:
+    """Choose prices on the development set and score them on the test set: one result per method.
+
+    The setting chooses as a whole. With `per_draw` there is a second result per method, for which every draw has chosen
+    its own prices (on the same development set); that needs a setting in which all draws are pilots.
+    """
     draws = range(setting.draws)
+    pilots = draws if setting.pilots is None else draws[: setting.pilots]
     trials = list(dict.fromkeys(prices for grid in grids.values() for prices in grid))
     # Slow fits (high prices) come first, so that no core waits long for the last of them.
-    pilots = draws if setting.pilots is None else draws[: setting.pilots]
     tasks = [Task(setting, draw, prices, "dev") for prices in reversed(trials) for draw in pilots]
-    scores: dict[Prices, list[float]] = {prices: [] for prices in trials}
-    for task, outcome in zip(tasks, run(tasks)):
-        scores[task.prices].append(outcome.accuracy)
-    chosen = {method: choose({prices: scores[prices] for prices in grid}) for method, grid in grids.items()}
-    finals = [Task(setting, draw, prices, "test") for prices in chosen.values() for draw in draws]
-    outcomes = run(finals)
+    scores = {(task.prices, task.draw): outcome.accuracy for task, outcome in zip(tasks, run(tasks))}
+
+    chosen: dict[str, tuple[Prices, ...]] = {}
+    for method, grid in grids.items():
+        best = choose({prices: [scores[prices, draw] for draw in pilots] for prices in grid})
+        chosen[method] = (best,) * setting.draws
+    if per_draw and len(pilots) == len(draws):
+        for method, grid in grids.items():
+            own = (choose({prices: [scores[prices, draw]] for prices in grid}) for draw in draws)
+            chosen[method + PER_DRAW] = tuple(own)
+
+    finals = list(
+        dict.fromkeys(Task(setting, n, p, "test") for prices in chosen.values() for n, p in enumerate(prices))
+    )
+    outcomes = {(task.prices, task.draw): outcome for task, outcome in zip(finals, run(finals))}
     return [
-        Result(setting, method, prices, tuple(outcomes[n * setting.draws : (n + 1) * setting.draws]))
-        for n, (method, prices) in enumerate(chosen.items())
+        Result(setting, method, prices, tuple(outcomes[p, n] for n, p in enumerate(prices)))
+        for method, prices in chosen.items()
     ]
 
 

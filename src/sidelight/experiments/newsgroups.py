@@ -130,4 +130,4 @@ def load(data: Path) -> Newsgroups:
 
 def plans(data: Path) -> list[Plan]:
     """One table."""
-    return [Plan(TITLE, load(data), SETTINGS, QUICK, NOTES)]
+    return [Plan(TITLE, load(data), SETTINGS, QUICK, NOTES, per_draw=True)]

@@ -10,7 +10,7 @@ from typing import Any
 
 from sidelight.data.files import write_text_atomically
 from sidelight.evaluate.paired import paired_t
-from sidelight.experiments.grid import JLIS, SSVM, Result
+from sidelight.experiments.grid import JLIS, PER_DRAW, SSVM, Result
 
 Row = dict[str, Any]
 
@@ -42,26 +42,33 @@ def rows_of(results: Sequence[Result], *, completions: bool = False) -> list[Row
     for result in results:
         setting = result.setting
         rows.append(
-            row(setting.name, result.method, "accuracy", result.accuracies, paper=setting.paper.get(result.method))
+            row(
+                setting.name,
+                result.method,
+                "accuracy",
+                result.accuracies,
+                paper=setting.paper.get(result.method.removesuffix(PER_DRAW)),
+            )
         )
         if completions and result.method == JLIS:
             rows.append(row(setting.name, result.method, "completions", result.completions))
     methods = {result.method: result for result in results}
-    if SSVM in methods and JLIS in methods:
-        rows += gain_rows(methods[SSVM], methods[JLIS])
+    for suffix in ("", PER_DRAW):
+        if SSVM + suffix in methods and JLIS + suffix in methods:
+            rows += gain_rows(methods[SSVM + suffix], methods[JLIS + suffix], name=GAIN + suffix)
     return rows
 
 
-def gain_rows(base: Result, other: Result) -> list[Row]:
+def gain_rows(base: Result, other: Result, *, name: str = GAIN) -> list[Row]:
     """The mean difference over draws, and its p-value where there are at least two."""
     setting = base.setting
     gains = [b - a for a, b in zip(base.accuracies, other.accuracies)]
     paper = setting.paper
     published = round(paper[JLIS] - paper[SSVM], 2) if JLIS in paper and SSVM in paper else None
-    rows = [row(setting.name, GAIN, "difference", gains, paper=published)]
+    rows = [row(setting.name, name, "difference", gains, paper=published)]
     if len(gains) > 1:
         _, p = paired_t(other.accuracies, base.accuracies)
-        rows.append({**row(setting.name, GAIN, "p-value", [p]), "draws": len(gains)})
+        rows.append({**row(setting.name, name, "p-value", [p]), "draws": len(gains)})
     return rows
 
 
@@ -77,7 +84,7 @@ def lines_of(rows: Iterable[Row], *, chosen: Mapping[tuple[str, str], str], note
         spread = "" if item["std"] is None else f"{DEVIATION} {item['std']:.2f}"
         prices = chosen.get((item["setting"], item["method"]), "") if item["metric"] == "accuracy" else ""
         if item["metric"] == "difference":
-            prices = _p_value(rows, item["setting"])
+            prices = _p_value(rows, item["setting"], item["method"])
         cells.append(
             (item["setting"], name, paper, format(item["value"], f"{sign}.2f"), spread, str(item["draws"]), prices)
         )
@@ -100,6 +107,7 @@ def write_rows(path: Path | None, rows: Sequence[Row]) -> None:
         write_text_atomically(path, json.dumps(list(rows), indent=1) + "\n")
 
 
-def _p_value(rows: Iterable[Row], setting: str) -> str:
-    found = [item["value"] for item in rows if item["setting"] == setting and item["metric"] == "p-value"]
+def _p_value(rows: Iterable[Row], setting: str, method: str) -> str:
+    where = (setting, method, "p-value")
+    found = [item["value"] for item in rows if (item["setting"], item["method"], item["metric"]) == where]
     return f"paired t-test p = {found[0]:.2g}" if found else ""

@@ -1,0 +1,78 @@
+"""Validation examples choose the completion, or the epoch, whose model labels them best."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import sidelight as sl
+from sidelight.corpus import references
+
+
+def parts():
+    """Three labelled references with companion evidence, and validation examples."""
+    few, raw, held = references(3, seed=31), references(60, seed=32), references(40, seed=33)
+    good = [r.tokens for r in raw]
+    evidence = [
+        *sl.gold([r.tokens for r in few], [r.labels for r in few]),
+        *sl.companion(good, +1),
+        *sl.companion(sl.shuffled(good, seed=1), -1),
+    ]
+    return evidence, ([r.tokens for r in held], [r.labels for r in held])
+
+
+def tagger(**settings):
+    return sl.Tagger(features=sl.features.words(), n_jobs=1, **settings)
+
+
+def test_the_model_is_that_of_the_best_completion():
+    evidence, held = parts()
+    fitted = tagger(patience=50).fit(evidence, validation=held)
+    scores = {r.completion: r.validation for r in fitted.rounds_ if r.validation is not None}
+    assert len(scores) >= 2
+    assert 0 not in scores  # Gold alone is not a result of this evidence
+    assert fitted.score(*held) == max(scores.values())
+    best = min(c for c, s in scores.items() if s == max(scores.values()))
+    alone = tagger(max_completions=best).fit(evidence)
+    np.testing.assert_array_equal(alone.model_.weights, fitted.model_.weights)
+
+
+def test_patience_ends_training():
+    evidence, held = parts()
+    whole = tagger(patience=50).fit(evidence, validation=held)
+    short = tagger(patience=1).fit(evidence, validation=held)
+    scores = [r.validation for r in short.rounds_ if r.validation is not None]
+    assert len(scores) < 2 or scores[-1] <= max(scores[:-1]) or short.rounds_[-1].last
+    assert len(short.rounds_) <= len(whole.rounds_)
+
+
+def test_validation_scores_every_epoch_of_the_perceptron():
+    xs, ys = zip(*[(r.tokens, r.labels) for r in references(40, seed=5)])
+    held = [r.tokens for r in references(30, seed=6)], [r.labels for r in references(30, seed=6)]
+    fitted = tagger(learner="perceptron", max_rounds=6, patience=6).fit(xs, ys, validation=held)
+    scores = [r.validation for r in fitted.rounds_]
+    assert None not in scores
+    assert fitted.score(*held) == max(scores)
+
+
+def test_gold_alone_has_one_result():
+    evidence, held = parts()
+    gold = [piece for piece in evidence if piece.kind == "gold"]
+    fitted = tagger().fit(gold, validation=held)
+    assert [r.validation is not None for r in fitted.rounds_] == [False] * (len(fitted.rounds_) - 1) + [True]
+    np.testing.assert_array_equal(fitted.model_.weights, tagger().fit(gold).model_.weights)
+
+
+def test_patience_must_be_positive():
+    with pytest.raises(ValueError, match="patience"):
+        tagger(patience=0).fit([["a"]], [["X"]])
+
+
+def test_judge_takes_sizes():
+    evidence, _ = parts()
+    xs = [piece.x for piece in evidence[-5:]]
+    by_tokens = tagger(max_rounds=3).fit(evidence)
+    by_function = tagger(max_rounds=3, size=len).fit(evidence)
+    np.testing.assert_array_equal(by_function.judge(xs), by_tokens.judge(xs))
+    with pytest.raises(sl.DataError, match="sizes"):
+        by_function.model_.judge(xs)
