@@ -18,24 +18,34 @@ def load(part: str) -> tuple[list[Sentence], list[list[str]]]:
     return corpus.xs, corpus.ys
 
 
-WORDS = [(-2,), (-1,), (0,), (1,), (2,), (-1, 0), (0, 1)]
-TAGS = [(-2,), (-1,), (0,), (1,), (2,), (-2, -1), (-1, 0), (0, 1), (1, 2), (-2, -1, 0), (-1, 0, 1), (0, 1, 2)]
-PATTERNS = [(0, offsets) for offsets in WORDS] + [(1, offsets) for offsets in TAGS]
-NAMED = [("|".join(f"{'wp'[column]}[{o}]" for o in offsets), column, offsets) for column, offsets in PATTERNS]
-
-
 def feature_strings(sentence: Sentence) -> list[list[str]]:
-    """The attributes of CRFsuite's chunking tutorial, as Python code would build them."""
+    """The attributes of CRFsuite's chunking tutorial, as careful Python code would build them."""
     count = len(sentence)
+    words = [word for word, _ in sentence]
+    tags = [tag for _, tag in sentence]
     rows = []
     for t in range(count):
-        row = []
-        for name, column, offsets in NAMED:
-            if t + offsets[0] >= 0 and t + offsets[-1] < count:
-                row.append(name + "=" + "|".join([sentence[t + o][column] for o in offsets]))
-        if t == 0:
+        word, tag = words[t], tags[t]
+        row = [f"w[0]={word}", f"p[0]={tag}"]
+        if t > 0:
+            w1, p1 = words[t - 1], tags[t - 1]
+            row += [f"w[-1]={w1}", f"w[-1]|w[0]={w1}|{word}", f"p[-1]={p1}", f"p[-1]|p[0]={p1}|{tag}"]
+            if t > 1:
+                p2 = tags[t - 2]
+                row += [f"w[-2]={words[t - 2]}", f"p[-2]={p2}", f"p[-2]|p[-1]={p2}|{p1}"]
+                row.append(f"p[-2]|p[-1]|p[0]={p2}|{p1}|{tag}")
+        else:
             row.append("__BOS__")
-        if t == count - 1:
+        if t < count - 1:
+            w_1, p_1 = words[t + 1], tags[t + 1]
+            row += [f"w[1]={w_1}", f"w[0]|w[1]={word}|{w_1}", f"p[1]={p_1}", f"p[0]|p[1]={tag}|{p_1}"]
+            if t > 0:
+                row.append(f"p[-1]|p[0]|p[1]={tags[t - 1]}|{tag}|{p_1}")
+            if t < count - 2:
+                p_2 = tags[t + 2]
+                row += [f"w[2]={words[t + 2]}", f"p[2]={p_2}", f"p[1]|p[2]={p_1}|{p_2}"]
+                row.append(f"p[0]|p[1]|p[2]={tag}|{p_1}|{p_2}")
+        else:
             row.append("__EOS__")
         rows.append(row)
     return rows

@@ -50,6 +50,7 @@ class Citations:
     good: list[list[str]]
     labels: list[str]
     tolerance: float = TOLERANCE
+    validated: bool = True
 
     def gold(self, setting: Setting, draw: int) -> Sequence[Evidence]:
         return drawn(self.train, tokens=setting.size, draw=draw)

@@ -75,6 +75,11 @@ class Study(Protocol):
     @property
     def test(self) -> Examples: ...
 
+    @property
+    def validated(self) -> bool:
+        """Whether J-LIS keeps the completion that does best on the development set, instead of the last one."""
+        ...
+
     def gold(self, setting: Setting, draw: int) -> Sequence[Evidence]:
         """The labelled examples of a draw."""
         ...
@@ -148,7 +153,8 @@ def fit(study: Study, task: Task) -> Outcome:
     if task.prices.companion is not None:
         evidence += study.companion(task.setting, task.draw)
         prices["companion"] = task.prices.companion
-    estimator = study.estimator(prices, task.draw).fit(evidence)
+    validation = study.dev if study.validated and task.prices.companion is not None else None
+    estimator = study.estimator(prices, task.draw).fit(evidence, validation=validation)
     examples = study.dev if task.on == "dev" else study.test
     return Outcome(100.0 * float(estimator.score(examples.xs, examples.ys)), estimator.rounds_[-1].completion)
 

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from sidelight.features import keys as kernels
 from sidelight.features.extractor import Tensors, check_dense
 from sidelight.features.inputs import dense_rows
-from sidelight.features.lexicon import intern_columns, string_hashes
+from sidelight.features.lexicon import columns_of, string_hashes
 from sidelight.features.programs import from_json, program, to_json
 from sidelight.features.rows import Rows
 from sidelight.features.templates import Templates
@@ -56,7 +56,7 @@ class HashingExtractor:
         return self.rows(xs, n_jobs=n_jobs)
 
     def rows(self, xs: Sequence[Any], *, n_jobs: int | None = None) -> Rows:
-        columns = intern_columns(xs)
+        columns = columns_of(xs)
         starts = columns.starts
         tokens = int(starts[-1])
         views = np.empty((len(self.templates.views), tokens), dtype=np.uint64)

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from hashlib import blake2b
-from itertools import chain
+from itertools import chain, repeat
+from operator import itemgetter
 from typing import Any
 
 import numpy as np
@@ -20,45 +21,54 @@ RESERVED = 2 * FARTHEST  # numbers 0..15 stand for _B-1.._B-8 and _B+1.._B+8
 ABSENT = -1
 
 
-@dataclass(frozen=True, slots=True)
 class Columns:
-    """The columns of a batch, each string interned."""
+    """The columns of a batch as flat lists; a column's strings are interned when first asked for."""
 
-    starts: Ints  # [N + 1]
-    ids: list[Ids]  # per column [T]
-    types: list[list[str]]  # per column: the distinct strings, in order of appearance
+    def __init__(self, starts: Ints, columns: list[list[str]]) -> None:
+        self.starts = starts  # [N + 1]
+        self.columns = columns
+        self._interned: dict[int, tuple[Ids, list[str]]] = {}
+
+    def __len__(self) -> int:
+        return len(self.columns)
+
+    def interned(self, column: int) -> tuple[Ids, list[str]]:
+        """The number of each token's string [T], and the distinct strings in order of appearance."""
+        if column not in self._interned:
+            strings = self.columns[column]
+            distinct = _distinct(strings)
+            number = {text: i for i, text in enumerate(distinct)}
+            ids = np.fromiter(map(number.__getitem__, strings), dtype=np.int32, count=len(strings))
+            self._interned[column] = ids, distinct
+        return self._interned[column]
 
 
-def intern_columns(sequences: Sequence[Sequence[Any]]) -> Columns:
+def columns_of(sequences: Sequence[Sequence[Any]]) -> Columns:
     """Columns of sequences whose tokens are strings, or tuples or lists of strings.
 
-    >>> intern_columns([["on", "off"], ["on"]]).ids[0].tolist()
+    >>> columns_of([["on", "off"], ["on"]]).interned(0)[0].tolist()
     [0, 1, 0]
     """
     starts = offsets_of([len(sequence) for sequence in sequences])
     tokens = list(chain.from_iterable(sequences))
     if not tokens:
-        return Columns(starts, [], [])
-    if isinstance(tokens[0], str):
-        columns = [tokens]
-    else:
-        width = len(tokens[0])
-        if set(map(len, tokens)) != {width} or str in set(map(type, tokens)):
-            where = next(i for i, token in enumerate(tokens) if isinstance(token, str) or len(token) != width)
-            example = int(np.searchsorted(starts, where, side="right")) - 1
-            raise DataError(
-                f"input {example}, token {where - int(starts[example])}: {len(tokens[where])} columns where the first "
-                f"token has {width}",
-                remedy="give every token the same columns",
-            )
-        columns = [[token[k] for token in tokens] for k in range(width)]
-    ids, types = [], []
-    for column in columns:
-        distinct = _distinct(column)
-        number = {text: i for i, text in enumerate(distinct)}
-        ids.append(np.fromiter(map(number.__getitem__, column), dtype=np.int32, count=len(column)))
-        types.append(distinct)
-    return Columns(starts, ids, types)
+        return Columns(starts, [])
+    kinds = set(map(type, tokens))
+    if kinds == {str}:
+        return Columns(starts, [tokens])
+    width = 1 if isinstance(tokens[0], str) else len(tokens[0])
+    if str in kinds or set(map(len, tokens)) != {width}:
+        plain = isinstance(tokens[0], str)
+        odd = (isinstance(t, str) is not plain or (not plain and len(t) != width) for t in tokens)
+        where = next(i for i, is_odd in enumerate(odd) if is_odd)
+        example = int(np.searchsorted(starts, where, side="right")) - 1
+        found = "a string" if isinstance(tokens[where], str) else f"{len(tokens[where])} columns"
+        raise DataError(
+            f"input {example}, token {where - int(starts[example])}: {found} where the first token has "
+            f"{'a string' if plain else f'{width} columns'}",
+            remedy="give every token the same columns",
+        )
+    return Columns(starts, [list(map(itemgetter(k), tokens)) for k in range(width)])
 
 
 def _distinct(column: list[Any]) -> list[str]:
@@ -97,27 +107,31 @@ class Lexicon:
 
     def check(self, columns: Columns) -> None:
         """Refuse input without this view's column."""
-        if columns.types and self.column >= len(columns.types):
+        if len(columns) and self.column >= len(columns):
             raise DataError(
-                f"a template looks at column {self.column} (from 0), but tokens have {len(columns.types)} column(s)",
+                f"a template looks at column {self.column} (from 0), but tokens have {len(columns)} column(s)",
                 remedy="give the missing columns, or use other templates",
             )
 
     def numbers(self, columns: Columns, *, grow: bool) -> Ids:
         """The value of this view at every token, ABSENT where there is none or it is unknown. # [T]"""
-        if not columns.types:
+        if len(columns) == 0:
             return np.empty(0, dtype=np.int32)
-        function = transform(self.transform)
-        table = np.empty(len(columns.types[self.column]), dtype=np.int32)
         number = self._number
-        for i, text in enumerate(columns.types[self.column]):
+        if self.transform == "x" and not grow:
+            strings = columns.columns[self.column]
+            return np.fromiter(map(number.get, strings, repeat(ABSENT)), dtype=np.int32, count=len(strings))
+        function = transform(self.transform)
+        ids, types = columns.interned(self.column)
+        table = np.empty(len(types), dtype=np.int32)
+        for i, text in enumerate(types):
             value = function(text)
             found = ABSENT if value is None else number.get(value, ABSENT)
             if found == ABSENT and grow and value is not None:
                 found = number[value] = RESERVED + len(self.strings)
                 self.strings.append(value)
             table[i] = found
-        return table[columns.ids[self.column]]
+        return table[ids]
 
     def text(self, number: int) -> str:
         """The string of a number; boundary marks in the manner of CRF++."""
@@ -129,15 +143,15 @@ class Lexicon:
 def string_hashes(view: tuple[str, int], columns: Columns) -> Keys:
     """A 64-bit hash of the view's value at every token, 0 where absent; the same in every process. # [T]"""
     function = transform(view[0])
-    if not columns.types:
+    if len(columns) == 0:
         return np.empty(0, dtype=np.uint64)
-    if view[1] >= len(columns.types):
-        raise DataError(f"a template looks at column {view[1]}, but the input has {len(columns.types)}")
-    table = np.zeros(len(columns.types[view[1]]), dtype=np.uint64)
-    for i, text in enumerate(columns.types[view[1]]):
+    if view[1] >= len(columns):
+        raise DataError(f"a template looks at column {view[1]} (from 0), but tokens have {len(columns)} column(s)")
+    ids, types = columns.interned(view[1])
+    table = np.zeros(len(types), dtype=np.uint64)
+    for i, text in enumerate(types):
         value = function(text)
         if value is not None:
-            table[i] = (
-                int.from_bytes(blake2b(value.encode("utf-8", "surrogatepass"), digest_size=8).digest(), "little") | 1
-            )
-    return table[columns.ids[view[1]]]
+            digest = blake2b(value.encode("utf-8", "surrogatepass"), digest_size=8).digest()
+            table[i] = int.from_bytes(digest, "little") | 1
+    return table[ids]

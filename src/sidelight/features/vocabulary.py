@@ -14,7 +14,7 @@ from sidelight.errors import DataError
 from sidelight.features import keys as kernels
 from sidelight.features.extractor import NO_VALUES, Tensors, check_dense
 from sidelight.features.inputs import dense_rows
-from sidelight.features.lexicon import Columns, Lexicon, intern_columns
+from sidelight.features.lexicon import Columns, Lexicon, columns_of
 from sidelight.features.programs import from_json, program, to_json
 from sidelight.features.rows import Rows
 from sidelight.features.strings import pack_strings, unpack_strings
@@ -71,7 +71,7 @@ class TemplateExtractor:
         return other
 
     def grow(self, xs: Sequence[Any], *, n_jobs: int | None = None) -> Rows:
-        columns = intern_columns(xs)
+        columns = columns_of(xs)
         dense = dense_rows(xs)
         if self.n_attributes == 0:
             self.n_dense = dense.shape[1]
@@ -87,7 +87,7 @@ class TemplateExtractor:
         return check_dense(compressed(columns.starts, attributes, dense), self.n_dense)
 
     def rows(self, xs: Sequence[Any], *, n_jobs: int | None = None) -> Rows:
-        columns = intern_columns(xs)
+        columns = columns_of(xs)
         dense = dense_rows(xs)
         views = self._views(columns, grow=False)
         tables = self._tables = self._tables or self._build_tables()
