@@ -11,8 +11,8 @@ from sidelight import Tagger, companion, features, gold, shuffled
 from sidelight.experiments.grid import (
     GRIDS,
     JLIS,
-    PER_DRAW,
     SSVM,
+    TOGETHER,
     Examples,
     Outcome,
     Prices,
@@ -36,6 +36,7 @@ class Letters:
     train: Examples = field(default_factory=lambda: sentences(12, 0))
     dev: Examples = field(default_factory=lambda: sentences(10, 1))
     test: Examples = field(default_factory=lambda: sentences(10, 2))
+    validated: bool = True
 
     def gold(self, setting, draw):
         order = np.random.default_rng(draw).permutation(len(self.train.xs))[: setting.size]
@@ -118,10 +119,10 @@ def test_each_draw_can_choose_for_itself_besides():
     favourites = {0: Prices(0.1, 1.0), 1: Prices(1.0, 0.1), 2: Prices(1.0, 0.1)}
     run, seen = recorded(lambda task: 90.0 if task.prices == favourites[task.draw] else 50.0)
     results = {result.method: result for result in run_setting(SETTING, run, per_draw=True)}
-    assert set(results[JLIS].prices) == {Prices(1.0, 0.1)}
-    assert results[JLIS].accuracies == [50.0, 90.0, 90.0]
-    assert results[JLIS + PER_DRAW].prices == tuple(favourites[draw] for draw in range(3))
-    assert results[JLIS + PER_DRAW].accuracies == [90.0, 90.0, 90.0]
+    assert set(results[JLIS + TOGETHER].prices) == {Prices(1.0, 0.1)}
+    assert results[JLIS + TOGETHER].accuracies == [50.0, 90.0, 90.0]
+    assert results[JLIS].prices == tuple(favourites[draw] for draw in range(3))
+    assert results[JLIS].accuracies == [90.0, 90.0, 90.0]
     finals = [task for task in seen if task.on == "test"]
     assert len(finals) == len(set(finals))
 

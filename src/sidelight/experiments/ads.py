@@ -43,6 +43,7 @@ class Ads:
     test: Examples
     good: list[list[str]]
     labels: list[str]
+    validated: bool = True
 
     def gold(self, setting: Setting, draw: int) -> Sequence[Evidence]:
         return drawn(self.train, tokens=setting.size, draw=draw)

@@ -25,7 +25,7 @@ from sidelight.parallel.threads import thread_count
 
 PRICES = (0.1, 1.0, 10.0)  # where the paper chooses C1 and C2 from
 SSVM, JLIS = "SSVM", "J-LIS"
-PER_DRAW = ", prices per draw"  # what a method is called besides where each draw has chosen its prices
+TOGETHER = ", one choice for all draws"  # what a method is called besides where all draws share their prices
 # Linear algebra libraries read these when a process starts; their threads would get in the way of the other processes.
 ONE_THREAD = dict.fromkeys(("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"), "1")
 
@@ -104,7 +104,7 @@ class Plan:
     notes: Sequence[str] = ()
     grids: Mapping[str, Sequence[Prices]] = field(default_factory=lambda: GRIDS)
     completions: bool = False  # whether the table tells how many completions J-LIS made
-    per_draw: bool = False  # whether prices are also chosen draw by draw, beside those of the setting as a whole
+    per_draw: bool = False  # whether every draw chooses its prices, beside those of the setting as a whole
 
 
 class Task(NamedTuple):
@@ -207,8 +207,8 @@ def run_setting(
 ) -> list[Result]:
     """Choose prices on the development set and score them on the test set: one result per method.
 
-    The setting chooses as a whole. With `per_draw` there is a second result per method, for which every draw has chosen
-    its own prices (on the same development set); that needs a setting in which all draws are pilots.
+    The setting chooses as a whole, by the mean over its draws. With `per_draw` every draw chooses for itself instead,
+    and the choice of the setting as a whole is a second result; that needs a setting in which all draws are pilots.
     """
     draws = range(setting.draws)
     pilots = draws if setting.pilots is None else draws[: setting.pilots]
@@ -217,14 +217,15 @@ def run_setting(
     tasks = [Task(setting, draw, prices, "dev") for prices in reversed(trials) for draw in pilots]
     scores = {(task.prices, task.draw): outcome.accuracy for task, outcome in zip(tasks, run(tasks))}
 
+    each = per_draw and len(pilots) == len(draws)
     chosen: dict[str, tuple[Prices, ...]] = {}
-    for method, grid in grids.items():
-        best = choose({prices: [scores[prices, draw] for draw in pilots] for prices in grid})
-        chosen[method] = (best,) * setting.draws
-    if per_draw and len(pilots) == len(draws):
+    if each:
         for method, grid in grids.items():
             own = (choose({prices: [scores[prices, draw]] for prices in grid}) for draw in draws)
-            chosen[method + PER_DRAW] = tuple(own)
+            chosen[method] = tuple(own)
+    for method, grid in grids.items():
+        best = choose({prices: [scores[prices, draw] for draw in pilots] for prices in grid})
+        chosen[method + TOGETHER if each else method] = (best,) * setting.draws
 
     finals = list(
         dict.fromkeys(Task(setting, n, p, "test") for prices in chosen.values() for n, p in enumerate(prices))

@@ -10,7 +10,7 @@ from typing import Any
 
 from sidelight.data.files import write_text_atomically
 from sidelight.evaluate.paired import paired_t
-from sidelight.experiments.grid import JLIS, PER_DRAW, SSVM, Result
+from sidelight.experiments.grid import JLIS, SSVM, TOGETHER, Result
 
 Row = dict[str, Any]
 
@@ -47,13 +47,13 @@ def rows_of(results: Sequence[Result], *, completions: bool = False) -> list[Row
                 result.method,
                 "accuracy",
                 result.accuracies,
-                paper=setting.paper.get(result.method.removesuffix(PER_DRAW)),
+                paper=setting.paper.get(result.method.removesuffix(TOGETHER)),
             )
         )
         if completions and result.method == JLIS:
             rows.append(row(setting.name, result.method, "completions", result.completions))
     methods = {result.method: result for result in results}
-    for suffix in ("", PER_DRAW):
+    for suffix in ("", TOGETHER):
         if SSVM + suffix in methods and JLIS + suffix in methods:
             rows += gain_rows(methods[SSVM + suffix], methods[JLIS + suffix], name=GAIN + suffix)
     return rows
