@@ -1,10 +1,10 @@
 """Many independent fits on all cores, and the choice of prices between them.
 
-A study has settings; a setting has draws. In every setting and for every method, each draw is fitted with each pair of
-prices of the grid and scored on the development set. Either every draw takes the prices that do best there, or all draws
-take those that are best in the mean; only with them is a draw fitted again and scored on the test set. A study that is
-`validated` also lets J-LIS keep the completion that does best on the development set, which the structural SVM, having
-one convex problem, cannot. All methods see the same draws.
+A study has settings; a setting has draws. In every setting and for every method, each draw is fitted with each pair
+of prices of the grid and scored on the development set. Either every draw takes the prices that do best there, or all
+draws take those that are best in the mean; only with them is a draw fitted again and scored on the test set. A study
+that is `validated` also lets J-LIS keep the completion that does best on the development set, which the structural
+SVM, having one convex problem, cannot. All methods see the same draws.
 """
 
 from __future__ import annotations
