@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from sidelight.arrays import Bytes, Floats
+from sidelight.arrays import Floats
 from sidelight.errors import DataError
 from sidelight.features import Extractor, Matrix
 from sidelight.features.layout import Layout
@@ -76,10 +76,6 @@ class Model:
             divisors = batch.rows.lengths.astype(np.float64) if self.size_by == "tokens" else np.ones(len(batch))
         decisions: Floats = batch.best(self.weights).values / divisors + self.weights[0]
         return decisions
-
-    def token_mask(self, labels: Sequence[Any]) -> Bytes:
-        """A candidate row for `ChainSpace.inside`. # [L]"""
-        return self.labels.mask(labels)
 
 
 def as_sequences(xs: Any, *, sequences: bool) -> Sequence[Any]:

@@ -36,8 +36,8 @@ NOTES = (
     "the paper counts 50k tokens of good references in one place and 34,767 in another; this copy has 34,767 in 1,000",
     "the paper does not say how many draws it has, nor how the held-out set was used; here every draw chooses its "
     "prices on the 100 development references, and J-LIS keeps the completion that does best on them (run to "
-    "convergence, it drifts from the labels: about a point less); 'one choice for all draws' is what comes of the "
-    "prices that are best in the mean",
+    "convergence, as in the paper, it has up to a point less at 100 tokens); 'one choice for all draws' is what comes "
+    "of the prices that are best in the mean",
 )
 
 
