@@ -87,7 +87,7 @@ class _Estimator:
         `fit(gold(xs, ys))`. With `validation` (inputs, outputs), the model is the one of the completion (for the
         perceptron: of the epoch) that labels them best, and training ends when `patience` of these have gone by without
         a better one: a fully converged model of much indirect and little direct evidence may have drifted from the
-        labels. Raises `DataError` where the evidence cannot be used.
+        labels (`last_model_` is the one with which training ended). Raises `DataError` where the evidence cannot be used.
         """
         pieces = self._evidence(evidence, y, sample_weight)
         before = self.model_ if self.warm_start and hasattr(self, "model_") else None
@@ -227,7 +227,8 @@ class _Estimator:
             if idle >= self.patience:
                 break
         memory = training.perceptron_memory()
-        self.model_ = training.model() if best is None else best
+        self.last_model_ = training.model()
+        self.model_ = self.last_model_ if best is None else best
         self._perceptron = memory if best is None else None
 
 

@@ -11,11 +11,13 @@ from sidelight import Tagger, companion, features, gold, shuffled
 from sidelight.experiments.grid import (
     GRIDS,
     JLIS,
+    KEPT,
     SSVM,
     TOGETHER,
     Examples,
     Outcome,
     Prices,
+    Scores,
     Setting,
     Task,
     choose,
@@ -36,7 +38,6 @@ class Letters:
     train: Examples = field(default_factory=lambda: sentences(12, 0))
     dev: Examples = field(default_factory=lambda: sentences(10, 1))
     test: Examples = field(default_factory=lambda: sentences(10, 2))
-    validated: bool = True
 
     def gold(self, setting, draw):
         order = np.random.default_rng(draw).permutation(len(self.train.xs))[: setting.size]
@@ -62,46 +63,57 @@ def test_the_grid_is_the_papers():
 
 def test_a_fit_gives_per_cent_and_completions():
     study = Letters()
-    plain = fit(study, Task(SETTING, 0, Prices(1.0), "dev"))
-    joint = fit(study, Task(SETTING, 0, Prices(1.0, 1.0), "dev"))
-    assert plain.completions == 0 and joint.completions > 0
-    assert 0.0 <= plain.accuracy <= 100.0 and type(plain.accuracy) is float
-    assert joint == fit(study, Task(SETTING, 0, Prices(1.0, 1.0), "dev"))
+    plain = fit(study, Task(SETTING, 0, Prices(1.0)))
+    joint = fit(study, Task(SETTING, 0, Prices(1.0, 1.0)))
+    assert plain.converged == plain.kept and plain.kept.completions == 0
+    assert joint.converged.completions >= joint.kept.completions > 0
+    assert joint.kept.dev >= joint.converged.dev
+    assert 0.0 <= plain.kept.test <= 100.0 and type(plain.kept.test) is float
+    assert joint == fit(study, Task(SETTING, 0, Prices(1.0, 1.0)))
+
+
+def test_convergence_is_that_of_a_plain_fit():
+    study, task = Letters(), Task(SETTING, 0, Prices(1.0, 1.0))
+    estimator = study.estimator({"gold": 1.0, "companion": 1.0}, 0)
+    estimator.fit([*study.gold(SETTING, 0), *study.companion(SETTING, 0)])
+    assert fit(study, task).converged.test == 100.0 * estimator.score(*study.test)
 
 
 def test_ties_go_to_the_lowest_prices():
     assert choose({Prices(10.0, 1.0): [5.0], Prices(1.0, 10.0): [5.0], Prices(1.0, 1.0): [5.0]}) == Prices(1.0, 1.0)
 
 
-def recorded(table):
-    """A runner that looks outcomes up, and the tasks it was asked for."""
+def recorded(dev, test=lambda task: 50.0, kept=0.0):
+    """A runner that looks scores up, and the tasks it was asked for."""
     seen: list[Task] = []
 
     def run(tasks):
         seen.extend(tasks)
-        return [Outcome(table(task), task.draw) for task in tasks]
+        return [
+            Outcome(Scores(dev(task), test(task), 9), Scores(dev(task) + kept, test(task) + kept, 3)) for task in tasks
+        ]
 
     return run, seen
 
 
 def test_the_development_set_chooses_and_the_test_set_does_not():
-    def table(task):
-        favourite = Prices(0.1, 10.0) if task.on == "dev" else Prices(10.0, 0.1)
-        return 90.0 if task.prices == favourite else 50.0 + task.draw
-
-    run, seen = recorded(table)
+    run, seen = recorded(
+        lambda task: 90.0 if task.prices == Prices(0.1, 10.0) else 50.0,
+        lambda task: 90.0 if task.prices == Prices(10.0, 0.1) else 50.0 + task.draw,
+        kept=1.0,
+    )
     results = {result.method: result for result in run_setting(SETTING, run)}
     assert set(results[JLIS].prices) == {Prices(0.1, 10.0)}
     assert results[JLIS].accuracies == [50.0, 51.0, 52.0]
-    assert {task.prices for task in seen if task.on == "test"} == {*results[SSVM].prices, *results[JLIS].prices}
-    first_test = next(n for n, task in enumerate(seen) if task.on == "test")
-    assert all(task.on == "test" for task in seen[first_test:])
+    assert results[KEPT].accuracies == [51.0, 52.0, 53.0]
+    assert results[JLIS].completions == [9.0] * 3 and results[KEPT].completions == [3.0] * 3
+    assert len(seen) == len(set(seen)) == 12 * 3
 
 
 def test_both_methods_see_the_same_draws():
     run, seen = recorded(lambda task: 50.0)
     run_setting(SETTING, run)
-    draws = {prices: sorted(t.draw for t in seen if t.prices == prices and t.on == "dev") for prices in GRIDS[JLIS]}
+    draws = {prices: sorted(task.draw for task in seen if task.prices == prices) for prices in GRIDS[JLIS]}
     assert set(map(tuple, draws.values())) == {(0, 1, 2)}
     study = Letters()
     assert study.gold(SETTING, 1) == study.gold(SETTING, 1)
@@ -111,26 +123,30 @@ def test_both_methods_see_the_same_draws():
 def test_pilots_choose_and_all_draws_are_tested():
     run, seen = recorded(lambda task: 50.0)
     results = run_setting(Setting("2 sentences", 2, 4, pilots=1), run, grids=SMALL)
-    assert {task.draw for task in seen if task.on == "dev"} == {0}
-    assert [len(result.outcomes) for result in results] == [4, 4]
+    assert [len(result.scores) for result in results] == [4, 4]
+    assert sorted(task.draw for task in seen if task.prices == Prices(1.0, 1.0)) == [0]
+    assert sorted(task.draw for task in seen if task.prices == Prices(1.0, 0.1)) == [0, 1, 2, 3]
 
 
 def test_each_draw_can_choose_for_itself_besides():
     favourites = {0: Prices(0.1, 1.0), 1: Prices(1.0, 0.1), 2: Prices(1.0, 0.1)}
-    run, seen = recorded(lambda task: 90.0 if task.prices == favourites[task.draw] else 50.0)
+
+    def score(task):
+        return 90.0 if task.prices == favourites[task.draw] else 50.0
+
+    run, seen = recorded(score, score)
     results = {result.method: result for result in run_setting(SETTING, run, per_draw=True)}
     assert set(results[JLIS + TOGETHER].prices) == {Prices(1.0, 0.1)}
     assert results[JLIS + TOGETHER].accuracies == [50.0, 90.0, 90.0]
     assert results[JLIS].prices == tuple(favourites[draw] for draw in range(3))
     assert results[JLIS].accuracies == [90.0, 90.0, 90.0]
-    finals = [task for task in seen if task.on == "test"]
-    assert len(finals) == len(set(finals))
+    assert len(seen) == len(set(seen))
 
 
 def test_draws_without_a_trial_cannot_choose_for_themselves():
     run, _ = recorded(lambda task: 50.0)
     results = run_setting(Setting("2 sentences", 2, 4, pilots=1), run, per_draw=True)
-    assert [result.method for result in results] == [SSVM, JLIS]
+    assert [result.method for result in results] == [SSVM, JLIS, KEPT]
 
 
 def test_processes_and_one_process_agree():
@@ -139,7 +155,7 @@ def test_processes_and_one_process_agree():
         alone = run_setting(SETTING, run, grids=SMALL)
     with runner(study, n_jobs=2, report=lambda line: None) as run:
         together = run_setting(SETTING, run, grids=SMALL)
-    assert [(r.method, r.prices, r.outcomes) for r in alone] == [(r.method, r.prices, r.outcomes) for r in together]
+    assert [(r.method, r.prices, r.scores) for r in alone] == [(r.method, r.prices, r.scores) for r in together]
 
 
 def test_processes_use_one_thread_for_linear_algebra_and_leave_the_environment_alone(monkeypatch):
@@ -158,4 +174,4 @@ def test_an_error_in_a_process_comes_back():
         pass
 
     with pytest.raises(AttributeError), runner(Nothing(), n_jobs=1, report=lambda line: None) as run:  # type: ignore[arg-type]
-        run([Task(SETTING, 0, Prices(1.0), "dev")])
+        run([Task(SETTING, 0, Prices(1.0))])

@@ -43,7 +43,6 @@ class Ads:
     test: Examples
     good: list[list[str]]
     labels: list[str]
-    validated: bool = True
 
     def gold(self, setting: Setting, draw: int) -> Sequence[Evidence]:
         return drawn(self.train, tokens=setting.size, draw=draw)
@@ -52,7 +51,7 @@ class Ads:
         return [*companion(self.good, +1), *companion(shuffled(self.good, seed=draw), -1)]
 
     def estimator(self, prices: dict[str, float], draw: int) -> Tagger:
-        return Tagger(features=words(), labels=self.labels, prices=prices, tolerance=0.003, n_jobs=1, seed=draw)
+        return Tagger(features=words(before=1), labels=self.labels, prices=prices, tolerance=0.003, n_jobs=1, seed=draw)
 
 
 def read_posts(path: Path) -> Examples:

@@ -1,8 +1,8 @@
 """J-LIS on citations: Table 2 (right) of Chang et al. 2010; thesis Figure 6.3(b).
 
 Fields of bibliography references, 300 labelled for training, 100 for development, 100 for testing; 1,000 references are
-good examples and each of them shuffled once a bad one. Features: the current word and the previous state; κ(x) is the
-number of tokens.
+good examples and each of them shuffled once a bad one. Features: the current and the previous word and the previous
+state; κ(x) is the number of tokens.
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ TITLE = "Citations, token accuracy against the number of labelled tokens (Chang 
 TOLERANCE = 0.003
 
 SETTINGS = (
-    Setting("100 tokens", 100, 10, {SSVM: 58.24, JLIS: 64.05}),
-    Setting("400 tokens", 400, 10, {SSVM: 70.53, JLIS: 73.63}),
+    Setting("100 tokens", 100, 20, {SSVM: 58.24, JLIS: 64.05}),
+    Setting("400 tokens", 400, 20, {SSVM: 70.53, JLIS: 73.63}),
     Setting("1600 tokens", 1600, 10, {SSVM: 82.39, JLIS: 84.28}),
     Setting("6400 tokens", 6400, 5, {SSVM: 90.15, JLIS: 90.33}),
     Setting("9k tokens", 1 << 40, 5, {SSVM: 92.24, JLIS: 92.31}),
@@ -34,10 +34,12 @@ NOTES = (
     "9k is the paper's name for all 300 references; this copy counts 10,803 tokens in them, and the draws differ in "
     "the shuffles and seeds only",
     "the paper counts 50k tokens of good references in one place and 34,767 in another; this copy has 34,767 in 1,000",
+    "the features are those of thesis Table 6.1 without spelling, as thesis 6.4.3 says: its word features are garbled in "
+    "this copy, the previous word is legible; the paper itself names the current word only, with which the SVM was "
+    "found more than a point below the paper's at 400, 1600 and 6400 tokens",
     "the paper does not say how many draws it has, nor how the held-out set was used; here every draw chooses its "
-    "prices on the 100 development references, and J-LIS keeps the completion that does best on them (run to "
-    "convergence, as in the paper, it has up to a point less at 100 tokens); 'one choice for all draws' is what comes "
-    "of the prices that are best in the mean",
+    "prices on the 100 development references; 'one choice for all draws' is what comes of the prices that are best "
+    "in the mean; 'completion chosen' keeps the completion that does best on the development set",
 )
 
 
@@ -51,7 +53,6 @@ class Citations:
     good: list[list[str]]
     labels: list[str]
     tolerance: float = TOLERANCE
-    validated: bool = True
 
     def gold(self, setting: Setting, draw: int) -> Sequence[Evidence]:
         return drawn(self.train, tokens=setting.size, draw=draw)
@@ -61,7 +62,7 @@ class Citations:
 
     def estimator(self, prices: dict[str, float], draw: int) -> Tagger:
         return Tagger(
-            features=words(), labels=self.labels, prices=prices, tolerance=self.tolerance, n_jobs=1, seed=draw
+            features=words(before=1), labels=self.labels, prices=prices, tolerance=self.tolerance, n_jobs=1, seed=draw
         )
 
 

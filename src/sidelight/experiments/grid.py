@@ -2,9 +2,9 @@
 
 A study has settings; a setting has draws. In every setting and for every method, each draw is fitted with each pair
 of prices of the grid and scored on the development set. Either every draw takes the prices that do best there, or all
-draws take those that are best in the mean; only with them is a draw fitted again and scored on the test set. A study
-that is `validated` also lets J-LIS keep the completion that does best on the development set, which the structural
-SVM, having one convex problem, cannot. All methods see the same draws.
+draws take those that are best in the mean; the test score of those prices is the result, the other test scores are
+thrown away. J-LIS runs to convergence, as in the paper; a second result keeps the completion that does best on the
+development set, which the structural SVM, having one convex problem, cannot. All methods see the same draws.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from concurrent.futures import ProcessPoolExecutor, as_completed
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from statistics import fmean
-from typing import Any, Literal, NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol
 
 from sidelight.estimators import Classifier, Tagger
 from sidelight.evidence import Evidence
@@ -26,6 +26,7 @@ from sidelight.parallel.threads import thread_count
 
 PRICES = (0.1, 1.0, 10.0)  # where the paper chooses C1 and C2 from
 SSVM, JLIS = "SSVM", "J-LIS"
+KEPT = f"{JLIS}, completion chosen"
 TOGETHER = ", one choice for all draws"  # what a method is called besides where all draws share their prices
 # Linear algebra libraries read these when a process starts; their threads would get in the way of the other processes.
 ONE_THREAD = dict.fromkeys(("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"), "1")
@@ -47,6 +48,7 @@ GRIDS: dict[str, tuple[Prices, ...]] = {
     SSVM: tuple(Prices(gold) for gold in PRICES),
     JLIS: tuple(Prices(gold, companion) for gold, companion in itertools.product(PRICES, PRICES)),
 }
+GRIDS[KEPT] = GRIDS[JLIS]
 
 
 @dataclass(frozen=True)
@@ -76,11 +78,6 @@ class Study(Protocol):
     @property
     def test(self) -> Examples: ...
 
-    @property
-    def validated(self) -> bool:
-        """Whether J-LIS keeps the completion that does best on the development set, instead of the last one."""
-        ...
-
     def gold(self, setting: Setting, draw: int) -> Sequence[Evidence]:
         """The labelled examples of a draw."""
         ...
@@ -109,37 +106,44 @@ class Plan:
 
 
 class Task(NamedTuple):
-    """One fit, and what it is scored on."""
+    """One fit."""
 
     setting: Setting
     draw: int
     prices: Prices
-    on: Literal["dev", "test"]
+
+
+class Scores(NamedTuple):
+    """Accuracies in per cent, and the completions made until then."""
+
+    dev: float
+    test: float
+    completions: int
 
 
 class Outcome(NamedTuple):
-    """What came of one fit."""
+    """What came of one fit: at convergence, and at the completion that does best on the development set."""
 
-    accuracy: float  # per cent
-    completions: int
+    converged: Scores
+    kept: Scores
 
 
 @dataclass(frozen=True)
 class Result:
-    """A method in a setting: the chosen prices and the test outcome of each draw."""
+    """A method in a setting: the chosen prices and the scores of each draw."""
 
     setting: Setting
     method: str
     prices: tuple[Prices, ...]  # of each draw; all the same where the setting as a whole has chosen
-    outcomes: tuple[Outcome, ...]
+    scores: tuple[Scores, ...]
 
     @property
     def accuracies(self) -> list[float]:
-        return [outcome.accuracy for outcome in self.outcomes]
+        return [scores.test for scores in self.scores]
 
     @property
     def completions(self) -> list[float]:
-        return [float(outcome.completions) for outcome in self.outcomes]
+        return [float(scores.completions) for scores in self.scores]
 
     @property
     def chosen(self) -> str:
@@ -148,16 +152,28 @@ class Result:
 
 
 def fit(study: Study, task: Task) -> Outcome:
-    """One fit and its accuracy."""
+    """One fit to convergence, and its accuracies."""
     evidence = list(study.gold(task.setting, task.draw))
     prices = {"gold": task.prices.gold}
-    if task.prices.companion is not None:
-        evidence += study.companion(task.setting, task.draw)
-        prices["companion"] = task.prices.companion
-    validation = study.dev if study.validated and task.prices.companion is not None else None
-    estimator = study.estimator(prices, task.draw).fit(evidence, validation=validation)
-    examples = study.dev if task.on == "dev" else study.test
-    return Outcome(100.0 * float(estimator.score(examples.xs, examples.ys)), estimator.rounds_[-1].completion)
+    if task.prices.companion is None:
+        estimator = study.estimator(prices, task.draw).fit(evidence)
+        scores = _scores(study, estimator, completions=0)
+        return Outcome(scores, scores)
+    evidence += study.companion(task.setting, task.draw)
+    prices["companion"] = task.prices.companion
+    estimator = study.estimator(prices, task.draw)
+    estimator.patience = estimator.max_completions + 1  # no early end: the last completion is wanted too
+    estimator.fit(evidence, validation=study.dev)
+    trials = [record for record in estimator.rounds_ if record.validation is not None]
+    best = max(trials, key=lambda record: record.validation or 0.0)
+    kept = _scores(study, estimator, completions=best.completion)
+    estimator.model_ = estimator.last_model_
+    return Outcome(_scores(study, estimator, completions=trials[-1].completion), kept)
+
+
+def _scores(study: Study, estimator: Tagger | Classifier, *, completions: int) -> Scores:
+    dev, test = (100.0 * float(estimator.score(part.xs, part.ys)) for part in (study.dev, study.test))
+    return Scores(dev, test, completions)
 
 
 def choose(scores: Mapping[Prices, Sequence[float]]) -> Prices:
@@ -192,9 +208,7 @@ def runner(study: Study, *, n_jobs: int, report: Report) -> Iterator[Runner]:
                 for future in as_completed(futures):
                     outcomes[futures[future]] = future.result()
                     if len(tasks) > 20 and len(outcomes) % (len(tasks) // 4) == 0:
-                        report(
-                            f"  {tasks[0].setting.name}: {len(outcomes)} of {len(tasks)} fits on the {tasks[0].on} set"
-                        )
+                        report(f"  {tasks[0].setting.name}: {len(outcomes)} of {len(tasks)} fits")
             except BaseException:
                 pool.shutdown(wait=False, cancel_futures=True)
                 raise
@@ -206,7 +220,7 @@ def runner(study: Study, *, n_jobs: int, report: Report) -> Iterator[Runner]:
 def run_setting(
     setting: Setting, run: Runner, *, grids: Mapping[str, Sequence[Prices]] = GRIDS, per_draw: bool = False
 ) -> list[Result]:
-    """Choose prices on the development set and score them on the test set: one result per method.
+    """Choose prices on the development set and give their scores on the test set: one result per method.
 
     The setting chooses as a whole, by the mean over its draws. With `per_draw` every draw chooses for itself instead,
     and the choice of the setting as a whole is a second result; that needs a setting in which all draws are pilots.
@@ -215,26 +229,29 @@ def run_setting(
     pilots = draws if setting.pilots is None else draws[: setting.pilots]
     trials = list(dict.fromkeys(prices for grid in grids.values() for prices in grid))
     # Slow fits (high prices) come first, so that no core waits long for the last of them.
-    tasks = [Task(setting, draw, prices, "dev") for prices in reversed(trials) for draw in pilots]
-    scores = {(task.prices, task.draw): outcome.accuracy for task, outcome in zip(tasks, run(tasks))}
+    tasks = [Task(setting, draw, prices) for prices in reversed(trials) for draw in pilots]
+    outcomes = dict(zip(tasks, run(tasks)))
+
+    def scores(method: str, draw: int, prices: Prices) -> Scores:
+        outcome = outcomes[Task(setting, draw, prices)]
+        return outcome.kept if method == KEPT else outcome.converged
 
     each = per_draw and len(pilots) == len(draws)
-    chosen: dict[str, tuple[Prices, ...]] = {}
+    chosen: list[tuple[str, str, tuple[Prices, ...]]] = []  # method, its name in the table, prices by draw
     if each:
         for method, grid in grids.items():
-            own = (choose({prices: [scores[prices, draw]] for prices in grid}) for draw in draws)
-            chosen[method] = tuple(own)
+            own = (choose({prices: [scores(method, draw, prices).dev] for prices in grid}) for draw in draws)
+            chosen.append((method, method, tuple(own)))
     for method, grid in grids.items():
-        best = choose({prices: [scores[prices, draw] for draw in pilots] for prices in grid})
-        chosen[method + TOGETHER if each else method] = (best,) * setting.draws
+        best = choose({prices: [scores(method, draw, prices).dev for draw in pilots] for prices in grid})
+        chosen.append((method, method + TOGETHER if each else method, (best,) * setting.draws))
 
-    finals = list(
-        dict.fromkeys(Task(setting, n, p, "test") for prices in chosen.values() for n, p in enumerate(prices))
-    )
-    outcomes = {(task.prices, task.draw): outcome for task, outcome in zip(finals, run(finals))}
+    rest = [Task(setting, draw, prices[draw]) for _, _, prices in chosen for draw in draws]
+    rest = [task for task in dict.fromkeys(rest) if task not in outcomes]
+    outcomes |= dict(zip(rest, run(rest)))
     return [
-        Result(setting, method, prices, tuple(outcomes[p, n] for n, p in enumerate(prices)))
-        for method, prices in chosen.items()
+        Result(setting, name, prices, tuple(scores(method, n, p) for n, p in enumerate(prices)))
+        for method, name, prices in chosen
     ]
 
 

@@ -56,7 +56,6 @@ class Newsgroups:
     good: Sequence[Any]
     bad: Sequence[Any]
     labels: list[str]
-    validated: bool = False
 
     def gold(self, setting: Setting, draw: int) -> Sequence[Evidence]:
         order = np.random.default_rng([draw, 1]).permutation(len(self.train.xs))

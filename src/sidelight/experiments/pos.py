@@ -48,7 +48,6 @@ class Sentences:
     dev: Examples
     good: list[list[str]]
     labels: list[str]
-    validated: bool = False
 
     def gold(self, setting: Setting, draw: int) -> Sequence[Evidence]:
         return drawn(self.train, tokens=setting.size, draw=draw)

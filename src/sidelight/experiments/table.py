@@ -10,7 +10,7 @@ from typing import Any
 
 from sidelight.data.files import write_text_atomically
 from sidelight.evaluate.paired import paired_t
-from sidelight.experiments.grid import JLIS, SSVM, TOGETHER, Result
+from sidelight.experiments.grid import JLIS, KEPT, SSVM, TOGETHER, Result
 
 Row = dict[str, Any]
 
@@ -41,21 +41,16 @@ def rows_of(results: Sequence[Result], *, completions: bool = False) -> list[Row
     rows: list[Row] = []
     for result in results:
         setting = result.setting
-        rows.append(
-            row(
-                setting.name,
-                result.method,
-                "accuracy",
-                result.accuracies,
-                paper=setting.paper.get(result.method.removesuffix(TOGETHER)),
-            )
-        )
+        paper = setting.paper.get(result.method.removesuffix(TOGETHER))
+        rows.append(row(setting.name, result.method, "accuracy", result.accuracies, paper=paper))
         if completions and result.method == JLIS:
             rows.append(row(setting.name, result.method, "completions", result.completions))
     methods = {result.method: result for result in results}
     for suffix in ("", TOGETHER):
-        if SSVM + suffix in methods and JLIS + suffix in methods:
-            rows += gain_rows(methods[SSVM + suffix], methods[JLIS + suffix], name=GAIN + suffix)
+        for method in (JLIS, KEPT):
+            if SSVM + suffix in methods and method + suffix in methods:
+                name = f"{method} - {SSVM}{suffix}"
+                rows += gain_rows(methods[SSVM + suffix], methods[method + suffix], name=name)
     return rows
 
 

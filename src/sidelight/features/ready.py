@@ -5,9 +5,14 @@ from __future__ import annotations
 from sidelight.features.templates import Templates, parse_templates
 
 
-def words(*, min_count: int = 1, hash_bits: int | None = None) -> Templates:
-    """The current word and the transitions: the features of the information extraction experiments with J-LIS."""
-    return parse_templates("U00:bias\nU01:%x[0,0]\nB", min_count=min_count, hash_bits=hash_bits)
+def words(before: int = 0, *, min_count: int = 1, hash_bits: int | None = None) -> Templates:
+    """The current word, as many `before` it, and the transitions; before=1 is thesis Table 6.1 without spelling.
+
+    >>> len(words(before=1).templates)
+    3
+    """
+    lines = [f"U01[{-offset}]:%x[{-offset},0]" for offset in range(before + 1)]
+    return parse_templates("\n".join(["U00:bias", *lines, "B"]), min_count=min_count, hash_bits=hash_bits)
 
 
 def window(size: int = 2, *, min_count: int = 1, hash_bits: int | None = None) -> Templates:
