@@ -87,7 +87,7 @@ class _Estimator:
         `fit(gold(xs, ys))`. With `validation` (inputs, outputs), the model is the one of the completion (for the
         perceptron: of the epoch) that labels them best, and training ends when `patience` of these have gone by without
         a better one: a fully converged model of much indirect and little direct evidence may have drifted from the
-        labels (`last_model_` is the one with which training ended). Raises `DataError` where the evidence cannot be used.
+        labels (`last_model_` is where training ended). Raises `DataError` where the evidence cannot be used.
         """
         pieces = self._evidence(evidence, y, sample_weight)
         before = self.model_ if self.warm_start and hasattr(self, "model_") else None

@@ -34,8 +34,8 @@ NOTES = (
     "9k is the paper's name for all 300 references; this copy counts 10,803 tokens in them, and the draws differ in "
     "the shuffles and seeds only",
     "the paper counts 50k tokens of good references in one place and 34,767 in another; this copy has 34,767 in 1,000",
-    "the features are those of thesis Table 6.1 without spelling, as thesis 6.4.3 says: its word features are garbled in "
-    "this copy, the previous word is legible; the paper itself names the current word only, with which the SVM was "
+    "the features are those of thesis Table 6.1 without spelling, as thesis 6.4.3 says: its word features are garbled "
+    "in this copy, the previous word is legible; the paper itself names the current word only, with which the SVM was "
     "found more than a point below the paper's at 400, 1600 and 6400 tokens",
     "the paper does not say how many draws it has, nor how the held-out set was used; here every draw chooses its "
     "prices on the 100 development references; 'one choice for all draws' is what comes of the prices that are best "
