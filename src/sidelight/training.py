@@ -20,7 +20,9 @@ from sidelight.features.attributes import Attributes
 from sidelight.features.inputs import MatrixSequence
 from sidelight.features.layout import Layout
 from sidelight.features.rows import Rows
-from sidelight.learn import Learner, MarginLearner, MarginOptions, PerceptronLearner
+from sidelight.learners import Learner
+from sidelight.learners.margin import MarginLearner, MarginOptions
+from sidelight.learners.perceptron import PerceptronLearner
 from sidelight.model import Model
 from sidelight.objective.completion import Latent, LatentProblem, Positive
 from sidelight.objective.margin import ChainBatch, NegativeTerms, TargetTerms
@@ -146,20 +148,14 @@ class Training:
         mark = self._fingerprint()
         state = load_checkpoint(path, mark)
         if state is not None:
-            if isinstance(self.learner, MarginLearner):
-                self.learner = MarginLearner.resumed(self.learner.problem, self.learner.options, state)
-            else:
-                self.learner.resume(state)
+            self.learner.resume(state)
         for record in self.learner.run():
             save_checkpoint(path, mark, self.learner.state())
             yield record
 
     def has_result(self, record: Round) -> bool:
-        """Whether a completion (for the perceptron: an epoch) ended with this round."""
-        if isinstance(self.learner, PerceptronLearner):
-            return True
-        ended = record.last or self.learner.completions != record.completion
-        return ended and (record.completion > 0 or self.learner.problem.is_convex)
+        """Whether the weights after this round are worth trying on validation data."""
+        return self.learner.has_result(record)
 
     def snapshot(self) -> Model:
         """The model of the moment; training can go on."""

@@ -11,7 +11,7 @@ def words(before: int = 0, *, min_count: int = 1, hash_bits: int | None = None) 
     >>> len(words(before=1).templates)
     3
     """
-    lines = [f"U01[{-offset}]:%x[{-offset},0]" for offset in range(before + 1)]
+    lines = [f"U{1 + back:02}:%x[{-back},0]" for back in range(before + 1)]
     return parse_templates("\n".join(["U00:bias", *lines, "B"]), min_count=min_count, hash_bits=hash_bits)
 
 

@@ -21,19 +21,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sidelight.arrays import Floats, Ids
+from sidelight.arrays import Floats
+from sidelight.learners.learner import State
 from sidelight.objective.completion import Completion, LatentProblem
 from sidelight.objective.cuts import Terms
-from sidelight.objective.margin import ChainBatch
-from sidelight.objective.online import perceptron_epoch
 from sidelight.records import Round
 from sidelight.solvers.cutting_plane import CuttingPlane
-from sidelight.solvers.perceptron import Perceptron
 from sidelight.solvers.working_set import WorkingSet
 
 FIRST_TOLERANCE = 0.03  # relative gap to which the first convex problems are solved when more are to follow
-
-State = tuple[dict[str, Any], dict[str, NDArray[Any]]]  # JSON values, arrays
 
 
 @dataclass(frozen=True, slots=True)
@@ -192,6 +188,11 @@ class MarginLearner:
         self.rounds_here = 0
         return True
 
+    def has_result(self, record: Round) -> bool:
+        """Whether a completion ended with this round."""
+        ended = record.last or self.completions != record.completion
+        return ended and (record.completion > 0 or self.problem.is_convex)
+
     def state(self) -> State:
         """Everything needed to go on."""
         solver = self.solver
@@ -222,89 +223,24 @@ class MarginLearner:
             arrays["positive"] = self.completion.positive
         return values, arrays
 
-    @classmethod
-    def resumed(cls, problem: LatentProblem, options: MarginOptions, state: State) -> MarginLearner:
-        """The learner that `state` was taken from, on the same problem and options."""
+    def resume(self, state: State) -> None:
+        """Take up the state of an earlier run on the same problem and options."""
         values, arrays = state
         pool = WorkingSet.restored({k[5:]: v for k, v in arrays.items() if k.startswith("pool.")})
-        solver = CuttingPlane(
+        self.solver = CuttingPlane(
             arrays["weights"].copy(),
             pool,
             arrays["random"].copy(),
-            options.power,
+            self.options.power,
             arrays.get("origin"),
             arrays.get("start"),
             values["best_primal"],
             values["gap"],
             values["at_best"],
         )
-        rng = np.random.default_rng(options.seed)
-        rng.bit_generator.state = values["rng"]
-        kept = ("completions", "rounds", "rounds_here", "changed", "objective", "seconds", "done", "tolerance")
-        self = cls(problem, options, solver, rng, values["name"], problem.restore(arrays))
+        self.rng.bit_generator.state = values["rng"]
+        self.completion = self.problem.restore(arrays)
+        self._terms = None
+        kept = ("completions", "rounds", "rounds_here", "changed", "objective", "seconds", "done", "tolerance", "name")
         for name in kept:
             setattr(self, name, values[name])
-        return self
-
-
-@dataclass(slots=True)
-class PerceptronLearner:
-    """The averaged perceptron over chains and classes."""
-
-    batch: ChainBatch
-    targets: Ids
-    importance: Floats
-    perceptron: Perceptron
-    rng: np.random.Generator
-    max_rounds: int
-    rounds: int = 0
-    seconds: float = 0.0
-    done: bool = False
-
-    @property
-    def weights(self) -> Floats:
-        """The average of all weights so far."""
-        return self.perceptron.average()
-
-    def finish(self) -> Floats:
-        """The average, for keeps: the learner is of no use afterwards."""
-        return self.perceptron.turn_into_average()
-
-    def run(self) -> Iterator[Round]:
-        """Epochs until training ends."""
-        while not self.done and self.rounds < self.max_rounds:
-            yield self.round()
-
-    def round(self) -> Round:
-        """One epoch."""
-        began = time.perf_counter()
-
-        def epoch(*arguments: Any) -> tuple[int, float]:
-            return perceptron_epoch(self.batch, self.targets, self.importance, *arguments)
-
-        mistakes = self.perceptron.epoch(epoch, len(self.batch), self.rng)
-        self.rounds += 1
-        self.done = mistakes == 0 or self.rounds >= self.max_rounds
-        self.seconds += time.perf_counter() - began
-        return Round(self.rounds, "perceptron", self.seconds, mistakes=mistakes, last=self.done)
-
-    def state(self) -> State:
-        values = {
-            "name": "perceptron",
-            "rounds": self.rounds,
-            "seconds": self.seconds,
-            "done": self.done and self.rounds < self.max_rounds,
-            "clock": self.perceptron.clock,
-            "rng": self.rng.bit_generator.state,
-        }
-        return values, {"weights": self.perceptron.weights, "totals": self.perceptron.totals}
-
-    def resume(self, state: State) -> None:
-        """Take up the state of an earlier run on the same data."""
-        values, arrays = state
-        self.perceptron = Perceptron(arrays["weights"].copy(), arrays["totals"].copy(), values["clock"])
-        self.rng.bit_generator.state = values["rng"]
-        self.rounds, self.seconds, self.done = values["rounds"], values["seconds"], values["done"]
-
-
-Learner = MarginLearner | PerceptronLearner

@@ -1,0 +1,51 @@
+"""What training needs of a learner."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, Protocol
+
+from numpy.typing import NDArray
+
+from sidelight.arrays import Floats
+from sidelight.records import Round
+
+State = tuple[dict[str, Any], dict[str, NDArray[Any]]]  # JSON values, arrays
+
+
+class Learner(Protocol):
+    """Learns one `Round` at a time.
+
+    All that a learner knows between two rounds is in its state, so that training can stop after any round and go on to
+    the same bits.
+    """
+
+    @property
+    def rounds(self) -> int:
+        """How many there have been."""
+        ...
+
+    @property
+    def weights(self) -> Floats:
+        """The best weights so far, in the full layout."""
+        ...
+
+    def run(self) -> Iterator[Round]:
+        """Rounds until training ends; the last one says so."""
+        ...
+
+    def has_result(self, record: Round) -> bool:
+        """Whether the weights after this round are worth trying on validation data."""
+        ...
+
+    def finish(self) -> Floats:
+        """The weights, for keeps: the learner may be of no use afterwards."""
+        ...
+
+    def state(self) -> State:
+        """Everything needed to go on."""
+        ...
+
+    def resume(self, state: State) -> None:
+        """Take up the state of an earlier run on the same data and options."""
+        ...

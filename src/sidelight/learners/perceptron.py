@@ -1,0 +1,81 @@
+"""The averaged structured perceptron, an epoch at a time (Collins 2002; thesis Algorithm 2)."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from sidelight.arrays import Floats, Ids
+from sidelight.learners.learner import State
+from sidelight.objective.margin import ChainBatch
+from sidelight.objective.online import perceptron_epoch
+from sidelight.records import Round
+from sidelight.solvers.perceptron import Perceptron
+
+
+@dataclass(slots=True)
+class PerceptronLearner:
+    """The averaged perceptron over chains and classes."""
+
+    batch: ChainBatch
+    targets: Ids
+    importance: Floats
+    perceptron: Perceptron
+    rng: np.random.Generator
+    max_rounds: int
+    rounds: int = 0
+    seconds: float = 0.0
+    done: bool = False
+
+    @property
+    def weights(self) -> Floats:
+        """The average of all weights so far."""
+        return self.perceptron.average()
+
+    def finish(self) -> Floats:
+        """The average, for keeps: the learner is of no use afterwards."""
+        return self.perceptron.turn_into_average()
+
+    def run(self) -> Iterator[Round]:
+        """Epochs until training ends."""
+        while not self.done and self.rounds < self.max_rounds:
+            yield self.round()
+
+    def round(self) -> Round:
+        """One epoch."""
+        began = time.perf_counter()
+
+        def epoch(*arguments: Any) -> tuple[int, float]:
+            return perceptron_epoch(self.batch, self.targets, self.importance, *arguments)
+
+        mistakes = self.perceptron.epoch(epoch, len(self.batch), self.rng)
+        self.rounds += 1
+        self.done = mistakes == 0 or self.rounds >= self.max_rounds
+        self.seconds += time.perf_counter() - began
+        return Round(self.rounds, "perceptron", self.seconds, mistakes=mistakes, last=self.done)
+
+    def has_result(self, record: Round) -> bool:
+        """Every epoch ends with weights that can be used."""
+        return True
+
+    def state(self) -> State:
+        values = {
+            "name": "perceptron",
+            "rounds": self.rounds,
+            "seconds": self.seconds,
+            "done": self.done and self.rounds < self.max_rounds,
+            "clock": self.perceptron.clock,
+            "rng": self.rng.bit_generator.state,
+        }
+        return values, {"weights": self.perceptron.weights, "totals": self.perceptron.totals}
+
+    def resume(self, state: State) -> None:
+        """Take up the state of an earlier run on the same data."""
+        values, arrays = state
+        self.perceptron = Perceptron(arrays["weights"].copy(), arrays["totals"].copy(), values["clock"])
+        self.rng.bit_generator.state = values["rng"]
+        self.rounds, self.seconds, self.done = values["rounds"], values["seconds"], values["done"]
