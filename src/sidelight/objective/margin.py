@@ -22,7 +22,7 @@ from sidelight.features.layout import Layout
 from sidelight.features.rows import Rows, scores
 from sidelight.objective.cuts import Cuts, Terms, Worst
 from sidelight.parallel import shards
-from sidelight.spaces import ChainSpace, Cost, Paths
+from sidelight.spaces import ChainSpace, Cost, LeavingCost, Paths
 
 BLOCK_TOKENS = 8192  # a solver looks at so many tokens between two moves of the weights
 
@@ -43,7 +43,7 @@ class ChainBatch:
         """The inputs lo..hi alone."""
         return replace(self, rows=self.rows.part(lo, hi), space=self.space.part(lo, hi))
 
-    def best(self, weights: Floats, *, cost: Cost | None = None, rng: np.random.Generator | None = None) -> Paths:
+    def best(self, weights: Floats, *, cost: Cost | LeavingCost | None = None, rng: np.random.Generator | None = None) -> Paths:
         """The best output of each input, with its cost added where one is given."""
         return self.space.best(scores(self.rows, self.layout, weights), cost=cost, rng=rng, n_jobs=self.n_jobs)
 
@@ -72,7 +72,7 @@ class TargetTerms:
     """max over outputs of cost and score, against the score of a target."""
 
     batch: ChainBatch
-    cost: Cost
+    cost: Cost | LeavingCost
     prices: Floats
 
     def __len__(self) -> int:

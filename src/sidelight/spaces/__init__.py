@@ -1,5 +1,5 @@
 """Sets of outputs under linear scores."""
 
-from sidelight.spaces.chain import ChainScores, ChainSpace, Cost, GivenScores, Paths, Transitions
+from sidelight.spaces.chain import ChainScores, ChainSpace, Cost, GivenScores, LeavingCost, Paths, Transitions
 
-__all__ = ["ChainScores", "ChainSpace", "Cost", "GivenScores", "Paths", "Transitions"]
+__all__ = ["ChainScores", "ChainSpace", "Cost", "GivenScores", "LeavingCost", "Paths", "Transitions"]

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field, replace
 from typing import NamedTuple, Protocol
 
 import numpy as np
+from numpy.typing import NDArray
 
 from sidelight.arrays import NO_FLOATS, Bytes, Floats, Ids, Ints
 from sidelight.errors import Infeasible
@@ -59,12 +60,37 @@ class Cost:
         weights = self.token_weights[first:last] if len(self.token_weights) else self.token_weights
         return Cost(self.targets[first:last], self.costs, weights)
 
+    def add_to(self, block: Floats, first: int) -> None:
+        """Add the cost of every label to the scores of the tokens from `first` on."""
+        kernels.add_costs(block, first, self.targets, self.costs, self.token_weights)
+
     def of(self, starts: Ints, labels: Ids) -> Floats:
         """The cost of each sequence's labels. # [N]"""
         per_token = self.costs[self.targets, labels]
         if len(self.token_weights):
             per_token = per_token * self.token_weights
         return np.add.reduceat(per_token, starts[:-1]) if len(labels) else np.zeros(len(starts) - 1)
+
+
+@dataclass(frozen=True, slots=True)
+class LeavingCost:
+    """One for every token whose label leaves its candidates, whatever the target among them (Δ_min of CLLP's Eq. 8)."""
+
+    targets: Ids  # [T]
+    admitted: Bytes  # [T, L]
+
+    def part(self, first: int, last: int) -> LeavingCost:
+        """The cost of the tokens first..last alone."""
+        return LeavingCost(self.targets[first:last], self.admitted[first:last])
+
+    def add_to(self, block: Floats, first: int) -> None:
+        """Add the cost of every label to the scores of the tokens from `first` on."""
+        block += self.admitted[first : first + len(block)] == 0
+
+    def of(self, starts: Ints, labels: Ids) -> Floats:
+        """The cost of each sequence's labels. # [N]"""
+        left = 1.0 - self.admitted[np.arange(len(labels)), labels]
+        return np.add.reduceat(left, starts[:-1]) if len(labels) else np.zeros(len(starts) - 1)
 
 
 class Paths(NamedTuple):
@@ -117,7 +143,7 @@ class ChainSpace:
         self,
         scores: ChainScores,
         *,
-        cost: Cost | None = None,
+        cost: Cost | LeavingCost | None = None,
         rng: np.random.Generator | None = None,
         n_jobs: int | None = None,
     ) -> Paths:
@@ -125,6 +151,28 @@ class ChainSpace:
 
         With `rng`, ties are broken uniformly at random. Raises `Infeasible` where the masks leave no labeling.
         """
+        paths = self._paths(scores, cost, rng, n_jobs)
+        if not np.all(paths.values > -np.inf):
+            where = int(np.flatnonzero(~(paths.values > -np.inf))[0])
+            raise Infeasible(f"sequence {where}: the allowed transitions and candidate labels leave no labeling")
+        return paths
+
+    def feasible(self, *, n_jobs: int | None = None) -> NDArray[np.bool_]:
+        """Whether the masks leave each sequence any labeling. # [N]"""
+        return self._paths(self._zero_scores(), None, None, n_jobs).values > -np.inf
+
+    def random(self, rng: np.random.Generator, *, n_jobs: int | None = None) -> Ids:
+        """A labeling of each sequence, uniformly at random from the space. # [T]"""
+        return self.best(self._zero_scores(), rng=rng, n_jobs=n_jobs).labels
+
+    def _zero_scores(self) -> GivenScores:
+        size = self.n_labels
+        tokens = np.broadcast_to(0.0, (int(self.starts[-1]), size))
+        return GivenScores(tokens, np.zeros((size, size)), np.zeros(size), np.zeros(size))
+
+    def _paths(
+        self, scores: ChainScores, cost: Cost | LeavingCost | None, rng: np.random.Generator | None, n_jobs: int | None
+    ) -> Paths:
         labels = np.empty(int(self.starts[-1]), dtype=np.int32)
         values = np.empty(len(self.starts) - 1)
         targets = np.empty(0 if cost is None else len(values))
@@ -138,7 +186,7 @@ class ChainSpace:
             if cost is not None:
                 given = scores.transition, scores.start, scores.end
                 kernels.path_scores(self.starts, lo, hi, block, *given, cost.targets, targets)
-                kernels.add_costs(block, first, cost.targets, cost.costs, cost.token_weights)
+                cost.add_to(block, first)
             if self.admitted is not None:
                 kernels.close_labels(block, first, self.admitted)
             if self.left_out is not None:
@@ -150,9 +198,6 @@ class ChainSpace:
                 kernels.viterbi(self.starts, lo, hi, block, transition, start, end, labels, values)
 
         threads(run, shards(self.starts), n_jobs=n_jobs)
-        if not np.all(values > -np.inf):
-            where = int(np.flatnonzero(~(values > -np.inf))[0])
-            raise Infeasible(f"sequence {where}: the allowed transitions and candidate labels leave no labeling")
         return Paths(labels, values, targets)
 
     def score(self, scores: ChainScores, labels: Ids, *, n_jobs: int | None = None) -> Floats:
@@ -170,10 +215,8 @@ class ChainSpace:
 
     def admits(self, labels: Ids) -> Bytes:
         """Whether each sequence's labeling is in the space. # [N] of 0 and 1"""
-        size = self.n_labels
-        zeros = np.zeros((size, size)), np.zeros(size), np.zeros(size)
-        transition, start, end = self._masked(GivenScores(np.zeros((len(labels), size)), *zeros))
-        scores = GivenScores(np.zeros((len(labels), size)), transition, start, end)
+        zeros = self._zero_scores()
+        scores = GivenScores(zeros.tokens, *self._masked(zeros))
         fits = self.score(scores, labels) > -np.inf
         if self.admitted is not None and len(labels):
             per_token = self.admitted[np.arange(len(labels)), labels]
