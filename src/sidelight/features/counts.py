@@ -69,6 +69,8 @@ def difference_rows(
             layout.transition_at,
             layout.dense_at,
             layout.emission_at,
+            layout.second_at,
+            layout.order,
         ],
         dtype=np.int64,
     )
@@ -76,7 +78,7 @@ def difference_rows(
     def run(first: int) -> SparseRows:
         part = slice(first, min(first + ROWS_PER_SHARD, len(which)))
         bounds = np.zeros(part.stop - part.start + 1, dtype=np.int64)
-        _bounds(rows.starts, rows.indptr, rows.dense.shape[1], which[part], plus, none, bounds)
+        _bounds(rows.starts, rows.indptr, rows.dense.shape[1], layout.order, which[part], plus, none, bounds)
         np.cumsum(bounds, out=bounds)
         indices = np.empty(bounds[-1], dtype=np.int32)
         values = np.empty(bounds[-1])
@@ -126,11 +128,13 @@ def _dot(indptr: Ints, indices: Ids, values: Floats, weights: Floats, out: Float
 
 
 @kernel
-def _bounds(starts: Ints, indptr: Ints, n_dense: int, which: Ints, plus: Ids, minus: Ids, bounds: Ints) -> None:
+def _bounds(
+    starts: Ints, indptr: Ints, n_dense: int, order: int, which: Ints, plus: Ids, minus: Ids, bounds: Ints
+) -> None:
     """bounds[i + 1]: at most so many entries in row i."""
     one = minus.shape[0] == 0
     for i in range(which.shape[0]):
-        total = 2 * (starts[which[i] + 1] - starts[which[i]]) + 5
+        total = 2 * order * (starts[which[i] + 1] - starts[which[i]]) + 5
         for t in range(starts[which[i]], starts[which[i] + 1]):
             if one or plus[t] != minus[t]:
                 total += (1 if one else 2) * (indptr[t + 1] - indptr[t] + n_dense)
@@ -153,9 +157,10 @@ def _add_path(
     amounts: Floats,
     count: int,
 ) -> int:
-    """Append the features of a path, less the token features it shares with the other path."""
+    """Append the features of a path, less those it shares with the other path."""
     n_labels, columns, bias, chain = shape[0], shape[1], shape[2], shape[3]
     start_at, end_at, transition_at, dense_at, emission_at = shape[4], shape[5], shape[6], shape[7], shape[8]
+    second_at, order = shape[9], shape[10]
     shift = n_labels - columns
     valued = values.shape[0] > 0
     alone = others.shape[0] == 0
@@ -164,10 +169,17 @@ def _add_path(
         if label < 0:
             continue
         same = not alone and others[t] == labels[t]
-        if chain != 0 and t > first and labels[t - 1] >= 0 and not (same and others[t - 1] == labels[t - 1]):
-            keys[count] = transition_at + np.int64(labels[t - 1]) * n_labels + label
-            amounts[count] = scale
-            count += 1
+        if chain != 0 and t > first and labels[t - 1] >= 0:
+            pair = np.int64(labels[t - 1]) * n_labels + label
+            shared = same and others[t - 1] == labels[t - 1]
+            if not shared:
+                keys[count] = transition_at + pair
+                amounts[count] = scale
+                count += 1
+            if order == 2 and t > first + 1 and labels[t - 2] >= 0 and not (shared and others[t - 2] == labels[t - 2]):
+                keys[count] = second_at + np.int64(labels[t - 2]) * n_labels * n_labels + pair
+                amounts[count] = scale
+                count += 1
         if same:
             continue
         if chain != 0 and t == last - 1:

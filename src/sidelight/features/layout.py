@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -14,10 +14,12 @@ LARGEST = 2**31 - 1  # parameter numbers are 32-bit
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """Threshold, start, end, transition, dense and sparse weights, in this order; new attributes append at the end.
+    """Threshold, start, end, transition, second-order, dense and sparse weights, in this order.
 
+    New attributes append at the end.
     `null_label` is the asymmetric reduction of two classes: label 0 has no features, so its score is always 0.
-    `chain` gives transition and end weights; `bias` start weights (for classes: one weight per class).
+    `chain` gives transition and end weights; `bias` start weights (for classes: one weight per class). `order` 2 gives
+    every three labels in a row a weight of their own, beside those of the transitions between them.
     """
 
     n_labels: int
@@ -26,8 +28,13 @@ class Layout:
     chain: bool = True
     bias: bool = True
     null_label: bool = False
+    order: int = 1  # 1 or 2
 
     def __post_init__(self) -> None:
+        if self.order not in (1, 2):
+            raise ValueError(f"order is {self.order}; give 1 or 2")
+        if self.order == 2 and not self.chain:
+            raise ValueError("order is 2, and there are no transitions; give 1")
         if self.size > LARGEST:
             raise DataError(
                 f"{self.n_attributes:,} attributes times {self.n_labels} labels are more than {LARGEST:,} weights",
@@ -52,8 +59,12 @@ class Layout:
         return self.end_at + (self.n_labels if self.chain else 0)
 
     @property
+    def second_at(self) -> int:
+        return self.transition_at + (self.n_labels**2 if self.chain else 0)
+
+    @property
     def dense_at(self) -> int:
-        return self.transition_at + (self.n_labels * self.n_labels if self.chain else 0)
+        return self.second_at + (self.n_labels**3 if self.order == 2 else 0)
 
     @property
     def emission_at(self) -> int:
@@ -80,7 +91,12 @@ class Layout:
     def transition(self, weights: Floats) -> Floats:
         """Transition weights. # [L, L] from, to"""
         shape = (self.n_labels, self.n_labels)
-        return weights[self.transition_at : self.dense_at].reshape(shape).copy() if self.chain else np.zeros(shape)
+        return weights[self.transition_at : self.second_at].reshape(shape).copy() if self.chain else np.zeros(shape)
+
+    def second(self, weights: Floats) -> Floats:
+        """A view of the second-order weights. # [L, L, L] before the previous, previous, label"""
+        size = self.n_labels if self.order == 2 else 0
+        return weights[self.second_at : self.dense_at].reshape(size, size, size)
 
     def attribute_weights(self, weights: Floats) -> Floats:
         """A view of the sparse weights. # [A, columns]"""
@@ -92,4 +108,4 @@ class Layout:
 
     def grown(self, n_attributes: int) -> Layout:
         """The same layout with more attributes; old weights keep their places."""
-        return Layout(self.n_labels, n_attributes, self.n_dense, self.chain, self.bias, self.null_label)
+        return replace(self, n_attributes=n_attributes)

@@ -103,6 +103,7 @@ class LinearScores:
     transition: Floats
     start: Floats
     end: Floats
+    second: Floats  # [L, L, L], or empty in a layout of order 1
 
     def block(self, first: int, last: int) -> Floats:
         rows, layout = self.rows, self.layout
@@ -116,7 +117,7 @@ class LinearScores:
 
 def scores(rows: Rows, layout: Layout, weights: Floats) -> LinearScores:
     """The scores of all parts of a batch under the weights."""
-    parts = layout.transition(weights), layout.start(weights), layout.end(weights)
+    parts = layout.transition(weights), layout.start(weights), layout.end(weights), layout.second(weights)
     return LinearScores(rows, layout, weights, *parts)
 
 
