@@ -43,6 +43,10 @@ class ChainBatch:
         """The inputs lo..hi alone."""
         return replace(self, rows=self.rows.part(lo, hi), space=self.space.part(lo, hi))
 
+    def take(self, which: Ints) -> ChainBatch:
+        """Some of the inputs."""
+        return replace(self, rows=self.rows.take(which), space=self.space.take(which))
+
     def best(self, weights: Floats, *, cost: Cost | LeavingCost | None = None, rng: np.random.Generator | None = None) -> Paths:
         """The best output of each input, with its cost added where one is given."""
         return self.space.best(scores(self.rows, self.layout, weights), cost=cost, rng=rng, n_jobs=self.n_jobs)

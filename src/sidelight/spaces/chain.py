@@ -139,6 +139,18 @@ class ChainSpace:
             left_out=None if self.left_out is None else self.left_out[first:last],
         )
 
+    def take(self, which: Ints) -> ChainSpace:
+        """The space of some of the sequences."""
+        lengths = np.diff(self.starts)[which]
+        starts = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
+        tokens = np.repeat(self.starts[which] - starts[:-1], lengths) + np.arange(int(starts[-1]))
+        return replace(
+            self,
+            starts=starts,
+            admitted=None if self.admitted is None else self.admitted[tokens],
+            left_out=None if self.left_out is None else self.left_out[tokens],
+        )
+
     def best(
         self,
         scores: ChainScores,

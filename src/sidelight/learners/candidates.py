@@ -1,0 +1,242 @@
+"""Learning from candidate labels: CLLP and MMS, by completion rounds of the concave–convex procedure.
+
+A round of CCCP completes every input within its candidates (the first time: at random, or as given) and solves the
+convex problem which that leaves (`objective.candidates`), to a precision that is divided by a discount d after every
+round until it has come down to a threshold: precise solutions of the first rounds would fix the labels that chance
+began with (CLLP, section 5.2). Two solvers of the same convex problem: the 2-slack cutting plane of the paper
+(`solvers.group_slack`), and one slack per term with dual coordinate descent (`solvers.cutting_plane`).
+
+A convex problem counts as solved when its duality gap is at most ε1 Σ C1 + ε2 Σ C2 (the 2-slack method asks it of each
+slack by itself). Training ends when the precision is at its threshold and a completion changes nothing, or the
+objective J(w, ŷ) no longer falls by more than `decrease`, relatively.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sidelight.arrays import Floats, Ids, Ints
+from sidelight.learners.learner import State
+from sidelight.objective.candidates import CandidateProblem
+from sidelight.objective.margin import StackedTerms, TargetTerms
+from sidelight.records import Round
+from sidelight.solvers.cutting_plane import CuttingPlane
+from sidelight.solvers.group_slack import GroupSlack
+from sidelight.solvers.working_set import WorkingSet
+
+
+@dataclass(frozen=True, slots=True)
+class CandidateOptions:
+    """How precisely each round is solved, and when to stop."""
+
+    solver: Literal["two_slack", "dual_coordinate"] = "two_slack"
+    precision: tuple[float, float] = (8.0, 8.0)  # ε1, ε2 of the first round, per unit of price
+    thresholds: tuple[float, float] = (0.1, 0.1)  # t1, t2: the precision of the last rounds
+    discount: float = 2.0  # d
+    decrease: float = 1e-4
+    max_completions: int = 30
+    max_rounds: int = 5000
+    violation: float = 1e-3  # one slack per term alone: a cut is added where it is violated by more
+    seed: int = 0
+
+
+@dataclass(slots=True)
+class CandidateLearner:
+    """CLLP or MMS over chains and classes."""
+
+    problem: CandidateProblem
+    options: CandidateOptions
+    labels: Ids  # [T] the present completion
+    best: Floats  # the weights with the lowest objective of the present convex problem
+    name: str = "cllp"
+    best_primal: float = np.inf
+    precision: tuple[float, float] = (0.0, 0.0)
+    slack: GroupSlack | None = None
+    plane: CuttingPlane | None = None
+    completions: int = 1
+    rounds: int = 0
+    changed: int = 0
+    objective: float = np.inf  # of the last round of CCCP
+    seconds: float = 0.0
+    done: bool = False
+    _groups: list[TargetTerms] = field(default_factory=list)
+
+    @classmethod
+    def fresh(
+        cls,
+        problem: CandidateProblem,
+        options: CandidateOptions,
+        *,
+        size: int,
+        initial: Ids | None = None,
+        start: Floats | None = None,
+        name: str = "cllp",
+    ) -> CandidateLearner:
+        """A learner before its first round: completed as `initial` says, by the weights `start`, or at random."""
+        if initial is not None:
+            labels = initial
+        elif start is not None:
+            labels = problem.complete(start)
+        else:
+            labels = problem.random(np.random.default_rng(options.seed))
+        weights = np.zeros(size) if start is None else start.copy()
+        self = cls(problem, options, labels, weights, name, precision=options.precision, changed=len(problem))
+        self._groups = problem.convex(labels)
+        if options.solver == "two_slack":
+            self.slack = GroupSlack.at(weights)
+        else:
+            terms = sum(map(len, self._groups))
+            self.plane = CuttingPlane.fresh(size, terms, power=1, seed=options.seed)
+            if start is not None:
+                self.plane.new_problem(StackedTerms(self._groups), start)
+        return self
+
+    @property
+    def weights(self) -> Floats:
+        """The best weights of the present convex problem."""
+        return self.best
+
+    def finish(self) -> Floats:
+        """The best weights, for keeps."""
+        return self.best
+
+    def run(self) -> Iterator[Round]:
+        """Rounds until training ends."""
+        while not self.done and self.rounds < self.options.max_rounds:
+            yield self.round()
+
+    def round(self) -> Round:
+        """One iteration of the convex solver, followed by a completion where its precision is reached."""
+        began = time.perf_counter()
+        completion, changed = self.completions, self.changed
+        self.changed = 0
+        primal, dual, new, size, solved = self._two_slack() if self.slack is not None else self._per_term()
+        self.rounds += 1
+        objective = self.best_primal
+        if solved:
+            self._next()
+        if self.rounds >= self.options.max_rounds:
+            self.done = True
+        self.seconds += time.perf_counter() - began
+        return Round(
+            self.rounds,
+            self.name,
+            self.seconds,
+            completion=completion,
+            changed=changed,
+            objective=objective,
+            primal=primal,
+            dual=dual,
+            gap=objective - dual,
+            new_cuts=new,
+            working_set=size,
+            last=self.done,
+        )
+
+    def has_result(self, record: Round) -> bool:
+        """Whether a round of CCCP ended."""
+        return record.last or self.completions != record.completion
+
+    def _epsilons(self) -> tuple[float, ...]:
+        return self.precision[-len(self._groups) :]
+
+    def _two_slack(self) -> tuple[float, float, int, int, bool]:
+        assert self.slack is not None
+        weights = self.slack.weights
+        progress = self.slack.step(self._groups, self._epsilons())
+        if progress.primal < self.best_primal:
+            self.best_primal, self.best = progress.primal, weights
+        return progress.primal, progress.dual, progress.new, progress.constraints, progress.new == 0
+
+    def _per_term(self) -> tuple[float, float, int, int, bool]:
+        assert self.plane is not None
+        prices = [float(np.sum(terms.prices)) for terms in self._groups]
+        enough = sum(epsilon * price for epsilon, price in zip(self._epsilons(), prices))
+        aim = enough / max(self.plane.best_primal, 1e-12) if np.isfinite(self.plane.best_primal) else 0.1
+        violation = min(self.options.violation, *self._epsilons())
+        progress = self.plane.round(StackedTerms(self._groups), violation=violation, tolerance=aim)
+        if self.plane.at_best:
+            self.best, self.best_primal = self.plane.weights.copy(), self.plane.best_primal
+        solved = self.plane.gap <= enough + 1e-12
+        return progress.primal, progress.dual, progress.new_cuts, progress.working_set, solved
+
+    def _next(self) -> None:
+        """The convex problem is solved: complete again with a finer precision, or end."""
+        before, self.objective = self.objective, self.best_primal
+        options = self.options
+        finest = self.precision == options.thresholds
+        fall = (before - self.objective) / max(abs(before), 1e-12) if np.isfinite(before) else np.inf
+        labels = self.problem.complete(self.best)
+        starts = self.problem.batch.rows.starts
+        differs = np.add.reduceat((labels != self.labels).astype(np.int64), starts[:-1])
+        which = np.flatnonzero(differs)
+        settled = finest and (len(which) == 0 or fall <= options.decrease)
+        if settled or self.completions >= options.max_completions:
+            self.done = True
+            return
+        first, second = (max(e / options.discount, t) for e, t in zip(self.precision, options.thresholds))
+        self.precision = (first, second)
+        self.completions += 1
+        self.changed = len(which)
+        if len(which):
+            self._turn_to(labels, which)
+
+    def _turn_to(self, labels: Ids, which: Ints) -> None:
+        """Another completion: cuts against the old outputs no longer hold."""
+        self.labels = labels
+        self._groups = self.problem.convex(labels)
+        if self.slack is not None:
+            self.slack = GroupSlack.at(self.best)
+            self.best_primal = np.inf
+        else:
+            assert self.plane is not None
+            self.plane.pool.remove(self.problem.term_numbers(which))
+            self.best_primal = self.plane.new_problem(StackedTerms(self._groups), self.best)
+
+    def state(self) -> State:
+        """Everything needed to go on."""
+        values: dict[str, Any] = {
+            "name": self.name,
+            "best_primal": float(self.best_primal),
+            "precision": list(self.precision),
+            "completions": self.completions,
+            "rounds": self.rounds,
+            "changed": self.changed,
+            "objective": float(self.objective),
+            "seconds": self.seconds,
+            "done": self.done and self.rounds < self.options.max_rounds,
+        }
+        arrays: dict[str, NDArray[Any]] = {"labels": self.labels, "best": self.best}
+        if self.slack is not None:
+            arrays |= {f"slack.{name}": array for name, array in self.slack.state().items()}
+        if self.plane is not None:
+            values["plane"] = [float(self.plane.best_primal), float(self.plane.gap), self.plane.at_best]
+            arrays |= {f"pool.{name}": array for name, array in self.plane.pool.state().items()}
+            arrays |= {"plane.weights": self.plane.weights, "plane.random": self.plane.random}
+            if self.plane.start is not None:
+                arrays["plane.start"] = self.plane.start
+        return values, arrays
+
+    def resume(self, state: State) -> None:
+        """Take up the state of an earlier run on the same problem and options."""
+        values, arrays = state
+        for name in ("name", "best_primal", "completions", "rounds", "changed", "objective", "seconds", "done"):
+            setattr(self, name, values[name])
+        first, second = values["precision"]
+        self.precision = (first, second)
+        self.labels, self.best = arrays["labels"].copy(), arrays["best"].copy()
+        self._groups = self.problem.convex(self.labels)
+        if self.slack is not None:
+            self.slack = GroupSlack.restored({k[6:]: v for k, v in arrays.items() if k.startswith("slack.")})
+        if self.plane is not None:
+            pool = WorkingSet.restored({k[5:]: v for k, v in arrays.items() if k.startswith("pool.")})
+            primal, gap, at_best = values["plane"]
+            place = arrays["plane.weights"].copy(), pool, arrays["plane.random"].copy()
+            start = arrays.get("plane.start")
+            self.plane = CuttingPlane(*place, 1, None, start, primal, gap, at_best)
