@@ -98,6 +98,7 @@ def _contributions(model: Model, rows: Any, first: Any, second: Any) -> Iterator
         sparse[:, shift:] = layout.attribute_weights(weights)
         dense[:, shift:] = layout.dense_weights(weights)
     start, end, transition = layout.start(weights), layout.end(weights), layout.transition(weights)
+    triple = layout.second(weights)
     last = rows.n_tokens - 1
     for t in range(rows.n_tokens):
         a, b = int(first[t]), int(second[t])
@@ -120,3 +121,9 @@ def _contributions(model: Model, rows: Any, first: Any, second: Any) -> Iterator
             steps = f"{names[c]} → {names[a]}", f"{names[d]} → {names[b]}"
             amount = float(transition[c, a] - transition[d, b])
             yield Contribution("transition", t, "transition", *steps, amount)
+        three = slice(t - 2, t + 1)
+        if layout.order == 2 and t > 1 and np.any(first[three] != second[three]):
+            (c, d, a), (e, f, b) = first[three].tolist(), second[three].tolist()
+            steps = f"{names[c]} {names[d]} → {names[a]}", f"{names[e]} {names[f]} → {names[b]}"
+            amount = float(triple[c, d, a] - triple[e, f, b])
+            yield Contribution("transition", t, "second-order transition", *steps, amount)

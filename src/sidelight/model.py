@@ -15,7 +15,7 @@ from sidelight.features import Extractor, Matrix
 from sidelight.features.layout import Layout
 from sidelight.features.rows import Rows
 from sidelight.objective.margin import ChainBatch
-from sidelight.spaces import ChainSpace, Paths, Transitions
+from sidelight.spaces import Paths, Transitions
 from sidelight.structures import LabelSet
 
 
@@ -42,7 +42,7 @@ class Model:
         empty = np.flatnonzero(rows.lengths == 0)
         if len(empty):
             raise DataError(f"input {int(empty[0])} has no tokens", remedy="leave empty inputs out")
-        return ChainBatch(rows, ChainSpace(rows.starts, len(self.labels), self.allowed), self.layout, n_jobs)
+        return ChainBatch.of(rows, self.layout, allowed=self.allowed, n_jobs=n_jobs)
 
     def paths(self, xs: Sequence[Any] | Rows, *, n_jobs: int | None = -1) -> Paths:
         """Best outputs as numbers, and their scores."""

@@ -17,7 +17,7 @@ from sidelight.model import Model
 from sidelight.spaces import Transitions
 from sidelight.structures import LabelSet
 
-VERSION = 1
+VERSION = 2  # since 2 layouts have an order; a model of order 1 is written as 1, which says nothing of it
 KIND = "sidelight model"
 
 
@@ -38,13 +38,14 @@ def save_model(model: Model, path: str | Path) -> None:
         tensors |= {f"allowed.{part}": getattr(model.allowed, part) for part in ("between", "start", "end")}
     description: dict[str, Any] = {
         "labels": [_plain(name) for name in model.labels.names],
-        "layout": asdict(model.layout),
+        "layout": {name: value for name, value in asdict(model.layout).items() if name != "order" or value != 1},
         "features": spec,
         "sequences": model.sequences,
         "size_by": model.size_by,
         "about": model.about,
     }
-    write_tensors(path, tensors, kind=KIND, version=VERSION, spec=description)
+    version = VERSION if model.layout.order == 2 else 1  # the oldest that can read it
+    write_tensors(path, tensors, kind=KIND, version=version, spec=description)
 
 
 def load_model(path: str | Path) -> Model:

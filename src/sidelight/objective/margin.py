@@ -22,7 +22,7 @@ from sidelight.features.layout import Layout
 from sidelight.features.rows import Rows, scores
 from sidelight.objective.cuts import Cuts, Terms, Worst
 from sidelight.parallel import shards
-from sidelight.spaces import ChainSpace, Cost, LeavingCost, Paths
+from sidelight.spaces import ChainSpace, Cost, LeavingCost, Paths, Space, Transitions, space_of
 
 BLOCK_TOKENS = 8192  # a solver looks at so many tokens between two moves of the weights
 
@@ -32,9 +32,20 @@ class ChainBatch:
     """Inputs of one kind of evidence: their features, and the outputs they may have."""
 
     rows: Rows
-    space: ChainSpace
+    space: Space
     layout: Layout
     n_jobs: int | None = None
+
+    def __post_init__(self) -> None:
+        if self.layout.order == 2 and isinstance(self.space, ChainSpace):
+            raise ValueError("the layout has order 2, the space order 1; make the batch with ChainBatch.of")
+
+    @classmethod
+    def of(
+        cls, rows: Rows, layout: Layout, *, allowed: Transitions | None = None, n_jobs: int | None = None
+    ) -> ChainBatch:
+        """Inputs with all outputs of the layout's order that the allowed transitions leave."""
+        return cls(rows, space_of(rows.starts, layout.n_labels, order=layout.order, allowed=allowed), layout, n_jobs)
 
     def __len__(self) -> int:
         return len(self.rows)
@@ -47,7 +58,9 @@ class ChainBatch:
         """Some of the inputs."""
         return replace(self, rows=self.rows.take(which), space=self.space.take(which))
 
-    def best(self, weights: Floats, *, cost: Cost | LeavingCost | None = None, rng: np.random.Generator | None = None) -> Paths:
+    def best(
+        self, weights: Floats, *, cost: Cost | LeavingCost | None = None, rng: np.random.Generator | None = None
+    ) -> Paths:
         """The best output of each input, with its cost added where one is given."""
         return self.space.best(scores(self.rows, self.layout, weights), cost=cost, rng=rng, n_jobs=self.n_jobs)
 

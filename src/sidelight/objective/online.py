@@ -21,6 +21,8 @@ def perceptron_epoch(
     memory is twice the speed.
     """
     layout, rows = batch.layout, batch.rows
+    if layout.order != 1:
+        raise ValueError("the perceptron is first order; use jlis or structural_svm")
     size = layout.n_labels
     allowed = batch.space.allowed
     closed = np.zeros(

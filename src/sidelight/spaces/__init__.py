@@ -1,5 +1,20 @@
 """Sets of outputs under linear scores."""
 
 from sidelight.spaces.chain import ChainScores, ChainSpace, Cost, GivenScores, LeavingCost, Paths, Transitions
+from sidelight.spaces.second_order import GivenSecondOrderScores, SecondOrderScores, SecondOrderSpace
+from sidelight.spaces.space import Space, space_of
 
-__all__ = ["ChainScores", "ChainSpace", "Cost", "GivenScores", "LeavingCost", "Paths", "Transitions"]
+__all__ = [
+    "ChainScores",
+    "ChainSpace",
+    "Cost",
+    "GivenScores",
+    "GivenSecondOrderScores",
+    "LeavingCost",
+    "Paths",
+    "SecondOrderScores",
+    "SecondOrderSpace",
+    "Space",
+    "Transitions",
+    "space_of",
+]

@@ -1,0 +1,65 @@
+"""What a batch needs of the space of its labelings, whatever the order of the chain."""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sidelight.arrays import Bytes, Floats, Ids, Ints
+from sidelight.spaces.chain import ChainSpace, Cost, LeavingCost, Paths, Transitions
+from sidelight.spaces.second_order import SecondOrderScores, SecondOrderSpace
+
+
+class Space(Protocol):
+    """Label sequences of a batch; `ChainSpace` and `SecondOrderSpace` say what each method does.
+
+    Scores have all that any of them asks for: a first-order space does not look at second-order scores.
+    """
+
+    @property
+    def starts(self) -> Ints: ...
+
+    @property
+    def n_labels(self) -> int: ...
+
+    @property
+    def allowed(self) -> Transitions | None: ...
+
+    def inside(self, admitted: Bytes) -> Space: ...
+
+    def outside(self, admitted: Bytes) -> Space: ...
+
+    def part(self, lo: int, hi: int) -> Space: ...
+
+    def take(self, which: Ints) -> Space: ...
+
+    def best(
+        self,
+        scores: SecondOrderScores,
+        *,
+        cost: Cost | LeavingCost | None = None,
+        rng: np.random.Generator | None = None,
+        n_jobs: int | None = None,
+    ) -> Paths: ...
+
+    def score(self, scores: SecondOrderScores, labels: Ids, *, n_jobs: int | None = None) -> Floats: ...
+
+    def admits(self, labels: Ids) -> Bytes: ...
+
+    def feasible(self, *, n_jobs: int | None = None) -> NDArray[np.bool_]: ...
+
+    def random(self, rng: np.random.Generator, *, n_jobs: int | None = None) -> Ids: ...
+
+
+def space_of(starts: Ints, n_labels: int, *, order: int = 1, allowed: Transitions | None = None) -> Space:
+    """All labelings of sequences, for scores of order 1 or 2.
+
+    >>> space_of(np.array([0, 3]), 2, order=2).admits(np.array([0, 1, 0], dtype=np.int32)).tolist()
+    [1]
+    """
+    if order not in (1, 2):
+        raise ValueError(f"order is {order}; give 1 or 2")
+    chain = ChainSpace(starts, n_labels, allowed)
+    return chain if order == 1 else SecondOrderSpace(chain)
