@@ -1,0 +1,300 @@
+"""Every dynamic program over segmentations, against enumeration of all of them."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import replace
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from drawing import generators, labelings, law, random_scores, random_transitions, starts_of, values_of
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.special import logsumexp
+from scipy.stats import chisquare
+from segmenting import (
+    cost_of,
+    is_member,
+    pieces_of,
+    random_segment_cost,
+    random_segment_scores,
+    random_segments,
+    segment_spaces,
+    segmentations,
+    segments_from,
+    value_of,
+)
+
+from sidelight.errors import Infeasible
+from sidelight.features.rows import offsets_of
+from sidelight.spaces import ChainSpace, Cost
+from sidelight.spaces.segments import GivenSegmentScores, SegmentCost, Segments, SegmentSpace
+
+
+def listed(space, scores, cost=None):
+    """Of every sequence: its segmentations in the space and their values."""
+    out = []
+    for first, last in pairwise(map(int, space.starts)):
+        members = [p for p in segmentations(space.n_labels, last - first) if is_member(space, first, p)]
+        values = [value_of(scores, first, p) + (cost_of(cost, first, p) if cost else 0.0) for p in members]
+        out.append((members, np.array(values)))
+    return out
+
+
+def first_empty(space, expected):
+    """The first sequence without a segmentation, or None."""
+    return next((i for i, (members, _) in enumerate(expected) if not members), None)
+
+
+@law(200)
+@given(
+    segment_spaces(),
+    generators(),
+    st.booleans(),
+    st.sampled_from([None, "plain", "weighted"]),
+    st.sampled_from([None, 2]),
+)
+def test_best(space, rng, tied, costs, n_jobs):
+    scores = random_segment_scores(rng, space, tied=tied)
+    cost = None if costs is None else random_segment_cost(rng, space, tied=tied, weighted=costs == "weighted")
+    expected = listed(space, scores, cost)
+    empty = first_empty(space, expected)
+    if empty is not None:
+        with pytest.raises(Infeasible, match=f"sequence {empty}:"):
+            space.best(scores, cost=cost, n_jobs=n_jobs)
+        return
+    found = space.best(scores, cost=cost, n_jobs=n_jobs)
+    for i, (members, values) in enumerate(expected):
+        first, last = int(space.starts[i]), int(space.starts[i + 1])
+        mine = members.index(pieces_of(found.segments, first, last))
+        np.testing.assert_allclose(found.values[i], values.max(), rtol=1e-12, atol=1e-12)
+        np.testing.assert_allclose(values[mine], values.max(), rtol=1e-12, atol=1e-12)
+        if cost is not None:
+            right = pieces_of(cost.targets, first, last)
+            np.testing.assert_allclose(found.targets[i], value_of(scores, first, right), rtol=1e-12, atol=1e-12)
+            price = cost_of(cost, first, members[mine])
+            np.testing.assert_allclose(cost.of(space.starts, found.segments)[i], price, rtol=1e-12, atol=1e-12)
+    assert len(found.targets) == (0 if cost is None else len(expected))
+
+
+@law(120)
+@given(segment_spaces(), generators(), st.booleans(), st.integers(1, 7))
+def test_k_best(space, rng, tied, k):
+    scores = random_segment_scores(rng, space, tied=tied)
+    expected = listed(space, scores)
+    empty = first_empty(space, expected)
+    if empty is not None:
+        with pytest.raises(Infeasible, match=f"sequence {empty}:"):
+            space.k_best(scores, k)
+        return
+    found, values = space.k_best(scores, k, n_jobs=2)
+    for i, (members, all_values) in enumerate(expected):
+        first, last = int(space.starts[i]), int(space.starts[i + 1])
+        best = np.sort(all_values)[::-1][:k]
+        np.testing.assert_allclose(values[i, : len(best)], best, rtol=1e-12, atol=1e-12)
+        outputs = [pieces_of(one, first, last) for one in found[: len(best)]]
+        assert len(set(outputs)) == len(outputs)
+        for output, value in zip(outputs, best):
+            np.testing.assert_allclose(all_values[members.index(output)], value, rtol=1e-12, atol=1e-12)
+        assert np.all(values[i, len(best) :] == -np.inf)
+        assert all(np.all(one.labels[first:last] == -1) for one in found[len(best) :])
+
+
+def expectations(space, scores):
+    """Beliefs by summing over all segmentations."""
+    tokens, size = int(space.starts[-1]), space.n_labels
+    shapes = (tokens, size), (tokens, size), (tokens, space.max_length, size), (size, size), size, size
+    covers, firsts, segments, transition, start, end = map(np.zeros, shapes)
+    logs = []
+    for i, (members, values) in enumerate(listed(space, scores)):
+        at = int(space.starts[i])
+        logs.append(logsumexp(values))
+        for pieces, weight in zip(members, np.exp(values - logs[-1])):
+            start[pieces[0][2]] += weight
+            end[pieces[-1][2]] += weight
+            for one, other in pairwise(pieces):
+                transition[one[2], other[2]] += weight
+            for a, b, label in pieces:
+                covers[at + a : at + b + 1, label] += weight
+                firsts[at + a, label] += weight
+                segments[at + b, b - a, label] += weight
+    return np.array(logs), covers, firsts, segments, transition, start, end
+
+
+@law(150)
+@given(segment_spaces(), generators(), st.booleans(), st.sampled_from([None, 2]))
+def test_log_sums_and_beliefs(space, rng, tied, n_jobs):
+    scores = random_segment_scores(rng, space, tied=tied)
+    empty = first_empty(space, listed(space, scores))
+    if empty is not None:
+        for act in (space.log_sums, space.beliefs):
+            with pytest.raises(Infeasible, match=f"sequence {empty}:"):
+                act(scores, n_jobs=n_jobs)
+        return
+    expected = expectations(space, scores)
+    found = space.beliefs(scores, n_jobs=n_jobs)
+    np.testing.assert_allclose(space.log_sums(scores, n_jobs=n_jobs), expected[0], rtol=1e-10, atol=1e-10)
+    for name, one, other in zip(found._fields, found, expected):
+        np.testing.assert_allclose(one, other, rtol=1e-9, atol=1e-10, err_msg=name)
+
+
+@law(40)
+@given(segment_spaces(masked=False), generators())
+def test_scaled_beliefs_of_a_few_sequences(space, rng):
+    scores = random_segment_scores(rng, space, tied=False)
+    count = len(space.starts) - 1
+    scales = rng.normal(size=count)
+    lo = int(rng.integers(count))
+    found = space.block_beliefs(scores, lo, count, scales)
+    totals = [np.zeros_like(found.transition), np.zeros_like(found.start), np.zeros_like(found.end)]
+    at = int(space.starts[lo])
+    for i in range(lo, count):
+        first, last = int(space.starts[i]), int(space.starts[i + 1])
+        alone = GivenSegmentScores(scores.tokens[first:last], scores.lasts[first:last], *edges(scores))
+        one = space.part(i, i + 1).beliefs(alone)
+        np.testing.assert_allclose(found.log_sums[i - lo], one.log_sums[0])
+        for name in ("tokens", "firsts", "segments"):
+            mine = getattr(found, name)[first - at : last - at]
+            np.testing.assert_allclose(mine, scales[i] * getattr(one, name), rtol=1e-10, atol=1e-12)
+        for total, part in zip(totals, one[4:]):
+            total += scales[i] * part
+    for total, part in zip(totals, found[4:]):
+        np.testing.assert_allclose(part, total, rtol=1e-9, atol=1e-12)
+
+
+def edges(scores):
+    return scores.transition, scores.start, scores.end
+
+
+@law(60)
+@given(segment_spaces(), generators())
+def test_score(space, rng):
+    scores = random_segment_scores(rng, space, tied=False)
+    given_segments = random_segments(rng, space)
+    found = space.score(scores, given_segments, n_jobs=2)
+    for i, (first, last) in enumerate(pairwise(map(int, space.starts))):
+        expected = value_of(scores, first, pieces_of(given_segments, first, last))
+        np.testing.assert_allclose(found[i], expected, rtol=1e-12, atol=1e-12)
+
+
+def test_a_segment_that_is_too_long_scores_minus_infinity():
+    space = SegmentSpace(offsets_of([3]), 1, 2)
+    scores = random_segment_scores(np.random.default_rng(0), space, tied=False)
+    assert space.score(scores, segments_from([((0, 2, 0),)]))[0] == -np.inf
+    assert space.score(scores, segments_from([((0, 1, 0), (2, 2, 0))]))[0] > -np.inf
+
+
+@pytest.mark.parametrize("runs", [False, True])
+def test_samples_follow_the_distribution(runs):
+    rng = np.random.default_rng(3)
+    copies = 4000
+    one = SegmentSpace(offsets_of([3]), 2, 2, runs=runs)
+    one = replace(one, allowed=random_transitions(rng, 2, 1.0)).inside(np.array([[1, 1], [1, 1], [1, 0]], np.uint8))
+    scores = random_segment_scores(rng, one, tied=False)
+    members, values = listed(one, scores)[0]
+    many = SegmentSpace(offsets_of([3] * copies), 2, 2, runs=runs, allowed=one.allowed)
+    many = many.inside(np.tile(one.admitted, (copies, 1)))
+    repeated = GivenSegmentScores(
+        np.tile(scores.tokens, (copies, 1)), np.tile(scores.lasts, (copies, 1, 1)), *edges(scores)
+    )
+    found = many.sample(repeated, np.random.default_rng(0))
+    again = many.sample(repeated, np.random.default_rng(0), n_jobs=2)
+    np.testing.assert_array_equal(found.labels, again.labels)
+    np.testing.assert_array_equal(found.begins, again.begins)
+    counts = Counter(pieces_of(found, 3 * i, 3 * i + 3) for i in range(copies))
+    assert set(counts) <= set(members)
+    expected = copies * np.exp(values - logsumexp(values))
+    assert chisquare([counts[member] for member in members], expected).pvalue > 0.001
+
+
+@law(60)
+@given(segment_spaces(), generators())
+def test_samples_are_in_the_space(space, rng):
+    scores = random_segment_scores(rng, space, tied=False)
+    empty = first_empty(space, listed(space, scores))
+    if empty is not None:
+        with pytest.raises(Infeasible, match=f"sequence {empty}:"):
+            space.sample(scores, rng)
+        return
+    found = space.sample(scores, rng)
+    for first, last in pairwise(map(int, space.starts)):
+        assert is_member(space, first, pieces_of(found, first, last))
+
+
+@law(80)
+@given(starts_of(), st.integers(1, 3), generators(), st.booleans(), st.booleans(), st.booleans())
+def test_segments_of_one_token_are_a_chain(starts, size, rng, runs, masked, costly):
+    """With max_length 1 the space, its best, its values and its log-sums are those of a first-order chain."""
+    tokens = int(starts[-1])
+    plain = random_scores(rng, tokens, size, tied=False)
+    zeros = np.zeros((tokens, 1, size))
+    scores = GivenSegmentScores(plain.tokens, zeros, plain.transition, plain.start, plain.end)
+    chain, space = ChainSpace(starts, size), SegmentSpace(starts, size, 1, runs=runs)
+    if masked:
+        allowed = random_transitions(rng, size, 0.8)
+        allowed.between[np.arange(size), np.arange(size)] = 1
+        allowed.start[0] = allowed.end[0] = 1
+        chain, space = replace(chain, allowed=allowed), replace(space, allowed=allowed)
+    cost = segment_cost = None
+    if costly:
+        costs = np.abs(rng.normal(size=(size, size)))
+        targets = rng.integers(0, size, tokens).astype(np.int32)
+        cost = Cost(targets, costs)
+        segment_cost = SegmentCost(Segments(targets, np.ones(tokens, np.uint8)), targets, costs, costs)
+    one, other = chain.best(plain, cost=cost), space.best(scores, cost=segment_cost)
+    np.testing.assert_array_equal(one.labels, other.segments.labels)
+    assert np.all(other.segments.begins == 1)
+    np.testing.assert_allclose(one.values, other.values, rtol=1e-12, atol=1e-12)
+    np.testing.assert_allclose(one.targets, other.targets, rtol=1e-12, atol=1e-12)
+    for i, (first, last) in enumerate(pairwise(map(int, starts))):
+        paths = labelings(size, last - first)
+        inside = np.ones(len(paths), bool)
+        if masked:
+            inside = np.array([is_member(space, first, tuple((t, t, int(y)) for t, y in enumerate(p))) for p in paths])
+        total = logsumexp(values_of(plain, first, paths)[inside])
+        np.testing.assert_allclose(space.log_sums(scores)[i], total, rtol=1e-10, atol=1e-10)
+
+
+@law(40)
+@given(segment_spaces(), generators())
+def test_parts_agree_with_the_whole(space, rng):
+    scores = random_segment_scores(rng, space, tied=False)
+    if first_empty(space, listed(space, scores)) is not None:
+        return
+    whole = space.best(scores)
+    for i, (first, last) in enumerate(pairwise(map(int, space.starts))):
+        alone = GivenSegmentScores(scores.tokens[first:last], scores.lasts[first:last], *edges(scores))
+        part = space.part(i, i + 1).best(alone)
+        np.testing.assert_array_equal(part.segments.labels, whole.segments.labels[first:last])
+        np.testing.assert_array_equal(part.segments.begins, whole.segments.begins[first:last])
+        assert part.values[0] == whole.values[i]
+
+
+def test_minus_infinity_in_scores_is_a_mask():
+    space = SegmentSpace(offsets_of([3]), 2, 3)
+    scores = random_segment_scores(np.random.default_rng(0), space, tied=False)
+    scores.lasts[:, 1:] = -np.inf
+    scores.tokens[1, 0] = -np.inf
+    assert pieces_of(space.best(scores).segments, 0, 3)[1] == (1, 1, 1)
+    found = space.beliefs(scores)
+    assert np.all(np.isfinite(found.tokens))
+    assert found.tokens[1, 0] == 0.0
+    np.testing.assert_allclose(found.tokens[1, 1], 1.0)
+    assert np.all(found.segments[:, 1:] == 0.0)
+
+
+def test_far_apart_scores_do_not_overflow():
+    space = SegmentSpace(offsets_of([4, 4]), 2, 3)
+    plain = random_segment_scores(np.random.default_rng(0), space, tied=False)
+    scores = GivenSegmentScores(*(1e4 * part for part in (plain.tokens, plain.lasts, *edges(plain))))
+    np.testing.assert_allclose(space.log_sums(scores), space.best(scores).values, rtol=1e-12)
+    found = space.beliefs(scores)
+    np.testing.assert_allclose(found.tokens.sum(1), 1.0)
+
+
+def test_no_sequences():
+    space = SegmentSpace(offsets_of([]), 2, 3)
+    scores = random_segment_scores(np.random.default_rng(0), space, tied=False)
+    assert len(space.best(scores).values) == len(space.log_sums(scores)) == 0
+    assert space.beliefs(scores).segments.shape == (0, 3, 2)
