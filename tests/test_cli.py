@@ -13,7 +13,7 @@ from typer.testing import CliRunner
 import sidelight
 from sidelight.cli import app
 from sidelight.commands import train
-from sidelight.training import LEARNERS
+from sidelight.recipes import LEARNERS
 
 COMMANDS = ("quickstart", "train", "predict", "evaluate", "explain", "describe", "reproduce")
 
@@ -47,8 +47,8 @@ def test_each_command_has_help_with_an_example(command: str) -> None:
 
 def test_the_help_of_train_says_what_the_library_knows() -> None:
     text = " ".join(CliRunner().invoke(app, ["train", "--help"]).stdout.split())
-    for name, line in LEARNERS.items():
-        assert f"{name}: {line}" in text
+    for name, entry in LEARNERS.items():
+        assert f"{name}: {entry.line}" in text
     assert "[default: squared_hinge]" in text and "unlabeled 0.1" in text
 
 

@@ -17,7 +17,9 @@ from sidelight.features import FeatureSet, Matrix
 from sidelight.features.rows import Rows
 from sidelight.model import Model, as_sequences
 from sidelight.records import Callback, Round
-from sidelight.training import DEFAULT_PRICES, Settings, Training
+from sidelight.recipes import Recipe
+from sidelight.settings import DEFAULT_PRICES, Settings
+from sidelight.training import Training
 
 
 class _Estimator:
@@ -29,7 +31,7 @@ class _Estimator:
         self,
         *,
         features: FeatureSet | None = None,
-        learner: str = "jlis",
+        learner: str | Recipe = "jlis",
         loss: str = "squared_hinge",
         prices: Mapping[str, float] | None = None,
         cost: Mapping[tuple[Any, Any], float] | None = None,
@@ -104,7 +106,7 @@ class _Estimator:
         pieces = self._evidence(evidence, y, sample_weight)
         before = getattr(self, "model_", None)
         memory = getattr(self, "_perceptron", None)
-        self._run(Training(self._settings(), pieces, before=before, go_on=True, perceptron=memory))
+        self._run(Training(self._settings(), pieces, before=before, go_on=True, memory=memory))
         return self
 
     def predict(self, xs: Any) -> list[Any]:

@@ -64,12 +64,14 @@ class Partial(Evidence):
 class Candidates(Evidence):
     """For each token the labels it may have; `None` where any label may be. The admitted set is their product.
 
-    Where the right label of a token is known besides, `known` says it; it must be among the token's candidates.
+    Where the right label of a token is known besides, `known` says it; it must be among the token's candidates. Where
+    there is a guess to begin with, `initial` says it (learners that begin with labels otherwise draw them at random).
     """
 
     kind: ClassVar[str] = "candidates"
     y: Sequence[Collection[Any] | None]
     known: Sequence[Any | None] | None = field(default=None, kw_only=True)
+    initial: Sequence[Any | None] | None = field(default=None, kw_only=True)
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,10 +15,11 @@ from sidelight.commands.outputs import check_writable, write
 from sidelight.commands.trials import Trials, summary
 from sidelight.data import write_text_atomically
 from sidelight.progress import Progress
-from sidelight.training import DEFAULT_PRICES, LEARNERS
+from sidelight.recipes import LEARNERS
+from sidelight.settings import DEFAULT_PRICES
 
 GRID = "0.1,1,10"
-_LEARNERS = "; ".join(f"{name}: {line}" for name, line in LEARNERS.items())
+_LEARNERS = "; ".join(f"{name}: {entry.line}" for name, entry in LEARNERS.items())
 _DEFAULTS = ", ".join(f"{kind} {price:g}" for kind, price in DEFAULT_PRICES.items())
 
 

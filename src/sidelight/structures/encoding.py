@@ -25,6 +25,7 @@ class Encoded:
     targets: Ids  # [T] known labels, -1 elsewhere
     admitted: Bytes | None  # [T, L], None when no input restricts its labels
     starts: Ints  # [N + 1]
+    initial: Ids  # [T] labels to begin with, -1 elsewhere
 
     def of_kind(self, *kinds: str) -> Ints:
         """The inputs of these kinds."""
@@ -49,6 +50,7 @@ def encode(evidence: Sequence[Evidence], labels: LabelSet, starts: Ints, *, sequ
     """Check outputs and turn them into numbers; raises `DataError` naming the evidence, its file and line."""
     tokens = int(starts[-1])
     targets = np.full(tokens, -1, dtype=np.int32)
+    initial = np.full(tokens, -1, dtype=np.int32)
     restricted = any(isinstance(piece, (Partial, Candidates)) for piece in evidence)
     admitted = np.ones((tokens, len(labels)), dtype=np.uint8) if restricted else None
     number = labels.number
@@ -77,6 +79,12 @@ def encode(evidence: Sequence[Evidence], labels: LabelSet, starts: Ints, *, sequ
                         raise unknown_label(evidence, i, t, label, labels)
                 known = None if piece.known is None else piece.known[t]
                 admitted[first + t] = labels.mask(options if known is None else [known])
+                guess = None if piece.initial is None else piece.initial[t]
+                if guess is not None:
+                    initial[first + t] = number.get(guess, -1)
+                    if initial[first + t] < 0 or admitted[first + t, initial[first + t]] == 0:
+                        problem = f"the initial label {guess!r} is not among the candidates"
+                        raise trouble(piece, i, problem=problem, remedy="begin with a candidate", token=t)
     return Encoded(
         [piece.kind for piece in evidence],
         np.array([piece.weight for piece in evidence], dtype=np.float64),
@@ -84,6 +92,7 @@ def encode(evidence: Sequence[Evidence], labels: LabelSet, starts: Ints, *, sequ
         targets,
         admitted,
         starts,
+        initial,
     )
 
 

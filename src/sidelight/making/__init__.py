@@ -1,0 +1,1 @@
+"""From encoded evidence to a learner, one family of recipes per file."""

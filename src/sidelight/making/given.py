@@ -1,0 +1,93 @@
+"""What a learner is made from: evidence as arrays, features, labels, settings."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from sidelight.arrays import Floats, Ints
+from sidelight.data.checks import trouble
+from sidelight.errors import DataError
+from sidelight.evidence import Evidence
+from sidelight.features.layout import Layout
+from sidelight.features.rows import Rows
+from sidelight.objective.margin import ChainBatch
+from sidelight.settings import Settings
+from sidelight.spaces import ChainSpace, Transitions
+from sidelight.structures import LabelSet
+from sidelight.structures.encoding import Encoded
+
+
+@dataclass(frozen=True, slots=True)
+class Given:
+    """One fit's data, checked and encoded."""
+
+    settings: Settings
+    evidence: Sequence[Evidence]
+    rows: Rows
+    labels: LabelSet
+    encoded: Encoded
+    layout: Layout
+    allowed: Transitions | None
+    start: Floats | None = None  # weights of an earlier fit, in this layout
+    go_on: bool = False  # stay near them: `partial_fit`
+
+    def batch(self, which: Ints) -> ChainBatch:
+        """Some of the inputs with the space of their outputs."""
+        rows = self.rows if len(which) == len(self.rows) else self.rows.take(which)
+        space = ChainSpace(rows.starts, len(self.labels), self.allowed)
+        return ChainBatch(rows, space, self.layout, self.settings.n_jobs)
+
+    def prices(self) -> Floats:
+        """Weight times price of every input. # [N]"""
+        kinds = np.array([self.settings.price(kind) for kind in self.encoded.kinds])
+        return np.asarray(self.encoded.weights * kinds, dtype=np.float64)
+
+    def only(self, kinds: Sequence[str]) -> None:
+        """Raise `DataError` at the first piece of evidence that is of another kind."""
+        for i, kind in enumerate(self.encoded.kinds):
+            if kind not in kinds:
+                name = self.settings.recipe.name
+                known = " and ".join(word.capitalize() for word in kinds)
+                problem = f"the learner {name} learns from {known} only"
+                raise trouble(self.evidence[i], i, problem=problem, remedy="use the learner jlis, or leave it out")
+
+    def costs(self) -> Floats:
+        """The cost of predicting l where y is right. # [L, L]"""
+        settings, size = self.settings, len(self.labels)
+        costs = 1.0 - np.eye(size)
+        for (right, predicted), value in (settings.cost or {}).items():
+            if right not in self.labels or predicted not in self.labels:
+                raise DataError(f"cost names an unknown label in {(right, predicted)}", remedy="use known labels")
+            costs[self.labels.number[right], self.labels.number[predicted]] = value
+        if np.any(np.diag(costs) != 0) or np.any(costs < 0):
+            raise ValueError("a cost is negative, or a right label has a cost")
+        weights = settings.class_weight
+        if weights == "balanced":
+            known = self.encoded.targets[self.encoded.targets >= 0]
+            counts = np.bincount(known, minlength=size)
+            costs *= np.where(counts > 0, len(known) / (size * np.maximum(counts, 1)), 1.0)[:, None]
+        elif isinstance(weights, Mapping):
+            for label, weight in weights.items():
+                if label not in self.labels:
+                    raise DataError(f"class_weight names the unknown label {label!r}", remedy="use known labels")
+                costs[self.labels.number[label]] *= weight
+        elif weights is not None:
+            raise ValueError(f"class_weight is {weights!r}; give a mapping or 'balanced'")
+        return costs
+
+    def sizes(self) -> Floats:
+        """κ(x). # [N]"""
+        settings = self.settings
+        if settings.size_by == "tokens":
+            return self.rows.lengths.astype(np.float64)
+        if settings.size_by == "one":
+            return np.ones(len(self.rows))
+        if not callable(settings.size):
+            raise ValueError(f"size is {settings.size!r}; give 'tokens', 'one' or a function")
+        sizes = np.array([float(settings.size(piece.x)) for piece in self.evidence])
+        if not np.all(sizes > 0):
+            raise ValueError("size gave a number that is not positive")
+        return sizes

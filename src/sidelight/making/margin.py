@@ -1,0 +1,61 @@
+"""Structural SVM, J-LIS and latent margin learning: Gold, companion answers, and what is to be completed."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from sidelight.arrays import NO_FLOATS
+from sidelight.learners.margin import MarginLearner, MarginOptions
+from sidelight.making.given import Given
+from sidelight.objective.completion import Latent, LatentProblem, Positive
+from sidelight.objective.margin import NegativeTerms, TargetTerms
+from sidelight.spaces import Cost
+
+MOST_ROUNDS = 1000
+
+
+def options_of(given: Given) -> MarginOptions:
+    """The settings that concern margin learners."""
+    settings = given.settings
+    return MarginOptions(
+        2 if settings.loss == "squared_hinge" else 1,
+        settings.tolerance,
+        settings.violation,
+        settings.decrease,
+        settings.max_completions,
+        MOST_ROUNDS if settings.max_rounds is None else settings.max_rounds,
+        settings.random_ties,
+        settings.seed,
+    )
+
+
+def problem_of(given: Given) -> LatentProblem:
+    """The four groups of terms."""
+    encoded, rows = given.encoded, given.rows
+    costs, prices, sizes = given.costs(), given.prices(), given.sizes()
+    gold = encoded.of_kind("gold")
+    latent = encoded.of_kind("partial", "candidates", "unlabeled")
+    negative = np.flatnonzero(encoded.answers == -1)
+    positive = np.flatnonzero(encoded.answers == 1)
+    gold_cost = Cost(encoded.targets[rows.tokens_of(gold)], costs, NO_FLOATS)
+    latent_tokens = rows.tokens_of(latent)
+    latent_cost = Cost(np.zeros(len(latent_tokens), dtype=np.int32), costs, NO_FLOATS)
+    admitted = None if encoded.admitted is None else encoded.admitted[latent_tokens]
+    return LatentProblem(
+        TargetTerms(given.batch(gold), gold_cost, prices[gold]),
+        Latent(TargetTerms(given.batch(latent), latent_cost, prices[latent]), admitted),
+        NegativeTerms(given.batch(negative), sizes[negative], prices[negative]),
+        Positive(given.batch(positive), sizes[positive], prices[positive]),
+    )
+
+
+def make(given: Given) -> MarginLearner:
+    """The learner for `jlis` and its special cases."""
+    return MarginLearner.fresh(
+        problem_of(given),
+        options_of(given),
+        size=given.layout.size,
+        start=given.start,
+        origin=given.start if given.go_on else None,
+        name=given.settings.recipe.name,
+    )

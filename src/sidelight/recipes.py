@@ -1,0 +1,204 @@
+"""Every learner under its name in the literature.
+
+A recipe is a name with options; an estimator takes the name alone, `Tagger(learner="cllp")`, or the recipe,
+`Tagger(learner=recipes.cllp(discount=3.0))`. `LEARNERS` lists them all with what they minimise, the inference they
+need, whether a step size must be tuned, and how they stop.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from sidelight.learners.candidates import CandidateOptions
+from sidelight.objective.candidates import Margins
+
+
+@dataclass(frozen=True, slots=True)
+class Recipe:
+    """A learner's name; the kinds below have its options."""
+
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class LatentMargins(Recipe):
+    """Margins with completion: `jlis`, and `structural_svm` where nothing is to be completed."""
+
+    gold_only: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class AveragedPerceptron(Recipe):
+    """`perceptron`."""
+
+
+@dataclass(frozen=True, slots=True)
+class CandidateMargins(Recipe):
+    """`cllp` and `mms`."""
+
+    margins: Margins
+    inside: float  # C1 as a multiple of C2
+    options: CandidateOptions
+
+
+@dataclass(frozen=True, slots=True)
+class Picked(Recipe):
+    """`naive`: a structural SVM on one labeling out of the candidates."""
+
+
+@dataclass(frozen=True, slots=True)
+class AllLabelings(Recipe):
+    """`cl_svm`: a structural SVM on all candidate labelings."""
+
+    at_most: int = 5_000_000
+
+
+def jlis() -> Recipe:
+    """J-LIS: margin learning from every kind of evidence (Chang, Srikumar, Goldwasser and Roth 2010)."""
+    return LatentMargins("jlis")
+
+
+def structural_svm() -> Recipe:
+    """The structural SVM on Gold, by cutting planes and dual coordinate descent (Tsochantaridis et al. 2005)."""
+    return LatentMargins("structural_svm", gold_only=True)
+
+
+def perceptron() -> Recipe:
+    """The averaged structured perceptron on Gold (Collins 2002)."""
+    return AveragedPerceptron("perceptron")
+
+
+def cllp(
+    *,
+    solver: str = "two_slack",
+    inside: float = 1.0,
+    precision: float = 8.0,
+    threshold: float = 0.1,
+    precision_inside: float | None = None,
+    threshold_inside: float | None = None,
+    discount: float = 2.0,
+    max_completions: int = 30,
+) -> Recipe:
+    """Candidate labels for local parts, margins inside and outside them (CLLP).
+
+    `inside` is C1 as a multiple of C2, the price of the evidence. `precision` and `threshold` are ε2 and t2 per unit of
+    price, with ε1 and t1 the same unless given; `discount` is d. `solver` is "two_slack" or "dual_coordinate".
+    """
+    options = _options(solver, precision, threshold, precision_inside, threshold_inside, discount, max_completions)
+    return CandidateMargins("cllp", "cllp", inside, options)
+
+
+def mms(
+    *,
+    solver: str = "two_slack",
+    precision: float = 8.0,
+    threshold: float = 0.1,
+    discount: float = 2.0,
+    max_completions: int = 30,
+) -> Recipe:
+    """Maximum margin set learning: the best candidate against what is outside (Luo and Orabona 2010)."""
+    options = _options(solver, precision, threshold, None, None, discount, max_completions)
+    return CandidateMargins("mms", "mms", 1.0, options)
+
+
+def naive() -> Recipe:
+    """A structural SVM on one label per token, drawn from its candidates."""
+    return Picked("naive")
+
+
+def cl_svm(*, at_most: int = 5_000_000) -> Recipe:
+    """A structural SVM on every candidate labeling as if it were Gold; refuses more than `at_most` labelings."""
+    return AllLabelings("cl_svm", at_most)
+
+
+class Entry(NamedTuple):
+    """A line of the table of learners (thesis Table 2.2)."""
+
+    make: Callable[..., Recipe]
+    evidence: str
+    minimises: str
+    inference: str
+    step_size: str
+    stops: str
+
+    @property
+    def line(self) -> str:
+        """What it is, in one line."""
+        return (self.make.__doc__ or "").split("\n")[0].rstrip(".")
+
+
+LEARNERS: dict[str, Entry] = {
+    "jlis": Entry(
+        jlis,
+        "all kinds",
+        "½‖w‖² + C1 Σ margin loss on Gold + C2 Σ loss on companion answers",
+        "loss-augmented, argmax",
+        "none",
+        "relative decrease between completions",
+    ),
+    "structural_svm": Entry(structural_svm, "Gold", "½‖w‖² + C Σ margin loss", "loss-augmented", "none", "duality gap"),
+    "cllp": Entry(
+        cllp,
+        "Candidates, Partial, Gold, Unlabeled",
+        "½‖w‖² + C1 Σ margin inside the candidates + C2 Σ margin outside",
+        "loss-augmented, inside and outside candidates",
+        "none",
+        "precision at its threshold and no decrease",
+    ),
+    "mms": Entry(
+        mms,
+        "Candidates, Partial, Gold, Unlabeled",
+        "½‖w‖² + C Σ margin between the best candidate and what is outside",
+        "loss-augmented outside candidates, argmax inside",
+        "none",
+        "precision at its threshold and no decrease",
+    ),
+    "naive": Entry(
+        naive, "Candidates, Gold", "as structural_svm, labels picked", "loss-augmented", "none", "duality gap"
+    ),
+    "cl_svm": Entry(
+        cl_svm, "Candidates, Gold", "as structural_svm, all labelings as Gold", "loss-augmented", "none", "duality gap"
+    ),
+    "perceptron": Entry(perceptron, "Gold", "mistakes, online", "argmax", "none", "epochs, or none wrong"),
+}
+
+
+def recipe_of(learner: str | Recipe) -> Recipe:
+    """The recipe itself, or that of a name with its default options.
+
+    >>> recipe_of("mms").name
+    'mms'
+    """
+    if isinstance(learner, Recipe):
+        return learner
+    if learner not in LEARNERS:
+        raise ValueError(f"learner is {learner!r}; there are {', '.join(LEARNERS)}")
+    return LEARNERS[learner].make()
+
+
+def _options(
+    solver: str,
+    precision: float,
+    threshold: float,
+    precision_inside: float | None,
+    threshold_inside: float | None,
+    discount: float,
+    max_completions: int,
+) -> CandidateOptions:
+    if solver not in ("two_slack", "dual_coordinate"):
+        raise ValueError(f"solver is {solver!r}; give 'two_slack' or 'dual_coordinate'")
+    if not discount > 1.0:
+        raise ValueError(f"discount is {discount}; give a number above 1")
+    first = precision if precision_inside is None else precision_inside
+    last = threshold if threshold_inside is None else threshold_inside
+    if min(last, threshold) <= 0 or first < last or precision < threshold:
+        raise ValueError("a threshold is not positive, or above the precision that comes down to it")
+    return CandidateOptions(
+        "two_slack" if solver == "two_slack" else "dual_coordinate",
+        (first, precision),
+        (last, threshold),
+        discount,
+        max_completions=max_completions,
+    )

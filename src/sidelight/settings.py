@@ -1,0 +1,79 @@
+"""An estimator's parameters, checked."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from sidelight.features import FeatureSet
+from sidelight.recipes import Recipe, recipe_of
+
+DEFAULT_PRICES: dict[str, float] = {"gold": 1.0, "partial": 1.0, "candidates": 1.0, "companion": 1.0, "unlabeled": 0.1}
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """An estimator's parameters, checked."""
+
+    sequences: bool
+    features: FeatureSet | None
+    learner: str | Recipe
+    loss: str
+    prices: Mapping[str, float] | None
+    cost: Mapping[tuple[Any, Any], float] | None
+    class_weight: Mapping[Any, float] | str | None
+    labels: Sequence[Any] | None
+    scheme: str | None
+    allowed: Iterable[tuple[Any, Any]] | None
+    size: str | Callable[[Any], float] | None
+    bias: bool
+    tolerance: float
+    violation: float
+    decrease: float
+    max_rounds: int | None
+    max_completions: int
+    patience: int
+    random_ties: bool
+    warm_start: bool
+    freeze_vocabulary: bool
+    n_jobs: int | None
+    seed: int
+    callbacks: Sequence[Any]
+    checkpoint: str | Path | None
+
+    def __post_init__(self) -> None:
+        _ = self.recipe
+        if self.loss not in ("squared_hinge", "hinge"):
+            raise ValueError(f"loss is {self.loss!r}; give 'squared_hinge' or 'hinge'")
+        if self.scheme not in (None, "BIO"):
+            raise ValueError(f"scheme is {self.scheme!r}; give 'BIO' or None")
+        for kind, price in (self.prices or {}).items():
+            if kind not in DEFAULT_PRICES:
+                raise ValueError(f"prices has {kind!r}; there are {', '.join(DEFAULT_PRICES)}")
+            if not (price >= 0 and np.isfinite(price)):
+                raise ValueError(f"the price of {kind} is {price}; give a number that is not negative")
+        for name in ("tolerance", "violation", "decrease"):
+            if not getattr(self, name) >= 0:
+                raise ValueError(f"{name} is {getattr(self, name)}; give a number that is not negative")
+        if self.patience < 1:
+            raise ValueError(f"patience is {self.patience}; give 1 or more")
+        if self.max_rounds is not None and self.max_rounds < 1:
+            raise ValueError(f"max_rounds is {self.max_rounds}; give 1 or more")
+
+    @property
+    def recipe(self) -> Recipe:
+        """The learner with its options; raises ValueError for an unknown name."""
+        return recipe_of(self.learner)
+
+    def price(self, kind: str) -> float:
+        return {**DEFAULT_PRICES, **(self.prices or {})}[kind]
+
+    @property
+    def size_by(self) -> str:
+        if self.size is None:
+            return "tokens" if self.sequences else "one"
+        return self.size if isinstance(self.size, str) else "function"
