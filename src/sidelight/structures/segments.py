@@ -1,0 +1,210 @@
+"""Token labels as labelled segments, and back.
+
+Scheme "BIO": B-X begins a segment of label X and I-X goes on with it; every O is a segment of its own, of one token. A
+segment that is longer than the greatest length cannot be represented and is refused: cut in two it would read as two.
+
+No scheme: a segment is a maximal run of one label. A run that is longer than the greatest length M is cut from the left
+into pieces of M tokens and a rest of 1 to M tokens, and pieces of one run are one run again on the way back. A space
+with `runs` admits just these segmentations: a label may follow itself only after a piece of M tokens. So token
+labelings and segmentations are one to one, and going there and back is a round trip.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from sidelight.arrays import Bytes, Floats, Ids, Ints
+from sidelight.errors import DataError
+from sidelight.spaces.segments import Segments
+from sidelight.structures.labels import LabelSet
+
+OUTSIDE = "O"
+Span = tuple[int, int, Any]  # first token, last token, label; the last token is part of the segment
+
+
+class Fault(NamedTuple):
+    """Why a token labeling is not a segmentation."""
+
+    sequence: int
+    token: int  # within the sequence
+    problem: str
+    remedy: str
+
+
+@dataclass(frozen=True, slots=True)
+class SegmentScheme:
+    """The token labels and the segment labels of a task, and how they go together; made by `segment_scheme`."""
+
+    bio: bool
+    tokens: LabelSet  # K token labels
+    segments: LabelSet  # L segment labels
+    segment_of: Ids  # [K] the segment label of a token label
+    first: Ids  # [L] the token label of a segment's first token
+    inside: Ids  # [L] of the others
+
+    def longest(self, max_length: int) -> Ints:
+        """The most tokens a segment of each label may have. # [L]"""
+        out = np.full(len(self.segments), max_length, dtype=np.int64)
+        if self.bio and OUTSIDE in self.segments:
+            out[self.segments.number[OUTSIDE]] = 1
+        return out
+
+    def encode(self, starts: Ints, labels: Ids, *, max_length: int) -> Segments:
+        """The segmentations of token labelings [T]; raises `DataError` where there is none (see `fault`)."""
+        fault = self.fault(starts, labels, max_length=max_length)
+        if fault is not None:
+            raise DataError(f"sequence {fault.sequence}, token {fault.token}: {fault.problem}", remedy=fault.remedy)
+        begins = self._begins(starts, labels)
+        found = self.segment_of[labels]
+        if not self.bio:
+            begins |= _places(begins) % self.longest(max_length)[found] == 0
+        return Segments(found, begins.astype(np.uint8))
+
+    def decode(self, found: Segments) -> Ids:
+        """The token labels of segmentations. # [T]"""
+        return np.where(found.begins != 0, self.first[found.labels], self.inside[found.labels]).astype(np.int32)
+
+    def fault(self, starts: Ints, labels: Ids, *, max_length: int | None = None) -> Fault | None:
+        """The first thing that keeps a token labeling from being a segmentation, or `None`; only BIO has any."""
+        if not self.bio or len(labels) == 0:
+            return None
+        begins = self._begins(starts, labels)
+        found = self.segment_of[labels]
+        inside = labels != self.first[found]
+        before = np.append(-1, found[:-1])
+        before[starts[:-1]] = -1
+        loose = np.flatnonzero(inside & (before != found))
+        if len(loose):
+            name = self.tokens.names[labels[loose[0]]]
+            remedy = f"begin the segment with {self.tokens.names[self.first[found[loose[0]]]]}"
+            return _fault(starts, int(loose[0]), f"{name} goes on with a segment that has not begun", remedy)
+        if max_length is not None:
+            long = np.flatnonzero(_places(begins) >= max_length)
+            if len(long):
+                problem = f"a segment of more than {max_length} tokens"
+                return _fault(starts, int(long[0]), problem, "raise max_length")
+        return None
+
+    def longest_in(self, starts: Ints, labels: Ids) -> int:
+        """The number of tokens of the longest segment, 0 without tokens."""
+        return 1 + int(_places(self._begins(starts, labels)).max(initial=-1))
+
+    def masks(self, admitted: Bytes) -> tuple[Bytes, Bytes]:
+        """Admitted token labels [T, K] as those of tokens inside a segment and of first tokens. # [T, L] twice"""
+        return np.ascontiguousarray(admitted[:, self.inside]), np.ascontiguousarray(admitted[:, self.first])
+
+    def costs(self, costs: Floats) -> tuple[Floats, Floats]:
+        """Costs between token labels [K, K] as those of first tokens and of tokens inside. # [K, L] twice"""
+        return np.ascontiguousarray(costs[:, self.first]), np.ascontiguousarray(costs[:, self.inside])
+
+    def marginals(self, covers: Floats, firsts: Floats) -> Floats:
+        """Probabilities of token labels, from those of being covered by and of beginning a segment. # [T, K]"""
+        out = np.zeros((len(covers), len(self.tokens)))
+        for label, (first, inside) in enumerate(zip(self.first, self.inside)):
+            if first == inside:
+                out[:, first] = covers[:, label]
+            else:
+                out[:, first] = firsts[:, label]
+                out[:, inside] = np.maximum(covers[:, label] - firsts[:, label], 0.0)
+        return out
+
+    def spans(self, starts: Ints, found: Segments) -> list[list[Span]]:
+        """The segments of every sequence by name; the pieces of a run are one segment again."""
+        labels = self.decode(found)
+        begins = found.begins != 0 if self.bio else self._begins(starts, labels)
+        names = self.segments.names
+        out = []
+        for a, b in pairwise(starts.tolist()):
+            firsts = [*(np.flatnonzero(begins[a:b])).tolist(), b - a]
+            out.append([(i, j - 1, names[found.labels[a + i]]) for i, j in pairwise(firsts)])
+        return out
+
+    def _begins(self, starts: Ints, labels: Ids) -> Any:
+        """Where segments begin, before long runs are cut; a BIO label that goes on with nothing does not count."""
+        if self.bio:
+            begins = labels == self.first[self.segment_of[labels]]
+        else:
+            begins = np.append(True, labels[1:] != labels[:-1])[: len(labels)]
+        begins[starts[:-1]] = True
+        return begins
+
+
+def segment_scheme(labels: Iterable[Any], scheme: str | None) -> SegmentScheme:
+    """How these token labels are segments: scheme "BIO", or None for runs of one label.
+
+    With BIO, B-X and I-X are both labels as soon as one of them is. Raises `DataError` for a label that is not BIO.
+
+    >>> segment_scheme(["B-NP", "O"], "BIO").tokens.names
+    ('B-NP', 'I-NP', 'O')
+    """
+    names = list(dict.fromkeys(labels))
+    if scheme is None:
+        label_set = LabelSet.of(names)
+        same = np.arange(len(label_set), dtype=np.int32)
+        return SegmentScheme(False, label_set, label_set, same, same, same)
+    if scheme != "BIO":
+        raise ValueError(f"scheme is {scheme!r}; give 'BIO' or None")
+    for name in names:
+        if name != OUTSIDE and not (isinstance(name, str) and name[:2] in ("B-", "I-") and name[2:] != OUTSIDE):
+            raise DataError(f"label {name!r} is not a BIO label", remedy="use O, B-type and I-type, or no scheme")
+    types = {name[2:] for name in names if name != OUTSIDE}
+    outside = [OUTSIDE] if OUTSIDE in names else []
+    segments = LabelSet.of([*types, *outside])
+    tokens = LabelSet.of([*outside, *(prefix + name for name in types for prefix in ("B-", "I-"))])
+    first = [name if name in outside else "B-" + name for name in segments.names]
+    inside = [name if name in outside else "I-" + name for name in segments.names]
+    types_of = [name if name in outside else name[2:] for name in tokens.names]
+    return SegmentScheme(True, tokens, segments, segments.encode(types_of), tokens.encode(first), tokens.encode(inside))
+
+
+def segments_of(labels: Sequence[Any], *, scheme: str | None = None) -> list[Span]:
+    """The segments of one labeling, as (first token, last token, label); every O of BIO is one of its own.
+
+    >>> segments_of(["B-NP", "I-NP", "O"], scheme="BIO")
+    [(0, 1, 'NP'), (2, 2, 'O')]
+    >>> segments_of(["title", "title", "date"])
+    [(0, 1, 'title'), (2, 2, 'date')]
+    """
+    if not len(labels):
+        return []
+    how = segment_scheme(labels, scheme)
+    starts = np.array([0, len(labels)], dtype=np.int64)
+    return how.spans(starts, how.encode(starts, how.tokens.encode(labels), max_length=len(labels)))[0]
+
+
+def labels_of(segments: Sequence[Span], *, scheme: str | None = None) -> list[Any]:
+    """The token labels of segments that tile a sequence; raises `DataError` where they leave a gap or overlap.
+
+    >>> labels_of([(0, 1, "NP"), (2, 2, "O")], scheme="BIO")
+    ['B-NP', 'I-NP', 'O']
+    """
+    out: list[Any] = []
+    for first, last, label in segments:
+        if first != len(out) or last < first:
+            raise DataError(
+                f"the segment {(first, last, label)} where token {len(out)} is next",
+                remedy="give segments in order, without gaps",
+            )
+        if scheme is None:
+            out += [label] * (last - first + 1)
+        elif label == OUTSIDE:
+            out += [OUTSIDE] * (last - first + 1)
+        else:
+            out += [f"B-{label}", *[f"I-{label}"] * (last - first)]
+    return out
+
+
+def _places(begins: Any) -> Ints:
+    """How many tokens after the last beginning each token stands. # [T]"""
+    where = np.arange(len(begins), dtype=np.int64)
+    return where - np.maximum.accumulate(np.where(begins, where, 0)) if len(where) else where
+
+
+def _fault(starts: Ints, token: int, problem: str, remedy: str) -> Fault:
+    sequence = int(np.searchsorted(starts, token, side="right")) - 1
+    return Fault(sequence, token - int(starts[sequence]), problem, remedy)
