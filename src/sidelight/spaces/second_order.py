@@ -152,7 +152,9 @@ class SecondOrderSpace:
     def masked(self, scores: SecondOrderScores) -> tuple[Floats, Floats, Floats, Floats]:
         """Second-order, transition, start and end scores, -inf where they are not allowed."""
         if scores.second.shape != (self.n_labels,) * 3:
-            raise ValueError(f"second-order scores have the shape {scores.second.shape}; give one of every three labels")
+            raise ValueError(
+                f"second-order scores have the shape {scores.second.shape}; give one of every three labels"
+            )
         if self.allowed is None:
             return scores.second, scores.transition, scores.start, scores.end
         return (
