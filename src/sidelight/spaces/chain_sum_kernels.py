@@ -1,0 +1,202 @@
+"""Sums over all paths of the sequences `lo..hi` of a batch of chains.
+
+Scores are a block that begins at the first token of sequence `lo`; a label or transition that may not be used has
+score -inf. Each sequence is summed in the scaled exponential domain, or in logarithms where its scores span too much
+for that; the kernels return how many sequences took that long way. A sequence without a path has log-sum -inf, and
+nothing else is written for it.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from sidelight.arrays import Floats, Ids, Ints, Keys
+from sidelight.kernels import GOLDEN, kernel, mix
+from sidelight.spaces.chain_kernels import longest
+from sidelight.spaces.chain_log_kernels import log_backward, log_forward, log_pair
+from sidelight.spaces.chain_scaled_kernels import add_moves, backward, exp_scores, forward, largest, room
+
+
+@kernel
+def log_sums(
+    starts: Ints,
+    lo: int,
+    hi: int,
+    scores: Floats,  # [tokens of the block, L]
+    transition: Floats,
+    start: Floats,
+    end: Floats,
+    values: Floats,  # out [N]
+) -> int:
+    """The log-sum of every sequence lo..hi."""
+    base = starts[lo]
+    size = start.shape[0]
+    most = longest(starts, lo, hi)
+    onward, back, edges, tops = exp_scores(transition, start, end)
+    exps, sums, scales, work, bits = room(most, size)
+    slow = 0
+    for i in range(lo, hi):
+        first = starts[i] - base
+        count = starts[i + 1] - starts[i]
+        value = forward(scores, first, count, onward, back, edges, tops, exps, sums, scales, work, bits)
+        if np.isnan(value):
+            value = log_forward(scores, first, count, transition, start, end, sums)
+            slow += 1
+        values[i] = value
+    return slow
+
+
+@kernel
+def beliefs(
+    starts: Ints,
+    lo: int,
+    hi: int,
+    scores: Floats,  # [tokens of the block, L]; out: price · p(y_t = l)
+    transition: Floats,
+    start: Floats,
+    end: Floats,
+    prices: Floats,  # [N], or empty for ones
+    values: Floats,  # out [N] log-sums
+    moves: Floats,  # out [L, L] expected transitions, times price
+) -> int:
+    """The log-sum and the beliefs of every sequence lo..hi."""
+    base = starts[lo]
+    size = start.shape[0]
+    most = longest(starts, lo, hi)
+    onward, back, edges, tops = exp_scores(transition, start, end)
+    exps, sums, scales, work, bits = room(most, size)
+    wide = edges.shape[1]
+    gathered = np.zeros((wide, wide))
+    moves[:] = 0.0
+    slow = 0
+    for i in range(lo, hi):
+        first = starts[i] - base
+        count = starts[i + 1] - starts[i]
+        price = prices[i] if prices.shape[0] > 0 else 1.0
+        value = forward(scores, first, count, onward, back, edges, tops, exps, sums, scales, work, bits)
+        if np.isnan(value):
+            slow += 1
+            value = log_forward(scores, first, count, transition, start, end, sums)
+            if value > -np.inf:
+                log_backward(scores, first, count, transition, end, exps)
+                for t in range(1, count):
+                    log_pair(scores, first, t, transition, sums, exps, value, price, moves)
+                for t in range(count):
+                    for label in range(size):
+                        scores[first + t, label] = price * np.exp(sums[t, label] + exps[t, label] - value)
+        elif value > -np.inf:
+            backward(count, back, edges, exps, sums, scales, work[:wide], first, price, scores)
+            add_moves(count, sums, exps, price, gathered)
+        values[i] = value
+    for k in range(size):
+        for label in range(size):
+            moves[k, label] += gathered[k, label] * onward[k, label]
+    return slow
+
+
+@kernel
+def pair_beliefs(
+    starts: Ints,
+    lo: int,
+    hi: int,
+    scores: Floats,  # [tokens of the block, L]; destroyed
+    transition: Floats,
+    start: Floats,
+    end: Floats,
+    values: Floats,  # out [N] log-sums
+    pairs: Floats,  # out [T, L, L] p(y_{t-1} = k, y_t = l), zero for the first token of a sequence
+) -> int:
+    """The joint beliefs of neighbouring tokens."""
+    base = starts[lo]
+    size = start.shape[0]
+    onward, back, edges, tops = exp_scores(transition, start, end)
+    exps, sums, scales, work, bits = room(longest(starts, lo, hi), size)
+    slow = 0
+    for i in range(lo, hi):
+        first = starts[i] - base
+        count = starts[i + 1] - starts[i]
+        pairs[starts[i] : starts[i + 1]] = 0.0
+        value = forward(scores, first, count, onward, back, edges, tops, exps, sums, scales, work, bits)
+        if np.isnan(value):
+            slow += 1
+            value = log_forward(scores, first, count, transition, start, end, sums)
+            if value > -np.inf:
+                log_backward(scores, first, count, transition, end, exps)
+                for t in range(1, count):
+                    log_pair(scores, first, t, transition, sums, exps, value, 1.0, pairs[starts[i] + t])
+        elif value > -np.inf:
+            backward(count, back, edges, exps, sums, scales, work[: edges.shape[1]], first, 1.0, scores)
+            for t in range(1, count):
+                out = pairs[starts[i] + t]
+                for k in range(size):
+                    for label in range(size):
+                        out[k, label] = sums[t - 1, k] * onward[k, label] * exps[t, label]
+        values[i] = value
+    return slow
+
+
+@kernel
+def _pick(weights: Floats, size: int, state: Keys) -> int:
+    """A label with probability in proportion to its weight."""
+    total = 0.0
+    for label in range(size):
+        total += weights[label]
+    state[0] += GOLDEN
+    left = float(mix(state[0]) >> np.uint64(11)) * (1.0 / 9007199254740992.0) * total
+    chosen = -1
+    for label in range(size):
+        if weights[label] > 0.0:
+            chosen = label
+            left -= weights[label]
+            if left < 0.0:
+                break
+    return chosen
+
+
+@kernel
+def draw(
+    starts: Ints,
+    lo: int,
+    hi: int,
+    scores: Floats,
+    transition: Floats,
+    start: Floats,
+    end: Floats,
+    seeds: Keys,  # [N] one stream per sequence, so that shards and threads do not matter
+    labels: Ids,  # out [T]
+    values: Floats,  # out [N] log-sums
+) -> int:
+    """One labeling of every sequence, drawn with probability exp(score − log-sum)."""
+    base = starts[lo]
+    size = start.shape[0]
+    onward, back, edges, tops = exp_scores(transition, start, end)
+    exps, sums, scales, work, bits = room(longest(starts, lo, hi), size)
+    state = np.empty(1, np.uint64)
+    weights = np.empty(size)
+    slow = 0
+    for i in range(lo, hi):
+        first = starts[i] - base
+        count = starts[i + 1] - starts[i]
+        value = forward(scores, first, count, onward, back, edges, tops, exps, sums, scales, work, bits)
+        in_logs = np.isnan(value)
+        if in_logs:
+            slow += 1
+            value = log_forward(scores, first, count, transition, start, end, sums)
+        values[i] = value
+        if value == -np.inf:
+            continue
+        state[0] = seeds[i]
+        follower = 0
+        for t in range(count - 1, -1, -1):
+            for label in range(size):
+                if in_logs:
+                    weights[label] = sums[t, label] + (end[label] if t == count - 1 else transition[label, follower])
+                else:
+                    weights[label] = sums[t, label] * (edges[1, label] if t == count - 1 else back[follower, label])
+            if in_logs:
+                top = largest(weights)
+                for label in range(size):
+                    weights[label] = np.exp(weights[label] - top)
+            follower = _pick(weights, size, state)
+            labels[starts[i] + t] = follower
+    return slow
