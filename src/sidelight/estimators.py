@@ -41,6 +41,7 @@ class _Estimator:
         allowed: Iterable[tuple[Any, Any]] | None = None,
         size: str | Callable[[Any], float] | None = None,
         bias: bool = True,
+        order: int = 1,
         tolerance: float = 0.01,
         violation: float = 1e-3,
         decrease: float = 1e-5,
@@ -66,6 +67,7 @@ class _Estimator:
         self.allowed = allowed
         self.size = size
         self.bias = bias
+        self.order = order
         self.tolerance = tolerance
         self.violation = violation
         self.decrease = decrease
@@ -235,7 +237,7 @@ class _Estimator:
 
 
 class Tagger(_Estimator):
-    """Labels every token of a sequence with a first-order chain.
+    """Labels every token of a sequence with a chain of first or second order.
 
     Parameters, all by keyword:
 
@@ -251,6 +253,8 @@ class Tagger(_Estimator):
     - allowed: the only (label, next label) pairs that may occur.
     - size: κ(x) of companion evidence: "tokens" (for sequences), "one" (for classes), or a function of the input.
     - bias: start weights (for classes: one weight per class).
+    - order: 2 gives every three labels in a row a weight, beside those of two. Time grows with the cube of the number
+      of labels, or of candidates where inference is among these; not for the perceptron.
     - tolerance: relative duality gap at which a convex problem counts as solved; violation: ε of new cuts.
     - decrease: ν, the relative fall of the objective at which completions end; max_completions, max_rounds: limits.
     - patience: see the `validation` of `fit`.
@@ -269,7 +273,7 @@ class Classifier(_Estimator):
     """Labels single inputs: dicts of features, lists of words, or rows of a matrix.
 
     Two classes are learned by the asymmetric reduction (the second class has the weights, the first scores 0), more
-    classes jointly. Parameters as for `Tagger`; `scheme` and `allowed` have no meaning here.
+    classes jointly. Parameters as for `Tagger`; `scheme` and `allowed` have no meaning here, and `order` is 1.
 
     >>> Classifier().fit([{"a": 1.0}, {"b": 1.0}], ["x", "y"]).predict([{"b": 1.0}])
     ['y']

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from sidelight.features import FeatureSet
-from sidelight.recipes import Recipe, recipe_of
+from sidelight.recipes import AveragedPerceptron, Recipe, recipe_of
 
 DEFAULT_PRICES: dict[str, float] = {"gold": 1.0, "partial": 1.0, "candidates": 1.0, "companion": 1.0, "unlabeled": 0.1}
 
@@ -31,6 +31,7 @@ class Settings:
     allowed: Iterable[tuple[Any, Any]] | None
     size: str | Callable[[Any], float] | None
     bias: bool
+    order: int
     tolerance: float
     violation: float
     decrease: float
@@ -51,6 +52,12 @@ class Settings:
             raise ValueError(f"loss is {self.loss!r}; give 'squared_hinge' or 'hinge'")
         if self.scheme not in (None, "BIO"):
             raise ValueError(f"scheme is {self.scheme!r}; give 'BIO' or None")
+        if self.order not in (1, 2):
+            raise ValueError(f"order is {self.order!r}; give 1 or 2")
+        if self.order == 2 and not self.sequences:
+            raise ValueError("order is 2, and single labels have no order; leave it out")
+        if self.order == 2 and isinstance(self.recipe, AveragedPerceptron):
+            raise ValueError("the perceptron is first order; use jlis or structural_svm")
         for kind, price in (self.prices or {}).items():
             if kind not in DEFAULT_PRICES:
                 raise ValueError(f"prices has {kind!r}; there are {', '.join(DEFAULT_PRICES)}")

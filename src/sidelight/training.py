@@ -52,6 +52,8 @@ class Training:
         self.labels = self._labels(evidence, before)
         self.encoded = encode(evidence, self.labels, self.rows.starts, sequences=settings.sequences)
         two_classes = not settings.sequences and len(self.labels) == 2
+        if settings.order == 2 and not self.extractor.transitions:
+            raise DataError("order is 2, and the features have no transitions", remedy="add a B template, or leave it")
         self.layout = Layout(
             len(self.labels),
             self.extractor.n_attributes,
@@ -59,6 +61,7 @@ class Training:
             chain=settings.sequences and self.extractor.transitions,
             bias=settings.bias,
             null_label=two_classes,
+            order=settings.order,
         )
         self.allowed = self._allowed()
         self._check_allowed(evidence)

@@ -15,7 +15,7 @@ from sidelight.features.layout import Layout
 from sidelight.features.rows import Rows
 from sidelight.objective.margin import ChainBatch
 from sidelight.settings import Settings
-from sidelight.spaces import ChainSpace, Transitions
+from sidelight.spaces import Transitions
 from sidelight.structures import LabelSet
 from sidelight.structures.encoding import Encoded
 
@@ -37,8 +37,7 @@ class Given:
     def batch(self, which: Ints) -> ChainBatch:
         """Some of the inputs with the space of their outputs."""
         rows = self.rows if len(which) == len(self.rows) else self.rows.take(which)
-        space = ChainSpace(rows.starts, len(self.labels), self.allowed)
-        return ChainBatch(rows, space, self.layout, self.settings.n_jobs)
+        return ChainBatch.of(rows, self.layout, allowed=self.allowed, n_jobs=self.settings.n_jobs)
 
     def prices(self) -> Floats:
         """Weight times price of every input. # [N]"""
