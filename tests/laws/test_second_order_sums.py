@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from drawing import generators, labelings, law, members_of, random_transitions
+from drawing import costs_of, generators, labelings, law, members_of, random_cost, random_transitions
 from drawing_second_order import random_second_order_scores, second_order_spaces, second_order_values
 from hypothesis import given
 from hypothesis import strategies as st
@@ -26,10 +26,10 @@ def scaled(scores: GivenSecondOrderScores, factor: float) -> GivenSecondOrderSco
     return GivenSecondOrderScores(*(factor * part for part in parts))
 
 
-def expected_beliefs(space: SecondOrderSpace, scores: GivenSecondOrderScores, scales: np.ndarray):
+def expected_beliefs(space: SecondOrderSpace, scores: GivenSecondOrderScores, prices, cost=None, temperature=1.0):
     """By enumeration; None where a sequence has no labeling."""
     size, total = space.n_labels, int(space.starts[-1])
-    sums = np.zeros(len(scales))
+    sums = np.zeros(len(prices))
     tokens, transition = np.zeros((total, size)), np.zeros((size, size))
     start, end, second = np.zeros(size), np.zeros(size), np.zeros((size, size, size))
     for i, (first, last) in enumerate(itertools.pairwise(space.starts.tolist())):
@@ -38,8 +38,11 @@ def expected_beliefs(space: SecondOrderSpace, scores: GivenSecondOrderScores, sc
         if len(paths) == 0:
             return None
         values = second_order_values(scores, first, paths)
+        if cost is not None:
+            values = values + costs_of(cost, first, paths)
+        values = values / temperature
         sums[i] = logsumexp(values)
-        shares = scales[i] * np.exp(values - sums[i])
+        shares = prices[i] * np.exp(values - sums[i])
         for t in range(last - first):
             np.add.at(tokens[first + t], paths[:, t], shares)
         for t in range(1, last - first):
@@ -58,19 +61,23 @@ def expected_beliefs(space: SecondOrderSpace, scores: GivenSecondOrderScores, sc
     st.booleans(),
     st.sampled_from([None, 2]),
     st.sampled_from([1.0, 20.0, 400.0, 2000.0]),
+    st.booleans(),
+    st.sampled_from([1.0, 0.5, 3.0]),
 )
-def test_log_sums_and_beliefs(space, rng, tied, n_jobs, factor):
+def test_log_sums_and_beliefs(space, rng, tied, n_jobs, factor, costly, temperature):
     """Also where scores span far more than the exponent of a double."""
     scores = scaled(random_second_order_scores(rng, int(space.starts[-1]), space.n_labels, tied=tied), factor)
-    scales = rng.normal(size=len(space.starts) - 1)
-    expected = expected_beliefs(space, scores, scales)
+    prices = rng.normal(size=len(space.starts) - 1)
+    cost = random_cost(rng, int(space.starts[-1]), space.n_labels, weighted=False) if costly else None
+    options = {"cost": cost, "temperature": temperature}
+    expected = expected_beliefs(space, scores, prices, **options)
     if expected is None:
         for infer in (log_sums, beliefs):
             with pytest.raises(Infeasible):
-                infer(space, scores, n_jobs=n_jobs)
+                infer(space, scores, n_jobs=n_jobs, **options)
         return
-    found = beliefs(space, scores, scales=scales, n_jobs=n_jobs)
-    np.testing.assert_allclose(log_sums(space, scores, n_jobs=n_jobs), expected[0], rtol=1e-10, atol=1e-10)
+    found = beliefs(space, scores, prices=prices, n_jobs=n_jobs, **options)
+    np.testing.assert_allclose(log_sums(space, scores, n_jobs=n_jobs, **options), expected[0], rtol=1e-10, atol=1e-10)
     np.testing.assert_allclose(found.log_sums, expected[0], rtol=1e-10, atol=1e-10)
     for one, other in zip(found[1:], expected[1:]):
         np.testing.assert_allclose(one, other, rtol=1e-7, atol=1e-9 * max(1.0, factor / 100))
@@ -84,13 +91,13 @@ def test_expectations_are_the_gradient_of_the_log_sum(space, rng):
         return
     found = beliefs(space, scores)
     step = 1e-5
-    for name in ("tokens", "transition", "start", "end", "second"):
+    for place, name in enumerate(("tokens", "transition", "start", "end", "second"), start=1):
         direction = rng.normal(size=getattr(scores, name).shape)
         sides = [
             log_sums(space, replace(scores, **{name: getattr(scores, name) + sign * step * direction})).sum()
             for sign in (1, -1)
         ]
-        slope = float((getattr(found, name) * direction).sum())
+        slope = float((found[place] * direction).sum())
         assert (sides[0] - sides[1]) / (2 * step) == pytest.approx(slope, rel=1e-5, abs=1e-6)
 
 
@@ -175,5 +182,7 @@ def test_what_lies_outside_is_refused():
     for infer in (log_sums, beliefs):
         with pytest.raises(Intractable, match="outside"):
             infer(space, scores)
+    with pytest.raises(ValueError, match="temperature is 0"):
+        log_sums(space, scores, temperature=0)
     with pytest.raises(Intractable, match="outside"):
         sample(space, scores, np.random.default_rng(0))

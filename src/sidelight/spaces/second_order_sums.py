@@ -1,7 +1,13 @@
-"""Log-sums, expectations and random labelings of second-order chains."""
+"""Sums over all labelings of a second-order space: log-partition, expectations, exact samples.
+
+As in `chain_sums`, with score s(y) of a labeling, log-sum = log Σ_y exp(s(y) / temperature) and
+p(y) = exp(s(y) / temperature − log-sum); a cost is added to the score before it is divided. All functions raise
+`Infeasible` where the masks leave no labeling, and `Intractable` for labelings outside candidate sets.
+"""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
@@ -11,6 +17,7 @@ from sidelight.errors import Intractable
 from sidelight.parallel import shards, threads
 from sidelight.parallel.threads import SHARD_TOKENS
 from sidelight.spaces import second_order_sum_kernels as kernels
+from sidelight.spaces.chain import Cost, LeavingCost
 from sidelight.spaces.chain_kernels import close_labels
 from sidelight.spaces.second_order import SecondOrderScores, SecondOrderSpace, check_feasible
 
@@ -18,27 +25,31 @@ MOST_PARTS = 16  # expected second-order parts are L³ numbers, so there are at 
 
 
 class SecondOrderBeliefs(NamedTuple):
-    """Log-sums, and expectations of the parts of some sequences, times the scale of each sequence."""
+    """What is expected of the labelings of a batch; with prices, each sequence counts so many times."""
 
-    log_sums: Floats  # [N]
-    tokens: Floats  # [T, L]
-    transition: Floats  # [L, L] summed over the sequences, as all that follow
+    log_sums: Floats  # [N] without prices
+    tokens: Floats  # [T, L] p(y_t = l)
+    transitions: Floats  # [L, L] expected number over the whole batch, as all that follow
     start: Floats  # [L]
     end: Floats  # [L]
     second: Floats  # [L, L, L]
 
 
-def log_sums(space: SecondOrderSpace, scores: SecondOrderScores, *, n_jobs: int | None = None) -> Floats:
-    """log Σ exp(score) over the labelings of each sequence. # [N]
-
-    Raises `Infeasible` where there are none.
-    """
+def log_sums(
+    space: SecondOrderSpace,
+    scores: SecondOrderScores,
+    *,
+    cost: Cost | LeavingCost | None = None,
+    temperature: float = 1.0,
+    n_jobs: int | None = None,
+) -> Floats:
+    """The log-sum of every sequence. # [N]"""
+    sums = _Sums.of(space, scores, cost, temperature)
     values = np.empty(len(space.starts) - 1)
-    steps = _steps(space, scores)
 
     def run(shard: tuple[int, int]) -> None:
         lo, hi = shard
-        kernels.log_sums(space.starts, lo, hi, _block(space, scores, lo, hi), *steps, values)
+        kernels.log_sums(space.starts, lo, hi, sums.block(lo, hi), sums.exps, sums.peak, *sums.steps, values)
 
     threads(run, shards(space.starts), n_jobs=n_jobs)
     check_feasible(values)
@@ -46,20 +57,24 @@ def log_sums(space: SecondOrderSpace, scores: SecondOrderScores, *, n_jobs: int 
 
 
 def sample(
-    space: SecondOrderSpace, scores: SecondOrderScores, rng: np.random.Generator, *, n_jobs: int | None = None
+    space: SecondOrderSpace,
+    scores: SecondOrderScores,
+    rng: np.random.Generator,
+    *,
+    cost: Cost | LeavingCost | None = None,
+    temperature: float = 1.0,
+    n_jobs: int | None = None,
 ) -> Ids:
-    """A labeling of each sequence, drawn with probability in proportion to exp(score). # [T]
-
-    Raises `Infeasible` where there are none.
-    """
+    """One labeling of every sequence, drawn exactly from p. # [T]"""
+    sums = _Sums.of(space, scores, cost, temperature)
     values = np.empty(len(space.starts) - 1)
     labels = np.empty(int(space.starts[-1]), dtype=np.int32)
     seeds = rng.integers(0, 2**64, size=len(values), dtype=np.uint64)
-    steps = _steps(space, scores)
 
     def run(shard: tuple[int, int]) -> None:
         lo, hi = shard
-        kernels.sample(space.starts, lo, hi, _block(space, scores, lo, hi), *steps, seeds, labels, values)
+        block = sums.block(lo, hi)
+        kernels.sample(space.starts, lo, hi, block, sums.exps, sums.peak, *sums.steps, seeds, labels, values)
 
     threads(run, shards(space.starts), n_jobs=n_jobs)
     check_feasible(values)
@@ -70,51 +85,80 @@ def beliefs(
     space: SecondOrderSpace,
     scores: SecondOrderScores,
     *,
-    scales: Floats | None = None,  # [N]
+    cost: Cost | LeavingCost | None = None,
+    prices: Floats | None = None,  # [N]
+    temperature: float = 1.0,
     n_jobs: int | None = None,
 ) -> SecondOrderBeliefs:
-    """Log-sums and the expectations of all parts, multiplied by the sequences' scales where these are given.
-
-    Raises `Infeasible` where a sequence has no labeling.
-    """
+    """Log-sums, token marginals, and expected transitions and second-order parts."""
+    sums = _Sums.of(space, scores, cost, temperature)
     size, total = space.n_labels, int(space.starts[-1])
     values = np.empty(len(space.starts) - 1)
     tokens = np.empty((total, size))
-    given = np.ones(len(values)) if scales is None else scales
-    steps = _steps(space, scores)
+    priced = np.ones(len(values)) if prices is None else prices
 
     def run(part: tuple[int, int]) -> list[Floats]:
-        sums = [np.zeros((size,) * axes) for axes in (2, 1, 1, 3)]
+        counts = _zeros(size)
         begin, end = part
         for a, b in shards(space.starts[begin : end + 1] - space.starts[begin]):
             lo, hi = begin + a, begin + b
-            block = _block(space, scores, lo, hi)
-            kernels.beliefs(space.starts, lo, hi, block, *steps, given, values, tokens, *sums)
-        return sums
+            given = sums.block(lo, hi), sums.exps
+            kernels.beliefs(space.starts, lo, hi, *given, sums.peak, *sums.steps, priced, values, tokens, *counts)
+        return counts
 
     parts = shards(space.starts, tokens=max(SHARD_TOKENS, -(-total // MOST_PARTS)))
     found = threads(run, parts, n_jobs=n_jobs)
     check_feasible(values)
-    sums = [np.zeros((size,) * axes) for axes in (2, 1, 1, 3)]
-    for one in found:
-        for out, piece in zip(sums, one):
-            out += piece
-    return SecondOrderBeliefs(values, tokens, *sums)
+    counts = _zeros(size)
+    for piece in found:  # in the order of the parts, so that threads do not matter
+        for out, one in zip(counts, piece):
+            out += one
+    return SecondOrderBeliefs(values, tokens, *counts)
 
 
-def _steps(space: SecondOrderSpace, scores: SecondOrderScores) -> tuple[Floats, float, Floats, Floats, Floats, Floats]:
-    """exp(W − peak), the peak of W, W, and transition, start and end scores."""
-    if space.left_out is not None:
-        raise Intractable("there are no sums over what lies outside candidate sets; take the difference of two sums")
-    masked = space.masked(scores)
-    top = float(masked[0].max(initial=-np.inf))
-    peak = top if np.isfinite(top) else 0.0
-    return np.exp(masked[0] - peak), peak, *masked
+def _zeros(size: int) -> list[Floats]:
+    """Places for expected transitions, starts, ends and second-order parts."""
+    return [np.zeros((size, size)), np.zeros(size), np.zeros(size), np.zeros((size, size, size))]
 
 
-def _block(space: SecondOrderSpace, scores: SecondOrderScores, lo: int, hi: int) -> Floats:
-    first = int(space.starts[lo])
-    block = scores.block(first, int(space.starts[hi]))
-    if space.admitted is not None:
-        close_labels(block, first, space.admitted)
-    return block
+@dataclass(frozen=True, slots=True)
+class _Sums:
+    """A space with its masked and tempered scores."""
+
+    space: SecondOrderSpace
+    scores: SecondOrderScores
+    cost: Cost | LeavingCost | None
+    temperature: float
+    exps: Floats  # [L, L, L] exp(second-order scores - peak)
+    peak: float
+    steps: tuple[Floats, Floats, Floats, Floats]  # second-order, transition, start and end scores
+
+    @classmethod
+    def of(
+        cls,
+        space: SecondOrderSpace,
+        scores: SecondOrderScores,
+        cost: Cost | LeavingCost | None,
+        temperature: float,
+    ) -> _Sums:
+        if not temperature > 0:
+            raise ValueError(f"temperature is {temperature}; give a positive number")
+        if space.left_out is not None:
+            raise Intractable("there are no second-order sums over what lies outside candidate sets; use order 1")
+        second, transition, start, end = (part / temperature for part in space.masked(scores))
+        top = float(second.max(initial=-np.inf))
+        peak = top if np.isfinite(top) else 0.0
+        steps = second, transition, start, end
+        return cls(space, scores, cost, temperature, np.exp(second - peak), peak, steps)
+
+    def block(self, lo: int, hi: int) -> Floats:
+        """Token scores of the sequences lo..hi, with all that costs, masks and temperature do to them."""
+        first = int(self.space.starts[lo])
+        block = self.scores.block(first, int(self.space.starts[hi]))
+        if self.cost is not None:
+            self.cost.add_to(block, first)
+        if self.space.admitted is not None:
+            close_labels(block, first, self.space.admitted)
+        if self.temperature != 1.0:
+            block /= self.temperature
+        return block
