@@ -7,9 +7,13 @@ from itertools import pairwise, product
 from typing import Any
 
 import numpy as np
-from drawing import generators, numbers, random_mask, random_transitions, starts_of
+from drawing import generators, numbers, plain_scores, random_mask, random_rows, random_transitions, starts_of
 from hypothesis import strategies as st
 
+from sidelight.features.layout import Layout
+from sidelight.features.rows import offsets_of
+from sidelight.features.segment_rows import SegmentLayout, SegmentRows
+from sidelight.objective.segments import SegmentBatch
 from sidelight.spaces.segments import GivenSegmentScores, SegmentCost, Segments, SegmentSpace
 
 Pieces = tuple[tuple[int, int, int], ...]  # (first, last, label), the last token included
@@ -137,3 +141,44 @@ def segment_spaces(draw: st.DrawFn, *, masked: bool = True, longest: int = 5, mo
     if kind == "opening":
         return replace(space, opening=masks[0])
     return replace(space, admitted=masks[0]) if kind == "admitted" else space
+
+
+def random_segment_rows(rng: np.random.Generator, space: SegmentSpace, attributes: int) -> SegmentRows:
+    """Segment rows with repeated attributes; those that would begin before their sequence are empty."""
+    lengths = rng.integers(0, 4, int(space.starts[-1]) * space.max_length)
+    for first, last in pairwise(map(int, space.starts)):
+        for t in range(first, last):
+            lengths[t * space.max_length + t - first + 1 : (t + 1) * space.max_length] = 0
+    indices = rng.integers(0, attributes, lengths.sum()).astype(np.int32)
+    return SegmentRows(space.starts, space.max_length, offsets_of(lengths), indices)
+
+
+@st.composite
+def segment_batches(draw: st.DrawFn, *, most: int = 3, longest: int = 4) -> SegmentBatch:
+    """Features, a layout and a space that may forbid transitions but always leaves some segmentation."""
+    space = draw(segment_spaces(masked=False, longest=longest, most=most))
+    rng: np.random.Generator = draw(generators())
+    chain, bias = draw(st.booleans()), draw(st.booleans())
+    tokens = Layout(space.n_labels, draw(st.integers(1, 4)), draw(st.integers(0, 2)), chain, bias)
+    rows = random_rows(rng, space.starts, tokens.n_attributes, tokens.n_dense, valued=draw(st.booleans()))
+    layout = SegmentLayout(tokens, draw(st.integers(1, 4)))
+    if draw(st.booleans()):
+        allowed = random_transitions(rng, space.n_labels)
+        keep = np.arange(space.n_labels)
+        allowed.between[keep, keep] = 1
+        allowed.start[0] = allowed.end[0] = 1
+        space = replace(space, allowed=allowed)
+    segments = random_segment_rows(rng, space, layout.n_attributes)
+    return SegmentBatch(rows, segments, space, layout, draw(st.sampled_from([None, 2])))
+
+
+def plain_segment_scores(batch: SegmentBatch, weights: np.ndarray) -> GivenSegmentScores:
+    """Scores part by part, from the layout's own words."""
+    layout, segments = batch.layout, batch.segments
+    chain = plain_scores(batch.rows, layout.tokens, layout.token_weights(weights))
+    lasts = np.zeros((batch.rows.n_tokens * segments.max_length, layout.n_labels))
+    for row in range(len(lasts)):
+        for k in range(segments.indptr[row], segments.indptr[row + 1]):
+            lasts[row] += layout.segment_weights(weights)[segments.indices[k]]
+    shape = batch.rows.n_tokens, segments.max_length, layout.n_labels
+    return GivenSegmentScores(chain.tokens, lasts.reshape(shape), chain.transition, chain.start, chain.end)
