@@ -31,6 +31,7 @@ class Round:
     mistakes: int | None = None
     validation: float | None = None  # accuracy on validation examples, where a completion or an epoch ended
     last: bool = False  # training ends with this round
+    restart: int | None = None  # which of several learners this is a round of, where there are several
 
     def as_dict(self) -> dict[str, Any]:
         """Plain values, for JSON."""

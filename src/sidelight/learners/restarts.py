@@ -1,0 +1,194 @@
+"""Several learners that differ in their seeds; the one with the lowest objective is kept.
+
+Where nothing but companion answers is given, J-LIS ends in a local optimum that depends on how ties of the first
+completion were broken. Chang's thesis (2011, section 6.5.4) runs it fifty times with random ties and keeps the run with
+the lowest objective, which needs no labels.
+
+Learners go abreast: a wave makes one round of each that is running, on as many threads as are given, and their rounds
+are told in the order of the restarts. When one ends, its weights are kept if they are the best, and the next begins.
+All of this depends on rounds, never on time, so any number of threads gives the same bits.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field, replace
+from typing import Any, NamedTuple
+
+from numpy.typing import NDArray
+
+from sidelight.arrays import Floats
+from sidelight.learners.learner import Learner, State
+from sidelight.learners.margin import MarginLearner, MarginOptions
+from sidelight.objective.completion import LatentProblem
+from sidelight.parallel.threads import thread_count
+from sidelight.records import Round
+
+
+class Ended(NamedTuple):
+    """The best of the restarts that have ended."""
+
+    restart: int
+    objective: float
+    weights: Floats
+
+
+class Running(NamedTuple):
+    """A restart that has not ended."""
+
+    learner: Learner
+    rounds: Iterator[Round]
+
+
+@dataclass(slots=True)
+class Restarts:
+    """A learner made of one learner per seed, numbered from 0; of equal objectives the first wins.
+
+    A restart's objective is that of its last round; raises ValueError for learners that have none. `make` is called on
+    any thread.
+    """
+
+    make: Callable[[int], Learner]
+    seeds: Sequence[int]
+    abreast: int = 8  # so many learners are in memory at once
+    n_jobs: int | None = None  # threads, each for one learner; a learner may use more of its own
+    rounds: int = 0  # told so far, of all restarts
+    seconds: float = 0.0
+    begun: int = 0  # how many restarts have begun
+    objectives: dict[int, float] = field(default_factory=dict)  # by restart, of its last round so far
+    running: dict[int, Running] = field(default_factory=dict)
+    ended: Ended | None = None
+    _untold: list[tuple[Round, bool]] = field(default_factory=list)  # rounds made, and whether they have a result
+    _has_result: bool = False  # the round told last
+
+    def __post_init__(self) -> None:
+        if len(self.seeds) == 0:
+            raise ValueError("there are no seeds; give one or more")
+        if self.abreast < 1:
+            raise ValueError(f"abreast is {self.abreast}; give 1 or more")
+
+    @property
+    def best(self) -> int:
+        """The restart with the lowest objective so far."""
+        return min(self.objectives, key=lambda number: (self.objectives[number], number), default=0)
+
+    @property
+    def weights(self) -> Floats:
+        """The weights of the best restart so far."""
+        if self.ended is not None and self.ended.restart == self.best:
+            return self.ended.weights
+        if self.best in self.running:
+            return self.running[self.best].learner.weights
+        return self.make(self.seeds[0]).weights
+
+    def finish(self) -> Floats:
+        """The weights, for keeps."""
+        return self.weights
+
+    def run(self) -> Iterator[Round]:
+        """Rounds of all restarts until every one has ended; their numbers count them all."""
+        while self._untold or self.running or self.begun < len(self.seeds):
+            if not self._untold:
+                self._wave()
+            record, self._has_result = self._untold.pop(0)
+            self.rounds = record.number
+            yield record
+
+    def has_result(self, record: Round) -> bool:
+        """Whether the best restart so far came to a result with this round, the one told last."""
+        return self._has_result and record.number == self.rounds
+
+    def _wave(self) -> None:
+        """One round of every restart that is running or begins now in a free place."""
+        clock = time.perf_counter()
+        fresh = min(len(self.seeds) - self.begun, self.abreast - len(self.running))
+        numbers = [*sorted(self.running), *range(self.begun, self.begun + fresh)]
+        self.begun += fresh
+        count = min(thread_count(self.n_jobs), len(numbers))
+        if count <= 1:
+            made = [self._advance(number) for number in numbers]
+        else:
+            with ThreadPoolExecutor(count) as pool:  # of its own, since learners may wait for the shared one
+                made = list(pool.map(self._advance, numbers))
+        self.seconds += time.perf_counter() - clock
+        results = []
+        for number, (running, record) in zip(numbers, made):
+            self.running[number] = running
+            self.objectives[number] = _objective(record)
+            results.append(running.learner.has_result(record))
+            if record.last:
+                self._end(number)
+        over = not self.running and self.begun == len(self.seeds)
+        for place, (number, (_, record), result) in enumerate(zip(numbers, made, results), 1):
+            last = over and place == len(numbers)
+            shown = replace(record, number=self.rounds + place, seconds=self.seconds, last=last, restart=number)
+            self._untold.append((shown, result and number == self.best))
+
+    def _advance(self, number: int) -> tuple[Running, Round]:
+        running = self.running.get(number)
+        if running is None:
+            learner = self.make(self.seeds[number])
+            running = Running(learner, learner.run())
+        return running, next(running.rounds)
+
+    def _end(self, number: int) -> None:
+        """Keep the weights of a restart that has ended if none that ended before is as good."""
+        learner, objective = self.running.pop(number).learner, self.objectives[number]
+        if self.ended is None or (objective, number) < (self.ended.objective, self.ended.restart):
+            self.ended = Ended(number, objective, learner.finish())
+
+    def state(self) -> State:
+        """Everything needed to go on."""
+        states = {number: running.learner.state() for number, running in self.running.items()}
+        values: dict[str, Any] = {
+            "name": "restarts",
+            "rounds": self.rounds,
+            "seconds": self.seconds,
+            "begun": self.begun,
+            "objectives": sorted(self.objectives.items()),
+            "running": [[number, state[0]] for number, state in states.items()],
+            "ended": None if self.ended is None else self.ended[:2],
+            "untold": [[record.as_dict(), result] for record, result in self._untold],
+        }
+        arrays: dict[str, NDArray[Any]] = {
+            f"{number}.{name}": array for number, state in states.items() for name, array in state[1].items()
+        }
+        if self.ended is not None:
+            arrays["ended"] = self.ended.weights
+        return values, arrays
+
+    def resume(self, state: State) -> None:
+        """Take up the state of an earlier run with the same seeds and learners; restarts that ended stay so."""
+        values, arrays = state
+        self.rounds, self.seconds, self.begun = values["rounds"], values["seconds"], values["begun"]
+        self.objectives = {int(number): float(objective) for number, objective in values["objectives"]}
+        self.running = {}
+        for number, own in values["running"]:
+            learner = self.make(self.seeds[number])
+            prefix = f"{number}."
+            learner.resume((own, {k.removeprefix(prefix): v for k, v in arrays.items() if k.startswith(prefix)}))
+            self.running[int(number)] = Running(learner, learner.run())
+        self.ended = None
+        if values["ended"] is not None:
+            number, objective = values["ended"]
+            self.ended = Ended(number, objective, arrays["ended"].copy())
+        self._untold = [(Round(**record), result) for record, result in values["untold"]]
+
+
+def _objective(record: Round) -> float:
+    if record.objective is None:
+        raise ValueError(f"the learner {record.learner} has no objective to choose a restart by; use a margin learner")
+    return record.objective
+
+
+def jlis_restarts(
+    problem: LatentProblem, options: MarginOptions, *, size: int, count: int, n_jobs: int | None = None
+) -> Restarts:
+    """J-LIS from `count` random first completions, with seeds from that of the options on and ties always random."""
+
+    def make(seed: int) -> MarginLearner:
+        return MarginLearner.fresh(problem, replace(options, random_ties=True, seed=seed), size=size)
+
+    return Restarts(make, range(options.seed, options.seed + count), n_jobs=n_jobs)
