@@ -137,6 +137,8 @@ def test_log_sums_and_beliefs(space, rng, tied, n_jobs):
     np.testing.assert_allclose(space.log_sums(scores, n_jobs=n_jobs), expected[0], rtol=1e-10, atol=1e-10)
     for name, one, other in zip(found._fields, found, expected):
         np.testing.assert_allclose(one, other, rtol=1e-9, atol=1e-10, err_msg=name)
+    for one, other in zip(space.token_beliefs(scores, n_jobs=n_jobs), found[1:3]):
+        np.testing.assert_array_equal(one, other)
 
 
 @law(40)
@@ -269,6 +271,22 @@ def test_parts_agree_with_the_whole(space, rng):
         np.testing.assert_array_equal(part.segments.labels, whole.segments.labels[first:last])
         np.testing.assert_array_equal(part.segments.begins, whole.segments.begins[first:last])
         assert part.values[0] == whole.values[i]
+
+
+@law(60)
+@given(segment_spaces(), generators())
+def test_feasible_and_taken_sequences(space, rng):
+    scores = random_segment_scores(rng, space, tied=False)
+    has_any = np.array([len(members) > 0 for members, _ in listed(space, scores)])
+    np.testing.assert_array_equal(space.feasible(n_jobs=2), has_any)
+    which = rng.integers(0, len(has_any), 4)
+    taken = space.take(which)
+    np.testing.assert_array_equal(taken.feasible(), has_any[which])
+    which = which[has_any[which]]
+    tokens = np.concatenate([np.arange(0), *(np.arange(space.starts[i], space.starts[i + 1]) for i in which)])
+    some = GivenSegmentScores(scores.tokens[tokens], scores.lasts[tokens], *edges(scores))
+    expected = [logsumexp(values) for _, values in (listed(space, scores)[i] for i in which)]
+    np.testing.assert_allclose(space.take(which).log_sums(some), expected, rtol=1e-10, atol=1e-10)
 
 
 def test_minus_infinity_in_scores_is_a_mask():

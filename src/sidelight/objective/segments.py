@@ -50,10 +50,9 @@ class SegmentBatch:
         return replace(self, rows=rows, segments=segments, space=self.space.part(lo, hi))
 
     def take(self, which: Ints) -> SegmentBatch:
-        """Some of the inputs; a space with masks is not taken apart."""
-        rows = self.rows.take(which)
-        space = replace(self.space, starts=rows.starts, admitted=None, opening=None)
-        return replace(self, rows=rows, segments=self.segments.take(which), space=space)
+        """Some of the inputs."""
+        rows, segments = self.rows.take(which), self.segments.take(which)
+        return replace(self, rows=rows, segments=segments, space=self.space.take(which))
 
     def inside(self, admitted: Bytes, opening: Bytes) -> SegmentBatch:
         """The same inputs with less segmentations; see `SegmentSpace.inside`."""

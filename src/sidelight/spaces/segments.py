@@ -15,6 +15,7 @@ from dataclasses import dataclass, field, replace
 from typing import NamedTuple, Protocol
 
 import numpy as np
+from numpy.typing import NDArray
 
 from sidelight.arrays import NO_FLOATS, Bytes, Floats, Ids, Ints
 from sidelight.errors import Infeasible
@@ -155,6 +156,34 @@ class SegmentSpace:
             opening=None if self.opening is None else self.opening[first:last],
         )
 
+    def take(self, which: Ints) -> SegmentSpace:
+        """The space of some of the sequences."""
+        lengths = np.diff(self.starts)[which]
+        starts = np.append(0, np.cumsum(lengths)).astype(np.int64)
+        tokens = np.repeat(self.starts[which] - starts[:-1], lengths) + np.arange(starts[-1])
+        masks = [None if mask is None else mask[tokens] for mask in (self.admitted, self.opening)]
+        return replace(self, starts=starts, admitted=masks[0], opening=masks[1])
+
+    def feasible(self, *, n_jobs: int | None = None) -> NDArray[np.bool_]:
+        """Which sequences have any segmentation. # [N]"""
+        size = self.n_labels
+        values = np.empty(len(self.starts) - 1)
+        found = self._blank()
+        zeros = GivenSegmentScores(
+            np.broadcast_to(0.0, (len(found.labels), size)),
+            np.broadcast_to(0.0, (len(found.labels), self.max_length, size)),
+            np.zeros((size, size)),
+            np.zeros(size),
+            np.zeros(size),
+        )
+        edges = self._masked(zeros)
+
+        def run(lo: int, hi: int, totals: Floats) -> None:
+            segment_kernels.best(self.starts, lo, hi, totals, *edges, *self._shape, *found, values)
+
+        self._each(zeros, run, n_jobs)
+        return values > -np.inf
+
     def shards(self) -> list[tuple[int, int]]:
         """Ranges of sequences that are worked on one after another or at once."""
         return shards(self.starts, tokens=max(32, SHARD_SEGMENTS // self.max_length))
@@ -248,6 +277,17 @@ class SegmentSpace:
         columns = list(zip(*pieces))
         joined = [np.concatenate(column) for column in columns[:4]]
         return SegmentBeliefs(*joined, *(np.sum(column, axis=0) for column in columns[4:]))
+
+    def token_beliefs(self, scores: SegmentScores, *, n_jobs: int | None = None) -> tuple[Floats, Floats]:
+        """Tokens and firsts of `beliefs` alone, without the room that those of segments take. # [T, L] twice"""
+        ones = np.ones(len(self.starts) - 1)
+
+        def run(shard: tuple[int, int]) -> tuple[Floats, Floats]:
+            found = self.block_beliefs(scores, *shard, ones)
+            return found.tokens, found.firsts
+
+        parts = [(np.zeros((0, self.n_labels)),) * 2, *threads(run, self.shards(), n_jobs=n_jobs)]
+        return np.concatenate([part[0] for part in parts]), np.concatenate([part[1] for part in parts])
 
     def block_beliefs(self, scores: SegmentScores, lo: int, hi: int, scales: Floats) -> SegmentBeliefs:
         """As `beliefs`, of the sequences lo..hi alone; expectations of sequence i are multiplied by scales[i]."""

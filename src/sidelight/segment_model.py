@@ -1,0 +1,129 @@
+"""A trained segmenter, and its files: safetensors, versioned, without pickle."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, field
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from sidelight.arrays import Floats
+from sidelight.errors import DataError, ModelFileError
+from sidelight.features import Extractor, restore
+from sidelight.features.layout import Layout
+from sidelight.features.segment_rows import SegmentLayout
+from sidelight.features.segments import SegmentExtractor, SegmentFunction
+from sidelight.files import read_tensors, write_tensors
+from sidelight.objective.segments import SegmentBatch
+from sidelight.spaces.segments import SegmentSpace
+from sidelight.structures.segments import SegmentScheme, Span, segment_scheme
+
+VERSION = 1
+KIND = "sidelight segment model"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class SegmentModel:
+    """Predicts labelled segmentations: features and weights, nothing of how it was trained."""
+
+    scheme: SegmentScheme
+    extractor: Extractor
+    segments: SegmentExtractor
+    layout: SegmentLayout
+    weights: Floats
+    about: dict[str, Any] = field(default_factory=dict)  # how it was trained, for people
+
+    @property
+    def max_length(self) -> int:
+        return self.segments.max_length
+
+    def batch(self, xs: Sequence[Any], *, n_jobs: int | None = -1) -> SegmentBatch:
+        """Inputs with their features and the space of their segmentations."""
+        rows = self.extractor.rows(xs, n_jobs=n_jobs)
+        empty = np.flatnonzero(rows.lengths == 0)
+        if len(empty):
+            raise DataError(f"input {int(empty[0])} has no tokens", remedy="leave empty inputs out")
+        space = segment_space(rows.starts, self.scheme, self.max_length)
+        return SegmentBatch(rows, self.segments.rows(xs, n_jobs=n_jobs), space, self.layout, n_jobs)
+
+    def predict(self, xs: Sequence[Any], *, n_jobs: int | None = -1) -> list[list[Any]]:
+        """The token labels of the best segmentation of each input."""
+        if not len(xs):
+            return []
+        batch = self.batch(xs, n_jobs=n_jobs)
+        names = self.scheme.tokens.decode(self.scheme.decode(batch.best(self.weights).segments))
+        return [names[a:b] for a, b in pairwise(batch.rows.starts.tolist())]
+
+    def predict_segments(self, xs: Sequence[Any], *, n_jobs: int | None = -1) -> list[list[Span]]:
+        """The segments (first token, last token, label) of each input, which tile it.
+
+        Without a scheme the pieces of a run that is longer than `max_length` are one segment.
+        """
+        if not len(xs):
+            return []
+        batch = self.batch(xs, n_jobs=n_jobs)
+        return self.scheme.spans(batch.rows.starts, batch.best(self.weights).segments)
+
+    def marginals(self, xs: Sequence[Any], *, n_jobs: int | None = -1) -> list[Floats]:
+        """The probability of each token label at each token, as exp(score) over all segmentations has it. # [t, K]"""
+        if not len(xs):
+            return []
+        batch = self.batch(xs, n_jobs=n_jobs)
+        shares = self.scheme.marginals(*batch.space.token_beliefs(batch.scores(self.weights), n_jobs=n_jobs))
+        return [shares[a:b] for a, b in pairwise(batch.rows.starts.tolist())]
+
+
+def segment_space(starts: Any, scheme: SegmentScheme, max_length: int) -> SegmentSpace:
+    """The segmentations that a scheme allows."""
+    longest = scheme.longest(max_length)
+    return SegmentSpace(starts, len(scheme.segments), max_length, longest=longest, runs=not scheme.bio)
+
+
+def save_segment_model(model: SegmentModel, path: str | Path) -> None:
+    """Write a model; zero weights take no room where most weights are zero."""
+    for name in model.scheme.tokens.names:
+        if not isinstance(name, (str, int, np.integer)):
+            raise ModelFileError(f"label {name!r} is neither text nor a number", file=path, remedy="use such labels")
+    spec, tensors = model.extractor.state()
+    segment_spec, segment_tensors = model.segments.state()
+    tensors = {f"features.{name}": array for name, array in tensors.items()}
+    tensors |= {f"segments.{name}": array for name, array in segment_tensors.items()}
+    filled = np.flatnonzero(model.weights)
+    tensors |= {"weights.indices": filled.astype(np.uint32), "weights.values": model.weights[filled]}
+    labels = [name if isinstance(name, str) else int(name) for name in model.scheme.tokens.names]
+    description = {
+        "labels": labels,
+        "scheme": "BIO" if model.scheme.bio else None,
+        "layout": asdict(model.layout.tokens),
+        "n_segment_attributes": model.layout.n_attributes,
+        "features": spec,
+        "segments": segment_spec,
+        "about": model.about,
+    }
+    write_tensors(path, tensors, kind=KIND, version=VERSION, spec=description)
+
+
+def load_segment_model(path: str | Path, *, function: SegmentFunction | None = None) -> SegmentModel:
+    """Read a model; `function` is that of its segment features, if they have one.
+
+    Raises `ModelFileError` in one line where the file is damaged, foreign or newer, `DataError` without the function.
+    """
+    spec, tensors = read_tensors(path, kind=KIND, version=VERSION)
+    parts: dict[str, dict[str, Any]] = {"features": {}, "segments": {}, "weights": {}}
+    for name, array in tensors.items():
+        head, _, rest = name.partition(".")
+        parts[head][rest] = array
+    layout = SegmentLayout(Layout(**spec["layout"]), spec["n_segment_attributes"])
+    weights = np.zeros(layout.size)
+    weights[parts["weights"]["indices"]] = parts["weights"]["values"]
+    return SegmentModel(
+        segment_scheme(spec["labels"], spec["scheme"]),
+        restore(spec["features"], parts["features"]),
+        SegmentExtractor.restored(spec["segments"], parts["segments"], function=function),
+        layout,
+        weights,
+        spec["about"],
+    )

@@ -1,0 +1,219 @@
+"""`SegmentTagger`: labels segments instead of tokens, with scikit-learn manners."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, Self
+
+import numpy as np
+
+from sidelight.arrays import Floats
+from sidelight.data.checks import check_evidence
+from sidelight.errors import DataError, NotFitted
+from sidelight.evidence import Evidence, gold
+from sidelight.features import FeatureSet
+from sidelight.features.segment_sources import SegmentFeatures, SegmentFunction
+from sidelight.model import as_sequences
+from sidelight.records import Callback, Round
+from sidelight.segment_model import SegmentModel, load_segment_model, save_segment_model
+from sidelight.segment_training import SegmentSettings, train_segmenter
+from sidelight.structures.segments import Span
+
+
+class SegmentTagger:
+    """Cuts a sequence into labelled segments with a semi-Markov model (Sarawagi and Cohen 2004).
+
+    A segmentation scores the features of its tokens and of its segments, and the transitions between the labels of
+    neighbouring segments. Parameters, all by keyword:
+
+    - features: of tokens, as for `Tagger`; None chooses by the type of the first input.
+    - segment_features: of segments (`SegmentFeatures`); None takes all ready families, or the length alone for inputs
+      without words.
+    - max_length: the most tokens of a segment; None is that of the longest gold segment. Time grows with it.
+    - learner: "semi_crf" (the conditional random field: likelihood) or "semi_svm" (margin; Hamming cost per token).
+    - loss: of semi_svm, "squared_hinge" or "hinge".
+    - prices: what a unit of loss costs, per kind of evidence: "gold", "partial", "candidates".
+    - labels: all token labels, if the evidence may not show them all; a label outside them is an error.
+    - scheme: "BIO": B-X begins a segment X and I-X goes on with it, O is a segment of one token; longer segments than
+      max_length are refused in training and never predicted. None: a segment is a run of one label; a run longer than
+      max_length counts as pieces of max_length tokens and a rest, and comes back as one segment.
+    - bias: start weights.
+    - tolerance: relative duality gap at which semi_svm stops; for semi_crf half the squared gradient, which bounds the
+      gap, over the objective. violation: ε of new cuts.
+    - decrease: relative fall of the objective at which completions of semi_svm end; max_completions, max_rounds:
+      limits.
+    - n_jobs: threads, -1 for all cores; the same seed gives the same bits for any number.
+    - callbacks: functions of a `Round`.
+
+    Learns from Gold, Partial and Candidates; semi_crf sums over the segmentations that token labels leave open,
+    semi_svm completes to the best of them.
+
+    >>> tagger = SegmentTagger(max_rounds=20)
+    >>> xs, ys = [["ed", "holt", "1994"], ["al", "1995"]], [["name", "name", "year"], ["name", "year"]]
+    >>> tagger.fit(xs, ys).predict_segments([["al", "holt", "1994"]])
+    [[(0, 1, 'name'), (2, 2, 'year')]]
+    """
+
+    def __init__(
+        self,
+        *,
+        features: FeatureSet | None = None,
+        segment_features: SegmentFeatures | None = None,
+        max_length: int | None = None,
+        learner: str = "semi_crf",
+        loss: str = "squared_hinge",
+        prices: Mapping[str, float] | None = None,
+        labels: Sequence[Any] | None = None,
+        scheme: str | None = None,
+        bias: bool = True,
+        tolerance: float = 0.01,
+        violation: float = 1e-3,
+        decrease: float = 1e-5,
+        max_rounds: int | None = None,
+        max_completions: int = 50,
+        n_jobs: int | None = -1,
+        seed: int = 0,
+        callbacks: Sequence[Callback] = (),
+    ) -> None:
+        self.features = features
+        self.segment_features = segment_features
+        self.max_length = max_length
+        self.learner = learner
+        self.loss = loss
+        self.prices = prices
+        self.labels = labels
+        self.scheme = scheme
+        self.bias = bias
+        self.tolerance = tolerance
+        self.violation = violation
+        self.decrease = decrease
+        self.max_rounds = max_rounds
+        self.max_completions = max_completions
+        self.n_jobs = n_jobs
+        self.seed = seed
+        self.callbacks = callbacks
+
+    def fit(self, evidence: Any, y: Any = None, *, sample_weight: Any = None) -> Self:
+        """Learn from a list of Gold, Partial and Candidates, or from inputs and their token labels.
+
+        Raises `DataError` where the evidence cannot be used.
+        """
+        settings = {name: value for name, value in self.get_params().items() if name != "callbacks"}
+        pieces = self._evidence(evidence, y, sample_weight)
+        rounds: list[Round] = []
+
+        def report(record: Round) -> None:
+            rounds.append(record)
+            for callback in self.callbacks:
+                callback(record)
+
+        self.model_ = train_segmenter(SegmentSettings(**settings), pieces, report)
+        self.rounds_ = rounds
+        return self
+
+    def predict(self, xs: Any) -> list[list[Any]]:
+        """The token labels of each input's best segmentation."""
+        return self._fitted().predict(as_sequences(xs, sequences=True), n_jobs=self.n_jobs)
+
+    def predict_segments(self, xs: Any) -> list[list[Span]]:
+        """The segments of each input as (first token, last token, label), the last token included; they tile it."""
+        return self._fitted().predict_segments(as_sequences(xs, sequences=True), n_jobs=self.n_jobs)
+
+    def marginals(self, xs: Any) -> list[Floats]:
+        """For each input an array [tokens, labels] of the probabilities of token labels, in the order of `classes_`.
+
+        They are those of the model exp(score) / sum; for semi_svm scores were not trained to be log-probabilities.
+        """
+        return self._fitted().marginals(as_sequences(xs, sequences=True), n_jobs=self.n_jobs)
+
+    def score(self, xs: Any, y: Any = None, sample_weight: Any = None) -> float:
+        """Token accuracy between 0 and 1, of inputs and token labels or of the Gold in evidence."""
+        if y is None:
+            pieces = [piece for piece in xs if getattr(piece, "kind", "") == "gold"]
+            if not pieces:
+                raise DataError("nothing to score", remedy="give outputs, or evidence with Gold")
+            xs, y = [piece.x for piece in pieces], [piece.y for piece in pieces]
+        guesses = self.predict(xs)
+        weights = np.ones(len(guesses)) if sample_weight is None else np.asarray(sample_weight, dtype=float)
+        right = total = 0.0
+        for guess, truth, weight in zip(guesses, y, weights):
+            right += weight * sum(a == b for a, b in zip(guess, truth))
+            total += weight * len(guess)
+        return float(right / total) if total else 0.0
+
+    def save(self, path: str | Path) -> None:
+        """Write the model to a file."""
+        save_segment_model(self._fitted(), path)
+
+    @classmethod
+    def load(cls, path: str | Path, *, function: SegmentFunction | None = None) -> SegmentTagger:
+        """A tagger with the model of a file, ready to predict; `function` is that of its segment features, if any."""
+        model = load_segment_model(path, function=function)
+        self = cls(
+            segment_features=model.segments.features,
+            max_length=model.max_length,
+            learner=model.about["learner"],
+            scheme="BIO" if model.scheme.bio else None,
+        )
+        self.model_ = model
+        return self
+
+    @property
+    def classes_(self) -> list[Any]:
+        """The token labels in their order."""
+        return list(self._fitted().scheme.tokens.names)
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """The constructor's parameters, as scikit-learn asks for them."""
+        return {name: getattr(self, name) for name in self._parameters()}
+
+    def set_params(self, **params: Any) -> Self:
+        """Set parameters by name; `prices__gold=2.0` sets one price."""
+        known = self._parameters()
+        for name, value in params.items():
+            head, _, key = name.partition("__")
+            if head not in known:
+                raise ValueError(f"unknown parameter {head!r}; there are {', '.join(known)}")
+            setattr(self, head, {**(getattr(self, head) or {}), key: value} if key else value)
+        return self
+
+    def __repr__(self) -> str:
+        signature = inspect.signature(type(self).__init__).parameters
+        given = [f"{k}={v!r}" for k, v in self.get_params().items() if v is not signature[k].default]
+        return f"{type(self).__name__}({', '.join(given)})"
+
+    def __sklearn_tags__(self) -> Any:
+        from sklearn.utils import InputTags, Tags, TargetTags
+
+        return Tags(
+            estimator_type=None,
+            target_tags=TargetTags(required=False),
+            input_tags=InputTags(two_d_array=False, sparse=True),
+        )
+
+    @classmethod
+    def _parameters(cls) -> list[str]:
+        return [name for name in inspect.signature(cls.__init__).parameters if name != "self"]
+
+    def _fitted(self) -> SegmentModel:
+        if not hasattr(self, "model_"):
+            raise NotFitted(f"this {type(self).__name__} has not been fitted; call fit first")
+        return self.model_
+
+    def _evidence(self, evidence: Any, y: Any, sample_weight: Any) -> list[Evidence]:
+        if y is not None:
+            xs = as_sequences(evidence, sequences=True)
+            pieces: list[Evidence] = list(gold(xs, list(y), weight=1.0 if sample_weight is None else sample_weight))
+        else:
+            if sample_weight is not None:
+                raise ValueError("sample_weight goes with fit(xs, ys); evidence has weights of its own")
+            pieces = list(evidence)
+        if not pieces:
+            raise DataError("no evidence", remedy="give at least one example")
+        check_evidence(pieces)
+        return pieces
+
+
+__all__ = ["SegmentTagger"]
