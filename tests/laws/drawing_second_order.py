@@ -39,8 +39,10 @@ def second_order_values(scores: GivenSecondOrderScores, first: int, paths: np.nd
 
 
 @st.composite
-def second_order_spaces(draw: st.DrawFn, kinds=("allowed", "inside", "outside"), longest: int = 5) -> SecondOrderSpace:
-    labels = draw(st.integers(1, 4))
+def second_order_spaces(
+    draw: st.DrawFn, kinds=("allowed", "inside", "outside"), *, longest: int = 5, most_labels: int = 4
+) -> SecondOrderSpace:
+    labels = draw(st.integers(1, most_labels))
     starts = draw(starts_of(longest=longest))
     rng = draw(generators())
     space = ChainSpace(starts, labels)

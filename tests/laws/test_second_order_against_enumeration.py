@@ -79,6 +79,14 @@ def test_best_with_random_ties(space, rng, tied, costly):
 
 
 @law(60)
+@given(second_order_spaces(longest=4, most_labels=9), generators(), st.booleans(), st.booleans())
+def test_best_with_more_labels(space, rng, tied, random_ties):
+    """Enough of them for the loops that take four at a time."""
+    scores = random_second_order_scores(rng, int(space.starts[-1]), space.n_labels, tied=tied)
+    check_best(space, scores, None, rng=rng if random_ties and space.left_out is None else None)
+
+
+@law(60)
 @given(second_order_spaces(kinds=("allowed", "inside")), generators(), st.booleans())
 def test_without_second_order_scores_it_is_the_first_order_chain(space, rng, tied):
     """To the same labels, ties included, where sums are exact."""

@@ -84,6 +84,17 @@ def test_log_sums_and_beliefs(space, rng, tied, n_jobs, factor, costly, temperat
 
 
 @law(40)
+@given(second_order_spaces(kinds=("allowed", "inside"), longest=4, most_labels=9), generators())
+def test_beliefs_with_more_labels(space, rng):
+    """Enough of them for the loops that take four at a time."""
+    scores = random_second_order_scores(rng, int(space.starts[-1]), space.n_labels, tied=False)
+    expected = expected_beliefs(space, scores, np.ones(len(space.starts) - 1))
+    if expected is not None:
+        for one, other in zip(beliefs(space, scores), expected):
+            np.testing.assert_allclose(one, other, rtol=1e-9, atol=1e-10)
+
+
+@law(40)
 @given(second_order_spaces(kinds=("allowed", "inside")), generators())
 def test_expectations_are_the_gradient_of_the_log_sum(space, rng):
     scores = random_second_order_scores(rng, int(space.starts[-1]), space.n_labels, tied=False)

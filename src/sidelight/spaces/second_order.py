@@ -14,6 +14,7 @@ from sidelight.parallel import shards, threads
 from sidelight.spaces import chain_kernels
 from sidelight.spaces import second_order_kernels as kernels
 from sidelight.spaces.chain import ChainScores, ChainSpace, Cost, LeavingCost, Paths, Transitions
+from sidelight.spaces.second_order_ties import viterbi_random_ties
 
 
 class SecondOrderScores(ChainScores, Protocol):
@@ -130,7 +131,7 @@ class SecondOrderSpace:
             if self.left_out is not None:
                 kernels.viterbi_outside(self.starts, lo, hi, block, *steps, self.left_out, labels, values)
             elif seeds is not None:
-                kernels.viterbi_random_ties(self.starts, lo, hi, block, *steps, seeds, labels, values)
+                viterbi_random_ties(self.starts, lo, hi, block, *steps, seeds, labels, values)
             else:
                 kernels.viterbi(self.starts, lo, hi, block, *steps, labels, values)
 

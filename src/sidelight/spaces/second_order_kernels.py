@@ -3,16 +3,38 @@
 As in `chain_kernels`, all take the sequences `lo..hi` of a batch, scores are a block that begins at their first token,
 what may not be used has score -inf, and forward passes keep only values. They run over the states of
 `second_order_states`; where all labels are open, the innermost loop is over contiguous labels. Ties go to the lowest
-last label, then to the lowest one before it, and so on, unless random ones are asked for.
+last label, then to the lowest one before it, and so on; `second_order_ties` breaks them at random.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
-from sidelight.arrays import Bytes, Floats, Ids, Ints, Keys
-from sidelight.kernels import GOLDEN, inline_kernel, kernel, mix
+from sidelight.arrays import Bytes, Floats, Ids, Ints
+from sidelight.kernels import kernel
 from sidelight.spaces.second_order_states import labels_of, most_states, open_labels, place_states, states
+
+
+@kernel
+def _raise_row(old: Floats, j: int, second: Floats, earlier: Ints, middle: int, row: Floats) -> None:
+    """row = max of row and old[i, j] + second[earlier[i], middle] over all i, four at a time: that is twice as fast."""
+    whole = earlier.shape[0] // 4 * 4
+    for i in range(0, whole, 4):
+        a, b, c, d = old[i, j], old[i + 1, j], old[i + 2, j], old[i + 3, j]
+        if max(max(a, b), max(c, d)) == -np.inf:
+            continue
+        in_a, in_b = second[earlier[i], middle], second[earlier[i + 1], middle]
+        in_c, in_d = second[earlier[i + 2], middle], second[earlier[i + 3], middle]
+        for label in range(row.shape[0]):
+            one = max(a + in_a[label], b + in_b[label])
+            other = max(c + in_c[label], d + in_d[label])
+            one = one if one > other else other
+            row[label] = one if one > row[label] else row[label]
+    for i in range(whole, earlier.shape[0]):
+        value, weights = old[i, j], second[earlier[i], middle]
+        for label in range(row.shape[0]):
+            candidate = value + weights[label]
+            row[label] = candidate if candidate > row[label] else row[label]
 
 
 @kernel
@@ -31,16 +53,14 @@ def step(
         else:
             earlier = labels_of(t - 2, opened, begins, first)
             row[:] = -np.inf
-            for i in range(earlier.shape[0]):
-                value = old[i, j]
-                if value == -np.inf:
-                    continue
-                weights = second[earlier[i], middle[j]]
-                if here.shape[0] == size:
-                    for label in range(size):
-                        candidate = value + weights[label]
-                        row[label] = candidate if candidate > row[label] else row[label]
-                else:
+            if here.shape[0] == size:
+                _raise_row(old, j, second, earlier, middle[j], row)
+            else:
+                for i in range(earlier.shape[0]):
+                    value = old[i, j]
+                    if value == -np.inf:
+                        continue
+                    weights = second[earlier[i], middle[j]]
                     for k in range(here.shape[0]):
                         candidate = value + weights[here[k]]
                         row[k] = candidate if candidate > row[k] else row[k]
@@ -130,123 +150,6 @@ def viterbi(
                     candidate = old[e, j] + second[earlier[e], middle, label]
                     if candidate > value:
                         value = candidate
-                        chosen = e
-                j = chosen
-            label = middle
-
-
-@inline_kernel
-def uniform(state: Keys) -> float:
-    """The next number in [0, 1) of a splitmix64 stream."""
-    state[0] += GOLDEN
-    return float(mix(state[0]) >> np.uint64(11)) * (1.0 / 9007199254740992.0)
-
-
-@kernel
-def count_ways(
-    second: Floats,
-    opened: Ints,
-    begins: Ints,
-    first: int,
-    count: int,
-    at: Ints,
-    best: Floats,
-    ways: Floats,
-) -> None:
-    """How many best paths end in each state, up to a factor per token; none where there is no path."""
-    for k in range(at[1]):
-        ways[k] = 1.0 if best[k] > -np.inf else 0.0
-    for t in range(1, count):
-        now, old = states(t, begins, first, at, ways), states(t - 1, begins, first, at, ways)
-        values = states(t - 1, begins, first, at, best)
-        here, middle = labels_of(t, opened, begins, first), labels_of(t - 1, opened, begins, first)
-        most = 0.0
-        for j in range(middle.shape[0]):
-            for k in range(here.shape[0]):
-                total = 0.0
-                if t == 1:
-                    total = old[0, j]
-                else:
-                    earlier = labels_of(t - 2, opened, begins, first)
-                    top = -np.inf
-                    for e in range(earlier.shape[0]):
-                        top = max(top, values[e, j] + second[earlier[e], middle[j], here[k]])
-                    for e in range(earlier.shape[0]):
-                        if values[e, j] + second[earlier[e], middle[j], here[k]] == top:
-                            total += old[e, j]
-                if best[at[t] + j * here.shape[0] + k] == -np.inf:
-                    total = 0.0
-                now[j, k] = total
-                most = max(most, total)
-        if most > 0.0:
-            now /= most
-
-
-@kernel
-def viterbi_random_ties(
-    starts: Ints,
-    lo: int,
-    hi: int,
-    scores: Floats,
-    second: Floats,
-    transition: Floats,
-    start: Floats,
-    end: Floats,
-    seeds: Keys,  # [N] one stream per sequence, so that shards and threads do not matter
-    labels: Ids,
-    values: Floats,
-) -> None:
-    """As `viterbi`, drawing uniformly from all best paths."""
-    base = starts[lo]
-    opened, begins = open_labels(scores)
-    longest, most = most_states(starts, lo, hi, begins)
-    best, ways = np.empty(most), np.empty(most)
-    at = np.empty(longest + 1, np.int64)
-    state = np.empty(1, np.uint64)
-    for i in range(lo, hi):
-        first, count = starts[i] - base, starts[i + 1] - starts[i]
-        place_states(begins, first, count, at)
-        forward(scores, second, transition, start, opened, begins, first, count, at, best)
-        count_ways(second, opened, begins, first, count, at, best, ways)
-        here = labels_of(count - 1, opened, begins, first)
-        ending, share = states(count - 1, begins, first, at, best), states(count - 1, begins, first, at, ways)
-        top, j, k = best_last(ending, here, end)
-        values[i] = top
-        if top == -np.inf:
-            labels[starts[i] : starts[i + 1]] = 0
-            continue
-        state[0] = seeds[i]
-        total = 0.0
-        for a in range(ending.shape[0]):
-            for b in range(here.shape[0]):
-                if ending[a, b] + end[here[b]] == top:
-                    total += share[a, b]
-        draw = uniform(state) * total
-        for a in range(ending.shape[0]):
-            for b in range(here.shape[0]):
-                if draw >= 0.0 and share[a, b] > 0.0 and ending[a, b] + end[here[b]] == top:
-                    draw -= share[a, b]
-                    j, k = a, b
-        label = here[k]
-        labels[starts[i] + count - 1] = label
-        for t in range(count - 1, 0, -1):
-            middle = labels_of(t - 1, opened, begins, first)[j]
-            labels[starts[i] + t - 1] = middle
-            if t > 1:
-                old, share = states(t - 1, begins, first, at, best), states(t - 1, begins, first, at, ways)
-                earlier = labels_of(t - 2, opened, begins, first)
-                top = -np.inf
-                for e in range(earlier.shape[0]):
-                    top = max(top, old[e, j] + second[earlier[e], middle, label])
-                total = 0.0
-                for e in range(earlier.shape[0]):
-                    if old[e, j] + second[earlier[e], middle, label] == top:
-                        total += share[e, j]
-                draw = uniform(state) * total
-                chosen = 0
-                for e in range(earlier.shape[0]):
-                    if draw >= 0.0 and share[e, j] > 0.0 and old[e, j] + second[earlier[e], middle, label] == top:
-                        draw -= share[e, j]
                         chosen = e
                 j = chosen
             label = middle

@@ -6,9 +6,10 @@ Over the states (i, j) of a token (`second_order_states`), with second-order sco
     backward   b_{t-1}(i, j) = log Σ_k exp(W(i, j, k) + u_t(j, k)),    u_t(j, k) = A(j, k) + s_t(k) + b_t(j, k)
     beliefs    log p(i, j, k at t) = v_{t-1}(i, j) + W(i, j, k) + u_t(j, k) − log Z
 
-For a given j the largest v or u is taken out of its sum, and exp W is made once for all, with the largest W taken out;
-so the innermost loops multiply and add, and exponentials are of states alone. A sum that comes out below TINY may have
-lost its parts to underflow: it is made once more term by term.
+For a given j the largest v or u is taken out of its sum, and exp W is made once for all, with the largest W, `peak`,
+taken out; so the innermost loops multiply and add, and exponentials are of states alone. A sum that comes out below
+TINY may have lost its parts to underflow: it is made once more term by term. exp W comes in two layouts, so that both
+directions have contiguous rows: `onward` [j, i, k] and `backward` [j, k, i].
 """
 
 from __future__ import annotations
@@ -17,8 +18,8 @@ import numpy as np
 
 from sidelight.arrays import Floats, Ids, Ints, Keys
 from sidelight.kernels import kernel
-from sidelight.spaces.second_order_kernels import uniform
 from sidelight.spaces.second_order_states import labels_of, most_states, open_labels, place_states, states
+from sidelight.spaces.second_order_ties import draw, uniform
 
 TINY = 1e-200
 STEEP = 300.0  # a factor up to exp of this cannot bring back what was lost below TINY
@@ -39,11 +40,33 @@ def exact_sum(first: Floats, second: Floats) -> float:
 
 
 @kernel
+def weighted_rows(values: Floats, rows: Ints, plane: Floats, columns: Ints, out: Floats) -> None:
+    """out[k] = Σ_i values[i] · plane[rows[i], columns[k]]; where all columns are open, over contiguous ones."""
+    out[:] = 0.0
+    if columns.shape[0] < plane.shape[1]:
+        for i in range(rows.shape[0]):
+            row = plane[rows[i]]
+            for k in range(columns.shape[0]):
+                out[k] += values[i] * row[columns[k]]
+        return
+    whole = rows.shape[0] // 4 * 4
+    for i in range(0, whole, 4):
+        a, b, c, d = values[i], values[i + 1], values[i + 2], values[i + 3]
+        in_a, in_b, in_c, in_d = plane[rows[i]], plane[rows[i + 1]], plane[rows[i + 2]], plane[rows[i + 3]]
+        for k in range(out.shape[0]):
+            out[k] += (a * in_a[k] + b * in_b[k]) + (c * in_c[k] + d * in_d[k])
+    for i in range(whole, rows.shape[0]):
+        value, row = values[i], plane[rows[i]]
+        for k in range(out.shape[0]):
+            out[k] += value * row[k]
+
+
+@kernel
 def forward_sums(
     scores: Floats,
-    second: Floats,
-    exps: Floats,  # exp(second - peak)
+    onward: Floats,
     peak: float,
+    second: Floats,
     transition: Floats,
     start: Floats,
     opened: Ints,
@@ -54,7 +77,7 @@ def forward_sums(
     sums: Floats,
 ) -> None:
     """v_t of all states of a sequence."""
-    size = start.shape[0]
+    shares = np.empty(start.shape[0])
     for k in range(at[1]):
         label = opened[begins[first] + k]
         sums[k] = start[label] + scores[first, label]
@@ -70,18 +93,12 @@ def forward_sums(
                 top = -np.inf
                 for i in range(earlier.shape[0]):
                     top = max(top, old[i, j])
-                row[:] = 0.0
+                if top == -np.inf:
+                    row[:] = top
+                    continue
                 for i in range(earlier.shape[0]):
-                    if old[i, j] == -np.inf:
-                        continue
-                    value = np.exp(old[i, j] - top)
-                    factors = exps[earlier[i], middle[j]]
-                    if here.shape[0] == size:
-                        for label in range(size):
-                            row[label] += value * factors[label]
-                    else:
-                        for k in range(here.shape[0]):
-                            row[k] += value * factors[here[k]]
+                    shares[i] = np.exp(old[i, j] - top)
+                weighted_rows(shares, earlier, onward[middle[j]], here, row)
                 for k in range(here.shape[0]):
                     if row[k] > TINY:
                         row[k] = top + peak + np.log(row[k])
@@ -113,7 +130,7 @@ def log_sums(
     lo: int,
     hi: int,
     scores: Floats,  # [tokens of the block, L]
-    exps: Floats,  # [L, L, L]
+    onward: Floats,  # [L, L, L]
     peak: float,
     second: Floats,  # [L, L, L]
     transition: Floats,  # [L, L]
@@ -129,33 +146,19 @@ def log_sums(
     for i in range(lo, hi):
         first, count = starts[i] - starts[lo], starts[i + 1] - starts[i]
         place_states(begins, first, count, at)
-        forward_sums(scores, second, exps, peak, transition, start, opened, begins, first, count, at, sums)
+        forward_sums(scores, onward, peak, second, transition, start, opened, begins, first, count, at, sums)
         here = labels_of(count - 1, opened, begins, first)
         values[i] = total_sum(states(count - 1, begins, first, at, sums), here, end)
 
 
 @kernel
-def dot(first: Floats, second: Floats) -> float:
-    """The inner product, in four interleaved sums."""
-    a, b, c, d = 0.0, 0.0, 0.0, 0.0
-    whole = first.shape[0] // 4 * 4
-    for k in range(0, whole, 4):
-        a += first[k] * second[k]
-        b += first[k + 1] * second[k + 1]
-        c += first[k + 2] * second[k + 2]
-        d += first[k + 3] * second[k + 3]
-    for k in range(whole, first.shape[0]):
-        a += first[k] * second[k]
-    return (a + b) + (c + d)
-
-
-@kernel
 def backward_step(
     t: int,
-    onward: Floats,  # u_t [open labels of t - 1, of t]
+    after: Floats,  # u_t [open labels of t - 1, of t]
     log_z: float,
-    scale: float,
-    exps: Floats,
+    price: float,
+    onward: Floats,
+    backward: Floats,
     peak: float,
     second: Floats,
     opened: Ints,
@@ -169,9 +172,9 @@ def backward_step(
     size = second.shape[0]
     here, middle = labels_of(t, opened, begins, first), labels_of(t - 1, opened, begins, first)
     earlier = labels_of(t - 2, opened, begins, first)
-    factors, spread = np.empty(here.shape[0]), np.empty(here.shape[0])
+    shares, totals = np.empty(here.shape[0]), np.empty(earlier.shape[0])
     for j in range(middle.shape[0]):
-        row = onward[j]
+        row = after[j]
         top = -np.inf
         for k in range(here.shape[0]):
             top = max(top, row[k])
@@ -179,36 +182,29 @@ def backward_step(
             back[:, j] = -np.inf
             continue
         for k in range(here.shape[0]):
-            factors[k] = np.exp(row[k] - top)
+            shares[k] = np.exp(row[k] - top)
+        weighted_rows(shares, here, backward[middle[j]], earlier, totals)
         for i in range(earlier.shape[0]):
-            if old[i, j] == -np.inf:
-                back[i, j] = -np.inf
-                continue
-            given = exps[earlier[i], middle[j]]
-            out = expected[earlier[i], middle[j]]
-            if here.shape[0] == size:
-                total = dot(given, factors)
-            else:
-                for k in range(here.shape[0]):
-                    spread[k] = given[here[k]]
-                total = dot(spread, factors)
-            if total > TINY:
-                back[i, j] = top + peak + np.log(total)
+            if totals[i] > TINY:
+                back[i, j] = top + peak + np.log(totals[i])
             else:
                 back[i, j] = exact_sum(row, second[earlier[i], middle[j]][here])
             steepness = old[i, j] + top + peak - log_z
+            out = expected[earlier[i], middle[j]]
             if steepness > STEEP:
                 for k in range(here.shape[0]):
                     weight = second[earlier[i], middle[j], here[k]]
-                    out[here[k]] += scale * np.exp(old[i, j] + weight + row[k] - log_z)
+                    out[here[k]] += price * np.exp(old[i, j] + weight + row[k] - log_z)
                 continue
-            share = scale * np.exp(steepness)
+            factor, given = price * np.exp(steepness), onward[middle[j], earlier[i]]
+            if factor == 0.0:
+                continue
             if here.shape[0] == size:
                 for label in range(size):
-                    out[label] += share * given[label] * factors[label]
+                    out[label] += factor * given[label] * shares[label]
             else:
                 for k in range(here.shape[0]):
-                    out[here[k]] += share * spread[k] * factors[k]
+                    out[here[k]] += factor * given[here[k]] * shares[k]
 
 
 @kernel
@@ -217,13 +213,14 @@ def beliefs(
     lo: int,
     hi: int,
     scores: Floats,
-    exps: Floats,
+    onward: Floats,
+    backward: Floats,
     peak: float,
     second: Floats,
     transition: Floats,
     start: Floats,
     end: Floats,
-    scales: Floats,  # [N] what the expectations of each sequence are multiplied by
+    prices: Floats,  # [N] what the expectations of each sequence are multiplied by
     values: Floats,  # out [N]
     tokens: Floats,  # out [T, L] of the batch
     in_transition: Floats,  # added to [L, L]
@@ -239,7 +236,7 @@ def beliefs(
     for i in range(lo, hi):
         first, count = starts[i] - starts[lo], starts[i + 1] - starts[i]
         place_states(begins, first, count, at)
-        forward_sums(scores, second, exps, peak, transition, start, opened, begins, first, count, at, sums)
+        forward_sums(scores, onward, peak, second, transition, start, opened, begins, first, count, at, sums)
         here = labels_of(count - 1, opened, begins, first)
         log_z = total_sum(states(count - 1, begins, first, at, sums), here, end)
         values[i] = log_z
@@ -255,7 +252,7 @@ def beliefs(
             token = tokens[starts[i] + t]
             for j in range(now.shape[0]):
                 for k in range(here.shape[0]):
-                    share = scales[i] * np.exp(now[j, k] + back[j, k] - log_z)
+                    share = prices[i] * np.exp(now[j, k] + back[j, k] - log_z)
                     token[here[k]] += share
                     if t > 0:
                         in_transition[opened[begins[first + t - 1] + j], here[k]] += share
@@ -276,27 +273,8 @@ def beliefs(
                 for j in range(middle.shape[0]):
                     before[0, j] = exact_sum(back[j], ones)
             else:
-                given = (exps, peak, second, opened, begins, first)
-                backward_step(t, back, log_z, scales[i], *given, old, before, in_second)
-
-
-@kernel
-def _pick(logs: Floats, draw: float) -> int:
-    """A place, with probability in proportion to the exponential of its number; `draw` is uniform in [0, 1)."""
-    top = -np.inf
-    for value in logs:
-        top = max(top, value)
-    total = 0.0
-    for value in logs:
-        total += np.exp(value - top)
-    rest = draw * total
-    chosen = 0
-    for k in range(logs.shape[0]):
-        share = np.exp(logs[k] - top)
-        if rest >= 0.0 and share > 0.0:
-            rest -= share
-            chosen = k
-    return chosen
+                given = (onward, backward, peak, second, opened, begins, first)
+                backward_step(t, back, log_z, prices[i], *given, old, before, in_second)
 
 
 @kernel
@@ -305,7 +283,7 @@ def sample(
     lo: int,
     hi: int,
     scores: Floats,
-    exps: Floats,
+    onward: Floats,
     peak: float,
     second: Floats,
     transition: Floats,
@@ -324,7 +302,7 @@ def sample(
     for i in range(lo, hi):
         first, count = starts[i] - starts[lo], starts[i + 1] - starts[i]
         place_states(begins, first, count, at)
-        forward_sums(scores, second, exps, peak, transition, start, opened, begins, first, count, at, sums)
+        forward_sums(scores, onward, peak, second, transition, start, opened, begins, first, count, at, sums)
         here = labels_of(count - 1, opened, begins, first)
         ending = states(count - 1, begins, first, at, sums)
         values[i] = total_sum(ending, here, end)
@@ -332,9 +310,10 @@ def sample(
             labels[starts[i] : starts[i + 1]] = 0
             continue
         for k in range(here.shape[0]):
-            ending[:, k] += end[here[k]]
+            for j in range(ending.shape[0]):
+                ending[j, k] = np.exp(ending[j, k] + end[here[k]] - values[i])
         state[0] = seeds[i]
-        chosen = _pick(ending.ravel(), uniform(state))
+        chosen = draw(ending.ravel(), uniform(state))
         j, label = chosen // here.shape[0], here[chosen % here.shape[0]]
         labels[starts[i] + count - 1] = label
         for t in range(count - 1, 0, -1):
@@ -343,5 +322,6 @@ def sample(
             if t > 1:
                 old = states(t - 1, begins, first, at, sums)
                 earlier = labels_of(t - 2, opened, begins, first)
-                j = _pick(old[:, j] + second[:, middle, label][earlier], uniform(state))
+                logs = old[:, j] + second[:, middle, label][earlier]
+                j = draw(np.exp(logs - logs.max()), uniform(state))
             label = middle

@@ -49,7 +49,7 @@ def log_sums(
 
     def run(shard: tuple[int, int]) -> None:
         lo, hi = shard
-        kernels.log_sums(space.starts, lo, hi, sums.block(lo, hi), sums.exps, sums.peak, *sums.steps, values)
+        kernels.log_sums(space.starts, lo, hi, sums.block(lo, hi), sums.onward, sums.peak, *sums.steps, values)
 
     threads(run, shards(space.starts), n_jobs=n_jobs)
     check_feasible(values)
@@ -74,7 +74,7 @@ def sample(
     def run(shard: tuple[int, int]) -> None:
         lo, hi = shard
         block = sums.block(lo, hi)
-        kernels.sample(space.starts, lo, hi, block, sums.exps, sums.peak, *sums.steps, seeds, labels, values)
+        kernels.sample(space.starts, lo, hi, block, sums.onward, sums.peak, *sums.steps, seeds, labels, values)
 
     threads(run, shards(space.starts), n_jobs=n_jobs)
     check_feasible(values)
@@ -92,6 +92,7 @@ def beliefs(
 ) -> SecondOrderBeliefs:
     """Log-sums, token marginals, and expected transitions and second-order parts."""
     sums = _Sums.of(space, scores, cost, temperature)
+    backward = np.ascontiguousarray(sums.onward.transpose(0, 2, 1))
     size, total = space.n_labels, int(space.starts[-1])
     values = np.empty(len(space.starts) - 1)
     tokens = np.empty((total, size))
@@ -102,7 +103,7 @@ def beliefs(
         begin, end = part
         for a, b in shards(space.starts[begin : end + 1] - space.starts[begin]):
             lo, hi = begin + a, begin + b
-            given = sums.block(lo, hi), sums.exps
+            given = sums.block(lo, hi), sums.onward, backward
             kernels.beliefs(space.starts, lo, hi, *given, sums.peak, *sums.steps, priced, values, tokens, *counts)
         return counts
 
@@ -129,7 +130,7 @@ class _Sums:
     scores: SecondOrderScores
     cost: Cost | LeavingCost | None
     temperature: float
-    exps: Floats  # [L, L, L] exp(second-order scores - peak)
+    onward: Floats  # [L, L, L] exp(second-order scores - peak): previous, before the previous, label
     peak: float
     steps: tuple[Floats, Floats, Floats, Floats]  # second-order, transition, start and end scores
 
@@ -149,7 +150,8 @@ class _Sums:
         top = float(second.max(initial=-np.inf))
         peak = top if np.isfinite(top) else 0.0
         steps = second, transition, start, end
-        return cls(space, scores, cost, temperature, np.exp(second - peak), peak, steps)
+        onward = np.exp(np.ascontiguousarray(second.transpose(1, 0, 2)) - peak)
+        return cls(space, scores, cost, temperature, onward, peak, steps)
 
     def block(self, lo: int, hi: int) -> Floats:
         """Token scores of the sequences lo..hi, with all that costs, masks and temperature do to them."""
