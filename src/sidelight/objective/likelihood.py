@@ -1,0 +1,197 @@
+"""Log-linear terms over chains and classes: CRFs, and CRFs that know only what the labels may be.
+
+The problem:  min_w  ½ λ ‖w‖² + Σ_i C_i (log Σ_{y in space(x_i)} exp w·Φ(x_i, y) − log Σ_{y admitted} exp w·Φ(x_i, y))
+
+where the admitted labelings are one (Gold) or a product of candidate sets (Partial, Candidates). Inputs without any
+label have nothing to say here: both sums are the same. C_i is the price of an example and λ is 1 unless the caller
+wants another strength, or none. With Gold alone this is convex; its second sum needs no dynamic program, and its
+gradient is a constant, the feature counts of the gold labels.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+
+from sidelight.arrays import Bytes, Floats, Ids
+from sidelight.features.gradient import AttributeBlock
+from sidelight.features.layout import Layout
+from sidelight.kernels import inner
+from sidelight.parallel import shards, threads
+from sidelight.spaces.chain import ChainScores, ChainSpace, GivenScores
+from sidelight.spaces.chain_sums import Beliefs, ScoresFrom, beliefs, log_sums
+
+
+class WeightedFeatures(Protocol):
+    """The features of a batch under a weight vector of some form: full, or only the pairs that were seen."""
+
+    @property
+    def layout(self) -> Layout: ...
+
+    @property
+    def size(self) -> int:
+        """How many weights there are."""
+        ...
+
+    @property
+    def blocks(self) -> tuple[AttributeBlock, ...]:
+        """Ranges of sequences whose beliefs are added together."""
+        ...
+
+    def scores(self, weights: Floats) -> ChainScores: ...
+
+    def add_tokens(self, number: int, beliefs: Floats, gradient: Floats, *, n_jobs: int | None = None) -> None: ...
+
+    def add_edges(self, start: Floats, end: Floats, transitions: Floats, gradient: Floats) -> None: ...
+
+    def expand(self, weights: Floats) -> Floats:
+        """The weights in the full layout."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class LikelihoodTerms:
+    """Inputs of one kind: with gold labels, or with the labels that each token may have."""
+
+    features: WeightedFeatures
+    space: ChainSpace
+    prices: Floats  # [N]
+    targets: Ids | None = None  # [T]
+    admitted: Bytes | None = None  # [T, L]
+
+    def __post_init__(self) -> None:
+        if (self.targets is None) == (self.admitted is None):
+            raise ValueError("give either targets or admitted labels")
+
+    def __len__(self) -> int:
+        return len(self.space.starts) - 1
+
+    def losses(self, weights: Floats, *, n_jobs: int | None = None) -> Floats:
+        """−log p(what is admitted) of every input, without its price. # [N]"""
+        scores = self.features.scores(weights)
+        totals = log_sums(self.space, scores, n_jobs=n_jobs)
+        if self.targets is not None:
+            return totals - self.space.score(scores, self.targets, n_jobs=n_jobs)
+        assert self.admitted is not None
+        return totals - log_sums(self.space.inside(self.admitted), scores, n_jobs=n_jobs)
+
+    def add_gold(self, gradient: Floats, *, n_jobs: int | None = None) -> None:
+        """gradient += Σ price · Φ(x, gold)."""
+        if self.targets is None:
+            return
+        size = self.features.layout.n_labels
+        edges = _Edges.none(size)
+        per_token = np.repeat(self.prices, np.diff(self.space.starts))
+        for number, block in enumerate(self.features.blocks):
+            here = slice(block.first, block.last)
+            labels = self.targets[here]
+            certain = np.zeros((block.last - block.first, size))
+            certain[np.arange(len(labels)), labels] = per_token[here]
+            self.features.add_tokens(number, certain, gradient, n_jobs=n_jobs)
+            starts = self.space.starts[block.lo : block.hi + 1] - block.first
+            within = np.ones(len(labels), dtype=bool)
+            within[starts[:-1]] = False
+            after = np.flatnonzero(within)
+            np.add.at(edges.transitions, (labels[after - 1], labels[after]), per_token[here][after])
+            edges.start[:] += certain[starts[:-1]].sum(0)
+            edges.end[:] += certain[starts[1:] - 1].sum(0)
+        self.features.add_edges(edges.start, edges.end, edges.transitions, gradient)
+
+    def add_beliefs(self, weights: Floats, gradient: Floats, *, n_jobs: int | None = None) -> float:
+        """gradient += Σ price · (expected features − those expected within the admitted labels, unless gold).
+
+        Returns Σ price · (log-sum − log-sum of the admitted), the latter left out where gold is known.
+        """
+        scores = self.features.scores(weights)
+        edges = _Edges.none(self.features.layout.n_labels)
+        value = 0.0
+        for number, block in enumerate(self.features.blocks):
+            part = self.space.part(block.lo, block.hi)
+            prices = self.prices[block.lo : block.hi]
+            here: ChainScores = ScoresFrom(scores, block.first)
+            if self.admitted is not None:
+                here = held(here, part, n_jobs=n_jobs)
+            found = beliefs(part, here, prices=prices, n_jobs=n_jobs)
+            value += inner(prices, found.log_sums)
+            edges.add(found, 1.0)
+            tokens = found.tokens
+            if self.admitted is not None:
+                inside = part.inside(self.admitted[block.first : block.last])
+                known = beliefs(inside, here, prices=prices, n_jobs=n_jobs)
+                value -= inner(prices, known.log_sums)
+                edges.add(known, -1.0)
+                tokens -= known.tokens
+            self.features.add_tokens(number, tokens, gradient, n_jobs=n_jobs)
+        self.features.add_edges(edges.start, edges.end, edges.transitions, gradient)
+        return value
+
+
+@dataclass(frozen=True, slots=True)
+class _Edges:
+    """Expected numbers of starts, ends and transitions, summed over blocks in their order."""
+
+    start: Floats
+    end: Floats
+    transitions: Floats
+
+    @classmethod
+    def none(cls, size: int) -> _Edges:
+        return cls(np.zeros(size), np.zeros(size), np.zeros((size, size)))
+
+    def add(self, found: Beliefs, sign: float) -> None:
+        self.start[:] += sign * found.start
+        self.end[:] += sign * found.end
+        self.transitions[:] += sign * found.transitions
+
+
+def held(scores: ChainScores, space: ChainSpace, *, n_jobs: int | None = None) -> GivenScores:
+    """The token scores of a space in memory, where they are needed twice."""
+    tokens = np.empty((int(space.starts[-1]), space.n_labels))
+
+    def run(shard: tuple[int, int]) -> None:
+        first, last = int(space.starts[shard[0]]), int(space.starts[shard[1]])
+        tokens[first:last] = scores.block(first, last)
+
+    threads(run, shards(space.starts), n_jobs=n_jobs)
+    return GivenScores(tokens, scores.transition, scores.start, scores.end)
+
+
+class LikelihoodProblem:
+    """The objective of all terms, as a function of one weight vector."""
+
+    def __init__(self, terms: Sequence[LikelihoodTerms], *, l2: float = 1.0, n_jobs: int | None = None) -> None:
+        """All terms must have features of the same form; `l2` is λ, not negative."""
+        if not terms:
+            raise ValueError("there are no terms")
+        if not l2 >= 0:
+            raise ValueError(f"l2 is {l2}; give a number that is not negative")
+        self.terms = tuple(terms)
+        self.l2 = l2
+        self.n_jobs = n_jobs
+        self.gold = np.zeros(self.size)  # Σ price · Φ(x, gold)
+        for part in self.terms:
+            part.add_gold(self.gold, n_jobs=n_jobs)
+
+    @property
+    def size(self) -> int:
+        return self.terms[0].features.size
+
+    def expand(self, weights: Floats) -> Floats:
+        """The weights in the full layout."""
+        return self.terms[0].features.expand(weights)
+
+    def value_and_gradient(self, weights: Floats, gradient: Floats) -> float:
+        """The objective; its gradient is written into the second argument."""
+        np.multiply(weights, self.l2, out=gradient)
+        gradient -= self.gold
+        value = 0.5 * self.l2 * inner(weights, weights) - inner(self.gold, weights)
+        for part in self.terms:
+            value += part.add_beliefs(weights, gradient, n_jobs=self.n_jobs)
+        return value
+
+    def losses(self, weights: Floats) -> Floats:
+        """The loss of every input of every term, in order, without prices or regulariser. # [N]"""
+        return np.concatenate([part.losses(weights, n_jobs=self.n_jobs) for part in self.terms])
