@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 from sidelight.arrays import NO_FLOATS, Bytes, Floats, Ids, Ints
 from sidelight.errors import Infeasible
 from sidelight.parallel import shards, threads
+from sidelight.parallel.threads import SHARD_TOKENS
 from sidelight.spaces import chain_kernels, segment_k_best, segment_kernels, segment_sums
 from sidelight.spaces.chain import Transitions
 
@@ -186,7 +187,7 @@ class SegmentSpace:
 
     def shards(self) -> list[tuple[int, int]]:
         """Ranges of sequences that are worked on one after another or at once."""
-        return shards(self.starts, tokens=max(32, SHARD_SEGMENTS // self.max_length))
+        return shards(self.starts, tokens=min(SHARD_TOKENS, max(32, SHARD_SEGMENTS // self.max_length)))
 
     def best(
         self, scores: SegmentScores, *, cost: SegmentCost | None = None, n_jobs: int | None = None
