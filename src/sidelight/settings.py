@@ -10,9 +10,10 @@ from typing import Any
 import numpy as np
 
 from sidelight.features import FeatureSet
-from sidelight.recipes import AveragedPerceptron, Recipe, recipe_of
+from sidelight.recipes import AllLabelings, CandidateMargins, LatentMargins, Picked, Recipe, recipe_of
 
 DEFAULT_PRICES: dict[str, float] = {"gold": 1.0, "partial": 1.0, "candidates": 1.0, "companion": 1.0, "unlabeled": 0.1}
+SECOND_ORDER = (LatentMargins, CandidateMargins, Picked, AllLabelings)  # recipes that learn second-order weights
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,8 +57,8 @@ class Settings:
             raise ValueError(f"order is {self.order!r}; give 1 or 2")
         if self.order == 2 and not self.sequences:
             raise ValueError("order is 2, and single labels have no order; leave it out")
-        if self.order == 2 and isinstance(self.recipe, AveragedPerceptron):
-            raise ValueError("the perceptron is first order; use jlis or structural_svm")
+        if self.order == 2 and not isinstance(self.recipe, SECOND_ORDER):
+            raise ValueError(f"the {self.recipe.name} is first order; use jlis or structural_svm")
         for kind, price in (self.prices or {}).items():
             if kind not in DEFAULT_PRICES:
                 raise ValueError(f"prices has {kind!r}; there are {', '.join(DEFAULT_PRICES)}")

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from test_monotone_jlis import LABELS, check_completion, check_monotone, evidence_of, trained
 
-from sidelight import Classifier, Companion, DataError, Gold, Tagger, features, load_model, save_model
+from sidelight import Candidates, Classifier, Companion, DataError, Gold, Tagger, features, load_model, save_model
 from sidelight.explain import explain
 from sidelight.features.templates import parse_templates
 from sidelight.files import read_tensors, write_tensors
@@ -102,6 +102,21 @@ def test_it_learns_what_a_first_order_chain_cannot(learner):
     assert both[1].score(xs, ys) == 1.0
     assert both[0].score(xs, ys) < 0.9
     assert both[1].model_.layout.order == 2
+
+
+@pytest.mark.parametrize("learner", ["cllp", "mms", "naive", "cl_svm"])
+def test_learners_from_candidates_take_it_too(learner):
+    rng = np.random.default_rng(0)
+    xs, ys = cycles(20)
+    unsure = [[{label, "ABC"[rng.integers(3)]} if t < 3 else {label} for t, label in enumerate(y)] for y in ys]
+    evidence = [Candidates(x, sets) for x, sets in zip(xs, unsure)]
+    fitted = tagger(learner=learner, features=None, max_rounds=40).fit(evidence)
+    layout, weights = fitted.model_.layout, fitted.model_.weights
+    assert layout.order == 2
+    assert np.any(layout.second(weights) != 0.0)
+    training = Training(tagger(learner=learner, features=None, max_rounds=40)._settings(), evidence)
+    assert len(list(training.rounds())) == len(fitted.rounds_)
+    np.testing.assert_array_equal(training.model().weights, weights)
 
 
 def test_partial_fit_and_warm_start_keep_the_order():

@@ -1,0 +1,95 @@
+"""Log-linear terms over second-order chains: `likelihood.LikelihoodTerms` for layouts of order 2.
+
+The problem is that of `likelihood`; `LikelihoodProblem` takes these terms as it takes the others. Every attribute has a
+weight for every label (`FullFeatures`). The sum within the admitted labels costs what the candidates cost; the sum over
+the whole space costs the cube of the number of labels per token, unless the space is itself inside a tag dictionary.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from sidelight.arrays import Bytes, Floats, Ids
+from sidelight.features.counts import difference_rows
+from sidelight.features.gradient import FullFeatures
+from sidelight.features.rows import scores
+from sidelight.kernels import inner
+from sidelight.spaces.second_order import SecondOrderSpace
+from sidelight.spaces.second_order_sums import SecondOrderBeliefs, beliefs, log_sums
+
+
+@dataclass(frozen=True, slots=True)
+class SecondOrderLikelihoodTerms:
+    """Inputs of one kind: with gold labels, or with the labels that each token may have."""
+
+    features: FullFeatures
+    space: SecondOrderSpace
+    prices: Floats  # [N]
+    targets: Ids | None = None  # [T]
+    admitted: Bytes | None = None  # [T, L]
+
+    def __post_init__(self) -> None:
+        if (self.targets is None) == (self.admitted is None):
+            raise ValueError("give either targets or admitted labels")
+        if self.features.layout.order != 2:
+            raise ValueError("the layout has order 1; use LikelihoodTerms")
+
+    def __len__(self) -> int:
+        return len(self.space.starts) - 1
+
+    def losses(self, weights: Floats, *, n_jobs: int | None = None) -> Floats:
+        """−log p(what is admitted) of every input, without its price. # [N]"""
+        given = self.features.scores(weights)
+        totals = log_sums(self.space, given, n_jobs=n_jobs)
+        if self.targets is not None:
+            return totals - self.space.score(given, self.targets, n_jobs=n_jobs)
+        assert self.admitted is not None
+        return totals - log_sums(self.space.inside(self.admitted), given, n_jobs=n_jobs)
+
+    def add_gold(self, gradient: Floats, *, n_jobs: int | None = None) -> None:
+        """gradient += Σ price · Φ(x, gold)."""
+        if self.targets is None:
+            return
+        features, everything = self.features, np.arange(len(self), dtype=np.int64)
+        rows = difference_rows(
+            features.rows,
+            features.layout,
+            which=everything,
+            plus=self.targets,
+            minus=None,
+            scales=self.prices,
+            thresholds=np.zeros(len(self)),
+            n_jobs=n_jobs,
+        )
+        np.add.at(gradient, rows.indices, rows.values)
+
+    def add_beliefs(self, weights: Floats, gradient: Floats, *, n_jobs: int | None = None) -> float:
+        """gradient += Σ price · (expected features − those expected within the admitted labels, unless gold).
+
+        Returns Σ price · (log-sum − log-sum of the admitted), the latter left out where gold is known.
+        """
+        features, value = self.features, 0.0
+        for number, block in enumerate(features.blocks):
+            part = self.space.part(block.lo, block.hi)
+            prices = self.prices[block.lo : block.hi]
+            given = scores(features.rows.part(block.lo, block.hi), features.layout, weights)
+            found = beliefs(part, given, prices=prices, n_jobs=n_jobs)
+            value += inner(prices, found.log_sums)
+            self._add(number, found, 1.0, gradient, n_jobs)
+            if self.admitted is not None:
+                inside = part.inside(self.admitted[block.first : block.last])
+                known = beliefs(inside, given, prices=prices, n_jobs=n_jobs)
+                value -= inner(prices, known.log_sums)
+                self._add(number, known, -1.0, gradient, n_jobs)
+        return value
+
+    def _add(self, number: int, found: SecondOrderBeliefs, sign: float, gradient: Floats, n_jobs: int | None) -> None:
+        layout = self.features.layout
+        self.features.add_tokens(number, sign * found.tokens, gradient, n_jobs=n_jobs)
+        if layout.bias:
+            gradient[layout.start_at : layout.end_at] += sign * found.start[layout.n_labels - layout.columns :]
+        gradient[layout.end_at : layout.transition_at] += sign * found.end
+        gradient[layout.transition_at : layout.second_at] += sign * found.transitions.ravel()
+        gradient[layout.second_at : layout.dense_at] += sign * found.second.ravel()

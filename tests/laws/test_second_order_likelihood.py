@@ -1,0 +1,125 @@
+"""Likelihood of second-order chains: values by enumeration, gradients by differences, and what needs order 2."""
+
+from __future__ import annotations
+
+import itertools
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from drawing import generators, labelings, law, members_of, random_mask
+from drawing_second_order import plain_second_order_scores, second_order_batches, second_order_values
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.optimize import minimize
+from scipy.special import logsumexp
+
+from sidelight.features import gradient as gradient_module
+from sidelight.features.gradient import FullFeatures
+from sidelight.features.layout import Layout
+from sidelight.features.rows import Rows, offsets_of
+from sidelight.objective.likelihood import LikelihoodProblem
+from sidelight.objective.margin import ChainBatch
+from sidelight.objective.second_order_likelihood import SecondOrderLikelihoodTerms
+
+
+@pytest.fixture(autouse=True, scope="module")
+def small_blocks():
+    """So that even small batches have several blocks."""
+    before = gradient_module.BLOCK_TOKENS
+    gradient_module.BLOCK_TOKENS = 5
+    yield
+    gradient_module.BLOCK_TOKENS = before
+
+
+def terms_of(batch, rng, *, known):
+    """Gold that the space admits, or candidates that leave at least that."""
+    labels = batch.best(rng.normal(size=batch.layout.size)).labels
+    prices = rng.uniform(0.2, 2.0, len(batch))
+    features = FullFeatures.of(batch.rows, batch.layout, n_jobs=batch.n_jobs)
+    if known:
+        return SecondOrderLikelihoodTerms(features, batch.space, prices, targets=labels)
+    admitted = random_mask(rng, (batch.rows.n_tokens, batch.layout.n_labels), 0.5)
+    admitted[np.arange(len(labels)), labels] = 1
+    return SecondOrderLikelihoodTerms(features, batch.space, prices, admitted=admitted)
+
+
+@law(60)
+@given(second_order_batches(), generators(), st.booleans(), st.sampled_from([0.0, 1.0, 0.3]))
+def test_value_and_gradient(batch, rng, known, l2):
+    terms = terms_of(batch, rng, known=known)
+    problem = LikelihoodProblem([terms], l2=l2, n_jobs=batch.n_jobs)
+    weights = rng.normal(size=batch.layout.size)
+    gradient = np.empty(problem.size)
+    value = problem.value_and_gradient(weights, gradient)
+    scores = plain_second_order_scores(batch.rows, batch.layout, weights)
+    expected = 0.5 * l2 * float(weights @ weights)
+    for i, (a, b) in enumerate(itertools.pairwise(batch.rows.starts.tolist())):
+        paths = labelings(batch.layout.n_labels, b - a)
+        paths = paths[members_of(batch.space, a, paths)]
+        values = second_order_values(scores, a, paths)
+        if known:
+            inside = np.all(paths == terms.targets[a:b], axis=1)
+        else:
+            inside = np.all(terms.admitted[np.arange(a, b), paths] != 0, axis=1)
+        loss = logsumexp(values) - logsumexp(values[inside])
+        expected += terms.prices[i] * loss
+        assert terms.losses(weights)[i] == pytest.approx(loss, abs=1e-9)
+    assert value == pytest.approx(expected, rel=1e-9, abs=1e-9)
+    for _ in range(3):
+        direction = rng.normal(size=problem.size)
+        nowhere, step = np.empty(problem.size), 1e-5
+        sides = [problem.value_and_gradient(weights + s * step * direction, nowhere) for s in (1, -1)]
+        slope = (sides[0] - sides[1]) / (2 * step)
+        assert slope == pytest.approx(float(gradient @ direction), rel=1e-5, abs=1e-5)
+
+
+@law(10)
+@given(second_order_batches(most=6), generators(), st.booleans())
+def test_threads_change_nothing(batch, rng, known):
+    terms = terms_of(batch, rng, known=known)
+    weights = rng.normal(size=batch.layout.size)
+    found = []
+    for n_jobs in (1, 2, 3):
+        gradient = np.empty(batch.layout.size)
+        found.append((LikelihoodProblem([terms], n_jobs=n_jobs).value_and_gradient(weights, gradient), gradient))
+    for value, gradient in found[1:]:
+        assert value == found[0][0]
+        np.testing.assert_array_equal(gradient, found[0][1])
+
+
+def test_a_second_order_crf_learns_what_the_last_two_labels_tell():
+    """All tokens look the same, and labels go 0 0 1 0 0 1 …"""
+    lengths = np.random.default_rng(0).integers(4, 10, 20)
+    starts = offsets_of(lengths)
+    tokens = int(starts[-1])
+    indptr, indices = np.arange(tokens + 1, dtype=np.int64), np.zeros(tokens, np.int32)
+    rows = Rows(starts, indptr, indices, np.empty(0), np.zeros((tokens, 0), np.float32))
+    targets = np.concatenate([np.arange(n) % 3 == 2 for n in lengths]).astype(np.int32)
+    layout = Layout(2, 1, order=2)
+    batch = ChainBatch.of(rows, layout)
+    terms = SecondOrderLikelihoodTerms(FullFeatures.of(rows, layout), batch.space, np.ones(len(batch)), targets)
+    problem = LikelihoodProblem([terms], l2=0.01)
+
+    def function(weights):
+        gradient = np.empty(problem.size)
+        return problem.value_and_gradient(weights, gradient), gradient
+
+    found = minimize(function, np.zeros(problem.size), jac=True, method="L-BFGS-B")
+    np.testing.assert_array_equal(batch.best(found.x).labels, targets)
+    first = layout.second(found.x).copy()
+    assert first[0, 0, 1] > first[0, 0, 0]
+
+
+def test_what_is_refused():
+    rows = Rows(
+        offsets_of([2]), np.zeros(3, np.int64), np.zeros(0, np.int32), np.empty(0), np.zeros((2, 0), np.float32)
+    )
+    layout = Layout(2, 0, order=2)
+    space = ChainBatch.of(rows, layout).space
+    features = FullFeatures.of(rows, layout)
+    with pytest.raises(ValueError, match="either targets or admitted"):
+        SecondOrderLikelihoodTerms(features, space, np.ones(1))
+    with pytest.raises(ValueError, match="order 1"):
+        first = FullFeatures.of(rows, replace(layout, order=1))
+        SecondOrderLikelihoodTerms(first, space, np.ones(1), targets=np.zeros(2, np.int32))
