@@ -150,9 +150,10 @@ class CandidateLearner:
         assert self.slack is not None
         weights = self.slack.weights
         progress = self.slack.step(self._groups, self._epsilons())
-        if progress.primal < self.best_primal:
+        solved = progress.new == 0
+        if solved or progress.primal < self.best_primal:
             self.best_primal, self.best = progress.primal, weights
-        return progress.primal, progress.dual, progress.new, progress.constraints, progress.new == 0
+        return progress.primal, progress.dual, progress.new, progress.constraints, solved
 
     def _per_term(self) -> tuple[float, float, int, int, bool]:
         assert self.plane is not None
