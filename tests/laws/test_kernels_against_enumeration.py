@@ -255,3 +255,20 @@ def test_no_sequences():
     zeros = GivenScores(np.zeros((0, 2)), np.zeros((2, 2)), np.zeros(2), np.zeros(2))
     found = ChainSpace(offsets_of([]), 2).best(zeros)
     assert len(found.labels) == len(found.values) == 0
+
+
+def test_ties_stay_uniform_on_long_sequences_where_most_labels_are_closed():
+    """Labels that cannot be had must not take the numbers of those that can below the least a float can hold."""
+    count, size = 5_000, 10
+    admitted = np.zeros((count, size), dtype=np.uint8)
+    admitted[:, 3:5] = 1
+    between = np.zeros((size, size), dtype=np.uint8)
+    between[3:5, 3:5] = 1
+    anything = np.ones(size, dtype=np.uint8)
+    for space in (
+        ChainSpace(offsets_of([count]), size).inside(admitted),
+        ChainSpace(offsets_of([count]), size, Transitions(between, admitted[0], anything)),
+    ):
+        labels = space.random(np.random.default_rng(0))
+        assert set(np.unique(labels)) == {3, 4}
+        assert abs(np.mean(labels == 3) - 0.5) < 0.03

@@ -132,13 +132,15 @@ def viterbi_random_ties(
                 for previous in range(size):
                     top = max(top, best[t - 1, previous] + transition[previous, label])
                 sum_of_ways = 0.0
-                for previous in range(size):
-                    if best[t - 1, previous] + transition[previous, label] == top:
-                        sum_of_ways += ways[t - 1, previous]
+                if best[t, label] > -np.inf:  # a label that cannot be had has no ways, and must not drown the others'
+                    for previous in range(size):
+                        if best[t - 1, previous] + transition[previous, label] == top:
+                            sum_of_ways += ways[t - 1, previous]
                 ways[t, label] = sum_of_ways
                 total += sum_of_ways
-            for label in range(size):
-                ways[t, label] /= total
+            if total > 0.0:
+                for label in range(size):
+                    ways[t, label] /= total
         state[0] = seeds[i]
         top = -np.inf
         for label in range(size):
