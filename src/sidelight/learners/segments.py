@@ -26,8 +26,10 @@ from sidelight.objective.segment_likelihood import SegmentLikelihood
 from sidelight.objective.segments import SegmentBatch, SegmentTerms
 from sidelight.records import Callback, Round
 from sidelight.solvers.cutting_plane import CuttingPlane
+from sidelight.solvers.lbfgs import Lbfgs, LbfgsOptions
 from sidelight.spaces.segments import Segments
 
+MEMORY = 10  # steps that L-BFGS remembers
 FIRST_TOLERANCE = 0.03  # to which problems are solved while more completions are to follow
 ValueAndGradient = Callable[[Floats], tuple[float, Floats]]
 
@@ -51,27 +53,22 @@ def minimise(
     *,
     max_rounds: int,
     enough: Callable[[float, Floats], bool],
+    n_jobs: int | None = None,
 ) -> Floats:
-    """Minimise a smooth function; after every step `enough` is told value and gradient, and says when to stop."""
-    from scipy.optimize import minimize
+    """Minimise a smooth function by L-BFGS; after a step `enough` is told value and gradient, and says when to stop."""
+    run = Lbfgs.fresh(start, LbfgsOptions(memory=MEMORY, epsilon=0.0, delta=0.0), n_jobs=n_jobs)
 
-    last: list[tuple[Floats, float, Floats]] = []
+    def evaluate(weights: Floats, gradient: Floats) -> float:
+        value, gradient[:] = function(weights)
+        return value
 
-    def evaluated(weights: Floats) -> tuple[float, Floats]:
-        value, gradient = function(weights)
-        last[:] = [(weights.copy(), value, gradient)]
-        return value, gradient
-
-    def watch(intermediate_result: object) -> None:
-        weights = intermediate_result.x  # type: ignore[attr-defined]
-        if not np.array_equal(weights, last[0][0]):
-            evaluated(weights)
-        if enough(last[0][1], last[0][2]):
-            raise StopIteration
-
-    options = {"maxiter": max_rounds, "maxfun": 20 * max_rounds, "ftol": 0.0, "gtol": 0.0}
-    found = minimize(evaluated, start, jac=True, method="L-BFGS-B", callback=watch, options=options)
-    return np.asarray(found.x, dtype=np.float64)
+    run.step(evaluate)
+    for _ in range(max_rounds):
+        before = run.iterations
+        run.step(evaluate)
+        if run.iterations == before or enough(run.value, run.gradient):
+            break
+    return run.weights
 
 
 def learn_semi_crf(objective: SegmentLikelihood, options: SegmentOptions, report: Callback) -> Floats:
@@ -88,7 +85,13 @@ def learn_semi_crf(objective: SegmentLikelihood, options: SegmentOptions, report
         return done
 
     start = np.zeros(objective.batch.layout.size)
-    found = minimise(objective.value_and_gradient, start, max_rounds=options.max_rounds, enough=enough)
+    found = minimise(
+        objective.value_and_gradient,
+        start,
+        max_rounds=options.max_rounds,
+        enough=enough,
+        n_jobs=objective.batch.n_jobs,
+    )
     if not done:  # no step leads further down
         value, gradient = objective.value_and_gradient(found)
         dual = value - 0.5 * inner(gradient, gradient)

@@ -89,7 +89,7 @@ def _log_sum_of(values: Floats, others: Floats) -> float:
     total = 0.0
     for k in range(values.shape[0]):
         total += np.exp(values[k] + others[k] - peak)
-    return np.log(total) + peak
+    return float(np.log(total) + peak)
 
 
 @kernel
