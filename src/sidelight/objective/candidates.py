@@ -20,12 +20,37 @@ from typing import Literal
 import numpy as np
 
 from sidelight.arrays import Bytes, Floats, Ids, Ints
+from sidelight.errors import Intractable
 from sidelight.kernels import inner
 from sidelight.objective.cuts import total_loss
 from sidelight.objective.margin import ChainBatch, TargetTerms
-from sidelight.spaces import Cost, LeavingCost
+from sidelight.spaces import ChainSpace, Cost, LeavingCost, Space
+from sidelight.spaces.parts import PartLeavingCost, Parts, PartSpace
 
 Margins = Literal["cllp", "mms"]
+
+
+def inside_of(space: Space, candidates: Bytes | Parts) -> Space:
+    """The outputs within candidates."""
+    return PartSpace(_chain(space), candidates) if isinstance(candidates, Parts) else space.inside(candidates)
+
+
+def outside_of(space: Space, candidates: Bytes | Parts) -> Space:
+    """The outputs that leave at least one part's candidates."""
+    if isinstance(candidates, Parts):
+        return PartSpace(_chain(space), candidates, leaves=True)
+    return space.outside(candidates)
+
+
+def leaving_cost(targets: Ids, candidates: Bytes | Parts) -> LeavingCost | PartLeavingCost:
+    """The number of parts outside their candidates."""
+    return PartLeavingCost(targets, candidates) if isinstance(candidates, Parts) else LeavingCost(targets, candidates)
+
+
+def _chain(space: Space) -> ChainSpace:
+    if not isinstance(space, ChainSpace):
+        raise Intractable("candidates for chunks need a first-order chain")
+    return space
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,26 +60,30 @@ class Group:
     which: Ints  # their numbers among all inputs
     tokens: Ints | None  # their tokens among those of all inputs; None for all
     batch: ChainBatch
-    admitted: Bytes  # [T of the group, L]
+    candidates: Bytes | Parts  # of the group's tokens
     prices: Floats
 
     @classmethod
-    def of(cls, batch: ChainBatch, admitted: Bytes, prices: Floats, *, inside: bool) -> Group:
-        """The inputs that have more than one candidate output, or an output outside their candidates."""
-        if inside:
-            space = batch.space.inside(admitted)
-            labels = space.random(np.random.default_rng(0), n_jobs=batch.n_jobs)
-            one = np.zeros_like(admitted)
-            one[np.arange(len(labels)), labels] = 1
-            which = np.flatnonzero(space.outside(one).feasible(n_jobs=batch.n_jobs))
-        else:
-            space = batch.space.outside(admitted)
-            which = np.flatnonzero(space.feasible(n_jobs=batch.n_jobs))
+    def inside(cls, batch: ChainBatch, candidates: Bytes | Parts, prices: Floats) -> Group:
+        """The inputs with more than one label for some token, among their candidate outputs."""
+        admitted = candidates.admitted if isinstance(candidates, Parts) else candidates
+        several = np.add.reduceat(admitted.sum(axis=1) > 1, batch.rows.starts[:-1])
+        return cls._of(batch, candidates, prices, inside_of(batch.space, candidates), np.flatnonzero(several))
+
+    @classmethod
+    def outside(cls, batch: ChainBatch, candidates: Bytes | Parts, prices: Floats) -> Group:
+        """The inputs that have an output outside their candidates."""
+        space = outside_of(batch.space, candidates)
+        return cls._of(batch, candidates, prices, space, np.flatnonzero(space.feasible(n_jobs=batch.n_jobs)))
+
+    @classmethod
+    def _of(cls, batch: ChainBatch, candidates: Bytes | Parts, prices: Floats, space: Space, which: Ints) -> Group:
         batch = replace(batch, space=space)
         if len(which) == len(batch):
-            return cls(which, None, batch, admitted, prices)
+            return cls(which, None, batch, candidates, prices)
         tokens = batch.rows.tokens_of(which)
-        return cls(which, tokens, batch.take(which), admitted[tokens], prices[which])
+        theirs = candidates.take(tokens) if isinstance(candidates, Parts) else candidates[tokens]
+        return cls(which, tokens, batch.take(which), theirs, prices[which])
 
     def targets(self, labels: Ids) -> Ids:
         """The completed outputs of the group's inputs. # [T of the group]"""
@@ -75,16 +104,16 @@ class CandidateProblem:
     def of(
         cls,
         batch: ChainBatch,
-        admitted: Bytes,  # [T, L]
+        candidates: Bytes | Parts,  # [T, L] labels of single tokens, or labelings of parts
         *,
         costs: Floats,
         prices: tuple[Floats, Floats],  # [N], [N] C1 against other candidates, C2 against what is outside them
         margins: Margins = "cllp",
     ) -> CandidateProblem:
         """Raises `Infeasible` where an input has no candidate output."""
-        inside = Group.of(batch, admitted, prices[0], inside=True)
-        outside = Group.of(batch, admitted, prices[1], inside=False)
-        return cls(replace(batch, space=batch.space.inside(admitted)), costs, margins, inside, outside)
+        inside = Group.inside(batch, candidates, prices[0])
+        outside = Group.outside(batch, candidates, prices[1])
+        return cls(replace(batch, space=inside_of(batch.space, candidates)), costs, margins, inside, outside)
 
     def __len__(self) -> int:
         return len(self.batch)
@@ -102,7 +131,7 @@ class CandidateProblem:
         ours, theirs = self.inside, self.outside
         targets = theirs.targets(labels)
         if self.margins == "mms":
-            return [TargetTerms(theirs.batch, LeavingCost(targets, theirs.admitted), theirs.prices)]
+            return [TargetTerms(theirs.batch, leaving_cost(targets, theirs.candidates), theirs.prices)]
         return [
             TargetTerms(ours.batch, Cost(ours.targets(labels), self.costs), ours.prices),
             TargetTerms(theirs.batch, Cost(targets, self.costs), theirs.prices),

@@ -22,7 +22,7 @@ from sidelight.features.layout import Layout
 from sidelight.features.rows import Rows, scores
 from sidelight.objective.cuts import Cuts, Terms, Worst
 from sidelight.parallel import shards
-from sidelight.spaces import ChainSpace, Cost, LeavingCost, Paths, Space, Transitions, space_of
+from sidelight.spaces import AnyCost, ChainSpace, Paths, Space, Transitions, space_of
 
 BLOCK_TOKENS = 8192  # a solver looks at so many tokens between two moves of the weights
 
@@ -58,9 +58,7 @@ class ChainBatch:
         """Some of the inputs."""
         return replace(self, rows=self.rows.take(which), space=self.space.take(which))
 
-    def best(
-        self, weights: Floats, *, cost: Cost | LeavingCost | None = None, rng: np.random.Generator | None = None
-    ) -> Paths:
+    def best(self, weights: Floats, *, cost: AnyCost | None = None, rng: np.random.Generator | None = None) -> Paths:
         """The best output of each input, with its cost added where one is given."""
         return self.space.best(scores(self.rows, self.layout, weights), cost=cost, rng=rng, n_jobs=self.n_jobs)
 
@@ -89,7 +87,7 @@ class TargetTerms:
     """max over outputs of cost and score, against the score of a target."""
 
     batch: ChainBatch
-    cost: Cost | LeavingCost
+    cost: AnyCost
     prices: Floats
 
     def __len__(self) -> int:

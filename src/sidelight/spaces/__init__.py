@@ -1,10 +1,11 @@
 """Sets of outputs under linear scores."""
 
-from sidelight.spaces.chain import ChainScores, ChainSpace, Cost, GivenScores, LeavingCost, Paths, Transitions
+from sidelight.spaces.chain import AnyCost, ChainScores, ChainSpace, Cost, GivenScores, LeavingCost, Paths, Transitions
 from sidelight.spaces.second_order import GivenSecondOrderScores, SecondOrderScores, SecondOrderSpace
 from sidelight.spaces.space import Space, space_of
 
 __all__ = [
+    "AnyCost",
     "ChainScores",
     "ChainSpace",
     "Cost",

@@ -47,6 +47,26 @@ class GivenScores:
         return np.array(self.tokens[first:last], dtype=np.float64, order="C")
 
 
+class AnyCost(Protocol):
+    """What is added to the scores of outputs, against a target for each token."""
+
+    @property
+    def targets(self) -> Ids:  # [T]
+        ...
+
+    def part(self, first: int, last: int) -> AnyCost:
+        """The cost of the tokens first..last alone."""
+        ...
+
+    def add_to(self, block: Floats, first: int) -> None:
+        """Add the cost of every label to the scores of the tokens from `first` on."""
+        ...
+
+    def of(self, starts: Ints, labels: Ids) -> Floats:
+        """The cost of each sequence's labels. # [N]"""
+        ...
+
+
 @dataclass(frozen=True, slots=True)
 class Cost:
     """A cost that decomposes over tokens: costs[target, label], times a weight per token if given."""
@@ -155,7 +175,7 @@ class ChainSpace:
         self,
         scores: ChainScores,
         *,
-        cost: Cost | LeavingCost | None = None,
+        cost: AnyCost | None = None,
         rng: np.random.Generator | None = None,
         n_jobs: int | None = None,
     ) -> Paths:
@@ -171,24 +191,24 @@ class ChainSpace:
 
     def feasible(self, *, n_jobs: int | None = None) -> NDArray[np.bool_]:
         """Whether the masks leave each sequence any labeling. # [N]"""
-        return self._paths(self._zero_scores(), None, None, n_jobs).values > -np.inf
+        return self._paths(self.zero_scores(), None, None, n_jobs).values > -np.inf
 
     def random(self, rng: np.random.Generator, *, n_jobs: int | None = None) -> Ids:
         """A labeling of each sequence, uniformly at random from the space. # [T]"""
-        return self.best(self._zero_scores(), rng=rng, n_jobs=n_jobs).labels
+        return self.best(self.zero_scores(), rng=rng, n_jobs=n_jobs).labels
 
-    def _zero_scores(self) -> GivenScores:
+    def zero_scores(self) -> GivenScores:
         size = self.n_labels
         tokens = np.broadcast_to(0.0, (int(self.starts[-1]), size))
         return GivenScores(tokens, np.zeros((size, size)), np.zeros(size), np.zeros(size))
 
     def _paths(
-        self, scores: ChainScores, cost: Cost | LeavingCost | None, rng: np.random.Generator | None, n_jobs: int | None
+        self, scores: ChainScores, cost: AnyCost | None, rng: np.random.Generator | None, n_jobs: int | None
     ) -> Paths:
         labels = np.empty(int(self.starts[-1]), dtype=np.int32)
         values = np.empty(len(self.starts) - 1)
         targets = np.empty(0 if cost is None else len(values))
-        transition, start, end = self._masked(scores)
+        transition, start, end = self.masked(scores)
         seeds = None if rng is None else rng.integers(0, 2**64, size=len(values), dtype=np.uint64)
 
         def run(shard: tuple[int, int]) -> None:
@@ -227,8 +247,8 @@ class ChainSpace:
 
     def admits(self, labels: Ids) -> Bytes:
         """Whether each sequence's labeling is in the space. # [N] of 0 and 1"""
-        zeros = self._zero_scores()
-        scores = GivenScores(zeros.tokens, *self._masked(zeros))
+        zeros = self.zero_scores()
+        scores = GivenScores(zeros.tokens, *self.masked(zeros))
         fits = self.score(scores, labels) > -np.inf
         if self.admitted is not None and len(labels):
             per_token = self.admitted[np.arange(len(labels)), labels]
@@ -238,7 +258,8 @@ class ChainSpace:
             fits &= np.minimum.reduceat(stays, self.starts[:-1]) == 0
         return fits.astype(np.uint8)
 
-    def _masked(self, scores: ChainScores) -> tuple[Floats, Floats, Floats]:
+    def masked(self, scores: ChainScores) -> tuple[Floats, Floats, Floats]:
+        """Transition, start and end scores, -inf where they are not allowed."""
         if self.allowed is None:
             return scores.transition, scores.start, scores.end
         return (

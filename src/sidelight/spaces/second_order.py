@@ -13,7 +13,7 @@ from sidelight.errors import Infeasible, Intractable
 from sidelight.parallel import shards, threads
 from sidelight.spaces import chain_kernels
 from sidelight.spaces import second_order_kernels as kernels
-from sidelight.spaces.chain import ChainScores, ChainSpace, Cost, LeavingCost, Paths, Transitions
+from sidelight.spaces.chain import AnyCost, ChainScores, ChainSpace, Paths, Transitions
 from sidelight.spaces.second_order_ties import viterbi_random_ties
 
 
@@ -102,7 +102,7 @@ class SecondOrderSpace:
         self,
         scores: SecondOrderScores,
         *,
-        cost: Cost | LeavingCost | None = None,
+        cost: AnyCost | None = None,
         rng: np.random.Generator | None = None,
         n_jobs: int | None = None,
     ) -> Paths:

@@ -17,7 +17,7 @@ from sidelight.errors import Intractable
 from sidelight.parallel import shards, threads
 from sidelight.parallel.threads import SHARD_TOKENS
 from sidelight.spaces import second_order_sum_kernels as kernels
-from sidelight.spaces.chain import Cost, LeavingCost
+from sidelight.spaces.chain import AnyCost
 from sidelight.spaces.chain_kernels import close_labels
 from sidelight.spaces.second_order import SecondOrderScores, SecondOrderSpace, check_feasible
 
@@ -39,7 +39,7 @@ def log_sums(
     space: SecondOrderSpace,
     scores: SecondOrderScores,
     *,
-    cost: Cost | LeavingCost | None = None,
+    cost: AnyCost | None = None,
     temperature: float = 1.0,
     n_jobs: int | None = None,
 ) -> Floats:
@@ -61,7 +61,7 @@ def sample(
     scores: SecondOrderScores,
     rng: np.random.Generator,
     *,
-    cost: Cost | LeavingCost | None = None,
+    cost: AnyCost | None = None,
     temperature: float = 1.0,
     n_jobs: int | None = None,
 ) -> Ids:
@@ -85,7 +85,7 @@ def beliefs(
     space: SecondOrderSpace,
     scores: SecondOrderScores,
     *,
-    cost: Cost | LeavingCost | None = None,
+    cost: AnyCost | None = None,
     prices: Floats | None = None,  # [N]
     temperature: float = 1.0,
     n_jobs: int | None = None,
@@ -128,7 +128,7 @@ class _Sums:
 
     space: SecondOrderSpace
     scores: SecondOrderScores
-    cost: Cost | LeavingCost | None
+    cost: AnyCost | None
     temperature: float
     onward: Floats  # [L, L, L] exp(second-order scores - peak): previous, before the previous, label
     peak: float
@@ -139,7 +139,7 @@ class _Sums:
         cls,
         space: SecondOrderSpace,
         scores: SecondOrderScores,
-        cost: Cost | LeavingCost | None,
+        cost: AnyCost | None,
         temperature: float,
     ) -> _Sums:
         if not temperature > 0:

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sidelight.arrays import Bytes, Floats, Ids, Ints
-from sidelight.spaces.chain import ChainSpace, Cost, LeavingCost, Paths, Transitions
+from sidelight.spaces.chain import AnyCost, ChainSpace, Paths, Transitions
 from sidelight.spaces.second_order import SecondOrderScores, SecondOrderSpace
 
 
@@ -39,7 +39,7 @@ class Space(Protocol):
         self,
         scores: SecondOrderScores,
         *,
-        cost: Cost | LeavingCost | None = None,
+        cost: AnyCost | None = None,
         rng: np.random.Generator | None = None,
         n_jobs: int | None = None,
     ) -> Paths: ...
