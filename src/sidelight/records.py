@@ -32,6 +32,7 @@ class Round:
     validation: float | None = None  # accuracy on validation examples, where a completion or an epoch ended
     last: bool = False  # training ends with this round
     restart: int | None = None  # which of several learners this is a round of, where there are several
+    stopped: str | None = None  # why training ends, in the last round
 
     def as_dict(self) -> dict[str, Any]:
         """Plain values, for JSON."""

@@ -23,6 +23,7 @@ from numpy.typing import NDArray
 
 from sidelight.arrays import Floats, Ids, Ints
 from sidelight.learners.learner import State
+from sidelight.learners.stopping import MAX_COMPLETIONS, MAX_ROUNDS, NO_CHANGE, NO_FALL
 from sidelight.objective.candidates import CandidateProblem
 from sidelight.objective.margin import StackedTerms, TargetTerms
 from sidelight.records import Round
@@ -119,10 +120,10 @@ class CandidateLearner:
         primal, dual, new, size, solved = self._two_slack() if self.slack is not None else self._per_term()
         self.rounds += 1
         objective = self.best_primal
-        if solved:
-            self._next()
-        if self.rounds >= self.options.max_rounds:
-            self.done = True
+        stopped = self._next() if solved else None
+        if stopped is None and self.rounds >= self.options.max_rounds:
+            stopped = MAX_ROUNDS
+        self.done = stopped is not None
         self.seconds += time.perf_counter() - began
         return Round(
             self.rounds,
@@ -137,6 +138,7 @@ class CandidateLearner:
             new_cuts=new,
             working_set=size,
             last=self.done,
+            stopped=stopped,
         )
 
     def has_result(self, record: Round) -> bool:
@@ -167,8 +169,8 @@ class CandidateLearner:
         solved = self.plane.gap <= enough + 1e-12
         return progress.primal, progress.dual, progress.new_cuts, progress.working_set, solved
 
-    def _next(self) -> None:
-        """The convex problem is solved: complete again with a finer precision, or end."""
+    def _next(self) -> str | None:
+        """The convex problem is solved: complete again with a finer precision, or say why training ends."""
         before, self.objective = self.objective, self.best_primal
         options = self.options
         finest = self.precision == options.thresholds
@@ -177,16 +179,19 @@ class CandidateLearner:
         starts = self.problem.batch.rows.starts
         differs = np.add.reduceat((labels != self.labels).astype(np.int64), starts[:-1])
         which = np.flatnonzero(differs)
-        settled = finest and (len(which) == 0 or fall <= options.decrease)
-        if settled or self.completions >= options.max_completions:
-            self.done = True
-            return
+        if finest and len(which) == 0:
+            return NO_CHANGE
+        if finest and fall <= options.decrease:
+            return NO_FALL
+        if self.completions >= options.max_completions:
+            return MAX_COMPLETIONS
         first, second = (max(e / options.discount, t) for e, t in zip(self.precision, options.thresholds))
         self.precision = (first, second)
         self.completions += 1
         self.changed = len(which)
         if len(which):
             self._turn_to(labels, which)
+        return None
 
     def _turn_to(self, labels: Ids, which: Ints) -> None:
         """Another completion: cuts against the old outputs no longer hold."""

@@ -7,6 +7,10 @@ weights come from Gold; every completion is followed by a solve that starts from
 of the one before; it ends when the relative decrease of the convex objective A(w_t, w_{t-1}) between two completions
 is at most ν (thesis Eq. 6.11, whose quotient is negative as A falls: its size is meant).
 
+With Unlabeled evidence it is the transductive structural SVM (Zien, Brefeld and Scheffer 2007). There the price of
+completed outputs may begin low and double with every completion (`anneal`), so that the first ones, which know little,
+bind less (Joachims 1999). The objective then never rises between completions of the same price.
+
 All that a learner knows between two rounds is in its state, so that training can stop after any round and go on to
 the same bits.
 """
@@ -15,7 +19,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -23,6 +27,7 @@ from numpy.typing import NDArray
 
 from sidelight.arrays import Floats
 from sidelight.learners.learner import State
+from sidelight.learners.stopping import MAX_COMPLETIONS, MAX_ROUNDS, NO_CHANGE, NO_FALL, SMALL_GAP
 from sidelight.objective.completion import Completion, LatentProblem
 from sidelight.objective.cuts import Terms
 from sidelight.records import Round
@@ -44,6 +49,7 @@ class MarginOptions:
     max_rounds: int = 1000
     random_ties: bool = False
     seed: int = 0
+    anneal: int = 0  # completions before latent outputs have their full price, half as much for each one to go
 
 
 @dataclass(slots=True)
@@ -132,55 +138,66 @@ class MarginLearner:
             "working_set": progress.working_set,
             "sweeps": progress.sweeps,
         }
-        if solved:
-            self._next()
-        if self.rounds >= self.options.max_rounds:
-            self.done = True
+        stopped = self._next() if solved else None
+        if stopped is None and self.rounds >= self.options.max_rounds:
+            stopped = MAX_ROUNDS
+        self.done = stopped is not None
         self.seconds += time.perf_counter() - began
-        return Round(**record, seconds=self.seconds, last=self.done)  # type: ignore[arg-type]
+        return Round(**record, seconds=self.seconds, last=self.done, stopped=stopped)  # type: ignore[arg-type]
 
     def _problem(self) -> Terms:
         if self._terms is None:
             first = self.completions == 0 and not self.problem.is_convex
-            self._terms = self.problem.gold_only() if first else self.problem.convex(self.completion)
+            self._terms = self.problem.gold_only() if first else self._convex()
         return self._terms
 
-    def _next(self) -> None:
-        """The convex problem is solved: end, or complete again.
+    def _convex(self) -> Terms:
+        """The convex problem of the present completion, at the price that latent outputs have by now."""
+        problem = self.problem
+        if self.completions <= self.options.anneal:
+            terms = problem.latent.terms
+            prices = terms.prices * 0.5 ** (self.options.anneal + 1 - self.completions)
+            problem = replace(problem, latent=replace(problem.latent, terms=replace(terms, prices=prices)))
+        return problem.convex(self.completion)
+
+    def _next(self) -> str | None:
+        """The convex problem is solved: complete again, or say why training ends.
 
         Early completions are solved roughly; once the objective falls by less than their tolerance, it is tightened.
         """
         before, self.objective = self.objective, self.solver.best_primal
-        if self.problem.is_convex or self.completions >= self.options.max_completions:
-            self.done = True
-            return
-        if self.completions >= 2:
+        if self.problem.is_convex:
+            return SMALL_GAP
+        if self.completions >= self.options.max_completions:
+            return MAX_COMPLETIONS
+        if self.completions >= 2 + self.options.anneal:  # else the one before had another price
             fall = (before - self.objective) / max(abs(before), 1e-12)
             if fall <= self.tolerance and self.tolerance > self.options.tolerance:
                 self.tolerance = max(self.tolerance / 3.0, self.options.tolerance)
             elif fall <= self.options.decrease:
-                self.done = True
-                return
+                return NO_FALL
         elif self.completions == 0:
             self.objective = np.inf
         if not self._complete():
             self.tolerance = self.options.tolerance  # nothing left to complete: solve this problem to the end
-            self.done = self.solver.finished(self.tolerance)
+            if self.solver.finished(self.tolerance):
+                return NO_CHANGE
+        return None
 
     def _complete(self) -> bool:
-        """Complete with the best weights; returns whether anything changed."""
+        """Complete with the best weights; returns whether that leaves another problem."""
         rng = self.rng if self.options.random_ties else None
         best = self.solver.best
         self.completion, latent, positive = self.problem.complete(best, self.completion, rng)
         self.changed = len(latent) + len(positive)
         self.completions += 1
-        if self.changed == 0:
+        if self.changed == 0 and self.completions > self.options.anneal + 1:
             return False
         pool = self.solver.pool
         pool.remove(latent + self.problem.first_latent)
         numbers = positive + self.problem.first_positive
         weights_before = pool.remove(numbers)
-        self._terms = self.problem.convex(self.completion)
+        self._terms = self._convex()
         if len(numbers):
             pool.add(self._terms.cuts(self._terms.worst(best), numbers))
             pool.give(weights_before)

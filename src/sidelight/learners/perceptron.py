@@ -11,6 +11,7 @@ import numpy as np
 
 from sidelight.arrays import Floats, Ids
 from sidelight.learners.learner import State
+from sidelight.learners.stopping import MAX_ROUNDS, NO_MISTAKES
 from sidelight.objective.margin import ChainBatch
 from sidelight.objective.online import perceptron_epoch
 from sidelight.records import Round
@@ -54,9 +55,10 @@ class PerceptronLearner:
 
         mistakes = self.perceptron.epoch(epoch, len(self.batch), self.rng)
         self.rounds += 1
-        self.done = mistakes == 0 or self.rounds >= self.max_rounds
+        stopped = NO_MISTAKES if mistakes == 0 else MAX_ROUNDS if self.rounds >= self.max_rounds else None
+        self.done = stopped is not None
         self.seconds += time.perf_counter() - began
-        return Round(self.rounds, "perceptron", self.seconds, mistakes=mistakes, last=self.done)
+        return Round(self.rounds, "perceptron", self.seconds, mistakes=mistakes, last=self.done, stopped=stopped)
 
     def has_result(self, record: Round) -> bool:
         """Every epoch ends with weights that can be used."""

@@ -1,0 +1,12 @@
+"""Why training ends: the words that the last `Round` says."""
+
+from __future__ import annotations
+
+SMALL_GAP = "the duality gap is small enough"
+NO_FALL = "the objective no longer improves"
+NO_CHANGE = "a completion changes nothing"
+NOTHING_LEFT = "nothing left to label"
+NO_MISTAKES = "no mistakes"
+CLOSED_FORM = "solved in closed form"
+MAX_COMPLETIONS = "max_completions"
+MAX_ROUNDS = "max_rounds"
