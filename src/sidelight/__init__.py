@@ -1,12 +1,13 @@
 """Structured predictors learned from whatever supervision there is."""
 
-from sidelight import features
+from sidelight import features, recipes
 from sidelight.describe import describe
 from sidelight.errors import DataError, Infeasible, Intractable, ModelFileError, NotFitted, SidelightError
 from sidelight.estimators import Classifier, Tagger
 from sidelight.evaluate import compare, evaluate
 from sidelight.evidence import (
     Candidates,
+    Chunk,
     Companion,
     Evidence,
     Gold,
@@ -28,6 +29,7 @@ __version__ = "0.1.0"
 
 __all__ = [
     "Candidates",
+    "Chunk",
     "Classifier",
     "Companion",
     "DataError",
@@ -54,6 +56,7 @@ __all__ = [
     "gold",
     "load_model",
     "partial",
+    "recipes",
     "save_model",
     "shuffled",
     "unlabeled",

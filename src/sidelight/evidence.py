@@ -60,9 +60,26 @@ class Partial(Evidence):
     y: Sequence[Any | None]
 
 
+class Chunk(NamedTuple):
+    """Several tokens from `first` on, and the labelings they may have together, all of the same length.
+
+    >>> Chunk(1, [("B", "I"), ("O", "O")]).length
+    2
+    """
+
+    first: int
+    labelings: Sequence[Sequence[Any]]
+
+    @property
+    def length(self) -> int:
+        return len(self.labelings[0])
+
+
 @dataclass(frozen=True, slots=True)
 class Candidates(Evidence):
     """For each token the labels it may have; `None` where any label may be. The admitted set is their product.
+
+    `chunks` are parts larger than one token: their tokens have `None` in `y`, and the labelings of the chunk instead.
 
     Where the right label of a token is known besides, `known` says it; it must be among the token's candidates. Where
     there is a guess to begin with, `initial` says it (learners that begin with labels otherwise draw them at random).
@@ -72,14 +89,19 @@ class Candidates(Evidence):
     y: Sequence[Collection[Any] | None]
     known: Sequence[Any | None] | None = field(default=None, kw_only=True)
     initial: Sequence[Any | None] | None = field(default=None, kw_only=True)
+    chunks: Sequence[Chunk] = field(default=(), kw_only=True)
 
 
 @dataclass(frozen=True, slots=True)
 class Companion(Evidence):
-    """A yes (+1) or no (-1) to the question: does this input have a good structure?"""
+    """A yes (+1) or no (-1) to the question: does this input have a good structure?
+
+    Where a dictionary says which labels a token may have at all, `candidates` holds them, as in `Candidates`.
+    """
 
     kind: ClassVar[str] = "companion"
     z: int
+    candidates: Sequence[Collection[Any] | None] | None = field(default=None, kw_only=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,11 +157,20 @@ def candidates(
     return [Candidates(x, y, weight=w) for x, y, w in zip(xs, ys, _weights(weight, len(xs)))]
 
 
-def companion(xs: Sequence[Input], z: int, *, weight: float | Iterable[float] = 1.0) -> list[Companion]:
-    """One `Companion` per input, all with the same answer, +1 or -1."""
+def companion(
+    xs: Sequence[Input],
+    z: int,
+    *,
+    candidates: Sequence[Sequence[Collection[Any] | None]] | None = None,
+    weight: float | Iterable[float] = 1.0,
+) -> list[Companion]:
+    """One `Companion` per input, all with the same answer, +1 or -1; `candidates` limit the labels of their tokens."""
     if z not in (1, -1):
         raise ValueError(f"a companion answer is +1 or -1, not {z!r}")
-    return [Companion(x, z, weight=w) for x, w in zip(xs, _weights(weight, len(xs)))]
+    if candidates is not None:
+        _same_length(xs, candidates)
+    limits = [None] * len(xs) if candidates is None else candidates
+    return [Companion(x, z, candidates=c, weight=w) for x, c, w in zip(xs, limits, _weights(weight, len(xs)))]
 
 
 def unlabeled(xs: Sequence[Input], *, weight: float | Iterable[float] = 1.0) -> list[Unlabeled]:

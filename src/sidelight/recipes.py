@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 from sidelight.learners.candidates import CandidateOptions
 from sidelight.objective.candidates import Margins
@@ -73,9 +73,9 @@ def perceptron() -> Recipe:
 def cllp(
     *,
     solver: str = "two_slack",
-    inside: float = 1.0,
-    precision: float = 8.0,
-    threshold: float = 0.1,
+    inside: float = 0.1,
+    precision: float | None = None,
+    threshold: float | None = None,
     precision_inside: float | None = None,
     threshold_inside: float | None = None,
     discount: float = 2.0,
@@ -83,23 +83,26 @@ def cllp(
 ) -> Recipe:
     """Candidate labels for local parts, margins inside and outside them (CLLP).
 
-    `inside` is C1 as a multiple of C2, the price of the evidence. `precision` and `threshold` are ε2 and t2 per unit of
-    price, with ε1 and t1 the same unless given; `discount` is d. `solver` is "two_slack" or "dual_coordinate".
+    `inside` is C1 as a multiple of C2, the price of the evidence: above 0, and the larger the firmer labels that chance
+    began with. `precision` and `threshold` are ε2 and t2 per unit of price (by default they follow the loss at zero
+    weights), with ε1 and t1 the same unless given; `discount` is d. `solver` is "two_slack" or "dual_coordinate".
     """
-    options = _options(solver, precision, threshold, precision_inside, threshold_inside, discount, max_completions)
+    first = precision if precision_inside is None else precision_inside
+    last = threshold if threshold_inside is None else threshold_inside
+    options = _options(solver, (first, precision), (last, threshold), discount, max_completions)
     return CandidateMargins("cllp", "cllp", inside, options)
 
 
 def mms(
     *,
     solver: str = "two_slack",
-    precision: float = 8.0,
-    threshold: float = 0.1,
+    precision: float | None = None,
+    threshold: float | None = None,
     discount: float = 2.0,
     max_completions: int = 30,
 ) -> Recipe:
-    """Maximum margin set learning: the best candidate against what is outside (Luo and Orabona 2010)."""
-    options = _options(solver, precision, threshold, None, None, discount, max_completions)
+    """Maximum margin set: the best candidate against what is outside (Luo and Orabona 2010)."""
+    options = _options(solver, (precision,) * 2, (threshold,) * 2, discount, max_completions)
     return CandidateMargins("mms", "mms", 1.0, options)
 
 
@@ -180,10 +183,8 @@ def recipe_of(learner: str | Recipe) -> Recipe:
 
 def _options(
     solver: str,
-    precision: float,
-    threshold: float,
-    precision_inside: float | None,
-    threshold_inside: float | None,
+    precision: tuple[float | None, float | None],
+    thresholds: tuple[float | None, float | None],
     discount: float,
     max_completions: int,
 ) -> CandidateOptions:
@@ -191,14 +192,8 @@ def _options(
         raise ValueError(f"solver is {solver!r}; give 'two_slack' or 'dual_coordinate'")
     if not discount > 1.0:
         raise ValueError(f"discount is {discount}; give a number above 1")
-    first = precision if precision_inside is None else precision_inside
-    last = threshold if threshold_inside is None else threshold_inside
-    if min(last, threshold) <= 0 or first < last or precision < threshold:
-        raise ValueError("a threshold is not positive, or above the precision that comes down to it")
-    return CandidateOptions(
-        "two_slack" if solver == "two_slack" else "dual_coordinate",
-        (first, precision),
-        (last, threshold),
-        discount,
-        max_completions=max_completions,
-    )
+    for first, last in zip(precision, thresholds):
+        if (last is not None and not last > 0) or (first is not None and last is not None and first < last):
+            raise ValueError("a threshold is not positive, or above the precision that comes down to it")
+    name: Literal["two_slack", "dual_coordinate"] = "two_slack" if solver == "two_slack" else "dual_coordinate"
+    return CandidateOptions(name, precision, thresholds, discount, max_completions=max_completions)

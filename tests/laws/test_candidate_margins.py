@@ -188,7 +188,7 @@ def test_precision_falls_by_the_discount_and_labels_stay_candidates(solver):
             if learner.precision != seen[-1]:
                 seen.append(learner.precision)
         for before, after in pairwise(seen):
-            assert after == tuple(max(e / discount, t) for e, t in zip(before, options.thresholds))
+            assert after == tuple(max(e / discount, t) for e, t in zip(before, learner.thresholds))
         assert learner.done
 
     check()

@@ -45,11 +45,19 @@ or None for any label
             case Candidates(y=y, known=known):
                 if per_token:
                     _check_length(piece, index, length=length, output=y)
-                _check_sets(piece, index, in_sequence=length is not None)
+                _check_sets(piece, index, sets=y, in_sequence=length is not None)
                 if known is not None:
                     _check_known(piece, index, known=known)
-            case Companion(z=z) if z not in (1, -1):
-                raise trouble(piece, index, problem=f"the answer {z!r}", remedy="answer +1 or -1")
+                if piece.initial is not None and len(piece.initial) != len(y):
+                    problem = f"{len(y)} candidate sets but {len(piece.initial)} initial labels"
+                    raise trouble(piece, index, problem=problem, remedy="give one initial label, or None, per token")
+                _check_chunks(piece, index)
+            case Companion(z=z, candidates=limits):
+                if z not in (1, -1):
+                    raise trouble(piece, index, problem=f"the answer {z!r}", remedy="answer +1 or -1")
+                if limits is not None:
+                    _check_length(piece, index, length=length, output=limits)
+                    _check_sets(piece, index, sets=limits, in_sequence=length is not None)
 
 
 def check_known_label(label: Any, labels: Collection[Any]) -> str | None:
@@ -113,8 +121,8 @@ def _check_length(piece: Evidence, index: int, *, length: int | None, output: An
         )
 
 
-def _check_sets(piece: Candidates, index: int, *, in_sequence: bool) -> None:
-    for t, labels in enumerate(piece.y):
+def _check_sets(piece: Evidence, index: int, *, sets: Sequence[Collection[Any] | None], in_sequence: bool) -> None:
+    for t, labels in enumerate(sets):
         if labels is None:
             continue
         if in_sequence and (isinstance(labels, str) or not isinstance(labels, Collection)):
@@ -135,3 +143,21 @@ def _check_known(piece: Candidates, index: int, *, known: Sequence[Any | None]) 
         mismatch = None if label is None or labels is None else check_known_label(label, labels)
         if mismatch:
             raise trouble(piece, index, token=t, problem=mismatch, remedy=KNOWN_REMEDY)
+
+
+def _check_chunks(piece: Candidates, index: int) -> None:
+    taken: set[int] = set()
+    for chunk in piece.chunks:
+        lengths = {len(labeling) for labeling in chunk.labelings}
+        if len(lengths) != 1 or 0 in lengths:
+            problem = "a chunk without labelings, or with labelings of different lengths"
+            raise trouble(piece, index, problem=problem, remedy="give each chunk labelings of its own length")
+        tokens = range(chunk.first, chunk.first + chunk.length)
+        if chunk.first < 0 or tokens.stop > len(piece.y):
+            problem = f"a chunk of {chunk.length} tokens from token {chunk.first} on, where there are {len(piece.y)}"
+            raise trouble(piece, index, problem=problem, remedy="count tokens from 0")
+        for t in tokens:
+            if t in taken or piece.y[t] is not None:
+                problem = "a token of a chunk has candidates of its own, or is in two chunks"
+                raise trouble(piece, index, token=t, problem=problem, remedy="give None for the tokens of a chunk")
+        taken.update(tokens)

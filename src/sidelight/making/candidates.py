@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import replace
+from itertools import pairwise
 
 import numpy as np
 
@@ -13,11 +14,12 @@ from sidelight.learners.candidates import CandidateLearner
 from sidelight.learners.margin import MarginLearner
 from sidelight.making import margin
 from sidelight.making.given import Given
-from sidelight.objective.candidates import CandidateProblem
+from sidelight.objective.candidates import CandidateProblem, inside_of
 from sidelight.objective.completion import Latent, LatentProblem, Positive
 from sidelight.objective.margin import NegativeTerms, TargetTerms
 from sidelight.recipes import AllLabelings, CandidateMargins, Picked
 from sidelight.spaces import Cost
+from sidelight.spaces.parts import Parts
 
 KINDS = ("gold", "partial", "candidates", "unlabeled")
 MOST_LABELINGS = 5_000_000  # beyond this many copies CL-SVM does not even begin
@@ -40,9 +42,10 @@ def make(given: Given, recipe: CandidateMargins) -> CandidateLearner:
     given.only(KINDS)
     everything = np.arange(len(given.rows))
     prices = given.prices()
+    admitted = admitted_of(given)
     problem = CandidateProblem.of(
         given.batch(everything),
-        admitted_of(given),
+        Parts.of(admitted, given.encoded.chunks) if given.encoded.chunks else admitted,
         costs=given.costs(),
         prices=(recipe.inside * prices, prices),
         margins=recipe.margins,
@@ -64,7 +67,9 @@ def make_naive(given: Given, recipe: Picked) -> MarginLearner:
     """A structural SVM on one labeling of every input, drawn at random from its candidates (or as given)."""
     given.only(KINDS)
     batch = given.batch(np.arange(len(given.rows)))
-    space = batch.space.inside(admitted_of(given))
+    admitted = admitted_of(given)
+    chunks = given.encoded.chunks
+    space = inside_of(batch.space, Parts.of(admitted, chunks) if chunks else admitted)
     labels = space.random(np.random.default_rng(given.settings.seed), n_jobs=given.settings.n_jobs)
     started = given.encoded.initial >= 0
     labels = np.where(started, given.encoded.initial, labels).astype(np.int32)
@@ -74,6 +79,8 @@ def make_naive(given: Given, recipe: Picked) -> MarginLearner:
 def make_all_labelings(given: Given, recipe: AllLabelings) -> MarginLearner:
     """A structural SVM on every candidate labeling of every input; raises `Intractable` where they are too many."""
     given.only(KINDS)
+    if given.encoded.chunks:
+        raise Intractable("cl_svm takes candidates of single tokens; use cllp for chunks")
     admitted = admitted_of(given)
     starts = given.rows.starts
     sizes = np.add.reduceat(np.log(admitted.sum(axis=1)), starts[:-1])
@@ -81,7 +88,7 @@ def make_all_labelings(given: Given, recipe: AllLabelings) -> MarginLearner:
     copies, tokens = float(np.sum(counts)), float(np.sum(counts * given.rows.lengths))
     if copies > recipe.at_most:
         raise Intractable(
-            f"cl_svm would train on {copies:,.0f} labelings of {len(given.rows):,} inputs; use cllp, or fewer candidates"
+            f"cl_svm would train on {copies:,.0f} labelings of {len(given.rows):,} inputs; use cllp instead"
         )
     if copies > 10 * len(given.rows):
         warnings.warn(
@@ -101,7 +108,7 @@ def expanded(starts: Ints, admitted: Bytes) -> tuple[Ints, Ids]:
     ([0, 0], [0, 1, 1, 1])
     """
     which, labels = [], []
-    for i, (first, last) in enumerate(zip(starts[:-1], starts[1:])):
+    for i, (first, last) in enumerate(pairwise(starts)):
         options = [np.flatnonzero(row) for row in admitted[first:last]]
         grid = np.meshgrid(*options, indexing="ij")
         paths = np.stack([axis.ravel() for axis in grid], axis=1).astype(np.int32)

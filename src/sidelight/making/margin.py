@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
-from sidelight.arrays import NO_FLOATS
+from sidelight.arrays import NO_FLOATS, Ints
+from sidelight.errors import Intractable
 from sidelight.learners.margin import MarginLearner, MarginOptions
 from sidelight.making.given import Given
 from sidelight.objective.completion import Latent, LatentProblem, Positive
-from sidelight.objective.margin import NegativeTerms, TargetTerms
+from sidelight.objective.margin import ChainBatch, NegativeTerms, TargetTerms
 from sidelight.spaces import Cost
 
 MOST_ROUNDS = 1000
@@ -41,11 +44,21 @@ def problem_of(given: Given) -> LatentProblem:
     latent_tokens = rows.tokens_of(latent)
     latent_cost = Cost(np.zeros(len(latent_tokens), dtype=np.int32), costs, NO_FLOATS)
     admitted = None if encoded.admitted is None else encoded.admitted[latent_tokens]
+    if encoded.chunks:
+        raise Intractable("jlis completes single tokens; use cllp or mms for candidates of chunks")
+
+    def limited(which: Ints) -> ChainBatch:
+        batch = given.batch(which)
+        admitted = None if encoded.admitted is None else encoded.admitted[rows.tokens_of(which)]
+        if admitted is None or np.all(admitted):
+            return batch
+        return replace(batch, space=batch.space.inside(admitted))
+
     return LatentProblem(
         TargetTerms(given.batch(gold), gold_cost, prices[gold]),
         Latent(TargetTerms(given.batch(latent), latent_cost, prices[latent]), admitted),
-        NegativeTerms(given.batch(negative), sizes[negative], prices[negative]),
-        Positive(given.batch(positive), sizes[positive], prices[positive]),
+        NegativeTerms(limited(negative), sizes[negative], prices[negative]),
+        Positive(limited(positive), sizes[positive], prices[positive]),
     )
 
 

@@ -113,7 +113,7 @@ class TargetTerms:
         return Cuts(which, slopes, self.cost.of(self.batch.rows.starts, worst.outputs)[which])
 
     def with_targets(self, targets: Ids) -> TargetTerms:
-        return replace(self, cost=replace(self.cost, targets=targets))
+        return replace(self, cost=self.cost.with_targets(targets))
 
 
 @dataclass(frozen=True, slots=True)

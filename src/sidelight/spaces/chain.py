@@ -58,6 +58,10 @@ class AnyCost(Protocol):
         """The cost of the tokens first..last alone."""
         ...
 
+    def with_targets(self, targets: Ids) -> AnyCost:
+        """The same cost against other targets."""
+        ...
+
     def add_to(self, block: Floats, first: int) -> None:
         """Add the cost of every label to the scores of the tokens from `first` on."""
         ...
@@ -79,6 +83,10 @@ class Cost:
         """The cost of the tokens first..last alone."""
         weights = self.token_weights[first:last] if len(self.token_weights) else self.token_weights
         return Cost(self.targets[first:last], self.costs, weights)
+
+    def with_targets(self, targets: Ids) -> Cost:
+        """The same cost against other targets."""
+        return replace(self, targets=targets)
 
     def add_to(self, block: Floats, first: int) -> None:
         """Add the cost of every label to the scores of the tokens from `first` on."""
@@ -102,6 +110,10 @@ class LeavingCost:
     def part(self, first: int, last: int) -> LeavingCost:
         """The cost of the tokens first..last alone."""
         return LeavingCost(self.targets[first:last], self.admitted[first:last])
+
+    def with_targets(self, targets: Ids) -> LeavingCost:
+        """The same cost against other targets."""
+        return replace(self, targets=targets)
 
     def add_to(self, block: Floats, first: int) -> None:
         """Add the cost of every label to the scores of the tokens from `first` on."""

@@ -105,6 +105,10 @@ class PartLeavingCost:
         """The cost of the tokens first..last alone."""
         return PartLeavingCost(self.targets[first:last], self.parts.part(first, last))
 
+    def with_targets(self, targets: Ids) -> PartLeavingCost:
+        """The same cost against other targets."""
+        return replace(self, targets=targets)
+
     def add_to(self, block: Floats, first: int) -> None:
         """Raises `Intractable`: the cost does not decompose over tokens; a `PartSpace` counts it by itself."""
         raise Intractable("a cost of leaving chunks needs a space of chunks")
@@ -176,7 +180,8 @@ class PartSpace:
     def admits(self, labels: Ids) -> Bytes:
         """Whether each sequence's labeling is in the space. # [N] of 0 and 1"""
         left = self.parts.left(self.starts, labels) > 0
-        return self.labelings.admits(labels) & (left == self.leaves).astype(np.uint8)
+        fits: Bytes = self.labelings.admits(labels) & (left == self.leaves).astype(np.uint8)
+        return fits
 
     def feasible(self, *, n_jobs: int | None = None) -> NDArray[np.bool_]:
         """Whether any labeling is left to each sequence. # [N]"""

@@ -12,6 +12,7 @@ from sidelight.arrays import Bytes, Floats, Ids, Ints
 from sidelight.data.checks import trouble
 from sidelight.errors import DataError
 from sidelight.evidence import Candidates, Companion, Evidence, Gold, Partial
+from sidelight.spaces.parts import Labelings
 from sidelight.structures.labels import LabelSet
 
 
@@ -26,6 +27,7 @@ class Encoded:
     admitted: Bytes | None  # [T, L], None when no input restricts its labels
     starts: Ints  # [N + 1]
     initial: Ids  # [T] labels to begin with, -1 elsewhere
+    chunks: list[Labelings]  # parts of more than one token
 
     def of_kind(self, *kinds: str) -> Ints:
         """The inputs of these kinds."""
@@ -43,6 +45,11 @@ def labels_in(evidence: Sequence[Evidence], *, sequences: bool) -> list[Any]:
         elif isinstance(piece, Candidates):
             for labels in piece.y:
                 names.update(dict.fromkeys(labels or ()))
+            for chunk in piece.chunks:
+                names.update(dict.fromkeys(label for labeling in chunk.labelings for label in labeling))
+        elif isinstance(piece, Companion):
+            for labels in piece.candidates or ():
+                names.update(dict.fromkeys(labels or ()))
     return list(names)
 
 
@@ -51,7 +58,11 @@ def encode(evidence: Sequence[Evidence], labels: LabelSet, starts: Ints, *, sequ
     tokens = int(starts[-1])
     targets = np.full(tokens, -1, dtype=np.int32)
     initial = np.full(tokens, -1, dtype=np.int32)
-    restricted = any(isinstance(piece, (Partial, Candidates)) for piece in evidence)
+    chunks: list[Labelings] = []
+    restricted = any(
+        isinstance(piece, (Partial, Candidates)) or (isinstance(piece, Companion) and piece.candidates is not None)
+        for piece in evidence
+    )
     admitted = np.ones((tokens, len(labels)), dtype=np.uint8) if restricted else None
     number = labels.number
     for i, piece in enumerate(evidence):
@@ -85,6 +96,19 @@ def encode(evidence: Sequence[Evidence], labels: LabelSet, starts: Ints, *, sequ
                     if initial[first + t] < 0 or admitted[first + t, initial[first + t]] == 0:
                         problem = f"the initial label {guess!r} is not among the candidates"
                         raise trouble(piece, i, problem=problem, remedy="begin with a candidate", token=t)
+            for chunk in piece.chunks:
+                for t, label in ((chunk.first + k, label) for row in chunk.labelings for k, label in enumerate(row)):
+                    if label not in number:
+                        raise unknown_label(evidence, i, t, label, labels)
+                rows = np.array([[number[label] for label in row] for row in chunk.labelings], dtype=np.int32)
+                chunks.append(Labelings(first + chunk.first, rows))
+        elif isinstance(piece, Companion) and piece.candidates is not None:
+            assert admitted is not None
+            for t, options in enumerate(piece.candidates):
+                for label in options or ():
+                    if label not in number:
+                        raise unknown_label(evidence, i, t, label, labels)
+                admitted[first + t] = labels.mask(options)
     return Encoded(
         [piece.kind for piece in evidence],
         np.array([piece.weight for piece in evidence], dtype=np.float64),
@@ -93,6 +117,7 @@ def encode(evidence: Sequence[Evidence], labels: LabelSet, starts: Ints, *, sequ
         admitted,
         starts,
         initial,
+        chunks,
     )
 
 

@@ -1,0 +1,206 @@
+"""CLLP and its baselines through the estimators: what they take, what they refuse, what they learn."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import sidelight as sl
+from sidelight import recipes
+from sidelight.errors import DataError, Infeasible, Intractable
+from sidelight.making.candidates import expanded
+
+LABELS = ["A", "B", "C", "D"]
+
+
+def corpus(count=60, seed=0):
+    rng = np.random.default_rng(seed)
+    ys = [[LABELS[k] for k in rng.integers(0, 4, rng.integers(2, 6))] for _ in range(count)]
+    xs = [[f"{label.lower()}{rng.integers(6)}" for label in y] for y in ys]
+    return xs, ys
+
+
+def sets_around(ys, size, seed=0):
+    rng = np.random.default_rng(seed)
+    others = {label: [other for other in LABELS if other != label] for label in LABELS}
+    return [[{label, *rng.choice(others[label], size - 1, replace=False)} for label in y] for y in ys]
+
+
+def tagger(learner, **settings):
+    return sl.Tagger(features=sl.features.words(), labels=LABELS, learner=learner, n_jobs=1, **settings)
+
+
+XS, YS = corpus(200)
+TEST = corpus(40, seed=1)
+
+
+@pytest.mark.parametrize(
+    "learner", ["cllp", "mms", recipes.cllp(solver="dual_coordinate"), recipes.mms(solver="dual_coordinate")]
+)
+def test_learns_the_right_labels_from_candidates(learner):
+    evidence = sl.candidates(XS, sets_around(YS, 2))
+    fitted = tagger(learner, prices={"candidates": 0.1}).fit(evidence)
+    assert fitted.score(*TEST) > 0.95 > tagger("naive", prices={"candidates": 0.1}).fit(evidence).score(*TEST)
+    assert fitted.rounds_[-1].last
+
+
+@pytest.mark.filterwarnings("ignore:cl_svm trains on")
+@pytest.mark.parametrize("learner", ["cllp", "mms", "naive", "cl_svm"])
+def test_takes_every_mixture_of_labels(learner):
+    sets = sets_around(YS, 2)
+    evidence = [
+        *sl.gold(XS[:10], YS[:10]),
+        *sl.candidates(XS[10:40], sets[10:40]),
+        *sl.partial(XS[40:50], [[y[0], *[None] * (len(y) - 1)] for y in YS[40:50]]),
+        *sl.unlabeled([x[:2] for x in XS[50:60]]),
+    ]
+    fitted = tagger(learner).fit(evidence)
+    assert len(fitted.predict(TEST[0])) == 40
+    assert fitted.score(*TEST) > 0.5
+
+
+@pytest.mark.parametrize("learner", ["cllp", "mms", "naive", "cl_svm"])
+def test_companion_evidence_is_refused(learner):
+    with pytest.raises(DataError, match=f"the learner {learner} learns from Gold"):
+        tagger(learner).fit([*sl.gold(XS, YS), sl.Companion(["a1"], 1)])
+
+
+def test_classes_have_candidates_too():
+    xs = [{word: 1.0} for x in XS for word in x]
+    sets = [candidates for sets in sets_around(YS, 2) for candidates in sets]
+    classifier = sl.Classifier(learner="cllp", labels=LABELS, n_jobs=1).fit(sl.candidates(xs, [[s] for s in sets]))
+    truth = [label for y in TEST[1] for label in y]
+    assert classifier.score([{word: 1.0} for x in TEST[0] for word in x], truth) > 0.95
+
+
+def test_initial_labels_are_begun_with():
+    sets = sets_around(YS, 3)
+    wrong = [[sorted(options - {label})[0] for options, label in zip(s, y)] for s, y in zip(sets, YS)]
+
+    def first(initial):
+        evidence = [sl.Candidates(x, s, initial=i) for x, s, i in zip(XS, sets, initial)]
+        from sidelight.training import Training
+
+        return Training(tagger("cllp")._settings(), evidence).learner.labels
+
+    number = {label: k for k, label in enumerate(LABELS)}
+    np.testing.assert_array_equal(first(wrong), [number[label] for y in wrong for label in y])
+    np.testing.assert_array_equal(first(YS), [number[label] for y in YS for label in y])
+
+
+def test_an_initial_label_that_is_no_candidate_is_refused():
+    with pytest.raises(DataError, match="token 1: the initial label 'C' is not among the candidates"):
+        tagger("cllp").fit([sl.Candidates(["a1", "b1"], [{"A"}, {"A", "B"}], initial=["A", "C"])])
+    with pytest.raises(DataError, match="2 candidate sets but 1 initial labels"):
+        tagger("cllp").fit([sl.Candidates(["a1", "b1"], [{"A"}, {"A", "B"}], initial=["A"])])
+
+
+def test_an_uninformed_start_matters_less_than_a_wrong_one():
+    sets = sets_around(YS, 2)
+    wrong = [[next(iter(options - {label})) for options, label in zip(s, y)] for s, y in zip(sets, YS)]
+    evidence = [sl.Candidates(x, s, initial=i) for x, s, i in zip(XS, sets, wrong)]
+    assert tagger("naive").fit(evidence).score(*TEST) < 0.5
+    assert tagger("naive").fit([sl.Candidates(x, s, initial=y) for x, s, y in zip(XS, sets, YS)]).score(*TEST) > 0.95
+
+
+# chunks
+
+
+def test_chunks_of_labelings_are_learned_from():
+    """Every two tokens are one part, with the right labeling and a wrong one."""
+    rng = np.random.default_rng(0)
+    evidence = []
+    for x, y in zip(XS, YS):
+        chunks = []
+        for first in range(0, len(y), 2):
+            right = tuple(y[first : first + 2])
+            other = tuple(LABELS[(LABELS.index(label) + int(rng.integers(1, 4))) % 4] for label in right)
+            chunks.append(sl.Chunk(first, [right, other]))
+        evidence.append(sl.Candidates(x, [None] * len(x), chunks=chunks))
+    for learner in ("cllp", "mms", recipes.cllp(solver="dual_coordinate")):
+        assert tagger(learner, prices={"candidates": 0.1}).fit(evidence).score(*TEST) > 0.9
+    assert len(tagger("naive").fit(evidence).predict(TEST[0])) == 40
+    for learner in ("cl_svm", "jlis"):
+        with pytest.raises(Intractable, match="use cllp"):
+            tagger(learner).fit(evidence)
+
+
+@pytest.mark.parametrize(
+    ("chunk", "y", "message"),
+    [
+        (sl.Chunk(0, [("A", "B"), ("A",)]), [None, None], "labelings of different lengths"),
+        (sl.Chunk(0, []), [None, None], "a chunk without labelings"),
+        (sl.Chunk(1, [("A", "B")]), [None, None], "a chunk of 2 tokens from token 1 on, where there are 2"),
+        (sl.Chunk(0, [("A", "B")]), [None, {"A"}], "token 1: a token of a chunk has candidates of its own"),
+        (sl.Chunk(0, [("A", "X")]), [None, None], "token 1: unknown label 'X'"),
+    ],
+)
+def test_bad_chunks_are_refused(chunk, y, message):
+    with pytest.raises(DataError, match=message):
+        tagger("cllp").fit([sl.Candidates(["a1", "b1"], y, chunks=[chunk])])
+
+
+# CL-SVM
+
+
+def test_every_labeling_is_expanded_once():
+    rng = np.random.default_rng(0)
+    starts = np.array([0, 3, 5])
+    admitted = (rng.random((5, 3)) < 0.6).astype(np.uint8)
+    admitted[:, 0] = 1
+    which, labels = expanded(starts, admitted)
+    sizes = [int(np.prod(admitted[a:b].sum(1))) for a, b in ((0, 3), (3, 5))]
+    assert np.bincount(which).tolist() == sizes
+    rows = labels[: 3 * sizes[0]].reshape(-1, 3)
+    assert len({tuple(row) for row in rows}) == sizes[0]
+    assert np.all(admitted[np.arange(3), rows] == 1)
+
+
+def test_cl_svm_warns_and_refuses():
+    evidence = sl.candidates(XS, sets_around(YS, 3))
+    with pytest.warns(
+        UserWarning, match=r"cl_svm trains on [\d,]+ labelings with [\d,]+ tokens, at a guess \d+ seconds"
+    ):
+        tagger("cl_svm", max_rounds=1).fit(evidence)
+    with pytest.raises(Intractable, match=r"cl_svm would train on [\d,]+ labelings of 200 inputs"):
+        tagger(recipes.cl_svm(at_most=100)).fit(evidence)
+
+
+# recipes
+
+
+def test_bad_options_are_refused():
+    with pytest.raises(ValueError, match="solver is 'simplex'"):
+        recipes.cllp(solver="simplex")
+    with pytest.raises(ValueError, match="discount is 1"):
+        recipes.cllp(discount=1.0)
+    with pytest.raises(ValueError, match="a threshold is not positive"):
+        recipes.mms(precision=0.1, threshold=0.5)
+    with pytest.raises(ValueError, match="learner is 'clp'; there are jlis"):
+        tagger("clp").fit(sl.gold(XS, YS))
+
+
+def test_contradictory_candidates_are_infeasible():
+    with pytest.raises(Infeasible, match="sequence 0"):
+        sl.Tagger(learner="cllp", scheme="BIO", labels=["B-X", "I-X", "O"], n_jobs=1).fit(
+            [sl.Candidates(["a", "b"], [{"O"}, {"I-X"}])]
+        )
+
+
+# companion evidence with a dictionary
+
+
+def test_a_dictionary_limits_companion_evidence():
+    from sidelight.training import Training
+
+    good = [sl.Companion(x, 1, candidates=sets) for x, sets in zip(XS, sets_around(YS, 2))]
+    bad = sl.companion(sl.shuffled(XS), -1)
+    training = Training(tagger("jlis", random_ties=True)._settings(), [*good, *bad])
+    for _ in training.rounds():
+        pass
+    number = {label: k for k, label in enumerate(LABELS)}
+    allowed = [{number[name] for name in options} for sets in sets_around(YS, 2) for options in sets]
+    completed = training.learner.completion.positive
+    assert all(label in options for label, options in zip(completed, allowed))
+    with pytest.raises(DataError, match="an empty candidate set"):
+        tagger("jlis").fit([sl.Companion(["a1"], 1, candidates=[set()])])
