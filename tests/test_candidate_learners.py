@@ -204,3 +204,22 @@ def test_a_dictionary_limits_companion_evidence():
     assert all(label in options for label, options in zip(completed, allowed))
     with pytest.raises(DataError, match="an empty candidate set"):
         tagger("jlis").fit([sl.Companion(["a1"], 1, candidates=[set()])])
+
+
+def test_restarts_keep_the_lowest_objective():
+    sets = sets_around(YS[:40], 2)
+    evidence = [
+        *sl.companion(XS[:40], 1, candidates=sets),
+        *sl.companion(sl.shuffled(XS[:40]), -1),
+    ]
+    settings = {"prices": {"companion": 1.0}}
+    alone = [tagger("jlis", random_ties=True, seed=seed, **settings).fit(evidence) for seed in range(4)]
+    lowest = min(fitted.rounds_[-1].objective for fitted in alone)
+    several = tagger(recipes.jlis(restarts=4), **settings).fit(evidence)
+    best = min((r.objective for r in several.rounds_ if r.objective is not None))
+    assert best == pytest.approx(lowest)
+    assert {r.restart for r in several.rounds_} == {0, 1, 2, 3}
+    weights = alone[int(np.argmin([fitted.rounds_[-1].objective for fitted in alone]))].model_.weights
+    np.testing.assert_array_equal(several.model_.weights, weights)
+    with pytest.raises(ValueError, match="restarts is 0"):
+        recipes.jlis(restarts=0)

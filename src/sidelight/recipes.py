@@ -27,6 +27,7 @@ class LatentMargins(Recipe):
     """Margins with completion: `jlis`, and `structural_svm` where nothing is to be completed."""
 
     gold_only: bool = False
+    restarts: int = 1  # runs with different seeds and random ties; the lowest objective is kept
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,9 +56,15 @@ class AllLabelings(Recipe):
     at_most: int = 5_000_000
 
 
-def jlis() -> Recipe:
-    """J-LIS: margin learning from every kind of evidence (Chang, Srikumar, Goldwasser and Roth 2010)."""
-    return LatentMargins("jlis")
+def jlis(*, restarts: int = 1) -> Recipe:
+    """J-LIS: margin learning from every kind of evidence (Chang, Srikumar, Goldwasser and Roth 2010).
+
+    With more than one of `restarts` (for learning without Gold, thesis 6.5.4) as many runs with ties broken at random are
+    made on all cores, and the one with the lowest objective is kept.
+    """
+    if restarts < 1:
+        raise ValueError(f"restarts is {restarts}; give 1 or more")
+    return LatentMargins("jlis", restarts=restarts)
 
 
 def structural_svm() -> Recipe:

@@ -176,7 +176,7 @@ class Training:
         if isinstance(recipe, LatentMargins):
             if recipe.gold_only:
                 given.only(("gold",))
-            return margin.make(given)
+            return margin.make(given, recipe)
         raise TypeError(f"no learner is made from {type(recipe).__name__}")
 
     def _fingerprint(self) -> str:

@@ -8,10 +8,13 @@ import numpy as np
 
 from sidelight.arrays import NO_FLOATS, Ints
 from sidelight.errors import Intractable
+from sidelight.learners import Learner
 from sidelight.learners.margin import MarginLearner, MarginOptions
+from sidelight.learners.restarts import jlis_restarts
 from sidelight.making.given import Given
 from sidelight.objective.completion import Latent, LatentProblem, Positive
 from sidelight.objective.margin import ChainBatch, NegativeTerms, TargetTerms
+from sidelight.recipes import LatentMargins
 from sidelight.spaces import Cost
 
 MOST_ROUNDS = 1000
@@ -62,8 +65,19 @@ def problem_of(given: Given) -> LatentProblem:
     )
 
 
-def make(given: Given) -> MarginLearner:
+def make(given: Given, recipe: LatentMargins) -> Learner:
     """The learner for `jlis` and its special cases."""
+    if recipe.restarts > 1:
+        if given.start is not None:
+            raise ValueError("restarts begin at random, not from earlier weights; leave warm_start out")
+        alone = replace(given, settings=replace(given.settings, n_jobs=1))  # each run on one thread, runs abreast
+        return jlis_restarts(
+            problem_of(alone),
+            options_of(given),
+            size=given.layout.size,
+            count=recipe.restarts,
+            n_jobs=given.settings.n_jobs,
+        )
     return MarginLearner.fresh(
         problem_of(given),
         options_of(given),
