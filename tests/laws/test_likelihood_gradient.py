@@ -26,10 +26,10 @@ from scipy.special import logsumexp
 from sidelight.features import gradient as gradient_module
 from sidelight.features.gradient import FullFeatures
 from sidelight.features.layout import Layout
-from sidelight.features.rows import offsets_of
+from sidelight.features.rows import Rows, offsets_of
 from sidelight.features.support import Shown, Support
 from sidelight.features.supported import SupportedFeatures
-from sidelight.objective.likelihood import LikelihoodProblem, LikelihoodTerms
+from sidelight.objective.likelihood import Labelled, LikelihoodProblem, LikelihoodTerms, likelihood_problem
 from sidelight.spaces import ChainSpace
 
 
@@ -242,3 +242,35 @@ def test_terms_are_either_gold_or_candidates():
         LikelihoodTerms(features, ChainSpace(rows.starts, 2), np.ones(1))
     with pytest.raises(ValueError, match="no terms"):
         LikelihoodProblem([])
+
+
+@pytest.mark.parametrize("kind", ["full", "seen"])
+def test_curvature_is_the_hessian_of_single_tokens_at_zero(kind):
+    rng = np.random.default_rng(4)
+    layout = Layout(3, 4, 2)
+    starts = offsets_of([1] * 6)
+    indices = np.concatenate([rng.permutation(4)[:2] for _ in range(6)]).astype(np.int32)
+    rows = Rows(starts, offsets_of([2] * 6), indices, rng.normal(size=12), rng.normal(size=(6, 2)).astype(np.float32))
+    targets = rng.integers(0, 3, 6).astype(np.int32)
+    inputs = Labelled(rows, ChainSpace(starts, 3), 0.5 + rng.random(6), targets=targets)
+    problem = likelihood_problem([inputs], layout, support="all" if kind == "full" else "seen", l2=0.4)
+    found = problem.curvature(share=1.0)
+    step = 1e-5
+    ends = np.empty((2, problem.size))
+    for k in range(layout.start_at, problem.size):
+        for sign, gradient in zip((1, -1), ends):
+            problem.value_and_gradient(sign * step * np.eye(problem.size)[k], gradient)
+        np.testing.assert_allclose(found[k], (ends[0, k] - ends[1, k]) / (2 * step), rtol=1e-6)
+
+
+def test_choices_that_do_not_exist():
+    for options in (
+        {"support": "some"},
+        {"transitions": "few"},
+        {"support": "all", "transitions": "seen"},
+        {"l2": -1.0},
+    ):
+        rows = random_rows(np.random.default_rng(0), offsets_of([2]), 2, 0, valued=False)
+        inputs = Labelled(rows, ChainSpace(rows.starts, 2), np.ones(1), targets=np.zeros(2, dtype=np.int32))
+        with pytest.raises(ValueError, match=next(reversed(options))):
+            likelihood_problem([inputs], Layout(2, 2), **options)

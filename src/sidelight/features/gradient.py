@@ -98,9 +98,28 @@ class FullFeatures:
         """gradient += expected numbers of starts, ends and transitions."""
         add_edges(self.layout, start, end, transitions, gradient)
 
+    def squares(self, prices: Floats) -> Floats:
+        """Σ_t price_t · (squared feature) for each weight of a token's features, zero elsewhere; prices are [T]."""
+        sparse, dense = squared_features(self.rows, self.layout, prices)
+        out = np.zeros(self.size)
+        self.layout.dense_weights(out)[:] = dense[:, None]
+        self.layout.attribute_weights(out)[:] = sparse[:, None]
+        return out
+
     def expand(self, weights: Floats) -> Floats:
         """The weights in the full layout: themselves."""
         return weights
+
+    def shorten(self, full: Floats) -> Floats:
+        """The weights of this form, out of the full layout: all of them."""
+        return full
+
+
+def squared_features(rows: Rows, layout: Layout, prices: Floats) -> tuple[Floats, Floats]:
+    """Σ_t price_t · (squared feature) of each attribute and each dense feature. # [A], [D]"""
+    sparse = np.zeros(layout.n_attributes)
+    _add_squares(rows.indptr, rows.indices, rows.values, prices, sparse)
+    return sparse, np.einsum("t,td,td->d", prices, rows.dense, rows.dense, dtype=np.float64)
 
 
 def add_edges(layout: Layout, start: Floats, end: Floats, transitions: Floats, gradient: Floats) -> None:
@@ -109,7 +128,7 @@ def add_edges(layout: Layout, start: Floats, end: Floats, transitions: Floats, g
         gradient[layout.start_at : layout.end_at] += start[layout.n_labels - layout.columns :]
     if layout.chain:
         gradient[layout.end_at : layout.transition_at] += end
-        gradient[layout.transition_at : layout.dense_at] += transitions.ravel()
+        gradient[layout.transition_at : layout.second_at] += transitions.ravel()
 
 
 def add_dense(
@@ -211,3 +230,11 @@ def _add_dense(dense: Floats32, beliefs: Floats, shift: int, gradient: Floats, l
             row = gradient[k]
             for label in range(row.shape[0]):
                 row[label] += value * belief[label]
+
+
+@kernel
+def _add_squares(indptr: Ints, indices: Ids, values: Floats, prices: Floats, out: Floats) -> None:
+    valued = values.shape[0] > 0
+    for t in range(prices.shape[0]):
+        for k in range(indptr[t], indptr[t + 1]):
+            out[indices[k]] += prices[t] * values[k] * values[k] if valued else prices[t]

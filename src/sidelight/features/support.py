@@ -86,7 +86,7 @@ class Support:
         weights = np.empty(self.size)
         weights[:head] = full[:head]
         if self.kept is not None and self.layout.chain:
-            weights[self.layout.transition_at : self.layout.dense_at] *= self.kept.ravel()
+            weights[self.layout.transition_at : self.layout.second_at] *= self.kept.ravel()
         _gather(self.ptr, self.columns, self.layout.attribute_weights(full), weights[head:])
         return weights
 

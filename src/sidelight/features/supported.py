@@ -13,7 +13,15 @@ from dataclasses import dataclass
 import numpy as np
 
 from sidelight.arrays import Floats, Ids, Ints
-from sidelight.features.gradient import PARTS, AttributeBlock, add_dense, add_edges, attribute_blocks, sum_beliefs
+from sidelight.features.gradient import (
+    PARTS,
+    AttributeBlock,
+    add_dense,
+    add_edges,
+    attribute_blocks,
+    squared_features,
+    sum_beliefs,
+)
 from sidelight.features.layout import Layout
 from sidelight.features.rows import Rows, _dense_scores
 from sidelight.features.support import Support
@@ -118,9 +126,21 @@ class SupportedFeatures:
         kept = transitions if self.support.kept is None else transitions * self.support.kept
         add_edges(self.layout, start, end, kept, gradient)
 
+    def squares(self, prices: Floats) -> Floats:
+        """Σ_t price_t · (squared feature) for each weight of a token's features, zero elsewhere; prices are [T]."""
+        sparse, dense = squared_features(self.rows, self.layout, prices)
+        out = np.zeros(self.size)
+        self.layout.dense_weights(out)[:] = dense[:, None]
+        out[self.layout.emission_at :] = np.repeat(sparse, np.diff(self.support.ptr))
+        return out
+
     def expand(self, weights: Floats) -> Floats:
         """The weights in the full layout."""
         return self.support.expand(weights)
+
+    def shorten(self, full: Floats) -> Floats:
+        """The weights of this form, out of the full layout."""
+        return self.support.shorten(full)
 
 
 @dataclass(frozen=True, slots=True)

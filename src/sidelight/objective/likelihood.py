@@ -16,17 +16,20 @@ from typing import Protocol
 
 import numpy as np
 
-from sidelight.arrays import Bytes, Floats, Ids
-from sidelight.features.gradient import AttributeBlock
+from sidelight.arrays import Bytes, Floats, Ids, Ints
+from sidelight.features.gradient import AttributeBlock, FullFeatures
 from sidelight.features.layout import Layout
+from sidelight.features.rows import Rows
+from sidelight.features.support import Shown, Support
+from sidelight.features.supported import SupportedFeatures
 from sidelight.kernels import inner
 from sidelight.parallel import shards, threads
 from sidelight.spaces.chain import ChainScores, ChainSpace, GivenScores
 from sidelight.spaces.chain_sums import Beliefs, ScoresFrom, beliefs, log_sums
 
 
-class WeightedFeatures(Protocol):
-    """The features of a batch under a weight vector of some form: full, or only the pairs that were seen."""
+class WeightForm(Protocol):
+    """A form of the weight vector: full, or only the pairs that were seen."""
 
     @property
     def layout(self) -> Layout: ...
@@ -35,6 +38,22 @@ class WeightedFeatures(Protocol):
     def size(self) -> int:
         """How many weights there are."""
         ...
+
+    def squares(self, prices: Floats) -> Floats:
+        """Σ_t price_t · (squared feature) for each weight of a token's features, zero elsewhere; prices are [T]."""
+        ...
+
+    def expand(self, weights: Floats) -> Floats:
+        """The weights in the full layout."""
+        ...
+
+    def shorten(self, full: Floats) -> Floats:
+        """The weights of this form, out of the full layout."""
+        ...
+
+
+class WeightedFeatures(WeightForm, Protocol):
+    """The features of a batch under a weight vector of some form."""
 
     @property
     def blocks(self) -> tuple[AttributeBlock, ...]:
@@ -47,8 +66,36 @@ class WeightedFeatures(Protocol):
 
     def add_edges(self, start: Floats, end: Floats, transitions: Floats, gradient: Floats) -> None: ...
 
-    def expand(self, weights: Floats) -> Floats:
-        """The weights in the full layout."""
+
+class _Batched(Protocol):
+    @property
+    def starts(self) -> Ints:  # [N + 1]
+        ...
+
+
+class LogLinearTerms(Protocol):
+    """Terms of the form Σ price · (log-sum − what is known)."""
+
+    @property
+    def features(self) -> WeightForm: ...
+
+    @property
+    def space(self) -> _Batched: ...
+
+    @property
+    def prices(self) -> Floats:  # [N]
+        ...
+
+    def losses(self, weights: Floats, *, n_jobs: int | None = None) -> Floats:
+        """The loss of every input, without its price. # [N]"""
+        ...
+
+    def add_gold(self, gradient: Floats, *, n_jobs: int | None = None) -> None:
+        """gradient += Σ price · Φ(x, gold), of the inputs whose gold labels are known."""
+        ...
+
+    def add_beliefs(self, weights: Floats, gradient: Floats, *, n_jobs: int | None = None) -> float:
+        """Add the gradient of all but the gold scores, which are linear; returns the value of the same."""
         ...
 
 
@@ -162,7 +209,7 @@ def held(scores: ChainScores, space: ChainSpace, *, n_jobs: int | None = None) -
 class LikelihoodProblem:
     """The objective of all terms, as a function of one weight vector."""
 
-    def __init__(self, terms: Sequence[LikelihoodTerms], *, l2: float = 1.0, n_jobs: int | None = None) -> None:
+    def __init__(self, terms: Sequence[LogLinearTerms], *, l2: float = 1.0, n_jobs: int | None = None) -> None:
         """All terms must have features of the same form; `l2` is λ, not negative."""
         if not terms:
             raise ValueError("there are no terms")
@@ -183,6 +230,25 @@ class LikelihoodProblem:
         """The weights in the full layout."""
         return self.terms[0].features.expand(weights)
 
+    def shorten(self, full: Floats) -> Floats:
+        """The weights of the problem's form, out of the full layout."""
+        return self.terms[0].features.shorten(full)
+
+    def curvature(self, share: float = 0.03) -> Floats:
+        """A rough guess of the Hessian's diagonal: λ, and a share of what tokens on their own add to it at w = 0.
+
+        The share is less than one because beliefs sharpen as weights grow. # [size], at least λ, or 1 without λ
+        """
+        out = np.full(self.size, self.l2 if self.l2 > 0 else 1.0)
+        for part in self.terms:
+            layout = part.features.layout
+            even = share / layout.n_labels * (1.0 - 1.0 / layout.n_labels)
+            lengths = np.diff(part.space.starts)
+            out += even * part.features.squares(np.repeat(part.prices, lengths))
+            out[layout.start_at : layout.transition_at] += even * part.prices.sum()
+            out[layout.transition_at : layout.dense_at] += even / layout.n_labels * (part.prices * (lengths - 1)).sum()
+        return out
+
     def value_and_gradient(self, weights: Floats, gradient: Floats) -> float:
         """The objective; its gradient is written into the second argument."""
         np.multiply(weights, self.l2, out=gradient)
@@ -193,5 +259,48 @@ class LikelihoodProblem:
         return value
 
     def losses(self, weights: Floats) -> Floats:
-        """The loss of every input of every term, in order, without prices or regulariser. # [N]"""
+        """The loss of every input of every term, in order, without prices and regulariser. # [N]"""
         return np.concatenate([part.losses(weights, n_jobs=self.n_jobs) for part in self.terms])
+
+
+@dataclass(frozen=True, slots=True)
+class Labelled:
+    """Inputs and what is known of their labels, before it is decided which weights exist."""
+
+    rows: Rows
+    space: ChainSpace
+    prices: Floats  # [N]
+    targets: Ids | None = None  # [T]
+    admitted: Bytes | None = None  # [T, L]
+
+
+def likelihood_problem(
+    inputs: Sequence[Labelled],
+    layout: Layout,
+    *,
+    support: str = "seen",
+    transitions: str = "all",
+    l2: float = 1.0,
+    n_jobs: int | None = None,
+) -> LikelihoodProblem:
+    """The problem of some inputs, with a weight for every attribute and label ("all") or for those seen together.
+
+    `transitions` says the same of transitions. Inputs that count nothing should be left out by the caller.
+    """
+    if support not in ("all", "seen"):
+        raise ValueError(f"support is {support!r}; give 'all' or 'seen'")
+    seen = None
+    if support == "seen":
+        shown = [Shown(part.rows, part.targets, part.admitted) for part in inputs]
+        seen = Support.seen(layout, shown, transitions=transitions)
+    elif transitions != "all":
+        raise ValueError(f"transitions is {transitions!r}; with support 'all' it must be 'all'")
+    terms = []
+    for part in inputs:
+        features: WeightedFeatures
+        if seen is None:
+            features = FullFeatures.of(part.rows, layout, n_jobs=n_jobs)
+        else:
+            features = SupportedFeatures.of(part.rows, seen, n_jobs=n_jobs)
+        terms.append(LikelihoodTerms(features, part.space, part.prices, part.targets, part.admitted))
+    return LikelihoodProblem(terms, l2=l2, n_jobs=n_jobs)

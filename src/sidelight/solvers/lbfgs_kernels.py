@@ -1,0 +1,79 @@
+"""Passes over long vectors for L-BFGS and OWL-QN, each of them once over memory."""
+
+from __future__ import annotations
+
+from sidelight.arrays import Floats, Ints
+from sidelight.kernels import inner, kernel
+
+CHUNK = 1024  # weights at once, so that every row's piece stays in the cache
+
+
+@kernel
+def combine(basis: Floats, rows: Ints, coefficients: Floats, lo: int, hi: int, out: Floats) -> None:
+    for first in range(lo, hi, CHUNK):
+        last = min(first + CHUNK, hi)
+        target = out[first:last]
+        target[:] = 0.0
+        for row in rows:
+            piece = basis[row, first:last]
+            share = coefficients[row]
+            for k in range(target.shape[0]):
+                target[k] += share * piece[k]
+
+
+@kernel
+def products(basis: Floats, pairs: Ints, lo: int, hi: int, out: Floats) -> None:
+    for first in range(lo, hi, CHUNK):
+        last = min(first + CHUNK, hi)
+        for p in range(pairs.shape[0]):
+            out[p] += inner(basis[pairs[p, 0], first:last], basis[pairs[p, 1], first:last])
+
+
+@kernel
+def move(point: Floats, direction: Floats, step: float, out: Floats) -> None:
+    for k in range(point.shape[0]):
+        out[k] = point[k] + step * direction[k]
+
+
+@kernel
+def weighted_size(strengths: Floats, point: Floats) -> float:
+    """Σ strength · |v|."""
+    total = 0.0
+    for k in range(strengths.shape[0]):
+        total += strengths[k] * abs(point[k])
+    return total
+
+
+@kernel
+def pseudo_gradient(point: Floats, gradient: Floats, strengths: Floats, out: Floats) -> None:
+    for k in range(point.shape[0]):
+        slope = gradient[k]
+        if strengths.shape[0] > 0:
+            strength = strengths[k]
+            if point[k] > 0.0 or (point[k] == 0.0 and slope < -strength):
+                slope += strength
+            elif point[k] < 0.0 or slope > strength:
+                slope -= strength
+            else:
+                slope = 0.0
+        out[k] = slope
+
+
+@kernel
+def keep_signs(direction: Floats, pseudo: Floats) -> None:
+    """A coordinate that does not go downhill stays."""
+    for k in range(direction.shape[0]):
+        if direction[k] * pseudo[k] >= 0.0:
+            direction[k] = 0.0
+
+
+@kernel
+def move_in_orthant(point: Floats, direction: Floats, pseudo: Floats, step: float, out: Floats) -> float:
+    """A step that stops where a weight would change its sign; returns pseudo-gradient · (step made)."""
+    promised = 0.0
+    for k in range(point.shape[0]):
+        orthant = point[k] if point[k] != 0.0 else -pseudo[k]
+        value = point[k] + step * direction[k]
+        out[k] = value if value * orthant > 0.0 else 0.0
+        promised += pseudo[k] * (out[k] - point[k])
+    return promised
