@@ -23,7 +23,7 @@ def corpus(count: int, seed: int) -> tuple[Rows, np.ndarray]:
     words = rng.integers(0, WORDS, tokens)
     targets = words % LABELS
     for t in range(1, tokens):
-        if t not in starts and rng.random() < 0.3:
+        if t not in starts and rng.random() < 0.1:
             targets[t] = (targets[t - 1] + 1) % LABELS
     before = np.where(np.isin(np.arange(tokens), starts), WORDS, np.roll(words, 1))
     indices = np.stack([words, WORDS + before], axis=1).ravel().astype(np.int32)
