@@ -46,7 +46,8 @@ def test_each_command_has_help_with_an_example(command: str) -> None:
 
 
 def test_the_help_of_train_says_what_the_library_knows() -> None:
-    text = " ".join(CliRunner().invoke(app, ["train", "--help"]).stdout.split())
+    shown = CliRunner().invoke(app, ["train", "--help"], env={"COLUMNS": "300", "TERMINAL_WIDTH": "300"}).stdout
+    text = " ".join(shown.replace("│", " ").split())
     for name, entry in LEARNERS.items():
         assert f"{name}: {entry.line}" in text
     assert "[default: squared_hinge]" in text and "unlabeled 0.1" in text

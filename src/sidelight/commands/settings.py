@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import inspect
 import math
 from collections.abc import Callable, Mapping, Sequence
 from itertools import product
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args, get_type_hints
 
 from sidelight import features as sets
 from sidelight.errors import DataError
 from sidelight.evidence import Evidence
 from sidelight.features import FeatureSet
+from sidelight.recipes import LEARNERS, Recipe
 
 READY: dict[str, Callable[..., FeatureSet]] = {
     "words": sets.words,
@@ -42,6 +44,59 @@ def choose_features(
             raise ValueError("--hash-bits goes with templates; leave it out for attributes")
         return sets.attributes(min_count=min_count)
     return READY[name](min_count=min_count, hash_bits=hash_bits)
+
+
+def learner_options() -> dict[str, str]:
+    """The options of every learner that has some, with their defaults.
+
+    >>> learner_options()["jlis"]
+    'restarts=1'
+    """
+    found = {}
+    for name, entry in LEARNERS.items():
+        options = inspect.signature(entry.make).parameters.values()
+        texts = [p.name if p.default is None else f"{p.name}={p.default}" for p in options]
+        if texts:
+            found[name] = ", ".join(texts)
+    return found
+
+
+def choose_learner(name: str, given: Sequence[str]) -> Recipe:
+    """A learner by its name, with options as they were typed.
+
+    >>> choose_learner("jlis", ["restarts=3"]).restarts
+    3
+    """
+    if name not in LEARNERS:
+        raise ValueError(f"--learner is {name!r}; there are {', '.join(LEARNERS)}")
+    make = LEARNERS[name].make
+    types = get_type_hints(make)
+    options: dict[str, Any] = {}
+    for text in given:
+        option, _, value = text.partition("=")
+        if option not in inspect.signature(make).parameters:
+            known = learner_options().get(name, "none")
+            raise ValueError(f"--set is {text!r}, and {name} has no option {option!r}; its options are: {known}")
+        options[option] = _typed(text, value, types[option])
+    return make(**options)
+
+
+def _typed(text: str, value: str, kind: Any) -> Any:
+    """What was typed, as the option's type."""
+    kinds = get_args(kind) or (kind,)
+    for one in kinds:
+        if one is type(None):
+            continue
+        if one is bool and value.lower() in ("true", "false"):
+            return value.lower() == "true"
+        if one in (int, float, str):
+            try:
+                return one(value)
+            except ValueError:
+                continue
+    raise ValueError(
+        f"--set is {text!r}; the value is not a {' or '.join(getattr(k, '__name__', str(k)) for k in kinds)}"
+    )
 
 
 def choose_prices(*, c1: float | None, c2: float | None, others: Sequence[str]) -> dict[str, float]:

@@ -19,7 +19,8 @@ from sidelight.recipes import LEARNERS
 from sidelight.settings import DEFAULT_PRICES
 
 GRID = "0.1,1,10"
-_LEARNERS = "; ".join(f"{name}: {entry.line}" for name, entry in LEARNERS.items())
+_LEARNERS = "\n\n".join(f"{name}: {entry.line}." for name, entry in LEARNERS.items())
+_OPTIONS = "\n\n".join(f"{name}: {text}." for name, text in settings.learner_options().items())
 _DEFAULTS = ", ".join(f"{kind} {price:g}" for kind, price in DEFAULT_PRICES.items())
 
 
@@ -52,9 +53,18 @@ def command(
     hash_bits: Annotated[
         int | None, typer.Option(help="Hash features into 2 to the power of so many.", rich_help_panel=FEATURES)
     ] = None,
-    learner: Annotated[
-        str, typer.Option(metavar="|".join(LEARNERS), help=_LEARNERS + ".", rich_help_panel=LEARNING)
-    ] = DEFAULTS["learner"],
+    learner: Annotated[str, typer.Option(metavar="NAME", help=_LEARNERS, rich_help_panel=LEARNING)] = DEFAULTS[
+        "learner"
+    ],
+    learner_options: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--set",
+            metavar="OPTION=VALUE",
+            help=f"An option of the learner. {_OPTIONS}",
+            rich_help_panel=LEARNING,
+        ),
+    ] = None,
     loss: Annotated[
         str, typer.Option(metavar="squared_hinge|hinge", help="The loss of an example.", rich_help_panel=LEARNING)
     ] = DEFAULTS["loss"],
@@ -152,7 +162,7 @@ def command(
     }
     prices = settings.choose_prices(c1=c1, c2=c2, others=price or [])
     parameters: dict[str, Any] = {
-        "learner": learner,
+        "learner": settings.choose_learner(learner, learner_options or []),
         "loss": loss,
         "scheme": scheme,
         "labels": settings.choose_labels(labels),
