@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
 from sidelight.learners.candidates import CandidateOptions
+from sidelight.learners.naive_bayes import Events, NaiveBayesOptions
 from sidelight.objective.candidates import Margins
 
 
@@ -28,6 +29,34 @@ class LatentMargins(Recipe):
 
     gold_only: bool = False
     restarts: int = 1  # runs with different seeds and random ties; the lowest objective is kept
+
+
+@dataclass(frozen=True, slots=True)
+class TransductiveMargins(LatentMargins):
+    """`transductive_svm`."""
+
+    anneal: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class SelfTraining(LatentMargins):
+    """`self_training`."""
+
+    share: float = 0.2
+    confidence: float = 0.0
+    relabel: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class NaiveBayes(Recipe):
+    """`naive_bayes`."""
+
+    options: NaiveBayesOptions
+
+
+@dataclass(frozen=True, slots=True)
+class OneAgainstRest(Recipe):
+    """`one_against_rest`: a binary SVM per class."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,8 +88,8 @@ class AllLabelings(Recipe):
 def jlis(*, restarts: int = 1) -> Recipe:
     """J-LIS: margin learning from every kind of evidence (Chang, Srikumar, Goldwasser and Roth 2010).
 
-    With more than one of `restarts` (for learning without Gold, thesis 6.5.4) as many runs with ties broken at random are
-    made on all cores, and the one with the lowest objective is kept.
+    With more than one of `restarts` (for learning without Gold, thesis 6.5.4) as many runs with ties broken at random
+    are made on all cores, and the one with the lowest objective is kept.
     """
     if restarts < 1:
         raise ValueError(f"restarts is {restarts}; give 1 or more")
@@ -70,6 +99,50 @@ def jlis(*, restarts: int = 1) -> Recipe:
 def structural_svm() -> Recipe:
     """The structural SVM on Gold, by cutting planes and dual coordinate descent (Tsochantaridis et al. 2005)."""
     return LatentMargins("structural_svm", gold_only=True)
+
+
+def transductive_svm(*, anneal: int = 0) -> Recipe:
+    """The transductive structural SVM: unlabelled inputs are completed with a margin (Zien et al. 2007).
+
+    The objective is that of jlis without companion answers. With `anneal`, what is completed has its full price only
+    after so many completions, and half as much for each one to go (after Joachims 1999).
+    """
+    if anneal < 0:
+        raise ValueError(f"anneal is {anneal}; give 0 or more")
+    return TransductiveMargins("transductive_svm", anneal=anneal)
+
+
+def self_training(*, share: float = 0.2, confidence: float = 0.0, relabel: bool = True) -> Recipe:
+    """Self-training: the model labels inputs and learns from those it is surest of (Yarowsky 1995).
+
+    At most a `share` of the pool is taken after each training, 1 for all at once, and nothing with a lower
+    `confidence` (score of the best output less that of the second best, per token). `relabel`: what was taken is
+    labelled anew each time.
+    """
+    if not 0.0 < share <= 1.0:
+        raise ValueError(f"share is {share}; give a number above 0 and up to 1")
+    if not confidence >= 0.0:
+        raise ValueError(f"confidence is {confidence}; give a number that is not negative")
+    return SelfTraining("self_training", share=share, confidence=confidence, relabel=relabel)
+
+
+def naive_bayes(*, events: str = "multinomial", smoothing: float = 1.0, prior: bool = True) -> Recipe:
+    """Naive Bayes on counts, for classes or single tokens (McCallum and Nigam 1998).
+
+    `events` is "multinomial" (features are counts) or "bernoulli" (features are 0 or 1); `smoothing` is added to every
+    count; without `prior` all labels are equally likely beforehand.
+    """
+    if events not in ("multinomial", "bernoulli"):
+        raise ValueError(f"events is {events!r}; give 'multinomial' or 'bernoulli'")
+    if not 0.0 < smoothing < float("inf"):
+        raise ValueError(f"smoothing is {smoothing}; give a positive number")
+    kind: Events = "bernoulli" if events == "bernoulli" else "multinomial"
+    return NaiveBayes("naive_bayes", NaiveBayesOptions(kind, smoothing, prior))
+
+
+def one_against_rest() -> Recipe:
+    """A binary SVM for every class against the rest, or for every label of single tokens (Rifkin and Klautau 2004)."""
+    return OneAgainstRest("one_against_rest")
 
 
 def perceptron() -> Recipe:
@@ -149,6 +222,26 @@ LEARNERS: dict[str, Entry] = {
         "relative decrease between completions",
     ),
     "structural_svm": Entry(structural_svm, "Gold", "½‖w‖² + C Σ margin loss", "loss-augmented", "none", "duality gap"),
+    "transductive_svm": Entry(
+        transductive_svm,
+        "Gold, Unlabeled, Partial, Candidates",
+        "½‖w‖² + C Σ margin loss on Gold + C_u Σ margin loss on completed outputs",
+        "loss-augmented, argmax",
+        "none",
+        "relative decrease between completions",
+    ),
+    "self_training": Entry(
+        self_training,
+        "Gold, Unlabeled, Partial, Candidates",
+        "as structural_svm on Gold and what it labelled itself",
+        "loss-augmented, argmax, second best",
+        "none",
+        "no decrease of the transductive objective, or nothing left to label",
+    ),
+    "one_against_rest": Entry(
+        one_against_rest, "Gold", "½‖w‖² + C Σ binary margin loss, per class", "scores", "none", "duality gap"
+    ),
+    "naive_bayes": Entry(naive_bayes, "Gold", "−log P(x, y)", "none", "none", "closed form"),
     "cllp": Entry(
         cllp,
         "Candidates, Partial, Gold, Unlabeled",

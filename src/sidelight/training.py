@@ -20,11 +20,21 @@ from sidelight.features.layout import Layout
 from sidelight.features.rows import Rows
 from sidelight.learners import Learner
 from sidelight.learners.perceptron import PerceptronLearner
-from sidelight.making import candidates, margin, perceptron
+from sidelight.making import candidates, margin, naive_bayes, one_against_rest, perceptron, self_training
 from sidelight.making.given import Given
 from sidelight.making.perceptron import PerceptronMemory
 from sidelight.model import Model
-from sidelight.recipes import AllLabelings, AveragedPerceptron, CandidateMargins, LatentMargins, Picked
+from sidelight.recipes import (
+    AllLabelings,
+    AveragedPerceptron,
+    CandidateMargins,
+    LatentMargins,
+    NaiveBayes,
+    OneAgainstRest,
+    Picked,
+    SelfTraining,
+    TransductiveMargins,
+)
 from sidelight.records import Round
 from sidelight.settings import Settings
 from sidelight.spaces import ChainSpace, Transitions
@@ -173,6 +183,14 @@ class Training:
             return candidates.make_naive(given, recipe)
         if isinstance(recipe, AllLabelings):
             return candidates.make_all_labelings(given, recipe)
+        if isinstance(recipe, NaiveBayes):
+            return naive_bayes.make(given, recipe)
+        if isinstance(recipe, OneAgainstRest):
+            return one_against_rest.make(given)
+        if isinstance(recipe, SelfTraining):
+            return self_training.make(given, recipe)
+        if isinstance(recipe, TransductiveMargins):
+            return self_training.make_transductive(given, recipe)
         if isinstance(recipe, LatentMargins):
             if recipe.gold_only:
                 given.only(("gold",))

@@ -49,4 +49,6 @@ def make_transductive(given: Given, recipe: TransductiveMargins) -> MarginLearne
 
 def _needs_gold(given: Given) -> None:
     if given.start is None and len(given.encoded.of_kind("gold")) == 0:
-        raise DataError("self_training begins with Gold, and there is none", remedy="give some, or use transductive_svm")
+        raise DataError(
+            "self_training begins with Gold, and there is none", remedy="give some, or use transductive_svm"
+        )

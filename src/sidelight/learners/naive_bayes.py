@@ -1,0 +1,143 @@
+"""Naive Bayes: a generative classifier of tokens, in closed form, as a linear model.
+
+With c_l the weight of all tokens with label l, n_la that of attribute a among them, and smoothing α:
+
+    multinomial   P(a | l) = (n_la + α) / Σ_b (n_lb + α)      score = log P(l) + Σ_a x_a log P(a | l)
+    Bernoulli     P(a | l) = (n_la + α) / (c_l + 2 α)         score = log P(l) + Σ_a log of P(a | l) or 1 − P(a | l)
+
+where the second is log P(l) + Σ_a log(1 − P(a | l)) + Σ_a x_a log(P(a | l) / (1 − P(a | l))): both are linear in x with
+a constant. P(l) is c_l / Σ c, or the same for every label. Multinomial features are counts (McCallum and Nigam 1998);
+Bernoulli features are 0 or 1, which is not checked when predicting.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+
+from sidelight.arrays import Floats, Ids, Ints
+from sidelight.errors import DataError
+from sidelight.features.layout import Layout
+from sidelight.features.rows import Rows
+from sidelight.learners.learner import State
+from sidelight.learners.stopping import CLOSED_FORM
+from sidelight.learners.token_weights import token_weights
+from sidelight.records import Round
+
+Events = Literal["multinomial", "bernoulli"]
+
+
+@dataclass(frozen=True, slots=True)
+class NaiveBayesOptions:
+    """How features are thought to come about, and how counts are smoothed."""
+
+    events: Events = "multinomial"
+    smoothing: float = 1.0  # α
+    prior: bool = True  # P(l) from counts; else the same for every label
+
+
+@dataclass(frozen=True, slots=True)
+class TokenCounts:
+    """Weights of labelled tokens, summed."""
+
+    labels: Floats  # [L]
+    features: Floats  # [D + A, L] dense features first
+
+    @classmethod
+    def of(cls, rows: Rows, labels: Ids, importance: Floats, layout: Layout, *, binary: bool) -> TokenCounts:
+        """Count; raises `DataError` where a feature is negative or, if `binary`, not 0 or 1. `importance` is [T]."""
+        size = layout.n_labels
+        first, last = int(rows.indptr[0]), int(rows.indptr[-1])
+        indices, entries = rows.indices[first:last].astype(np.int64), np.diff(rows.indptr)
+        values = rows.values[first:last] if len(rows.values) else np.ones(last - first)
+        if np.any(values < 0) or np.any(rows.dense < 0):
+            raise DataError("naive_bayes counts features, and some are negative", remedy="use another learner")
+        if binary:
+            _check_binary(rows, indices, values, entries)
+        tokens = np.repeat(np.arange(rows.n_tokens), entries)
+        cells = indices * size + labels[tokens]
+        sparse = np.bincount(cells, values * importance[tokens], minlength=layout.n_attributes * size)
+        dense = np.zeros((layout.n_dense, size))
+        for label in range(size):
+            mine = labels == label
+            dense[:, label] = np.sum(rows.dense[mine] * importance[mine, None], axis=0, dtype=np.float64)
+        return cls(
+            np.bincount(labels, importance, minlength=size).astype(np.float64),
+            np.concatenate([dense, sparse.reshape(layout.n_attributes, size)]),
+        )
+
+
+def naive_bayes_weights(counts: TokenCounts, layout: Layout, options: NaiveBayesOptions) -> Floats:
+    """The weights of the layout; every label must have been counted if there is a prior."""
+    size = layout.n_labels
+    prior = np.log(counts.labels / counts.labels.sum()) if options.prior else np.full(size, -np.log(size))
+    smooth = counts.features + options.smoothing
+    if options.events == "multinomial":
+        constants, weights = prior, np.log(smooth) - np.log(smooth.sum(axis=0))
+    else:
+        present, absent = np.log(smooth), np.log(counts.labels - counts.features + options.smoothing)
+        constants = prior + np.sum(absent - np.log(counts.labels + 2.0 * options.smoothing), axis=0)
+        weights = present - absent
+    return token_weights(
+        layout, constants=constants, dense=weights[: layout.n_dense], attributes=weights[layout.n_dense :]
+    )
+
+
+@dataclass(slots=True)
+class NaiveBayesLearner:
+    """Naive Bayes over tokens: one round."""
+
+    counts: TokenCounts
+    layout: Layout
+    options: NaiveBayesOptions
+    found: Floats | None = None
+    rounds: int = 0
+    seconds: float = 0.0
+
+    @property
+    def weights(self) -> Floats:
+        """Log-probabilities, once there has been a round."""
+        return self.layout.zeros() if self.found is None else self.found
+
+    def finish(self) -> Floats:
+        """The same, for keeps."""
+        return self.weights
+
+    def run(self) -> Iterator[Round]:
+        """The one round."""
+        if self.found is None:
+            began = time.perf_counter()
+            self.found = naive_bayes_weights(self.counts, self.layout, self.options)
+            self.rounds = 1
+            self.seconds = time.perf_counter() - began
+            yield Round(1, "naive_bayes", self.seconds, last=True, stopped=CLOSED_FORM)
+
+    def has_result(self, record: Round) -> bool:
+        """The round ends with weights that can be used."""
+        return True
+
+    def state(self) -> State:
+        """Everything needed to go on: there is nothing to go on with after the round."""
+        values = {"name": "naive_bayes", "rounds": self.rounds, "seconds": self.seconds}
+        return values, {} if self.found is None else {"weights": self.found}
+
+    def resume(self, state: State) -> None:
+        """Take up the state of an earlier run on the same data."""
+        values, arrays = state
+        self.rounds, self.seconds = values["rounds"], values["seconds"]
+        self.found = arrays["weights"].copy() if "weights" in arrays else None
+
+
+def _check_binary(rows: Rows, indices: Ints, values: Floats, entries: Ints) -> None:
+    """Bernoulli features are there or not; the same attribute twice at one token is neither."""
+    tokens = np.repeat(np.arange(rows.n_tokens), entries)
+    order = np.lexsort((indices, tokens))
+    twice = (np.diff(indices[order]) == 0) & (np.diff(tokens[order]) == 0)
+    if np.any(twice) or not np.all(np.isin(values, (0.0, 1.0))) or not np.all(np.isin(rows.dense, (0.0, 1.0))):
+        raise DataError(
+            "Bernoulli features are 0 or 1, and some are not", remedy="give each at most once, or use multinomial"
+        )

@@ -1,0 +1,216 @@
+"""One against the rest: a binary linear SVM for every class, the highest score wins.
+
+The problem of class l, with y_il = 1 where input i has it and −1 elsewhere (Rifkin and Klautau 2004; what LIBLINEAR
+and scikit-learn's LinearSVC solve):
+
+    min_w  ½ ‖w_l‖² + Σ_i C_i max(0, 1 − y_il w_l·x_i)^p
+
+where x_i has a constant 1 beside its features if there is a bias. Each input is one term with one cut, 1 − y_il w·x_i,
+which is in the working set from the start; `solvers.dual_coordinate` does the rest. Classes share no weights, so they
+are solved on several threads, and all of them together have the sum of the objectives and of the duals. A class is
+solved when its gap is at most tolerance times its objective, or after so many sweeps that it will not be.
+
+Two classes are one problem. Tokens of sequences are inputs of their own.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from sidelight.arrays import Floats, Ids
+from sidelight.features.counts import difference_rows
+from sidelight.features.layout import Layout
+from sidelight.features.rows import Rows
+from sidelight.kernels import inner
+from sidelight.learners.learner import State
+from sidelight.learners.stopping import MAX_ROUNDS, SMALL_GAP
+from sidelight.learners.token_weights import token_weights
+from sidelight.objective.cuts import Cuts, total_loss
+from sidelight.parallel import threads
+from sidelight.records import Round
+from sidelight.solvers.dual_coordinate import dual_value, slacks, sweeps
+from sidelight.solvers.working_set import WorkingSet
+
+ABREAST = 8  # classes solved in a round
+MOST_SWEEPS = 20_000
+
+
+@dataclass(frozen=True, slots=True)
+class BinaryOptions:
+    """The loss, and how precisely it is minimised."""
+
+    power: int = 2  # 1 hinge, 2 squared hinge
+    tolerance: float = 0.01
+    max_rounds: int = 1000
+    most_sweeps: int = MOST_SWEEPS
+    seed: int = 0
+
+
+class Solved(NamedTuple):
+    """A binary problem's weights and what is known of them."""
+
+    weights: Floats
+    primal: float
+    dual: float
+    sweeps: int
+
+
+@dataclass(frozen=True, slots=True)
+class BinaryProblems:
+    """Labelled tokens, each an input of its own."""
+
+    rows: Rows
+    labels: Ids  # [T]
+    prices: Floats  # [T]
+    layout: Layout  # of the model: one column of weights per problem
+    n_jobs: int | None = None
+
+    def __len__(self) -> int:
+        return self.layout.columns
+
+    @property
+    def own_layout(self) -> Layout:
+        """Where the weights of one problem live."""
+        layout = self.layout
+        return Layout(2, layout.n_attributes, layout.n_dense, chain=False, bias=layout.bias, null_label=True)
+
+    def solve(self, column: int, options: BinaryOptions) -> Solved:
+        """The SVM of one class against the rest."""
+        layout, rows, count = self.own_layout, self.rows, len(self.rows)
+        mine = (self.labels == column + self.layout.n_labels - self.layout.columns).astype(np.int32)
+        ones, everything = np.ones(count), np.arange(count)
+        slopes = difference_rows(
+            rows, layout, which=everything, plus=1 - mine, minus=mine, scales=ones, thresholds=0.0 * ones
+        )
+        whole = options.power == 2 and len(rows.values) == 0 and rows.dense.shape[1] == 0
+        pool = WorkingSet(count, whole=whole)
+        pool.add(Cuts(everything, slopes, ones))
+        weights = layout.zeros()
+        state = np.array([options.seed], dtype=np.uint64)
+        made, step, primal, dual = 0, 1, float(np.sum(self.prices)), 0.0
+        while not _is_solved(primal, dual, options) and made < options.most_sweeps:
+            done, _ = sweeps(
+                pool, weights, self.prices, cuts=everything, power=options.power, at_most=step, enough=0.0, state=state
+            )
+            made += done
+            step = min(2 * step, 32)
+            loss = total_loss(slacks(pool, weights, everything), self.prices, options.power)
+            primal = 0.5 * inner(weights, weights) + loss
+            dual = dual_value(pool, weights, self.prices, power=options.power)
+        return Solved(weights, primal, dual, made)
+
+    def assemble(self, found: Floats) -> Floats:
+        """The model's weights from those of all problems. # [problems, size of own_layout]"""
+        own, layout = self.own_layout, self.layout
+        parts = [np.zeros((layout.n_labels - layout.columns, own.size)), found]
+        columns = np.concatenate(parts).T  # [size, L]
+        constants = columns[own.start_at] if layout.bias else np.zeros(layout.n_labels)
+        dense, attributes = columns[own.dense_at : own.emission_at], columns[own.emission_at :]
+        return token_weights(layout, constants=constants, dense=dense, attributes=attributes)
+
+
+@dataclass(slots=True)
+class OneAgainstRestLearner:
+    """Binary SVMs, some classes a round; those to come have weights 0."""
+
+    problems: BinaryProblems
+    options: BinaryOptions
+    found: Floats  # [problems, size of own_layout]
+    primals: Floats  # [problems]
+    duals: Floats  # [problems]
+    solved: int = 0
+    rounds: int = 0
+    seconds: float = 0.0
+    done: bool = False
+
+    @classmethod
+    def fresh(cls, problems: BinaryProblems, options: BinaryOptions) -> OneAgainstRestLearner:
+        """A learner before its first round."""
+        count = len(problems)
+        at_zero = np.full(count, float(np.sum(problems.prices)))
+        return cls(problems, options, np.zeros((count, problems.own_layout.size)), at_zero, np.zeros(count))
+
+    @property
+    def weights(self) -> Floats:
+        """The weights of all classes."""
+        return self.problems.assemble(self.found)
+
+    def finish(self) -> Floats:
+        """The same, for keeps."""
+        return self.weights
+
+    def run(self) -> Iterator[Round]:
+        """Rounds until every class is solved."""
+        while not self.done and self.rounds < self.options.max_rounds:
+            yield self.round()
+
+    def round(self) -> Round:
+        """Solve some classes."""
+        began = time.perf_counter()
+        columns = range(self.solved, min(self.solved + ABREAST, len(self.problems)))
+
+        def run(column: int) -> Solved:
+            return self.problems.solve(column, self.options)
+
+        made = threads(run, columns, n_jobs=self.problems.n_jobs)
+        for column, one in zip(columns, made):
+            self.found[column] = one.weights
+            self.primals[column], self.duals[column] = one.primal, one.dual
+        self.solved = columns.stop
+        self.rounds += 1
+        stopped = self._why()
+        self.done = stopped is not None
+        primal, dual = float(np.sum(self.primals)), float(np.sum(self.duals))
+        self.seconds += time.perf_counter() - began
+        return Round(
+            self.rounds,
+            "one_against_rest",
+            self.seconds,
+            objective=primal,
+            primal=primal,
+            dual=dual,
+            gap=primal - dual,
+            new_cuts=len(columns) * len(self.problems.rows),
+            working_set=len(columns) * len(self.problems.rows),
+            sweeps=sum(one.sweeps for one in made),
+            last=self.done,
+            stopped=stopped,
+        )
+
+    def _why(self) -> str | None:
+        if self.solved < len(self.problems):
+            return MAX_ROUNDS if self.rounds >= self.options.max_rounds else None
+        solved = all(_is_solved(primal, dual, self.options) for primal, dual in zip(self.primals, self.duals))
+        return SMALL_GAP if solved else f"{self.options.most_sweeps} sweeps"
+
+    def has_result(self, record: Round) -> bool:
+        """Only all classes together are of use."""
+        return record.last
+
+    def state(self) -> State:
+        """Everything needed to go on."""
+        values = {
+            "name": "one_against_rest",
+            "solved": self.solved,
+            "rounds": self.rounds,
+            "seconds": self.seconds,
+            "done": self.solved == len(self.problems),
+        }
+        return values, {"found": self.found, "primals": self.primals, "duals": self.duals}
+
+    def resume(self, state: State) -> None:
+        """Take up the state of an earlier run on the same data and options."""
+        values, arrays = state
+        for name in ("solved", "rounds", "seconds", "done"):
+            setattr(self, name, values[name])
+        for name in ("found", "primals", "duals"):
+            setattr(self, name, arrays[name].copy())
+
+
+def _is_solved(primal: float, dual: float, options: BinaryOptions) -> bool:
+    return primal - dual <= max(options.tolerance * primal, 1e-12)

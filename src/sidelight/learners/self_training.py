@@ -1,0 +1,248 @@
+"""Self-training: a model labels inputs, learns from those it is most sure of, and labels again.
+
+The first weights come from Gold. Then, again and again: label the pool (Unlabeled, and Partial and Candidates within
+what they admit) with the weights of the moment, take those not yet taken that have the highest confidence
+(`objective.confidence`), at most a share of the pool, as further targets with their own price, and train again from
+the working set and dual variables that there are (Yarowsky 1995; McClosky et al. 2006; thesis 2.5.1). With `relabel`
+what has been taken before is labelled anew each time.
+
+Every training ends with the transductive objective
+
+    J(w) = ½ ‖w‖² + Σ_gold C ℓ(target y) + Σ_pool C_u ℓ(target ŷ(w)),        ŷ(w) the best admitted output under w
+
+over the whole pool, taken or not. The result is the weights with the lowest J. Stops when J falls by no more than ν
+relatively, when there is nothing left to take and labels stay as they are, or after `max_completions` labelings.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sidelight.arrays import Floats, Ids, Ints
+from sidelight.learners.learner import State
+from sidelight.learners.margin import MarginOptions
+from sidelight.learners.plane_state import plane_state, restored_plane
+from sidelight.learners.stopping import MAX_COMPLETIONS, MAX_ROUNDS, NO_FALL, NOTHING_LEFT
+from sidelight.objective.completion import LatentProblem
+from sidelight.objective.confidence import confidence, has_choice
+from sidelight.objective.cuts import Terms
+from sidelight.objective.margin import ChainBatch, SilentTerms, StackedTerms
+from sidelight.records import Round
+from sidelight.solvers.cutting_plane import CuttingPlane
+from sidelight.spaces import Paths
+
+
+@dataclass(frozen=True, slots=True)
+class SelfTrainingOptions:
+    """What to take, and when to stop."""
+
+    share: float = 0.2  # of the pool, at most, taken after each training; 1 takes all at once
+    confidence: float = 0.0  # inputs with a lower one are not taken
+    relabel: bool = True
+    margin: MarginOptions = field(default_factory=MarginOptions)
+
+
+@dataclass(slots=True)
+class SelfTrainingLearner:
+    """Self-training of the structural SVM over chains and classes.
+
+    The terms are numbered: Gold, then the pool in the order of taking.
+    """
+
+    problem: LatentProblem  # of Gold and the pool alone
+    options: SelfTrainingOptions
+    solver: CuttingPlane
+    rng: np.random.Generator
+    pool: ChainBatch  # within what it admits
+    choice: NDArray[np.bool_]  # [N of pool] inputs with more than one output
+    name: str = "self_training"
+    taken: Ints = field(default_factory=lambda: np.zeros(0, dtype=np.int64))  # in the order of taking
+    targets: Ids = field(default_factory=lambda: np.zeros(0, dtype=np.int32))  # [T of taken]
+    best: Floats | None = None  # the weights with the lowest objective
+    objective: float = np.inf  # theirs
+    completions: int = 0  # how often the pool has been labelled
+    rounds: int = 0
+    rounds_here: int = 0  # since the pool was labelled
+    changed: int = 0
+    seconds: float = 0.0
+    done: bool = False
+    _terms: Terms | None = None
+
+    @classmethod
+    def fresh(
+        cls,
+        problem: LatentProblem,
+        options: SelfTrainingOptions,
+        *,
+        size: int,
+        start: Floats | None = None,
+        origin: Floats | None = None,
+        name: str = "self_training",
+    ) -> SelfTrainingLearner:
+        """A learner before its first round. `start` labels first, instead of weights learned from Gold; with `origin`
+        the regulariser draws towards these weights instead of towards zero."""
+        margin = options.margin
+        solver = CuttingPlane.fresh(
+            size, len(problem), power=margin.power, seed=margin.seed, origin=origin, whole=problem.whole_slopes
+        )
+        pool, admitted = problem.latent.terms.batch, problem.latent.admitted
+        if admitted is not None:
+            pool = replace(pool, space=pool.space.inside(admitted))
+        self = cls(problem, options, solver, np.random.default_rng(margin.seed), pool, has_choice(pool), name)
+        if start is not None:
+            solver.new_problem(self._problem(), start)
+            self._next()
+        return self
+
+    @property
+    def weights(self) -> Floats:
+        """The weights with the lowest transductive objective so far."""
+        return self.solver.best if self.best is None else self.best
+
+    def finish(self) -> Floats:
+        """The same, for keeps."""
+        return self.weights
+
+    def run(self) -> Iterator[Round]:
+        """Rounds until training ends."""
+        while not self.done and self.rounds < self.options.margin.max_rounds:
+            yield self.round()
+
+    def round(self) -> Round:
+        """One round of cutting planes; where the problem is solved, the pool is labelled and more of it taken."""
+        began = time.perf_counter()
+        completion, changed = self.completions, self.changed if self.rounds_here == 0 else 0
+        margin, solver = self.options.margin, self.solver
+        progress = solver.round(self._problem(), violation=margin.violation, tolerance=margin.tolerance)
+        self.rounds += 1
+        self.rounds_here += 1
+        gap, primal = solver.gap, solver.best_primal
+        stopped = self._next() if solver.finished(margin.tolerance) else None
+        if stopped is None and self.rounds >= margin.max_rounds:
+            stopped = MAX_ROUNDS
+        self.done = stopped is not None
+        self.seconds += time.perf_counter() - began
+        return Round(
+            self.rounds,
+            self.name,
+            self.seconds,
+            completion=completion,
+            changed=changed,
+            objective=self.objective if np.isfinite(self.objective) else primal,
+            primal=progress.primal,
+            dual=progress.dual,
+            gap=gap,
+            new_cuts=progress.new_cuts,
+            working_set=progress.working_set,
+            sweeps=progress.sweeps,
+            last=self.done,
+            stopped=stopped,
+        )
+
+    def has_result(self, record: Round) -> bool:
+        """Whether a training ended with this round."""
+        return record.last or self.completions != record.completion
+
+    def _problem(self) -> Terms:
+        """The convex problem of Gold and what has been taken, with places for the rest."""
+        if self._terms is None:
+            whole = self.problem.latent.terms
+            own = replace(whole, batch=whole.batch.take(self.taken), prices=whole.prices[self.taken])
+            silent = SilentTerms.like(len(whole) - len(own))
+            self._terms = StackedTerms([self.problem.gold, own.with_targets(self.targets), silent])
+        return self._terms
+
+    def _next(self) -> str | None:
+        """The convex problem is solved: label the pool and take more of it, or say why training ends."""
+        margin = self.options.margin
+        weights = self.solver.best
+        if len(self.pool) == 0:
+            self.best, self.objective = weights.copy(), self.solver.best_primal
+            return NOTHING_LEFT
+        found = self.pool.best(weights, rng=self.rng if margin.random_ties else None)
+        objective = self._transductive(weights, found.labels)
+        known = np.isfinite(self.objective)
+        fall = (self.objective - objective) / max(abs(self.objective), 1e-12) if known else np.inf
+        if fall > 0:
+            self.best, self.objective = weights.copy(), objective
+        if fall <= margin.decrease:
+            return NO_FALL
+        if self.completions >= margin.max_completions:
+            return MAX_COMPLETIONS
+        return None if self._take(weights, found) else NOTHING_LEFT
+
+    def _transductive(self, weights: Floats, labels: Ids) -> float:
+        """J at some weights, which give the pool these labels."""
+        terms = self.problem.latent.terms.with_targets(labels)
+        return self.solver.primal(StackedTerms([self.problem.gold, terms]), weights)
+
+    def _take(self, weights: Floats, found: Paths) -> bool:
+        """Take the surest inputs of those left; returns whether there is anything new to learn from."""
+        rows = self.pool.rows
+        new = self._surest(weights, found)
+        old = self.targets
+        if self.options.relabel and len(self.taken):
+            old = found.labels[rows.tokens_of(self.taken)]
+            places = np.concatenate([[0], np.cumsum(rows.lengths[self.taken])[:-1]])
+            relabelled = np.flatnonzero(np.add.reduceat((old != self.targets).astype(np.int64), places))
+        else:
+            relabelled = np.zeros(0, dtype=np.int64)
+        if len(new) == 0 and len(relabelled) == 0:
+            return False
+        self.changed = len(new) + len(relabelled)
+        self.completions += 1
+        self.taken = np.concatenate([self.taken, new])
+        self.targets = np.concatenate([old, found.labels[rows.tokens_of(new)]])
+        self._terms = None
+        self.solver.pool.remove(relabelled + len(self.problem.gold))
+        self.solver.new_problem(self._problem(), weights)
+        self.rounds_here = 0
+        return True
+
+    def _surest(self, weights: Floats, found: Paths) -> Ints:
+        """Of the inputs not taken, those with the highest confidence; the first of equal ones."""
+        left = np.setdiff1d(np.arange(len(self.pool)), self.taken)
+        if len(left) == 0:
+            return left
+        own = Paths(found.labels[self.pool.rows.tokens_of(left)], found.values[left], found.targets)
+        sure = confidence(self.pool.take(left), weights, own, choice=self.choice[left])
+        first = np.argsort(-sure, kind="stable")[: int(np.ceil(self.options.share * len(self.pool)))]
+        return np.sort(left[first[sure[first] >= self.options.confidence]])
+
+    def state(self) -> State:
+        """Everything needed to go on."""
+        solver, arrays = plane_state(self.solver)
+        values: dict[str, Any] = {
+            "name": self.name,
+            "objective": float(self.objective),
+            "completions": self.completions,
+            "rounds": self.rounds,
+            "rounds_here": self.rounds_here,
+            "changed": self.changed,
+            "seconds": self.seconds,
+            "done": self.done and self.rounds < self.options.margin.max_rounds,
+            "solver": solver,
+            "rng": self.rng.bit_generator.state,
+        }
+        arrays |= {"taken": self.taken, "targets": self.targets}
+        if self.best is not None:
+            arrays["best"] = self.best
+        return values, arrays
+
+    def resume(self, state: State) -> None:
+        """Take up the state of an earlier run on the same problem and options."""
+        values, arrays = state
+        self.solver = restored_plane((values["solver"], arrays), power=self.options.margin.power)
+        self.rng.bit_generator.state = values["rng"]
+        for name in ("name", "objective", "completions", "rounds", "rounds_here", "changed", "seconds", "done"):
+            setattr(self, name, values[name])
+        self.taken, self.targets = arrays["taken"].copy(), arrays["targets"].copy()
+        best = arrays.get("best")
+        self.best = None if best is None else best.copy()
+        self._terms = None
