@@ -85,6 +85,15 @@ class AllLabelings(Recipe):
     at_most: int = 5_000_000
 
 
+@dataclass(frozen=True, slots=True)
+class LogLinear(Recipe):
+    """`crf` and `partial_crf`."""
+
+    gold_only: bool
+    l1: float
+    support: str
+
+
 def jlis(*, restarts: int = 1) -> Recipe:
     """J-LIS: margin learning from every kind of evidence (Chang, Srikumar, Goldwasser and Roth 2010).
 
@@ -186,6 +195,23 @@ def mms(
     return CandidateMargins("mms", "mms", 1.0, options)
 
 
+def crf(*, l1: float = 0.0, support: str = "seen") -> Recipe:
+    """The conditional random field on Gold, by L-BFGS (Lafferty, McCallum and Pereira 2001).
+
+    The price C of an example stands against ½‖w‖²; `l1` adds l1·‖w‖₁ (by OWL-QN). `support` is "seen" (weights for the
+    pairs of attribute and label in the labelled data) or "all".
+    """
+    return LogLinear("crf", True, *_log_linear(l1, support))
+
+
+def partial_crf(*, l1: float = 0.0, support: str = "seen") -> Recipe:
+    """The CRF on Partial, Candidates and Gold: the probability of all that is admitted (Tsuboi et al. 2008).
+
+    Options as for `crf`.
+    """
+    return LogLinear("partial_crf", False, *_log_linear(l1, support))
+
+
 def naive() -> Recipe:
     """A structural SVM on one label per token, drawn from its candidates."""
     return Picked("naive")
@@ -264,6 +290,22 @@ LEARNERS: dict[str, Entry] = {
     "cl_svm": Entry(
         cl_svm, "Candidates, Gold", "as structural_svm, all labelings as Gold", "loss-augmented", "none", "duality gap"
     ),
+    "crf": Entry(
+        crf,
+        "Gold",
+        "½‖w‖² + C Σ −log p(y | x) (+ l1‖w‖₁)",
+        "marginal",
+        "none",
+        "relative decrease over ten rounds, or the gradient",
+    ),
+    "partial_crf": Entry(
+        partial_crf,
+        "Partial, Candidates, Gold",
+        "½‖w‖² + C Σ −log p(admitted | x) (+ l1‖w‖₁)",
+        "marginal, of all and of the admitted",
+        "none",
+        "relative decrease over ten rounds, or the gradient",
+    ),
     "perceptron": Entry(perceptron, "Gold", "mistakes, online", "argmax", "none", "epochs, or none wrong"),
 }
 
@@ -279,6 +321,14 @@ def recipe_of(learner: str | Recipe) -> Recipe:
     if learner not in LEARNERS:
         raise ValueError(f"learner is {learner!r}; there are {', '.join(LEARNERS)}")
     return LEARNERS[learner].make()
+
+
+def _log_linear(l1: float, support: str) -> tuple[float, str]:
+    if not l1 >= 0:
+        raise ValueError(f"l1 is {l1}; give a number that is not negative")
+    if support not in ("seen", "all"):
+        raise ValueError(f"support is {support!r}; give 'seen' or 'all'")
+    return l1, support
 
 
 def _options(

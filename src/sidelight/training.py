@@ -20,7 +20,7 @@ from sidelight.features.layout import Layout
 from sidelight.features.rows import Rows
 from sidelight.learners import Learner
 from sidelight.learners.perceptron import PerceptronLearner
-from sidelight.making import candidates, margin, naive_bayes, one_against_rest, perceptron, self_training
+from sidelight.making import candidates, likelihood, margin, naive_bayes, one_against_rest, perceptron, self_training
 from sidelight.making.given import Given
 from sidelight.making.perceptron import PerceptronMemory
 from sidelight.model import Model
@@ -29,6 +29,7 @@ from sidelight.recipes import (
     AveragedPerceptron,
     CandidateMargins,
     LatentMargins,
+    LogLinear,
     NaiveBayes,
     OneAgainstRest,
     Picked,
@@ -191,6 +192,8 @@ class Training:
             return self_training.make(given, recipe)
         if isinstance(recipe, TransductiveMargins):
             return self_training.make_transductive(given, recipe)
+        if isinstance(recipe, LogLinear):
+            return likelihood.make(given, recipe)
         if isinstance(recipe, LatentMargins):
             if recipe.gold_only:
                 given.only(("gold",))

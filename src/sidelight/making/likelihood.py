@@ -1,0 +1,53 @@
+"""CRFs: from Gold, and from whatever says which labels a token may have."""
+
+from __future__ import annotations
+
+from sidelight.arrays import Ints
+from sidelight.errors import DataError, Intractable
+from sidelight.learners.likelihood import LikelihoodLearner, LikelihoodOptions
+from sidelight.making.given import Given
+from sidelight.objective.likelihood import Labelled, likelihood_problem
+from sidelight.recipes import LogLinear
+from sidelight.solvers.lbfgs import LbfgsOptions
+from sidelight.spaces import ChainSpace
+
+MOST_ROUNDS = 1000
+
+
+def make(given: Given, recipe: LogLinear) -> LikelihoodLearner:
+    """The learner for `crf` and `partial_crf`."""
+    given.only(("gold",) if recipe.gold_only else ("gold", "partial", "candidates", "unlabeled"))
+    if given.encoded.chunks:
+        raise Intractable("a CRF takes candidates of single tokens; use cllp for chunks")
+    if given.go_on:
+        raise ValueError(f"{recipe.name} has no partial_fit; use fit with warm_start")
+    settings = given.settings
+    problem = likelihood_problem(_inputs(given), given.layout, support=recipe.support, l2=1.0, n_jobs=settings.n_jobs)
+    options = LikelihoodOptions(
+        MOST_ROUNDS if settings.max_rounds is None else settings.max_rounds, LbfgsOptions(l1=recipe.l1)
+    )
+    return LikelihoodLearner.fresh(problem, options, start=given.start, name=recipe.name)
+
+
+def _inputs(given: Given) -> list[Labelled]:
+    """Gold, and what has candidates; unlabelled inputs have nothing to say to a likelihood."""
+    encoded, prices = given.encoded, given.prices()
+    found = []
+    gold = encoded.of_kind("gold")
+    if len(gold):
+        targets = encoded.targets[given.rows.tokens_of(gold)]
+        found.append(Labelled(given.rows.take(gold), _space(given, gold), prices[gold], targets=targets))
+    partly = encoded.of_kind("partial", "candidates")
+    if len(partly) and encoded.admitted is not None:
+        admitted = encoded.admitted[given.rows.tokens_of(partly)]
+        found.append(Labelled(given.rows.take(partly), _space(given, partly), prices[partly], admitted=admitted))
+    if not found:
+        raise DataError("no input has any label", remedy="give some Gold, Partial or Candidates")
+    return found
+
+
+def _space(given: Given, which: Ints) -> ChainSpace:
+    space = given.batch(which).space
+    if not isinstance(space, ChainSpace):
+        raise Intractable("a CRF has order 1; leave order out, or use jlis or structural_svm")
+    return space
