@@ -10,14 +10,15 @@ from typing import Any, Self
 
 import numpy as np
 
+from sidelight import probabilities
 from sidelight.data.checks import check_evidence
 from sidelight.errors import DataError, NotFitted
 from sidelight.evidence import Evidence, gold
 from sidelight.features import FeatureSet, Matrix
 from sidelight.features.rows import Rows
 from sidelight.model import Model, as_sequences
-from sidelight.records import Callback, Round
 from sidelight.recipes import Recipe
+from sidelight.records import Callback, Round
 from sidelight.settings import DEFAULT_PRICES, Settings
 from sidelight.training import Training
 
@@ -42,6 +43,7 @@ class _Estimator:
         size: str | Callable[[Any], float] | None = None,
         bias: bool = True,
         order: int = 1,
+        states: int | Mapping[Any, int] | None = None,
         tolerance: float = 0.01,
         violation: float = 1e-3,
         decrease: float = 1e-5,
@@ -68,6 +70,7 @@ class _Estimator:
         self.size = size
         self.bias = bias
         self.order = order
+        self.states = states
         self.tolerance = tolerance
         self.violation = violation
         self.decrease = decrease
@@ -111,9 +114,37 @@ class _Estimator:
         self._run(Training(self._settings(), pieces, before=before, go_on=True, memory=memory))
         return self
 
-    def predict(self, xs: Any) -> list[Any]:
-        """The best output of each input, or of each row of features that `prepare` made."""
-        return self._fitted().predict(xs, n_jobs=self.n_jobs)
+    def predict(self, xs: Any, *, by: str = "path", clamp: Any = None) -> list[Any]:
+        """The best output of each input, or of each row of features that `prepare` made.
+
+        `by` is "path" (the output with the highest score) or "marginals" (the most tokens right in expectation).
+        `clamp` fixes labels: for every input one label or None per token.
+        """
+        if by not in ("path", "marginals"):
+            raise ValueError(f"by is {by!r}; give 'path' or 'marginals'")
+        model = self._fitted()
+        if by == "path" and clamp is None:
+            return model.predict(xs, n_jobs=self.n_jobs)
+        decode = probabilities.best if by == "path" else probabilities.posterior
+        return decode(model, xs, clamp=clamp, n_jobs=self.n_jobs)
+
+    def predict_marginals(self, xs: Any, *, clamp: Any = None) -> list[Any]:
+        """For every token (for classes: every input) a dict from label to probability.
+
+        `clamp` has a label or None for every token; what is clamped has probability 1. See `sidelight.probabilities`.
+        """
+        model = self._fitted()
+        found = probabilities.marginals(model, xs, clamp=clamp, n_jobs=self.n_jobs)
+        rows = [[dict(zip(model.labels.names, row)) for row in rows.tolist()] for rows in found]
+        return rows if self._sequences else [row[0] for row in rows]
+
+    def log_probability(self, xs: Any, ys: Any, *, clamp: Any = None) -> Any:
+        """log p(y | x) of given outputs. # [N]"""
+        return probabilities.log_probabilities(self._fitted(), xs, ys, clamp=clamp, n_jobs=self.n_jobs)
+
+    def sample(self, xs: Any, *, seed: int | np.random.Generator = 0) -> list[Any]:
+        """One output of each input, drawn from p(y | x)."""
+        return probabilities.samples(self._fitted(), xs, np.random.default_rng(seed), n_jobs=self.n_jobs)
 
     def prepare(self, xs: Any) -> Rows:
         """The features of inputs, for predicting more than once."""
@@ -153,7 +184,7 @@ class _Estimator:
     @property
     def classes_(self) -> list[Any]:
         """The labels in their order."""
-        return list(self._fitted().labels.names)
+        return list(self._fitted().labels.classes)
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
         """The constructor's parameters, as scikit-learn asks for them."""
@@ -255,6 +286,9 @@ class Tagger(_Estimator):
     - bias: start weights (for classes: one weight per class).
     - order: 2 gives every three labels in a row a weight, beside those of two. Time grows with the cube of the number
       of labels, or of candidates where inference is among these; not for the perceptron.
+    - states: hidden states of every label, or {label: how many}: a label is then a coarse name for them. Weights are
+      over states, costs and outputs over labels. With "jlis", "latent_svm", "transductive_svm", "cllp" and "mms"; since
+      learning begins with states at random, see the `restarts` of `recipes.latent_svm`.
     - tolerance: relative duality gap at which a convex problem counts as solved; violation: ε of new cuts.
     - decrease: ν, the relative fall of the objective at which completions end; max_completions, max_rounds: limits.
     - patience: see the `validation` of `fit`.

@@ -1,0 +1,119 @@
+"""What a model believes: p(y | x) = exp(score(y)) / Σ exp(score), its marginals, samples and log-probabilities.
+
+They are the model's own probabilities where it was learned by likelihood (crf, partial_crf, naive_bayes); for margin
+learners they rank outputs, but are not calibrated. `clamp` fixes the labels of some tokens: one mask limits the decoded
+path and the sums, so that both obey it and agree.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+
+from sidelight.arrays import Bytes, Floats, Ids
+from sidelight.errors import DataError
+from sidelight.features.rows import LinearScores, Rows
+from sidelight.features.rows import scores as linear_scores
+from sidelight.model import Model
+from sidelight.objective.margin import ChainBatch
+from sidelight.spaces import sums
+
+Clamp = Sequence[Sequence[Any | None]]  # for each input and token a label, or None
+
+
+def best(model: Model, xs: Sequence[Any] | Rows, *, clamp: Clamp | None = None, n_jobs: int | None = -1) -> list[Any]:
+    """The best output of each input that has the clamped labels."""
+    batch, _ = _scored(model, xs, clamp, n_jobs)
+    return _outputs(model, batch, batch.best(model.weights).labels) if len(batch) else []
+
+
+def marginals(
+    model: Model, xs: Sequence[Any] | Rows, *, clamp: Clamp | None = None, n_jobs: int | None = -1
+) -> list[Floats]:
+    """p(y_t = l | x) for each input. # N of [T, L], labels in the model's order"""
+    batch, scores = _scored(model, xs, clamp, n_jobs)
+    if not len(batch):
+        return []
+    tokens = sums.token_marginals(batch.space, scores, n_jobs=n_jobs)
+    return [tokens[a:b] for a, b in pairwise(batch.rows.starts.tolist())]
+
+
+def log_probabilities(
+    model: Model,
+    xs: Sequence[Any] | Rows,
+    ys: Sequence[Any],
+    *,
+    clamp: Clamp | None = None,
+    n_jobs: int | None = -1,
+) -> Floats:
+    """log p(y | x) of given outputs; -inf for those that clamped labels or allowed transitions exclude. # [N]"""
+    batch, scores = _scored(model, xs, clamp, n_jobs)
+    if not len(batch):
+        return np.zeros(0)
+    labels = _numbers(model, batch, ys)
+    values = batch.space.score(scores, labels, n_jobs=n_jobs) - sums.log_sums(batch.space, scores, n_jobs=n_jobs)
+    return np.where(batch.space.admits(labels) != 0, values, -np.inf)
+
+
+def samples(
+    model: Model,
+    xs: Sequence[Any] | Rows,
+    rng: np.random.Generator,
+    *,
+    clamp: Clamp | None = None,
+    n_jobs: int | None = -1,
+) -> list[Any]:
+    """One output of each input, drawn from p(y | x)."""
+    batch, scores = _scored(model, xs, clamp, n_jobs)
+    return _outputs(model, batch, sums.sample(batch.space, scores, rng, n_jobs=n_jobs)) if len(batch) else []
+
+
+def posterior(
+    model: Model, xs: Sequence[Any] | Rows, *, clamp: Clamp | None = None, n_jobs: int | None = -1
+) -> list[Any]:
+    """The output with the largest expected number of right tokens, among those that are allowed."""
+    batch, scores = _scored(model, xs, clamp, n_jobs)
+    return _outputs(model, batch, sums.posterior_decode(batch.space, scores, n_jobs=n_jobs)) if len(batch) else []
+
+
+def _scored(
+    model: Model, xs: Sequence[Any] | Rows, clamp: Clamp | None, n_jobs: int | None
+) -> tuple[ChainBatch, LinearScores]:
+    batch = model.batch(xs, n_jobs=n_jobs)
+    if clamp is not None:
+        batch = replace(batch, space=batch.space.inside(_mask(model, batch, clamp)))
+    return batch, linear_scores(batch.rows, batch.layout, model.weights)
+
+
+def _mask(model: Model, batch: ChainBatch, clamp: Clamp) -> Bytes:
+    lengths = batch.rows.lengths.tolist()
+    if len(clamp) != len(lengths) or any(len(labels) != length for labels, length in zip(clamp, lengths)):
+        raise DataError("clamp does not fit the inputs", remedy="give a label or None for every token of every input")
+    mask = np.ones((batch.rows.n_tokens, batch.layout.n_labels), dtype=np.uint8)
+    for t, label in enumerate(label for labels in clamp for label in labels):
+        if label is not None:
+            if label not in model.labels:
+                raise DataError(f"clamp names the unknown label {label!r}", remedy="use labels of the model")
+            mask[t] = model.labels.mask([label])
+    return mask
+
+
+def _numbers(model: Model, batch: ChainBatch, ys: Sequence[Any]) -> Ids:
+    outputs = ys if model.sequences else [[y] for y in ys]
+    lengths = batch.rows.lengths.tolist()
+    if len(outputs) != len(lengths) or any(len(y) != length for y, length in zip(outputs, lengths)):
+        raise DataError("the outputs do not fit the inputs", remedy="give one label per token of every input")
+    names = [label for y in outputs for label in y]
+    for label in names:
+        if label not in model.labels:
+            raise DataError(f"unknown label {label!r}", remedy="use labels of the model")
+    return model.labels.encode(names)
+
+
+def _outputs(model: Model, batch: ChainBatch, labels: Ids) -> list[Any]:
+    names = model.labels.decode(labels)
+    return [names[a:b] for a, b in pairwise(batch.rows.starts.tolist())] if model.sequences else names

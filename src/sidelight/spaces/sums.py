@@ -1,0 +1,47 @@
+"""Sums over the labelings of a space of either order; see `chain_sums` and `second_order_sums`."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from sidelight.arrays import Floats, Ids
+from sidelight.errors import Intractable
+from sidelight.spaces import chain_sums, second_order_sums
+from sidelight.spaces.chain import ChainSpace, GivenScores
+from sidelight.spaces.second_order import SecondOrderScores, SecondOrderSpace
+from sidelight.spaces.space import Space
+
+
+def log_sums(space: Space, scores: SecondOrderScores, *, n_jobs: int | None = None) -> Floats:
+    """log Σ exp(score) of every sequence. # [N]"""
+    if isinstance(space, ChainSpace):
+        return chain_sums.log_sums(space, scores, n_jobs=n_jobs)
+    return second_order_sums.log_sums(_second(space), scores, n_jobs=n_jobs)
+
+
+def token_marginals(space: Space, scores: SecondOrderScores, *, n_jobs: int | None = None) -> Floats:
+    """p(y_t = l). # [T, L]"""
+    if isinstance(space, ChainSpace):
+        return chain_sums.beliefs(space, scores, n_jobs=n_jobs).tokens
+    return second_order_sums.beliefs(_second(space), scores, n_jobs=n_jobs).tokens
+
+
+def sample(space: Space, scores: SecondOrderScores, rng: np.random.Generator, *, n_jobs: int | None = None) -> Ids:
+    """A labeling of every sequence, drawn exactly from p. # [T]"""
+    if isinstance(space, ChainSpace):
+        return chain_sums.sample(space, scores, rng, n_jobs=n_jobs)
+    return second_order_sums.sample(_second(space), scores, rng, n_jobs=n_jobs)
+
+
+def posterior_decode(space: Space, scores: SecondOrderScores, *, n_jobs: int | None = None) -> Ids:
+    """The labeling of the space with the largest expected number of right tokens. # [T]"""
+    chain = space if isinstance(space, ChainSpace) else _second(space).labelings
+    zero = chain.zero_scores()
+    tokens = token_marginals(space, scores, n_jobs=n_jobs)
+    return chain.best(GivenScores(tokens, zero.transition, zero.start, zero.end), n_jobs=n_jobs).labels
+
+
+def _second(space: Space) -> SecondOrderSpace:
+    if not isinstance(space, SecondOrderSpace):
+        raise Intractable(f"there are no sums over a {type(space).__name__}")
+    return space

@@ -1,0 +1,146 @@
+"""Probabilities through the estimators: they sum to one, agree with the decoded path, and obey clamped labels."""
+
+from __future__ import annotations
+
+from itertools import product
+
+import numpy as np
+import pytest
+
+import sidelight as sl
+from sidelight.errors import DataError, Infeasible
+
+RNG = np.random.default_rng(0)
+
+
+def valid(length):
+    """Random BIO labels."""
+    y: list[str] = []
+    for _ in range(length):
+        y.append(str(RNG.choice(["B-X", "O"] if not y or y[-1] == "O" else ["B-X", "I-X", "O"])))
+    return y
+
+
+YS = [valid(RNG.integers(2, 6)) for _ in range(60)]
+XS = [[f"{label[0]}{RNG.integers(4)}" if RNG.random() < 0.8 else "w" for label in y] for y in YS]
+
+
+def allowed(y):
+    return all(label != "I-X" or (t > 0 and y[t - 1] != "O") for t, label in enumerate(y))
+
+
+@pytest.fixture(scope="module", params=[("crf", 1), ("jlis", 1), ("jlis", 2)], ids=str)
+def tagger(request):
+    learner, order = request.param
+    return sl.Tagger(
+        learner=learner, order=order, features=sl.features.words(), scheme="BIO", prices={"gold": 0.3}, n_jobs=1
+    ).fit(XS, YS)
+
+
+def everything(tagger, x):
+    """All allowed outputs and their probabilities."""
+    outputs = [y for y in map(list, product(tagger.classes_, repeat=len(x))) if allowed(y)]
+    return outputs, np.exp(tagger.log_probability([x] * len(outputs), outputs))
+
+
+def test_probabilities_sum_to_one_and_the_path_is_the_likeliest(tagger):
+    for x in XS[:8]:
+        outputs, chances = everything(tagger, x)
+        assert chances.sum() == pytest.approx(1.0)
+        assert tagger.predict([x])[0] == outputs[int(np.argmax(chances))]
+
+
+def test_marginals_are_sums_of_probabilities(tagger):
+    for x, rows in zip(XS[:8], tagger.predict_marginals(XS[:8])):
+        outputs, chances = everything(tagger, x)
+        for t, row in enumerate(rows):
+            for label, chance in row.items():
+                expected = sum(p for y, p in zip(outputs, chances) if y[t] == label)
+                assert chance == pytest.approx(expected, abs=1e-9)
+
+
+def test_decoding_by_marginals_has_the_most_tokens_right_in_expectation(tagger):
+    for x in XS[:8]:
+        outputs, chances = everything(tagger, x)
+        gains = [sum(p * sum(a == b for a, b in zip(y, z)) for z, p in zip(outputs, chances)) for y in outputs]
+        found = tagger.predict([x], by="marginals")[0]
+        assert allowed(found)
+        assert gains[outputs.index(found)] == pytest.approx(max(gains))
+
+
+def test_clamped_labels_hold_for_the_path_and_the_sums(tagger):
+    for x in (x for x in XS if len(x) >= 3):
+        clamp = [None, "O", *[None] * (len(x) - 2)]
+        outputs, chances = everything(tagger, x)
+        kept = [(y, p) for y, p in zip(outputs, chances) if y[1] == "O"]
+        total = sum(p for _, p in kept)
+        path = max(kept, key=lambda pair: pair[1])
+        assert tagger.predict([x], clamp=[clamp])[0] == path[0]
+        found = tagger.log_probability([x], [path[0]], clamp=[clamp])[0]
+        assert np.exp(found) == pytest.approx(path[1] / total)
+        rows = tagger.predict_marginals([x], clamp=[clamp])[0]
+        assert rows[1]["O"] == pytest.approx(1.0)
+        assert rows[0]["B-X"] == pytest.approx(sum(p for y, p in kept if y[0] == "B-X") / total)
+        other = ["O", "B-X", *["O"] * (len(x) - 2)]
+        assert tagger.log_probability([x], [other], clamp=[clamp])[0] == -np.inf
+        break
+
+
+def test_samples_follow_the_marginals(tagger):
+    x = next(x for x in XS if len(x) == 3)
+    drawn = tagger.sample([x] * 4000, seed=1)
+    assert drawn == tagger.sample([x] * 4000, seed=1)
+    assert all(allowed(y) for y in drawn)
+    for t, row in enumerate(tagger.predict_marginals([x])[0]):
+        for label, chance in row.items():
+            assert abs(np.mean([y[t] == label for y in drawn]) - chance) < 0.05
+
+
+def test_classes_have_probabilities_too():
+    xs, ys = [{"a": 1.0}, {"b": 1.0}, {"c": 1.0}] * 5, ["x", "y", "z"] * 5
+    for labels in (["x", "y", "z"], ["x", "y"]):
+        keep = [k for k, y in enumerate(ys) if y in labels]
+        fitted = sl.Classifier(learner="crf", n_jobs=1).fit([xs[k] for k in keep], [ys[k] for k in keep])
+        rows = fitted.predict_marginals([{"a": 1.0}])
+        assert sum(rows[0].values()) == pytest.approx(1.0) and max(rows[0], key=rows[0].get) == "x"
+        assert np.exp(fitted.log_probability([{"a": 1.0}], ["x"]))[0] == pytest.approx(rows[0]["x"])
+
+
+def test_a_partial_crf_learns_from_what_is_known():
+    hidden = [[label if t % 2 else None for t, label in enumerate(y)] for y in YS]
+    fitted = sl.Tagger(learner="partial_crf", features=sl.features.words(), n_jobs=1).fit(
+        [*sl.partial(XS, hidden), *sl.unlabeled(XS[:3])]
+    )
+    whole = sl.Tagger(learner="crf", features=sl.features.words(), n_jobs=1).fit(XS, YS)
+    assert fitted.score(XS, YS) > 0.8 * whole.score(XS, YS)
+    same = sl.Tagger(learner="partial_crf", features=sl.features.words(), n_jobs=1).fit(XS, YS)
+    np.testing.assert_array_equal(same.model_.weights, whole.model_.weights)
+
+
+def test_l1_makes_most_weights_zero():
+    plain = sl.Tagger(learner="crf", features=sl.features.words(), n_jobs=1).fit(XS, YS)
+    sparse = sl.Tagger(learner=sl.recipes.crf(l1=2.0), features=sl.features.words(), n_jobs=1).fit(XS, YS)
+    assert np.count_nonzero(sparse.model_.weights) < 0.7 * np.count_nonzero(plain.model_.weights)
+
+
+def test_bad_requests(tagger):
+    with pytest.raises(DataError, match="clamp does not fit"):
+        tagger.predict([["w", "w"]], clamp=[["O"]])
+    with pytest.raises(DataError, match="clamp names the unknown label 'Z'"):
+        tagger.predict([["w"]], clamp=[["Z"]])
+    with pytest.raises(Infeasible):
+        tagger.predict_marginals([["w", "w"]], clamp=[["O", "I-X"]])
+    with pytest.raises(DataError, match="unknown label 'Z'"):
+        tagger.log_probability([["w"]], [["Z"]])
+    with pytest.raises(ValueError, match="by is 'magic'"):
+        tagger.predict([["w"]], by="magic")
+    assert tagger.predict_marginals([]) == [] and tagger.sample([]) == []
+
+
+def test_crf_refuses_what_it_cannot_use():
+    with pytest.raises(DataError, match="the learner crf learns from Gold only"):
+        sl.Tagger(learner="crf").fit([sl.Unlabeled(["a"]), *sl.gold(XS, YS)])
+    with pytest.raises(ValueError, match="support is 'some'"):
+        sl.recipes.crf(support="some")
+    with pytest.raises(ValueError, match="l1 is -1"):
+        sl.recipes.crf(l1=-1.0)
