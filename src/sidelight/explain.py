@@ -60,14 +60,16 @@ class Explanation:
 def explain(model: Model, x: Any) -> Explanation:
     """The best output of an input, the best one that differs from it, and what makes the difference.
 
+    Where labels have hidden states, contributions name the states.
+
     Raises `DataError` where the input admits one output only.
     """
     batch = model.batch([x])
     best = batch.best(model.weights)
     count = batch.rows.n_tokens
-    mask = np.zeros((count, len(model.labels)), dtype=np.uint8)
-    mask[np.arange(count), best.labels] = 1
-    if len(model.labels) < 2:
+    label_of = model.labels.label_of
+    mask = (label_of == label_of[best.labels][:, None]).astype(np.uint8)  # [T, L] every state of the labels
+    if len(model.labels.classes) < 2:
         raise DataError("there is one label only, so nothing to compare with", remedy="train with two labels or more")
     other = replace(batch, space=batch.space.outside(mask)).best(model.weights)
     items = [item for item in _contributions(model, batch.rows, best.labels, other.labels) if item.amount != 0.0]

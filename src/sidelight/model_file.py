@@ -15,16 +15,17 @@ from sidelight.features.layout import Layout
 from sidelight.files import read_tensors, write_tensors
 from sidelight.model import Model
 from sidelight.spaces import Transitions
-from sidelight.structures import LabelSet
+from sidelight.structures import LabelSet, StateSet, with_states
 
-VERSION = 2  # since 2 layouts have an order; a model of order 1 is written as 1, which says nothing of it
+VERSION = 3  # since 2 layouts have an order, since 3 labels may have states; what a model does not use is not written
 KIND = "sidelight model"
 
 
 def save_model(model: Model, path: str | Path) -> None:
     """Write a model; zero weights take no room where most weights are zero."""
-    if not all(isinstance(name, (str, int, np.integer)) for name in model.labels.names):
-        odd = next(name for name in model.labels.names if not isinstance(name, (str, int, np.integer)))
+    names = model.labels.classes
+    if not all(isinstance(name, (str, int, np.integer)) for name in names):
+        odd = next(name for name in names if not isinstance(name, (str, int, np.integer)))
         raise ModelFileError(f"label {odd!r} is neither text nor a number", file=path, remedy="use such labels")
     spec, tensors = model.extractor.state()
     tensors = {f"features.{name}": array for name, array in tensors.items()}
@@ -37,14 +38,17 @@ def save_model(model: Model, path: str | Path) -> None:
     if model.allowed is not None:
         tensors |= {f"allowed.{part}": getattr(model.allowed, part) for part in ("between", "start", "end")}
     description: dict[str, Any] = {
-        "labels": [_plain(name) for name in model.labels.names],
+        "labels": [_plain(name) for name in names],
         "layout": {name: value for name, value in asdict(model.layout).items() if name != "order" or value != 1},
         "features": spec,
         "sequences": model.sequences,
         "size_by": model.size_by,
         "about": model.about,
     }
-    version = VERSION if model.layout.order == 2 else 1  # the oldest that can read it
+    version = 2 if model.layout.order == 2 else 1  # the oldest that can read it
+    if isinstance(model.labels, StateSet):
+        description["states"] = list(model.labels.counts)
+        version = 3
     write_tensors(path, tensors, kind=KIND, version=version, spec=description)
 
 
@@ -57,8 +61,11 @@ def load_model(path: str | Path) -> Model:
     allowed = None
     if "allowed.between" in tensors:
         allowed = Transitions(tensors["allowed.between"], tensors["allowed.start"], tensors["allowed.end"])
+    labels = LabelSet(tuple(spec["labels"]))
+    if "states" in spec:
+        labels = with_states(labels, dict(zip(labels.names, spec["states"])))
     return Model(
-        LabelSet(tuple(spec["labels"])),
+        labels,
         restore(spec["features"], features),
         layout,
         _weights(tensors, layout),

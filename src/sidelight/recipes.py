@@ -25,10 +25,11 @@ class Recipe:
 
 @dataclass(frozen=True, slots=True)
 class LatentMargins(Recipe):
-    """Margins with completion: `jlis`, and `structural_svm` where nothing is to be completed."""
+    """Margins with completion: `jlis` and `latent_svm`, and `structural_svm` where nothing is to be completed."""
 
     gold_only: bool = False
     restarts: int = 1  # runs with different seeds and random ties; the lowest objective is kept
+    answers: bool = True  # learns from companion answers too
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,6 +109,17 @@ def jlis(*, restarts: int = 1) -> Recipe:
 def structural_svm() -> Recipe:
     """The structural SVM on Gold, by cutting planes and dual coordinate descent (Tsochantaridis et al. 2005)."""
     return LatentMargins("structural_svm", gold_only=True)
+
+
+def latent_svm(*, restarts: int = 1) -> Recipe:
+    """The latent structural SVM: labels with hidden states, partial and candidate labels (Yu and Joachims 2009).
+
+    The objective is that of jlis without companion answers. It begins with states at random and ends in a local
+    optimum; of several `restarts` the one with the lowest objective is kept. See `states` of the estimators.
+    """
+    if restarts < 1:
+        raise ValueError(f"restarts is {restarts}; give 1 or more")
+    return LatentMargins("latent_svm", restarts=restarts, answers=False)
 
 
 def transductive_svm(*, anneal: int = 0) -> Recipe:
@@ -248,6 +260,14 @@ LEARNERS: dict[str, Entry] = {
         "relative decrease between completions",
     ),
     "structural_svm": Entry(structural_svm, "Gold", "½‖w‖² + C Σ margin loss", "loss-augmented", "none", "duality gap"),
+    "latent_svm": Entry(
+        latent_svm,
+        "Gold, Partial, Candidates, Unlabeled",
+        "½‖w‖² + C Σ margin between the best output of all and the best admitted one",
+        "loss-augmented, argmax",
+        "none",
+        "relative decrease between completions",
+    ),
     "transductive_svm": Entry(
         transductive_svm,
         "Gold, Unlabeled, Partial, Candidates",

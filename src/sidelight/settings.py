@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from sidelight.features import FeatureSet
-from sidelight.recipes import AllLabelings, CandidateMargins, LatentMargins, Picked, Recipe, recipe_of
+from sidelight.recipes import AllLabelings, CandidateMargins, LatentMargins, Picked, Recipe, SelfTraining, recipe_of
 
 DEFAULT_PRICES: dict[str, float] = {"gold": 1.0, "partial": 1.0, "candidates": 1.0, "companion": 1.0, "unlabeled": 0.1}
 SECOND_ORDER = (LatentMargins, CandidateMargins, Picked, AllLabelings)  # recipes that learn second-order weights
@@ -33,6 +33,7 @@ class Settings:
     size: str | Callable[[Any], float] | None
     bias: bool
     order: int
+    states: int | Mapping[Any, int] | None
     tolerance: float
     violation: float
     decrease: float
@@ -59,6 +60,7 @@ class Settings:
             raise ValueError("order is 2, and single labels have no order; leave it out")
         if self.order == 2 and not isinstance(self.recipe, SECOND_ORDER):
             raise ValueError(f"the {self.recipe.name} is first order; use jlis or structural_svm")
+        self._check_states()
         for kind, price in (self.prices or {}).items():
             if kind not in DEFAULT_PRICES:
                 raise ValueError(f"prices has {kind!r}; there are {', '.join(DEFAULT_PRICES)}")
@@ -71,6 +73,16 @@ class Settings:
             raise ValueError(f"patience is {self.patience}; give 1 or more")
         if self.max_rounds is not None and self.max_rounds < 1:
             raise ValueError(f"max_rounds is {self.max_rounds}; give 1 or more")
+
+    def _check_states(self) -> None:
+        if self.states is None:
+            return
+        given = list(self.states.values()) if isinstance(self.states, Mapping) else [self.states]
+        for count in given:
+            if isinstance(count, bool) or not isinstance(count, (int, np.integer)) or count < 1:
+                raise ValueError(f"states is {self.states!r}; give a whole number from 1 on, or one for each label")
+        if max(given, default=1) > 1 and not _takes_states(self.recipe):
+            raise ValueError(f"the {self.recipe.name} has no hidden states; use latent_svm")
 
     @property
     def recipe(self) -> Recipe:
@@ -85,3 +97,10 @@ class Settings:
         if self.size is None:
             return "tokens" if self.sequences else "one"
         return self.size if isinstance(self.size, str) else "function"
+
+
+def _takes_states(recipe: Recipe) -> bool:
+    """Whether a learner completes the states of labels; the others must know all of a target."""
+    if isinstance(recipe, LatentMargins):
+        return not recipe.gold_only and not isinstance(recipe, SelfTraining)
+    return isinstance(recipe, CandidateMargins)

@@ -39,7 +39,7 @@ from sidelight.recipes import (
 from sidelight.records import Round
 from sidelight.settings import Settings
 from sidelight.spaces import ChainSpace, Transitions
-from sidelight.structures import LabelSet, allowed_transitions, bio_transitions
+from sidelight.structures import LabelSet, allowed_transitions, bio_transitions, with_states
 from sidelight.structures.encoding import encode, labels_in
 
 
@@ -144,14 +144,17 @@ class Training:
         return extractor_of(features)
 
     def _labels(self, evidence: Sequence[Evidence], before: Model | None) -> LabelSet:
+        states = self.settings.states
         if before is not None:
+            if with_states(LabelSet(before.labels.classes), states) != before.labels:
+                raise DataError("the labels of the model have other states", remedy="use the same states, or fit anew")
             return before.labels
         if self.settings.labels is not None:
-            return LabelSet(tuple(self.settings.labels))
+            return with_states(LabelSet(tuple(self.settings.labels)), states)
         labels = LabelSet.of(labels_in(evidence, sequences=self.settings.sequences))
         if len(labels) == 0:
             raise DataError("the evidence names no label", remedy="give labels=[…], or some Gold or Candidates")
-        return labels
+        return with_states(labels, states)
 
     def _allowed(self) -> Transitions | None:
         if not self.settings.sequences:
@@ -168,7 +171,11 @@ class Training:
         tokens = self.rows.tokens_of(gold)
         rows = self.rows.take(gold)
         space = ChainSpace(rows.starts, len(self.labels), self.allowed)
-        bad = np.flatnonzero(space.admits(self.encoded.targets[tokens]) == 0)
+        if self.labels.hidden and self.encoded.admitted is not None:
+            fits = space.inside(self.encoded.admitted[tokens]).feasible()
+        else:
+            fits = space.admits(self.encoded.targets[tokens]) != 0
+        bad = np.flatnonzero(~fits)
         if len(bad):
             i = int(gold[bad[0]])
             remedy = "correct the labels, or leave scheme and allowed out"

@@ -7,6 +7,9 @@ weights come from Gold; every completion is followed by a solve that starts from
 of the one before; it ends when the relative decrease of the convex objective A(w_t, w_{t-1}) between two completions
 is at most ν (thesis Eq. 6.11, whose quotient is negative as A falls: its size is meant).
 
+Labels may have several hidden states each; then Gold is completed as well, and the first weights come from Gold with
+states at random: the latent structural SVM (Yu and Joachims 2009).
+
 With Unlabeled evidence it is the transductive structural SVM (Zien, Brefeld and Scheffer 2007). There the price of
 completed outputs may begin low and double with every completion (`anneal`), so that the first ones, which know little,
 bind less (Joachims 1999). The objective then never rises between completions of the same price.
@@ -50,6 +53,7 @@ class MarginOptions:
     random_ties: bool = False
     seed: int = 0
     anneal: int = 0  # completions before latent outputs have their full price, half as much for each one to go
+    random_start: bool = False  # ties of the first completion alone at random: states of a label begin as equals
 
 
 @dataclass(slots=True)
@@ -97,7 +101,10 @@ class MarginLearner:
         self.tolerance = options.tolerance if problem.is_convex else max(options.tolerance, FIRST_TOLERANCE)
         if start is not None:
             solver.start = start.copy()
-        if not problem.is_convex and (start is not None or origin is not None or len(problem.gold) == 0):
+        elif origin is None:
+            self.completion = problem.begin(self.rng)
+        no_gold = len(problem.gold) + problem.latent.hidden == 0
+        if not problem.is_convex and (start is not None or origin is not None or no_gold):
             self._complete()
         elif start is not None:
             solver.new_problem(self._problem(), start)
@@ -148,7 +155,7 @@ class MarginLearner:
     def _problem(self) -> Terms:
         if self._terms is None:
             first = self.completions == 0 and not self.problem.is_convex
-            self._terms = self.problem.gold_only() if first else self._convex()
+            self._terms = self.problem.gold_only(self.completion) if first else self._convex()
         return self._terms
 
     def _convex(self) -> Terms:
@@ -157,6 +164,7 @@ class MarginLearner:
         if self.completions <= self.options.anneal:
             terms = problem.latent.terms
             prices = terms.prices * 0.5 ** (self.options.anneal + 1 - self.completions)
+            prices[: problem.latent.hidden] = terms.prices[: problem.latent.hidden]  # Gold has its full price
             problem = replace(problem, latent=replace(problem.latent, terms=replace(terms, prices=prices)))
         return problem.convex(self.completion)
 
@@ -186,7 +194,8 @@ class MarginLearner:
 
     def _complete(self) -> bool:
         """Complete with the best weights; returns whether that leaves another problem."""
-        rng = self.rng if self.options.random_ties else None
+        at_random = self.options.random_ties or (self.options.random_start and self.completions == 0)
+        rng = self.rng if at_random else None
         best = self.solver.best
         self.completion, latent, positive = self.problem.complete(best, self.completion, rng)
         self.changed = len(latent) + len(positive)

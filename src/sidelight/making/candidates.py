@@ -27,10 +27,12 @@ TOKENS_PER_SECOND = 40_000  # of a rough training run of the structural SVM, for
 
 
 def admitted_of(given: Given) -> Bytes:
-    """What each token may be: Gold one label, the others what they admit. # [T, L]"""
+    """What each token may be: Gold one label (or its states), the others what they admit. # [T, L]"""
     encoded = given.encoded
     tokens, labels = int(given.rows.starts[-1]), len(given.labels)
     admitted = np.ones((tokens, labels), np.uint8) if encoded.admitted is None else encoded.admitted.copy()
+    if given.labels.hidden:  # then Gold is a mask as well
+        return admitted
     gold = given.rows.tokens_of(encoded.of_kind("gold"))
     admitted[gold] = 0
     admitted[gold, encoded.targets[gold]] = 1
@@ -122,7 +124,11 @@ def _initial(given: Given, problem: CandidateProblem) -> Ids | None:
     initial = given.encoded.initial
     if not np.any(initial >= 0):
         return None
-    labels = problem.random(np.random.default_rng(given.settings.seed))
+    rng = np.random.default_rng(given.settings.seed)
+    labels = problem.random(rng)
+    if given.labels.hidden:  # any state of the label to begin with
+        of = given.labels.label_of
+        initial = np.where(initial >= 0, initial + rng.integers(0, np.bincount(of)[of[initial]]), -1)
     return np.where(initial >= 0, initial, labels).astype(np.int32)
 
 

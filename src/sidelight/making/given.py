@@ -54,28 +54,42 @@ class Given:
                 raise trouble(self.evidence[i], i, problem=problem, remedy="use the learner jlis, or leave it out")
 
     def costs(self) -> Floats:
-        """The cost of predicting l where y is right. # [L, L]"""
-        settings, size = self.settings, len(self.labels)
+        """The cost of predicting l where y is right; between states it is that of their labels. # [L, L]"""
+        settings, labels = self.settings, LabelSet(self.labels.classes)
+        size = len(labels)
         costs = 1.0 - np.eye(size)
         for (right, predicted), value in (settings.cost or {}).items():
-            if right not in self.labels or predicted not in self.labels:
+            if right not in labels or predicted not in labels:
                 raise DataError(f"cost names an unknown label in {(right, predicted)}", remedy="use known labels")
-            costs[self.labels.number[right], self.labels.number[predicted]] = value
+            costs[labels.number[right], labels.number[predicted]] = value
         if np.any(np.diag(costs) != 0) or np.any(costs < 0):
             raise ValueError("a cost is negative, or a right label has a cost")
         weights = settings.class_weight
         if weights == "balanced":
-            known = self.encoded.targets[self.encoded.targets >= 0]
+            known = self._known()
             counts = np.bincount(known, minlength=size)
             costs *= np.where(counts > 0, len(known) / (size * np.maximum(counts, 1)), 1.0)[:, None]
         elif isinstance(weights, Mapping):
             for label, weight in weights.items():
-                if label not in self.labels:
+                if label not in labels:
                     raise DataError(f"class_weight names the unknown label {label!r}", remedy="use known labels")
-                costs[self.labels.number[label]] *= weight
+                costs[labels.number[label]] *= weight
         elif weights is not None:
             raise ValueError(f"class_weight is {weights!r}; give a mapping or 'balanced'")
-        return costs
+        of = self.labels.label_of
+        return np.ascontiguousarray(costs[of[:, None], of]) if self.labels.hidden else costs
+
+    def _known(self) -> Ints:
+        """The labels of tokens that have a known one, by their places in `classes`."""
+        targets, admitted = self.encoded.targets, self.encoded.admitted
+        if not self.labels.hidden or admitted is None:
+            return np.asarray(targets[targets >= 0], dtype=np.int64)
+        tokens = self.rows.tokens_of(self.encoded.of_kind("gold", "partial"))
+        of = self.labels.label_of
+        firsts = np.flatnonzero(np.diff(of, prepend=-1))
+        labels = np.maximum.reduceat(admitted[tokens], firsts, axis=1)  # [T, K] labels with an admitted state
+        known: Ints = np.argmax(labels, axis=1)[labels.sum(axis=1) == 1]
+        return known
 
     def sizes(self) -> Floats:
         """κ(x). # [N]"""

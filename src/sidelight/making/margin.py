@@ -1,4 +1,8 @@
-"""Structural SVM, J-LIS and latent margin learning: Gold, companion answers, and what is to be completed."""
+"""Structural SVM, J-LIS and latent margin learning: Gold, companion answers, and what is to be completed.
+
+Gold whose labels have several states is completed within these; it keeps its price. Since the cost of an output counts
+labels, the best states minimise its term exactly (Yu and Joachims 2009).
+"""
 
 from __future__ import annotations
 
@@ -17,6 +21,7 @@ from sidelight.objective.margin import ChainBatch, NegativeTerms, TargetTerms
 from sidelight.recipes import LatentMargins
 from sidelight.spaces import Cost
 
+KINDS = ("gold", "partial", "candidates", "unlabeled")  # all but companion answers
 MOST_ROUNDS = 1000
 
 
@@ -32,6 +37,7 @@ def options_of(given: Given) -> MarginOptions:
         MOST_ROUNDS if settings.max_rounds is None else settings.max_rounds,
         settings.random_ties,
         settings.seed,
+        random_start=given.labels.hidden,
     )
 
 
@@ -40,7 +46,9 @@ def problem_of(given: Given) -> LatentProblem:
     encoded, rows = given.encoded, given.rows
     costs, prices, sizes = given.costs(), given.prices(), given.sizes()
     gold = encoded.of_kind("gold")
-    latent = encoded.of_kind("partial", "candidates", "unlabeled")
+    open_state = np.minimum.reduceat(encoded.targets, rows.starts[:-1])[gold] < 0  # some label has several
+    hidden, gold = gold[open_state], gold[~open_state]
+    latent = np.concatenate([hidden, encoded.of_kind("partial", "candidates", "unlabeled")])
     negative = np.flatnonzero(encoded.answers == -1)
     positive = np.flatnonzero(encoded.answers == 1)
     gold_cost = Cost(encoded.targets[rows.tokens_of(gold)], costs, NO_FLOATS)
@@ -59,7 +67,7 @@ def problem_of(given: Given) -> LatentProblem:
 
     return LatentProblem(
         TargetTerms(given.batch(gold), gold_cost, prices[gold]),
-        Latent(TargetTerms(given.batch(latent), latent_cost, prices[latent]), admitted),
+        Latent(TargetTerms(given.batch(latent), latent_cost, prices[latent]), admitted, len(hidden)),
         NegativeTerms(limited(negative), sizes[negative], prices[negative]),
         Positive(limited(positive), sizes[positive], prices[positive]),
     )
@@ -67,6 +75,8 @@ def problem_of(given: Given) -> LatentProblem:
 
 def make(given: Given, recipe: LatentMargins) -> Learner:
     """The learner for `jlis` and its special cases."""
+    if not recipe.answers:
+        given.only(KINDS)
     if recipe.restarts > 1:
         if given.start is not None:
             raise ValueError("restarts begin at random, not from earlier weights; leave warm_start out")
@@ -77,6 +87,7 @@ def make(given: Given, recipe: LatentMargins) -> Learner:
             size=given.layout.size,
             count=recipe.restarts,
             n_jobs=given.settings.n_jobs,
+            name=recipe.name,
         )
     return MarginLearner.fresh(
         problem_of(given),

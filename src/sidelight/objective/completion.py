@@ -8,6 +8,11 @@ with the terms of `margin`. Gold and bad inputs make the convex part that never 
 complete to their best output, which minimises their term exactly: this is J-LIS. Inputs with candidates, partial
 labels or no labels complete to their best admitted output and are then targets; since that need not lower their term,
 a new completion is taken only where it does not raise it. So Q never rises, whatever the evidence.
+
+Gold whose labels are coarse names for several states is latent too: it completes to the best states of its labels. The
+cost of an output counts labels, so it is the same for all of them, and the best ones minimise the term (the latent
+structural SVM of Yu and Joachims 2009). It comes first among the latent inputs: before the first completion of the
+others it is learned from as Gold is, with states drawn at random, since equal ones would stay equal.
 """
 
 from __future__ import annotations
@@ -37,6 +42,12 @@ class Latent:
 
     terms: TargetTerms  # its targets are the present completion
     admitted: Bytes | None  # [T, L]
+    hidden: int = 0  # the first so many are Gold with hidden states
+
+    def inside(self) -> ChainBatch:
+        """The inputs with the outputs that they admit."""
+        batch = self.terms.batch
+        return batch if self.admitted is None else replace(batch, space=batch.space.inside(self.admitted))
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +63,7 @@ class Positive:
 class Completion:
     """The outputs completed so far; None before the first time."""
 
-    latent: Ids | None = None  # [T of latent]
+    latent: Ids | None = None  # [T of latent], or at first [T of hidden]
     positive: Ids | None = None  # [T of good]
     terms: PositiveTerms | None = None
 
@@ -89,9 +100,19 @@ class LatentProblem:
         binary = all(len(part.values) == 0 and part.dense.shape[1] == 0 for part in rows)
         return binary and len(self.negative) == 0 and len(self.positive.batch) == 0
 
-    def gold_only(self) -> Terms:
-        """The convex problem of the gold terms, with places for the rest."""
-        return StackedTerms([self.gold, SilentTerms.like(len(self) - len(self.gold))])
+    def begin(self, rng: np.random.Generator) -> Completion:
+        """Gold's hidden states at random, where there are some; the rest is not completed yet."""
+        if self.latent.hidden == 0:
+            return Completion()
+        batch = self.latent.inside().part(0, self.latent.hidden)
+        return Completion(batch.space.random(rng, n_jobs=batch.n_jobs))
+
+    def gold_only(self, begun: Completion | None = None) -> Terms:
+        """The convex problem of Gold, its hidden states as they were begun, with places for the rest."""
+        kinds: list[Terms] = [self.gold]
+        if begun is not None and begun.latent is not None:
+            kinds.append(self.latent.terms.with_targets(begun.latent).part(0, self.latent.hidden))
+        return StackedTerms([*kinds, SilentTerms.like(len(self) - sum(map(len, kinds)))])
 
     def convex(self, completion: Completion) -> Terms:
         """The convex problem that a completion leaves."""
@@ -116,20 +137,20 @@ class LatentProblem:
     def _complete_latent(
         self, weights: Floats, before: Ids | None, rng: np.random.Generator | None
     ) -> tuple[Ids | None, Ints]:
-        terms, admitted = self.latent.terms, self.latent.admitted
+        terms = self.latent.terms
         if len(terms) == 0:
             return None, np.zeros(0, dtype=np.int64)
-        batch = terms.batch
-        inside = batch if admitted is None else replace(batch, space=batch.space.inside(admitted))
-        labels = inside.best(weights, rng=rng).labels
-        starts = batch.rows.starts
+        labels = self.latent.inside().best(weights, rng=rng).labels
         if before is None:
             return labels, np.arange(len(terms))
-        old = terms.with_targets(before).worst(weights).values
-        new = terms.with_targets(labels).worst(weights).values
+        count = len(terms) if len(before) == len(labels) else self.latent.hidden
+        starts = terms.batch.rows.starts[: count + 1]
+        old = terms.with_targets(before).part(0, count).worst(weights).values
+        new = terms.with_targets(labels).part(0, count).worst(weights).values
         keep = np.repeat(new > old, np.diff(starts))
-        labels = np.where(keep, before, labels)
-        return labels, _changed(starts, before, labels)
+        labels[: len(before)] = np.where(keep, before, labels[: len(before)])
+        changed = _changed(starts, before, labels[: len(before)])
+        return labels, np.concatenate([changed, np.arange(count, len(terms))])
 
     def restore(self, arrays: dict[str, NDArray[Any]]) -> Completion:
         """The completion that a checkpoint holds."""

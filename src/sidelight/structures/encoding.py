@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -18,15 +19,18 @@ from sidelight.structures.labels import LabelSet
 
 @dataclass(frozen=True, slots=True)
 class Encoded:
-    """What is known of N inputs, as arrays. The inputs keep their order; `rows` are made elsewhere."""
+    """What is known of N inputs, as arrays. The inputs keep their order; `rows` are made elsewhere.
+
+    Where labels have several states, L counts states, and a known label admits all of its own.
+    """
 
     kinds: list[str]  # [N]
     weights: Floats  # [N]
     answers: Ints  # [N] +1 or -1 for Companion, else 0
-    targets: Ids  # [T] known labels, -1 elsewhere
+    targets: Ids  # [T] known labels, -1 elsewhere and for labels of several states
     admitted: Bytes | None  # [T, L], None when no input restricts its labels
     starts: Ints  # [N + 1]
-    initial: Ids  # [T] labels to begin with, -1 elsewhere
+    initial: Ids  # [T] labels to begin with, by their first states; -1 elsewhere
     chunks: list[Labelings]  # parts of more than one token
 
     def of_kind(self, *kinds: str) -> Ints:
@@ -59,12 +63,15 @@ def encode(evidence: Sequence[Evidence], labels: LabelSet, starts: Ints, *, sequ
     targets = np.full(tokens, -1, dtype=np.int32)
     initial = np.full(tokens, -1, dtype=np.int32)
     chunks: list[Labelings] = []
+    kinds = (Gold, Partial, Candidates) if labels.hidden else (Partial, Candidates)
     restricted = any(
-        isinstance(piece, (Partial, Candidates)) or (isinstance(piece, Companion) and piece.candidates is not None)
+        isinstance(piece, kinds) or (isinstance(piece, Companion) and piece.candidates is not None)
         for piece in evidence
     )
     admitted = np.ones((tokens, len(labels)), dtype=np.uint8) if restricted else None
     number = labels.number
+    plain = LabelSet(labels.classes)
+    states_of = (np.arange(len(plain))[:, None] == labels.label_of).astype(np.uint8)  # [K, L]
     for i, piece in enumerate(evidence):
         first, last = int(starts[i]), int(starts[i + 1])
         if isinstance(piece, Gold):
@@ -74,6 +81,9 @@ def encode(evidence: Sequence[Evidence], labels: LabelSet, starts: Ints, *, sequ
             except KeyError:
                 t = next(t for t, label in enumerate(ys) if label not in number)
                 raise unknown_label(evidence, i, t, ys[t], labels) from None
+            if labels.hidden:
+                assert admitted is not None
+                admitted[first:last] = states_of[[plain.number[label] for label in ys]]
         elif isinstance(piece, Partial):
             assert admitted is not None
             for t, label in enumerate(piece.y):
@@ -92,7 +102,7 @@ def encode(evidence: Sequence[Evidence], labels: LabelSet, starts: Ints, *, sequ
                 admitted[first + t] = labels.mask(options if known is None else [known])
                 guess = None if piece.initial is None else piece.initial[t]
                 if guess is not None:
-                    initial[first + t] = number.get(guess, -1)
+                    initial[first + t] = labels.numbers(guess)[0] if guess in labels else -1
                     if initial[first + t] < 0 or admitted[first + t, initial[first + t]] == 0:
                         problem = f"the initial label {guess!r} is not among the candidates"
                         raise trouble(piece, i, problem=problem, remedy="begin with a candidate", token=t)
@@ -100,8 +110,8 @@ def encode(evidence: Sequence[Evidence], labels: LabelSet, starts: Ints, *, sequ
                 for t, label in ((chunk.first + k, label) for row in chunk.labelings for k, label in enumerate(row)):
                     if label not in number:
                         raise unknown_label(evidence, i, t, label, labels)
-                rows = np.array([[number[label] for label in row] for row in chunk.labelings], dtype=np.int32)
-                chunks.append(Labelings(first + chunk.first, rows))
+                rows = [path for row in chunk.labelings for path in product(*map(labels.numbers, row))]
+                chunks.append(Labelings(first + chunk.first, np.array(rows, dtype=np.int32)))
         elif isinstance(piece, Companion) and piece.candidates is not None:
             assert admitted is not None
             for t, options in enumerate(piece.candidates):
@@ -123,7 +133,7 @@ def encode(evidence: Sequence[Evidence], labels: LabelSet, starts: Ints, *, sequ
 
 def unknown_label(evidence: Sequence[Evidence], i: int, token: int, label: Any, labels: LabelSet) -> DataError:
     """The error for a label that is not among the declared ones."""
-    known = ", ".join(map(str, labels.names[:12])) + (" …" if len(labels) > 12 else "")
+    known = ", ".join(map(str, labels.classes[:12])) + (" …" if len(labels.classes) > 12 else "")
     return trouble(
         evidence[i],
         i,

@@ -1,14 +1,15 @@
-"""The labels of a task, numbered."""
+"""The labels of a task, numbered; a label may be a coarse name for several hidden states, and then these are."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from sidelight.arrays import Bytes, Ids
+from sidelight.errors import DataError
 
 
 def _order(label: Any) -> tuple[str, Any]:
@@ -42,6 +43,25 @@ class LabelSet:
     def __contains__(self, label: Any) -> bool:
         return label in self.number
 
+    @property
+    def classes(self) -> tuple[Any, ...]:
+        """The labels that outputs are made of."""
+        return self.names
+
+    @property
+    def hidden(self) -> bool:
+        """Whether some label has several states."""
+        return False
+
+    @property
+    def label_of(self) -> Ids:
+        """The place in `classes` of what each number stands for. # [L]"""
+        return np.arange(len(self), dtype=np.int32)
+
+    def numbers(self, label: Any) -> tuple[int, ...]:
+        """The numbers that stand for a known label."""
+        return (self.number[label],)
+
     def encode(self, labels: Sequence[Any]) -> Ids:
         """Numbers of labels that are all known."""
         return np.fromiter(map(self.number.__getitem__, labels), dtype=np.int32, count=len(labels))
@@ -56,5 +76,92 @@ class LabelSet:
         if labels is None:
             return np.ones(len(self), dtype=np.uint8)
         out = np.zeros(len(self), dtype=np.uint8)
-        out[[self.number[label] for label in labels]] = 1
+        out[[number for label in labels for number in self.numbers(label)]] = 1
         return out
+
+
+class State(NamedTuple):
+    """One of a label's hidden states, counted from 1; 0 for the only state of a label.
+
+    >>> str(State("NP", 2)), str(State("O", 0))
+    ('NP/2', 'O')
+    """
+
+    label: Any
+    place: int
+
+    def __str__(self) -> str:
+        return f"{self.label}/{self.place}" if self.place else str(self.label)
+
+
+@dataclass(frozen=True, slots=True)
+class StateSet(LabelSet):
+    """Labels with hidden states: the numbers are states (those of a label in a row), outputs are made of labels.
+
+    `number` of a label with several states is -1; `numbers` has them all.
+
+    >>> states = StateSet((State("NP", 1), State("NP", 2), State("O", 0)))
+    >>> states.classes, states.mask(["NP"]).tolist(), states.decode(np.array([1, 2]))
+    (('NP', 'O'), [1, 1, 0], ['NP', 'O'])
+    """
+
+    names: tuple[State, ...]
+    members: dict[Any, tuple[int, ...]] = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        members: dict[Any, tuple[int, ...]] = {}
+        for i, state in enumerate(self.names):
+            members[state.label] = (*members.get(state.label, ()), i)
+        if len(set(self.names)) != len(self.names) or any(own[-1] - own[0] >= len(own) for own in members.values()):
+            raise ValueError("a state is listed twice, or away from the others of its label")
+        object.__setattr__(self, "members", members)
+        object.__setattr__(self, "number", {label: own[0] if len(own) == 1 else -1 for label, own in members.items()})
+
+    @property
+    def classes(self) -> tuple[Any, ...]:
+        """The labels that outputs are made of."""
+        return tuple(self.members)
+
+    @property
+    def hidden(self) -> bool:
+        """Whether some label has several states."""
+        return len(self.members) < len(self.names)
+
+    @property
+    def label_of(self) -> Ids:
+        """The place in `classes` of each state's label. # [S]"""
+        return np.repeat(np.arange(len(self.counts), dtype=np.int32), self.counts)
+
+    @property
+    def counts(self) -> tuple[int, ...]:
+        """How many states each of `classes` has."""
+        return tuple(len(own) for own in self.members.values())
+
+    def numbers(self, label: Any) -> tuple[int, ...]:
+        """The states of a known label."""
+        return self.members[label]
+
+    def decode(self, numbers: Ids) -> list[Any]:
+        """Labels of states."""
+        labels = [state.label for state in self.names]
+        return [labels[i] for i in numbers.tolist()]
+
+
+def with_states(labels: LabelSet, states: int | Mapping[Any, int] | None) -> LabelSet:
+    """Labels with so many states each, or those named in a mapping; the labels themselves where all have one.
+
+    Raises `DataError` where the mapping names an unknown label.
+
+    >>> [str(name) for name in with_states(LabelSet.of(["NP", "O"]), {"NP": 2}).names]
+    ['NP/1', 'NP/2', 'O']
+    """
+    if isinstance(states, Mapping):
+        for label in states:
+            if label not in labels:
+                raise DataError(f"states names the unknown label {label!r}", remedy="use known labels")
+    each = {label: states.get(label, 1) if isinstance(states, Mapping) else states or 1 for label in labels.classes}
+    if all(count == 1 for count in each.values()):
+        return labels
+    return StateSet(
+        tuple(State(label, k) for label, count in each.items() for k in (range(1, count + 1) if count > 1 else (0,)))
+    )

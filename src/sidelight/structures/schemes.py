@@ -18,18 +18,19 @@ def bio_transitions(labels: LabelSet) -> Transitions:
     >>> bio_transitions(LabelSet.of(["B-A", "I-A", "O"])).start.tolist()
     [1, 0, 1]
     """
-    size = len(labels)
+    names = labels.classes
+    size = len(names)
     between = np.ones((size, size), dtype=np.uint8)
     start = np.ones(size, dtype=np.uint8)
-    for i, label in enumerate(labels.names):
+    for i, label in enumerate(names):
         text = str(label)
         if text != "O" and text[:2] not in ("B-", "I-"):
             raise DataError(f"label {text!r} is not a BIO label", remedy="use O, B-type and I-type, or no scheme")
         if text.startswith("I-"):
             start[i] = 0
-            for j, before in enumerate(labels.names):
+            for j, before in enumerate(names):
                 between[j, i] = str(before) in ("B-" + text[2:], "I-" + text[2:])
-    return Transitions(between, start, np.ones(size, dtype=np.uint8))
+    return _over_states(Transitions(between, start, np.ones(size, dtype=np.uint8)), labels)
 
 
 def allowed_transitions(
@@ -40,14 +41,23 @@ def allowed_transitions(
     end: Iterable[Any] | None = None,
 ) -> Transitions:
     """Only the listed (from, to) pairs, first labels and last labels; no list of first or last labels allows all."""
-    between = np.zeros((len(labels), len(labels)), dtype=np.uint8)
+    plain = LabelSet(labels.classes)
+    between = np.zeros((len(plain), len(plain)), dtype=np.uint8)
     for before, after in pairs:
         for label in (before, after):
             if label not in labels:
                 raise DataError(f"an allowed transition names the unknown label {label!r}", remedy="list known labels")
-        between[labels.number[before], labels.number[after]] = 1
-    return Transitions(
+        between[plain.number[before], plain.number[after]] = 1
+    found = Transitions(
         between,
-        labels.mask(None if start is None else list(start)),
-        labels.mask(None if end is None else list(end)),
+        plain.mask(None if start is None else list(start)),
+        plain.mask(None if end is None else list(end)),
     )
+    return _over_states(found, labels)
+
+
+def _over_states(found: Transitions, labels: LabelSet) -> Transitions:
+    """Transitions between labels, for all states of these."""
+    of = labels.label_of
+    between = np.ascontiguousarray(found.between[of[:, None], of])
+    return Transitions(between, found.start[of], found.end[of])
