@@ -68,6 +68,12 @@ class Support:
         _list(masks, layout.columns, ptr, columns)
         return cls(layout, ptr, columns, between if transitions == "seen" else None)
 
+    @classmethod
+    def all(cls, layout: Layout) -> Support:
+        """Every attribute with every label: the short vector is the full one."""
+        ptr = np.arange(layout.n_attributes + 1, dtype=np.int64) * layout.columns
+        return cls(layout, ptr, np.tile(np.arange(layout.columns, dtype=np.int32), layout.n_attributes))
+
     @property
     def size(self) -> int:
         return self.layout.emission_at + len(self.columns)

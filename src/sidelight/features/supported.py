@@ -99,7 +99,7 @@ class SupportedFeatures:
         """The scores of all parts of the batch."""
         layout, support = self.layout, self.support
         table = np.zeros((len(self.spread), (layout.columns + 7) // 8 * 8))
-        _spread_some(support.ptr, support.columns, weights[layout.emission_at :], self.spread, table)
+        spread_rows(support.ptr, support.columns, weights[layout.emission_at :], self.spread, table)
         parts = layout.transition(weights), layout.start(weights), layout.end(weights)
         return SupportedScores(self, weights, table, *parts)
 
@@ -245,7 +245,7 @@ def _group(
 
 
 @kernel
-def _spread_some(ptr: Ints, columns: Ids, pairs: Floats, attributes: Ids, table: Floats) -> None:
+def spread_rows(ptr: Ints, columns: Ids, pairs: Floats, attributes: Ids, table: Floats) -> None:
     for i in range(attributes.shape[0]):
         row = table[i]
         for k in range(ptr[attributes[i]], ptr[attributes[i] + 1]):

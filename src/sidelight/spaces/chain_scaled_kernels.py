@@ -81,28 +81,49 @@ def largest(values: Floats) -> float:
 @kernel
 def exp_scores(transition: Floats, start: Floats, end: Floats) -> tuple[Floats, Floats, Floats, Floats]:
     """exp A and its transpose [P, P], exp of start and end [2, P], and the maxima taken out [3]."""
+    wide = padded(start.shape[0])
+    onward, back, edges, tops = np.empty((wide, wide)), np.empty((wide, wide)), np.empty((2, wide)), np.empty(3)
+    work = np.empty(wide * wide)
+    exp_scores_into(transition, start, end, onward, back, edges, tops, work, work.view(np.int64))
+    return onward, back, edges, tops
+
+
+@kernel
+def exp_scores_into(
+    transition: Floats,
+    start: Floats,
+    end: Floats,
+    onward: Floats,
+    back: Floats,
+    edges: Floats,
+    tops: Floats,
+    work: Floats,  # [P · P] or more
+    bits: Ints,
+) -> None:
+    """As `exp_scores`, in memory that is there."""
     size = start.shape[0]
-    wide = padded(size)
-    onward = np.full((wide, wide), -np.inf)
-    edges = np.full((2, wide), -np.inf)
-    tops = np.array([largest(transition.ravel()), largest(start), largest(end)])
+    wide = edges.shape[1]
+    onward[:] = -np.inf
+    edges[:] = -np.inf
+    tops[0], tops[1], tops[2] = largest(transition.ravel()), largest(start), largest(end)
     for label in range(size):
         edges[0, label] = start[label] - tops[1]
         edges[1, label] = end[label] - tops[2]
         for following in range(size):
             onward[label, following] = transition[label, following] - tops[0]
-    work = np.empty(wide * wide)
-    bits = work.view(np.int64)
     exponentials(onward.ravel(), wide * wide, work, bits)
     exponentials(edges.ravel(), 2 * wide, work, bits)
-    return onward, onward.T.copy(), edges, tops
+    for label in range(wide):
+        row = onward[label]
+        for following in range(wide):
+            back[following, label] = row[following]
 
 
 @kernel
 def room(most: int, size: int) -> tuple[Floats, Floats, Floats, Floats, Ints]:
     """Memory for one sequence of at most so many tokens: exps [M, P], sums [M, P], scales [M], work and its bits."""
     wide = padded(size)
-    work = np.empty(max(most, 2) * wide)
+    work = np.empty(max(most, wide) * wide)
     return np.empty((most, wide)), np.empty((most, wide)), np.empty(most), work, work.view(np.int64)
 
 

@@ -47,6 +47,46 @@ def log_sums(
 
 
 @kernel
+def sequence_beliefs(
+    scores: Floats,  # from row `first` on; out: price · p(y_t = l)
+    first: int,
+    count: int,
+    transition: Floats,
+    start: Floats,
+    end: Floats,
+    onward: Floats,
+    back: Floats,
+    edges: Floats,
+    tops: Floats,
+    exps: Floats,
+    sums: Floats,
+    scales: Floats,
+    work: Floats,
+    bits: Ints,
+    price: float,
+    gathered: Floats,  # [P, P] becomes expected transitions when multiplied by `onward`
+    moves: Floats,  # [L, L] expected transitions of sequences that were summed in logarithms
+) -> tuple[float, bool]:
+    """The log-sum and the beliefs of one sequence, added to `gathered` or `moves`; whether in logarithms."""
+    size = start.shape[0]
+    value = forward(scores, first, count, onward, back, edges, tops, exps, sums, scales, work, bits)
+    slow = np.isnan(value)
+    if slow:
+        value = log_forward(scores, first, count, transition, start, end, sums)
+        if value > -np.inf:
+            log_backward(scores, first, count, transition, end, exps)
+            for t in range(1, count):
+                log_pair(scores, first, t, transition, sums, exps, value, price, moves)
+            for t in range(count):
+                for label in range(size):
+                    scores[first + t, label] = price * np.exp(sums[t, label] + exps[t, label] - value)
+    elif value > -np.inf:
+        backward(count, back, edges, exps, sums, scales, work[: edges.shape[1]], first, price, scores)
+        add_moves(count, sums, exps, price, gathered)
+    return value, slow
+
+
+@kernel
 def beliefs(
     starts: Ints,
     lo: int,
@@ -60,34 +100,36 @@ def beliefs(
     moves: Floats,  # out [L, L] expected transitions, times price
 ) -> int:
     """The log-sum and the beliefs of every sequence lo..hi."""
-    base = starts[lo]
     size = start.shape[0]
-    most = longest(starts, lo, hi)
     onward, back, edges, tops = exp_scores(transition, start, end)
-    exps, sums, scales, work, bits = room(most, size)
-    wide = edges.shape[1]
-    gathered = np.zeros((wide, wide))
+    exps, sums, scales, work, bits = room(longest(starts, lo, hi), size)
+    gathered = np.zeros(onward.shape)
     moves[:] = 0.0
     slow = 0
     for i in range(lo, hi):
-        first = starts[i] - base
-        count = starts[i + 1] - starts[i]
+        first, count = starts[i] - starts[lo], starts[i + 1] - starts[i]
         price = prices[i] if prices.shape[0] > 0 else 1.0
-        value = forward(scores, first, count, onward, back, edges, tops, exps, sums, scales, work, bits)
-        if np.isnan(value):
-            slow += 1
-            value = log_forward(scores, first, count, transition, start, end, sums)
-            if value > -np.inf:
-                log_backward(scores, first, count, transition, end, exps)
-                for t in range(1, count):
-                    log_pair(scores, first, t, transition, sums, exps, value, price, moves)
-                for t in range(count):
-                    for label in range(size):
-                        scores[first + t, label] = price * np.exp(sums[t, label] + exps[t, label] - value)
-        elif value > -np.inf:
-            backward(count, back, edges, exps, sums, scales, work[:wide], first, price, scores)
-            add_moves(count, sums, exps, price, gathered)
-        values[i] = value
+        values[i], in_logs = sequence_beliefs(
+            scores,
+            first,
+            count,
+            transition,
+            start,
+            end,
+            onward,
+            back,
+            edges,
+            tops,
+            exps,
+            sums,
+            scales,
+            work,
+            bits,
+            price,
+            gathered,
+            moves,
+        )
+        slow += in_logs
     for k in range(size):
         for label in range(size):
             moves[k, label] += gathered[k, label] * onward[k, label]

@@ -1,0 +1,134 @@
+"""Stochastic gradient descent: every step is a gradient step, and the way leads to the minimum."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from drawing import batches, generators, law, plain_scores, random_mask, random_rows
+from hypothesis import given
+from hypothesis import strategies as st
+
+from sidelight.errors import Infeasible
+from sidelight.features.layout import Layout
+from sidelight.features.rows import offsets_of
+from sidelight.features.support import Shown, Support
+from sidelight.features.supported import SupportedFeatures
+from sidelight.objective.likelihood import LikelihoodProblem, LikelihoodTerms
+from sidelight.objective.online_likelihood import OnlineLikelihood
+from sidelight.solvers.lbfgs import Lbfgs, LbfgsOptions
+from sidelight.solvers.sgd import Sgd
+from sidelight.spaces import ChainSpace, Transitions
+
+
+def known_labels(batch, rng, kind):
+    """Targets that the space admits, and candidates around them."""
+    size = batch.layout.n_labels
+    scores = plain_scores(batch.rows, batch.layout, rng.normal(size=batch.layout.size))
+    targets = batch.space.best(scores).labels
+    admitted = random_mask(rng, (len(targets), size), 0.5)
+    admitted[np.arange(len(targets)), targets] = 1
+    if kind == "gold":
+        return {"targets": targets}
+    return {"admitted": admitted}
+
+
+def features_of(batch, known, support, transitions="all"):
+    if support == "all":
+        return SupportedFeatures.of(batch.rows, Support.all(batch.layout))
+    return SupportedFeatures.of(
+        batch.rows, Support.seen(batch.layout, [Shown(batch.rows, **known)], transitions=transitions)
+    )
+
+
+@law(80)
+@given(
+    batches(),
+    generators(),
+    st.sampled_from(["gold", "candidates"]),
+    st.sampled_from([("all", "all"), ("seen", "all"), ("seen", "seen")]),
+    st.sampled_from([1.0, 1e-8]),
+)
+def test_a_step_is_a_gradient_step(batch, rng, kind, support, scale):
+    known = known_labels(batch, rng, kind)
+    features = features_of(batch, known, *support)
+    prices = 0.2 + rng.random(len(batch))
+    online = OnlineLikelihood.of(features, batch.space, prices, **known)
+    weights = features.shorten(features.expand(rng.normal(size=features.size)))
+    v = online.vector(weights) / scale
+    np.testing.assert_allclose(online.weights(v, scale), weights, rtol=1e-12)
+    np.testing.assert_allclose(scale * np.linalg.norm(v), np.linalg.norm(weights), rtol=1e-12)
+    relative = prices / prices.mean()
+    clock, decay = 3.0, 0.7
+    rate = 1.0 / (clock * decay)
+    everything = np.arange(len(batch))
+    problem = LikelihoodProblem([LikelihoodTerms(features, batch.space, relative, **known)], l2=0.0)
+    loss, same = online.epoch(everything, v.copy(), scale=scale, clock=clock, decay=decay, move=False)
+    assert same == scale
+    np.testing.assert_allclose(loss, relative @ problem.losses(weights), rtol=1e-9, atol=1e-9)
+    for i in everything:
+        price = np.where(everything == i, relative, 0.0)
+        problem = LikelihoodProblem([LikelihoodTerms(features, batch.space, price, **known)], l2=0.0)
+        gradient = np.empty(problem.size)
+        problem.value_and_gradient(weights, gradient)
+        moved = v.copy()
+        one, after = online.epoch(np.array([i]), moved, scale=scale, clock=clock, decay=decay)
+        np.testing.assert_allclose(one, price @ problem.losses(weights), rtol=1e-9, atol=1e-9)
+        expected = (1.0 - rate * decay) * weights - rate * gradient
+        np.testing.assert_allclose(online.weights(moved, after), expected, rtol=1e-8, atol=1e-8)
+
+
+def small_problem(l2=1.0):
+    rng = np.random.default_rng(0)
+    layout = Layout(3, 12, 2)
+    rows = random_rows(rng, offsets_of(rng.integers(1, 6, 60)), 12, 2, valued=True)
+    targets = (rows.indices[np.minimum(rows.indptr[:-1], len(rows.indices) - 1)] % 3).astype(np.int32)
+    space = ChainSpace(rows.starts, 3)
+    features = SupportedFeatures.of(rows, Support.all(layout))
+    prices = np.full(len(rows), 0.5)
+    problem = LikelihoodProblem([LikelihoodTerms(features, space, prices, targets=targets)], l2=l2)
+    return problem, OnlineLikelihood.of(features, space, prices, targets=targets), l2 / prices.sum()
+
+
+def test_epochs_lead_to_the_minimum():
+    problem, online, decay = small_problem()
+    best = Lbfgs.fresh(np.zeros(problem.size), LbfgsOptions(epsilon=1e-8, delta=0.0))
+    while not best.stopped:
+        best.step(problem.value_and_gradient)
+    rng = np.random.default_rng(1)
+    sgd = Sgd.fresh(online, np.zeros(online.size), decay=decay)
+    values = []
+    for _ in range(200):
+        sgd.epoch(online, rng)
+        values.append(problem.value_and_gradient(online.weights(sgd.v, sgd.scale), np.empty(problem.size)))
+    assert values[0] < problem.value_and_gradient(np.zeros(problem.size), np.empty(problem.size))
+    assert best.value <= min(values)
+    assert values[-1] <= best.value * 1.01
+    assert values[-1] - best.value < 0.2 * (values[2] - best.value)
+
+
+def test_calibration_does_best_on_the_sample():
+    _, online, decay = small_problem()
+    sgd = Sgd.fresh(online, np.zeros(online.size), decay=decay)
+    rate = sgd.calibrated(online, np.random.default_rng(3))
+    sample = np.random.default_rng(3).permutation(len(online))[:1000]
+    chosen = sgd._after(online, sample, rate)
+    for factor in (0.25, 0.5, 2.0, 4.0):
+        assert chosen <= sgd._after(online, sample, rate * factor)
+    np.testing.assert_array_equal(sgd.v, np.zeros(online.size))
+
+
+def test_refusals():
+    _, online, _ = small_problem()
+    with pytest.raises(ValueError, match="L2"):
+        Sgd.fresh(online, np.zeros(online.size), decay=0.0)
+    features = online.features
+    space = ChainSpace(features.rows.starts, 3)
+    with pytest.raises(ValueError, match="no other masks"):
+        masked = space.inside(np.ones((features.rows.n_tokens, 3), dtype=np.uint8))
+        OnlineLikelihood.of(features, masked, np.ones(60), targets=online.targets)
+    nothing = Transitions(np.ones((3, 3), np.uint8), np.zeros(3, np.uint8), np.ones(3, np.uint8))
+    closed = OnlineLikelihood.of(
+        features, ChainSpace(features.rows.starts, 3, nothing), np.ones(60), targets=online.targets
+    )
+    with pytest.raises(Infeasible, match="no labeling"):
+        closed.epoch(np.arange(2), np.zeros(online.size), scale=1.0, clock=1.0, decay=1.0)
