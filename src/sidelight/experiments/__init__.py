@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -11,11 +12,12 @@ from sidelight.errors import DataError
 from sidelight.experiments.grid import Plan, run_setting, runner
 from sidelight.experiments.table import lines_of, rows_of, write_rows
 
-NAMES: dict[str, str] = {
+NAMES: dict[str, str] = {  # the module of an experiment is its name without "jlis-"
     "jlis-citations": "fields of citations, accuracy by labelled tokens (Chang et al. 2010, Table 2)",
     "jlis-ads": "fields of hotel posts in place of advertisements (shape of Chang et al. 2010, Table 2)",
     "jlis-negatives": "accuracy by the number of bad examples (Chang et al. 2010, Figure 3; thesis 6.5.3)",
     "jlis-pos": "part-of-speech tagging, accuracy and completions by labelled tokens (thesis Figures 6.2, 6.5(b))",
+    "jlis-unsupervised": "part-of-speech tagging with a tag dictionary and no labels (thesis 6.5.4)",
     "jlis-newsgroups": "document classification, accuracy by labelled documents (thesis Figure 6.4)",
 }
 
@@ -39,6 +41,12 @@ def reproduce(
     if name not in NAMES:
         raise DataError(f"there is no experiment {name!r}", remedy=f"choose from {', '.join(NAMES)}")
     module = importlib.import_module(f"{__name__}.{name.removeprefix('jlis-')}")
+    if hasattr(module, "rows"):
+        save = partial(write_rows, json_path)
+        found, notes = module.rows(Path(data), quick=quick, n_jobs=n_jobs, report=report, save=save)
+        for line in lines_of(found, chosen={}, notes=notes):
+            report(line)
+        return list(found)
     plans: list[Plan] = module.plans(Path(data))
     rows: list[dict[str, Any]] = []
     for plan in plans:

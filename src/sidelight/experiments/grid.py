@@ -10,11 +10,7 @@ development set, which the structural SVM, having one convex problem, cannot. Al
 from __future__ import annotations
 
 import itertools
-import multiprocessing
-import os
-import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from concurrent.futures import ProcessPoolExecutor, as_completed
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from statistics import fmean
@@ -22,16 +18,12 @@ from typing import Any, NamedTuple, Protocol
 
 from sidelight.estimators import Classifier, Tagger
 from sidelight.evidence import Evidence
-from sidelight.parallel.threads import thread_count
+from sidelight.experiments.pool import Report, pool
 
 PRICES = (0.1, 1.0, 10.0)  # where the paper chooses C1 and C2 from
 SSVM, JLIS = "SSVM", "J-LIS"
 KEPT = f"{JLIS}, completion chosen"
 TOGETHER = ", one choice for all draws"  # what a method is called besides where all draws share their prices
-# Linear algebra libraries read these when a process starts; their threads would get in the way of the other processes.
-ONE_THREAD = dict.fromkeys(("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"), "1")
-
-Report = Callable[[str], None]
 
 
 class Prices(NamedTuple):
@@ -112,6 +104,9 @@ class Task(NamedTuple):
     draw: int
     prices: Prices
 
+    def __str__(self) -> str:
+        return self.setting.name
+
 
 class Scores(NamedTuple):
     """Accuracies in per cent, and the completions made until then."""
@@ -191,29 +186,7 @@ Runner = Callable[[Sequence[Task]], list[Outcome]]
 @contextmanager
 def runner(study: Study, *, n_jobs: int, report: Report) -> Iterator[Runner]:
     """A function that does tasks on `n_jobs` processes (-1: all cores) and gives their outcomes in order."""
-    count = thread_count(n_jobs)
-    if count == 1:
-        yield lambda tasks: [fit(study, task) for task in tasks]
-        return
-    context = multiprocessing.get_context("spawn")  # a fork would copy threads in an unknown state
-    with (
-        _environment(ONE_THREAD),
-        ProcessPoolExecutor(count, mp_context=context, initializer=_begin, initargs=(study,)) as pool,
-    ):
-
-        def run(tasks: Sequence[Task]) -> list[Outcome]:
-            futures = {pool.submit(_work, task): number for number, task in enumerate(tasks)}
-            outcomes: dict[int, Outcome] = {}
-            try:
-                for future in as_completed(futures):
-                    outcomes[futures[future]] = future.result()
-                    if len(tasks) > 20 and len(outcomes) % (len(tasks) // 4) == 0:
-                        report(f"  {tasks[0].setting.name}: {len(outcomes)} of {len(tasks)} fits")
-            except BaseException:
-                pool.shutdown(wait=False, cancel_futures=True)
-                raise
-            return [outcomes[number] for number in range(len(tasks))]
-
+    with pool(fit, study, n_jobs=n_jobs, report=report) as run:
         yield run
 
 
@@ -253,38 +226,3 @@ def run_setting(
         Result(setting, name, prices, tuple(scores(method, n, p) for n, p in enumerate(prices)))
         for method, name, prices in chosen
     ]
-
-
-@contextmanager
-def _environment(values: Mapping[str, str]) -> Iterator[None]:
-    """Environment variables for the processes that are started meanwhile."""
-    before = {name: os.environ.get(name) for name in values}
-    os.environ.update(values)
-    try:
-        yield
-    finally:
-        for name, value in before.items():
-            if value is None:
-                os.environ.pop(name, None)
-            else:
-                os.environ[name] = value
-
-
-_held: list[Study] = []  # in a worker process: the study it was started with
-
-
-def _begin(study: Study) -> None:
-    _held[:] = [study]
-    threading.Thread(target=_end_with_parent, daemon=True).start()
-
-
-def _end_with_parent() -> None:
-    """A process that was killed cannot stop its workers, so they watch it."""
-    parent = multiprocessing.parent_process()
-    if parent is not None:
-        parent.join()
-        os._exit(1)
-
-
-def _work(task: Task) -> Outcome:
-    return fit(_held[0], task)

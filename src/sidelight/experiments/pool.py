@@ -1,0 +1,105 @@
+"""Many independent tasks of one study on all cores, each in a process with one thread."""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import threading
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import ProcessPoolExecutor, as_completed
+from contextlib import contextmanager
+from typing import Any, TypeVar
+
+from sidelight.parallel.threads import thread_count
+
+# Linear algebra libraries read these when a process starts; their threads would get in the way of the other processes.
+ONE_THREAD = dict.fromkeys(("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"), "1")
+TOLD = 4  # progress is told so many times
+
+Report = Callable[[str], None]
+Study = TypeVar("Study")
+Task = TypeVar("Task")
+Outcome = TypeVar("Outcome")
+
+
+@contextmanager
+def pool(
+    function: Callable[[Study, Task], Outcome], study: Study, *, n_jobs: int, report: Report
+) -> Iterator[Callable[[Sequence[Task]], list[Outcome]]]:
+    """A function that does tasks on `n_jobs` processes (-1: all cores) and gives their outcomes in order.
+
+    `function` is one of a module; the study travels to every process once, so it is data.
+    """
+    count = thread_count(n_jobs)
+    if count == 1:
+        yield lambda tasks: [function(study, task) for task in tasks]
+        return
+    context = multiprocessing.get_context("spawn")  # a fork would copy threads in an unknown state
+    with (
+        _environment(ONE_THREAD),
+        ProcessPoolExecutor(count, mp_context=context, initializer=_begin, initargs=(function, study)) as workers,
+    ):
+
+        def run(tasks: Sequence[Task]) -> list[Outcome]:
+            futures = {workers.submit(_work, task): number for number, task in enumerate(tasks)}
+            outcomes: dict[int, Outcome] = {}
+            try:
+                for future in as_completed(futures):
+                    outcomes[futures[future]] = future.result()
+                    if len(tasks) > 5 * TOLD and len(outcomes) % (len(tasks) // TOLD) == 0:
+                        report(f"  {tasks[0]}: {len(outcomes)} of {len(tasks)} fits")
+            except BaseException:
+                workers.shutdown(wait=False, cancel_futures=True)
+                raise
+            return [outcomes[number] for number in range(len(tasks))]
+
+        yield run
+
+
+def carried_out(
+    function: Callable[[Study, Task], Outcome],
+    study: Study,
+    tasks: Sequence[Task],
+    *,
+    n_jobs: int,
+    report: Report,
+) -> list[Outcome]:
+    """The outcomes of some tasks, in their order."""
+    with pool(function, study, n_jobs=n_jobs, report=report) as run:
+        return run(tasks)
+
+
+@contextmanager
+def _environment(values: Mapping[str, str]) -> Iterator[None]:
+    """Environment variables for the processes that are started meanwhile."""
+    before = {name: os.environ.get(name) for name in values}
+    os.environ.update(values)
+    try:
+        yield
+    finally:
+        for name, value in before.items():
+            if value is None:
+                os.environ.pop(name, None)
+            else:
+                os.environ[name] = value
+
+
+_held: list[Any] = []  # in a worker process: the function and the study it was started with
+
+
+def _begin(function: Callable[[Study, Task], Outcome], study: Study) -> None:
+    _held[:] = [function, study]
+    threading.Thread(target=_end_with_parent, daemon=True).start()
+
+
+def _end_with_parent() -> None:
+    """A process that was killed cannot stop its workers, so they watch it."""
+    parent = multiprocessing.parent_process()
+    if parent is not None:
+        parent.join()
+        os._exit(1)
+
+
+def _work(task: Any) -> Any:
+    function, study = _held
+    return function(study, task)
