@@ -330,6 +330,18 @@ LEARNERS: dict[str, Entry] = {
 }
 
 
+def table() -> list[str]:
+    """The learners as lines of a Markdown table: what each minimises, needs, and how it stops (thesis Table 2.2).
+
+    >>> table()[0].startswith("| learner | learns from | minimises | inference |")
+    True
+    """
+    head = ("learner", "learns from", "minimises", "inference", "step size to tune", "stops by")
+    lines = [head, ("---",) * len(head)]
+    lines += [(f"`{name}`", *entry[1:]) for name, entry in LEARNERS.items()]
+    return ["| " + " | ".join(cell.replace("|", "\\|") for cell in line) + " |" for line in lines]
+
+
 def recipe_of(learner: str | Recipe) -> Recipe:
     """The recipe itself, or that of a name with its default options.
 
