@@ -1,0 +1,82 @@
+"""Every learner through the command line: train, evaluate, predict."""
+
+from __future__ import annotations
+
+import warnings
+from pathlib import Path
+
+import pytest
+
+from sidelight.commands.settings import choose_learner
+from sidelight.recipes import LEARNERS
+
+SENTENCES = [
+    ("the/D light/N is/V good/A", "a/D lamp/N shines/V"),
+    ("the/D sun/N shines/V", "light/N is/V good/A", "the/D good/A lamp/N is/V good/A"),
+]
+
+
+@pytest.fixture
+def gold(tmp_path: Path) -> Path:
+    text = ""
+    for sentences in SENTENCES * 3:
+        for sentence in sentences:
+            text += "".join(token.replace("/", "\t") + "\n" for token in sentence.split()) + "\n"
+    path = tmp_path / "gold.txt"
+    path.write_text(text)
+    return path
+
+
+@pytest.fixture
+def candidates(tmp_path: Path) -> Path:
+    text = ""
+    for sentences in SENTENCES * 3:
+        for sentence in sentences:
+            for token in sentence.split():
+                word, tag = token.split("/")
+                text += f"{word}\t{tag}|{'V' if tag != 'V' else 'N'}\n"
+            text += "\n"
+    path = tmp_path / "candidates.txt"
+    path.write_text(text)
+    return path
+
+
+SINGLE = {"one_against_rest"}  # for classes, not for sequences
+
+
+@pytest.mark.parametrize("name", [name for name in LEARNERS if name not in SINGLE])
+def test_every_learner_trains_from_gold(run, gold, name):
+    out = run("train", "--gold", gold, "--features", "words", "--learner", name, "--out", "m.sidelight", "--quiet")
+    assert out.out == ""
+    result = run("evaluate", "m.sidelight", gold)
+    assert "100.0" in result.out or float(result.out.split("%")[0].split()[-1]) > 70
+
+
+@pytest.mark.parametrize("name", ["cllp", "mms", "naive", "cl_svm", "partial_crf", "jlis", "latent_svm"])
+def test_learners_of_candidates_take_a_file_of_them(run, candidates, gold, name):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        run("train", "--candidates", candidates, "--features", "words", "--learner", name, "--out", "m.sidelight")
+    run("evaluate", "m.sidelight", gold)
+
+
+def test_options_of_a_learner_are_set_by_name(run, gold):
+    typed = ("--learner", "cllp", "--set", "discount=3", "--set", "solver=dual_coordinate")
+    run("train", "--gold", gold, *typed, "--out", "m.sidelight")
+    recipe = choose_learner("cllp", ["discount=3", "solver=dual_coordinate", "precision=4", "threshold=0.5"])
+    assert recipe.options.discount == 3.0 and recipe.options.solver == "dual_coordinate"
+
+
+@pytest.mark.parametrize(
+    ("typed", "message"),
+    [
+        (("--learner", "clp"), "--learner is 'clp'; there are jlis"),
+        (("--learner", "cllp", "--set", "dicsount=3"), "cllp has no option 'dicsount'; its options are: solver="),
+        (("--learner", "cllp", "--set", "discount=much"), "--set is 'discount=much'; the value is not a float"),
+        (("--learner", "perceptron", "--set", "k=3"), "perceptron has no option 'k'; its options are: none"),
+        (("--learner", "cllp", "--set", "discount=0.5"), "discount is 0.5; give a number above 1"),
+    ],
+)
+def test_bad_options_are_one_line(run, gold, typed, message):
+    found = run("train", "--gold", gold, *typed, "--out", "m.sidelight", code=2)
+    assert message in found.err and not Path("m.sidelight").exists()
