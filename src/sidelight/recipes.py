@@ -8,11 +8,12 @@ need, whether a step size must be tuned, and how they stop.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal, NamedTuple
 
 from sidelight.learners.candidates import CandidateOptions
 from sidelight.learners.naive_bayes import Events, NaiveBayesOptions
+from sidelight.learners.self_training import SelfTrainingOptions
 from sidelight.objective.candidates import Margins
 
 
@@ -43,9 +44,7 @@ class TransductiveMargins(LatentMargins):
 class SelfTraining(LatentMargins):
     """`self_training`."""
 
-    share: float = 0.2
-    confidence: float = 0.0
-    relabel: bool = True
+    options: SelfTrainingOptions = field(default_factory=SelfTrainingOptions)
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,18 +132,24 @@ def transductive_svm(*, anneal: int = 0) -> Recipe:
     return TransductiveMargins("transductive_svm", anneal=anneal)
 
 
-def self_training(*, share: float = 0.2, confidence: float = 0.0, relabel: bool = True) -> Recipe:
+def self_training(
+    *, share: float = 0.2, measure: str = "tokens", confidence: float = 0.0, relabel: bool = True
+) -> Recipe:
     """Self-training: the model labels inputs and learns from those it is surest of (Yarowsky 1995).
 
     At most a `share` of the pool is taken after each training, 1 for all at once, and nothing with a lower
-    `confidence` (score of the best output less that of the second best, per token). `relabel`: what was taken is
-    labelled anew each time.
+    `confidence`: by how much the best output beats the best one that has another label at a token, the mean over
+    tokens (`measure` "tokens"), or the second best output, divided by the number of tokens ("output"; for order 2).
+    `relabel`: what was taken is labelled anew each time.
     """
+    if measure not in ("tokens", "output"):
+        raise ValueError(f"measure is {measure!r}; give 'tokens' or 'output'")
     if not 0.0 < share <= 1.0:
         raise ValueError(f"share is {share}; give a number above 0 and up to 1")
     if not confidence >= 0.0:
         raise ValueError(f"confidence is {confidence}; give a number that is not negative")
-    return SelfTraining("self_training", share=share, confidence=confidence, relabel=relabel)
+    options = SelfTrainingOptions(share, "output" if measure == "output" else "tokens", confidence, relabel)
+    return SelfTraining("self_training", options=options)
 
 
 def naive_bayes(*, events: str = "multinomial", smoothing: float = 1.0, prior: bool = True) -> Recipe:

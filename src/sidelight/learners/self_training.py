@@ -22,7 +22,6 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from sidelight.arrays import Floats, Ids, Ints
 from sidelight.learners.learner import State
@@ -30,7 +29,7 @@ from sidelight.learners.margin import MarginOptions
 from sidelight.learners.plane_state import plane_state, restored_plane
 from sidelight.learners.stopping import MAX_COMPLETIONS, MAX_ROUNDS, NO_FALL, NOTHING_LEFT
 from sidelight.objective.completion import LatentProblem
-from sidelight.objective.confidence import confidence, has_choice
+from sidelight.objective.confidence import Measure, confidence
 from sidelight.objective.cuts import Terms
 from sidelight.objective.margin import ChainBatch, SilentTerms, StackedTerms
 from sidelight.records import Round
@@ -43,6 +42,7 @@ class SelfTrainingOptions:
     """What to take, and when to stop."""
 
     share: float = 0.2  # of the pool, at most, taken after each training; 1 takes all at once
+    measure: Measure = "tokens"  # of confidence
     confidence: float = 0.0  # inputs with a lower one are not taken
     relabel: bool = True
     margin: MarginOptions = field(default_factory=MarginOptions)
@@ -60,7 +60,6 @@ class SelfTrainingLearner:
     solver: CuttingPlane
     rng: np.random.Generator
     pool: ChainBatch  # within what it admits
-    choice: NDArray[np.bool_]  # [N of pool] inputs with more than one output
     name: str = "self_training"
     taken: Ints = field(default_factory=lambda: np.zeros(0, dtype=np.int64))  # in the order of taking
     targets: Ids = field(default_factory=lambda: np.zeros(0, dtype=np.int32))  # [T of taken]
@@ -94,7 +93,7 @@ class SelfTrainingLearner:
         pool, admitted = problem.latent.terms.batch, problem.latent.admitted
         if admitted is not None:
             pool = replace(pool, space=pool.space.inside(admitted))
-        self = cls(problem, options, solver, np.random.default_rng(margin.seed), pool, has_choice(pool), name)
+        self = cls(problem, options, solver, np.random.default_rng(margin.seed), pool, name)
         if start is not None:
             solver.new_problem(self._problem(), start)
             self._next()
@@ -211,7 +210,7 @@ class SelfTrainingLearner:
         if len(left) == 0:
             return left
         own = Paths(found.labels[self.pool.rows.tokens_of(left)], found.values[left], found.targets)
-        sure = confidence(self.pool.take(left), weights, own, choice=self.choice[left])
+        sure = confidence(self.pool.take(left), weights, own, measure=self.options.measure)
         first = np.argsort(-sure, kind="stable")[: int(np.ceil(self.options.share * len(self.pool)))]
         return np.sort(left[first[sure[first] >= self.options.confidence]])
 

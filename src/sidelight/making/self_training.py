@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from sidelight.errors import DataError
 from sidelight.learners.margin import MarginLearner
-from sidelight.learners.self_training import SelfTrainingLearner, SelfTrainingOptions
+from sidelight.learners.self_training import SelfTrainingLearner
 from sidelight.making import margin
 from sidelight.making.given import Given
 from sidelight.recipes import SelfTraining, TransductiveMargins
@@ -18,7 +18,9 @@ def make(given: Given, recipe: SelfTraining) -> SelfTrainingLearner:
     """The learner for `self_training`."""
     given.only(KINDS)
     _needs_gold(given)
-    options = SelfTrainingOptions(recipe.share, recipe.confidence, recipe.relabel, margin.options_of(given))
+    if given.layout.order == 2 and recipe.options.measure == "tokens":
+        raise ValueError("order is 2, where confidence has the measure 'output'; give self_training(measure='output')")
+    options = replace(recipe.options, margin=margin.options_of(given))
     return SelfTrainingLearner.fresh(
         margin.problem_of(given),
         options,

@@ -1,40 +1,63 @@
-"""How sure weights are of the best output: by how much it beats the next best one.
+"""How sure weights are of the best output ŷ of an input, with Y its admitted outputs and s(y) = w·Φ(x, y).
 
-    confidence(x) = (max_{y ∈ Y} s(y) − max_{y ∈ Y, y ≠ ŷ} s(y)) / |x|,        ŷ the best output in Y,  s(y) = w·Φ(x, y)
+    output    (s(ŷ) − max_{y ∈ Y, y ≠ ŷ} s(y)) / |x|                    by how much ŷ beats the next best output
+    tokens    mean over t of  s(ŷ) − max_{y ∈ Y, y_t ≠ ŷ_t} s(y)        by how much it beats the best one with another
+                                                                        label at t, for the tokens t that may have one
 
-per token, so that long inputs compare with short ones. The second maximum is over the labelings of Y in which at least
-one token leaves the label that ŷ gives it. An input with one output alone is certain: its confidence is infinite.
+For classes both are the same. For sequences the first is that of the least certain token alone, divided by the length;
+where labels are few the second says more about how many tokens are right. An input with one output alone is certain:
+its confidence is infinite.
 """
 
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
 from sidelight.arrays import Bytes, Floats, Ids
+from sidelight.errors import Intractable
+from sidelight.features.rows import scores
 from sidelight.objective.margin import ChainBatch
-from sidelight.spaces import Paths
+from sidelight.spaces import ChainSpace, Paths
+from sidelight.spaces.chain_margins import token_margins
+
+Measure = Literal["tokens", "output"]
 
 
-def has_choice(batch: ChainBatch) -> NDArray[np.bool_]:
-    """Whether an input has more than one output. # [N]"""
-    some = batch.space.random(np.random.default_rng(0), n_jobs=batch.n_jobs)
-    return batch.space.outside(_only(some, batch.layout.n_labels)).feasible(n_jobs=batch.n_jobs)
+def confidence(batch: ChainBatch, weights: Floats, best: Paths, *, measure: Measure = "tokens") -> Floats:
+    """The confidence in the best outputs of a batch under the weights. # [N]
+
+    Raises `Intractable` for the measure "tokens" of second-order chains.
+    """
+    return _of_tokens(batch, weights) if measure == "tokens" else _of_output(batch, weights, best)
 
 
-def confidence(batch: ChainBatch, weights: Floats, best: Paths, *, choice: NDArray[np.bool_] | None = None) -> Floats:
-    """The confidence in the best outputs of a batch under the weights; `choice` is what `has_choice` says. # [N]"""
-    open_ones = np.flatnonzero(has_choice(batch) if choice is None else choice)
-    out = np.full(len(batch), np.inf)
-    labels, part = best.labels, batch
+def _of_tokens(batch: ChainBatch, weights: Floats) -> Floats:
+    if not isinstance(batch.space, ChainSpace):
+        raise Intractable("the confidence of tokens is known for first-order chains only; use the measure 'output'")
+    margins = token_margins(batch.space, scores(batch.rows, batch.layout, weights), n_jobs=batch.n_jobs)
+    firsts = batch.rows.starts[:-1]
+    if not len(firsts):
+        return np.zeros(0)
+    open_ones = np.isfinite(margins)
+    counts = np.add.reduceat(open_ones.astype(np.float64), firsts)
+    totals = np.add.reduceat(np.where(open_ones, margins, 0.0), firsts)
+    means: Floats = totals / np.maximum(counts, 1.0)
+    return np.where(counts > 0, means, np.inf)
+
+
+def _of_output(batch: ChainBatch, weights: Floats, best: Paths) -> Floats:
+    space = batch.space.outside(_only(best.labels, batch.layout.n_labels))
+    open_ones = np.flatnonzero(space.feasible(n_jobs=batch.n_jobs))
+    others = replace(batch, space=space)
     if len(open_ones) < len(batch):
-        labels, part = labels[batch.rows.tokens_of(open_ones)], batch.take(open_ones)
-    if len(part):
-        others = replace(part, space=part.space.outside(_only(labels, batch.layout.n_labels)))
+        others = others.take(open_ones)
+    out = np.full(len(batch), np.inf)
+    if len(others):
         ahead = best.values[open_ones] - others.best(weights).values
-        out[open_ones] = np.maximum(ahead, 0.0) / part.rows.lengths
+        out[open_ones] = np.maximum(ahead, 0.0) / others.rows.lengths
     return out
 
 
