@@ -24,6 +24,7 @@ from sidelight.features import Matrix, WithDense
 from sidelight.model import Model
 from sidelight.model_file import load_model, save_model
 from sidelight.records import Round
+from sidelight.segment_tagger import SegmentTagger
 
 __version__ = "0.1.0"
 
@@ -43,6 +44,7 @@ __all__ = [
     "NotFitted",
     "Partial",
     "Round",
+    "SegmentTagger",
     "SidelightError",
     "Tagger",
     "Unlabeled",
