@@ -287,8 +287,8 @@ class Tagger(_Estimator):
     - order: 2 gives every three labels in a row a weight, beside those of two. Time grows with the cube of the number
       of labels, or of candidates where inference is among these; not for the perceptron.
     - states: hidden states of every label, or {label: how many}: a label is then a coarse name for them. Weights are
-      over states, costs and outputs over labels. With "jlis", "latent_svm", "transductive_svm", "cllp" and "mms"; since
-      learning begins with states at random, see the `restarts` of `recipes.latent_svm`.
+      over states, costs and outputs over labels. With "jlis", "latent_svm", "transductive_svm", "cllp", "mms" and
+      "partial_crf"; learning begins with states at random, so see the `restarts` of `recipes.latent_svm`.
     - tolerance: relative duality gap at which a convex problem counts as solved; violation: ε of new cuts.
     - decrease: ν, the relative fall of the objective at which completions end; max_completions, max_rounds: limits.
     - patience: see the `validation` of `fit`.

@@ -10,7 +10,16 @@ from typing import Any
 import numpy as np
 
 from sidelight.features import FeatureSet
-from sidelight.recipes import AllLabelings, CandidateMargins, LatentMargins, Picked, Recipe, SelfTraining, recipe_of
+from sidelight.recipes import (
+    AllLabelings,
+    CandidateMargins,
+    LatentMargins,
+    LogLinear,
+    Picked,
+    Recipe,
+    SelfTraining,
+    recipe_of,
+)
 
 DEFAULT_PRICES: dict[str, float] = {"gold": 1.0, "partial": 1.0, "candidates": 1.0, "companion": 1.0, "unlabeled": 0.1}
 SECOND_ORDER = (LatentMargins, CandidateMargins, Picked, AllLabelings)  # recipes that learn second-order weights
@@ -82,7 +91,7 @@ class Settings:
             if isinstance(count, bool) or not isinstance(count, (int, np.integer)) or count < 1:
                 raise ValueError(f"states is {self.states!r}; give a whole number from 1 on, or one for each label")
         if max(given, default=1) > 1 and not _takes_states(self.recipe):
-            raise ValueError(f"the {self.recipe.name} has no hidden states; use latent_svm")
+            raise ValueError(f"the {self.recipe.name} has no hidden states; use latent_svm or partial_crf")
 
     @property
     def recipe(self) -> Recipe:
@@ -103,4 +112,4 @@ def _takes_states(recipe: Recipe) -> bool:
     """Whether a learner completes the states of labels; the others must know all of a target."""
     if isinstance(recipe, LatentMargins):
         return not recipe.gold_only and not isinstance(recipe, SelfTraining)
-    return isinstance(recipe, CandidateMargins)
+    return isinstance(recipe, CandidateMargins) or (isinstance(recipe, LogLinear) and not recipe.gold_only)

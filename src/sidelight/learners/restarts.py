@@ -184,17 +184,11 @@ def _objective(record: Round) -> float:
 
 
 def jlis_restarts(
-    problem: LatentProblem,
-    options: MarginOptions,
-    *,
-    size: int,
-    count: int,
-    n_jobs: int | None = None,
-    name: str = "jlis",
+    problem: LatentProblem, options: MarginOptions, *, size: int, count: int, n_jobs: int | None = None
 ) -> Restarts:
     """J-LIS from `count` random first completions, with seeds from that of the options on and ties always random."""
 
     def make(seed: int) -> MarginLearner:
-        return MarginLearner.fresh(problem, replace(options, random_ties=True, seed=seed), size=size, name=name)
+        return MarginLearner.fresh(problem, replace(options, random_ties=True, seed=seed), size=size)
 
     return Restarts(make, range(options.seed, options.seed + count), n_jobs=n_jobs)

@@ -35,8 +35,8 @@ class Given:
     go_on: bool = False  # stay near them: `partial_fit`
 
     def batch(self, which: Ints) -> ChainBatch:
-        """Some of the inputs with the space of their outputs."""
-        rows = self.rows if len(which) == len(self.rows) else self.rows.take(which)
+        """Some of the inputs, in any order, with the space of their outputs."""
+        rows = self.rows if np.array_equal(which, np.arange(len(self.rows))) else self.rows.take(which)
         return ChainBatch.of(rows, self.layout, allowed=self.allowed, n_jobs=self.settings.n_jobs)
 
     def prices(self) -> Floats:

@@ -1,6 +1,12 @@
-"""CRFs: from Gold, and from whatever says which labels a token may have."""
+"""CRFs: from Gold, and from whatever says which labels a token may have.
+
+Gold whose labels have several hidden states admits all of these: a CRF with hidden states (Quattoni et al. 2007;
+Morency, Quattoni and Darrell 2007), which is no longer convex.
+"""
 
 from __future__ import annotations
+
+import numpy as np
 
 from sidelight.arrays import Ints
 from sidelight.errors import DataError, Intractable
@@ -12,6 +18,7 @@ from sidelight.solvers.lbfgs import LbfgsOptions
 from sidelight.spaces import ChainSpace
 
 MOST_ROUNDS = 1000
+START = 0.1  # standard deviation of the first weights where labels have several states
 
 
 def make(given: Given, recipe: LogLinear) -> LikelihoodLearner:
@@ -26,18 +33,21 @@ def make(given: Given, recipe: LogLinear) -> LikelihoodLearner:
     options = LikelihoodOptions(
         MOST_ROUNDS if settings.max_rounds is None else settings.max_rounds, LbfgsOptions(l1=recipe.l1)
     )
-    return LikelihoodLearner.fresh(problem, options, start=given.start, name=recipe.name)
+    start = given.start
+    if start is None and given.labels.hidden:  # at zero the states of a label are equals, and would stay so
+        start = np.random.default_rng(settings.seed).normal(scale=START, size=given.layout.size)
+    return LikelihoodLearner.fresh(problem, options, start=start, name=recipe.name)
 
 
 def _inputs(given: Given) -> list[Labelled]:
     """Gold, and what has candidates; unlabelled inputs have nothing to say to a likelihood."""
     encoded, prices = given.encoded, given.prices()
     found = []
-    gold = encoded.of_kind("gold")
+    gold, hidden = encoded.gold()
     if len(gold):
         targets = encoded.targets[given.rows.tokens_of(gold)]
         found.append(Labelled(given.rows.take(gold), _space(given, gold), prices[gold], targets=targets))
-    partly = encoded.of_kind("partial", "candidates")
+    partly = np.concatenate([hidden, encoded.of_kind("partial", "candidates")])
     if len(partly) and encoded.admitted is not None:
         admitted = encoded.admitted[given.rows.tokens_of(partly)]
         found.append(Labelled(given.rows.take(partly), _space(given, partly), prices[partly], admitted=admitted))

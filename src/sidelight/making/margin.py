@@ -14,7 +14,7 @@ from sidelight.arrays import NO_FLOATS, Ints
 from sidelight.errors import Intractable
 from sidelight.learners import Learner
 from sidelight.learners.margin import MarginLearner, MarginOptions
-from sidelight.learners.restarts import jlis_restarts
+from sidelight.learners.restarts import Restarts
 from sidelight.making.given import Given
 from sidelight.objective.completion import Latent, LatentProblem, Positive
 from sidelight.objective.margin import ChainBatch, NegativeTerms, TargetTerms
@@ -45,9 +45,7 @@ def problem_of(given: Given) -> LatentProblem:
     """The four groups of terms."""
     encoded, rows = given.encoded, given.rows
     costs, prices, sizes = given.costs(), given.prices(), given.sizes()
-    gold = encoded.of_kind("gold")
-    open_state = np.minimum.reduceat(encoded.targets, rows.starts[:-1])[gold] < 0  # some label has several
-    hidden, gold = gold[open_state], gold[~open_state]
+    gold, hidden = encoded.gold()
     latent = np.concatenate([hidden, encoded.of_kind("partial", "candidates", "unlabeled")])
     negative = np.flatnonzero(encoded.answers == -1)
     positive = np.flatnonzero(encoded.answers == 1)
@@ -81,14 +79,14 @@ def make(given: Given, recipe: LatentMargins) -> Learner:
         if given.start is not None:
             raise ValueError("restarts begin at random, not from earlier weights; leave warm_start out")
         alone = replace(given, settings=replace(given.settings, n_jobs=1))  # each run on one thread, runs abreast
-        return jlis_restarts(
-            problem_of(alone),
-            options_of(given),
-            size=given.layout.size,
-            count=recipe.restarts,
-            n_jobs=given.settings.n_jobs,
-            name=recipe.name,
-        )
+        problem, options, size = problem_of(alone), options_of(given), given.layout.size
+
+        def one(seed: int) -> MarginLearner:
+            return MarginLearner.fresh(
+                problem, replace(options, random_ties=True, seed=seed), size=size, name=recipe.name
+            )
+
+        return Restarts(one, range(options.seed, options.seed + recipe.restarts), n_jobs=given.settings.n_jobs)
     return MarginLearner.fresh(
         problem_of(given),
         options_of(given),

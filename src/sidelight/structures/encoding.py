@@ -37,6 +37,12 @@ class Encoded:
         """The inputs of these kinds."""
         return np.array([i for i, kind in enumerate(self.kinds) if kind in kinds], dtype=np.int64)
 
+    def gold(self) -> tuple[Ints, Ints]:
+        """Gold that says everything, and Gold with a label of several states."""
+        found = self.of_kind("gold")
+        hidden = np.minimum.reduceat(self.targets, self.starts[:-1])[found] < 0
+        return found[~hidden], found[hidden]
+
 
 def labels_in(evidence: Sequence[Evidence], *, sequences: bool) -> list[Any]:
     """Every label that the evidence names, in order of appearance."""

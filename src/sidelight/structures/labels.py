@@ -141,6 +141,13 @@ class StateSet(LabelSet):
         """The states of a known label."""
         return self.members[label]
 
+    def encode(self, labels: Sequence[Any]) -> Ids:
+        """Numbers of labels that are all known and have one state; raises `DataError` for others."""
+        for label in labels:
+            if self.number[label] < 0:
+                raise DataError(f"the label {label!r} has several states, not one number", remedy="use its mask")
+        return np.array([self.number[label] for label in labels], dtype=np.int32)
+
     def decode(self, numbers: Ids) -> list[Any]:
         """Labels of states."""
         labels = [state.label for state in self.names]
