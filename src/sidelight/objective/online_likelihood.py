@@ -154,7 +154,7 @@ def _collect(ptr: Ints, columns: Ids, spread: Ids, table: Floats, pairs: Floats)
 
 
 @kernel
-def _token_scores(
+def token_scores(
     t: int,
     wide_ptr: Ints,
     codes: Ids,
@@ -299,7 +299,7 @@ def _epoch(
         certain = True
         for t in range(count):
             row = scores[t]
-            _token_scores(first + t, *entries, table, pair_weights, dense_weights, shift, scale, total, row)
+            token_scores(first + t, *entries, table, pair_weights, dense_weights, shift, scale, total, row)
             certain = certain and targets[first + t] >= 0
         gathered[:] = 0.0
         moves[:] = 0.0

@@ -1,0 +1,100 @@
+"""Exponentiated gradient on the dual of log-linear and max-margin learning.
+
+The problem:  max_α D(α) over one distribution α_i per example; see `objective.chain_duals` for D, for the primal P that
+it bounds from below, and for the weights w(α). The step on a distribution is multiplicative,
+
+    α_i'(y) ∝ α_i(y) exp(η / C_i · ∂D / ∂α_i(y)),
+
+so it stays a distribution, and where D is smooth (log-loss) it converges linearly.
+
+Online: one example after another in random order, w moving with each; every example has a step size of its own, halved
+until D rises and growing by a twentieth when it has. Batch: all examples at once with one step size, treated likewise.
+So D never falls. After every epoch w(α), D(α) and P(w) are computed afresh; P − D bounds how far both are from the
+optimum. Stops when the best P and D so far differ by at most tolerance · P. (Collins, Globerson, Koo, Carreras and
+Bartlett 2008.)
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Generic, Protocol, TypeVar
+
+import numpy as np
+
+from sidelight.arrays import Floats, Ints
+
+State = TypeVar("State")
+Given = TypeVar("Given", contravariant=True)
+
+
+class DualProblem(Protocol[Given]):
+    """A dual whose variables, of whatever form, are kept in a state."""
+
+    def __len__(self) -> int: ...
+
+    def settled(self, potentials: Given) -> tuple[Floats, float]:
+        """w(α) and D(α), computed afresh."""
+        ...
+
+    def primal(self, weights: Floats) -> float:
+        """P(w)."""
+        ...
+
+    def sweep(self, order: Ints, potentials: Given, weights: Floats) -> tuple[float, int]:
+        """Visit the examples in this order; returns by how much D rose, and how many trials were thrown away."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class DualProgress:
+    """What an epoch reached."""
+
+    primal: float  # of the weights now
+    dual: float
+    wasted: int  # trials that did not raise the dual
+
+
+@dataclass(slots=True)
+class ExponentiatedGradient(Generic[State]):
+    """The state of a run."""
+
+    potentials: State
+    weights: Floats  # w(α)
+    dual: float
+    best: Floats  # weights with the lowest primal so far
+    best_primal: float
+
+    @classmethod
+    def fresh(cls, problem: DualProblem[State], potentials: State) -> ExponentiatedGradient[State]:
+        """A run that begins at some distributions."""
+        weights, dual = problem.settled(potentials)
+        return cls(potentials, weights, dual, weights, problem.primal(weights))
+
+    @property
+    def gap(self) -> float:
+        return self.best_primal - self.dual
+
+    def finished(self, tolerance: float) -> bool:
+        """Whether the gap is small enough."""
+        return self.gap <= max(tolerance * abs(self.best_primal), 1e-12)
+
+    def epoch(self, problem: DualProblem[State], rng: np.random.Generator) -> DualProgress:
+        """One pass over the examples."""
+        _, wasted = problem.sweep(rng.permutation(len(problem)), self.potentials, self.weights)
+        self.weights, self.dual = problem.settled(self.potentials)
+        primal = problem.primal(self.weights)
+        if primal < self.best_primal:
+            self.best, self.best_primal = self.weights, primal
+        return DualProgress(primal, self.dual, wasted)
+
+    def state(self) -> tuple[dict[str, Any], dict[str, Floats]]:
+        """All but the potentials."""
+        return {"dual": self.dual, "best_primal": self.best_primal}, {"weights": self.weights, "best": self.best}
+
+    @classmethod
+    def restored(
+        cls, potentials: State, numbers: dict[str, Any], arrays: dict[str, Floats]
+    ) -> ExponentiatedGradient[State]:
+        """The run that had this state."""
+        weights, best = arrays["weights"].copy(), arrays["best"].copy()
+        return cls(potentials, weights, numbers["dual"], best, numbers["best_primal"])
