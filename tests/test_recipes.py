@@ -48,3 +48,16 @@ def test_a_recipe_is_a_parameter_like_any_other():
     again = clone(tagger)
     assert again.get_params()["learner"] == recipes.cllp(discount=3.0)
     assert again.set_params(learner="crf").learner == "crf"
+
+
+def test_public_names_are_loaded_when_used():
+    import subprocess
+    import sys
+
+    code = (
+        "import sys, sidelight; assert 'numba' not in sys.modules; [getattr(sidelight, n) for n in sidelight.__all__]"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True)
+    with pytest.raises(AttributeError, match="no attribute 'Taggre'"):
+        sl.Taggre  # noqa: B018
+    assert "SegmentTagger" in dir(sl)

@@ -1,32 +1,68 @@
 """Structured predictors learned from whatever supervision there is."""
 
-from sidelight import features, recipes
-from sidelight.describe import describe
-from sidelight.errors import DataError, Infeasible, Intractable, ModelFileError, NotFitted, SidelightError
-from sidelight.estimators import Classifier, Tagger
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+from sidelight.describe import describe  # at once: modules of the same names would hide these functions
 from sidelight.evaluate import compare, evaluate
-from sidelight.evidence import (
-    Candidates,
-    Chunk,
-    Companion,
-    Evidence,
-    Gold,
-    Partial,
-    Unlabeled,
-    candidates,
-    companion,
-    gold,
-    partial,
-    shuffled,
-    unlabeled,
-)
-from sidelight.features import Matrix, WithDense
-from sidelight.model import Model
-from sidelight.model_file import load_model, save_model
-from sidelight.records import Round
-from sidelight.segment_tagger import SegmentTagger
+
+if TYPE_CHECKING:
+    from sidelight import features, recipes
+    from sidelight.errors import DataError, Infeasible, Intractable, ModelFileError, NotFitted, SidelightError
+    from sidelight.estimators import Classifier, Tagger
+    from sidelight.evidence import (
+        Candidates,
+        Chunk,
+        Companion,
+        Evidence,
+        Gold,
+        Partial,
+        Unlabeled,
+        candidates,
+        companion,
+        gold,
+        partial,
+        shuffled,
+        unlabeled,
+    )
+    from sidelight.features import Matrix, WithDense
+    from sidelight.features.segments import SegmentFeatures
+    from sidelight.model import Model
+    from sidelight.model_file import load_model, save_model
+    from sidelight.records import Round
+    from sidelight.segment_tagger import SegmentTagger
 
 __version__ = "0.1.0"
+
+_PLACES = {  # where each public name lives; a module is loaded when one of its names is first used
+    "sidelight": ("features", "recipes"),
+    "sidelight.errors": ("DataError", "Infeasible", "Intractable", "ModelFileError", "NotFitted", "SidelightError"),
+    "sidelight.estimators": ("Classifier", "Tagger"),
+    "sidelight.evidence": (
+        "Candidates",
+        "Chunk",
+        "Companion",
+        "Evidence",
+        "Gold",
+        "Partial",
+        "Unlabeled",
+        "candidates",
+        "companion",
+        "gold",
+        "partial",
+        "shuffled",
+        "unlabeled",
+    ),
+    "sidelight.features": ("Matrix", "WithDense"),
+    "sidelight.features.segments": ("SegmentFeatures",),
+    "sidelight.model": ("Model",),
+    "sidelight.model_file": ("load_model", "save_model"),
+    "sidelight.records": ("Round",),
+    "sidelight.segment_tagger": ("SegmentTagger",),
+}
+_PLACE_OF = {name: place for place, names in _PLACES.items() for name in names}
 
 __all__ = [
     "Candidates",
@@ -44,6 +80,7 @@ __all__ = [
     "NotFitted",
     "Partial",
     "Round",
+    "SegmentFeatures",
     "SegmentTagger",
     "SidelightError",
     "Tagger",
@@ -63,3 +100,17 @@ __all__ = [
     "shuffled",
     "unlabeled",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _PLACE_OF:
+        raise AttributeError(f"module 'sidelight' has no attribute {name!r}")
+    place = _PLACE_OF[name]
+    found = importlib.import_module(f"sidelight.{name}" if place == "sidelight" else place)
+    value = found if place == "sidelight" else getattr(found, name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})
