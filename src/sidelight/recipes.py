@@ -133,7 +133,7 @@ def transductive_svm(*, anneal: int = 0) -> Recipe:
 
 
 def self_training(
-    *, share: float = 0.2, measure: str = "tokens", confidence: float = 0.0, relabel: bool = True
+    *, share: float = 0.5, measure: str = "tokens", confidence: float = 0.0, relabel: bool = True
 ) -> Recipe:
     """Self-training: the model labels inputs and learns from those it is surest of (Yarowsky 1995).
 

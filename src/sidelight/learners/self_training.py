@@ -41,7 +41,7 @@ from sidelight.spaces import Paths
 class SelfTrainingOptions:
     """What to take, and when to stop."""
 
-    share: float = 0.2  # of the pool, at most, taken after each training; 1 takes all at once
+    share: float = 0.5  # of the pool, at most, taken after each training; 1 takes all at once
     measure: Measure = "tokens"  # of confidence
     confidence: float = 0.0  # inputs with a lower one are not taken
     relabel: bool = True

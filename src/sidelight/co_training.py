@@ -1,0 +1,340 @@
+"""Co-training: two views of the same inputs teach each other (Blum and Mitchell 1998).
+
+Two estimators that see different features learn from the same labelled inputs. Then, round by round, each labels the
+unlabelled inputs it is surest of (`objective.confidence`) for the other, and both learn again. If either view is enough
+to tell the label, and they are independent given the label, what one is sure of is as good as a random example to the
+other. Brefeld and Scheffer (2006) took this to structures: there as here, agreement on unlabelled inputs is the sign
+that it works.
+
+Stops when neither view has labels to give, when the share of tokens that both label alike has not risen for `patience`
+rounds, or after `max_rounds`. The result is the pair of models that agreed most.
+"""
+
+from __future__ import annotations
+
+import inspect
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from itertools import pairwise
+from typing import Any, Self
+
+import numpy as np
+
+from sidelight.arrays import Floats, Ids, Ints
+from sidelight.data.checks import check_evidence
+from sidelight.errors import DataError, NotFitted
+from sidelight.estimators import Classifier, Tagger
+from sidelight.evidence import Evidence, Gold, Unlabeled
+from sidelight.features.rows import LinearScores, scores
+from sidelight.model import Model
+from sidelight.objective.confidence import Measure, confidence
+from sidelight.objective.margin import ChainBatch
+from sidelight.spaces import Transitions, space_of
+
+View = Callable[[Any], Any]  # what an estimator sees of an input
+NO_LABELS = "neither view has labels to give"
+NO_RISE = "the agreement no longer improves"
+MAX_ROUNDS = "max_rounds"
+
+
+@dataclass(frozen=True, slots=True)
+class CoRound:
+    """Both views have learned once more."""
+
+    number: int
+    seconds: float  # since training began
+    from_first: int  # inputs that the second view has by now learned with labels of the first
+    from_second: int  # and the other way round
+    agreement: float  # share of the tokens of unlabelled inputs that both label alike
+    last: bool = False
+    stopped: str | None = None  # why training ends, in the last round
+
+
+class CoTraining:
+    """Two taggers, or two classifiers, with different features that label inputs for each other.
+
+    Parameters:
+
+    - first, second: the estimators, both `Tagger` or both `Classifier`; they are copied, not changed.
+    - views: two functions of an input, what each estimator sees of it; None where their features make the difference.
+    - share: of the unlabelled inputs, at most, that a view labels for the other in a round. Classifiers label that
+      share of the inputs of every class they predict, so that no class takes over.
+    - measure: of confidence, "tokens" or "output"; "output" for taggers of order 2.
+    - confidence: inputs with a lower one are not labelled for the other view.
+    - weight: what an input with labels of the other view counts, against 1 for Gold.
+    - max_rounds, patience: see above; callbacks: functions of a `CoRound`.
+
+    After `fit`: `first_` and `second_` are the fitted estimators, `rounds_` the rounds.
+
+    >>> from operator import itemgetter
+    >>> labelled = [Gold((["sun"], ["bright"]), "day"), Gold((["moon"], ["dark"]), "night")]
+    >>> both = CoTraining(Classifier(), Classifier(), views=(itemgetter(0), itemgetter(1)))
+    >>> both.fit([*labelled, Unlabeled((["sun"], ["blue"]))]).predict([(["stars"], ["blue"])])
+    ['day']
+    """
+
+    def __init__(
+        self,
+        first: Tagger | Classifier,
+        second: Tagger | Classifier,
+        *,
+        views: tuple[View, View] | None = None,
+        share: float = 0.1,
+        measure: Measure = "tokens",
+        confidence: float = 0.0,
+        weight: float = 1.0,
+        max_rounds: int = 20,
+        patience: int = 3,
+        callbacks: Sequence[Callable[[CoRound], None]] = (),
+    ) -> None:
+        self.first = first
+        self.second = second
+        self.views = views
+        self.share = share
+        self.measure = measure
+        self.confidence = confidence
+        self.weight = weight
+        self.max_rounds = max_rounds
+        self.patience = patience
+        self.callbacks = callbacks
+
+    def fit(self, evidence: Any, y: Any = None) -> Self:
+        """Learn from evidence with Gold and Unlabeled, or from inputs and outputs, where None is an unlabelled input.
+
+        Evidence of other kinds is given to both estimators as it is. Raises `DataError` where there is nothing
+        labelled or nothing unlabelled.
+        """
+        self._check_parameters()
+        known, pool = self._split(evidence, y)
+        self.first_, self.second_ = (type(one)(**one.get_params()) for one in (self.first, self.second))
+        self.rounds_: list[CoRound] = []
+        began, best, idle = time.perf_counter(), -1.0, 0
+        lessons: tuple[dict[int, Any], dict[int, Any]] = {}, {}  # for the first and for the second view
+        models: tuple[Model, Model] | None = None
+        while not self.rounds_ or not self.rounds_[-1].last:
+            number = len(self.rounds_) + 1
+            for view, own in enumerate(lessons):
+                taught = [Gold(pool[i], label, weight=self.weight) for i, label in own.items()]
+                self._estimators[view].fit(self._seen(view, [*known, *taught]))
+            self._check_labels()
+            guesses = [self._label(view, pool) for view in (0, 1)]
+            agreement = float(np.mean(guesses[0].labels == guesses[1].labels))
+            idle = 0 if agreement > best else idle + 1
+            if agreement >= best:  # of equal ones the later, which have learned more
+                best, models = agreement, (self.first_.model_, self.second_.model_)
+            counts = len(lessons[1]), len(lessons[0])
+            stopped = NO_RISE if idle >= self.patience else MAX_ROUNDS if number >= self.max_rounds else None
+            if stopped is None and not self._teach(guesses, lessons):
+                stopped = NO_LABELS
+            seconds = time.perf_counter() - began
+            self.rounds_.append(CoRound(number, seconds, *counts, agreement, stopped is not None, stopped))
+            for callback in self.callbacks:
+                callback(self.rounds_[-1])
+        assert models is not None
+        self.first_.model_, self.second_.model_ = models
+        return self
+
+    def predict(self, xs: Any, *, view: str | None = None) -> list[Any]:
+        """The best output of each input by the sum of both scores, or of one `view` alone, "first" or "second"."""
+        if view not in (None, "first", "second"):
+            raise ValueError(f"view is {view!r}; give 'first', 'second' or None for both")
+        models = self._fitted()
+        if view is not None:
+            number = ("first", "second").index(view)
+            return self._estimators[number].predict(self._inputs(number, xs))
+        batches = [model.batch(self._inputs(i, xs), n_jobs=self.first.n_jobs) for i, model in enumerate(models)]
+        if not len(batches[0]):
+            return []
+        return _decoded(models[0], _best_of_sum(batches, models), batches[0].rows.starts)
+
+    def score(self, xs: Any, y: Any = None, *, view: str | None = None) -> float:
+        """Token accuracy between 0 and 1 (for classes: accuracy), of inputs and outputs or of the Gold in evidence."""
+        if y is None:
+            pieces = [piece for piece in xs if isinstance(piece, Gold)]
+            if not pieces:
+                raise DataError("nothing to score", remedy="give outputs, or evidence with Gold")
+            xs, y = [piece.x for piece in pieces], [piece.y for piece in pieces]
+        right = total = 0
+        for guess, truth in zip(self.predict(xs, view=view), y):
+            pairs = list(zip(guess, truth)) if self._sequences else [(guess, truth)]
+            right += sum(a == b for a, b in pairs)
+            total += len(pairs)
+        return right / total if total else 0.0
+
+    @property
+    def classes_(self) -> list[Any]:
+        """The labels in their order."""
+        return list(self._fitted()[0].labels.names)
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """The constructor's parameters; if `deep` also those of the estimators, as `first__loss`."""
+        own = {name: getattr(self, name) for name in _parameters()}
+        if deep:
+            for name in ("first", "second"):
+                own |= {f"{name}__{key}": value for key, value in own[name].get_params().items()}
+        return own
+
+    def set_params(self, **params: Any) -> Self:
+        """Set parameters by name; `first__loss="hinge"` sets one of the first estimator."""
+        for name, value in params.items():
+            head, _, key = name.partition("__")
+            if head not in _parameters() or (key and head not in ("first", "second")):
+                raise ValueError(f"unknown parameter {name!r}; there are {', '.join(_parameters())}")
+            if key:
+                getattr(self, head).set_params(**{key: value})
+            else:
+                setattr(self, head, value)
+        return self
+
+    def __repr__(self) -> str:
+        signature = inspect.signature(CoTraining.__init__).parameters
+        params = self.get_params(deep=False).items()
+        given = [f"{k}={v!r}" for k, v in params if v is not signature[k].default]
+        return f"CoTraining({', '.join(given)})"
+
+    def __sklearn_tags__(self) -> Any:
+        return self.first.__sklearn_tags__()
+
+    @property
+    def _sequences(self) -> bool:
+        return isinstance(self.first, Tagger)
+
+    @property
+    def _estimators(self) -> tuple[Tagger | Classifier, Tagger | Classifier]:
+        return self.first_, self.second_
+
+    def _check_parameters(self) -> None:
+        if type(self.first) is not type(self.second) or not isinstance(self.first, (Tagger, Classifier)):
+            raise ValueError("first and second are not alike; give two Taggers or two Classifiers")
+        if self.measure not in ("tokens", "output"):
+            raise ValueError(f"measure is {self.measure!r}; give 'tokens' or 'output'")
+        if not 0.0 < self.share <= 1.0:
+            raise ValueError(f"share is {self.share}; give a number above 0 and up to 1")
+        for name in ("confidence", "weight"):
+            if not getattr(self, name) >= 0.0:
+                raise ValueError(f"{name} is {getattr(self, name)}; give a number that is not negative")
+        for name in ("max_rounds", "patience"):
+            if getattr(self, name) < 1:
+                raise ValueError(f"{name} is {getattr(self, name)}; give 1 or more")
+
+    def _split(self, evidence: Any, y: Any) -> tuple[list[Evidence], list[Any]]:
+        """What is known, and the unlabelled inputs."""
+        if y is None:
+            pieces = list(evidence)
+        else:
+            if len(evidence) != len(y):
+                raise ValueError(f"{len(evidence)} inputs but {len(y)} outputs; give one output, or None, per input")
+            pieces = [Unlabeled(x) if one is None else Gold(x, one) for x, one in zip(evidence, y)]
+        known = [piece for piece in pieces if not isinstance(piece, Unlabeled)]
+        pool = [piece.x for piece in pieces if isinstance(piece, Unlabeled)]
+        if not known or not pool:
+            missing = "labelled" if not known else "unlabelled"
+            raise DataError(f"nothing is {missing}", remedy="give Gold and Unlabeled to co-training")
+        for view in (0, 1):
+            check_evidence(self._seen(view, pieces), per_token=self._sequences)
+        return known, pool
+
+    def _seen(self, view: int, pieces: Sequence[Evidence]) -> list[Evidence]:
+        """Evidence as one of the estimators sees it."""
+        if self.views is None:
+            return list(pieces)
+        return [replace(piece, x=self.views[view](piece.x)) for piece in pieces]
+
+    def _inputs(self, view: int, xs: Any) -> Any:
+        return xs if self.views is None else [self.views[view](x) for x in xs]
+
+    def _label(self, view: int, pool: list[Any]) -> _Guess:
+        """What one view makes of the unlabelled inputs."""
+        model = self._estimators[view].model_
+        batch = model.batch(self._inputs(view, pool), n_jobs=self.first.n_jobs)
+        best = batch.best(model.weights)
+        sure = confidence(batch, model.weights, best, measure=self.measure)
+        return _Guess(best.labels, _decoded(model, best.labels, batch.rows.starts), sure)
+
+    def _teach(self, guesses: list[_Guess], lessons: tuple[dict[int, Any], dict[int, Any]]) -> bool:
+        """Let each view label inputs for the other; returns whether there were any."""
+        new = 0
+        for teacher, guess in enumerate(guesses):
+            learned = lessons[1 - teacher]
+            for i in guess.surest(learned, self.share, self.confidence, by_class=not self._sequences):
+                learned[i] = guess.outputs[i]
+                new += 1
+        return new > 0
+
+    def _fitted(self) -> tuple[Model, Model]:
+        if not getattr(self, "rounds_", None):
+            raise NotFitted("this CoTraining has not been fitted; call fit first")
+        return self.first_.model_, self.second_.model_
+
+    def _check_labels(self) -> None:
+        if self.first_.classes_ != self.second_.classes_:
+            raise DataError("the two views have different labels", remedy="give both the same labels, or none")
+
+
+@dataclass(frozen=True, slots=True)
+class _Guess:
+    """The outputs that a view gives to the unlabelled inputs."""
+
+    labels: Ids  # [T]
+    outputs: list[Any]  # [N]
+    sure: Floats  # [N]
+
+    def surest(self, known: dict[int, Any], share: float, at_least: float, *, by_class: bool) -> list[int]:
+        """The inputs with the highest confidence that are not known yet: a share of all, or of those of every class."""
+        groups = self.labels if by_class else np.zeros(len(self.sure), dtype=np.int32)
+        free = np.array([i not in known for i in range(len(self.sure))])
+        chosen: list[int] = []
+        for group in np.unique(groups):
+            mine = np.flatnonzero((groups == group) & free & (self.sure >= at_least))
+            count = int(np.ceil(share * np.count_nonzero(groups == group)))
+            chosen += mine[np.argsort(-self.sure[mine], kind="stable")[:count]].tolist()
+        return sorted(chosen)
+
+
+class _SummedScores:
+    """The sum of the scores that two models give to the same outputs."""
+
+    def __init__(self, parts: Sequence[LinearScores]) -> None:
+        one, other = self.parts = tuple(parts)
+        self.transition = one.transition + other.transition
+        self.start = one.start + other.start
+        self.end = one.end + other.end
+        seconds = [part.second for part in parts if part.second.size]
+        self.second = sum(seconds[1:], seconds[0]) if seconds else one.second
+
+    def block(self, first: int, last: int) -> Floats:
+        one, other = self.parts
+        return one.block(first, last) + other.block(first, last)
+
+
+def _best_of_sum(batches: Sequence[ChainBatch], models: tuple[Model, Model]) -> Ids:
+    """The best labels by the sum of both scores, within what both allow. # [T]"""
+    one, other = (batch.layout for batch in batches)
+    starts = batches[0].rows.starts
+    allowed = _both(models[0].allowed, models[1].allowed)
+    space = space_of(starts, one.n_labels, order=max(one.order, other.order), allowed=allowed)
+    parts = [scores(batch.rows, batch.layout, model.weights) for batch, model in zip(batches, models)]
+    return space.best(_SummedScores(parts), n_jobs=batches[0].n_jobs).labels
+
+
+def _both(one: Transitions | None, other: Transitions | None) -> Transitions | None:
+    if one is None or other is None:
+        return other if one is None else one
+    return Transitions(one.between & other.between, one.start & other.start, one.end & other.end)
+
+
+def _decoded(model: Model, labels: Ids, starts: Ints) -> list[Any]:
+    """Outputs from label numbers: lists of labels, or single labels."""
+    names = model.labels.decode(labels)
+    if not model.sequences:
+        return names
+    bounds = starts.tolist()
+    return [names[a:b] for a, b in pairwise(bounds)]
+
+
+def _parameters() -> list[str]:
+    return [name for name in inspect.signature(CoTraining.__init__).parameters if name != "self"]
+
+
+__all__ = ["CoRound", "CoTraining"]
