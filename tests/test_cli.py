@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import resource
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -51,18 +48,6 @@ def test_the_help_of_train_says_what_the_library_knows() -> None:
     for name, entry in LEARNERS.items():
         assert f"{name}: {entry.line}" in text
     assert "[default: squared_hinge]" in text and "unlabeled 0.1" in text
-
-
-def test_help_is_quick() -> None:
-    assert min(_seconds("--help") for _ in range(3)) < 1.0
-
-
-def _seconds(*arguments: str) -> float:
-    """Processor time of one run, which does not depend on who else is busy."""
-    before = resource.getrusage(resource.RUSAGE_CHILDREN)
-    subprocess.run([sys.executable, "-m", "sidelight", *arguments], check=True, capture_output=True)
-    after = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
 
 
 @pytest.mark.parametrize(

@@ -135,7 +135,7 @@ class _Estimator:
         """
         model = self._fitted()
         found = probabilities.marginals(model, xs, clamp=clamp, n_jobs=self.n_jobs)
-        rows = [[dict(zip(model.labels.names, row)) for row in rows.tolist()] for rows in found]
+        rows = [[dict(zip(model.labels.classes, row)) for row in rows.tolist()] for rows in found]
         return rows if self._sequences else [row[0] for row in rows]
 
     def log_probability(self, xs: Any, ys: Any, *, clamp: Any = None) -> Any:

@@ -2,7 +2,8 @@
 
 They are the model's own probabilities where it was learned by likelihood (crf, partial_crf, naive_bayes); for margin
 learners they rank outputs, but are not calibrated. `clamp` fixes the labels of some tokens: one mask limits the decoded
-path and the sums, so that both obey it and agree.
+path and the sums, so that both obey it and agree. Where labels have hidden states, the probability of an output is the
+sum over the states of its labels, while the decoded path is that of the best states.
 """
 
 from __future__ import annotations
@@ -34,11 +35,11 @@ def best(model: Model, xs: Sequence[Any] | Rows, *, clamp: Clamp | None = None, 
 def marginals(
     model: Model, xs: Sequence[Any] | Rows, *, clamp: Clamp | None = None, n_jobs: int | None = -1
 ) -> list[Floats]:
-    """p(y_t = l | x) for each input. # N of [T, L], labels in the model's order"""
+    """p(y_t = l | x) for each input. # N of [T, K], labels in the order of the model's classes"""
     batch, scores = _scored(model, xs, clamp, n_jobs)
     if not len(batch):
         return []
-    tokens = sums.token_marginals(batch.space, scores, n_jobs=n_jobs)
+    tokens = _by_label(model, sums.token_marginals(batch.space, scores, n_jobs=n_jobs))
     return [tokens[a:b] for a, b in pairwise(batch.rows.starts.tolist())]
 
 
@@ -54,7 +55,16 @@ def log_probabilities(
     batch, scores = _scored(model, xs, clamp, n_jobs)
     if not len(batch):
         return np.zeros(0)
-    labels = _numbers(model, batch, ys)
+    names = _labels(model, batch, ys)
+    if model.labels.hidden:
+        inside = batch.space.inside(np.array([model.labels.mask([label]) for label in names]))
+        values = np.full(len(batch), -np.inf)
+        some = np.flatnonzero(inside.feasible(n_jobs=n_jobs))
+        if len(some):
+            part = linear_scores(batch.rows.take(some), batch.layout, model.weights)
+            values[some] = sums.log_sums(inside.take(some), part, n_jobs=n_jobs)
+        return values - sums.log_sums(batch.space, scores, n_jobs=n_jobs)
+    labels = model.labels.encode(names)
     values = batch.space.score(scores, labels, n_jobs=n_jobs) - sums.log_sums(batch.space, scores, n_jobs=n_jobs)
     return np.where(batch.space.admits(labels) != 0, values, -np.inf)
 
@@ -77,7 +87,15 @@ def posterior(
 ) -> list[Any]:
     """The output with the largest expected number of right tokens, among those that are allowed."""
     batch, scores = _scored(model, xs, clamp, n_jobs)
-    return _outputs(model, batch, sums.posterior_decode(batch.space, scores, n_jobs=n_jobs)) if len(batch) else []
+    if not len(batch):
+        return []
+    if not model.labels.hidden:
+        return _outputs(model, batch, sums.posterior_decode(batch.space, scores, n_jobs=n_jobs))
+    tokens = sums.token_marginals(batch.space, scores, n_jobs=n_jobs)
+    gains = np.ascontiguousarray(
+        _by_label(model, tokens)[:, model.labels.label_of]
+    )  # a state gains what its label does
+    return _outputs(model, batch, sums.best_by_tokens(batch.space, gains, n_jobs=n_jobs))
 
 
 def _scored(
@@ -102,7 +120,13 @@ def _mask(model: Model, batch: ChainBatch, clamp: Clamp) -> Bytes:
     return mask
 
 
-def _numbers(model: Model, batch: ChainBatch, ys: Sequence[Any]) -> Ids:
+def _by_label(model: Model, tokens: Floats) -> Floats:
+    """Beliefs of states [T, L] added up for their labels. # [T, K]"""
+    firsts = np.flatnonzero(np.diff(model.labels.label_of, prepend=-1))
+    return np.add.reduceat(tokens, firsts, axis=1) if model.labels.hidden else tokens
+
+
+def _labels(model: Model, batch: ChainBatch, ys: Sequence[Any]) -> list[Any]:
     outputs = ys if model.sequences else [[y] for y in ys]
     lengths = batch.rows.lengths.tolist()
     if len(outputs) != len(lengths) or any(len(y) != length for y, length in zip(outputs, lengths)):
@@ -111,7 +135,7 @@ def _numbers(model: Model, batch: ChainBatch, ys: Sequence[Any]) -> Ids:
     for label in names:
         if label not in model.labels:
             raise DataError(f"unknown label {label!r}", remedy="use labels of the model")
-    return model.labels.encode(names)
+    return names
 
 
 def _outputs(model: Model, batch: ChainBatch, labels: Ids) -> list[Any]:

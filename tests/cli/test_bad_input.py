@@ -102,7 +102,7 @@ def test_bad_templates(run: Run, text: str, naming: str, remedy: str) -> None:
     [
         (("--gold", "nowhere.txt"), "nowhere.txt: there is no such file; check the name"),
         ((), "no evidence; name at least one file"),
-        (("--gold", "gold.txt", "--learner", "magic"), "learner is 'magic'; there are jlis"),
+        (("--gold", "gold.txt", "--learner", "magic"), "--learner is 'magic'; there are jlis"),
         (("--gold", "gold.txt", "--loss", "log"), "loss is 'log'; give"),
         (("--gold", "gold.txt", "--scheme", "BILOU"), "scheme is 'BILOU'; give"),
         (("--gold", "gold.txt", "--c1", "-1"), "the price of gold is -1.0; give"),

@@ -35,9 +35,13 @@ def sample(space: Space, scores: SecondOrderScores, rng: np.random.Generator, *,
 
 def posterior_decode(space: Space, scores: SecondOrderScores, *, n_jobs: int | None = None) -> Ids:
     """The labeling of the space with the largest expected number of right tokens. # [T]"""
+    return best_by_tokens(space, token_marginals(space, scores, n_jobs=n_jobs), n_jobs=n_jobs)
+
+
+def best_by_tokens(space: Space, tokens: Floats, *, n_jobs: int | None = None) -> Ids:
+    """The labeling of the space with the largest sum of token scores [T, L]. # [T]"""
     chain = space if isinstance(space, ChainSpace) else _second(space).labelings
     zero = chain.zero_scores()
-    tokens = token_marginals(space, scores, n_jobs=n_jobs)
     return chain.best(GivenScores(tokens, zero.transition, zero.start, zero.end), n_jobs=n_jobs).labels
 
 

@@ -1,0 +1,56 @@
+"""Small structural SVMs over chains and classes, and their optimum over all outputs."""
+
+from __future__ import annotations
+
+import numpy as np
+from drawing import batches, dense_rows_of, generators, labelings, members_of, random_mask
+from hypothesis import strategies as st
+from quadratic import optimum
+
+from sidelight.objective.margin import TargetTerms, Worst
+from sidelight.spaces import Cost
+
+
+@st.composite
+def gold_terms(draw, *, most: int = 4, longest: int = 3, free: bool = True) -> TargetTerms:
+    """Targets within the space, any costs that are zero for the target, some terms free of charge if `free`."""
+    batch = draw(batches(most=most, longest=longest))
+    rng = draw(generators())
+    labels, tokens = batch.layout.n_labels, batch.rows.n_tokens
+    if draw(st.booleans()):
+        batch.rows.dense[:] *= random_mask(rng, batch.rows.dense.shape, 0.4)  # mostly zero: kept as sparse entries
+    costs = rng.uniform(0.2, 2.0, (labels, labels))
+    np.fill_diagonal(costs, 0.0)
+    targets = batch.best(rng.normal(size=batch.layout.size)).labels
+    if draw(st.booleans()):
+        admitted = random_mask(rng, (tokens, labels), 0.7)
+        admitted[np.arange(tokens), targets] = 1
+        batch = type(batch)(batch.rows, batch.space.inside(admitted), batch.layout, batch.n_jobs)
+    weights = rng.uniform(0.5, 2.0, tokens) if draw(st.booleans()) else np.zeros(0)
+    prices = rng.uniform(0.05, 2.0, len(batch))
+    if free:
+        prices *= rng.random(len(batch)) < 0.9
+    return TargetTerms(batch, Cost(targets, costs, weights), prices)
+
+
+def all_outputs(terms: TargetTerms):
+    """Every output of every term as a constraint: slopes, offsets, term numbers."""
+    slopes, offsets, numbers = [], [], []
+    starts = terms.batch.rows.starts
+    for i in range(len(terms)):
+        a, b = int(starts[i]), int(starts[i + 1])
+        paths = labelings(terms.batch.layout.n_labels, b - a)
+        for path in paths[members_of(terms.batch.space, a, paths)]:
+            outputs = np.array(terms.cost.targets)
+            outputs[a:b] = path
+            cuts = terms.cuts(Worst(np.zeros(len(terms)), outputs), np.array([i]))
+            slopes.append(dense_rows_of(cuts.slopes, terms.batch.layout.size))
+            offsets.append(cuts.offsets)
+            numbers.append(np.array([i]))
+    return np.concatenate(slopes), np.concatenate(offsets), np.concatenate(numbers)
+
+
+def least_primal(terms: TargetTerms, *, power: int = 1):
+    """The least primal value, and the weights that attain it."""
+    slopes, offsets, numbers = all_outputs(terms)
+    return optimum(slopes, offsets, numbers, terms.prices, power=power)
