@@ -48,6 +48,18 @@ def write_tensors(path: str | Path, tensors: Mapping[str, NDArray[Any]], *, kind
         raise
 
 
+def kind_of(path: str | Path) -> str | None:
+    """What kind of file it says it is; None where it cannot say."""
+    from safetensors import SafetensorError, safe_open
+
+    try:
+        with safe_open(str(path), framework="numpy") as file:
+            header = json.loads((file.metadata() or {}).get("sidelight", "{}"))
+    except (SafetensorError, OSError, ValueError):
+        return None
+    return header.get("kind") if isinstance(header, dict) else None
+
+
 def read_tensors(path: str | Path, *, kind: str, version: int) -> tuple[Any, Tensors]:
     """JSON values and arrays of a file; raises `ModelFileError` in one line where it is damaged, foreign or newer."""
     from safetensors import SafetensorError, safe_open

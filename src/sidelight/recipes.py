@@ -94,6 +94,13 @@ class LogLinear(Recipe):
     support: str
 
 
+@dataclass(frozen=True, slots=True)
+class SemiMarkov(Recipe):
+    """`semi_crf` and `semi_svm`: learners of `SegmentTagger`."""
+
+    max_length: int | None
+
+
 def jlis(*, restarts: int = 1) -> Recipe:
     """J-LIS: margin learning from every kind of evidence (Chang, Srikumar, Goldwasser and Roth 2010).
 
@@ -229,6 +236,22 @@ def partial_crf(*, l1: float = 0.0, support: str = "seen") -> Recipe:
     return LogLinear("partial_crf", False, *_log_linear(l1, support))
 
 
+def semi_crf(*, max_length: int | None = None) -> Recipe:
+    """The semi-Markov CRF: whole segments are scored (Sarawagi and Cohen 2004); the learner of `SegmentTagger`.
+
+    `max_length` is the most tokens of a segment; None is that of the longest gold segment.
+    """
+    return SemiMarkov("semi_crf", max_length)
+
+
+def semi_svm(*, max_length: int | None = None) -> Recipe:
+    """The semi-Markov model with margins instead of likelihood; a learner of `SegmentTagger`.
+
+    `max_length` as for `semi_crf`.
+    """
+    return SemiMarkov("semi_svm", max_length)
+
+
 def naive() -> Recipe:
     """A structural SVM on one label per token, drawn from its candidates."""
     return Picked("naive")
@@ -330,6 +353,22 @@ LEARNERS: dict[str, Entry] = {
         "marginal, of all and of the admitted",
         "none",
         "relative decrease over ten rounds, or the gradient",
+    ),
+    "semi_crf": Entry(
+        semi_crf,
+        "Gold, Partial, Candidates",
+        "½‖w‖² + C Σ −log p(admitted segmentations | x)",
+        "marginal over segmentations",
+        "none",
+        "the gradient",
+    ),
+    "semi_svm": Entry(
+        semi_svm,
+        "Gold, Partial, Candidates",
+        "½‖w‖² + C Σ margin loss over segmentations",
+        "loss-augmented over segmentations",
+        "none",
+        "duality gap",
     ),
     "perceptron": Entry(perceptron, "Gold", "mistakes, online", "argmax", "none", "epochs, or none wrong"),
 }

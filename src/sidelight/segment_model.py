@@ -40,6 +40,11 @@ class SegmentModel:
     def max_length(self) -> int:
         return self.segments.max_length
 
+    @property
+    def sequences(self) -> bool:
+        """Always: single inputs have no segments."""
+        return True
+
     def batch(self, xs: Sequence[Any], *, n_jobs: int | None = -1) -> SegmentBatch:
         """Inputs with their features and the space of their segmentations."""
         rows = self.extractor.rows(xs, n_jobs=n_jobs)

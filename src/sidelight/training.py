@@ -34,6 +34,7 @@ from sidelight.recipes import (
     OneAgainstRest,
     Picked,
     SelfTraining,
+    SemiMarkov,
     TransductiveMargins,
 )
 from sidelight.records import Round
@@ -205,6 +206,8 @@ class Training:
             if recipe.gold_only:
                 given.only(("gold",))
             return margin.make(given, recipe)
+        if isinstance(recipe, SemiMarkov):
+            raise ValueError(f"{recipe.name} labels segments; use SegmentTagger(learner={recipe.name!r})")
         raise TypeError(f"no learner is made from {type(recipe).__name__}")
 
     def _fingerprint(self) -> str:

@@ -9,6 +9,7 @@ import typer
 
 from sidelight.commands import options
 from sidelight.commands.inputs import check_fits, read_labelled
+from sidelight.commands.loading import load
 from sidelight.commands.outputs import check_writable, write, write_json
 from sidelight.evidence import Gold
 
@@ -59,9 +60,7 @@ def command(
 
 def _predictions(path: Path, pieces: list[Gold], jobs: int) -> list[Any]:
     """Outputs with labels as text, which is what files hold."""
-    from sidelight.model_file import load_model
-
-    model = load_model(path)
+    model = load(path)
     check_fits(model, [(piece.x, piece.origin) for piece in pieces])
     outputs = model.predict([piece.x for piece in pieces], n_jobs=jobs)
     return [[str(label) for label in output] if model.sequences else str(output) for output in outputs]

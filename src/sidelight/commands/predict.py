@@ -14,6 +14,7 @@ import typer
 
 from sidelight.commands import options
 from sidelight.commands.inputs import check_fits, label_position, read_inputs
+from sidelight.commands.loading import load
 from sidelight.commands.outputs import check_writable, write
 from sidelight.data import Corpus, read_lines, write_columns
 from sidelight.data.load import format_of
@@ -35,10 +36,8 @@ def command(
     Column files come back with tabs and one more column, JSON lines with "predicted" in each object; for attribute
     files one label a line is written, after the right one if --labelled is given.
     """
-    from sidelight.model_file import load_model
-
     check_writable(out)
-    loaded = load_model(model)
+    loaded = load(model)
     column = label_position(input, format=format, labelled=labelled, label_column=label_column)
     with _twice(input):
         corpus = read_inputs(input, format=format, label_column=column)

@@ -12,7 +12,11 @@ from sidelight.commands.settings import sequences_in
 from sidelight.estimators import Classifier, Tagger
 from sidelight.evidence import Evidence, Gold
 from sidelight.progress import Progress, relative_gap
+from sidelight.recipes import SemiMarkov
 from sidelight.records import Round
+from sidelight.segment_tagger import SegmentTagger
+
+Estimator = Tagger | Classifier | SegmentTagger
 
 
 @dataclass(slots=True)
@@ -24,19 +28,23 @@ class Trials:
     progress: Progress
     history: list[dict[str, Any]] = field(default_factory=list)
 
-    def fit(self, prices: Mapping[str, float], extra: Mapping[str, float] | None = None) -> Tagger | Classifier:
+    def fit(self, prices: Mapping[str, float], extra: Mapping[str, float] | None = None) -> Estimator:
         """One training; `extra` goes into each record of its rounds."""
 
         def keep(record: Round) -> None:
             self.history.append({**(extra or {}), **record.as_dict()})
 
-        estimator = Tagger if sequences_in(self.evidence) else Classifier
         callbacks: list[Callable[[Round], None]] = [self.progress.round, keep]
-        return estimator(**self.parameters, prices=prices, callbacks=callbacks).fit(self.evidence)
+        parameters = {**self.parameters, "prices": prices, "callbacks": callbacks}
+        recipe = parameters["learner"]
+        if isinstance(recipe, SemiMarkov):
+            return _segmenter(parameters, recipe).fit(self.evidence)
+        estimator = Tagger if sequences_in(self.evidence) else Classifier
+        return estimator(**parameters).fit(self.evidence)
 
-    def choose(self, grid: Sequence[Mapping[str, float]], judges: Sequence[Gold]) -> tuple[Tagger | Classifier, str]:
+    def choose(self, grid: Sequence[Mapping[str, float]], judges: Sequence[Gold]) -> tuple[Estimator, str]:
         """The first estimator of the best accuracy over a grid of prices, and the table of all of them."""
-        best: Tagger | Classifier | None = None
+        best: Estimator | None = None
         scores: list[float] = []
         for number, prices in enumerate(grid, start=1):
             searched = {name: prices[kind] for name, kind in _AXES.items() if kind in prices}
@@ -49,10 +57,32 @@ class Trials:
         return best, _table(grid, scores)
 
 
-def summary(fitted: Tagger | Classifier, out: Path) -> str:
+def _segmenter(parameters: Mapping[str, Any], recipe: SemiMarkov) -> SegmentTagger:
+    """The estimator of segments; raises ValueError for options that it does not have."""
+    for name in ("checkpoint", "class_weight"):
+        if parameters[name] is not None:
+            raise ValueError(f"--{name.replace('_', '-')} does not go with {recipe.name}; leave it out")
+    shared = (
+        "features",
+        "loss",
+        "prices",
+        "labels",
+        "scheme",
+        "tolerance",
+        "max_rounds",
+        "n_jobs",
+        "seed",
+        "callbacks",
+    )
+    return SegmentTagger(
+        learner=recipe.name, max_length=recipe.max_length, **{name: parameters[name] for name in shared}
+    )
+
+
+def summary(fitted: Estimator, out: Path) -> str:
     """What was learned, in a few lines."""
     model, last = fitted.model_, fitted.rounds_[-1] if fitted.rounds_ else None
-    rows = [("labels", f"{len(model.labels):,}"), ("features", f"{model.extractor.n_attributes:,}")]
+    rows = [("labels", f"{len(fitted.classes_):,}"), ("features", f"{model.extractor.n_attributes:,}")]
     if last is not None:
         completions = f" ({last.completion} completions)" if last.completion else ""
         rows.append(("rounds", f"{last.number:,}{completions}"))
