@@ -130,7 +130,7 @@ class LikelihoodTerms:
         if self.targets is None:
             return
         size = self.features.layout.n_labels
-        edges = _Edges.none(size)
+        edges = Edges.none(size)
         per_token = np.repeat(self.prices, np.diff(self.space.starts))
         for number, block in enumerate(self.features.blocks):
             here = slice(block.first, block.last)
@@ -153,7 +153,7 @@ class LikelihoodTerms:
         Returns Σ price · (log-sum − log-sum of the admitted), the latter left out where gold is known.
         """
         scores = self.features.scores(weights)
-        edges = _Edges.none(self.features.layout.n_labels)
+        edges = Edges.none(self.features.layout.n_labels)
         value = 0.0
         for number, block in enumerate(self.features.blocks):
             part = self.space.part(block.lo, block.hi)
@@ -177,7 +177,7 @@ class LikelihoodTerms:
 
 
 @dataclass(frozen=True, slots=True)
-class _Edges:
+class Edges:
     """Expected numbers of starts, ends and transitions, summed over blocks in their order."""
 
     start: Floats
@@ -185,7 +185,7 @@ class _Edges:
     transitions: Floats
 
     @classmethod
-    def none(cls, size: int) -> _Edges:
+    def none(cls, size: int) -> Edges:
         return cls(np.zeros(size), np.zeros(size), np.zeros((size, size)))
 
     def add(self, found: Beliefs, sign: float) -> None:

@@ -143,7 +143,7 @@ def times(before: Floats, matrix: Floats, now: Floats) -> None:
 
 
 @kernel
-def _close(now: Floats, exps: Floats, factor: float) -> tuple[float, int]:
+def close(now: Floats, exps: Floats, factor: float) -> tuple[float, int]:
     """now *= exps · factor; returns the sum, and how many are at least TINY."""
     s0, s1, s2, s3 = 0.0, 0.0, 0.0, 0.0
     n0, n1, n2, n3 = 0, 0, 0, 0
@@ -159,7 +159,7 @@ def _close(now: Floats, exps: Floats, factor: float) -> tuple[float, int]:
 
 
 @kernel
-def _lost(before: Floats, exps: Floats, now: Floats, back: Floats) -> bool:
+def lost(before: Floats, exps: Floats, now: Floats, back: Floats) -> bool:
     """Whether a number below TINY is not simply closed, given that no number of `before` was lost."""
     for label in range(now.shape[0]):
         if now[label] >= TINY or exps[label] == 0.0:
@@ -212,16 +212,16 @@ def forward(
         if t == 0:
             for label in range(wide):
                 now[label] = edges[0, label]
-            scale, fit = _close(now, exps[0], 1.0)
+            scale, fit = close(now, exps[0], 1.0)
         else:
             times(sums[t - 1], onward, now)
-            scale, fit = _close(now, exps[t], scales[t - 1])
+            scale, fit = close(now, exps[t], scales[t - 1])
         if fit < size:
             if t == 0:
                 for label in range(size):
                     if now[label] < TINY and edges[0, label] > 0.0 and exps[0, label] > 0.0:
                         return np.nan
-            elif _lost(sums[t - 1], exps[t], now, back):
+            elif lost(sums[t - 1], exps[t], now, back):
                 return np.nan
             if scale == 0.0:
                 return -np.inf

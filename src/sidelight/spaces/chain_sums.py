@@ -74,7 +74,7 @@ def log_sums(
     >>> np.exp(log_sums(ChainSpace(np.array([0, 3]), 2), zero)).round(9)
     array([8.])
     """
-    chain = _Chain.of(space, scores, cost, temperature)
+    chain = MaskedChain.of(space, scores, cost, temperature)
     values = np.empty(len(space.starts) - 1)
 
     def run(shard: tuple[int, int]) -> None:
@@ -82,7 +82,7 @@ def log_sums(
         kernels.log_sums(space.starts, lo, hi, chain.block(lo, hi), *chain.moves, values)
 
     threads(run, shards(space.starts), n_jobs=n_jobs)
-    _check(values)
+    check_feasible(values)
     return values
 
 
@@ -96,7 +96,7 @@ def beliefs(
     n_jobs: int | None = None,
 ) -> Beliefs:
     """Log-sums, token marginals and expected transitions."""
-    chain = _Chain.of(space, scores, cost, temperature)
+    chain = MaskedChain.of(space, scores, cost, temperature)
     starts = space.starts
     size = chain.space.n_labels
     values = np.empty(len(starts) - 1)
@@ -112,7 +112,7 @@ def beliefs(
         return moves, slow
 
     found = threads(run, shards(starts), n_jobs=n_jobs)
-    _check(values)
+    check_feasible(values)
     moves = np.zeros((size, size))
     for part, _ in found:  # in the order of the shards, so that threads do not matter
         moves += part
@@ -135,7 +135,7 @@ def pair_beliefs(
     n_jobs: int | None = None,
 ) -> Floats:
     """p(y_{t-1} = k, y_t = l); zero for the first token of a sequence. # [T, L, L]"""
-    chain = _Chain.of(space, scores, cost, temperature)
+    chain = MaskedChain.of(space, scores, cost, temperature)
     starts = space.starts
     size = chain.space.n_labels
     values = np.empty(len(starts) - 1)
@@ -146,7 +146,7 @@ def pair_beliefs(
         kernels.pair_beliefs(starts, lo, hi, chain.block(lo, hi), *chain.moves, values, pairs)
 
     threads(run, shards(starts), n_jobs=n_jobs)
-    _check(values)
+    check_feasible(values)
     return chain.folded(chain.folded(pairs).transpose(0, 2, 1)).transpose(0, 2, 1)
 
 
@@ -160,7 +160,7 @@ def sample(
     n_jobs: int | None = None,
 ) -> Ids:
     """One labeling of every sequence, drawn exactly from p. # [T]"""
-    chain = _Chain.of(space, scores, cost, temperature)
+    chain = MaskedChain.of(space, scores, cost, temperature)
     values = np.empty(len(space.starts) - 1)
     labels = np.empty(int(space.starts[-1]), dtype=np.int32)
     seeds = rng.integers(0, 2**64, size=len(values), dtype=np.uint64)
@@ -170,7 +170,7 @@ def sample(
         kernels.draw(space.starts, lo, hi, chain.block(lo, hi), *chain.moves, seeds, labels, values)
 
     threads(run, shards(space.starts), n_jobs=n_jobs)
-    _check(values)
+    check_feasible(values)
     labels %= space.n_labels
     return labels
 
@@ -233,7 +233,7 @@ class _Silent:
 
 
 @dataclass(frozen=True, slots=True)
-class _Chain:
+class MaskedChain:
     """A space without `left_out`, its masked and tempered scores, and how many copies of the labels it has."""
 
     space: ChainSpace
@@ -244,7 +244,7 @@ class _Chain:
     copies: int
 
     @classmethod
-    def of(cls, space: ChainSpace, scores: ChainScores, cost: Cost | None, temperature: float) -> _Chain:
+    def of(cls, space: ChainSpace, scores: ChainScores, cost: Cost | None, temperature: float) -> MaskedChain:
         if not temperature > 0:
             raise ValueError(f"temperature is {temperature}; give a positive number")
         transition, start, end = scores.transition, scores.start, scores.end
@@ -301,7 +301,8 @@ def _in_three(space: ChainSpace, candidates: Bytes) -> ChainSpace:
     return ChainSpace(space.starts, 3 * size, tripled, masks)
 
 
-def _check(values: Floats) -> None:
+def check_feasible(values: Floats) -> None:
+    """Raise `Infeasible` for the first sequence whose log-sum is −inf."""
     if not np.all(values > -np.inf):
         where = int(np.flatnonzero(~(values > -np.inf))[0])
         raise Infeasible(f"sequence {where}: the allowed transitions and candidate labels leave no labeling")
