@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from drawing import generators, law
 from drawing_margins import gold_terms
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from sidelight.objective import known_outputs
@@ -31,17 +31,22 @@ options = st.builds(
 
 
 def weights_of(terms, known):
-    """−Σ α slope, from the outputs themselves."""
+    """−Σ α slope, from the outputs themselves, whose offsets and inner products must be right."""
     size = terms.batch.layout.size
     weights = np.zeros(size)
     for i in range(len(terms)):
         a, b = terms.batch.rows.starts[i : i + 2]
+        slopes = np.zeros((known.counts[i], size))
         for j in range(known.counts[i]):
             outputs = np.array(terms.cost.targets)
             outputs[a:b] = known.labels[known.labels_at[i] + j * (b - a) :][: b - a]
             cuts = terms.cuts(Worst(np.zeros(len(terms)), outputs), np.array([i]))
             assert cuts.offsets[0] == pytest.approx(known.offsets[known.first[i] + j])
-            weights[cuts.slopes.indices] -= known.alphas[known.first[i] + j] * cuts.slopes.values
+            slopes[j, cuts.slopes.indices] = cuts.slopes.values
+        weights -= known.alphas[known.first[i] :][: known.counts[i]] @ slopes
+        rows = int(known.first[i + 1] - known.first[i])
+        gram = known.gram[known.gram_at[i] : known.gram_at[i + 1]].reshape(rows, rows)
+        np.testing.assert_allclose(gram[: len(slopes), : len(slopes)], slopes @ slopes.T, atol=1e-9)
     return weights
 
 
@@ -67,26 +72,27 @@ def test_dual_climbs_and_stays_below_the_primal(terms, chosen, room):
         assert progress.dual >= dual - 1e-9
         dual = progress.dual
         best = min(best, primal)
-        assert solver.best_primal <= best
+        assert solver.best_primal <= best + 1e-12
         at_best = 0.5 * solver.best @ solver.best + total_loss(terms.worst(solver.best).values, terms.prices, 1)
         assert at_best == pytest.approx(solver.best_primal, rel=1e-9, abs=1e-12)
         assert solver.gap == pytest.approx(solver.best_primal - dual, abs=1e-12)
 
 
-@law(40)
+@law(100)
 @given(gold_terms(), options)
 def test_the_kernel_makes_the_steps_of_the_plain_path(terms, chosen):
-    chosen = replace(chosen, sampling="uniform")
+    """In the first pass: exact steps make outputs tie at the example they belong to, and any of them may be next."""
+    assume(terms.batch.layout.n_dense > 0 and len(terms.batch.rows.values) > 0)
+    chosen = replace(chosen, sampling="uniform", cached=0)
     size = terms.batch.layout.size
     solvers = [FrankWolfe.fresh(size, len(terms), chosen) for _ in range(2)]
     kinds = [ChainBlocks.of(terms), CutBlocks(terms, size)]
-    for _ in range(3):
-        for solver, blocks in zip(solvers, kinds):
-            solver.round(blocks, tolerance=0.0)
-        np.testing.assert_allclose(solvers[0].weights, solvers[1].weights, atol=1e-7)
-        assert kinds[0].offset == pytest.approx(kinds[1].offset, abs=1e-7)
-        if chosen.average:
-            np.testing.assert_allclose(solvers[0].average(), solvers[1].average(), atol=1e-7)
+    for solver, blocks in zip(solvers, kinds):
+        solver.round(blocks, tolerance=0.0)
+    np.testing.assert_allclose(solvers[0].weights, solvers[1].weights, atol=1e-9)
+    assert kinds[0].offset == pytest.approx(kinds[1].offset, abs=1e-9)
+    if chosen.average:
+        np.testing.assert_allclose(solvers[0].average(), solvers[1].average(), atol=1e-9)
 
 
 @law(25)
@@ -116,12 +122,10 @@ def test_the_average_weighs_the_k_th_weights_by_k(terms, rng):
             one = np.full(len(terms), i)
             single = replace(terms, prices=np.where(np.arange(len(terms)) == i, terms.prices, 0.0))
             blocks.prices = single.prices  # so that only one of the visits moves the weights
-            before = weights.copy()
             order = np.concatenate([one[:1], np.delete(np.arange(len(terms)), i)])
             clock = blocks.visit(
                 weights, totals, gaps, order=order, look=True, steps=5, share=0.0, clock=clock, random=random
             )
-            del before
             met += [weights.copy()] * len(terms)
     solver = FrankWolfe.fresh(size, len(terms), chosen)
     solver.weights, solver.totals, solver.clock = weights, totals, clock

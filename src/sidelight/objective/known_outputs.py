@@ -1,0 +1,62 @@
+"""Outputs that the examples of a batch have met, with their dual variables, in flat arrays that grow."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from sidelight.arrays import Floats, Ids, Ints
+from sidelight.features.rows import offsets_of
+from sidelight.kernels import kernel
+
+FIRST_ROOM = 8  # outputs of an example to begin with
+
+
+class KnownOutputs(NamedTuple):
+    """Known outputs of every example; those of example i are first[i] .. first[i] + counts[i]."""
+
+    first: Ints  # [N + 1] with room up to the first of the next
+    counts: Ints  # [N]
+    labels_at: Ints  # [N + 1] where the labels of an example's outputs begin
+    gram_at: Ints  # [N + 1] where the inner products of their slopes begin
+    labels: Ids  # for each example [room, length]
+    gram: Floats  # for each example [room, room]
+    offsets: Floats  # Δ(o, y)
+    alphas: Floats
+
+
+def no_outputs(starts: Ints) -> KnownOutputs:
+    """No example knows any output."""
+    count = len(starts) - 1
+    return _with_room(np.full(count, FIRST_ROOM, dtype=np.int64), np.diff(starts))
+
+
+def _with_room(room: Ints, lengths: Ints) -> KnownOutputs:
+    first, labels_at, gram_at = offsets_of(room), offsets_of(room * lengths), offsets_of(room * room)
+    size = int(first[-1])
+    labels, gram = np.zeros(int(labels_at[-1]), dtype=np.int32), np.zeros(int(gram_at[-1]))
+    count = np.zeros(len(room), dtype=np.int64)
+    return KnownOutputs(first, count, labels_at, gram_at, labels, gram, np.zeros(size), np.zeros(size))
+
+
+def grown(known: KnownOutputs, starts: Ints) -> KnownOutputs:
+    """The same outputs, with twice the room for examples that have used most of theirs."""
+    room, lengths = np.diff(known.first), np.diff(starts)
+    out = _with_room(np.where(4 * known.counts >= 3 * room, 2 * room, room), lengths)
+    out.counts[:] = known.counts
+    _move(known, out, lengths)
+    return out
+
+
+@kernel
+def _move(old: KnownOutputs, new: KnownOutputs, lengths: Ints) -> None:
+    for i in range(lengths.shape[0]):
+        rows, new_rows = old.first[i + 1] - old.first[i], new.first[i + 1] - new.first[i]
+        for j in range(old.counts[i]):
+            new.offsets[new.first[i] + j] = old.offsets[old.first[i] + j]
+            new.alphas[new.first[i] + j] = old.alphas[old.first[i] + j]
+            for k in range(old.counts[i]):
+                new.gram[new.gram_at[i] + j * new_rows + k] = old.gram[old.gram_at[i] + j * rows + k]
+        for k in range(old.counts[i] * lengths[i]):
+            new.labels[new.labels_at[i] + k] = old.labels[old.labels_at[i] + k]

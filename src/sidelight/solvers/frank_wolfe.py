@@ -1,0 +1,193 @@
+"""Block-coordinate Frank–Wolfe, with pairwise steps, cached outputs and gap sampling.
+
+The problem:  min_w P(w) = ½ ‖w‖² + Σ_i C_i max(0, v_i(w))  with v_i(w) = max over outputs j, offset_ij + slope_ij · w.
+Its dual:     max_α D(α) = Σ_ij α_ij offset_ij − ½ ‖w‖²,  w = −Σ_ij α_ij slope_ij,  α_ij >= 0,  Σ_j α_ij <= C_i.
+
+A visit to example i finds its worst output at the current weights and takes a step of exact length in its α alone:
+with `steps` 0 towards that output (Lacoste-Julien, Jaggi, Schmidt and Pletscher 2013), otherwise up to `steps` pairwise
+ones, each of which gives to the known output that is violated most what it takes from the one that is violated least
+(Osokin, Alayrac, Lukasewitz, Dokania and Lacoste-Julien 2016). These need the outputs met so far, so there can also be
+passes that visit all examples without looking for new outputs (Shah, Kolmogorov and Lampert 2015).
+
+P − D = Σ_i gap_i, and a visit knows gap_i at its weights. Examples are visited in random order, each once a pass, or
+("gap") drawn in proportion to the gaps known of them. The sum of these is an estimate; every `every` rounds, and where
+it is small, a pass without steps gives the true primal, dual and gap. With `average`, the primal is that of the average
+of the weights with weight k after visit k, if it is lower.
+
+Stops when P − D <= tolerance · P. A round is one pass with looking and `cached` passes without.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sidelight.arrays import Floats, Ints, Keys
+from sidelight.kernels import GOLDEN, inner
+from sidelight.objective.cuts import total_loss
+
+LIKELY = 1.5  # times the tolerance: an estimate this small is worth a pass for the true gap
+
+
+class Blocks(Protocol):
+    """Examples with the outputs known of them and their dual variables."""
+
+    @property
+    def prices(self) -> Floats: ...
+
+    @property
+    def offset(self) -> float:
+        """Σ α offset."""
+        ...
+
+    @property
+    def outputs(self) -> int:
+        """How many outputs are known in all."""
+        ...
+
+    def __len__(self) -> int: ...
+
+    def visit(
+        self,
+        weights: Floats,
+        totals: Floats | None,
+        gaps: Floats,
+        *,
+        order: Ints | None,
+        look: bool,
+        steps: int,
+        share: float,
+        clock: float,
+        random: Keys,
+    ) -> float:
+        """Visit the examples in order, or as many drawn by their gaps; weights, totals, gaps change in place.
+
+        Pairwise steps end when the difference in violation is at most `share` of what it was at first. A visit that
+        moves the weights adds clock (clock + 1) / 2 times the move to the totals. Returns the clock, a tick a visit.
+        """
+        ...
+
+    def evaluate(self, weights: Floats) -> tuple[Floats, Floats]:
+        """v of every example and its gap, at the weights that the dual variables make. # [N], [N]"""
+        ...
+
+    def state(self) -> dict[str, NDArray[Any]]: ...
+
+    def restore(self, arrays: Mapping[str, NDArray[Any]]) -> None: ...
+
+
+@dataclass(frozen=True, slots=True)
+class FrankWolfeOptions:
+    """How to visit, and how often to look at the true gap."""
+
+    sampling: Literal["uniform", "gap"] = "uniform"
+    steps: int = 20  # pairwise steps of a visit at most; 0 is one Frank–Wolfe step
+    share: float = 0.01
+    cached: int = 2  # passes over known outputs after each pass with looking; none with steps 0
+    average: bool = False
+    every: int = 10
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        if self.sampling not in ("uniform", "gap"):
+            raise ValueError(f"sampling is {self.sampling!r}; give 'uniform' or 'gap'")
+        if self.steps < 0 or self.cached < 0 or self.every < 1:
+            raise ValueError("steps and cached must not be negative, every must be 1 or more")
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """What one round reached; the primal is known only after a pass for the true gap."""
+
+    primal: float | None
+    dual: float
+    estimate: float  # of the gap
+    outputs: int
+
+
+@dataclass(slots=True)
+class FrankWolfe:
+    """The state of a solver; the blocks keep the dual variables."""
+
+    weights: Floats
+    gaps: Floats  # [N] as they were when each example was visited last
+    options: FrankWolfeOptions
+    random: Keys  # [1]
+    best: Floats  # weights of the lowest primal value met
+    totals: Floats | None = None
+    clock: float = 0.0
+    rounds: int = 0
+    best_primal: float = np.inf
+    gap: float = np.inf
+    dual: float = field(default=0.0)
+
+    @classmethod
+    def fresh(cls, size: int, count: int, options: FrankWolfeOptions) -> FrankWolfe:
+        """A solver at zero, for so many examples."""
+        random = np.array([options.seed], dtype=np.uint64)
+        totals = np.zeros(size) if options.average else None
+        return cls(np.zeros(size), np.full(count, np.inf), options, random, np.zeros(size), totals)
+
+    def round(self, blocks: Blocks, *, tolerance: float) -> Progress:
+        """One pass with looking, `cached` without, and where it is time one for the true gap."""
+        options = self.options
+        drawn = options.sampling == "gap" and self.rounds > 0
+        self._pass(blocks, look=True, drawn=drawn)
+        for _ in range(options.cached if options.steps > 0 else 0):
+            self._pass(blocks, look=False, drawn=False)
+        self.rounds += 1
+        self.dual = blocks.offset - 0.5 * inner(self.weights, self.weights)
+        estimate = float(self.gaps.sum())
+        if self.rounds % options.every == 0 or estimate <= LIKELY * tolerance * abs(self.dual):
+            return Progress(self._evaluate(blocks), self.dual, estimate, blocks.outputs)
+        return Progress(None, self.dual, estimate, blocks.outputs)
+
+    def finished(self, tolerance: float) -> bool:
+        """Whether the true gap is known to be small enough."""
+        return self.gap <= max(tolerance * abs(self.best_primal), 1e-12)
+
+    def average(self) -> Floats:
+        """The average of the weights, weight k after visit k."""
+        if self.totals is None:
+            raise ValueError("no average was asked for")
+        return self.weights - self.totals / max(0.5 * self.clock * (self.clock + 1.0), 1.0)
+
+    def _pass(self, blocks: Blocks, *, look: bool, drawn: bool) -> None:
+        order = None
+        if not drawn:
+            self.random += GOLDEN
+            order = np.random.Generator(np.random.PCG64(int(self.random[0]))).permutation(len(blocks))
+        self.clock = blocks.visit(
+            self.weights,
+            self.totals,
+            self.gaps,
+            order=order,
+            look=look,
+            steps=self.options.steps,
+            share=self.options.share,
+            clock=self.clock,
+            random=self.random,
+        )
+
+    def _evaluate(self, blocks: Blocks) -> float:
+        values, gaps = blocks.evaluate(self.weights)
+        self.gaps[:] = np.maximum(gaps, 0.0)
+        primal = self._primal(blocks, self.weights, values)
+        self._offer(primal, self.weights)
+        if self.totals is not None:
+            average = self.average()
+            self._offer(self._primal(blocks, average, blocks.evaluate(average)[0]), average)
+        self.gap = self.best_primal - self.dual
+        return primal
+
+    def _primal(self, blocks: Blocks, weights: Floats, values: Floats) -> float:
+        return 0.5 * inner(weights, weights) + total_loss(values, blocks.prices, 1)
+
+    def _offer(self, primal: float, weights: Floats) -> None:
+        if primal < self.best_primal:
+            self.best_primal = primal
+            self.best[:] = weights
