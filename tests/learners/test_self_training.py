@@ -162,7 +162,7 @@ def test_the_best_weights_are_kept_when_the_objective_rises():
         if last > learner.objective * (1 + 1e-9):
             rises += 1
             assert stopped == "the objective no longer improves"
-    assert rises >= 2
+    assert rises >= 1
 
 
 @pytest.mark.parametrize("loss", ["squared_hinge", "hinge"])
