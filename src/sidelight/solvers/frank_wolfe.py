@@ -148,7 +148,7 @@ class FrankWolfe:
 
     def finished(self, tolerance: float) -> bool:
         """Whether the true gap is known to be small enough."""
-        return self.gap <= max(tolerance * abs(self.best_primal), 1e-12)
+        return bool(np.isfinite(self.gap)) and self.gap <= max(tolerance * abs(self.best_primal), 1e-12)
 
     def average(self) -> Floats:
         """The average of the weights, weight k after visit k."""
