@@ -4,7 +4,8 @@ Two estimators that see different features learn from the same labelled inputs. 
 unlabelled inputs it is surest of (`objective.confidence`) for the other, and both learn again. If either view is enough
 to tell the label, and they are independent given the label, what one is sure of is as good as a random example to the
 other. Brefeld and Scheffer (2006) took this to structures: there as here, agreement on unlabelled inputs is the sign
-that it works.
+that it works. It is no proof: where the first models are little better than guessing, the two may come to agree on
+what is wrong.
 
 Stops when neither view has labels to give, when the share of tokens that both label alike has not risen for `patience`
 rounds, or after `max_rounds`. The result is the pair of models that agreed most.
@@ -83,7 +84,7 @@ class CoTraining:
         share: float = 0.1,
         measure: Measure = "tokens",
         confidence: float = 0.0,
-        weight: float = 1.0,
+        weight: float = 0.3,
         max_rounds: int = 20,
         patience: int = 3,
         callbacks: Sequence[Callable[[CoRound], None]] = (),
