@@ -7,9 +7,9 @@ began with (CLLP, section 5.2). What is not given follows the data: two thirds o
 begin with, a twenty-fifth of it at the end. Two solvers of the same convex problem: the 2-slack cutting plane of the
 paper (`solvers.group_slack`), and one slack per term with dual coordinate descent (`solvers.cutting_plane`).
 
-A convex problem counts as solved when its duality gap is at most ε1 Σ C1 + ε2 Σ C2 (the 2-slack method asks it of each
-slack by itself). Training ends when the precision is at its threshold and a completion changes nothing, or the
-objective J(w, ŷ) no longer falls by more than `decrease`, relatively.
+A convex problem counts as solved when its duality gap is at most ε1 Σ C1 + ε2 Σ C2. Training ends when the precision is
+at its threshold and a completion changes nothing, or the objective J(w, ŷ) no longer falls by more than `decrease`,
+relatively.
 """
 
 from __future__ import annotations
@@ -27,7 +27,8 @@ from sidelight.learners.learner import State
 from sidelight.learners.stopping import MAX_COMPLETIONS, MAX_ROUNDS, NO_CHANGE, NO_FALL
 from sidelight.objective.candidates import CandidateProblem
 from sidelight.objective.cuts import total_loss
-from sidelight.objective.margin import StackedTerms, TargetTerms
+from sidelight.objective.margin import StackedTerms
+from sidelight.objective.path_sums import SummedTerms
 from sidelight.records import Round
 from sidelight.solvers.cutting_plane import CuttingPlane
 from sidelight.solvers.group_slack import GroupSlack
@@ -71,7 +72,7 @@ class CandidateLearner:
     objective: float = np.inf  # of the last round of CCCP
     seconds: float = 0.0
     done: bool = False
-    _groups: list[TargetTerms] = field(default_factory=list)
+    _groups: list[SummedTerms] = field(default_factory=list)
 
     @classmethod
     def fresh(
@@ -164,11 +165,9 @@ class CandidateLearner:
 
     def _two_slack(self) -> tuple[float, float, int, int, bool]:
         assert self.slack is not None
-        weights = self.slack.weights
         progress = self.slack.step(self._groups, self.precision)
         solved = progress.new == 0
-        if solved or progress.primal < self.best_primal:
-            self.best_primal, self.best = progress.primal, weights
+        self.best_primal, self.best = self.slack.best_primal, self.slack.best
         return progress.primal, progress.dual, progress.new, progress.constraints, solved
 
     def _per_term(self) -> tuple[float, float, int, int, bool]:
@@ -189,7 +188,8 @@ class CandidateLearner:
         options = self.options
         finest = self.precision == self.thresholds
         fall = (before - self.objective) / max(abs(before), 1e-12) if np.isfinite(before) else np.inf
-        labels = self.problem.complete(self.best)
+        # Zero weights prefer nothing; ties would all go to the first labels.
+        labels = self.problem.complete(self.best) if np.any(self.best) else self.labels
         starts = self.problem.batch.rows.starts
         differs = np.add.reduceat((labels != self.labels).astype(np.int64), starts[:-1])
         which = np.flatnonzero(differs)
@@ -207,11 +207,11 @@ class CandidateLearner:
         return None
 
     def _turn_to(self, labels: Ids, which: Ints) -> None:
-        """Another completion: cuts against the old outputs no longer hold."""
+        """Another completion: cuts against the old outputs are made anew, or dropped."""
         self.labels = labels
         self._groups = self.problem.convex(labels)
         if self.slack is not None:
-            self.slack = GroupSlack.at(self.best)
+            self.slack = self.slack.turned(self._groups)
             self.best_primal = np.inf
         else:
             assert self.plane is not None

@@ -8,7 +8,7 @@ input all. With the scores s(y) = w·Φ(x_i, y), positive parts |v|₊ = max(0, 
     MMS    ½ ‖w‖² + Σ_i C2 |max_{y ∉ Y_i} [Δ_min(y, Y_i) + s(y)] − max_{ŷ ∈ Y_i} s(ŷ)|₊
 
 (CLLP Eq. 7 and 8, the latter with the minimum over Y_i; with Hamming cost Δ_min counts the parts outside their
-candidates). For fixed ŷ both are convex: TargetTerms over the space inside and over the space outside the candidates.
+candidates). For fixed ŷ both are convex: target terms over the space inside and over the space outside the candidates.
 J_gold >= J_CLLP >= J_MMS at every w (CLLP Theorem 3), where J_gold has the true outputs as ŷ.
 """
 
@@ -23,7 +23,8 @@ from sidelight.arrays import Bytes, Floats, Ids, Ints
 from sidelight.errors import Intractable
 from sidelight.kernels import inner
 from sidelight.objective.cuts import total_loss
-from sidelight.objective.margin import ChainBatch, TargetTerms
+from sidelight.objective.margin import ChainBatch
+from sidelight.objective.path_sums import SummedTerms
 from sidelight.spaces import ChainSpace, Cost, LeavingCost, Space
 from sidelight.spaces.parts import PartLeavingCost, Parts, PartSpace
 
@@ -126,15 +127,15 @@ class CandidateProblem:
         """A candidate output of each input, uniformly at random. # [T]"""
         return self.batch.space.random(rng, n_jobs=self.batch.n_jobs)
 
-    def convex(self, labels: Ids) -> list[TargetTerms]:
+    def convex(self, labels: Ids) -> list[SummedTerms]:
         """The terms that a completion leaves: inside the candidates (CLLP alone), and outside them."""
         ours, theirs = self.inside, self.outside
         targets = theirs.targets(labels)
         if self.margins == "mms":
-            return [TargetTerms(theirs.batch, leaving_cost(targets, theirs.candidates), theirs.prices)]
+            return [SummedTerms(theirs.batch, leaving_cost(targets, theirs.candidates), theirs.prices)]
         return [
-            TargetTerms(ours.batch, Cost(ours.targets(labels), self.costs), ours.prices),
-            TargetTerms(theirs.batch, Cost(targets, self.costs), theirs.prices),
+            SummedTerms(ours.batch, Cost(ours.targets(labels), self.costs), ours.prices),
+            SummedTerms(theirs.batch, Cost(targets, self.costs), theirs.prices),
         ]
 
     def term_numbers(self, inputs: Ints) -> Ints:

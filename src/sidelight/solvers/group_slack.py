@@ -4,46 +4,85 @@ The problem, for groups g of terms i with prices C_i:
 
     min_w P(w) = ½ ‖w‖² + Σ_g R_g(w),     R_g(w) = Σ_{i in g} C_i max(0, v_i(w)),     v_i(w) = max offset + slope · w
 
-Every iteration finds the worst output of every term and adds them up, group by group, to one constraint
-R_g(w') >= a + b · w', tight at w, with a = Σ C_i offset_i and b = Σ C_i slope_i over the terms with v_i(w) > 0. Then it
-solves
+Every iteration finds the worst output of every term at some point and adds them up, group by group, to one constraint
+R_g(w) >= a + b · w, tight at the point, with a = Σ C_i offset_i and b = Σ C_i slope_i over the terms with v_i > 0. Then
+it solves the model
 
     min_w ½ ‖w‖² + Σ_g ξ_g     ξ_g >= a_j + b_j · w for the constraints j of g,  ξ_g >= 0
 
 in the dual: max_{α >= 0} Σ_j α_j a_j − ½ ‖Σ_j α_j b_j‖² with Σ_{j of g} α_j <= 1, over the Gram matrix of the
-constraints, by steps of one or two variables. A group is done when its new constraint is violated by at most ε_g per
-unit of price over its slack:  R_g(w) <= ξ_g + ε_g Σ_{i in g} C_i. A group that is done gets no constraint, so each
-has a precision of its own. The dual value is a lower bound of min P. Constraints without weight for IDLE iterations are
-dropped.
+constraints, by steps of one or two variables. Its value is a lower bound of min P.
 
-Joachims, Finley and Yu (2009) for one group; Li, Small, Roth and others (CLLP, section 4.2) for two.
+The point lies between the best weights so far, b, and the model's solution w: at b + reach · (w − b). The model's
+solution alone (reach 1) is what the papers take; with few constraints it is far off, and its objective often above that
+of zero weights. Where the objective falls the reach grows, else it shrinks; then, P being convex, the new constraint
+cuts w off, so no step is lost. This takes a half to a fifth of the iterations.
+
+It ends when P(b) is at most Σ_g ε_g Σ_{i in g} C_i above the model's value. Zero weights say nothing about labels: they
+count as a solution only where the gap is below ZERO of the objective. Constraints without weight for IDLE iterations
+are dropped.
+
+Where the terms change but the outputs they are maximised over do not (another completion: each v_i is measured from
+another target), a constraint's outputs still give a lower bound of R_g. `turned` adds them up again for the new terms,
+which costs no inference, so that a new problem begins with the constraints that bound the old one.
+
+Joachims, Finley and Yu (2009) for one group; Li, Zhang and Chen (CLLP, section 4.2) for two; Franc and Sonnenburg
+(2009) for points between the best and the model's.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from itertools import pairwise
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from sidelight.arrays import Floats, Ids, Ints
 from sidelight.kernels import inner, kernel
-from sidelight.objective.cuts import Terms, total_loss
+from sidelight.objective.cuts import Worst, total_loss
 
-IDLE = 30
+IDLE = 10
+ZERO = 0.01
+SHORTEST = 1e-3  # reach
 PRECISE = 1e-9  # relative gap to which the small problem is solved
 MOST_SWEEPS = 20_000
+
+
+class SumTerms(Protocol):
+    """Terms that can add up their cuts."""
+
+    @property
+    def prices(self) -> Floats:  # [N] what one unit of loss costs
+        ...
+
+    def worst(self, weights: Floats) -> Worst:
+        """The maximum of every term's argument, and the outputs that attain it."""
+        ...
+
+    def total(self, outputs: Ids, scales: Floats) -> tuple[float, Floats]:
+        """Σ_i scale_i · (offset_i, slope_i) of the cuts that some outputs give."""
+        ...
+
+
+class Constraint(NamedTuple):
+    """A slope b in sparse form, and the outputs that it was made of."""
+
+    indices: Ids
+    values: Floats
+    outputs: Ids  # [T of the group]
+    scales: Floats  # [N of the group] C_i where the term counts, else 0
 
 
 @dataclass(frozen=True, slots=True)
 class Progress:
     """What one iteration reached."""
 
-    primal: float
+    primal: float  # at the point of the iteration; of the best weights when the precision is reached
     dual: float
-    new: int  # groups that got a constraint; 0 when all are within their precision
+    new: int  # constraints added; 0 when the precision is reached
     constraints: int
 
     @property
@@ -53,97 +92,108 @@ class Progress:
 
 @dataclass(slots=True)
 class GroupSlack:
-    """The constraints so far, their Gram matrix and dual variables, and the weights they make."""
+    """The constraints so far, their Gram matrix and dual variables, the weights they make, and the best weights."""
 
-    weights: Floats
+    weights: Floats  # of the model
+    best: Floats
+    best_primal: float = np.inf  # inf before the first iteration
+    reach: float = 1.0
     groups: Ints = field(default_factory=lambda: np.zeros(0, dtype=np.int64))  # [J]
     offsets: Floats = field(default_factory=lambda: np.zeros(0))  # [J]
     alphas: Floats = field(default_factory=lambda: np.zeros(0))  # [J]
     idle: Ints = field(default_factory=lambda: np.zeros(0, dtype=np.int64))  # [J] iterations without weight
     gram: Floats = field(default_factory=lambda: np.zeros((0, 0)))  # [J, J]
-    rows: list[tuple[Ids, Floats]] = field(default_factory=list)  # J sparse slopes: indices, values
+    rows: list[Constraint] = field(default_factory=list)  # J
 
     @classmethod
     def at(cls, weights: Floats) -> GroupSlack:
         """No constraints yet; the first are made at these weights."""
-        return cls(weights.copy())
+        return cls(weights.copy(), weights.copy())
 
     @classmethod
     def restored(cls, arrays: Mapping[str, NDArray[Any]]) -> GroupSlack:
         """From what `state` gave."""
-        ends = arrays["ends"]
-        rows = list(zip(np.split(arrays["indices"], ends[:-1]), np.split(arrays["values"], ends[:-1])))
-        return cls(
-            arrays["weights"].copy(),
-            arrays["groups"].copy(),
-            arrays["offsets"].copy(),
-            arrays["alphas"].copy(),
-            arrays["idle"].copy(),
-            arrays["gram"].copy(),
-            rows if len(ends) else [],
-        )
+        pools = [arrays[name] for name in Constraint._fields]
+        bounds = np.concatenate([np.zeros((1, len(pools)), dtype=np.int64), arrays["ends"]])
+        rows = [
+            Constraint(*(pool[a:b].copy() for pool, a, b in zip(pools, *ends))) for ends in pairwise(bounds.tolist())
+        ]
+        best_primal, reach = arrays["numbers"].tolist()
+        given = {name: arrays[name].copy() for name in ("groups", "offsets", "alphas", "idle", "gram")}
+        return cls(arrays["weights"].copy(), arrays["best"].copy(), best_primal, reach, **given, rows=rows)
 
     def state(self) -> dict[str, NDArray[Any]]:
         """Everything, as arrays."""
-        lengths = [len(indices) for indices, _ in self.rows]
+        empty = Constraint(np.zeros(0, dtype=np.int32), np.zeros(0), np.zeros(0, dtype=np.int32), np.zeros(0))
+        pools = zip(Constraint._fields, zip(empty, *self.rows))
+        lengths = np.array([[len(piece) for piece in row] for row in self.rows], dtype=np.int64)
         return {
             "weights": self.weights,
+            "best": self.best,
+            "numbers": np.array([self.best_primal, self.reach]),
             "groups": self.groups,
             "offsets": self.offsets,
             "alphas": self.alphas,
             "idle": self.idle,
             "gram": self.gram,
-            "ends": np.cumsum(lengths, dtype=np.int64),
-            "indices": np.concatenate([np.zeros(0, dtype=np.int32), *(indices for indices, _ in self.rows)]),
-            "values": np.concatenate([np.zeros(0), *(values for _, values in self.rows)]),
+            "ends": np.cumsum(lengths.reshape(-1, len(empty)), axis=0),
+            **{name: np.concatenate(pieces) for name, pieces in pools},
         }
 
-    def step(self, groups: Sequence[Terms], epsilons: Sequence[float]) -> Progress:
+    def step(self, groups: Sequence[SumTerms], epsilons: Sequence[float]) -> Progress:
         """One iteration over groups of terms with their precisions ε."""
-        primal = 0.5 * inner(self.weights, self.weights)
-        dual = self.dual()
-        new = 0
-        slacks = self.slacks(len(groups))
-        for group, terms in enumerate(groups):
-            worst = terms.worst(self.weights)
-            risk = total_loss(worst.values, terms.prices, 1)
-            primal += risk
-            if risk <= slacks[group] + epsilons[group] * float(np.sum(terms.prices)) + 1e-12 * (1.0 + abs(primal)):
-                continue
-            which = np.flatnonzero((worst.values > 0) & (terms.prices > 0))
-            cuts = terms.cuts(worst, which)
-            prices = terms.prices[which]
-            total = np.zeros(len(self.weights))
-            _add_rows(cuts.slopes.indptr, cuts.slopes.indices, cuts.slopes.values, prices, total)
-            self._add(group, inner(prices, cuts.offsets), total)
-            new += 1
-        size = len(self.rows)
-        if new:
-            self._solve(len(groups))
-        return Progress(primal, dual, new, size)
+        begun = np.isfinite(self.best_primal)
+        point = self.best + self.reach * (self.weights - self.best) if begun else self.best
+        found = [terms.worst(point) for terms in groups]
+        losses = (total_loss(worst.values, terms.prices, 1) for worst, terms in zip(found, groups))
+        primal = 0.5 * inner(point, point) + sum(losses)
+        if primal < self.best_primal:
+            self.best, self.best_primal = point, primal
+            self.reach = min(1.0, 1.5 * self.reach)
+        else:
+            self.reach = max(0.5 * self.reach, SHORTEST)
+        dual, size = self.dual(), len(self.rows)
+        if self.best_primal - dual <= self._enough(groups, epsilons):
+            return Progress(self.best_primal, dual, 0, size)
+        for group, (terms, worst) in enumerate(zip(groups, found)):
+            self._add(group, terms, worst.outputs, np.where(worst.values > 0, terms.prices, 0.0))
+        self._solve(len(groups))
+        return Progress(primal, dual, len(groups), size)
+
+    def turned(self, groups: Sequence[SumTerms]) -> GroupSlack:
+        """New terms over the same outputs: the constraints that have weight, made anew, and the best weights."""
+        new = GroupSlack.at(self.best)
+        new.reach = self.reach
+        kept = np.flatnonzero(self.alphas > 0)
+        for j in kept:
+            group, row = int(self.groups[j]), self.rows[j]
+            new._add(group, groups[group], row.outputs, row.scales)
+        new.alphas = self.alphas[kept]
+        if len(kept):
+            new._solve(len(groups))
+        return new
 
     def dual(self) -> float:
         """The dual objective, a lower bound of the primal one."""
         return inner(self.alphas, self.offsets) - 0.5 * float(self.alphas @ self.gram @ self.alphas)
 
-    def slacks(self, count: int) -> Floats:
-        """ξ of each group at the present weights. # [G]"""
-        out = np.zeros(count)
-        values = self.offsets - self.gram @ self.alphas
-        np.maximum.at(out, self.groups, values)
-        return out
+    def _enough(self, groups: Sequence[SumTerms], epsilons: Sequence[float]) -> float:
+        """The gap at which to end."""
+        rounding = 1e-12 * (1.0 + abs(self.best_primal))
+        enough = sum(epsilon * float(np.sum(terms.prices)) for epsilon, terms in zip(epsilons, groups)) + rounding
+        return enough if np.any(self.best) else min(enough, ZERO * self.best_primal + rounding)
 
-    def _add(self, group: int, offset: float, slope: Floats) -> None:
+    def _add(self, group: int, terms: SumTerms, outputs: Ids, scales: Floats) -> None:
+        offset, slope = terms.total(outputs, scales)
         indices = np.flatnonzero(slope).astype(np.int32)
         values = slope[indices]
-        products = np.array([_dot(row, amounts, slope) for row, amounts in self.rows])
         size = len(self.rows)
         gram = np.zeros((size + 1, size + 1))
         gram[:size, :size] = self.gram
-        gram[size, :size] = gram[:size, size] = products
+        gram[size, :size] = gram[:size, size] = [_dot(row.indices, row.values, slope) for row in self.rows]
         gram[size, size] = inner(values, values)
         self.gram = gram
-        self.rows.append((indices, values))
+        self.rows.append(Constraint(indices, values, outputs, scales))
         self.groups = np.append(self.groups, group)
         self.offsets = np.append(self.offsets, offset)
         self.alphas = np.append(self.alphas, 0.0)
@@ -159,16 +209,15 @@ class GroupSlack:
             self.groups, self.offsets, self.idle = self.groups[keep], self.offsets[keep], self.idle[keep]
             self.alphas = self.alphas[keep]
         self.weights = np.zeros(len(self.weights))
-        for alpha, (indices, values) in zip(self.alphas, self.rows):
+        for alpha, row in zip(self.alphas, self.rows):
             if alpha > 0:
-                self.weights[indices] -= alpha * values
+                _subtract(row.indices, row.values, alpha, self.weights)
 
 
 @kernel
-def _add_rows(indptr: Ints, indices: Ids, values: Floats, scales: Floats, out: Floats) -> None:
-    for i in range(scales.shape[0]):
-        for k in range(indptr[i], indptr[i + 1]):
-            out[indices[k]] += scales[i] * values[k]
+def _subtract(indices: Ids, values: Floats, scale: float, out: Floats) -> None:
+    for k in range(indices.shape[0]):
+        out[indices[k]] -= scale * values[k]
 
 
 @kernel
