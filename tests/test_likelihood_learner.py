@@ -38,20 +38,24 @@ def problem_of(kind: str, n_jobs: int | None = None):
     rows, targets = corpus(80, 0)
     space = ChainSpace(rows.starts, LABELS)
     inputs = [Labelled(rows, space, np.ones(len(rows)), targets=targets)]
-    if kind == "candidates":
+    if "candidates" in kind:
         mask = np.eye(LABELS, dtype=np.uint8)[targets]
         mask[np.arange(len(targets)), (targets + 1) % LABELS] = 1
         inputs.append(Labelled(rows, space, np.full(len(rows), 0.5), admitted=mask))
-    support = "all" if kind == "all" else "seen"
-    return likelihood_problem(inputs, LAYOUT, support=support, l2=0.0 if kind == "l1" else 1.0, n_jobs=n_jobs)
+    support = "all" if "all" in kind else "seen"
+    return likelihood_problem(inputs, LAYOUT, support=support, l2=0.0 if kind == "l1" else 0.8, n_jobs=n_jobs)
 
 
-def learner_for(kind: str, rounds: int = 40, n_jobs: int | None = None) -> LikelihoodLearner:
-    lbfgs = LbfgsOptions(l1=0.3 if kind == "l1" else 0.0)
-    return LikelihoodLearner.fresh(problem_of(kind, n_jobs), LikelihoodOptions(rounds, lbfgs))
+def options_for(kind: str, rounds: int) -> LikelihoodOptions:
+    solver = kind.split()[0] if kind.split()[0] in ("sgd", "eg") else "lbfgs"
+    return LikelihoodOptions(rounds, LbfgsOptions(l1=0.3 if kind == "l1" else 0.0), solver, tolerance=1e-4, seed=3)
 
 
-KINDS = ["seen", "all", "l1", "candidates"]
+def learner_for(kind: str, rounds: int = 60, n_jobs: int | None = None) -> LikelihoodLearner:
+    return LikelihoodLearner.fresh(problem_of(kind, n_jobs), options_for(kind, rounds))
+
+
+KINDS = ["seen", "all", "l1", "candidates", "sgd", "sgd all", "sgd candidates", "eg", "eg all"]
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -62,6 +66,7 @@ def test_learns(kind):
     assert [record.last for record in records] == [False] * (len(records) - 1) + [True]
     objectives = [record.objective for record in records]
     assert objectives == sorted(objectives, reverse=True)
+    assert len(records) < 60
     weights = learner.finish()
     assert len(weights) == LAYOUT.size
     rows, targets = corpus(40, 1)
@@ -100,12 +105,43 @@ def test_more_rounds_go_on_where_few_ended():
 
 def test_starts_from_other_weights():
     learner = learner_for("seen")
-    list(learner.run())
-    again = LikelihoodLearner.fresh(problem_of("seen"), LikelihoodOptions(20), start=learner.weights)
-    assert next(again.run()).objective <= learner.solver.value * (1 + 1e-12)
+    reached = list(learner.run())[-1].objective
+    again = LikelihoodLearner.fresh(problem_of("seen"), options_for("seen", 20), start=learner.weights)
+    assert next(again.run()).objective <= reached * (1 + 1e-12)
+    online = LikelihoodLearner.fresh(problem_of("sgd"), options_for("sgd", 20), start=learner.weights)
+    fresh = LikelihoodLearner.fresh(problem_of("sgd"), options_for("sgd", 20))
+    assert next(online.run()).objective < next(fresh.run()).objective
 
 
-@pytest.mark.parametrize("kind", ["seen", "candidates"])
+def test_all_solvers_come_to_the_same_minimum():
+    found = {}
+    for kind in ("all", "eg all", "sgd all"):
+        learner = learner_for(kind, 400)
+        records = list(learner.run())
+        found[kind] = records[-1].objective
+        if kind == "eg all":
+            gaps = [record.gap for record in records]
+            assert all(record.dual <= found["all"] * (1 + 1e-6) for record in records)
+            assert gaps[-1] <= 1e-4 * records[-1].objective
+            assert gaps[-1] == records[-1].objective - records[-1].dual
+    assert found["all"] * (1 - 1e-5) <= found["eg all"] <= found["all"] * (1 + 1e-3)
+    assert found["all"] * (1 - 1e-5) <= found["sgd all"] <= found["all"] * (1 + 2e-2)
+
+
+def test_what_a_solver_cannot_do_is_said():
+    with pytest.raises(ValueError, match="there are lbfgs, sgd, eg"):
+        LikelihoodOptions(solver="newton")
+    with pytest.raises(ValueError, match="no L1 norm"):
+        LikelihoodOptions(solver="sgd", lbfgs=LbfgsOptions(l1=1.0))
+    with pytest.raises(ValueError, match="Gold only"):
+        LikelihoodLearner.fresh(problem_of("eg candidates"), options_for("eg", 3))
+    with pytest.raises(ValueError, match="L2 norm"):
+        LikelihoodLearner.fresh(problem_of("l1"), options_for("sgd", 3))
+    with pytest.raises(ValueError, match="no first weights"):
+        LikelihoodLearner.fresh(problem_of("eg"), options_for("eg", 3), start=np.zeros(LAYOUT.size))
+
+
+@pytest.mark.parametrize("kind", ["seen", "candidates", "sgd", "eg"])
 def test_threads_do_not_matter(kind):
     found = []
     for n_jobs in (1, 2, 3):

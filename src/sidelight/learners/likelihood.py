@@ -1,6 +1,7 @@
 """Learning by likelihood, one `Round` at a time: CRFs, CRFs from candidates, contrastive estimation.
 
-A round is one iteration of L-BFGS (OWL-QN with `l1`).
+A round is one iteration of L-BFGS (OWL-QN with an L1 norm), one epoch of stochastic gradient descent, or one epoch of
+exponentiated gradient, which reports a duality gap. The objective of a round is that of the best weights so far.
 """
 
 from __future__ import annotations
@@ -8,14 +9,22 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
 from sidelight.arrays import Floats
 from sidelight.learners.learner import State
+from sidelight.objective.chain_duals import ChainDuals, Potentials
+from sidelight.objective.likelihood import LikelihoodProblem, LikelihoodTerms
+from sidelight.objective.online_likelihood import OnlineLikelihood, stacked_terms
 from sidelight.records import Round
+from sidelight.solvers.exponentiated_gradient import ExponentiatedGradient
 from sidelight.solvers.lbfgs import Lbfgs, LbfgsOptions
+from sidelight.solvers.sgd import Sgd
+
+SOLVERS = ("lbfgs", "sgd", "eg")
+PERIOD = 5  # epochs over which stochastic gradient descent must have gained something
 
 
 class SmoothProblem(Protocol):
@@ -41,15 +50,51 @@ class LikelihoodOptions:
 
     max_rounds: int = 100
     lbfgs: LbfgsOptions = field(default_factory=LbfgsOptions)
+    solver: str = "lbfgs"
+    tolerance: float = 1e-3  # sgd: least relative fall over 5 epochs; eg: relative duality gap
+    depth: float = 10.0  # eg: how near to the gold labels it begins
+    seed: int = 0  # sgd, eg: order of the examples
+
+    def __post_init__(self) -> None:
+        if self.solver not in SOLVERS:
+            raise ValueError(f"solver is {self.solver!r}; there are {', '.join(SOLVERS)}")
+        if self.solver != "lbfgs" and self.lbfgs.l1 > 0:
+            raise ValueError(f"the solver {self.solver} has no L1 norm; use lbfgs")
+
+
+class Figures(NamedTuple):
+    """What a round reached."""
+
+    objective: float  # of the best weights so far
+    primal: float | None = None  # of the weights now, where these may be others
+    dual: float | None = None
+
+
+class Engine(Protocol):
+    """One of the solvers at work on a problem."""
+
+    @property
+    def weights(self) -> Floats:
+        """The best weights so far, in the form of the problem."""
+        ...
+
+    @property
+    def solved(self) -> bool: ...
+
+    def round(self) -> Figures: ...
+
+    def state(self) -> State: ...
+
+    def resume(self, state: State) -> None: ...
 
 
 @dataclass(slots=True)
 class LikelihoodLearner:
-    """Minimises a smooth objective over weights."""
+    """Minimises a likelihood objective over weights."""
 
     problem: SmoothProblem
     options: LikelihoodOptions
-    solver: Lbfgs
+    engine: Engine
     name: str = "crf"
     rounds: int = 0
     seconds: float = 0.0
@@ -59,15 +104,27 @@ class LikelihoodLearner:
     def fresh(
         cls, problem: SmoothProblem, options: LikelihoodOptions, *, start: Floats | None = None, name: str = "crf"
     ) -> LikelihoodLearner:
-        """A learner before its first round; `start` has the full layout, and is zero unless given."""
+        """A learner before its first round; `start` has the full layout, and is zero unless given.
+
+        sgd and eg take a `LikelihoodProblem` of `LikelihoodTerms` with an L2 norm, eg one of Gold alone; eg begins near
+        the gold labels and takes no start. Raises `ValueError` otherwise.
+        """
         weights = np.zeros(problem.size) if start is None else problem.shorten(start)
-        scales = 1.0 / np.sqrt(problem.curvature())
-        return cls(problem, options, Lbfgs.fresh(weights, options.lbfgs, scales=scales, n_jobs=problem.n_jobs), name)
+        engine: Engine
+        if options.solver == "lbfgs":
+            engine = _LbfgsEngine.fresh(problem, options, weights)
+        elif options.solver == "sgd":
+            engine = _SgdEngine.fresh(_with_l2(problem, "sgd"), options, weights)
+        elif start is not None:
+            raise ValueError("the solver eg takes no first weights; use lbfgs or sgd")
+        else:
+            engine = _DualEngine.fresh(_with_l2(problem, "eg"), options)
+        return cls(problem, options, engine, name)
 
     @property
     def weights(self) -> Floats:
         """The best weights so far, in the full layout."""
-        return self.problem.expand(self.solver.weights)
+        return self.problem.expand(self.engine.weights)
 
     def finish(self) -> Floats:
         """The weights, for keeps."""
@@ -79,27 +136,35 @@ class LikelihoodLearner:
             yield self.round()
 
     def round(self) -> Round:
-        """One iteration; the first one also evaluates the weights it starts from."""
+        """One iteration or epoch."""
         began = time.perf_counter()
-        if self.rounds == 0:
-            self.solver.step(self.problem.value_and_gradient)
-        objective = self.solver.step(self.problem.value_and_gradient)
+        figures = self.engine.round()
         self.rounds += 1
-        self.done = bool(self.solver.stopped) or self.rounds >= self.options.max_rounds
+        self.done = self.engine.solved or self.rounds >= self.options.max_rounds
         self.seconds += time.perf_counter() - began
-        return Round(self.rounds, self.name, self.seconds, objective=objective, last=self.done)
+        gap = None if figures.dual is None else figures.objective - figures.dual
+        return Round(
+            self.rounds,
+            self.name,
+            self.seconds,
+            objective=figures.objective,
+            primal=figures.primal,
+            dual=figures.dual,
+            gap=gap,
+            last=self.done,
+        )
 
     def has_result(self, record: Round) -> bool:
-        """Every iteration ends with weights that can be used."""
+        """Every round ends with weights that can be used."""
         return True
 
     def state(self) -> State:
-        numbers, arrays = self.solver.state()
+        numbers, arrays = self.engine.state()
         values: dict[str, Any] = {
             "name": self.name,
             "rounds": self.rounds,
             "seconds": self.seconds,
-            "done": bool(self.solver.stopped),
+            "done": self.engine.solved,
             "solver": numbers,
         }
         return values, arrays
@@ -107,6 +172,142 @@ class LikelihoodLearner:
     def resume(self, state: State) -> None:
         """Take up the state of an earlier run on the same problem and options."""
         values, arrays = state
-        self.solver = Lbfgs.restored(values["solver"], arrays, self.options.lbfgs, n_jobs=self.problem.n_jobs)
+        self.engine.resume((values["solver"], arrays))
         self.name, self.rounds = values["name"], values["rounds"]
         self.seconds, self.done = values["seconds"], values["done"]
+
+
+def _with_l2(problem: SmoothProblem, solver: str) -> LikelihoodProblem:
+    if not isinstance(problem, LikelihoodProblem) or not problem.l2 > 0:
+        raise ValueError(f"the solver {solver} needs a likelihood problem with an L2 norm; use lbfgs")
+    return problem
+
+
+def _plain_terms(problem: LikelihoodProblem, solver: str) -> list[LikelihoodTerms]:
+    found = [part for part in problem.terms if isinstance(part, LikelihoodTerms)]
+    if len(found) < len(problem.terms):
+        raise ValueError(f"the solver {solver} takes first-order likelihood terms only; use lbfgs")
+    return found
+
+
+@dataclass(slots=True)
+class _LbfgsEngine:
+    problem: SmoothProblem
+    solver: Lbfgs
+
+    @classmethod
+    def fresh(cls, problem: SmoothProblem, options: LikelihoodOptions, weights: Floats) -> _LbfgsEngine:
+        scales = 1.0 / np.sqrt(problem.curvature())
+        return cls(problem, Lbfgs.fresh(weights, options.lbfgs, scales=scales, n_jobs=problem.n_jobs))
+
+    @property
+    def weights(self) -> Floats:
+        return self.solver.weights
+
+    @property
+    def solved(self) -> bool:
+        return bool(self.solver.stopped)
+
+    def round(self) -> Figures:
+        """One iteration; the first one also evaluates the weights it starts from."""
+        if np.isnan(self.solver.value):
+            self.solver.step(self.problem.value_and_gradient)
+        return Figures(self.solver.step(self.problem.value_and_gradient))
+
+    def state(self) -> State:
+        return self.solver.state()
+
+    def resume(self, state: State) -> None:
+        self.solver = Lbfgs.restored(*state, self.solver.options, n_jobs=self.problem.n_jobs)
+
+
+@dataclass(slots=True)
+class _SgdEngine:
+    problem: LikelihoodProblem
+    online: OnlineLikelihood
+    solver: Sgd
+    rng: np.random.Generator
+    tolerance: float
+    best: Floats
+    values: list[float] = field(default_factory=list)  # best objectives after the last epochs
+
+    @classmethod
+    def fresh(cls, problem: LikelihoodProblem, options: LikelihoodOptions, weights: Floats) -> _SgdEngine:
+        online = OnlineLikelihood.of_terms(_plain_terms(problem, "sgd"))
+        total = float(sum(part.prices.sum() for part in problem.terms))
+        solver = Sgd.fresh(online, online.vector(weights), decay=problem.l2 / total)
+        return cls(problem, online, solver, np.random.default_rng(options.seed), options.tolerance, weights)
+
+    @property
+    def weights(self) -> Floats:
+        return self.best
+
+    @property
+    def solved(self) -> bool:
+        values = self.values
+        return len(values) > PERIOD and values[0] - values[-1] <= self.tolerance * abs(values[-1])
+
+    def round(self) -> Figures:
+        self.solver.epoch(self.online, self.rng)
+        weights = self.online.weights(self.solver.v, self.solver.scale)
+        now = self.problem.value(weights)
+        before = self.values[-1] if self.values else np.inf
+        if now < before:
+            self.best = weights
+        self.values = [*self.values[-PERIOD:], min(now, before)]
+        return Figures(self.values[-1], now)
+
+    def state(self) -> State:
+        solver = self.solver
+        numbers = {"scale": solver.scale, "clock": solver.clock, "values": self.values}
+        return numbers | {"rng": self.rng.bit_generator.state}, {"v": solver.v, "best": self.best}
+
+    def resume(self, state: State) -> None:
+        numbers, arrays = state
+        self.solver = Sgd(arrays["v"].copy(), self.solver.decay, numbers["scale"], numbers["clock"])
+        self.best, self.values = arrays["best"].copy(), list(numbers["values"])
+        self.rng.bit_generator.state = numbers["rng"]
+
+
+@dataclass(slots=True)
+class _DualEngine:
+    """Exponentiated gradient on prices divided by λ; objectives are multiplied by it."""
+
+    duals: ChainDuals
+    solver: ExponentiatedGradient[Potentials]
+    rng: np.random.Generator
+    tolerance: float
+    l2: float
+
+    @classmethod
+    def fresh(cls, problem: LikelihoodProblem, options: LikelihoodOptions) -> _DualEngine:
+        features, space, prices, targets, _ = stacked_terms(_plain_terms(problem, "eg"))
+        if targets is None or np.any(targets < 0):
+            raise ValueError("the solver eg learns from Gold only; use lbfgs or sgd")
+        duals = ChainDuals.of(features, space, prices / problem.l2, targets, n_jobs=problem.n_jobs)
+        solver = ExponentiatedGradient.fresh(duals, duals.first(options.depth))
+        return cls(duals, solver, np.random.default_rng(options.seed), options.tolerance, problem.l2)
+
+    @property
+    def weights(self) -> Floats:
+        return self.solver.best
+
+    @property
+    def solved(self) -> bool:
+        return self.solver.finished(self.tolerance)
+
+    def round(self) -> Figures:
+        progress = self.solver.epoch(self.duals, self.rng)
+        return Figures(self.l2 * self.solver.best_primal, self.l2 * progress.primal, self.l2 * progress.dual)
+
+    def state(self) -> State:
+        numbers, arrays = self.solver.state()
+        potentials = self.solver.potentials
+        held = {name: getattr(potentials, name) for name in ("tokens", "moves", "edges", "rates")}
+        return numbers | {"rng": self.rng.bit_generator.state}, {**arrays, **held}
+
+    def resume(self, state: State) -> None:
+        numbers, arrays = state
+        potentials = Potentials(*(arrays[name].copy() for name in ("tokens", "moves", "edges", "rates")))
+        self.solver = ExponentiatedGradient.restored(potentials, numbers, arrays)
+        self.rng.bit_generator.state = numbers["rng"]

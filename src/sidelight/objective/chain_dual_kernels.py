@@ -6,7 +6,7 @@ import numpy as np
 
 from sidelight.arrays import Bytes, Floats, Floats32, Ids, Ints
 from sidelight.kernels import kernel
-from sidelight.objective.online_likelihood import token_scores
+from sidelight.objective.online_likelihood_kernels import token_scores
 from sidelight.spaces.chain_kernels import longest
 from sidelight.spaces.chain_scaled_kernels import exp_scores, exp_scores_into, room
 from sidelight.spaces.chain_sum_kernels import sequence_beliefs

@@ -7,18 +7,21 @@ seen with many of them, then the other pairs.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-from sidelight.arrays import NO_BYTES, Bytes, Floats, Floats32, Ids, Ints
+from sidelight.arrays import NO_BYTES, Bytes, Floats, Ids, Ints
 from sidelight.errors import Infeasible
+from sidelight.features.gradient import FullFeatures
+from sidelight.features.rows import Rows
+from sidelight.features.stacking import stack_rows
+from sidelight.features.support import Support
 from sidelight.features.supported import SupportedFeatures, spread_rows
-from sidelight.kernels import kernel
+from sidelight.objective import online_likelihood_kernels as kernels
+from sidelight.objective.likelihood import LikelihoodTerms, WeightedFeatures
 from sidelight.spaces.chain import ChainSpace
-from sidelight.spaces.chain_kernels import longest
-from sidelight.spaces.chain_scaled_kernels import exp_scores_into, padded, room
-from sidelight.spaces.chain_sum_kernels import sequence_beliefs
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,6 +75,12 @@ class OnlineLikelihood:
         masks = NO_BYTES if admitted is None else admitted
         return cls(features, known, masks, prices / prices.mean(), closed, exists.astype(np.uint8), places)
 
+    @classmethod
+    def of_terms(cls, terms: Sequence[LikelihoodTerms]) -> OnlineLikelihood:
+        """All inputs of some terms that have the same weights and the same allowed transitions."""
+        features, space, prices, targets, admitted = stacked_terms(terms)
+        return cls.of(features, space, prices, targets=targets, admitted=admitted)
+
     def __len__(self) -> int:
         return len(self.prices)
 
@@ -86,7 +95,7 @@ class OnlineLikelihood:
         out = np.empty(support.size)
         out[:emission] = v[:emission]
         out[emission:] = v[self.places[-1] :]
-        _collect(support.ptr, support.columns, self.features.spread, self._table(v), out[emission:])
+        kernels.collect(support.ptr, support.columns, self.features.spread, self._table(v), out[emission:])
         out *= scale
         return out
 
@@ -111,7 +120,7 @@ class OnlineLikelihood:
         features, layout = self.features, self.features.layout
         flags = np.array([layout.bias, layout.chain, move, layout.n_labels - layout.columns], dtype=np.int64)
         kept = NO_BYTES if features.support.kept is None else features.support.kept
-        loss, scale = _epoch(
+        loss, scale = kernels.epoch(
             features.rows.starts,
             features.wide.indptr,
             features.wide.indices,
@@ -146,211 +155,41 @@ class OnlineLikelihood:
         return v[self.places[4] : self.places[5]].reshape(self.exists.shape)
 
 
-@kernel
-def _collect(ptr: Ints, columns: Ids, spread: Ids, table: Floats, pairs: Floats) -> None:
-    for i in range(spread.shape[0]):
-        for k in range(ptr[spread[i]], ptr[spread[i] + 1]):
-            pairs[k] = table[i, columns[k]]
+def stacked_terms(
+    terms: Sequence[LikelihoodTerms],
+) -> tuple[SupportedFeatures, ChainSpace, Floats, Ids | None, Bytes | None]:
+    """Terms as one batch: features, space, prices, targets (−1 where only candidates are known), candidates."""
+    first = terms[0]
+    size = first.features.layout.n_labels
+    rows = [_rows_of(part.features) for part in terms]
+    if len(terms) == 1:
+        features = first.features if isinstance(first.features, SupportedFeatures) else None
+        if features is None:
+            features = SupportedFeatures.of(rows[0], Support.all(first.features.layout))
+        return features, first.space, first.prices, first.targets, first.admitted
+    support = _support_of(first.features)
+    together = stack_rows(rows, n_dense=first.features.layout.n_dense)
+    targets, admitted = [], []
+    for part in terms:
+        tokens = int(part.space.starts[-1])
+        targets.append(np.full(tokens, -1, dtype=np.int32) if part.targets is None else part.targets)
+        admitted.append(np.ones((tokens, size), dtype=np.uint8) if part.admitted is None else part.admitted)
+    space = ChainSpace(together.starts, size, first.space.allowed)
+    prices = np.concatenate([part.prices for part in terms])
+    return (
+        SupportedFeatures.of(together, support),
+        space,
+        prices,
+        np.concatenate(targets),
+        np.concatenate(admitted),
+    )
 
 
-@kernel
-def token_scores(
-    t: int,
-    wide_ptr: Ints,
-    codes: Ids,
-    wide_values: Floats,
-    pair_ptr: Ints,
-    pairs: Ids,
-    labels: Ids,
-    pair_values: Floats,
-    dense: Floats32,
-    table: Floats,
-    pair_weights: Floats,
-    dense_weights: Floats,
-    shift: int,
-    scale: float,
-    total: Floats,
-    row: Floats,
-) -> None:
-    """row[l] = scale · the score of label l at token t under v."""
-    valued = wide_values.shape[0] > 0 or pair_values.shape[0] > 0
-    total[:] = 0.0
-    for k in range(wide_ptr[t], wide_ptr[t + 1]):
-        weight = table[codes[k]]
-        if valued:
-            value = wide_values[k]
-            for column in range(total.shape[0]):
-                total[column] += value * weight[column]
-        else:
-            for column in range(total.shape[0]):
-                total[column] += weight[column]
-    for d in range(dense.shape[1]):
-        value = np.float64(dense[t, d])
-        for column in range(dense_weights.shape[1]):
-            total[column] += value * dense_weights[d, column]
-    for label in range(shift):
-        row[label] = 0.0
-    for label in range(shift, row.shape[0]):
-        row[label] = total[label - shift]
-    for k in range(pair_ptr[t], pair_ptr[t + 1]):
-        weight_of_pair = pair_weights[pairs[k]]
-        row[labels[k]] += pair_values[k] * weight_of_pair if valued else weight_of_pair
-    for label in range(row.shape[0]):
-        row[label] *= scale
+def _rows_of(features: WeightedFeatures) -> Rows:
+    if isinstance(features, (SupportedFeatures, FullFeatures)):
+        return features.rows
+    raise TypeError(f"features of type {type(features).__name__} have no rows")
 
 
-@kernel
-def _move_token(
-    t: int,
-    wide_ptr: Ints,
-    codes: Ids,
-    wide_values: Floats,
-    pair_ptr: Ints,
-    pairs: Ids,
-    labels: Ids,
-    pair_values: Floats,
-    dense: Floats32,
-    exists: Bytes,
-    table: Floats,
-    pair_weights: Floats,
-    dense_weights: Floats,
-    shift: int,
-    step: float,
-    total: Floats,
-    row: Floats,  # [L] how much more is believed than known
-) -> None:
-    """v −= step · row ⊗ features of token t."""
-    valued = wide_values.shape[0] > 0 or pair_values.shape[0] > 0
-    total[:] = 0.0
-    for label in range(shift, row.shape[0]):
-        total[label - shift] = step * row[label]
-    for k in range(wide_ptr[t], wide_ptr[t + 1]):
-        weight = table[codes[k]]
-        there = exists[codes[k]]
-        value = wide_values[k] if valued else 1.0
-        for column in range(total.shape[0]):
-            weight[column] -= value * total[column] if there[column] != 0 else 0.0
-    for d in range(dense.shape[1]):
-        value = np.float64(dense[t, d])
-        for column in range(dense_weights.shape[1]):
-            dense_weights[d, column] -= value * total[column]
-    for k in range(pair_ptr[t], pair_ptr[t + 1]):
-        value = pair_values[k] if valued else 1.0
-        pair_weights[pairs[k]] -= step * value * row[labels[k]]
-
-
-@kernel
-def _epoch(
-    starts: Ints,
-    wide_ptr: Ints,
-    codes: Ids,
-    wide_values: Floats,
-    pair_ptr: Ints,
-    pairs: Ids,
-    labels: Ids,
-    pair_values: Floats,
-    dense: Floats32,
-    flags: Ints,
-    places: Ints,
-    closed: Floats,
-    kept: Bytes,
-    exists: Bytes,
-    targets: Ids,
-    admitted: Bytes,
-    prices: Floats,
-    order: Ints,
-    v: Floats,
-    table: Floats,
-    pair_weights: Floats,
-    dense_weights: Floats,
-    scale: float,
-    clock: float,
-    decay: float,
-) -> tuple[float, float]:
-    size = closed.shape[1]
-    bias, chain, moving, shift = flags[0] != 0, flags[1] != 0, flags[2] != 0, flags[3]
-    most = longest(starts, 0, starts.shape[0] - 1)
-    exps, sums, scales, work, bits = room(most, size)
-    wide = padded(size)
-    onward, back, edges, tops = np.empty((wide, wide)), np.empty((wide, wide)), np.empty((2, wide)), np.empty(3)
-    transition, start, end = np.empty((size, size)), np.empty(size), np.empty(size)
-    scores, inside = np.empty((most, size)), np.empty((most, size))
-    gathered, known_gathered = np.empty((wide, wide)), np.empty((wide, wide))
-    moves, known_moves = np.empty((size, size)), np.empty((size, size))
-    total = np.empty(table.shape[1])
-    entries = (wide_ptr, codes, wide_values, pair_ptr, pairs, labels, pair_values, dense)
-    summing = (onward, back, edges, tops, exps, sums, scales, work, bits)
-    all_loss = 0.0
-    for i in order:
-        first = starts[i]
-        count = starts[i + 1] - first
-        for label in range(size):
-            start[label] = closed[size, label]
-            end[label] = closed[size + 1, label]
-            if bias and label >= shift:
-                start[label] += scale * v[places[0] + label - shift]
-            if chain:
-                end[label] += scale * v[places[1] + label]
-            for following in range(size):
-                transition[label, following] = closed[label, following]
-                if chain:
-                    transition[label, following] += scale * v[places[2] + label * size + following]
-        exp_scores_into(transition, start, end, onward, back, edges, tops, work, bits)
-        certain = True
-        for t in range(count):
-            row = scores[t]
-            token_scores(first + t, *entries, table, pair_weights, dense_weights, shift, scale, total, row)
-            certain = certain and targets[first + t] >= 0
-        gathered[:] = 0.0
-        moves[:] = 0.0
-        known = 0.0
-        if certain:
-            label = targets[first]
-            known = start[label] + scores[0, label] + end[targets[first + count - 1]]
-            for t in range(1, count):
-                known += transition[targets[first + t - 1], targets[first + t]] + scores[t, targets[first + t]]
-        else:
-            known_gathered[:] = 0.0
-            known_moves[:] = 0.0
-            for t in range(count):
-                for label in range(size):
-                    inside[t, label] = scores[t, label] if admitted[first + t, label] != 0 else -np.inf
-            known, _ = sequence_beliefs(
-                inside, 0, count, transition, start, end, *summing, 1.0, known_gathered, known_moves
-            )
-        value, _ = sequence_beliefs(scores, 0, count, transition, start, end, *summing, 1.0, gathered, moves)
-        all_loss += prices[i] * (value - known)
-        if not moving:
-            continue
-        if certain:
-            for t in range(count):
-                scores[t, targets[first + t]] -= 1.0
-                if t > 0:
-                    moves[targets[first + t - 1], targets[first + t]] -= 1.0
-        else:
-            for t in range(count):
-                for label in range(size):
-                    scores[t, label] -= inside[t, label]
-        rate = 1.0 / (decay * clock)
-        scale *= 1.0 - rate * decay
-        if scale < 1e-9:
-            for k in range(v.shape[0]):
-                v[k] *= scale
-            scale = 1.0
-        step = rate * prices[i] / scale
-        for t in range(count):
-            _move_token(first + t, *entries, exists, table, pair_weights, dense_weights, shift, step, total, scores[t])
-        for label in range(size):
-            if bias and label >= shift:
-                v[places[0] + label - shift] -= step * scores[0, label]
-            if chain:
-                v[places[1] + label] -= step * scores[count - 1, label]
-                for following in range(size):
-                    change = moves[label, following] + gathered[label, following] * onward[label, following]
-                    if not certain:
-                        change -= known_moves[label, following]
-                        change -= known_gathered[label, following] * onward[label, following]
-                    if kept.shape[0] == 0 or kept[label, following] != 0:
-                        v[places[2] + label * size + following] -= step * change
-        clock += 1.0
-    return all_loss, scale
+def _support_of(features: WeightedFeatures) -> Support:
+    return features.support if isinstance(features, SupportedFeatures) else Support.all(features.layout)

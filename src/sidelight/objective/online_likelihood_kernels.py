@@ -1,0 +1,221 @@
+"""Kernels that score and move the weights of a chain's tokens one sequence at a time; see `online_likelihood`."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from sidelight.arrays import Bytes, Floats, Floats32, Ids, Ints
+from sidelight.kernels import kernel
+from sidelight.spaces.chain_kernels import longest
+from sidelight.spaces.chain_scaled_kernels import exp_scores_into, padded, room
+from sidelight.spaces.chain_sum_kernels import sequence_beliefs
+
+
+@kernel
+def collect(ptr: Ints, columns: Ids, spread: Ids, table: Floats, pairs: Floats) -> None:
+    for i in range(spread.shape[0]):
+        for k in range(ptr[spread[i]], ptr[spread[i] + 1]):
+            pairs[k] = table[i, columns[k]]
+
+
+@kernel
+def token_scores(
+    t: int,
+    wide_ptr: Ints,
+    codes: Ids,
+    wide_values: Floats,
+    pair_ptr: Ints,
+    pairs: Ids,
+    labels: Ids,
+    pair_values: Floats,
+    dense: Floats32,
+    table: Floats,
+    pair_weights: Floats,
+    dense_weights: Floats,
+    shift: int,
+    scale: float,
+    total: Floats,
+    row: Floats,
+) -> None:
+    """row[l] = scale · the score of label l at token t under v."""
+    valued = wide_values.shape[0] > 0 or pair_values.shape[0] > 0
+    total[:] = 0.0
+    for k in range(wide_ptr[t], wide_ptr[t + 1]):
+        weight = table[codes[k]]
+        if valued:
+            value = wide_values[k]
+            for column in range(total.shape[0]):
+                total[column] += value * weight[column]
+        else:
+            for column in range(total.shape[0]):
+                total[column] += weight[column]
+    for d in range(dense.shape[1]):
+        value = np.float64(dense[t, d])
+        for column in range(dense_weights.shape[1]):
+            total[column] += value * dense_weights[d, column]
+    for label in range(shift):
+        row[label] = 0.0
+    for label in range(shift, row.shape[0]):
+        row[label] = total[label - shift]
+    for k in range(pair_ptr[t], pair_ptr[t + 1]):
+        weight_of_pair = pair_weights[pairs[k]]
+        row[labels[k]] += pair_values[k] * weight_of_pair if valued else weight_of_pair
+    for label in range(row.shape[0]):
+        row[label] *= scale
+
+
+@kernel
+def _move_token(
+    t: int,
+    wide_ptr: Ints,
+    codes: Ids,
+    wide_values: Floats,
+    pair_ptr: Ints,
+    pairs: Ids,
+    labels: Ids,
+    pair_values: Floats,
+    dense: Floats32,
+    exists: Bytes,
+    table: Floats,
+    pair_weights: Floats,
+    dense_weights: Floats,
+    shift: int,
+    step: float,
+    total: Floats,
+    row: Floats,  # [L] how much more is believed than known
+) -> None:
+    """v −= step · row ⊗ features of token t."""
+    valued = wide_values.shape[0] > 0 or pair_values.shape[0] > 0
+    total[:] = 0.0
+    for label in range(shift, row.shape[0]):
+        total[label - shift] = step * row[label]
+    for k in range(wide_ptr[t], wide_ptr[t + 1]):
+        weight = table[codes[k]]
+        there = exists[codes[k]]
+        value = wide_values[k] if valued else 1.0
+        for column in range(total.shape[0]):
+            weight[column] -= value * total[column] if there[column] != 0 else 0.0
+    for d in range(dense.shape[1]):
+        value = np.float64(dense[t, d])
+        for column in range(dense_weights.shape[1]):
+            dense_weights[d, column] -= value * total[column]
+    for k in range(pair_ptr[t], pair_ptr[t + 1]):
+        value = pair_values[k] if valued else 1.0
+        pair_weights[pairs[k]] -= step * value * row[labels[k]]
+
+
+@kernel
+def epoch(
+    starts: Ints,
+    wide_ptr: Ints,
+    codes: Ids,
+    wide_values: Floats,
+    pair_ptr: Ints,
+    pairs: Ids,
+    labels: Ids,
+    pair_values: Floats,
+    dense: Floats32,
+    flags: Ints,
+    places: Ints,
+    closed: Floats,
+    kept: Bytes,
+    exists: Bytes,
+    targets: Ids,
+    admitted: Bytes,
+    prices: Floats,
+    order: Ints,
+    v: Floats,
+    table: Floats,
+    pair_weights: Floats,
+    dense_weights: Floats,
+    scale: float,
+    clock: float,
+    decay: float,
+) -> tuple[float, float]:
+    size = closed.shape[1]
+    bias, chain, moving, shift = flags[0] != 0, flags[1] != 0, flags[2] != 0, flags[3]
+    most = longest(starts, 0, starts.shape[0] - 1)
+    exps, sums, scales, work, bits = room(most, size)
+    wide = padded(size)
+    onward, back, edges, tops = np.empty((wide, wide)), np.empty((wide, wide)), np.empty((2, wide)), np.empty(3)
+    transition, start, end = np.empty((size, size)), np.empty(size), np.empty(size)
+    scores, inside = np.empty((most, size)), np.empty((most, size))
+    gathered, known_gathered = np.empty((wide, wide)), np.empty((wide, wide))
+    moves, known_moves = np.empty((size, size)), np.empty((size, size))
+    total = np.empty(table.shape[1])
+    entries = (wide_ptr, codes, wide_values, pair_ptr, pairs, labels, pair_values, dense)
+    summing = (onward, back, edges, tops, exps, sums, scales, work, bits)
+    all_loss = 0.0
+    for i in order:
+        first = starts[i]
+        count = starts[i + 1] - first
+        for label in range(size):
+            start[label] = closed[size, label]
+            end[label] = closed[size + 1, label]
+            if bias and label >= shift:
+                start[label] += scale * v[places[0] + label - shift]
+            if chain:
+                end[label] += scale * v[places[1] + label]
+            for following in range(size):
+                transition[label, following] = closed[label, following]
+                if chain:
+                    transition[label, following] += scale * v[places[2] + label * size + following]
+        exp_scores_into(transition, start, end, onward, back, edges, tops, work, bits)
+        certain = True
+        for t in range(count):
+            row = scores[t]
+            token_scores(first + t, *entries, table, pair_weights, dense_weights, shift, scale, total, row)
+            certain = certain and targets[first + t] >= 0
+        gathered[:] = 0.0
+        moves[:] = 0.0
+        known = 0.0
+        if certain:
+            label = targets[first]
+            known = start[label] + scores[0, label] + end[targets[first + count - 1]]
+            for t in range(1, count):
+                known += transition[targets[first + t - 1], targets[first + t]] + scores[t, targets[first + t]]
+        else:
+            known_gathered[:] = 0.0
+            known_moves[:] = 0.0
+            for t in range(count):
+                for label in range(size):
+                    inside[t, label] = scores[t, label] if admitted[first + t, label] != 0 else -np.inf
+            known, _ = sequence_beliefs(
+                inside, 0, count, transition, start, end, *summing, 1.0, known_gathered, known_moves
+            )
+        value, _ = sequence_beliefs(scores, 0, count, transition, start, end, *summing, 1.0, gathered, moves)
+        all_loss += prices[i] * (value - known)
+        if not moving:
+            continue
+        if certain:
+            for t in range(count):
+                scores[t, targets[first + t]] -= 1.0
+                if t > 0:
+                    moves[targets[first + t - 1], targets[first + t]] -= 1.0
+        else:
+            for t in range(count):
+                for label in range(size):
+                    scores[t, label] -= inside[t, label]
+        rate = 1.0 / (decay * clock)
+        scale *= 1.0 - rate * decay
+        if scale < 1e-9:
+            for k in range(v.shape[0]):
+                v[k] *= scale
+            scale = 1.0
+        step = rate * prices[i] / scale
+        for t in range(count):
+            _move_token(first + t, *entries, exists, table, pair_weights, dense_weights, shift, step, total, scores[t])
+        for label in range(size):
+            if bias and label >= shift:
+                v[places[0] + label - shift] -= step * scores[0, label]
+            if chain:
+                v[places[1] + label] -= step * scores[count - 1, label]
+                for following in range(size):
+                    change = moves[label, following] + gathered[label, following] * onward[label, following]
+                    if not certain:
+                        change -= known_moves[label, following]
+                        change -= known_gathered[label, following] * onward[label, following]
+                    if kept.shape[0] == 0 or kept[label, following] != 0:
+                        v[places[2] + label * size + following] -= step * change
+        clock += 1.0
+    return all_loss, scale
