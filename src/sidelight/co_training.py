@@ -271,6 +271,8 @@ class CoTraining:
     def _check_labels(self) -> None:
         if self.first_.classes_ != self.second_.classes_:
             raise DataError("the two views have different labels", remedy="give both the same labels, or none")
+        if self.first_.model_.labels.hidden or self.second_.model_.labels.hidden:
+            raise ValueError("hidden states of two views have nothing in common; leave states out")
 
 
 @dataclass(frozen=True, slots=True)
