@@ -212,6 +212,8 @@ def test_what_is_refused():
         pair().fit(evidence[6:])
     with pytest.raises(ValueError, match="two Taggers or two Classifiers"):
         CoTraining(Tagger(), Classifier()).fit(evidence)
+    with pytest.raises(ValueError, match="leave states out"):
+        CoTraining(Classifier(n_jobs=1, states=2), Classifier(n_jobs=1), views=VIEWS).fit(evidence)
     with pytest.raises(DataError, match="different labels"):
         CoTraining(Classifier(n_jobs=1), Classifier(labels=["q", "p"], n_jobs=1), views=VIEWS).fit(evidence)
     for options in (
