@@ -23,7 +23,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sidelight import Infeasible
-from sidelight.spaces import ChainSpace, LeavingCost
+from sidelight.spaces import ChainSpace, LeavingCost, k_best_kernels
 from sidelight.spaces.chain_k_best import k_best
 
 flags = st.tuples(*[st.booleans() for _ in range(5)])
@@ -70,7 +70,7 @@ def test_against_all_labelings(starts, size, k, rng, chosen):
 
 
 @law(60)
-@given(starts_of(), st.integers(1, 4), st.integers(1, 6), generators(), st.booleans())
+@given(starts_of(), st.integers(1, 4), st.integers(1, 12), generators(), st.booleans())
 def test_the_first_is_the_best(starts, size, k, rng, tied):
     scores = random_scores(rng, int(starts[-1]), size, tied=tied)
     space = ChainSpace(starts, size)
@@ -102,6 +102,15 @@ def test_the_same_on_any_number_of_threads():
     for other in found[1:]:
         np.testing.assert_array_equal(found[0].labels, other.labels)
         np.testing.assert_array_equal(found[0].values, other.values)
+
+
+@law(40)
+@given(starts_of(), st.integers(1, 4), generators(), st.booleans())
+def test_short_lists_are_the_beginnings_of_long_ones(starts, size, rng, tied):
+    scores = random_scores(rng, int(starts[-1]), size, tied=tied)
+    long, short = (k_best(ChainSpace(starts, size), scores, k=k) for k in (k_best_kernels.FEW + 1, k_best_kernels.FEW))
+    np.testing.assert_array_equal(long.labels[:-1], short.labels)
+    np.testing.assert_array_equal(long.values[:-1], short.values)
 
 
 def test_k_is_checked():

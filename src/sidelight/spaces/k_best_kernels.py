@@ -1,7 +1,8 @@
 """The k best paths of first-order chains.
 
 Every token and label has a falling list of the k best values of paths that end there. The lists of the token before,
-shifted by the transitions, are merged by a heap of their heads: O(T L (L + k log L)) in all. Two paths with the same
+shifted by the transitions, are merged by a heap of their heads: O(T L (L + k log L)) in all; where k is small, by
+putting each value in its place, since most are too low for any. Two paths with the same
 value are still two paths; of these the one with the lower label stands first, looking from the end, as in `viterbi`.
 """
 
@@ -40,6 +41,31 @@ def lists_for(most: int, size: int, k: int) -> Lists:
         np.empty(size, np.int32),
         np.empty((2, k), np.int32),
     )
+
+
+FEW = 8  # lists no longer than this are merged without a heap
+
+
+@kernel
+def _merge_few(best: Floats, shifts: Floats, k: int, values: Floats, labels: Ids, places: Ids) -> None:
+    """As `_merge`, value by value."""
+    for r in range(k):
+        values[r] = -np.inf
+    for label in range(shifts.shape[0]):
+        shift = shifts[label]
+        for r in range(k):
+            value = best[label, r] + shift
+            if not value > values[k - 1]:
+                break
+            place = k - 1
+            while place > 0 and value > values[place - 1]:
+                values[place] = values[place - 1]
+                labels[place] = labels[place - 1]
+                places[place] = places[place - 1]
+                place -= 1
+            values[place] = value
+            labels[place] = label
+            places[place] = r
 
 
 @kernel
@@ -127,7 +153,10 @@ def k_best_path(
                 best[t, label, :] = -np.inf
                 continue
             out = best[t, label]
-            _merge(best[t - 1], into[label], k, heads, ranks, heap, out, before[t, label], rank[t, label])
+            if k <= FEW:
+                _merge_few(best[t - 1], into[label], k, out, before[t, label], rank[t, label])
+            else:
+                _merge(best[t - 1], into[label], k, heads, ranks, heap, out, before[t, label], rank[t, label])
             for r in range(k):
                 out[r] += score
     _merge(best[count - 1], end, k, heads, ranks, heap, values, last, last_rank)
