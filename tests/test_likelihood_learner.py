@@ -10,7 +10,7 @@ from sidelight.features.rows import Rows, offsets_of, scores
 from sidelight.learners.likelihood import LikelihoodLearner, LikelihoodOptions
 from sidelight.objective.likelihood import Labelled, likelihood_problem
 from sidelight.solvers.lbfgs import LbfgsOptions
-from sidelight.spaces import ChainSpace
+from sidelight.spaces import ChainSpace, Cost
 
 LABELS, WORDS = 3, 30
 
@@ -128,6 +128,18 @@ def test_all_solvers_come_to_the_same_minimum():
     assert found["all"] * (1 - 1e-5) <= found["sgd all"] <= found["all"] * (1 + 2e-2)
 
 
+def test_exponentiated_gradient_learns_margins():
+    costs = 1.0 - np.eye(LABELS)
+    learner = LikelihoodLearner.fresh(problem_of("eg"), options_for("eg", 300), costs=costs, name="max_margin")
+    records = list(learner.run())
+    assert records[-1].gap <= 0.05 * records[-1].objective
+    rows, targets = corpus(80, 0)
+    space = ChainSpace(rows.starts, LABELS)
+    paths = space.best(scores(rows, LAYOUT, learner.weights), cost=Cost(targets, costs))
+    loss = np.sum(paths.values - paths.targets)
+    np.testing.assert_allclose(records[-1].objective, 0.4 * learner.weights @ learner.weights + loss, rtol=1e-9)
+
+
 def test_what_a_solver_cannot_do_is_said():
     with pytest.raises(ValueError, match="there are lbfgs, sgd, eg"):
         LikelihoodOptions(solver="newton")
@@ -137,6 +149,8 @@ def test_what_a_solver_cannot_do_is_said():
         LikelihoodLearner.fresh(problem_of("eg candidates"), options_for("eg", 3))
     with pytest.raises(ValueError, match="L2 norm"):
         LikelihoodLearner.fresh(problem_of("l1"), options_for("sgd", 3))
+    with pytest.raises(ValueError, match="no costs"):
+        LikelihoodLearner.fresh(problem_of("sgd"), options_for("sgd", 3), costs=1.0 - np.eye(LABELS))
     with pytest.raises(ValueError, match="no first weights"):
         LikelihoodLearner.fresh(problem_of("eg"), options_for("eg", 3), start=np.zeros(LAYOUT.size))
 

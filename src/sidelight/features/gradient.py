@@ -20,7 +20,7 @@ from sidelight.features.rows import LinearScores, Rows, scores
 from sidelight.kernels import kernel
 from sidelight.parallel import shards, threads
 
-BLOCK_TOKENS = 32768
+BLOCK_TOKENS = 32768  # whose beliefs are in memory at once
 PARTS = 8  # of a block's attributes, for threads
 DENSE_PART = 16  # dense features that one thread does at a time
 

@@ -102,13 +102,22 @@ class LikelihoodLearner:
 
     @classmethod
     def fresh(
-        cls, problem: SmoothProblem, options: LikelihoodOptions, *, start: Floats | None = None, name: str = "crf"
+        cls,
+        problem: SmoothProblem,
+        options: LikelihoodOptions,
+        *,
+        start: Floats | None = None,
+        costs: Floats | None = None,
+        name: str = "crf",
     ) -> LikelihoodLearner:
         """A learner before its first round; `start` has the full layout, and is zero unless given.
 
         sgd and eg take a `LikelihoodProblem` of `LikelihoodTerms` with an L2 norm, eg one of Gold alone; eg begins near
-        the gold labels and takes no start. Raises `ValueError` otherwise.
+        the gold labels and takes no start, and with costs [right, predicted] of a token it minimises the margin loss
+        instead of the log-loss. Raises `ValueError` otherwise.
         """
+        if costs is not None and options.solver != "eg":
+            raise ValueError(f"the solver {options.solver} has no costs; use eg")
         weights = np.zeros(problem.size) if start is None else problem.shorten(start)
         engine: Engine
         if options.solver == "lbfgs":
@@ -118,7 +127,7 @@ class LikelihoodLearner:
         elif start is not None:
             raise ValueError("the solver eg takes no first weights; use lbfgs or sgd")
         else:
-            engine = _DualEngine.fresh(_with_l2(problem, "eg"), options)
+            engine = _DualEngine.fresh(_with_l2(problem, "eg"), options, costs)
         return cls(problem, options, engine, name)
 
     @property
@@ -280,11 +289,11 @@ class _DualEngine:
     l2: float
 
     @classmethod
-    def fresh(cls, problem: LikelihoodProblem, options: LikelihoodOptions) -> _DualEngine:
+    def fresh(cls, problem: LikelihoodProblem, options: LikelihoodOptions, costs: Floats | None) -> _DualEngine:
         features, space, prices, targets, _ = stacked_terms(_plain_terms(problem, "eg"))
         if targets is None or np.any(targets < 0):
             raise ValueError("the solver eg learns from Gold only; use lbfgs or sgd")
-        duals = ChainDuals.of(features, space, prices / problem.l2, targets, n_jobs=problem.n_jobs)
+        duals = ChainDuals.of(features, space, prices / problem.l2, targets, costs=costs, n_jobs=problem.n_jobs)
         solver = ExponentiatedGradient.fresh(duals, duals.first(options.depth))
         return cls(duals, solver, np.random.default_rng(options.seed), options.tolerance, problem.l2)
 
