@@ -144,3 +144,48 @@ def test_crf_refuses_what_it_cannot_use():
         sl.recipes.crf(support="some")
     with pytest.raises(ValueError, match="l1 is -1"):
         sl.recipes.crf(l1=-1.0)
+
+
+def test_the_k_best_are_the_likeliest(tagger):
+    for x in XS[:6]:
+        outputs, chances = everything(tagger, x)
+        order = np.argsort(-chances)
+        found = tagger.k_best([x], 4)[0]
+        np.testing.assert_allclose(
+            np.exp(tagger.log_probability([x] * len(found), [y for y, _ in found])), chances[order[: len(found)]]
+        )
+        assert len({tuple(y) for y, _ in found}) == len(found) == min(4, len(outputs))
+        assert [score for _, score in found] == sorted((score for _, score in found), reverse=True)
+    assert all(y[0] == "O" for y, _ in tagger.k_best([["w", "w"]], 9, clamp=[["O", None]])[0])
+
+
+@pytest.mark.parametrize("solver", ["sgd", "eg"])
+def test_other_solvers_of_the_crf_come_to_the_same(solver):
+    settings = {"features": sl.features.words(), "n_jobs": 1, "tolerance": 1e-3}
+    best = sl.Tagger(learner="crf", **settings).fit(XS, YS).rounds_[-1].objective
+    other = sl.Tagger(learner=sl.recipes.crf(solver=solver), **settings).fit(XS, YS).rounds_[-1].objective
+    assert other == pytest.approx(best, rel=0.02)
+
+
+def test_contrastive_estimation_learns_from_a_dictionary():
+    """Words mostly tell their label; a dictionary leaves two labels, and order tells which."""
+    rng = np.random.default_rng(0)
+    ys = [["D", "N", "V"] * int(rng.integers(1, 3)) for _ in range(80)]
+    xs = [
+        [f"{label.lower()}{rng.integers(3)}" if label != "N" or rng.random() < 0.5 else "v0" for label in y] for y in ys
+    ]
+    tags = {"v0": ["N", "V"]}
+    sets = [[tags.get(word, [word[0].upper()]) for word in x] for x in xs]
+    for neighbours in ("swaps", "transpose", "shuffle"):
+        recipe = sl.recipes.contrastive(neighbours=neighbours)
+        fitted = sl.Tagger(learner=recipe, features=sl.features.words(), n_jobs=1).fit(sl.candidates(xs, sets))
+        clamp = [[None if len(options) > 1 else options[0] for options in s] for s in sets]
+        found = fitted.predict(xs, clamp=clamp)
+        asked = [(a, b) for y, z, s in zip(ys, found, sets) for a, b, o in zip(y, z, s) if len(o) > 1]
+        assert np.mean([a == b for a, b in asked]) > 0.9
+    both = sl.Tagger(learner="contrastive", features=sl.features.words(), n_jobs=1)
+    assert both.fit([*sl.unlabeled(xs), *sl.gold(xs[:5], ys[:5])]).score(xs, ys) > 0.6
+    with pytest.raises(DataError, match="use crf"):
+        both.fit(sl.gold(xs, ys))
+    with pytest.raises(ValueError, match="neighbours is 'all'"):
+        sl.recipes.contrastive(neighbours="all")

@@ -142,6 +142,10 @@ class _Estimator:
         """log p(y | x) of given outputs. # [N]"""
         return probabilities.log_probabilities(self._fitted(), xs, ys, clamp=clamp, n_jobs=self.n_jobs)
 
+    def k_best(self, xs: Any, k: int, *, clamp: Any = None) -> list[list[tuple[Any, float]]]:
+        """The k best outputs of each input with their scores, best first."""
+        return probabilities.k_best(self._fitted(), xs, k, clamp=clamp, n_jobs=self.n_jobs)
+
     def sample(self, xs: Any, *, seed: int | np.random.Generator = 0) -> list[Any]:
         """One output of each input, drawn from p(y | x)."""
         return probabilities.samples(self._fitted(), xs, np.random.default_rng(seed), n_jobs=self.n_jobs)

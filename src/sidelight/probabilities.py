@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from sidelight.arrays import Bytes, Floats, Ids
-from sidelight.errors import DataError
+from sidelight.errors import DataError, Intractable
 from sidelight.features.rows import LinearScores, Rows
 from sidelight.features.rows import scores as linear_scores
 from sidelight.model import Model
@@ -67,6 +67,24 @@ def log_probabilities(
     labels = model.labels.encode(names)
     values = batch.space.score(scores, labels, n_jobs=n_jobs) - sums.log_sums(batch.space, scores, n_jobs=n_jobs)
     return np.where(batch.space.admits(labels) != 0, values, -np.inf)
+
+
+def k_best(
+    model: Model, xs: Sequence[Any] | Rows, k: int, *, clamp: Clamp | None = None, n_jobs: int | None = -1
+) -> list[list[tuple[Any, float]]]:
+    """The k best outputs of each input with their scores, best first; fewer where there are not so many."""
+    batch, scores = _scored(model, xs, clamp, n_jobs)
+    if not len(batch):
+        return []
+    if model.labels.hidden:
+        raise Intractable("the k best of labels with hidden states are not found; leave states out")
+    labels, values = sums.k_best(batch.space, scores, k, n_jobs=n_jobs)
+    found: list[list[tuple[Any, float]]] = []
+    for i, (a, b) in enumerate(pairwise(batch.rows.starts.tolist())):
+        there = [j for j in range(k) if values[j, i] > -np.inf]
+        outputs = [model.labels.decode(labels[j, a:b]) for j in there]
+        found.append([(y if model.sequences else y[0], float(values[j, i])) for j, y in zip(there, outputs)])
+    return found
 
 
 def samples(

@@ -12,9 +12,11 @@ from dataclasses import dataclass, field
 from typing import Literal, NamedTuple
 
 from sidelight.learners.candidates import CandidateOptions
+from sidelight.learners.likelihood import SOLVERS
 from sidelight.learners.naive_bayes import Events, NaiveBayesOptions
 from sidelight.learners.self_training import SelfTrainingOptions
 from sidelight.objective.candidates import Margins
+from sidelight.objective.neighbourhoods import KINDS
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,6 +94,16 @@ class LogLinear(Recipe):
     gold_only: bool
     l1: float
     support: str
+    solver: str
+
+
+@dataclass(frozen=True, slots=True)
+class Contrastive(Recipe):
+    """`contrastive`."""
+
+    neighbours: str
+    copies: int
+    start: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -219,13 +231,18 @@ def mms(
     return CandidateMargins("mms", "mms", 1.0, options)
 
 
-def crf(*, l1: float = 0.0, support: str = "seen") -> Recipe:
-    """The conditional random field on Gold, by L-BFGS (Lafferty, McCallum and Pereira 2001).
+def crf(*, solver: str = "lbfgs", l1: float = 0.0, support: str = "seen") -> Recipe:
+    """The conditional random field on Gold (Lafferty, McCallum and Pereira 2001).
 
     The price C of an example stands against ½‖w‖²; `l1` adds l1·‖w‖₁ (by OWL-QN). `support` is "seen" (weights for the
-    pairs of attribute and label in the labelled data) or "all".
+    pairs of attribute and label in the labelled data) or "all". `solver` is "lbfgs", "sgd" (stochastic gradient
+    descent, its step size found on a sample) or "eg" (exponentiated gradient on the dual, which knows its gap).
     """
-    return LogLinear("crf", True, *_log_linear(l1, support))
+    if solver not in SOLVERS:
+        raise ValueError(f"solver is {solver!r}; there are {', '.join(SOLVERS)}")
+    if solver != "lbfgs" and l1 > 0:
+        raise ValueError(f"the solver {solver} has no l1; use lbfgs")
+    return LogLinear("crf", True, *_log_linear(l1, support), solver)
 
 
 def partial_crf(*, l1: float = 0.0, support: str = "seen") -> Recipe:
@@ -233,7 +250,21 @@ def partial_crf(*, l1: float = 0.0, support: str = "seen") -> Recipe:
 
     Options as for `crf`.
     """
-    return LogLinear("partial_crf", False, *_log_linear(l1, support))
+    return LogLinear("partial_crf", False, *_log_linear(l1, support), "lbfgs")
+
+
+def contrastive(*, neighbours: str = "swaps", copies: int = 10, start: float = 0.01) -> Recipe:
+    """Contrastive estimation: inputs against their neighbours (Smith and Eisner 2005).
+
+    `neighbours`: "swaps" (any adjacent pairs swapped, no token twice), "transpose" (one pair), "delete" (one token),
+    "delete_or_transpose", or "shuffle" (so many `copies`). `start` is the spread of the first weights where there is no
+    Gold.
+    """
+    if neighbours not in KINDS:
+        raise ValueError(f"neighbours is {neighbours!r}; there are {', '.join(KINDS)}")
+    if copies < 1 or not start > 0:
+        raise ValueError("copies must be 1 or more, and start above 0")
+    return Contrastive("contrastive", neighbours, copies, start)
 
 
 def semi_crf(*, max_length: int | None = None) -> Recipe:
@@ -343,7 +374,7 @@ LEARNERS: dict[str, Entry] = {
         "Gold",
         "½‖w‖² + C Σ −log p(y | x) (+ l1‖w‖₁)",
         "marginal",
-        "none",
+        "none (sgd finds its own)",
         "relative decrease over ten rounds, or the gradient",
     ),
     "partial_crf": Entry(
@@ -351,6 +382,14 @@ LEARNERS: dict[str, Entry] = {
         "Partial, Candidates, Gold",
         "½‖w‖² + C Σ −log p(admitted | x) (+ l1‖w‖₁)",
         "marginal, of all and of the admitted",
+        "none",
+        "relative decrease over ten rounds, or the gradient",
+    ),
+    "contrastive": Entry(
+        contrastive,
+        "Unlabeled, Candidates, Partial, Gold",
+        "½‖w‖² + C Σ −log p(x | its neighbourhood)",
+        "marginal, of the input and of its neighbours",
         "none",
         "relative decrease over ten rounds, or the gradient",
     ),

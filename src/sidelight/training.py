@@ -20,7 +20,7 @@ from sidelight.features.layout import Layout
 from sidelight.features.rows import Rows
 from sidelight.learners import Learner
 from sidelight.learners.perceptron import PerceptronLearner
-from sidelight.making import candidates, likelihood, margin, naive_bayes, one_against_rest, perceptron, self_training
+from sidelight.making import candidates, contrastive, likelihood, margin, naive_bayes, one_against_rest, perceptron, self_training
 from sidelight.making.given import Given
 from sidelight.making.perceptron import PerceptronMemory
 from sidelight.model import Model
@@ -28,6 +28,7 @@ from sidelight.recipes import (
     AllLabelings,
     AveragedPerceptron,
     CandidateMargins,
+    Contrastive,
     LatentMargins,
     LogLinear,
     NaiveBayes,
@@ -200,6 +201,8 @@ class Training:
             return self_training.make(given, recipe)
         if isinstance(recipe, TransductiveMargins):
             return self_training.make_transductive(given, recipe)
+        if isinstance(recipe, Contrastive):
+            return contrastive.make(given, recipe)
         if isinstance(recipe, LogLinear):
             return likelihood.make(given, recipe)
         if isinstance(recipe, LatentMargins):

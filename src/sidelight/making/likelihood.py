@@ -31,7 +31,11 @@ def make(given: Given, recipe: LogLinear) -> LikelihoodLearner:
     settings = given.settings
     problem = likelihood_problem(_inputs(given), given.layout, support=recipe.support, l2=1.0, n_jobs=settings.n_jobs)
     options = LikelihoodOptions(
-        MOST_ROUNDS if settings.max_rounds is None else settings.max_rounds, LbfgsOptions(l1=recipe.l1)
+        MOST_ROUNDS if settings.max_rounds is None else settings.max_rounds,
+        LbfgsOptions(l1=recipe.l1),
+        recipe.solver,
+        settings.tolerance / 10,
+        seed=settings.seed,
     )
     start = given.start
     if start is None and given.labels.hidden:  # at zero the states of a label are equals, and would stay so

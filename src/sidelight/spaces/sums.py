@@ -6,7 +6,7 @@ import numpy as np
 
 from sidelight.arrays import Floats, Ids
 from sidelight.errors import Intractable
-from sidelight.spaces import chain_sums, second_order_sums
+from sidelight.spaces import chain_k_best, chain_sums, second_order_k_best, second_order_sums
 from sidelight.spaces.chain import ChainSpace, GivenScores
 from sidelight.spaces.second_order import SecondOrderScores, SecondOrderSpace
 from sidelight.spaces.space import Space
@@ -31,6 +31,14 @@ def sample(space: Space, scores: SecondOrderScores, rng: np.random.Generator, *,
     if isinstance(space, ChainSpace):
         return chain_sums.sample(space, scores, rng, n_jobs=n_jobs)
     return second_order_sums.sample(_second(space), scores, rng, n_jobs=n_jobs)
+
+
+def k_best(space: Space, scores: SecondOrderScores, k: int, *, n_jobs: int | None = None) -> tuple[Ids, Floats]:
+    """The k best labelings [k, T] and their scores [k, N]; labels -1 and score -inf where there are fewer."""
+    if isinstance(space, ChainSpace):
+        return chain_k_best.k_best(space, scores, k=k, n_jobs=n_jobs)
+    labels, values = second_order_k_best.k_best(_second(space), scores, k, n_jobs=n_jobs)
+    return labels, np.ascontiguousarray(values.T)
 
 
 def posterior_decode(space: Space, scores: SecondOrderScores, *, n_jobs: int | None = None) -> Ids:
