@@ -10,6 +10,7 @@ from sidelight.evaluate import compare, evaluate
 
 if TYPE_CHECKING:
     from sidelight import features, recipes
+    from sidelight.co_training import CoTraining
     from sidelight.errors import DataError, Infeasible, Intractable, ModelFileError, NotFitted, SidelightError
     from sidelight.estimators import Classifier, Tagger
     from sidelight.evidence import (
@@ -38,6 +39,7 @@ __version__ = "0.1.0"
 
 _PLACES = {  # where each public name lives; a module is loaded when one of its names is first used
     "sidelight": ("features", "recipes"),
+    "sidelight.co_training": ("CoTraining",),
     "sidelight.errors": ("DataError", "Infeasible", "Intractable", "ModelFileError", "NotFitted", "SidelightError"),
     "sidelight.estimators": ("Classifier", "Tagger"),
     "sidelight.evidence": (
@@ -68,6 +70,7 @@ __all__ = [
     "Candidates",
     "Chunk",
     "Classifier",
+    "CoTraining",
     "Companion",
     "DataError",
     "Evidence",

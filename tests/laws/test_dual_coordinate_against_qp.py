@@ -230,3 +230,17 @@ def test_cuts_of_the_best_weights_are_not_forgotten(case, rng):
     for _ in range(5):
         pool.forget_idle(1)
     np.testing.assert_allclose(pool.weights(size, pool.best_alphas), weights, atol=1e-9)
+
+
+@law(30)
+@given(listed(), generators())
+def test_cuts_that_would_not_be_found_again_are_not_forgotten(case, rng):
+    """The one cut of a completed good input is in the working set from the start, and nobody would add it anew."""
+    pool, weights = case.pool(), np.zeros(case.slopes.shape[1])
+    solve(pool, weights, case.prices, 2, calls=1)
+    found_again = rng.random(len(case.prices)) < 0.5
+    for _ in range(5):
+        pool.forget_idle(1, found_again=found_again)
+    kept = np.bincount(pool.terms[: pool.count], minlength=len(case.prices))
+    had = np.bincount(case.terms, minlength=len(case.prices))
+    np.testing.assert_array_equal(kept[~found_again], had[~found_again])

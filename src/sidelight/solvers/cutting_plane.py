@@ -101,9 +101,12 @@ class CuttingPlane:
 
     def round(self, terms: Terms, *, violation: float, tolerance: float) -> Progress:
         """One round; see the module's text. `violation` is ε."""
-        self.pool.forget_idle(IDLE_ROUNDS)
         new = 0
         blocks = terms.parts()
+        found_again = np.zeros(len(terms), dtype=np.bool_)
+        for first, part in blocks:
+            found_again[first : first + len(part)] = True
+        self.pool.forget_idle(IDLE_ROUNDS, found_again=found_again)
         for index in np.random.Generator(np.random.PCG64(int(self.random[0]))).permutation(len(blocks)):
             first, part = blocks[index]
             last = first + len(part)

@@ -83,13 +83,19 @@ class WorkingSet:
         self._keep(np.flatnonzero(~doomed[self.terms[: self.count]]))
         return had
 
-    def forget_idle(self, rounds: int) -> None:
-        """Count idle rounds, and forget cuts that have been idle for so many."""
+    def forget_idle(self, rounds: int, *, found_again: NDArray[np.bool_] | None = None) -> None:  # [N]
+        """Count idle rounds, and forget cuts that have been idle for so many.
+
+        `found_again` says of each term whether a forgotten cut would be found again when it is needed; others are kept.
+        """
         alphas = self.alphas[: self.count]
         idle = self.idle[: self.count]
         idle[:] = np.where((alphas > 0.0) | (self.best_alphas[: self.count] > 0.0), 0, idle + 1)
-        if np.count_nonzero(idle > rounds) > self.count // 4:
-            self._keep(np.flatnonzero(idle <= rounds))
+        old = idle > rounds
+        if found_again is not None:
+            old &= found_again[self.terms[: self.count]]
+        if np.count_nonzero(old) > self.count // 4:
+            self._keep(np.flatnonzero(~old))
 
     def mark_best(self) -> None:
         """Remember the dual variables of the moment."""
