@@ -1,0 +1,135 @@
+"""Cutting planes with one slack per term, where every working set is solved to the optimum.
+
+The problem:  min_w P(w) = ½ ‖w‖² + Σ_i C_i max(0, v_i(w))^p  with v_i(w) = max over outputs, offset + slope · w.
+
+A round finds the worst output of every term, adds those that are violated by more than ε over the cuts that a term has
+already, and solves the dual of all cuts to high precision over their Gram matrix (`block_qp`): Algorithm 1 of
+Tsochantaridis, Joachims, Hofmann and Altun (2005), with all terms between two solves. Memory grows with the square of
+the number of cuts: this is the exact reference for small problems, `cutting_plane` is for large ones.
+
+The dual value D of a round's working set is a lower bound, D <= min P <= P(w). Stops when P − D <= tolerance · P.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sidelight.arrays import Floats, Ints
+from sidelight.features.counts import SparseRows, stacked
+from sidelight.kernels import inner
+from sidelight.objective.cuts import Terms, total_loss
+from sidelight.solvers.block_qp import solve
+
+PRECISE = 1e-10  # to which a working set is solved, relative to its largest offset
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """What one round reached: the primal and dual at the weights before its new cuts."""
+
+    primal: float
+    dual: float
+    new_cuts: int
+    working_set: int
+
+
+@dataclass(slots=True)
+class NSlackQP:
+    """The cuts so far, their Gram matrix and dual variables, and the weights they make."""
+
+    weights: Floats
+    best: Floats  # weights of the lowest primal value met
+    power: int
+    terms: Ints = field(default_factory=lambda: np.zeros(0, dtype=np.int64))  # [J] the term of each cut
+    offsets: Floats = field(default_factory=lambda: np.zeros(0))  # [J]
+    alphas: Floats = field(default_factory=lambda: np.zeros(0))  # [J]
+    slopes: SparseRows = field(default_factory=lambda: stacked([]))  # [J]
+    gram: Floats = field(default_factory=lambda: np.zeros((0, 0)))  # [J, J]
+    best_primal: float = np.inf
+    dual: float = 0.0
+    gap: float = np.inf
+
+    @classmethod
+    def fresh(cls, size: int, *, power: int) -> NSlackQP:
+        """No cuts yet; the weights are zero. `power` is 1 for the hinge and 2 for its square."""
+        if power not in (1, 2):
+            raise ValueError(f"power is {power}; give 1 or 2")
+        return cls(np.zeros(size), np.zeros(size), power)
+
+    def round(self, terms: Terms, *, violation: float) -> Progress:
+        """One round; `violation` is ε."""
+        worst = terms.worst(self.weights)
+        primal = 0.5 * inner(self.weights, self.weights) + total_loss(worst.values, terms.prices, self.power)
+        if primal < self.best_primal:
+            self.best_primal = primal
+            self.best[:] = self.weights
+        dual = self.dual
+        self.gap = self.best_primal - dual
+        known = np.zeros(len(terms))
+        np.maximum.at(known, self.terms, self.offsets + self.slopes.dot(self.weights))
+        margin = violation + 1e-12 * (1.0 + np.abs(worst.values))
+        which = np.flatnonzero((worst.values > known + margin) & (terms.prices > 0.0))
+        if len(which):
+            cuts = terms.cuts(worst, which)
+            self._add(cuts.terms, cuts.slopes, cuts.offsets)
+            self._solve(terms.prices)
+        return Progress(primal, dual, len(which), len(self.terms))
+
+    def finished(self, tolerance: float) -> bool:
+        """Whether the gap is small enough."""
+        return bool(np.isfinite(self.gap)) and self.gap <= max(tolerance * abs(self.best_primal), 1e-12)
+
+    def _add(self, terms: Ints, slopes: SparseRows, offsets: Floats) -> None:
+        before, size = len(self.terms), len(self.terms) + len(terms)
+        self.slopes = stacked([self.slopes, slopes])
+        gram = np.zeros((size, size))
+        gram[:before, :before] = self.gram
+        dense = np.zeros(len(self.weights))
+        for j in range(before, size):
+            part = slice(self.slopes.indptr[j], self.slopes.indptr[j + 1])
+            dense[self.slopes.indices[part]] = self.slopes.values[part]
+            gram[j] = self.slopes.dot(dense)
+            gram[:, j] = gram[j]
+            dense[self.slopes.indices[part]] = 0.0
+        self.gram = gram
+        self.terms = np.concatenate([self.terms, terms])
+        self.offsets = np.concatenate([self.offsets, offsets])
+        self.alphas = np.concatenate([self.alphas, np.zeros(len(terms))])
+
+    def _solve(self, prices: Floats) -> None:
+        hinge = self.power == 1
+        caps = prices if hinge else np.full(len(prices), np.inf)
+        eases = np.zeros(len(prices)) if hinge else 0.5 / np.maximum(prices, 1e-300)
+        tolerance = PRECISE * max(1e-12, float(np.abs(self.offsets).max()))
+        self.dual = solve(self.gram, self.offsets, self.terms, caps, eases, self.alphas, tolerance=tolerance)
+        self.weights = np.zeros(len(self.weights))
+        for j in np.flatnonzero(self.alphas):
+            part = slice(self.slopes.indptr[j], self.slopes.indptr[j + 1])
+            self.weights[self.slopes.indices[part]] -= self.alphas[j] * self.slopes.values[part]
+
+    def state(self) -> dict[str, NDArray[Any]]:
+        """Arrays that hold everything, for a checkpoint."""
+        return {
+            "weights": self.weights,
+            "best": self.best,
+            "terms": self.terms,
+            "offsets": self.offsets,
+            "alphas": self.alphas,
+            "indptr": self.slopes.indptr,
+            "indices": self.slopes.indices,
+            "values": self.slopes.values,
+            "gram": self.gram,
+            "numbers": np.array([self.best_primal, self.dual, self.gap]),
+        }
+
+    def restore(self, arrays: Mapping[str, NDArray[Any]]) -> None:
+        """Take up such arrays."""
+        for name in ("weights", "best", "terms", "offsets", "alphas", "gram"):
+            setattr(self, name, arrays[name].copy())
+        self.slopes = SparseRows(*(arrays[name].copy() for name in ("indptr", "indices", "values")))
+        self.best_primal, self.dual, self.gap = (float(number) for number in arrays["numbers"])

@@ -1,0 +1,231 @@
+"""Cutting planes with one slack for all terms.
+
+The problem:  min_w P(w) = ½ ‖w‖² + R(w),  R(w) = Σ_i C_i max(0, v_i(w)),  v_i(w) = max offset + slope · w over outputs.
+
+An iteration finds the worst output of every term at the current weights and adds them up to one constraint
+R(w') >= b + g · w', tight at w: b = Σ C_i offset_i and g = Σ C_i slope_i over the terms with v_i(w) > 0. Then it solves
+
+    min_w ½ ‖w‖² + ξ     ξ >= b_k + g_k · w for all constraints k,  ξ >= 0
+
+in the dual (`block_qp`, one block with cap 1), whose value D is a lower bound: D <= min P <= P(w).
+
+With a cache (Joachims, Finley and Yu 2009, like the method) every term remembers the outputs that were its worst in the
+last `remember` iterations with inference. A constraint made from these alone needs no inference; it is used if it is
+violated by at least `promise` of the last gap, at most `most_cached` times in a row. Constraints without weight for
+`idle` iterations are dropped: that leaves the weights and D as they are.
+
+Stops when P − D <= tolerance · P.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sidelight.arrays import Floats, Ids, Ints
+from sidelight.features.counts import SparseRows
+from sidelight.features.rows import offsets_of
+from sidelight.kernels import inner, kernel
+from sidelight.objective.cuts import Cuts, Terms, total_loss
+from sidelight.solvers.block_qp import solve
+
+PRECISE = 1e-10  # to which the small problem is solved, relative to its largest offset
+
+
+@dataclass(frozen=True, slots=True)
+class OneSlackOptions:
+    """What is remembered, and for how long."""
+
+    remember: int = 10  # iterations with inference whose outputs are cached; 0 for no cache
+    promise: float = 0.3
+    most_cached: int = 10
+    idle: int = 50
+
+    def __post_init__(self) -> None:
+        if self.remember < 0 or self.most_cached < 0 or self.idle < 1 or not self.promise >= 0:
+            raise ValueError("remember, promise and most_cached must not be negative, idle must be 1 or more")
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """What one iteration reached; the primal is known only where inference was made."""
+
+    primal: float | None
+    dual: float
+    constraints: int
+
+
+@dataclass(slots=True)
+class OneSlack:
+    """The constraints so far, their dual variables, and the weights they make."""
+
+    weights: Floats
+    best: Floats  # weights of the lowest primal value met
+    options: OneSlackOptions
+    offsets: Floats = field(default_factory=lambda: np.zeros(0))  # [K] b
+    alphas: Floats = field(default_factory=lambda: np.zeros(0))  # [K]
+    idle: Ints = field(default_factory=lambda: np.zeros(0, dtype=np.int64))  # [K] iterations without weight
+    gram: Floats = field(default_factory=lambda: np.zeros((0, 0)))  # [K, K]
+    rows: list[tuple[Ids, Floats]] = field(default_factory=list)  # K sparse g: indices, values
+    cache: list[Cuts] = field(default_factory=list)  # oldest first
+    cached_in_a_row: int = 0
+    best_primal: float = np.inf
+    dual: float = 0.0
+    gap: float = np.inf
+
+    @classmethod
+    def fresh(cls, size: int, options: OneSlackOptions | None = None) -> OneSlack:
+        """No constraints yet; the weights are zero."""
+        return cls(np.zeros(size), np.zeros(size), OneSlackOptions() if options is None else options)
+
+    def round(self, terms: Terms) -> Progress:
+        """One iteration; see the module's text."""
+        slack = max(0.0, float(np.max(self._values(), initial=0.0)))
+        made = self._from_cache(terms)
+        primal = None
+        if made is not None and made[0] - slack >= self.options.promise * self.gap and self._may_use_cache():
+            self.cached_in_a_row += 1
+            offset, slope = made[1], made[2]
+        else:
+            self.cached_in_a_row = 0
+            primal, offset, slope = self._from_inference(terms)
+        self._add(offset, slope)
+        self._solve()
+        self.gap = self.best_primal - self.dual
+        return Progress(primal, self.dual, len(self.rows))
+
+    def finished(self, tolerance: float) -> bool:
+        """Whether the gap is small enough."""
+        return bool(np.isfinite(self.gap)) and self.gap <= max(tolerance * abs(self.best_primal), 1e-12)
+
+    def _may_use_cache(self) -> bool:
+        return bool(np.isfinite(self.gap)) and self.cached_in_a_row < self.options.most_cached
+
+    def _values(self) -> Floats:
+        """b + g · w of every constraint. # [K]"""
+        products = [inner(values, self.weights[indices]) for indices, values in self.rows]
+        return self.offsets + np.array(products, dtype=np.float64)
+
+    def _from_inference(self, terms: Terms) -> tuple[float, float, Floats]:
+        worst = terms.worst(self.weights)
+        primal = 0.5 * inner(self.weights, self.weights) + total_loss(worst.values, terms.prices, 1)
+        if primal < self.best_primal:
+            self.best_primal = primal
+            self.best[:] = self.weights
+        which = np.flatnonzero((worst.values > 0.0) & (terms.prices > 0.0))
+        cuts = terms.cuts(worst, which)
+        if self.options.remember > 0:
+            self.cache = [*self.cache, cuts][-self.options.remember :]
+        scales = terms.prices[cuts.terms]
+        slope = np.zeros(len(self.weights))
+        _add_rows(cuts.slopes.indptr, cuts.slopes.indices, cuts.slopes.values, scales, slope)
+        return primal, inner(scales, cuts.offsets), slope
+
+    def _from_cache(self, terms: Terms) -> tuple[float, float, Floats] | None:
+        """The value, offset and slope of the constraint that the cache gives, if there is one."""
+        if not self.cache:
+            return None
+        best = np.zeros(len(terms))
+        chosen = np.full(len(terms), -1)  # number of the cached iteration
+        values = [cuts.offsets + cuts.slopes.dot(self.weights) for cuts in self.cache]
+        for number, cuts in enumerate(self.cache):
+            higher = values[number] > best[cuts.terms]
+            best[cuts.terms[higher]] = values[number][higher]
+            chosen[cuts.terms[higher]] = number
+        offset, slope = 0.0, np.zeros(len(self.weights))
+        for number, cuts in enumerate(self.cache):
+            scales = np.where(chosen[cuts.terms] == number, terms.prices[cuts.terms], 0.0)
+            offset += inner(scales, cuts.offsets)
+            _add_rows(cuts.slopes.indptr, cuts.slopes.indices, cuts.slopes.values, scales, slope)
+        return inner(terms.prices, best), offset, slope
+
+    def _add(self, offset: float, slope: Floats) -> None:
+        indices = np.flatnonzero(slope).astype(np.int32)
+        values = slope[indices]
+        products = np.array([_dot(row, amounts, slope) for row, amounts in self.rows])
+        size = len(self.rows)
+        gram = np.zeros((size + 1, size + 1))
+        gram[:size, :size] = self.gram
+        gram[size, :size] = gram[:size, size] = products
+        gram[size, size] = inner(values, values)
+        self.gram = gram
+        self.rows.append((indices, values))
+        self.offsets, self.alphas = np.append(self.offsets, offset), np.append(self.alphas, 0.0)
+        self.idle = np.append(self.idle, 0)
+
+    def _solve(self) -> None:
+        blocks = np.zeros(len(self.rows), dtype=np.int64)
+        tolerance = PRECISE * max(1e-12, float(np.abs(self.offsets).max()))
+        solve(self.gram, self.offsets, blocks, np.ones(1), np.zeros(1), self.alphas, tolerance=tolerance)
+        self.idle = np.where(self.alphas > 0.0, 0, self.idle + 1)
+        keep = np.flatnonzero(self.idle <= self.options.idle)
+        if len(keep) < len(self.rows):
+            self.rows = [self.rows[k] for k in keep]
+            self.gram = np.ascontiguousarray(self.gram[np.ix_(keep, keep)])
+            self.offsets, self.alphas, self.idle = self.offsets[keep], self.alphas[keep], self.idle[keep]
+        self.weights = np.zeros(len(self.weights))
+        for alpha, (indices, values) in zip(self.alphas, self.rows):
+            if alpha > 0.0:
+                self.weights[indices] -= alpha * values
+        self.dual = inner(self.offsets, self.alphas) - 0.5 * inner(self.weights, self.weights)
+
+    def state(self) -> dict[str, NDArray[Any]]:
+        """Arrays that hold everything, for a checkpoint."""
+        arrays: dict[str, NDArray[Any]] = {
+            "weights": self.weights,
+            "best": self.best,
+            "offsets": self.offsets,
+            "alphas": self.alphas,
+            "idle": self.idle,
+            "gram": self.gram,
+            "lengths": np.array([len(indices) for indices, _ in self.rows], dtype=np.int64),
+            "indices": np.concatenate([np.zeros(0, dtype=np.int32), *(indices for indices, _ in self.rows)]),
+            "values": np.concatenate([np.zeros(0), *(values for _, values in self.rows)]),
+            "numbers": np.array([self.best_primal, self.dual, self.gap, self.cached_in_a_row, len(self.cache)]),
+        }
+        for number, cuts in enumerate(self.cache):
+            arrays |= {
+                f"cache.{number}.terms": cuts.terms,
+                f"cache.{number}.offsets": cuts.offsets,
+                f"cache.{number}.indptr": cuts.slopes.indptr,
+                f"cache.{number}.indices": cuts.slopes.indices,
+                f"cache.{number}.values": cuts.slopes.values,
+            }
+        return arrays
+
+    def restore(self, arrays: Mapping[str, NDArray[Any]]) -> None:
+        """Take up such arrays."""
+        for name in ("weights", "best", "offsets", "alphas", "idle", "gram"):
+            setattr(self, name, arrays[name].copy())
+        ends = offsets_of(arrays["lengths"])
+        pieces = [slice(a, b) for a, b in pairwise(ends)]
+        self.rows = [(arrays["indices"][piece].copy(), arrays["values"][piece].copy()) for piece in pieces]
+        self.best_primal, self.dual, self.gap = (float(number) for number in arrays["numbers"][:3])
+        self.cached_in_a_row = int(arrays["numbers"][3])
+        self.cache = []
+        for number in range(int(arrays["numbers"][4])):
+            terms, offsets, *slopes = (
+                arrays[f"cache.{number}.{name}"].copy() for name in ("terms", "offsets", "indptr", "indices", "values")
+            )
+            self.cache.append(Cuts(terms, SparseRows(*slopes), offsets))
+
+
+@kernel
+def _add_rows(indptr: Ints, indices: Ids, values: Floats, scales: Floats, out: Floats) -> None:
+    for i in range(scales.shape[0]):
+        if scales[i] != 0.0:
+            for k in range(indptr[i], indptr[i + 1]):
+                out[indices[k]] += scales[i] * values[k]
+
+
+@kernel
+def _dot(indices: Ids, values: Floats, dense: Floats) -> float:
+    total = 0.0
+    for k in range(indices.shape[0]):
+        total += values[k] * dense[indices[k]]
+    return total
