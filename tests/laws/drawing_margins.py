@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
-from drawing import batches, dense_rows_of, generators, labelings, members_of, random_mask
+from drawing import batches, dense_rows_of, generators, labelings, members_of, random_mask, random_rows
 from hypothesis import strategies as st
 from quadratic import optimum
 
@@ -12,12 +14,19 @@ from sidelight.spaces import Cost
 
 
 @st.composite
-def gold_terms(draw, *, most: int = 4, longest: int = 3, free: bool = True) -> TargetTerms:
-    """Targets within the space, any costs that are zero for the target, some terms free of charge if `free`."""
+def gold_terms(draw, *, most: int = 4, longest: int = 3, free: bool = True, generic: bool = False) -> TargetTerms:
+    """Targets within the space, any costs that are zero for the target, some terms free of charge if `free`.
+
+    With `generic`, every token has real-valued features of its own, so that outputs do not tie by chance.
+    """
     batch = draw(batches(most=most, longest=longest))
     rng = draw(generators())
     labels, tokens = batch.layout.n_labels, batch.rows.n_tokens
-    if draw(st.booleans()):
+    if generic:
+        layout = replace(batch.layout, n_dense=max(batch.layout.n_dense, 1))
+        rows = random_rows(rng, batch.rows.starts, layout.n_attributes, layout.n_dense, valued=True)
+        batch = replace(batch, rows=rows, layout=layout)
+    elif draw(st.booleans()):
         batch.rows.dense[:] *= random_mask(rng, batch.rows.dense.shape, 0.4)  # mostly zero: kept as sparse entries
     costs = rng.uniform(0.2, 2.0, (labels, labels))
     np.fill_diagonal(costs, 0.0)
@@ -25,7 +34,7 @@ def gold_terms(draw, *, most: int = 4, longest: int = 3, free: bool = True) -> T
     if draw(st.booleans()):
         admitted = random_mask(rng, (tokens, labels), 0.7)
         admitted[np.arange(tokens), targets] = 1
-        batch = type(batch)(batch.rows, batch.space.inside(admitted), batch.layout, batch.n_jobs)
+        batch = replace(batch, space=batch.space.inside(admitted))
     weights = rng.uniform(0.5, 2.0, tokens) if draw(st.booleans()) else np.zeros(0)
     prices = rng.uniform(0.05, 2.0, len(batch))
     if free:

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from drawing import generators, law
 from drawing_margins import gold_terms
-from hypothesis import assume, given
+from hypothesis import given
 from hypothesis import strategies as st
 
 from sidelight.objective import known_outputs
@@ -78,11 +78,10 @@ def test_dual_climbs_and_stays_below_the_primal(terms, chosen, room):
         assert solver.gap == pytest.approx(solver.best_primal - dual, abs=1e-12)
 
 
-@law(100)
-@given(gold_terms(), options)
+@law(60)
+@given(gold_terms(generic=True), options)
 def test_the_kernel_makes_the_steps_of_the_plain_path(terms, chosen):
     """In the first pass: exact steps make outputs tie at the example they belong to, and any of them may be next."""
-    assume(terms.batch.layout.n_dense > 0 and len(terms.batch.rows.values) > 0)
     chosen = replace(chosen, sampling="uniform", cached=0)
     size = terms.batch.layout.size
     solvers = [FrankWolfe.fresh(size, len(terms), chosen) for _ in range(2)]

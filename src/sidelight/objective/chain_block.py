@@ -22,7 +22,6 @@ from sidelight.kernels import kernel
 from sidelight.objective.entries import ChainWeights, Examples, add_tokens, clear_tokens, score_tokens
 from sidelight.spaces.chain_kernels import forward, longest
 
-
 TIE = 1e-12  # violations that differ by less are equal, and the first of them is chosen
 
 
@@ -70,8 +69,8 @@ def scratch_for(data: Examples, weights: ChainWeights, outputs: int) -> Scratch:
 
 
 @kernel
-def augment(data: Examples, i: int, with_cost: bool, scores: Floats, out: Floats) -> None:
-    """The scores of example i with costs if asked for, and -inf where a label is not admitted."""
+def augment(data: Examples, i: int, cost_scale: float, scores: Floats, out: Floats) -> None:
+    """The scores of example i with so many times its costs, and -inf where a label is not admitted."""
     targets, costs, token_weights, admitted = data.targets, data.costs, data.token_weights, data.admitted
     first = data.starts[i]
     weighted = token_weights.shape[0] > 0
@@ -79,9 +78,9 @@ def augment(data: Examples, i: int, with_cost: bool, scores: Floats, out: Floats
     for t in range(data.starts[i + 1] - first):
         row = scores[t]
         to = out[t]
-        if with_cost:
+        if cost_scale != 0.0:
             cost = costs[targets[first + t]]
-            weight = token_weights[first + t] if weighted else 1.0
+            weight = cost_scale * token_weights[first + t] if weighted else cost_scale
             for label in range(row.shape[0]):
                 to[label] = row[label] + weight * cost[label]
         else:
@@ -119,10 +118,10 @@ def backtrack(best: Floats, transition: Floats, end: Floats, count: int, out: Id
 
 
 @kernel
-def decode(data: Examples, i: int, with_cost: bool, room: Scratch) -> float:
-    """The best output of example i under the scores, with its cost if asked for, in `guess`; returns its value."""
+def decode(data: Examples, i: int, cost_scale: float, room: Scratch) -> float:
+    """The best output of example i under the scores and so many times its costs, in `guess`; returns its value."""
     count = data.starts[i + 1] - data.starts[i]
-    augment(data, i, with_cost, room.scores, room.augmented)
+    augment(data, i, cost_scale, room.scores, room.augmented)
     forward(room.augmented, room.transition, room.start, 0, count, room.best)
     return backtrack(room.best, room.transition, room.end, count, room.guess)
 

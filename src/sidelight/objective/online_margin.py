@@ -220,7 +220,7 @@ def _evaluate(
     room = scratch_for(data, weights, _most_room(known))
     for i in range(lo, hi):
         score_tokens(data, weights, i, room.every, data.starts[i + 1] - data.starts[i], room.scores)
-        decode(data, i, True, room)
+        decode(data, i, 1.0, room)
         leads(data, weights, i, room.guess, 0, 1, room.scores, room.moves)
         values[i] = cost_of(data, i, room.guess, 0) + room.moves[0]
         leads(data, weights, i, known.labels, known.labels_at[i], known.counts[i], room.scores, room.values)
@@ -322,7 +322,7 @@ def _epoch(
         if look:
             score_tokens(data, weights, i, every, length, scores)
             leads(data, weights, i, labels, at, count, scores, values)
-            augment(data, i, True, scores, augmented)
+            augment(data, i, 1.0, scores, augmented)
             forward(augmented, transition, start, 0, length, best)
             backtrack(best, transition, end, length, guess)
             offset = cost_of(data, i, guess, 0)

@@ -1,0 +1,101 @@
+"""Whole epochs of stochastic subgradient steps over chains and classes, inside one kernel."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from sidelight.arrays import Floats, Ints
+from sidelight.features.layout import Layout
+from sidelight.kernels import kernel
+from sidelight.objective.chain_block import (
+    contest,
+    cost_of,
+    decode,
+    leads,
+    move_weights,
+    open_transitions,
+    scratch_for,
+    slope_products,
+)
+from sidelight.objective.entries import ChainWeights, Examples, score_tokens, views_of
+
+
+class Clock(NamedTuple):
+    """Where a run stands. The weights are scale · u with scale = shrink / (λ steps), so that a step costs no more than
+    the features of one example; see `solvers.subgradient`."""
+
+    steps: float = 0.0
+    shrink: float = 1.0  # product of all projections
+    norm: float = 0.0  # ‖u‖², known where projections are made
+    scales: float = 0.0  # Σ weight · scale over the steps that are averaged
+    weight: float = 0.0  # Σ weight
+
+
+def subgradient_epoch(
+    data: Examples,
+    layout: Layout,
+    rates: Floats,  # [N] N C_i / Σ C
+    *,
+    order: Ints,
+    vector: Floats,
+    totals: Floats,
+    clock: Clock,
+    decay: float,
+    radius: float,
+    by_time: bool,
+) -> Clock:
+    """One step w ← (1 − 1/t) w − rate · slope / (λ t) for each example in the given order, λ = `decay`.
+
+    The slope is that of the example's worst output at the weights, if it is violated. Then the weights are drawn back
+    to the ball of the given radius, if that is finite. `vector` (u) moves in place, and so does `totals`, from which
+    the average of the weights is made, each with weight t if `by_time`, else 1. Returns the clock.
+    """
+    arguments = (data, rates, order, views_of(layout, vector), views_of(layout, totals))
+    return Clock(*_epoch(*arguments, views_of(layout, layout.zeros()), clock, decay, radius, by_time))
+
+
+@kernel
+def _epoch(
+    data: Examples,
+    rates: Floats,
+    order: Ints,
+    vector: ChainWeights,
+    totals: ChainWeights,
+    slope: ChainWeights,
+    clock: Clock,
+    decay: float,
+    radius: float,
+    by_time: bool,
+) -> tuple[float, float, float, float, float]:
+    room = scratch_for(data, vector, 1)
+    starts, scores, guess, every, transition = data.starts, room.scores, room.guess, room.every, room.transition
+    where, turn, moves, values = room.where, room.turn, room.moves, room.values
+    steps, shrink, norm, scales, weight = clock.steps, clock.shrink, clock.norm, clock.scales, clock.weight
+    projecting = radius < np.inf
+    for i in order:
+        scale = shrink / (decay * max(steps, 1.0))
+        score_tokens(data, vector, i, every, starts[i + 1] - starts[i], scores)
+        decode(data, i, 1.0 / scale, room)  # the best of score + cost under w, in units of u
+        leads(data, vector, i, guess, 0, 1, scores, values)
+        ahead = values[0]
+        violated = cost_of(data, i, guess, 0) + scale * ahead > 0.0
+        steps += 1.0
+        if violated and rates[i] > 0.0:
+            moves[0] = rates[i] / shrink
+            contested = contest(data, i, guess, 0, 1, where)
+            move_weights(data, vector, i, guess, 0, 1, moves, 1.0, where, contested, turn)
+            open_transitions(data, i, guess, 0, 1, moves, vector.transition, transition)
+            move_weights(data, totals, i, guess, 0, 1, moves, scales, where, contested, turn)
+            if projecting:
+                slope_products(data, slope, i, guess, 0, 1, 0, room, values)
+                norm = max(norm - 2.0 * moves[0] * ahead + moves[0] * moves[0] * values[0], 0.0)
+        scale = shrink / (decay * steps)
+        if projecting and scale * np.sqrt(norm) > radius:
+            shrink *= radius / (scale * np.sqrt(norm))
+            scale = shrink / (decay * steps)
+        now = steps if by_time else 1.0
+        scales += now * scale
+        weight += now
+    return steps, shrink, norm, scales, weight
