@@ -39,6 +39,7 @@ from sidelight.spaces.chain_sums import (
     posterior_decode,
     sample,
 )
+from sidelight.spaces.swaps import swap_beliefs
 
 
 @st.composite
@@ -232,6 +233,23 @@ def test_a_forced_detour_through_very_low_scores():
         space = ChainSpace(offsets_of([4]), 2)
         check(log_sums(space, scores), [-3 * depth + np.log(2)], 1e-12)
         check(beliefs(space, scores).tokens, np.full((4, 2), 0.5), 1e-12)
+
+
+@pytest.mark.parametrize("depth", [50.0, 200.0, 300.0, 355.0, 360.0, 365.0, 400.0, 690.0, 1000.0])
+def test_one_path_keeps_all_its_bits(depth):
+    """Every step of the only path is far below what other labels would have."""
+    length = 5
+    only = np.zeros((length, 2), dtype=np.uint8)
+    only[:, 1] = 1
+    transition = np.array([[0.0, -1.5], [-1.5, 0.3 - depth]])
+    scores = GivenScores(np.zeros((length, 2)), transition, np.array([0.0, 0.7 - depth]), np.array([0.0, 0.9 - depth]))
+    space = ChainSpace(offsets_of([length]), 2).inside(only)
+    check(log_sums(space, scores), [1.6 + 1.2 - 6 * depth], 1e-14)
+    found = beliefs(space, scores)
+    check(found.tokens, only, 1e-11)
+    check(found.transitions, [[0, 0], [0, 4]], 1e-11)
+    check(swap_beliefs(space, scores).log_sums, [2.8 - 6 * depth + np.log(8)], 1e-14)
+    check(swap_beliefs(space, scores).tokens, only, 1e-11)
 
 
 def test_exponentials_are_within_two_ulps():

@@ -24,7 +24,8 @@ import numpy as np
 from sidelight.arrays import Floats, Ints
 from sidelight.kernels import kernel
 
-TINY = 1e-200  # below this, a factor of the other domain might be lost
+TINY = 1e-200  # a number below this might have lost bits
+SMALL = 1e-50  # sums below this are scaled at once: TINY times SMALL is still far from the smallest number
 LOG_2_E = 1.4426950408889634
 LN_2_HIGH = 6.93147180369123816490e-01
 LN_2_LOW = 1.90821492927058770002e-10
@@ -225,6 +226,13 @@ def forward(
                 return np.nan
             if scale == 0.0:
                 return -np.inf
+        if scale < SMALL:  # or its products with small transitions would lose their last bits
+            inverse = 1.0 / scale
+            for label in range(wide):
+                now[label] *= inverse
+                exps[t, label] *= inverse
+            total += math.log(scale)
+            scale = 1.0
         scales[t] = 1.0 / scale
         product *= scale
         if product < 1e-90 or product > 1e90:
@@ -233,11 +241,10 @@ def forward(
     ending = 0.0
     open_ends = False
     for label in range(size):
-        ending += sums[count - 1, label] * edges[1, label]
+        ending += sums[count - 1, label] * scales[count - 1] * edges[1, label]
         open_ends = open_ends or (sums[count - 1, label] > 0.0 and edges[1, label] > 0.0)
     if not open_ends:
         return -np.inf
-    ending *= scales[count - 1]
     if ending < TINY:
         return np.nan
     value: float = total + math.log(product) + math.log(ending)
@@ -263,9 +270,9 @@ def backward(
     last = sums[count - 1]
     ending = 0.0
     for label in range(wide):
-        ending += last[label] * edges[1, label]
+        ending += last[label] * scales[count - 1] * edges[1, label]
     for label in range(wide):
-        after[label] = edges[1, label] / (ending * scales[count - 1])
+        after[label] = edges[1, label] / ending
     for t in range(count - 1, -1, -1):
         now = sums[t]
         factor = exps[t]

@@ -82,7 +82,7 @@ def swap_forward(
     exps: Floats,  # out [count, P]
     factors: Floats,  # out [count, 3]
     alone: Floats,  # out [count, P]
-    ahead: Floats,  # out [count, P] first of a swap
+    ahead: Floats,  # out [count, P] first of a swap, divided by the position's scale
     behind: Floats,  # out [count, P] second of a swap
     plain: Floats,  # out [count, P] alone + second, divided by their scale
     scales: Floats,  # out [count]
@@ -99,13 +99,11 @@ def swap_forward(
     product = 1.0
     for t in range(count):
         last = t == count - 1
-        scale = 1.0
         if t == 0:
             alone[0] = edges[0]
         else:
             times(plain[t - 1], onward, alone[t])
             times(ahead[t - 1], onward, behind[t])
-            scale = scales[t - 1]
         ahead[t] = alone[t]
         expected = size
         there, fit = close(alone[t], exps[t], factors[t, 0])
@@ -117,7 +115,7 @@ def swap_forward(
         if t == 0:
             behind[t] = 0.0
         else:
-            more, fits = close(behind[t], exps[t - 1], factors[t, 2] * scale)
+            more, fits = close(behind[t], exps[t - 1], factors[t, 2])
             there, fit, expected = there + more, fit + fits, expected + size
         if fit < expected:
             if t == 0:
@@ -137,6 +135,7 @@ def swap_forward(
         scales[t] = 1.0 / there
         for label in range(wide):
             plain[t, label] = (alone[t, label] + behind[t, label]) * scales[t]
+            ahead[t, label] *= scales[t]
         product *= there
         if product < 1e-90 or product > 1e90:
             total += math.log(product)
@@ -162,7 +161,7 @@ def swap_backward(
     exps: Floats,
     factors: Floats,
     alone: Floats,
-    ahead: Floats,  # out: divided by its scale
+    ahead: Floats,
     behind: Floats,
     plain: Floats,
     scales: Floats,
@@ -194,7 +193,6 @@ def swap_backward(
             g[label] = f0 * e[label] * after[label] if alone[t, label] > 0.0 else 0.0
             g[label] += f1 * e_next[label] * after_ahead[label] if ahead[t, label] > 0.0 else 0.0
             h[label] = f2 * e_before[label] * after[label] if behind[t, label] > 0.0 else 0.0
-            ahead[t, label] *= scale
         for label in range(size):
             b0 = alone[t, label] * scale * after[label] if alone[t, label] > 0.0 else 0.0
             b1 = ahead[t, label] * after_ahead[label] if ahead[t, label] > 0.0 else 0.0
