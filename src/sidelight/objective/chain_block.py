@@ -13,7 +13,7 @@ them would cost more than the work on them.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -274,12 +274,13 @@ def slope_products(
     """out[j] = s_which · s_j for `count` outputs; `slope` is all zero before and after."""
     where, scores, turn, ones = room.where, room.augmented, room.turn, room.minus_one
     own_at = at + which * (data.starts[i + 1] - data.starts[i])
-    own = contest(data, i, labels, own_at, 1, where)
-    move_weights(data, slope, i, labels, own_at, 1, ones, 1.0, where, own, turn)
+    one: Any = np.int64(1)  # as a number of its own it would compile everything once more
+    own = contest(data, i, labels, own_at, one, where)
+    move_weights(data, slope, i, labels, own_at, one, ones, 1.0, where, own, turn)
     contested = contest(data, i, labels, at, count, where)
     score_tokens(data, slope, i, where, contested, scores)
     leads(data, slope, i, labels, at, count, scores, out)
-    own = contest(data, i, labels, own_at, 1, where)
+    own = contest(data, i, labels, own_at, one, where)
     clear_tokens(data, slope, i, where, own)
     clear_transitions(data, slope.transition, i, labels, own_at)
 

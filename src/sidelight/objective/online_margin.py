@@ -218,11 +218,13 @@ def _evaluate(
     gaps: Floats,
 ) -> None:
     room = scratch_for(data, weights, _most_room(known))
+    zero: Any = np.int64(0)  # as numbers of their own they would compile everything once more
+    one: Any = np.int64(1)
     for i in range(lo, hi):
         score_tokens(data, weights, i, room.every, data.starts[i + 1] - data.starts[i], room.scores)
         decode(data, i, 1.0, room)
-        leads(data, weights, i, room.guess, 0, 1, room.scores, room.moves)
-        values[i] = cost_of(data, i, room.guess, 0) + room.moves[0]
+        leads(data, weights, i, room.guess, zero, one, room.scores, room.moves)
+        values[i] = cost_of(data, i, room.guess, zero) + room.moves[0]
         leads(data, weights, i, known.labels, known.labels_at[i], known.counts[i], room.scores, room.values)
         paid = add_offsets(room.values, known.offsets, known.alphas, known.first[i], known.counts[i])
         gaps[i] = prices[i] * max(values[i], 0.0) - paid
@@ -291,6 +293,8 @@ def _epoch(
     random: Keys,
 ) -> tuple[int, float]:
     room = scratch_for(data, weights, _most_room(known))
+    zero: Any = np.int64(0)  # as numbers of their own they would compile everything once more
+    one: Any = np.int64(1)
     starts, firsts, counts = data.starts, known.first, known.counts
     labels_ats, gram_ats = known.labels_at, known.gram_at
     labels, gram, offsets, alphas = known.labels, known.gram, known.offsets, known.alphas
@@ -325,8 +329,8 @@ def _epoch(
             augment(data, i, 1.0, scores, augmented)
             forward(augmented, transition, start, 0, length, best)
             backtrack(best, transition, end, length, guess)
-            offset = cost_of(data, i, guess, 0)
-            leads(data, weights, i, guess, 0, 1, scores, moves)
+            offset = cost_of(data, i, guess, zero)
+            leads(data, weights, i, guess, zero, one, scores, moves)
             value = offset + moves[0]
             paid = add_offsets(values, offsets, alphas, first, count)
             gaps[i] = max(price * max(value, 0.0) - paid, 0.0)

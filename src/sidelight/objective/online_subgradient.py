@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -69,7 +69,9 @@ def _epoch(
     radius: float,
     by_time: bool,
 ) -> tuple[float, float, float, float, float]:
-    room = scratch_for(data, vector, 1)
+    zero: Any = np.int64(0)  # as numbers of their own they would compile everything once more
+    one: Any = np.int64(1)
+    room = scratch_for(data, vector, one)
     starts, scores, guess, every, transition = data.starts, room.scores, room.guess, room.every, room.transition
     where, turn, moves, values = room.where, room.turn, room.moves, room.values
     steps, shrink, norm, scales, weight = clock.steps, clock.shrink, clock.norm, clock.scales, clock.weight
@@ -78,18 +80,18 @@ def _epoch(
         scale = shrink / (decay * max(steps, 1.0))
         score_tokens(data, vector, i, every, starts[i + 1] - starts[i], scores)
         decode(data, i, 1.0 / scale, room)  # the best of score + cost under w, in units of u
-        leads(data, vector, i, guess, 0, 1, scores, values)
+        leads(data, vector, i, guess, zero, one, scores, values)
         ahead = values[0]
-        violated = cost_of(data, i, guess, 0) + scale * ahead > 0.0
+        violated = cost_of(data, i, guess, zero) + scale * ahead > 0.0
         steps += 1.0
         if violated and rates[i] > 0.0:
             moves[0] = rates[i] / shrink
-            contested = contest(data, i, guess, 0, 1, where)
-            move_weights(data, vector, i, guess, 0, 1, moves, 1.0, where, contested, turn)
-            open_transitions(data, i, guess, 0, 1, moves, vector.transition, transition)
-            move_weights(data, totals, i, guess, 0, 1, moves, scales, where, contested, turn)
+            contested = contest(data, i, guess, zero, one, where)
+            move_weights(data, vector, i, guess, zero, one, moves, 1.0, where, contested, turn)
+            open_transitions(data, i, guess, zero, one, moves, vector.transition, transition)
+            move_weights(data, totals, i, guess, zero, one, moves, scales, where, contested, turn)
             if projecting:
-                slope_products(data, slope, i, guess, 0, 1, 0, room, values)
+                slope_products(data, slope, i, guess, zero, one, zero, room, values)
                 norm = max(norm - 2.0 * moves[0] * ahead + moves[0] * moves[0] * values[0], 0.0)
         scale = shrink / (decay * steps)
         if projecting and scale * np.sqrt(norm) > radius:
