@@ -2,7 +2,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: install quickstart test lint bench clean
+.PHONY: install quickstart test lint bench bench-torch clean
 
 install: .venv/.installed
 
@@ -17,6 +17,10 @@ install: .venv/.installed
 
 .venv/.measuring: .venv/.installed
 	$(BIN)/python -m pip install --quiet --editable ".[bench]"
+	touch $@
+
+.venv/.measuring-torch: .venv/.measuring
+	$(BIN)/python -m pip install --quiet --editable ".[bench-torch]"
 	touch $@
 
 quickstart: install
@@ -34,6 +38,10 @@ test: lint
 
 bench: .venv/.measuring
 	$(BIN)/python -m benchmarks
+
+# On Linux PyPI's torch is gigabytes of CUDA: PIP_EXTRA_INDEX_URL=https://download.pytorch.org/whl/cpu finds a small one.
+bench-torch: .venv/.measuring-torch
+	$(BIN)/python -m benchmarks sums
 
 clean:
 	rm -rf .venv build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis quickstart-out

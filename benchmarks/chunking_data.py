@@ -10,12 +10,12 @@ from sidelight.data import read_columns
 Sentence = list[tuple[str, str]]
 
 
-def load(part: str) -> tuple[list[Sentence], list[list[str]]]:
-    """Sentences of (word, part of speech) and their chunk labels."""
+def load(part: str, sentences: int | None = None) -> tuple[list[Sentence], list[list[str]]]:
+    """Sentences of (word, part of speech) and their chunk labels; all, or the first so many."""
     folder = Path(os.environ["SIDELIGHT_DATA"]) / "conll2000"
     corpus = read_columns(folder / f"{part}.txt.gz")
     assert corpus.ys is not None
-    return corpus.xs, corpus.ys
+    return corpus.xs[:sentences], corpus.ys[:sentences]
 
 
 def feature_strings(sentence: Sentence) -> list[list[str]]:

@@ -29,6 +29,21 @@ class Row:
     def as_dict(self) -> dict[str, Any]:
         return asdict(self)
 
+    @property
+    def text(self) -> str:
+        """A line for people, with the target and the note below it."""
+        peer = (
+            "" if self.peer is None else f"  {self.peer_name} {_short(self.peer)} {self.unit}, ratio {self.ratio:.3f}"
+        )
+        verdict = "" if self.met is None else "  [met]" if self.met else "  [NOT met]"
+        lines = [f"{self.what}: {_short(self.ours)} {self.unit}{peer}{verdict}"]
+        lines += [f"    {text}" for text in (self.target and f"target: {self.target}", self.note) if text]
+        return "\n".join(lines)
+
+
+def _short(value: float) -> str:
+    return f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.4g}"
+
 
 def seconds(function: Callable[[], Any], *, repeat: int = 1) -> tuple[float, Any]:
     """The shortest of several times, and the last result."""
