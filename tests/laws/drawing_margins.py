@@ -60,6 +60,18 @@ def all_outputs(terms: TargetTerms):
 
 
 def least_primal(terms: TargetTerms, *, power: int = 1):
-    """The least primal value, and the weights that attain it."""
+    """The least primal value, and the weights that attain it.
+
+    The generic solver stops early, or breaks down, where numbers are small, so it is asked in three scales: with weights
+    s w and offsets s Δ, prices must be s C (hinge) or C (its square) for the objective to be s² times as large.
+    """
     slopes, offsets, numbers = all_outputs(terms)
-    return optimum(slopes, offsets, numbers, terms.prices, power=power)
+    found = []
+    for scale in (1.0, 5.0, 25.0):
+        prices = terms.prices * scale if power == 1 else terms.prices
+        try:
+            value, weights = optimum(slopes, scale * offsets, numbers, prices, power=power)
+        except (ValueError, ArithmeticError):
+            continue
+        found.append((value / scale**2, weights / scale))
+    return min(found, key=lambda one: one[0])

@@ -312,13 +312,16 @@ def pairwise_steps(
 ) -> int:
     """Move weight from the output that is violated least to the one that is violated most, by exact steps.
 
-    Stops when they differ by at most `share` of what they differed by at first. `moves` is how the variables, from
-    `base` on, have moved in all. The target takes part with v = 0 and what the variables leave of the price. The inner
+    Stops when they differ by at most `share` of what the worst and the average differed by at first: of the gap, that
+    is, over the price; a tiny weight on some output must not count. `moves` is how the variables, from `base` on, have
+    moved in all. The target takes part with v = 0 and what the variables leave of the price. The inner
     products of the slopes are rows of `rows` from `gram_at` on. Returns the steps made.
     """
     left = price
+    paid = 0.0
     for j in range(count):
         left -= alphas[base + j]
+        paid += alphas[base + j] * values[j]
         moves[j] = 0.0
     left = max(left, 0.0)
     enough = 0.0
@@ -335,7 +338,7 @@ def pairwise_steps(
                 low = value
                 down = j
         if step == 0:
-            enough = max(share * (high - low), TIE * (1.0 + abs(high)))
+            enough = max(share * (high - paid / price), TIE * (1.0 + abs(high)))
         if up == down or high - low <= enough:
             return step
         most = left if down < 0 else alphas[base + down]

@@ -132,8 +132,8 @@ class FrankWolfe:
         totals = np.zeros(size) if options.average else None
         return cls(np.zeros(size), np.full(count, np.inf), options, random, np.zeros(size), totals)
 
-    def round(self, blocks: Blocks, *, tolerance: float) -> Progress:
-        """One pass with looking, `cached` without, and where it is time one for the true gap."""
+    def round(self, blocks: Blocks, *, tolerance: float, measure: bool = False) -> Progress:
+        """One pass with looking, `cached` without, and where it is time, or asked for, one for the true gap."""
         options = self.options
         drawn = options.sampling == "gap" and self.rounds > 0
         self._pass(blocks, look=True, drawn=drawn)
@@ -142,7 +142,7 @@ class FrankWolfe:
         self.rounds += 1
         self.dual = blocks.offset - 0.5 * inner(self.weights, self.weights)
         estimate = float(self.gaps.sum())
-        if self.rounds % options.every == 0 or estimate <= LIKELY * tolerance * abs(self.dual):
+        if measure or self.rounds % options.every == 0 or estimate <= LIKELY * tolerance * abs(self.dual):
             return Progress(self._evaluate(blocks), self.dual, estimate, blocks.outputs)
         return Progress(None, self.dual, estimate, blocks.outputs)
 
@@ -191,3 +191,23 @@ class FrankWolfe:
         if primal < self.best_primal:
             self.best_primal = primal
             self.best[:] = weights
+
+    def state(self) -> dict[str, NDArray[Any]]:
+        """Arrays that hold everything but the blocks, for a checkpoint."""
+        arrays: dict[str, NDArray[Any]] = {
+            "weights": self.weights,
+            "gaps": self.gaps,
+            "random": self.random,
+            "best": self.best,
+            "numbers": np.array([self.clock, self.rounds, self.best_primal, self.gap, self.dual]),
+        }
+        return arrays if self.totals is None else {**arrays, "totals": self.totals}
+
+    def restore(self, arrays: Mapping[str, NDArray[Any]]) -> None:
+        """Take up such arrays."""
+        for name in ("weights", "gaps", "random", "best"):
+            setattr(self, name, arrays[name].copy())
+        if self.totals is not None:
+            self.totals = arrays["totals"].copy()
+        self.clock, rounds, self.best_primal, self.gap, self.dual = (float(number) for number in arrays["numbers"])
+        self.rounds = int(rounds)

@@ -83,12 +83,12 @@ class OneSlack:
         """No constraints yet; the weights are zero."""
         return cls(np.zeros(size), np.zeros(size), OneSlackOptions() if options is None else options)
 
-    def round(self, terms: Terms) -> Progress:
-        """One iteration; see the module's text."""
+    def round(self, terms: Terms, *, infer: bool = False) -> Progress:
+        """One iteration, see the module's text; with inference in any case if asked for."""
+        made = None if infer or not self._may_use_cache() else self._from_cache(terms)
         slack = max(0.0, float(np.max(self._values(), initial=0.0)))
-        made = self._from_cache(terms)
         primal = None
-        if made is not None and made[0] - slack >= self.options.promise * self.gap and self._may_use_cache():
+        if made is not None and made[0] - slack >= self.options.promise * self.gap:
             self.cached_in_a_row += 1
             offset, slope = made[1], made[2]
         else:

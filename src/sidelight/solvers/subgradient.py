@@ -22,10 +22,12 @@ epochs, or when the best P has fallen by no more than tolerance · P in the last
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Literal, NamedTuple, Protocol
+from typing import Any, Literal, NamedTuple, Protocol
 
 import numpy as np
+from numpy.typing import NDArray
 
 from sidelight.arrays import Floats, Ints, Keys
 from sidelight.kernels import GOLDEN, inner
@@ -110,8 +112,8 @@ class Subgradient:
             return self.weights()
         return (self.vector * self.clock.scales - self.totals) / self.clock.weight
 
-    def round(self, epoch: Epoch, terms: Terms) -> Progress:
-        """One epoch in random order, and where it is time a measurement."""
+    def round(self, epoch: Epoch, terms: Terms, *, measure: bool = False) -> Progress:
+        """One epoch in random order, and where it is time, or asked for, a measurement."""
         if self.options.average == "suffix" and self.rounds & (self.rounds - 1) == 0:
             self.totals[:] = 0.0
             self.clock = self.clock._replace(scales=0.0, weight=0.0)
@@ -126,7 +128,7 @@ class Subgradient:
             by_time=self.options.average != "suffix",
         )
         self.rounds += 1
-        if self.rounds % self.options.every:
+        if self.rounds % self.options.every and not measure:
             return Progress(None)
         weights = self.result()
         primal = 0.5 * inner(weights, weights) + total_loss(terms.worst(weights).values, terms.prices, 1)
@@ -141,6 +143,25 @@ class Subgradient:
         if len(self.falls) <= self.options.patience:
             return False
         return bool(self.falls[-1 - self.options.patience] - self.falls[-1] <= tolerance * abs(self.falls[-1]))
+
+    def state(self) -> dict[str, NDArray[Any]]:
+        """Arrays that hold everything, for a checkpoint."""
+        return {
+            "vector": self.vector,
+            "totals": self.totals,
+            "random": self.random,
+            "best": self.best,
+            "falls": self.falls,
+            "clock": np.array(self.clock),
+            "numbers": np.array([self.rounds, self.best_primal]),
+        }
+
+    def restore(self, arrays: Mapping[str, NDArray[Any]]) -> None:
+        """Take up such arrays."""
+        for name in ("vector", "totals", "random", "best", "falls"):
+            setattr(self, name, arrays[name].copy())
+        self.clock = Clock(*(float(number) for number in arrays["clock"]))
+        self.rounds, self.best_primal = int(arrays["numbers"][0]), float(arrays["numbers"][1])
 
 
 def rates_of(prices: Floats) -> Floats:
