@@ -62,8 +62,8 @@ def all_outputs(terms: TargetTerms):
 def least_primal(terms: TargetTerms, *, power: int = 1):
     """The least primal value, and the weights that attain it.
 
-    The generic solver stops early, or breaks down, where numbers are small, so it is asked in three scales: with weights
-    s w and offsets s Δ, prices must be s C (hinge) or C (its square) for the objective to be s² times as large.
+    The generic solver stops early, or breaks down, where numbers are small, so it is asked in three scales: with
+    weights s w and offsets s Δ, prices must be s C (hinge) or C (its square) for an objective s² times as large.
     """
     slopes, offsets, numbers = all_outputs(terms)
     found = []
