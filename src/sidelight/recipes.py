@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Literal, NamedTuple
+from typing import Literal, NamedTuple, cast, get_args
 
 from sidelight.learners.candidates import CandidateOptions
 from sidelight.learners.likelihood import SOLVERS
@@ -17,6 +17,7 @@ from sidelight.learners.naive_bayes import Events, NaiveBayesOptions
 from sidelight.learners.self_training import SelfTrainingOptions
 from sidelight.objective.candidates import Margins
 from sidelight.objective.neighbourhoods import KINDS
+from sidelight.solvers.mira import MiraOptions
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +60,23 @@ class NaiveBayes(Recipe):
 @dataclass(frozen=True, slots=True)
 class OneAgainstRest(Recipe):
     """`one_against_rest`: a binary SVM per class."""
+
+
+OtherSolver = Literal["frank_wolfe", "one_slack", "n_slack_qp", "subgradient", "exponentiated_gradient"]
+
+
+@dataclass(frozen=True, slots=True)
+class ConvexMargins(Recipe):
+    """`structural_svm` by a solver that is not dual coordinate descent."""
+
+    solver: OtherSolver
+
+
+@dataclass(frozen=True, slots=True)
+class OnlineMargins(Recipe):
+    """`mira` and `passive_aggressive`."""
+
+    options: MiraOptions
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,9 +142,17 @@ def jlis(*, restarts: int = 1) -> Recipe:
     return LatentMargins("jlis", restarts=restarts)
 
 
-def structural_svm() -> Recipe:
-    """The structural SVM on Gold, by cutting planes and dual coordinate descent (Tsochantaridis et al. 2005)."""
-    return LatentMargins("structural_svm", gold_only=True)
+def structural_svm(*, solver: str = "dual_coordinate") -> Recipe:
+    """The structural SVM on Gold (Tsochantaridis et al. 2005).
+
+    `solver`: "dual_coordinate" (cutting planes with dual coordinate descent), or with loss="hinge" "frank_wolfe" (by
+    blocks), "one_slack", "n_slack_qp", "subgradient" or "exponentiated_gradient".
+    """
+    if solver == "dual_coordinate":
+        return LatentMargins("structural_svm", gold_only=True)
+    if solver not in get_args(OtherSolver):
+        raise ValueError(f"solver is {solver!r}; there are dual_coordinate, {', '.join(get_args(OtherSolver))}")
+    return ConvexMargins("structural_svm", cast(OtherSolver, solver))
 
 
 def latent_svm(*, restarts: int = 1) -> Recipe:
@@ -193,6 +219,34 @@ def one_against_rest() -> Recipe:
 def perceptron() -> Recipe:
     """The averaged structured perceptron on Gold (Collins 2002)."""
     return AveragedPerceptron("perceptron")
+
+
+def mira(*, k: int = 1, aggressiveness: float = 1.0) -> Recipe:
+    """MIRA on Gold: the least change that sets the k best outputs right (McDonald, Crammer and Pereira 2005).
+
+    `aggressiveness` caps a step.
+    """
+    return OnlineMargins("mira", MiraOptions("MIRA", k, aggressiveness))
+
+
+def passive_aggressive(
+    *, rule: str = "PA-I", aggressiveness: float = 1.0, outputs: str = "max_loss", margin: str = "cost"
+) -> Recipe:
+    """Passive–aggressive learning on Gold (Crammer et al. 2006).
+
+    `rule` is "PA", "PA-I" or "PA-II"; `outputs` the output that is set right, "max_loss" or "prediction"; `margin` the
+    cost of it, or with "prediction" its "root".
+    """
+    options = MiraOptions(
+        cast(Literal["PA", "PA-I", "PA-II"], rule),
+        1,
+        aggressiveness,
+        cast(Literal["max_loss", "prediction"], outputs),
+        cast(Literal["cost", "root"], margin),
+    )
+    if rule == "MIRA":
+        raise ValueError("rule is 'MIRA'; use recipes.mira")
+    return OnlineMargins("passive_aggressive", options)
 
 
 def cllp(
@@ -408,6 +462,17 @@ LEARNERS: dict[str, Entry] = {
         "loss-augmented over segmentations",
         "none",
         "duality gap",
+    ),
+    "mira": Entry(
+        mira, "Gold", "change of the weights, online", "k best, loss-augmented", "none", "epochs, or none moved"
+    ),
+    "passive_aggressive": Entry(
+        passive_aggressive,
+        "Gold",
+        "change of the weights, online",
+        "loss-augmented or argmax",
+        "none",
+        "epochs, or none moved",
     ),
     "perceptron": Entry(perceptron, "Gold", "mistakes, online", "argmax", "none", "epochs, or none wrong"),
 }

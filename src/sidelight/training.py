@@ -20,7 +20,17 @@ from sidelight.features.layout import Layout
 from sidelight.features.rows import Rows
 from sidelight.learners import Learner
 from sidelight.learners.perceptron import PerceptronLearner
-from sidelight.making import candidates, contrastive, likelihood, margin, naive_bayes, one_against_rest, perceptron, self_training
+from sidelight.making import (
+    candidates,
+    contrastive,
+    convex,
+    likelihood,
+    margin,
+    naive_bayes,
+    one_against_rest,
+    perceptron,
+    self_training,
+)
 from sidelight.making.given import Given
 from sidelight.making.perceptron import PerceptronMemory
 from sidelight.model import Model
@@ -29,10 +39,12 @@ from sidelight.recipes import (
     AveragedPerceptron,
     CandidateMargins,
     Contrastive,
+    ConvexMargins,
     LatentMargins,
     LogLinear,
     NaiveBayes,
     OneAgainstRest,
+    OnlineMargins,
     Picked,
     SelfTraining,
     SemiMarkov,
@@ -201,6 +213,10 @@ class Training:
             return self_training.make(given, recipe)
         if isinstance(recipe, TransductiveMargins):
             return self_training.make_transductive(given, recipe)
+        if isinstance(recipe, ConvexMargins):
+            return convex.make(given, recipe)
+        if isinstance(recipe, OnlineMargins):
+            return convex.make_online(given, recipe)
         if isinstance(recipe, Contrastive):
             return contrastive.make(given, recipe)
         if isinstance(recipe, LogLinear):

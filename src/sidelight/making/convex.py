@@ -1,0 +1,77 @@
+"""The structural SVM by solvers other than dual coordinate descent; MIRA and passive–aggressive learning."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from sidelight.errors import Intractable
+from sidelight.learners import Learner
+from sidelight.learners.convex import ConvexLearner, ConvexOptions
+from sidelight.learners.likelihood import LikelihoodLearner, LikelihoodOptions
+from sidelight.learners.online import OnlineLearner
+from sidelight.making.given import Given
+from sidelight.objective.likelihood import Labelled, likelihood_problem
+from sidelight.objective.margin import TargetTerms
+from sidelight.recipes import ConvexMargins, OnlineMargins
+from sidelight.spaces import ChainSpace, Cost
+
+MOST_ROUNDS = 1000
+EPOCHS = 10
+
+
+def make(given: Given, recipe: ConvexMargins) -> Learner:
+    """The learner for `structural_svm` with a solver of choice."""
+    given.only(("gold",))
+    settings = given.settings
+    if given.go_on or given.start is not None:
+        raise ValueError(
+            f"the solver {recipe.solver} begins at zero; use dual_coordinate for partial_fit and warm_start"
+        )
+    if settings.loss != "hinge" and recipe.solver != "n_slack_qp":
+        raise ValueError(f"the solver {recipe.solver} minimises the hinge; give loss='hinge', or use dual_coordinate")
+    most = MOST_ROUNDS if settings.max_rounds is None else settings.max_rounds
+    if recipe.solver == "exponentiated_gradient":
+        return _exponentiated_gradient(given, recipe, most)
+    options = ConvexOptions(
+        solver=recipe.solver,
+        power=1 if settings.loss == "hinge" else 2,
+        tolerance=settings.tolerance,
+        violation=settings.violation,
+        max_rounds=most,
+    )
+    return ConvexLearner.fresh(_terms(given), options, name=recipe.name)
+
+
+def make_online(given: Given, recipe: OnlineMargins) -> OnlineLearner:
+    """The learner for `mira` and `passive_aggressive`."""
+    given.only(("gold",))
+    if given.go_on:
+        raise ValueError(f"{recipe.name} has no partial_fit; use the perceptron, or fit with warm_start")
+    terms = _terms(given)
+    assert isinstance(terms.cost, Cost)
+    settings = given.settings
+    return OnlineLearner.fresh(
+        terms.batch,
+        terms.cost,
+        given.encoded.weights,
+        recipe.options,
+        max_rounds=EPOCHS if settings.max_rounds is None else settings.max_rounds,
+        seed=settings.seed,
+        start=given.start,
+    )
+
+
+def _terms(given: Given) -> TargetTerms:
+    if given.layout.order == 2:
+        raise Intractable("this solver is for chains of order 1; use dual_coordinate")
+    everything = np.arange(len(given.rows))
+    return TargetTerms(given.batch(everything), Cost(given.encoded.targets, given.costs()), given.prices())
+
+
+def _exponentiated_gradient(given: Given, recipe: ConvexMargins, most: int) -> LikelihoodLearner:
+    terms = _terms(given)
+    assert isinstance(terms.batch.space, ChainSpace)
+    shown = Labelled(given.rows, terms.batch.space, terms.prices, targets=given.encoded.targets)
+    problem = likelihood_problem([shown], given.layout, support="all", n_jobs=given.settings.n_jobs)
+    options = LikelihoodOptions(most, solver="eg", tolerance=given.settings.tolerance, seed=given.settings.seed)
+    return LikelihoodLearner.fresh(problem, options, costs=given.costs(), name=recipe.name)
