@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from sidelight.arrays import Floats, Ids, Ints
 from sidelight.kernels import kernel
 from sidelight.objective.cuts import Cuts
+from sidelight.solvers.cut_products import CutProducts
 
 
 class WorkingSet:
@@ -39,6 +40,7 @@ class WorkingSet:
         self.indices: Ids = np.zeros(0, dtype=np.int32)
         self.values: Floats = np.zeros(0)  # stays empty if whole
         self.sums: Floats = np.zeros(n_terms)  # Σ α over the cuts of a term
+        self.products = CutProducts(n_terms)  # used by the hinge alone
 
     def __len__(self) -> int:
         return self.count
@@ -161,6 +163,7 @@ class WorkingSet:
         if not self.whole:
             _slide(self.begin[which], begins, lengths, self.values)
         middles = self.middle[which] - self.begin[which] + begins
+        self.products.keep(which)
         for name in ("offsets", "alphas", "best_alphas", "norms", "terms", "idle"):
             setattr(self, name, getattr(self, name)[which])
         self.begin, self.middle, self.end = begins, middles, ends
