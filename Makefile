@@ -39,7 +39,7 @@ test: lint
 bench: .venv/.measuring
 	$(BIN)/python -m benchmarks
 
-# On Linux PyPI's torch is gigabytes of CUDA: PIP_EXTRA_INDEX_URL=https://download.pytorch.org/whl/cpu finds a small one.
+# torch is large where its build is not for processors alone; the benchmark works without it.
 bench-torch: .venv/.measuring-torch
 	$(BIN)/python -m benchmarks sums
 

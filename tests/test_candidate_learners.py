@@ -216,7 +216,7 @@ def test_restarts_keep_the_lowest_objective():
     alone = [tagger("jlis", random_ties=True, seed=seed, **settings).fit(evidence) for seed in range(4)]
     lowest = min(fitted.rounds_[-1].objective for fitted in alone)
     several = tagger(recipes.jlis(restarts=4), **settings).fit(evidence)
-    best = min((r.objective for r in several.rounds_ if r.objective is not None))
+    best = min(r.objective for r in several.rounds_ if r.objective is not None)
     assert best == pytest.approx(lowest)
     assert {r.restart for r in several.rounds_} == {0, 1, 2, 3}
     weights = alone[int(np.argmin([fitted.rounds_[-1].objective for fitted in alone]))].model_.weights
