@@ -41,6 +41,7 @@ class Scratch(NamedTuple):
     values: Floats  # [outputs] v
     moves: Floats  # [outputs] m
     minus_one: Floats  # [1]
+    none: Floats  # [0, 0]
 
 
 @kernel
@@ -65,6 +66,7 @@ def scratch_for(data: Examples, weights: ChainWeights, outputs: int) -> Scratch:
         np.empty(max(outputs, 1)),
         np.empty(max(outputs, 1)),
         np.full(1, -1.0),
+        np.empty((0, 0)),
     )
 
 
@@ -191,11 +193,15 @@ def turn_by(
     contested: int,
     turn: Floats,
     transition: Floats,
+    opened: Floats,
 ) -> None:
-    """Add −scale · Σ_j m_j s_j to the rows of `turn`, one for each contested token, and to the transition weights."""
+    """Add −scale · Σ_j m_j s_j to the rows of `turn`, one for each contested token, and to the transition weights.
+
+    `opened` are the transitions that decoding uses, or none.
+    """
     targets = data.targets
     first, last = data.starts[i], data.starts[i + 1]
-    chain = transition.shape[0] > 0
+    chain, both = transition.shape[0] > 0, opened.shape[0] > 0
     for j in range(count):
         amount = scale * moves[j]
         if amount != 0.0:
@@ -211,30 +217,15 @@ def turn_by(
                     continue
                 for to in range(t, t + 2):
                     if to != following and to > 0 and first + to < last:
-                        transition[labels[at + to - 1], labels[at + to]] -= amount
-                        transition[targets[first + to - 1], targets[first + to]] += amount
+                        before, after = labels[at + to - 1], labels[at + to]
+                        target_before, target_after = targets[first + to - 1], targets[first + to]
+                        transition[before, after] -= amount
+                        transition[target_before, target_after] += amount
+                        if both:
+                            opened[before, after] -= amount
+                            opened[target_before, target_after] += amount
                 following = t + 1
         at += last - first
-
-
-@kernel
-def open_transitions(
-    data: Examples, i: int, labels: Ids, at: int, count: int, moves: Floats, transition: Floats, out: Floats
-) -> None:
-    """Copy the transition weights that the moves have changed to those that decoding uses."""
-    if transition.shape[0] == 0:
-        return
-    targets, closed = data.targets, data.closed
-    first, last = data.starts[i], data.starts[i + 1]
-    for j in range(count + 1):
-        if j < count and moves[j] == 0.0:
-            continue
-        for t in range(1, last - first):
-            if j < count:
-                before, after = labels[at + j * (last - first) + t - 1], labels[at + j * (last - first) + t]
-            else:
-                before, after = targets[first + t - 1], targets[first + t]
-            out[before, after] = transition[before, after] + closed[before, after]
 
 
 @kernel
@@ -250,9 +241,13 @@ def move_weights(
     where: Ints,
     contested: int,
     turn: Floats,
+    opened: Floats,
 ) -> None:
-    """weights −= scale · Σ_j m_j s_j; `turn` is all zero before and after."""
-    turn_by(data, i, labels, at, count, moves, scale, where, contested, turn, weights.transition)
+    """weights −= scale · Σ_j m_j s_j; `turn` is all zero before and after.
+
+    `opened` are the transitions of these weights that decoding uses, or none.
+    """
+    turn_by(data, i, labels, at, count, moves, scale, where, contested, turn, weights.transition, opened)
     add_tokens(data, weights, i, where, contested, turn)
     for p in range(contested):
         for label in range(turn.shape[1]):
@@ -276,7 +271,7 @@ def slope_products(
     own_at = at + which * (data.starts[i + 1] - data.starts[i])
     one: Any = np.int64(1)  # as a number of its own it would compile everything once more
     own = contest(data, i, labels, own_at, one, where)
-    move_weights(data, slope, i, labels, own_at, one, ones, 1.0, where, own, turn)
+    move_weights(data, slope, i, labels, own_at, one, ones, 1.0, where, own, turn, room.none)
     contested = contest(data, i, labels, at, count, where)
     score_tokens(data, slope, i, where, contested, scores)
     leads(data, slope, i, labels, at, count, scores, out)

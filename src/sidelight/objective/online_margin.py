@@ -24,7 +24,6 @@ from sidelight.objective.chain_block import (
     decode,
     leads,
     move_weights,
-    open_transitions,
     pairwise_steps,
     scratch_for,
     slope_products,
@@ -92,7 +91,7 @@ class ChainBlocks:
         clock: float,
         random: Keys,
     ) -> float:
-        """Visit every example once in the given order, or draw as many as there are in proportion to their gaps.
+        """Visit examples in the given order, or draw as many as there are in proportion to their gaps.
 
         A visit looks for the worst output at the current weights if `look`, and then makes steps of exact length: up
         to `steps` pairwise ones, or with 0 one Frank–Wolfe step towards the worst output. Weights, totals, gaps (those
@@ -100,8 +99,9 @@ class ChainBlocks:
         """
         sums = no_weights(self.layout.columns) if totals is None else views_of(self.layout, totals)
         slope = views_of(self.layout, self.layout.zeros())
-        done, visits = 0, len(self)
+        done = 0
         drawn = np.zeros(0, dtype=np.int64) if order is None else order
+        visits = len(self) if order is None else len(order)
         while True:
             done, clock = _epoch(
                 self.data,
@@ -300,7 +300,7 @@ def _epoch(
     labels, gram, offsets, alphas = known.labels, known.gram, known.offsets, known.alphas
     scores, augmented, best, guess, every = room.scores, room.augmented, room.best, room.guess, room.every
     transition, start, end = room.transition, room.start, room.end
-    where, turn, values, moves = room.where, room.turn, room.values, room.moves
+    where, turn, values, moves, none = room.where, room.turn, room.values, room.moves, room.none
     drawing = order.shape[0] == 0
     tree = np.zeros(gaps.shape[0] + 1 if drawing else 1)
     total = 0.0
@@ -362,11 +362,10 @@ def _epoch(
         else:
             made = plain_step(price, alphas, first, count, gram, gram_at, rows, gaps[i], worst, moves)
         if made > 0:
-            move_weights(data, weights, i, labels, at, count, moves, 1.0, where, contested, turn)
-            open_transitions(data, i, labels, at, count, moves, weights.transition, transition)
+            move_weights(data, weights, i, labels, at, count, moves, 1.0, where, contested, turn, transition)
             if averaging:
                 by = 0.5 * clock * (clock + 1.0)
-                move_weights(data, totals, i, labels, at, count, moves, by, where, contested, turn)
+                move_weights(data, totals, i, labels, at, count, moves, by, where, contested, turn, none)
         if drawing:
             _change(tree, i, gaps[i] - old_gap)
             total += gaps[i] - old_gap

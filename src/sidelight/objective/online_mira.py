@@ -16,7 +16,6 @@ from sidelight.objective.chain_block import (
     decode,
     leads,
     move_weights,
-    open_transitions,
     pairwise_steps,
     scratch_for,
     slope_products,
@@ -115,8 +114,7 @@ def _epoch(
             if made > 0:
                 moved += 1
                 contested = contest(data, i, labels, zero, count, where)
-                move_weights(data, weights, i, labels, zero, count, moves, 1.0, where, contested, turn)
-                open_transitions(data, i, labels, zero, count, moves, weights.transition, transition)
-                move_weights(data, totals, i, labels, zero, count, moves, clock, where, contested, turn)
+                move_weights(data, weights, i, labels, zero, count, moves, 1.0, where, contested, turn, transition)
+                move_weights(data, totals, i, labels, zero, count, moves, clock, where, contested, turn, room.none)
         clock += 1.0
     return moved, clock

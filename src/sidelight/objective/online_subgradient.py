@@ -15,7 +15,6 @@ from sidelight.objective.chain_block import (
     decode,
     leads,
     move_weights,
-    open_transitions,
     scratch_for,
     slope_products,
 )
@@ -87,9 +86,8 @@ def _epoch(
         if violated and rates[i] > 0.0:
             moves[0] = rates[i] / shrink
             contested = contest(data, i, guess, zero, one, where)
-            move_weights(data, vector, i, guess, zero, one, moves, 1.0, where, contested, turn)
-            open_transitions(data, i, guess, zero, one, moves, vector.transition, transition)
-            move_weights(data, totals, i, guess, zero, one, moves, scales, where, contested, turn)
+            move_weights(data, vector, i, guess, zero, one, moves, 1.0, where, contested, turn, transition)
+            move_weights(data, totals, i, guess, zero, one, moves, scales, where, contested, turn, room.none)
             if projecting:
                 slope_products(data, slope, i, guess, zero, one, zero, room, values)
                 norm = max(norm - 2.0 * moves[0] * ahead + moves[0] * moves[0] * values[0], 0.0)

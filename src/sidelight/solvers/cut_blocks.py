@@ -102,7 +102,7 @@ class CutBlocks:
         if order is None:
             random[0] += np.uint64(1)
             rng = np.random.Generator(np.random.PCG64(int(random[0])))
-        for k in range(len(self)):
+        for k in range(len(self) if order is None else len(order)):
             if order is None:
                 if gaps.sum() <= 0.0:
                     break

@@ -64,7 +64,7 @@ class Blocks(Protocol):
         clock: float,
         random: Keys,
     ) -> float:
-        """Visit the examples in order, or as many drawn by their gaps; weights, totals, gaps change in place.
+        """Visit examples in order, or as many as there are, drawn by their gaps; weights, totals, gaps change in place.
 
         Pairwise steps end when the difference in violation is at most `share` of what it was at first. A visit that
         moves the weights adds clock (clock + 1) / 2 times the move to the totals. Returns the clock, a tick a visit.
@@ -136,9 +136,9 @@ class FrankWolfe:
         """One pass with looking, `cached` without, and where it is time, or asked for, one for the true gap."""
         options = self.options
         drawn = options.sampling == "gap" and self.rounds > 0
-        self._pass(blocks, look=True, drawn=drawn)
-        for _ in range(options.cached if options.steps > 0 else 0):
-            self._pass(blocks, look=False, drawn=False)
+        self._visit(blocks, look=True, passes=0 if drawn else 1)
+        if options.steps > 0 and options.cached > 0:
+            self._visit(blocks, look=False, passes=options.cached)
         self.rounds += 1
         self.dual = blocks.offset - 0.5 * inner(self.weights, self.weights)
         estimate = float(self.gaps.sum())
@@ -156,11 +156,13 @@ class FrankWolfe:
             raise ValueError("no average was asked for")
         return self.weights - self.totals / max(0.5 * self.clock * (self.clock + 1.0), 1.0)
 
-    def _pass(self, blocks: Blocks, *, look: bool, drawn: bool) -> None:
+    def _visit(self, blocks: Blocks, *, look: bool, passes: int) -> None:
+        """So many passes in random order, or with 0 one in which examples are drawn by their gaps."""
         order = None
-        if not drawn:
+        if passes > 0:
             self.random += GOLDEN
-            order = np.random.Generator(np.random.PCG64(int(self.random[0]))).permutation(len(blocks))
+            rng = np.random.Generator(np.random.PCG64(int(self.random[0])))
+            order = np.concatenate([rng.permutation(len(blocks)) for _ in range(passes)])
         self.clock = blocks.visit(
             self.weights,
             self.totals,
