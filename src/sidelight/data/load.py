@@ -77,7 +77,7 @@ def load_evidence(
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     _ = Path(folder, "a.txt").write_text("Lights NOUN|VERB\\non _\\n")
     ...     load_evidence(Path(folder, "a.txt"), "candidates")
-    [Candidates(x=[('Lights',), ('on',)], weight=1.0, y=[('NOUN', 'VERB'), None], known=None)]
+    [Candidates(x=[('Lights',), ('on',)], weight=1.0, y=[('NOUN', 'VERB'), None], known=None, initial=None, chunks=())]
     """
     if kind not in KINDS:
         raise DataError(f"no kind of evidence is called {kind!r}", remedy=f"choose one of {', '.join(KINDS)}")
