@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import inspect
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
@@ -18,6 +19,7 @@ NAMES: dict[str, str] = {  # the module of an experiment is its name without "jl
     "jlis-negatives": "accuracy by the number of bad examples (Chang et al. 2010, Figure 3; thesis 6.5.3)",
     "jlis-pos": "part-of-speech tagging, accuracy and completions by labelled tokens (thesis Figures 6.2, 6.5(b))",
     "jlis-unsupervised": "part-of-speech tagging with a tag dictionary and no labels (thesis 6.5.4)",
+    "solvers": "gap against time for every solver of the structural SVM (thesis Table 2.2)",
     "jlis-newsgroups": "document classification, accuracy by labelled documents (thesis Figure 6.4)",
 }
 
@@ -43,7 +45,10 @@ def reproduce(
     module = importlib.import_module(f"{__name__}.{name.removeprefix('jlis-')}")
     if hasattr(module, "rows"):
         save = partial(write_rows, json_path)
-        found, notes = module.rows(Path(data), quick=quick, n_jobs=n_jobs, report=report, save=save)
+        options = {"quick": quick, "n_jobs": n_jobs, "report": report, "save": save}
+        if "plot" in inspect.signature(module.rows).parameters and json_path is not None:
+            options["plot"] = json_path.with_suffix(".svg")
+        found, notes = module.rows(Path(data), **options)
         for line in lines_of(found, chosen={}, notes=notes):
             report(line)
         return list(found)
