@@ -1,24 +1,53 @@
-"""Which price a CRF should have on CoNLL-2000: chunk F1 on the last fifth of the training part, learned from the rest.
+"""Which prices learners should have on CoNLL-2000: learned from four fifths of training sentences, tried on the last.
 
-`python -m benchmarks.crf_prices` prints a table; its best prices are the `PRICES` of `crf.py`.
+`python -m benchmarks.prices crf` and `python -m benchmarks.prices candidates` print tables; their best prices stand in
+`crf.py` and `candidates.py`. Candidates are tried on the first 2,500 sentences.
 """
 
 from __future__ import annotations
 
-from benchmarks.crf import ROUNDS, train
+import sys
+from collections.abc import Callable, Sequence
+from typing import Any
 
-GRID = (0.25, 0.5, 1.0, 2.0)
+from benchmarks import candidates, crf
+
+CRF_GRID = (0.25, 0.5, 1.0, 2.0, 4.0)
+CANDIDATES_GRID = (0.01, 0.03, 0.1, 0.3)
+SENTENCES = 2500
 
 
-def main() -> None:
-    print("| support | iterations | " + " | ".join(f"C = {price:g}" for price in GRID) + " |")
-    print("|---" * (2 + len(GRID)) + "|")
+def of_crf() -> None:
+    """Chunk F1, and in brackets the iterations."""
     for support in ("seen", "all"):
-        for rounds in (ROUNDS, None):
-            found = [train(support=support, price=price, rounds=rounds, held_out=True) for price in GRID]
-            cells = " | ".join(f"{one['f1']:.2f} ({one['rounds']})" for one in found)
-            print(f"| {support} | {rounds or 'to convergence'} | {cells} |", flush=True)
+        for rounds in (crf.ROUNDS, None):
+            _line(
+                f"crf, support {support}, {rounds or 'all'} iterations",
+                CRF_GRID,
+                lambda price: crf.train(support=support, price=price, rounds=rounds, held_out=True),  # noqa: B023
+                lambda found: f"{found['f1']:.2f} ({found['rounds']})",
+            )
+
+
+def of_candidates() -> None:
+    """Accuracy, and in brackets the rounds."""
+    for one in candidates.LEARNERS:
+        _line(
+            one.what,
+            CANDIDATES_GRID,
+            lambda price: candidates.train(one, price, sentences=SENTENCES, held_out=True),  # noqa: B023
+            lambda found: f"{found['accuracy']:.2f} ({found['rounds']})",
+        )
+
+
+def _line(
+    what: str,
+    grid: Sequence[float],
+    train: Callable[[float], dict[str, Any]],
+    tell: Callable[[dict[str, Any]], str],
+) -> None:
+    print(f"{what}: " + ", ".join(f"C {price:g}: {tell(train(price))}" for price in grid), flush=True)
 
 
 if __name__ == "__main__":
-    main()
+    {"crf": of_crf, "candidates": of_candidates}[sys.argv[1]]()
