@@ -1,7 +1,7 @@
 """Learning to chunk from candidate labels in a process of its own: `python -m benchmarks.candidates_train '{…}'`.
 
-Options: learner (cllp, mms, naive), solver (of cllp and mms), price, sentences (null: all), held_out (true: train on the
-first four fifths of the training part and tag the last fifth, instead of the test part).
+Options: learner (cllp, mms, naive), solver (of cllp and mms), price, sentences (null: all), held_out (true: train on
+the first four fifths of the training part and tag the last fifth, instead of the test part).
 """
 
 from __future__ import annotations
