@@ -10,9 +10,9 @@ no caps and e_i = 1 / (2 C_i); one slack for all terms is one block with cap 1.
 Steps of two variables of a block (Platt 1999): from the one with the lowest slope of the dual that has weight, or
 rather from the one that promises most by second-order information (Fan, Chen and Lin 2005), to the one with the highest
 slope. What is left of the cap takes part as a variable with slope zero. Blocks are gone through in order, each until
-its slopes differ by at most the tolerance; done when a pass makes no step. Then the variables with weight are solved
-for exactly, as a linear system, and kept if they are a better feasible point: small steps converge slowly where cuts
-are nearly parallel.
+its slopes differ by at most the tolerance; done when a pass makes no step. Then the variables with weight, if they are
+not too many, are solved for exactly, as a linear system, and kept if they are a better feasible point: small steps
+converge slowly where cuts are nearly parallel.
 """
 
 from __future__ import annotations
@@ -24,6 +24,7 @@ from sidelight.kernels import inner, kernel
 
 MOST_STEPS = 1_000_000
 STEPS_OF_A_BLOCK = 200  # before the next block has its turn
+MOST_EXACT = 300  # variables with weight that are solved for as a linear system
 
 
 def solve(
@@ -44,7 +45,8 @@ def solve(
     np.cumsum(np.bincount(blocks, minlength=len(caps)), out=ptr[1:])
     _steps(gram, offsets, ptr, order, caps, eases, alphas, tolerance, MOST_STEPS, STEPS_OF_A_BLOCK)
     value = _value(gram, offsets, blocks, eases, alphas)
-    exact = _exact(gram, offsets, blocks, caps, eases, alphas)
+    few = np.count_nonzero(alphas) <= MOST_EXACT
+    exact = _exact(gram, offsets, blocks, caps, eases, alphas) if few else None
     if exact is not None:
         better = _value(gram, offsets, blocks, eases, exact)
         if better > value:
@@ -119,56 +121,77 @@ def _steps(
             sums[block] += alphas[order[m]]
         for m in range(ptr[block], ptr[block + 1]):
             slopes[order[m]] -= eases[block] * sums[block]
+    most = 1
+    for block in range(caps.shape[0]):
+        most = max(most, ptr[block + 1] - ptr[block])
+    mine, moves = np.empty(most), np.empty(most)  # slopes of the block's variables, and how far these have gone
     made = 0
     moved = True
     while moved and made < at_most:
         moved = False
         for block in range(caps.shape[0]):
+            members = order[ptr[block] : ptr[block + 1]]
+            for m in range(members.shape[0]):
+                mine[m] = slopes[members[m]]
+                moves[m] = 0.0
+            steps = 0
             for _ in range(of_a_block):
                 left = caps[block] - sums[block]
                 up, high = -1, 0.0
                 low = 0.0 if left > 0.0 else np.inf
-                for m in range(ptr[block], ptr[block + 1]):
-                    j = order[m]
-                    if slopes[j] > high:
-                        up, high = j, slopes[j]
-                    if alphas[j] > 0.0 and slopes[j] < low:
-                        low = slopes[j]
+                for m in range(members.shape[0]):
+                    if mine[m] > high:
+                        up, high = m, mine[m]
+                    if mine[m] < low and alphas[members[m]] > 0.0:
+                        low = mine[m]
                 if not high - low > tolerance:
                     break
                 down, gain, curve = -2, 0.0, 0.0
                 if left > 0.0 and up >= 0:
                     down = -1
-                    curve = gram[up, up] + eases[block]
+                    curve = gram[members[up], members[up]] + eases[block]
                     gain = high * high / max(curve, 1e-300)
-                for m in range(ptr[block], ptr[block + 1]):
-                    j = order[m]
-                    if alphas[j] > 0.0 and slopes[j] < high and j != up:
-                        bend = gram[j, j] + (eases[block] if up < 0 else gram[up, up] - 2.0 * gram[up, j])
-                        promise = (high - slopes[j]) ** 2 / max(bend, 1e-300)
+                for m in range(members.shape[0]):
+                    j = members[m]
+                    if alphas[j] > 0.0 and mine[m] < high and m != up:
+                        bend = gram[j, j] + eases[block]
+                        if up >= 0:
+                            bend = gram[j, j] + gram[members[up], members[up]] - 2.0 * gram[members[up], j]
+                        promise = (high - mine[m]) ** 2 / max(bend, 1e-300)
                         if promise > gain:
-                            down, gain, curve = j, promise, bend
+                            down, gain, curve = m, promise, bend
                 if down == -2:
                     break
-                difference = high - (slopes[down] if down >= 0 else 0.0)
-                most = alphas[down] if down >= 0 else left
-                step = most if curve * most <= difference else difference / curve
+                difference = high - (mine[down] if down >= 0 else 0.0)
+                room = alphas[members[down]] if down >= 0 else left
+                step = room if curve * room <= difference else difference / curve
+                change = 0.0  # of the sum
                 if up >= 0:
-                    alphas[up] += step
-                    row = gram[up]
-                    for j in range(size):
-                        slopes[j] -= step * row[j]
+                    alphas[members[up]] += step
+                    moves[up] += step
+                    change += step
+                    row = gram[members[up]]
+                    for m in range(members.shape[0]):
+                        mine[m] -= step * row[members[m]]
                 if down >= 0:
-                    alphas[down] = 0.0 if step == most else alphas[down] - step
-                    row = gram[down]
-                    for j in range(size):
-                        slopes[j] += step * row[j]
+                    alphas[members[down]] = 0.0 if step == room else alphas[members[down]] - step
+                    moves[down] -= step
+                    change -= step
+                    row = gram[members[down]]
+                    for m in range(members.shape[0]):
+                        mine[m] += step * row[members[m]]
                 if up < 0 or down < 0:
-                    change = step if down < 0 else -step
-                    sums[block] += change
-                    if down < 0 and step == most:
-                        sums[block] = caps[block]
-                    for m in range(ptr[block], ptr[block + 1]):
-                        slopes[order[m]] -= eases[block] * change
+                    sums[block] = caps[block] if down < 0 and step == room else sums[block] + change
+                    for m in range(members.shape[0]):
+                        mine[m] -= eases[block] * change
+                steps += 1
+            if steps > 0:
                 moved = True
-                made += 1
+                made += steps
+                for m in range(members.shape[0]):
+                    if moves[m] != 0.0:
+                        row = gram[members[m]]
+                        for j in range(size):
+                            slopes[j] -= moves[m] * row[j]
+                for m in range(members.shape[0]):
+                    slopes[members[m]] = mine[m]
