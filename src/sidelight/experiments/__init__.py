@@ -13,15 +13,27 @@ from sidelight.errors import DataError
 from sidelight.experiments.grid import Plan, run_setting, runner
 from sidelight.experiments.table import lines_of, rows_of, write_rows
 
-NAMES: dict[str, str] = {  # the module of an experiment is its name without "jlis-"
-    "jlis-citations": "fields of citations, accuracy by labelled tokens (Chang et al. 2010, Table 2)",
-    "jlis-ads": "fields of hotel posts in place of advertisements (shape of Chang et al. 2010, Table 2)",
-    "jlis-negatives": "accuracy by the number of bad examples (Chang et al. 2010, Figure 3; thesis 6.5.3)",
-    "jlis-pos": "part-of-speech tagging, accuracy and completions by labelled tokens (thesis Figures 6.2, 6.5(b))",
-    "jlis-unsupervised": "part-of-speech tagging with a tag dictionary and no labels (thesis 6.5.4)",
-    "solvers": "gap against time for every solver of the structural SVM (thesis Table 2.2)",
-    "jlis-newsgroups": "document classification, accuracy by labelled documents (thesis Figure 6.4)",
+MODULES: dict[str, tuple[str, str]] = {  # of every experiment: its file, and what it is
+    "jlis-citations": ("citations", "fields of citations, accuracy by labelled tokens (Chang et al. 2010, Table 2)"),
+    "jlis-ads": ("ads", "fields of hotel posts in place of advertisements (shape of Chang et al. 2010, Table 2)"),
+    "jlis-negatives": (
+        "negatives",
+        "accuracy by the number of bad examples (Chang et al. 2010, Figure 3; thesis 6.5.3)",
+    ),
+    "jlis-pos": (
+        "pos",
+        "part-of-speech tagging, accuracy and completions by labelled tokens (thesis Figures 6.2, 6.5(b))",
+    ),
+    "jlis-unsupervised": ("unsupervised", "part-of-speech tagging with a tag dictionary and no labels (thesis 6.5.4)"),
+    "jlis-newsgroups": ("newsgroups", "document classification, accuracy by labelled documents (thesis Figure 6.4)"),
+    "cllp-random": ("candidates_random", "candidate labels for some tokens, by their number (CLLP, Figure 1)"),
+    "cllp-specified": ("candidates_specified", "candidate labels for all tokens, and initial error (CLLP, Figure 2)"),
+    "cllp-discount": ("candidates_discount", "accuracy by rounds of CCCP and by the discount (CLLP, Figure 3)"),
+    "cllp-dictionary": ("tag_dictionary", "part-of-speech tagging with a tag dictionary (CLLP, Table 1)"),
+    "cllp-typing": ("entity_types", "types of entities from the types that a knowledge base lists (CLLP, Table 2)"),
+    "solvers": ("solvers", "gap against time for every solver of the structural SVM (thesis Table 2.2)"),
 }
+NAMES: dict[str, str] = {name: line for name, (_, line) in MODULES.items()}
 
 
 def reproduce(
@@ -42,7 +54,7 @@ def reproduce(
     """
     if name not in NAMES:
         raise DataError(f"there is no experiment {name!r}", remedy=f"choose from {', '.join(NAMES)}")
-    module = importlib.import_module(f"{__name__}.{name.removeprefix('jlis-')}")
+    module = importlib.import_module(f"{__name__}.{MODULES[name][0]}")
     if hasattr(module, "rows"):
         save = partial(write_rows, json_path)
         options = {"quick": quick, "n_jobs": n_jobs, "report": report, "save": save}

@@ -112,8 +112,10 @@ def expanded(starts: Ints, admitted: Bytes) -> tuple[Ints, Ids]:
     which, labels = [], []
     for i, (first, last) in enumerate(pairwise(starts)):
         options = [np.flatnonzero(row) for row in admitted[first:last]]
-        grid = np.meshgrid(*options, indexing="ij")
-        paths = np.stack([axis.ravel() for axis in grid], axis=1).astype(np.int32)
+        inner = np.cumprod([1, *(len(found) for found in options[::-1])])[::-1]  # labelings of the tokens from t on
+        paths = np.empty((inner[0], len(options)), dtype=np.int32)
+        for t, found in enumerate(options):
+            paths[:, t] = np.tile(np.repeat(found, inner[t + 1]), inner[0] // inner[t])
         which.append(np.full(len(paths), i, dtype=np.int64))
         labels.append(paths.ravel())
     return np.concatenate(which), np.concatenate(labels)
