@@ -8,7 +8,8 @@ import pytest
 
 import sidelight as sl
 from sidelight import recipes
-from sidelight.recipes import LEARNERS, Recipe, recipe_of, table
+from sidelight.recipe_kinds import Recipe
+from sidelight.recipes import LEARNERS, recipe_of, table
 
 PAGE = Path(__file__).parent.parent / "docs" / "learners.md"
 

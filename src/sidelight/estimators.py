@@ -17,7 +17,7 @@ from sidelight.evidence import Evidence, gold
 from sidelight.features import FeatureSet, Matrix
 from sidelight.features.rows import Rows
 from sidelight.model import Model, as_sequences
-from sidelight.recipes import Recipe
+from sidelight.recipe_kinds import Recipe
 from sidelight.records import Callback, Round
 from sidelight.settings import DEFAULT_PRICES, Settings
 from sidelight.training import Training

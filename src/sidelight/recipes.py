@@ -8,127 +8,32 @@ need, whether a step size must be tuned, and how they stop.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
 from typing import Literal, NamedTuple, cast, get_args
 
 from sidelight.learners.candidates import CandidateOptions
 from sidelight.learners.likelihood import SOLVERS
 from sidelight.learners.naive_bayes import Events, NaiveBayesOptions
 from sidelight.learners.self_training import SelfTrainingOptions
-from sidelight.objective.candidates import Margins
 from sidelight.objective.neighbourhoods import KINDS
+from sidelight.recipe_kinds import (
+    AllLabelings,
+    AveragedPerceptron,
+    CandidateMargins,
+    Contrastive,
+    ConvexMargins,
+    LatentMargins,
+    LogLinear,
+    NaiveBayes,
+    OneAgainstRest,
+    OnlineMargins,
+    OtherSolver,
+    Picked,
+    Recipe,
+    SelfTraining,
+    SemiMarkov,
+    TransductiveMargins,
+)
 from sidelight.solvers.mira import MiraOptions
-
-
-@dataclass(frozen=True, slots=True)
-class Recipe:
-    """A learner's name; the kinds below have its options."""
-
-    name: str
-
-
-@dataclass(frozen=True, slots=True)
-class LatentMargins(Recipe):
-    """Margins with completion: `jlis` and `latent_svm`, and `structural_svm` where nothing is to be completed."""
-
-    gold_only: bool = False
-    restarts: int = 1  # runs with different seeds and random ties; the lowest objective is kept
-    answers: bool = True  # learns from companion answers too
-
-
-@dataclass(frozen=True, slots=True)
-class TransductiveMargins(LatentMargins):
-    """`transductive_svm`."""
-
-    anneal: int = 0
-
-
-@dataclass(frozen=True, slots=True)
-class SelfTraining(LatentMargins):
-    """`self_training`."""
-
-    options: SelfTrainingOptions = field(default_factory=SelfTrainingOptions)
-
-
-@dataclass(frozen=True, slots=True)
-class NaiveBayes(Recipe):
-    """`naive_bayes`."""
-
-    options: NaiveBayesOptions
-
-
-@dataclass(frozen=True, slots=True)
-class OneAgainstRest(Recipe):
-    """`one_against_rest`: a binary SVM per class."""
-
-
-OtherSolver = Literal["frank_wolfe", "one_slack", "n_slack_qp", "subgradient", "exponentiated_gradient"]
-
-
-@dataclass(frozen=True, slots=True)
-class ConvexMargins(Recipe):
-    """`structural_svm` by a solver that is not dual coordinate descent."""
-
-    solver: OtherSolver
-
-
-@dataclass(frozen=True, slots=True)
-class OnlineMargins(Recipe):
-    """`mira` and `passive_aggressive`."""
-
-    options: MiraOptions
-
-
-@dataclass(frozen=True, slots=True)
-class AveragedPerceptron(Recipe):
-    """`perceptron`."""
-
-
-@dataclass(frozen=True, slots=True)
-class CandidateMargins(Recipe):
-    """`cllp` and `mms`."""
-
-    margins: Margins
-    inside: float  # C1 as a multiple of C2
-    options: CandidateOptions
-
-
-@dataclass(frozen=True, slots=True)
-class Picked(Recipe):
-    """`naive`: a structural SVM on one labeling out of the candidates."""
-
-
-@dataclass(frozen=True, slots=True)
-class AllLabelings(Recipe):
-    """`cl_svm`: a structural SVM on all candidate labelings."""
-
-    at_most: int = 5_000_000
-
-
-@dataclass(frozen=True, slots=True)
-class LogLinear(Recipe):
-    """`crf` and `partial_crf`."""
-
-    gold_only: bool
-    l1: float
-    support: str
-    solver: str
-
-
-@dataclass(frozen=True, slots=True)
-class Contrastive(Recipe):
-    """`contrastive`."""
-
-    neighbours: str
-    copies: int
-    start: float
-
-
-@dataclass(frozen=True, slots=True)
-class SemiMarkov(Recipe):
-    """`semi_crf` and `semi_svm`: learners of `SegmentTagger`."""
-
-    max_length: int | None
 
 
 def jlis(*, restarts: int = 1) -> Recipe:

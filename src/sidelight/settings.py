@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from sidelight.features import FeatureSet
-from sidelight.recipes import (
+from sidelight.recipe_kinds import (
     AllLabelings,
     CandidateMargins,
     LatentMargins,
@@ -18,8 +18,8 @@ from sidelight.recipes import (
     Picked,
     Recipe,
     SelfTraining,
-    recipe_of,
 )
+from sidelight.recipes import recipe_of
 
 DEFAULT_PRICES: dict[str, float] = {"gold": 1.0, "partial": 1.0, "candidates": 1.0, "companion": 1.0, "unlabeled": 0.1}
 SECOND_ORDER = (LatentMargins, CandidateMargins, Picked, AllLabelings)  # recipes that learn second-order weights

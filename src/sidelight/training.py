@@ -34,7 +34,7 @@ from sidelight.making import (
 from sidelight.making.given import Given
 from sidelight.making.perceptron import PerceptronMemory
 from sidelight.model import Model
-from sidelight.recipes import (
+from sidelight.recipe_kinds import (
     AllLabelings,
     AveragedPerceptron,
     CandidateMargins,

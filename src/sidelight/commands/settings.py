@@ -13,7 +13,8 @@ from sidelight import features as sets
 from sidelight.errors import DataError
 from sidelight.evidence import Evidence
 from sidelight.features import FeatureSet
-from sidelight.recipes import LEARNERS, Recipe
+from sidelight.recipe_kinds import Recipe
+from sidelight.recipes import LEARNERS
 
 READY: dict[str, Callable[..., FeatureSet]] = {
     "words": sets.words,

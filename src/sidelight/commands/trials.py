@@ -12,7 +12,7 @@ from sidelight.commands.settings import sequences_in
 from sidelight.estimators import Classifier, Tagger
 from sidelight.evidence import Evidence, Gold
 from sidelight.progress import Progress, relative_gap
-from sidelight.recipes import SemiMarkov
+from sidelight.recipe_kinds import SemiMarkov
 from sidelight.records import Round
 from sidelight.segment_tagger import SegmentTagger
 

@@ -20,7 +20,7 @@ from sidelight.evaluate.paired import paired_t
 from sidelight.evidence import Candidates, Evidence
 from sidelight.experiments.grid import Examples
 from sidelight.experiments.table import Row, row
-from sidelight.recipes import Recipe
+from sidelight.recipe_kinds import Recipe
 
 GOLD, NAIVE, CL_SVM, MMS, CLLP = "Gold", "NAIVE", "CL-SVM", "MMS", "CLLP"
 SVMS = (GOLD, NAIVE, CL_SVM)

@@ -28,7 +28,7 @@ from sidelight.experiments.grid import Examples
 from sidelight.experiments.pool import pool
 from sidelight.experiments.table import Row
 from sidelight.features.templates import parse_templates
-from sidelight.recipes import Recipe
+from sidelight.recipe_kinds import Recipe
 
 TITLE = "Parts of speech with a tag dictionary: accuracy by tokens learned from (CLLP, Table 1)"
 DRAWS, QUICK_DRAWS = 5, 3

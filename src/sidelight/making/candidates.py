@@ -17,7 +17,7 @@ from sidelight.making.given import Given
 from sidelight.objective.candidates import CandidateProblem, inside_of
 from sidelight.objective.completion import Latent, LatentProblem, Positive
 from sidelight.objective.margin import NegativeTerms, TargetTerms
-from sidelight.recipes import AllLabelings, CandidateMargins, Picked
+from sidelight.recipe_kinds import AllLabelings, CandidateMargins, Picked
 from sidelight.spaces import Cost
 from sidelight.spaces.parts import Parts
 

@@ -16,7 +16,7 @@ from sidelight.making.given import Given
 from sidelight.objective.contrastive import ContrastiveTerms, Listed, Neighbourhood, Swaps
 from sidelight.objective.likelihood import LikelihoodProblem, LikelihoodTerms, LogLinearTerms
 from sidelight.objective.neighbourhoods import Neighbours
-from sidelight.recipes import Contrastive
+from sidelight.recipe_kinds import Contrastive
 from sidelight.spaces import ChainSpace
 
 MOST_ROUNDS = 200

@@ -12,7 +12,7 @@ from sidelight.learners.online import OnlineLearner
 from sidelight.making.given import Given
 from sidelight.objective.likelihood import Labelled, likelihood_problem
 from sidelight.objective.margin import TargetTerms
-from sidelight.recipes import ConvexMargins, OnlineMargins
+from sidelight.recipe_kinds import ConvexMargins, OnlineMargins
 from sidelight.spaces import ChainSpace, Cost
 
 MOST_ROUNDS = 1000

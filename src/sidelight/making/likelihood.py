@@ -13,7 +13,7 @@ from sidelight.errors import DataError, Intractable
 from sidelight.learners.likelihood import LikelihoodLearner, LikelihoodOptions
 from sidelight.making.given import Given
 from sidelight.objective.likelihood import Labelled, likelihood_problem
-from sidelight.recipes import LogLinear
+from sidelight.recipe_kinds import LogLinear
 from sidelight.solvers.lbfgs import LbfgsOptions
 from sidelight.spaces import ChainSpace
 

@@ -18,7 +18,7 @@ from sidelight.learners.restarts import Restarts
 from sidelight.making.given import Given
 from sidelight.objective.completion import Latent, LatentProblem, Positive
 from sidelight.objective.margin import ChainBatch, NegativeTerms, TargetTerms
-from sidelight.recipes import LatentMargins
+from sidelight.recipe_kinds import LatentMargins
 from sidelight.spaces import Cost
 
 KINDS = ("gold", "partial", "candidates", "unlabeled")  # all but companion answers

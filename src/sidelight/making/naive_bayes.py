@@ -8,7 +8,7 @@ from sidelight.errors import DataError
 from sidelight.learners.naive_bayes import NaiveBayesLearner, TokenCounts
 from sidelight.making.given import Given
 from sidelight.making.single_tokens import GoldTokens
-from sidelight.recipes import NaiveBayes
+from sidelight.recipe_kinds import NaiveBayes
 
 
 def make(given: Given, recipe: NaiveBayes) -> NaiveBayesLearner:

@@ -9,7 +9,7 @@ from sidelight.learners.margin import MarginLearner
 from sidelight.learners.self_training import SelfTrainingLearner
 from sidelight.making import margin
 from sidelight.making.given import Given
-from sidelight.recipes import SelfTraining, TransductiveMargins
+from sidelight.recipe_kinds import SelfTraining, TransductiveMargins
 
 KINDS = ("gold", "partial", "candidates", "unlabeled")
 
