@@ -25,8 +25,8 @@ class Learner(NamedTuple):
 LEARNERS = (
     Learner("CLLP, 2-slack cutting plane", "cllp", "two_slack", 0.1),
     Learner("CLLP, dual coordinate descent", "cllp", "dual_coordinate", 0.1),
-    Learner("MMS, cutting plane", "mms", "two_slack", 0.1),
-    Learner("NAIVE", "naive", None, 0.1),
+    Learner("MMS, cutting plane", "mms", "two_slack", 1.0),
+    Learner("NAIVE", "naive", None, 0.3),
 )
 
 
