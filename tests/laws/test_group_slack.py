@@ -73,21 +73,38 @@ def test_the_best_weights_have_the_objective_that_is_told(drawn, epsilon):
     assert all(after.dual >= before.dual - 1e-7 * (1 + abs(before.dual)) for before, after in pairwise(told))
 
 
-def test_zero_weights_change_no_label():
-    """Where nothing costs anything zero is the optimum, and ties must not choose the first labels."""
+@law(40)
+@given(problems(longest=4))
+def test_votes_are_logarithms_of_counts(drawn):
+    problem, batch, admitted, _, rng = drawn
+    labels = problem.random(rng)
+    rows, layout = batch.rows, batch.layout
+    nothing = -1 * np.ones_like(labels)
+    sizes = np.ones(len(rows)), np.zeros(len(rows))
+    other = 1 - labels if layout.null_label else nothing
+    counts = difference_rows(
+        rows, layout, which=np.arange(len(rows)), plus=labels, minus=other, scales=sizes[0], thresholds=sizes[1]
+    )
+    voted = problem.voted(labels)
+    weights = dense_rows_of(counts, layout.size).sum(axis=0)
+    weights = np.sign(weights) * np.log(1 + np.abs(weights))
+    np.testing.assert_allclose(batch.score(weights, voted), problem.batch.best(weights).values)
+    assert np.all(admitted[np.arange(len(voted)), voted] == 1)
 
-    @law(10)
-    @given(problems(longest=3))
-    def check(drawn):
-        problem, batch, _, _, rng = drawn
-        labels = problem.random(rng)
-        silent = replace(
-            problem,
-            inside=replace(problem.inside, prices=0 * problem.inside.prices),
-            outside=replace(problem.outside, prices=0 * problem.outside.prices),
-        )
-        learner = CandidateLearner.fresh(silent, CandidateOptions(), size=batch.layout.size, initial=labels)
-        assert list(learner.run())[-1].stopped is not None
-        np.testing.assert_array_equal(learner.labels, labels)
 
-    check()
+@law(10)
+@given(problems(longest=3))
+def test_zero_weights_complete_by_votes(drawn):
+    """Where nothing costs anything zero is the optimum, and its ties must not choose the first labels."""
+    problem, batch, _, _, rng = drawn
+    labels = problem.random(rng)
+    silent = replace(
+        problem,
+        inside=replace(problem.inside, prices=0 * problem.inside.prices),
+        outside=replace(problem.outside, prices=0 * problem.outside.prices),
+    )
+    options = CandidateOptions(precision=(4.0, 4.0), thresholds=(1.0, 1.0))
+    learner = CandidateLearner.fresh(silent, options, size=batch.layout.size, initial=labels)
+    learner.round()
+    np.testing.assert_array_equal(learner.labels, problem.voted(labels))
+    assert list(learner.run())[-1].stopped is not None

@@ -7,6 +7,9 @@ began with (CLLP, section 5.2). What is not given follows the data: two thirds o
 begin with, a twenty-fifth of it at the end. Two solvers of the same convex problem: the 2-slack cutting plane of the
 paper (`solvers.group_slack`), and one slack per term with dual coordinate descent (`solvers.cutting_plane`).
 
+Labels that are mostly wrong have zero weights as the best solution, whose ties say nothing. A round that ends with zero
+weights completes by votes instead: every feature for the labels it was seen with.
+
 A convex problem counts as solved when its duality gap is at most ε1 Σ C1 + ε2 Σ C2. Training ends when the precision is
 at its threshold and a completion changes nothing, or the objective J(w, ŷ) no longer falls by more than `decrease`,
 relatively.
@@ -188,8 +191,7 @@ class CandidateLearner:
         options = self.options
         finest = self.precision == self.thresholds
         fall = (before - self.objective) / max(abs(before), 1e-12) if np.isfinite(before) else np.inf
-        # Zero weights prefer nothing; ties would all go to the first labels.
-        labels = self.problem.complete(self.best) if np.any(self.best) else self.labels
+        labels = self.problem.complete(self.best) if np.any(self.best) else self.problem.voted(self.labels)
         starts = self.problem.batch.rows.starts
         differs = np.add.reduceat((labels != self.labels).astype(np.int64), starts[:-1])
         which = np.flatnonzero(differs)

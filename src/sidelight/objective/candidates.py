@@ -127,6 +127,19 @@ class CandidateProblem:
         """A candidate output of each input, uniformly at random. # [T]"""
         return self.batch.space.random(rng, n_jobs=self.batch.n_jobs)
 
+    def voted(self, labels: Ids) -> Ids:
+        """The candidate output of each input with most votes: every feature for the labels it is seen with. # [T]
+
+        A vote is log(1 + count), so that with right labels these are, up to the prior, the weights of naive Bayes.
+        """
+        batch, count = self.batch, len(self)
+        other = 1 - labels if batch.layout.null_label else None
+        ones = np.ones(count)
+        rows = batch.differences(np.arange(count), labels, other, scales=ones, thresholds=np.zeros(count))
+        votes = np.zeros(batch.layout.size)
+        np.add.at(votes, rows.indices, rows.values)
+        return self.complete(np.sign(votes) * np.log1p(np.abs(votes)))
+
     def convex(self, labels: Ids) -> list[SummedTerms]:
         """The terms that a completion leaves: inside the candidates (CLLP alone), and outside them."""
         ours, theirs = self.inside, self.outside

@@ -18,9 +18,8 @@ solution alone (reach 1) is what the papers take; with few constraints it is far
 of zero weights. Where the objective falls the reach grows, else it shrinks; then, P being convex, the new constraint
 cuts w off, so no step is lost. This takes a half to a fifth of the iterations.
 
-It ends when P(b) is at most Σ_g ε_g Σ_{i in g} C_i above the model's value. Zero weights say nothing about labels: they
-count as a solution only where the gap is below ZERO of the objective. Constraints without weight for IDLE iterations
-are dropped.
+It ends when P(b) is at most Σ_g ε_g Σ_{i in g} C_i above the model's value. Constraints without weight for IDLE
+iterations are dropped.
 
 Where the terms change but the outputs they are maximised over do not (another completion: each v_i is measured from
 another target), a constraint's outputs still give a lower bound of R_g. `turned` adds them up again for the new terms,
@@ -45,7 +44,6 @@ from sidelight.kernels import inner, kernel
 from sidelight.objective.cuts import Worst, total_loss
 
 IDLE = 10
-ZERO = 0.01
 SHORTEST = 1e-3  # reach
 PRECISE = 1e-9  # relative gap to which the small problem is solved
 MOST_SWEEPS = 20_000
@@ -153,7 +151,8 @@ class GroupSlack:
         else:
             self.reach = max(0.5 * self.reach, SHORTEST)
         dual, size = self.dual(), len(self.rows)
-        if self.best_primal - dual <= self._enough(groups, epsilons):
+        enough = sum(epsilon * float(np.sum(terms.prices)) for epsilon, terms in zip(epsilons, groups))
+        if self.best_primal - dual <= enough + 1e-12 * (1.0 + abs(self.best_primal)):
             return Progress(self.best_primal, dual, 0, size)
         for group, (terms, worst) in enumerate(zip(groups, found)):
             self._add(group, terms, worst.outputs, np.where(worst.values > 0, terms.prices, 0.0))
@@ -176,12 +175,6 @@ class GroupSlack:
     def dual(self) -> float:
         """The dual objective, a lower bound of the primal one."""
         return inner(self.alphas, self.offsets) - 0.5 * float(self.alphas @ self.gram @ self.alphas)
-
-    def _enough(self, groups: Sequence[SumTerms], epsilons: Sequence[float]) -> float:
-        """The gap at which to end."""
-        rounding = 1e-12 * (1.0 + abs(self.best_primal))
-        enough = sum(epsilon * float(np.sum(terms.prices)) for epsilon, terms in zip(epsilons, groups)) + rounding
-        return enough if np.any(self.best) else min(enough, ZERO * self.best_primal + rounding)
 
     def _add(self, group: int, terms: SumTerms, outputs: Ids, scales: Floats) -> None:
         offset, slope = terms.total(outputs, scales)
