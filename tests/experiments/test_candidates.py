@@ -5,8 +5,28 @@ from __future__ import annotations
 import importlib
 
 import numpy as np
+import pytest
 
+from sidelight.evidence import Candidates
 from sidelight.experiments import MODULES, NAMES
+from sidelight.experiments.candidate_corpora import WORD_FEATURES, Sentences
+from sidelight.experiments.candidate_grid import (
+    CL_SVM,
+    CLLP,
+    GOLD,
+    MMS,
+    NAIVE,
+    STAGES,
+    Choice,
+    Outcome,
+    Results,
+    Setting,
+    Task,
+    evidence_of,
+    fit,
+    labelings,
+    trials,
+)
 from sidelight.experiments.candidate_sets import (
     initial_labels,
     labels_with_error,
@@ -14,6 +34,10 @@ from sidelight.experiments.candidate_sets import (
     shares_of,
     specified_sets,
 )
+from sidelight.experiments.entity_types import OTHER, type_scores
+from sidelight.experiments.grid import Examples
+from sidelight.experiments.pool import pool
+from sidelight.experiments.tag_dictionary import Dictionary, cut, dictionary_of
 
 LABELS = list("ABCDEFG")
 
@@ -78,3 +102,91 @@ def test_every_labeling_of_a_long_input_is_expanded():
     which, labels = expanded(np.array([0, 100]), admitted)
     assert len(which) == 4
     assert len({tuple(row) for row in labels.reshape(4, 100)}) == 4
+
+
+def corpus(count, seed):
+    """Words that tell their labels, and labels that tell the next."""
+    rng = np.random.default_rng(seed)
+    ys = [[LABELS[(first + k) % 4] for k in range(rng.integers(3, 7))] for first in rng.integers(0, 4, count)]
+    return Examples([[f"{label.lower()}{rng.integers(5)}" for label in y] for y in ys], ys)
+
+
+def study(generation="specified", **more):
+    parts = (corpus(80, 0), corpus(20, 1), corpus(20, 2))
+    return Sentences(*parts, LABELS[:4], WORD_FEATURES, generation, spans=False, train=50, **more)
+
+
+def test_initial_labels_are_the_same_for_all_methods_and_naive_takes_them_for_right():
+    letters, setting = study(), Setting("3 candidates", 3, 1)
+    pieces = letters.candidates(setting, 1)
+    assert pieces == evidence_of(letters, Task(setting, 1, MMS, Choice(0.1)))
+    assert pieces == evidence_of(letters, Task(setting, 1, CLLP, Choice(0.3)))
+    naive = evidence_of(letters, Task(setting, 1, NAIVE, Choice(0.1)))
+    assert [piece.y for piece in naive] == [[[label] for label in piece.initial] for piece in pieces]
+    assert letters.candidates(setting, 2) != pieces
+    assert [piece.x for piece in letters.gold(setting, 1)] == [piece.x for piece in pieces]
+
+
+def test_all_labelings_weigh_as_much_as_one():
+    copies = labelings(Candidates(["a", "b"], [["A", "B"], ["A", "B", "C"]]))
+    assert len({str(copy.y) for copy in copies}) == 6
+    assert sum(copy.weight for copy in copies) == pytest.approx(1.0)
+
+
+def test_every_method_has_eight_trials():
+    letters = study()
+    for method in (GOLD, NAIVE, CL_SVM, MMS, CLLP):
+        tried = [choice for stage in range(STAGES) for choice in trials(method, stage, Choice(0.1, 0.1), letters)]
+        assert len(tried) == 8
+
+
+def test_from_candidates_to_rows():
+    letters = study("random")
+    setting = Setting("2 doublings", 2, 3, (GOLD, NAIVE, CL_SVM, MMS, CLLP), {MMS: 90.0, CLLP: 95.0})
+    with pool(fit, letters, n_jobs=1, report=lambda line: None) as run:
+        rows = Results(letters, run, gold_draws=1).rows_of(setting, lambda line: None)
+    found = {(row["method"], row["metric"]): row for row in rows}
+    assert all(set(row) == {"setting", "method", "metric", "value", "std", "paper", "draws"} for row in rows)
+    assert found[GOLD, "accuracy"]["value"] > 95 and found[GOLD, "accuracy"]["draws"] == 1
+    assert found[CLLP, "accuracy"]["value"] > 90 and found[MMS, "accuracy"]["value"] > 90
+    assert found[CLLP, "accuracy"]["paper"] == 95.0 and found["CLLP - MMS", "difference"]["paper"] == 5.0
+    gain = found[CLLP, "accuracy"]["value"] - found[NAIVE, "accuracy"]["value"]
+    assert found["CLLP - NAIVE", "difference"]["value"] == pytest.approx(gain)
+    assert 0 <= found["CLLP - NAIVE", "p-value"]["value"] <= 1
+
+
+def test_development_data_choose_and_gold_is_fitted_once():
+    seen = []
+
+    def run(tasks):
+        seen.extend(tasks)
+        return [
+            Outcome({"accuracy": 90.0 if task.choice.price == 0.3 else 50.0}, {"accuracy": 60.0 + task.draw}, 1)
+            for task in tasks
+        ]
+
+    results = Results(study(), run, gold_at=Setting("1 candidates", 1, 2))
+    settings = [Setting(f"{m} candidates", m, 2) for m in (2, 3)]
+    rows = [row for setting in settings for row in results.rows_of(setting, lambda line: None)]
+    assert {choice.price for chosen in results.chosen.values() for choice in chosen.values()} == {0.3}
+    assert {row["value"] for row in rows if row["metric"] == "accuracy"} == {60.5}
+    assert len(seen) == len(set(seen))
+    assert sum(task.method == GOLD for task in seen) == 8 + 1
+    results.rows_of(Setting("4 candidates", 4, 2), lambda line: None, like=settings[0])
+    assert sum(task.setting.level == 4 for task in seen) == 6
+
+
+def test_dictionary_has_the_tags_of_its_words_only():
+    examples = Examples([["a", "b"], ["a"], ["c", "a"]], [["X", "Y"], ["Z"], ["Y", "X"]])
+    first, rest = cut(examples, [2])
+    assert (len(first.xs), len(rest.xs)) == (1, 2)
+    study = Dictionary(dictionary_of(first), rest, rest, rest, ["X", "Y", "Z"])
+    piece = study.candidates(Setting("3 tokens", 3, 1), 0)[1]
+    assert piece.y == [None, ["X"]] and piece.initial[1] == "X" and piece.initial[0] in ("X", "Y", "Z")
+    assert len(study.candidates(Setting("1 tokens", 1, 1), 0)) == 1
+
+
+def test_types_are_scored_without_other():
+    assert type_scores([["a"], [OTHER]], [OTHER, OTHER]) == {"F1": 0.0, "precision": 0.0, "recall": 0.0}
+    scores = type_scores([["a"], ["a", "b"], [OTHER], ["b"]], ["a", "b", "a", OTHER])
+    assert scores["precision"] == scores["recall"] == pytest.approx(200 / 3)
