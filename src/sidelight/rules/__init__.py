@@ -1,0 +1,26 @@
+"""Rules: what must be, or should be, true of an output, said once and read in many ways."""
+
+from sidelight.rules import gallery
+from sidelight.rules.inputs import Sentence
+from sidelight.rules.output import Domain, Labels
+from sidelight.rules.rule import Rule, rule
+from sidelight.rules.words import begins, changes, count, ends, every, implies, not_, one_of, some, weighted
+
+__all__ = [
+    "Domain",
+    "Labels",
+    "Rule",
+    "Sentence",
+    "begins",
+    "changes",
+    "count",
+    "ends",
+    "every",
+    "gallery",
+    "implies",
+    "not_",
+    "one_of",
+    "rule",
+    "some",
+    "weighted",
+]

@@ -1,0 +1,316 @@
+"""What can be said of an output: true or false (`Expr`), or a whole number (`Total`).
+
+An output is a tuple of *variables* 0 … n−1, each with one label of its domain; for a sequence, variable t is token t. Labels
+are numbers here. Expressions fold constants when they are made, so a rule that is read on a known output is a number at once.
+
+The *degree* of violation of an expression that ought to be true:
+
+    every(e1, …, en)      Σ degree(ei)
+    low <= total <= high  how far the total is outside
+    anything else         0 or 1
+
+which for rules about sequences is the thesis's count of the positions that break a rule (Chang 2011, Eq. 3.1).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Any, Final, NoReturn
+
+ADVICE = (
+    "what a rule says of y is symbolic, so Python's `and`, `or`, `not`, `if`, `in` and chained comparisons do not work on "
+    "it; use every(…), some(…), not_(…), implies(…, …), one_of(y[t], labels), count(…)"
+)
+
+
+class Expr:
+    """Something that is true or false of an output."""
+
+    __slots__ = ()
+
+    def __bool__(self) -> bool:
+        raise TypeError(ADVICE)
+
+    def __contains__(self, item: Any) -> NoReturn:
+        raise TypeError(ADVICE)
+
+
+class Known(Expr):
+    """True or false whatever the output; `degree` is how much a false one is violated."""
+
+    __slots__ = ("degree",)
+
+    def __init__(self, degree: int) -> None:
+        self.degree = degree
+
+    def __bool__(self) -> bool:
+        return self.degree == 0
+
+    def __repr__(self) -> str:
+        return "true" if self.degree == 0 else "false"
+
+
+TRUE: Final = Known(0)
+FALSE: Final = Known(1)
+
+
+class OneOf(Expr):
+    """A variable has one of some labels: neither none nor all of its domain."""
+
+    __slots__ = ("labels", "variable")
+
+    def __init__(self, variable: int, labels: tuple[int, ...]) -> None:
+        self.variable = variable
+        self.labels = labels  # rising
+
+    def __repr__(self) -> str:
+        return f"y[{self.variable}] in {list(self.labels)}"
+
+
+class Same(Expr):
+    """Two variables have the same label; their domains are the same."""
+
+    __slots__ = ("first", "second")
+
+    def __init__(self, first: int, second: int) -> None:
+        self.first, self.second = min(first, second), max(first, second)
+
+    def __repr__(self) -> str:
+        return f"y[{self.first}] == y[{self.second}]"
+
+
+class Not(Expr):
+    """The opposite."""
+
+    __slots__ = ("part",)
+
+    def __init__(self, part: Expr) -> None:
+        self.part = part
+
+    def __repr__(self) -> str:
+        return f"not ({self.part!r})"
+
+
+class Every(Expr):
+    """All parts are true; no part is itself an `Every` or known to be true."""
+
+    __slots__ = ("parts",)
+
+    def __init__(self, parts: tuple[Expr, ...]) -> None:
+        self.parts = parts
+
+    def __repr__(self) -> str:
+        return " and ".join(f"({part!r})" for part in self.parts)
+
+
+class Some(Expr):
+    """At least one part is true; no part is itself a `Some` or known."""
+
+    __slots__ = ("parts",)
+
+    def __init__(self, parts: tuple[Expr, ...]) -> None:
+        self.parts = parts
+
+    def __repr__(self) -> str:
+        return " or ".join(f"({part!r})" for part in self.parts)
+
+
+class Between(Expr):
+    """low <= Σ coefficient · [part] <= high, where a bound may be missing."""
+
+    __slots__ = ("high", "low", "terms")
+
+    def __init__(self, terms: tuple[tuple[int, Expr], ...], low: int | None, high: int | None) -> None:
+        self.terms = terms  # coefficients are not 0, parts are not known
+        self.low = low
+        self.high = high
+
+    def __repr__(self) -> str:
+        total = " + ".join(f"{weight}*[{part!r}]" for weight, part in self.terms)
+        return (
+            f"{'' if self.low is None else f'{self.low} <= '}{total}{'' if self.high is None else f' <= {self.high}'}"
+        )
+
+
+class Total:
+    """A whole number: a constant plus the weights of what is true."""
+
+    __slots__ = ("constant", "terms")
+    __hash__ = None  # type: ignore[assignment]
+
+    def __init__(self, terms: tuple[tuple[int, Expr], ...], constant: int) -> None:
+        self.terms = terms
+        self.constant = constant
+
+    def __bool__(self) -> bool:
+        raise TypeError(ADVICE)
+
+    def __add__(self, other: Total | int) -> Total:
+        more = as_total(other)
+        return Total(self.terms + more.terms, self.constant + more.constant)
+
+    __radd__ = __add__
+
+    def __mul__(self, factor: int) -> Total:
+        if not isinstance(factor, int):
+            raise TypeError(f"a count can be multiplied by whole numbers only, not by {factor!r}")
+        if factor == 0:
+            return Total((), 0)
+        return Total(tuple((factor * weight, part) for weight, part in self.terms), factor * self.constant)
+
+    __rmul__ = __mul__
+
+    def __neg__(self) -> Total:
+        return self * -1
+
+    def __sub__(self, other: Total | int) -> Total:
+        return self + as_total(other) * -1
+
+    def __rsub__(self, other: int) -> Total:
+        return as_total(other) + self * -1
+
+    def __le__(self, other: Total | int) -> Expr:
+        return between(self - other, None, 0)
+
+    def __ge__(self, other: Total | int) -> Expr:
+        return between(self - other, 0, None)
+
+    def __lt__(self, other: Total | int) -> Expr:
+        return between(self - other, None, -1)
+
+    def __gt__(self, other: Total | int) -> Expr:
+        return between(self - other, 1, None)
+
+    def __eq__(self, other: object) -> Expr:  # type: ignore[override]
+        return between(self - _number(other), 0, 0)
+
+    def __ne__(self, other: object) -> Expr:  # type: ignore[override]
+        return negation(between(self - _number(other), 0, 0))
+
+    def __repr__(self) -> str:
+        return " + ".join([*(f"{weight}*[{part!r}]" for weight, part in self.terms), str(self.constant)])
+
+
+def _number(value: object) -> Total | int:
+    if isinstance(value, (Total, int)):
+        return value
+    raise TypeError(f"a count is compared with a whole number or another count, not with {value!r}")
+
+
+def as_total(value: Total | int) -> Total:
+    """A number as a total."""
+    if isinstance(value, Total):
+        return value
+    if isinstance(value, int):
+        return Total((), int(value))
+    raise TypeError(f"not a count or a whole number: {value!r}")
+
+
+def as_expr(value: object) -> Expr:
+    """True, False or an expression, as an expression."""
+    if isinstance(value, Expr):
+        return value
+    if value is True:
+        return TRUE
+    if value is False:
+        return FALSE
+    if hasattr(value, "dtype") and getattr(value, "dtype", None) == bool:
+        return TRUE if value else FALSE
+    raise TypeError(f"a rule says something that is true or false of y, not {value!r}")
+
+
+def conjunction(parts: Iterable[object]) -> Expr:
+    """All of them; a conjunction inside a conjunction is laid open."""
+    open_parts: list[Expr] = []
+    degree = 0
+    for value in parts:
+        part = as_expr(value)
+        if isinstance(part, Known):
+            degree += part.degree
+        elif isinstance(part, Every):
+            open_parts += part.parts
+        else:
+            open_parts.append(part)
+    if not open_parts:
+        return Known(degree)
+    if degree:
+        open_parts.append(Known(degree))
+    return open_parts[0] if len(open_parts) == 1 else Every(tuple(open_parts))
+
+
+def disjunction(parts: Iterable[object]) -> Expr:
+    """At least one of them."""
+    open_parts: list[Expr] = []
+    for value in parts:
+        part = as_expr(value)
+        if isinstance(part, Known):
+            if part:
+                return TRUE
+        elif isinstance(part, Some):
+            open_parts += part.parts
+        else:
+            open_parts.append(part)
+    if not open_parts:
+        return FALSE
+    return open_parts[0] if len(open_parts) == 1 else Some(tuple(open_parts))
+
+
+def negation(value: object) -> Expr:
+    """The opposite; never a double one."""
+    part = as_expr(value)
+    if isinstance(part, Known):
+        return FALSE if part else TRUE
+    return part.part if isinstance(part, Not) else Not(part)
+
+
+def total(weighted: Iterable[tuple[int, object]]) -> Total:
+    """The sum of the weights of what is true."""
+    constant = 0
+    terms: list[tuple[int, Expr]] = []
+    for weight, value in weighted:
+        part = as_expr(value)
+        if isinstance(part, Known):
+            constant += weight if part else 0
+        elif weight:
+            terms.append((weight, part))
+    return Total(tuple(terms), constant)
+
+
+def between(value: Total, low: int | None, high: int | None) -> Expr:
+    """low <= value <= high."""
+    low = None if low is None else low - value.constant
+    high = None if high is None else high - value.constant
+    if not value.terms:
+        return Known(max(0, 0 if low is None else low, 0 if high is None else -high))
+    return Between(value.terms, low, high)
+
+
+def pieces(expression: Expr) -> Iterator[Expr]:
+    """The parts whose degrees add up to that of the expression."""
+    if isinstance(expression, Every):
+        yield from expression.parts
+    elif not (isinstance(expression, Known) and expression):
+        yield expression
+
+
+def children(expression: Expr) -> tuple[Expr, ...]:
+    """The expressions that it is made of."""
+    if isinstance(expression, (Every, Some)):
+        return expression.parts
+    if isinstance(expression, Not):
+        return (expression.part,)
+    if isinstance(expression, Between):
+        return tuple(part for _, part in expression.terms)
+    return ()
+
+
+def variables(expression: Expr) -> set[int]:
+    """The variables that it speaks of."""
+    if isinstance(expression, OneOf):
+        return {expression.variable}
+    if isinstance(expression, Same):
+        return {expression.first, expression.second}
+    found: set[int] = set()
+    for child in children(expression):
+        found |= variables(child)
+    return found

@@ -1,0 +1,134 @@
+"""The output that a rule speaks of: symbolic when it is lowered, known when its truth is asked.
+
+Both are read alike: `y[t]` of a sequence, `y.relation[a, b]` of a structure with named variables, and then `== label`,
+`!= label`, `== y[t - 1]`, `one_of(y[t], labels)`.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any
+
+from sidelight.errors import DataError
+from sidelight.rules.expr import FALSE, TRUE, Expr, OneOf, Same, negation
+
+
+class Domain:
+    """The labels that a variable can have, and their numbers."""
+
+    __slots__ = ("labels", "numbers")
+
+    def __init__(self, labels: Sequence[Any]) -> None:
+        self.labels = tuple(labels)
+        self.numbers = {label: i for i, label in enumerate(self.labels)}
+
+    def number(self, label: Any) -> int:
+        """The number of a label; raises `DataError` where it is unknown, with what it may have been meant to be."""
+        found = self.numbers.get(label)
+        if found is None:
+            near = difflib.get_close_matches(str(label), [str(known) for known in self.labels], n=1)
+            names = ", ".join(str(known) for known in self.labels[:12]) + (", …" if len(self.labels) > 12 else "")
+            remedy = f"did you mean {near[0]!r}?" if near else f"the labels are {names}"
+            raise DataError(f"there is no label {label!r}", remedy=remedy)
+        return found
+
+
+class Choice:
+    """A variable whose label is open."""
+
+    __slots__ = ("domain", "variable")
+    __hash__ = None  # type: ignore[assignment]
+
+    def __init__(self, variable: int, domain: Domain) -> None:
+        self.variable = variable
+        self.domain = domain
+
+    def among(self, labels: Iterable[Any]) -> Expr:
+        """It has one of some labels."""
+        numbers = tuple(sorted({self.domain.number(label) for label in labels}))
+        if not numbers:
+            return FALSE
+        return TRUE if len(numbers) == len(self.domain.labels) else OneOf(self.variable, numbers)
+
+    def __eq__(self, other: object) -> Expr:  # type: ignore[override]
+        if isinstance(other, Choice):
+            if other.variable == self.variable:
+                return TRUE
+            if other.domain.labels != self.domain.labels:
+                raise DataError("two variables with different labels are compared", remedy="compare each with a label")
+            return Same(self.variable, other.variable)
+        return self.among((other,))
+
+    def __ne__(self, other: object) -> Expr:  # type: ignore[override]
+        return negation(self == other)
+
+    def __bool__(self) -> bool:
+        raise TypeError("y[…] is a label that is not known yet; compare it: y[t] == 'X', y[t] == y[t - 1]")
+
+
+class Labels:
+    """The output of a sequence: `y[t]`, where a rule may count from the end (`y[-1]`)."""
+
+    __slots__ = ("_items",)
+
+    def __init__(self, items: Sequence[Any]) -> None:
+        self._items = items
+
+    def __getitem__(self, t: int) -> Any:
+        try:
+            return self._items[t]
+        except IndexError:
+            problem = f"the rule asks for y[{t}] of an output with {len(self._items)} tokens"
+            raise DataError(problem, remedy="stay within x.positions") from None
+
+    def __len__(self) -> int:
+        return len(self._items)
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter(self._items)
+
+
+class Group:
+    """Named variables of one sort, by their keys: `y.relation[a, b]`."""
+
+    __slots__ = ("_items", "_name")
+
+    def __init__(self, name: str, items: Mapping[Any, Any]) -> None:
+        self._name = name
+        self._items = items
+
+    def __getitem__(self, key: Any) -> Any:
+        if key not in self._items:
+            raise DataError(f"there is no variable {self._name}[{key!r}]", remedy="use the keys of the input")
+        return self._items[key]
+
+    def __len__(self) -> int:
+        return len(self._items)
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter(self._items)
+
+    def items(self) -> Iterable[tuple[Any, Any]]:
+        """Keys and variables."""
+        return self._items.items()
+
+
+class Groups:
+    """The output of a structure with named variables."""
+
+    __slots__ = ("_groups",)
+
+    def __init__(self, groups: Mapping[str, Group]) -> None:
+        self._groups = groups
+
+    def __getattr__(self, name: str) -> Group:
+        if name.startswith("_") or name not in self._groups:
+            names = ", ".join(self._groups)
+            raise DataError(f"there is no kind of variable y.{name}", remedy=f"there are {names}")
+        return self._groups[name]
+
+
+def symbolic_labels(length: int, domain: Domain) -> Labels:
+    """A sequence whose labels are all open; variable t is token t."""
+    return Labels([Choice(t, domain) for t in range(length)])

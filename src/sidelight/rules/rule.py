@@ -1,0 +1,134 @@
+"""A rule: a plain function of the input and a symbolic output, with a name and a price.
+
+    @rule
+    def has_verb(x, y):
+        return count(y[t] == "VERB" for t in x.positions) >= 1
+
+Hard unless said otherwise; `has_verb.soft(2.0)` costs 2 per violation, and `has_verb.soft()` what is learned from labelled
+examples (ρ of a constrained conditional model; Chang, Ratinov and Roth 2007).
+"""
+
+from __future__ import annotations
+
+import math
+import traceback
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, overload
+
+from sidelight.errors import DataError
+from sidelight.rules.expr import Expr, Known, as_expr
+from sidelight.rules.output import Domain, Labels, symbolic_labels
+
+Says = Callable[[Any, Any], Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """What must be, or should be, true of an output.
+
+    `penalty` is the cost of one violation: infinite for a hard rule, None where it is to be learned.
+    """
+
+    says: Says
+    name: str
+    penalty: float | None = math.inf
+    sentence: str = ""
+    labels: tuple[Any, ...] = ()  # those that it is known to speak of
+
+    @property
+    def hard(self) -> bool:
+        return self.penalty == math.inf
+
+    @property
+    def learned(self) -> bool:
+        return self.penalty is None
+
+    def soft(self, penalty: float | None = None) -> Rule:
+        """The same rule at a price per violation; without a number the price is learned."""
+        if penalty is not None and not 0 <= penalty:
+            raise ValueError(f"the penalty of {self.name} is {penalty}; a penalty is not negative")
+        return replace(self, penalty=penalty)
+
+    def strict(self) -> Rule:
+        """The same rule, never to be broken."""
+        return replace(self, penalty=math.inf)
+
+    def on(self, x: Any, y: Any, *, example: int | None = None) -> Expr:
+        """What it says of an output; raises `DataError` naming the rule, the example and the line where it fails."""
+        try:
+            return as_expr(self.says(x, y))
+        except Exception as error:
+            raise self._failure(error, example) from error
+
+    def on_labels(self, x: Any, domain: Domain, *, example: int | None = None) -> Expr:
+        """What it says of the labels of a sequence."""
+        return self.on(x, symbolic_labels(len(x), domain), example=example)
+
+    def violations(self, x: Any, y: Any, *, example: int | None = None) -> int:
+        """How often a known output breaks it; `y` is a sequence of labels, or an output with known groups."""
+        found = self.on(x, y if not isinstance(y, (list, tuple)) else Labels(y), example=example)
+        if not isinstance(found, Known):
+            raise DataError(f"the rule {self.name} is open on a known output", remedy="give every variable a label")
+        return found.degree
+
+    def check(self, labels: Sequence[Any]) -> None:
+        """Raise `DataError` where it speaks of a label that is not among these."""
+        domain = Domain(labels)
+        for label in self.labels:
+            try:
+                domain.number(label)
+            except DataError as error:
+                raise DataError(f"the rule {self.name}: {error.problem}", remedy=error.remedy) from None
+
+    def __str__(self) -> str:
+        sort = "must" if self.hard else "should"
+        price = "" if self.hard else " (penalty to be learned)" if self.learned else f" (penalty {self.penalty:g})"
+        return f"{self.name}: {self.sentence or self.name.replace('_', ' ')} [{sort}]{price}"
+
+    def _failure(self, error: Exception, example: int | None) -> DataError:
+        own = [frame for frame in traceback.extract_tb(error.__traceback__) if "sidelight/rules" not in frame.filename]
+        place = own[-1] if own else None
+        where = "" if example is None else f" on example {example}"
+        problem = error.problem if isinstance(error, DataError) else f"{type(error).__name__}: {error}"
+        return DataError(
+            f"the rule {self.name}{where}: {problem}",
+            file=None if place is None else place.filename,
+            line=None if place is None else place.lineno,
+            remedy=error.remedy if isinstance(error, DataError) else "mend the rule",
+        )
+
+
+@overload
+def rule(says: Says) -> Rule: ...
+@overload
+def rule(
+    *, name: str | None = None, sentence: str | None = None, penalty: float | None = math.inf
+) -> Callable[[Says], Rule]: ...
+def rule(
+    says: Says | None = None,
+    *,
+    name: str | None = None,
+    sentence: str | None = None,
+    penalty: float | None = math.inf,
+) -> Rule | Callable[[Says], Rule]:
+    """Make a rule of a function; its first line of documentation, or its name, is its sentence.
+
+    >>> from sidelight.rules import count
+    >>> @rule
+    ... def one_verb(x, y):
+    ...     '''There is one verb.'''
+    ...     return count(y[t] == "VERB" for t in x.positions) == 1
+    >>> print(one_verb)
+    one_verb: There is one verb [must]
+    >>> from sidelight.rules import Sentence
+    >>> one_verb.violations(Sentence(["Light", "shines"]), ["NOUN", "NOUN"])
+    1
+    """
+
+    def make(function: Says) -> Rule:
+        title = name or getattr(function, "__name__", "rule")
+        first = (function.__doc__ or "").strip().split("\n")[0].rstrip(".")
+        return Rule(function, title, penalty, first if sentence is None else sentence)
+
+    return make if says is None else make(says)

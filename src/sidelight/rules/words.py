@@ -1,0 +1,102 @@
+"""The words that rules are written with.
+
+Connectives are words because `&` binds tighter than `==`. Each takes expressions one by one, or an iterable of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from sidelight.rules.expr import Expr, Total, conjunction, disjunction, negation, total
+from sidelight.rules.output import Choice, Labels
+
+
+def _open(given: tuple[Any, ...]) -> Iterable[Any]:
+    if len(given) == 1 and not isinstance(given[0], (bool, Expr)):
+        return given[0]  # type: ignore[no-any-return]
+    return given
+
+
+def every(*what: Any) -> Expr:
+    """All of these are true; each one that is not counts as a violation.
+
+    >>> bool(every(True, True)), every(True, False, False).degree
+    (True, 2)
+    """
+    return conjunction(_open(what))
+
+
+def some(*what: Any) -> Expr:
+    """At least one of these is true.
+
+    >>> bool(some(False, True))
+    True
+    """
+    return disjunction(_open(what))
+
+
+def not_(what: Any) -> Expr:
+    """The opposite.
+
+    >>> bool(not_(False))
+    True
+    """
+    return negation(what)
+
+
+def implies(condition: Any, consequence: Any) -> Expr:
+    """Where the condition is true, so is the consequence.
+
+    >>> bool(implies(False, False)), bool(implies(True, False))
+    (True, False)
+    """
+    return disjunction((negation(condition), consequence))
+
+
+def count(*what: Any) -> Total:
+    """How many of these are true: a number to compare, to add, to multiply by a whole number.
+
+    >>> bool(count(True, False, True) == 2)
+    True
+    """
+    return total((1, item) for item in _open(what))
+
+
+def weighted(what: Iterable[tuple[int, Any]]) -> Total:
+    """The sum of the whole-number weights of those that are true.
+
+    >>> bool(weighted([(3, True), (5, False)]) <= 3)
+    True
+    """
+    return total(what)
+
+
+def one_of(label: Any, labels: Iterable[Any]) -> Expr:
+    """A variable has one of these labels.
+
+    >>> bool(one_of("NOUN", {"NOUN", "VERB"}))
+    True
+    """
+    if isinstance(labels, str):
+        labels = (labels,)
+    return label.among(labels) if isinstance(label, Choice) else conjunction((label in set(labels),))
+
+
+def begins(y: Labels, t: int, label: Any) -> Expr:
+    """A run of tokens with this label begins at token t.
+
+    >>> bool(begins(Labels(["A", "B"]), 1, "B"))
+    True
+    """
+    return conjunction((y[t] == label, True if t == 0 else y[t - 1] != label))
+
+
+def ends(y: Labels, t: int, label: Any) -> Expr:
+    """A run of tokens with this label ends at token t."""
+    return conjunction((y[t] == label, True if t == len(y) - 1 else y[t + 1] != label))
+
+
+def changes(y: Labels, t: int) -> Expr:
+    """The label of token t is not that of the token before."""
+    return conjunction((False,)) if t == 0 else negation(y[t] == y[t - 1])
