@@ -1,7 +1,8 @@
 """What can be said of an output: true or false (`Expr`), or a whole number (`Total`).
 
-An output is a tuple of *variables* 0 … n−1, each with one label of its domain; for a sequence, variable t is token t. Labels
-are numbers here. Expressions fold constants when they are made, so a rule that is read on a known output is a number at once.
+An output is a tuple of *variables* 0 … n−1, each with one label of its domain; for a sequence, variable t is token t.
+Labels are numbers here. Expressions fold constants when they are made, so a rule that is read on a known output is a
+number at once.
 
 The *degree* of violation of an expression that ought to be true:
 
@@ -17,9 +18,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Any, Final, NoReturn
 
+import numpy as np
+
 ADVICE = (
-    "what a rule says of y is symbolic, so Python's `and`, `or`, `not`, `if`, `in` and chained comparisons do not work on "
-    "it; use every(…), some(…), not_(…), implies(…, …), one_of(y[t], labels), count(…)"
+    "what a rule says of y is symbolic, so Python's `and`, `or`, `not`, `if`, `in` and chained comparisons do not work "
+    "on it; use every(…), some(…), not_(…), implies(…, …), one_of(y[t], labels), count(…)"
 )
 
 
@@ -127,9 +130,8 @@ class Between(Expr):
 
     def __repr__(self) -> str:
         total = " + ".join(f"{weight}*[{part!r}]" for weight, part in self.terms)
-        return (
-            f"{'' if self.low is None else f'{self.low} <= '}{total}{'' if self.high is None else f' <= {self.high}'}"
-        )
+        low = "" if self.low is None else f"{self.low} <= "
+        return f"{low}{total}" if self.high is None else f"{low}{total} <= {self.high}"
 
 
 class Total:
@@ -214,7 +216,7 @@ def as_expr(value: object) -> Expr:
         return TRUE
     if value is False:
         return FALSE
-    if hasattr(value, "dtype") and getattr(value, "dtype", None) == bool:
+    if isinstance(value, np.bool_):
         return TRUE if value else FALSE
     raise TypeError(f"a rule says something that is true or false of y, not {value!r}")
 

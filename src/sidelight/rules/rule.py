@@ -4,8 +4,8 @@
     def has_verb(x, y):
         return count(y[t] == "VERB" for t in x.positions) >= 1
 
-Hard unless said otherwise; `has_verb.soft(2.0)` costs 2 per violation, and `has_verb.soft()` what is learned from labelled
-examples (ρ of a constrained conditional model; Chang, Ratinov and Roth 2007).
+Hard unless said otherwise; `has_verb.soft(2.0)` costs 2 per violation, and `has_verb.soft()` what is learned from
+labelled examples (ρ of a constrained conditional model; Chang, Ratinov and Roth 2007).
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ class Rule:
 
     def soft(self, penalty: float | None = None) -> Rule:
         """The same rule at a price per violation; without a number the price is learned."""
-        if penalty is not None and not 0 <= penalty:
+        if penalty is not None and not penalty >= 0:
             raise ValueError(f"the penalty of {self.name} is {penalty}; a penalty is not negative")
         return replace(self, penalty=penalty)
 
@@ -127,7 +127,7 @@ def rule(
     """
 
     def make(function: Says) -> Rule:
-        title = name or getattr(function, "__name__", "rule")
+        title = str(getattr(function, "__name__", "rule")) if name is None else name
         first = (function.__doc__ or "").strip().split("\n")[0].rstrip(".")
         return Rule(function, title, penalty, first if sentence is None else sentence)
 

@@ -1,8 +1,8 @@
 """Truth and violation of an expression, for an output that is known in full or in part.
 
-`labels[v]` is the number of the label of variable v, or −1 where it is open. What is open makes intervals: an expression lies
-between false and true, a total between two numbers. A bound on the degree for a prefix never falls as the prefix grows, which is
-what beam search and A* need.
+`labels[v]` is the number of the label of variable v, or −1 where it is open. What is open makes intervals: an
+expression lies between false and true, a total between two numbers. A bound on the degree for a prefix never falls as
+the prefix grows, which is what beam search and A* need.
 """
 
 from __future__ import annotations

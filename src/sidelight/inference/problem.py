@@ -1,0 +1,110 @@
+"""One input's problem: scores of a chain, and what rules say of its labels.
+
+    max_y  w·Φ(x, y) − Σ_k ρ_k d_k(x, y)      over y with d_k(x, y) = 0 where ρ_k is infinite
+
+which is the inference of a constrained conditional model (Chang 2011, Eq. 3.3 and 3.4). The sum over rules is laid out
+as *clauses*, the pieces of each rule whose degrees add up, so that a method may take in only some of them.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from sidelight.arrays import Floats
+from sidelight.rules.expr import Expr, pieces
+from sidelight.rules.truth import degree
+
+
+@dataclass(frozen=True, slots=True)
+class Clause:
+    """A piece of what a rule says of this output, and what breaking it once costs."""
+
+    rule: int  # its place among the rules
+    says: Expr
+    penalty: float = math.inf
+
+    @property
+    def hard(self) -> bool:
+        return self.penalty == math.inf
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ChainProblem:
+    """Scores of one sequence and the clauses about its labels; −inf where a label or a transition is not allowed."""
+
+    tokens: Floats  # [T, L] score of label l at token t
+    transition: Floats  # [L, L] of label j after label i; for order 2 see `triple`
+    start: Floats  # [L]
+    end: Floats  # [L]
+    clauses: tuple[Clause, ...] = ()
+    triple: Floats | None = None  # [L, L, L] of label k after i and j, beside `transition`; None for first order
+
+    @property
+    def length(self) -> int:
+        return len(self.tokens)
+
+    @property
+    def n_labels(self) -> int:
+        return len(self.start)
+
+    def score(self, labels: Sequence[int]) -> float:
+        """The score of an output without penalties."""
+        found = float(self.start[labels[0]] + self.end[labels[-1]])
+        for t, label in enumerate(labels):
+            found += float(self.tokens[t, label])
+            if t:
+                found += float(self.transition[labels[t - 1], label])
+            if t > 1 and self.triple is not None:
+                found += float(self.triple[labels[t - 2], labels[t - 1], label])
+        return found
+
+    def degrees(self, labels: Sequence[int]) -> list[int]:
+        """How much each clause is violated. # [clauses]"""
+        return [degree(clause.says, labels) for clause in self.clauses]
+
+    def value(self, labels: Sequence[int]) -> float:
+        """The score less penalties; −inf where a hard clause is broken."""
+        found = self.score(labels)
+        for clause, broken in zip(self.clauses, self.degrees(labels)):
+            if broken:
+                found -= clause.penalty * broken
+        return found
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Solution:
+    """An output, what it is worth, and how it was found."""
+
+    labels: tuple[int, ...]
+    value: float  # score less penalties
+    bound: float  # no output is worth more; equal to `value` (up to rounding) where the method was exact
+    exact: bool  # whether that is proved
+    method: str
+    taken_in: int = 0  # how many clauses had to be taken into account
+    steps: int = 0  # states, nodes, iterations: the method's own measure of work
+
+
+def clauses_of(says: Sequence[Expr], penalties: Sequence[float]) -> tuple[Clause, ...]:
+    """What rules say of one output, as clauses; a penalty of 0 leaves a rule out."""
+    return tuple(
+        Clause(k, piece, float(price))
+        for k, (expression, price) in enumerate(zip(says, penalties))
+        if price > 0
+        for piece in pieces(expression)
+    )
+
+
+def enumerated(problem: ChainProblem) -> tuple[tuple[int, ...], float]:
+    """The best output by trying all: for tests and tiny problems."""
+    best: tuple[int, ...] = ()
+    value = -math.inf
+    for number in range(problem.n_labels**problem.length):
+        labels = tuple(int(i) for i in np.unravel_index(number, (problem.n_labels,) * problem.length))
+        worth = problem.value(labels)
+        if worth > value:
+            best, value = labels, worth
+    return best, value
