@@ -1,6 +1,7 @@
-"""Lets every test import `drawing` and `quadratic`, which stand in tests/laws."""
+"""Lets every test import `drawing` and `quadratic`, which stand in tests/laws, and `expressions`, beside this file."""
 
 import sys
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parent / "laws"))
+here = Path(__file__).resolve().parent
+sys.path[:0] = [str(here / "laws"), str(here)]

@@ -1,0 +1,74 @@
+"""Random things to say of an output, and all outputs, for the laws about rules."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator, Sequence
+
+from hypothesis import strategies as st
+
+from sidelight.rules.expr import (
+    FALSE,
+    Expr,
+    Known,
+    OneOf,
+    Same,
+    between,
+    conjunction,
+    disjunction,
+    negation,
+    total,
+)
+
+
+@st.composite
+def _leaves(draw: st.DrawFn, n_variables: int, n_labels: int) -> Expr:
+    pick = draw(st.integers(0, 9))
+    if pick < 3 and n_variables > 1:
+        first = draw(st.integers(0, n_variables - 2))
+        adjacent = pick < 2
+        second = first + 1 if adjacent else draw(st.integers(first + 1, n_variables - 1))
+        return Same(first, second)
+    variable = draw(st.integers(0, n_variables - 1))
+    labels = draw(st.sets(st.integers(0, n_labels - 1), min_size=1, max_size=max(1, n_labels - 1)))
+    return OneOf(variable, tuple(sorted(labels)))
+
+
+@st.composite
+def expressions(draw: st.DrawFn, n_variables: int, n_labels: int, depth: int = 3) -> Expr:
+    """Any expression over variables 0 … n−1 that all have the labels 0 … L−1; at times a known one."""
+    sort = draw(st.integers(0, 11)) if depth else 0
+    if sort < 3:
+        return draw(_leaves(n_variables, n_labels))
+    inner = expressions(n_variables, n_labels, depth - 1)
+    if sort == 3:
+        return negation(draw(inner))
+    if sort < 8:
+        parts = draw(st.lists(inner, min_size=1, max_size=3))
+        if draw(st.integers(0, 11)) == 0:
+            parts.append(FALSE)
+        return conjunction(parts) if sort < 6 else disjunction(parts)
+    weights = st.sampled_from([1, 1, 1, 2, -1, 3, -2])
+    terms = [(draw(weights), part) for part in draw(st.lists(inner, min_size=1, max_size=4))]
+    value = total(terms)
+    least = sum(min(weight, 0) for weight, _ in value.terms)
+    most = sum(max(weight, 0) for weight, _ in value.terms)
+    low = draw(st.integers(least - 1, most + 1))
+    high = draw(st.integers(least - 1, most + 1))
+    shape = draw(st.integers(0, 3))
+    if shape == 0:
+        return between(value, low, None)
+    if shape == 1:
+        return between(value, None, high)
+    return between(value, min(low, high), max(low, high) if shape == 2 else min(low, high))
+
+
+@st.composite
+def open_expressions(draw: st.DrawFn, n_variables: int, n_labels: int, depth: int = 3) -> Expr:
+    """As `expressions`, never known."""
+    return draw(expressions(n_variables, n_labels, depth).filter(lambda found: not isinstance(found, Known)))
+
+
+def outputs(sizes: Sequence[int]) -> Iterator[tuple[int, ...]]:
+    """All outputs of variables with so many labels."""
+    return itertools.product(*(range(size) for size in sizes))
