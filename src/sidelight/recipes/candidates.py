@@ -1,0 +1,99 @@
+"""Learners from candidate labels by name."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from sidelight.learners.candidates import CandidateOptions
+from sidelight.recipe_kinds import AllLabelings, CandidateMargins, Picked, Recipe
+from sidelight.recipes.entry import Entry
+
+
+def cllp(
+    *,
+    solver: str = "two_slack",
+    inside: float = 0.1,
+    precision: float | None = None,
+    threshold: float | None = None,
+    precision_inside: float | None = None,
+    threshold_inside: float | None = None,
+    discount: float = 2.0,
+    max_completions: int = 30,
+) -> Recipe:
+    """Candidate labels for local parts, margins inside and outside them (CLLP).
+
+    `inside` is C1 as a multiple of C2, the price of the evidence: above 0, and the larger the firmer labels that chance
+    began with. `precision` and `threshold` are ε2 and t2 per unit of price (by default they follow the loss at zero
+    weights), with ε1 and t1 the same unless given; `discount` is d. `solver` is "two_slack" or "dual_coordinate".
+    """
+    first = precision if precision_inside is None else precision_inside
+    last = threshold if threshold_inside is None else threshold_inside
+    options = _options(solver, (first, precision), (last, threshold), discount, max_completions)
+    return CandidateMargins("cllp", "cllp", inside, options)
+
+
+def mms(
+    *,
+    solver: str = "two_slack",
+    precision: float | None = None,
+    threshold: float | None = None,
+    discount: float = 2.0,
+    max_completions: int = 30,
+) -> Recipe:
+    """Maximum margin set: the best candidate against what is outside (Luo and Orabona 2010)."""
+    options = _options(solver, (precision,) * 2, (threshold,) * 2, discount, max_completions)
+    return CandidateMargins("mms", "mms", 1.0, options)
+
+
+def naive() -> Recipe:
+    """A structural SVM on one label per token, drawn from its candidates."""
+    return Picked("naive")
+
+
+def cl_svm(*, at_most: int = 5_000_000) -> Recipe:
+    """A structural SVM on every candidate labeling as if it were Gold; refuses more than `at_most` labelings."""
+    return AllLabelings("cl_svm", at_most)
+
+
+ENTRIES: dict[str, Entry] = {
+    "cllp": Entry(
+        cllp,
+        "Candidates, Partial, Gold, Unlabeled",
+        "½‖w‖² + C1 Σ margin inside the candidates + C2 Σ margin outside",
+        "loss-augmented, inside and outside candidates",
+        "none",
+        "precision at its threshold and no decrease",
+    ),
+    "mms": Entry(
+        mms,
+        "Candidates, Partial, Gold, Unlabeled",
+        "½‖w‖² + C Σ margin between the best candidate and what is outside",
+        "loss-augmented outside candidates, argmax inside",
+        "none",
+        "precision at its threshold and no decrease",
+    ),
+    "naive": Entry(
+        naive, "Candidates, Gold", "as structural_svm, labels picked", "loss-augmented", "none", "duality gap"
+    ),
+    "cl_svm": Entry(
+        cl_svm, "Candidates, Gold", "as structural_svm, all labelings as Gold", "loss-augmented", "none", "duality gap"
+    ),
+}
+
+
+def _options(
+    solver: str,
+    precision: tuple[float | None, float | None],
+    thresholds: tuple[float | None, float | None],
+    discount: float,
+    max_completions: int,
+) -> CandidateOptions:
+    if solver not in ("two_slack", "dual_coordinate"):
+        raise ValueError(f"solver is {solver!r}; give 'two_slack' or 'dual_coordinate'")
+    if not discount > 1.0:
+        raise ValueError(f"discount is {discount}; give a number above 1")
+    for first, last in zip(precision, thresholds):
+        if (last is not None and not last > 0) or (first is not None and last is not None and first < last):
+            raise ValueError("a threshold is not positive, or above the precision that comes down to it")
+    name: Literal["two_slack", "dual_coordinate"] = "two_slack" if solver == "two_slack" else "dual_coordinate"
+    return CandidateOptions(name, precision, thresholds, discount, max_completions=max_completions)

@@ -1,0 +1,112 @@
+"""Learners of probabilities by name: log-linear models and naive Bayes."""
+
+from __future__ import annotations
+
+from sidelight.learners.likelihood import SOLVERS
+from sidelight.learners.naive_bayes import Events, NaiveBayesOptions
+from sidelight.objective.neighbourhoods import KINDS
+from sidelight.recipe_kinds import Contrastive, LogLinear, NaiveBayes, Recipe, SemiMarkov
+from sidelight.recipes.entry import Entry
+
+
+def crf(*, solver: str = "lbfgs", l1: float = 0.0, support: str = "seen") -> Recipe:
+    """The conditional random field on Gold (Lafferty, McCallum and Pereira 2001).
+
+    The price C of an example stands against ½‖w‖²; `l1` adds l1·‖w‖₁ (by OWL-QN). `support` is "seen" (weights for the
+    pairs of attribute and label in the labelled data) or "all". `solver` is "lbfgs", "sgd" (stochastic gradient
+    descent, its step size found on a sample) or "eg" (exponentiated gradient on the dual, which knows its gap).
+    """
+    if solver not in SOLVERS:
+        raise ValueError(f"solver is {solver!r}; there are {', '.join(SOLVERS)}")
+    if solver != "lbfgs" and l1 > 0:
+        raise ValueError(f"the solver {solver} has no l1; use lbfgs")
+    return LogLinear("crf", True, *_log_linear(l1, support), solver)
+
+
+def partial_crf(*, l1: float = 0.0, support: str = "seen") -> Recipe:
+    """The CRF on Partial, Candidates and Gold: the probability of all that is admitted (Tsuboi et al. 2008).
+
+    Options as for `crf`.
+    """
+    return LogLinear("partial_crf", False, *_log_linear(l1, support), "lbfgs")
+
+
+def contrastive(*, neighbours: str = "swaps", copies: int = 10, start: float = 0.01) -> Recipe:
+    """Contrastive estimation: inputs against their neighbours (Smith and Eisner 2005).
+
+    `neighbours`: "swaps" (any adjacent pairs swapped, no token twice), "transpose" (one pair), "delete" (one token),
+    "delete_or_transpose", or "shuffle" (so many `copies`). `start` is the spread of the first weights where there is no
+    Gold.
+    """
+    if neighbours not in KINDS:
+        raise ValueError(f"neighbours is {neighbours!r}; there are {', '.join(KINDS)}")
+    if copies < 1 or not start > 0:
+        raise ValueError("copies must be 1 or more, and start above 0")
+    return Contrastive("contrastive", neighbours, copies, start)
+
+
+def semi_crf(*, max_length: int | None = None) -> Recipe:
+    """The semi-Markov CRF: whole segments are scored (Sarawagi and Cohen 2004); the learner of `SegmentTagger`.
+
+    `max_length` is the most tokens of a segment; None is that of the longest gold segment.
+    """
+    return SemiMarkov("semi_crf", max_length)
+
+
+def naive_bayes(*, events: str = "multinomial", smoothing: float = 1.0, prior: bool = True) -> Recipe:
+    """Naive Bayes on counts, for classes or single tokens (McCallum and Nigam 1998).
+
+    `events` is "multinomial" (features are counts) or "bernoulli" (features are 0 or 1); `smoothing` is added to every
+    count; without `prior` all labels are equally likely beforehand.
+    """
+    if events not in ("multinomial", "bernoulli"):
+        raise ValueError(f"events is {events!r}; give 'multinomial' or 'bernoulli'")
+    if not 0.0 < smoothing < float("inf"):
+        raise ValueError(f"smoothing is {smoothing}; give a positive number")
+    kind: Events = "bernoulli" if events == "bernoulli" else "multinomial"
+    return NaiveBayes("naive_bayes", NaiveBayesOptions(kind, smoothing, prior))
+
+
+ENTRIES: dict[str, Entry] = {
+    "crf": Entry(
+        crf,
+        "Gold",
+        "½‖w‖² + C Σ −log p(y | x) (+ l1‖w‖₁)",
+        "marginal",
+        "none (sgd finds its own)",
+        "relative decrease over ten rounds, or the gradient",
+    ),
+    "partial_crf": Entry(
+        partial_crf,
+        "Partial, Candidates, Gold",
+        "½‖w‖² + C Σ −log p(admitted | x) (+ l1‖w‖₁)",
+        "marginal, of all and of the admitted",
+        "none",
+        "relative decrease over ten rounds, or the gradient",
+    ),
+    "contrastive": Entry(
+        contrastive,
+        "Unlabeled, Candidates, Partial, Gold",
+        "½‖w‖² + C Σ −log p(x | its neighbourhood)",
+        "marginal, of the input and of its neighbours",
+        "none",
+        "relative decrease over ten rounds, or the gradient",
+    ),
+    "semi_crf": Entry(
+        semi_crf,
+        "Gold, Partial, Candidates",
+        "½‖w‖² + C Σ −log p(admitted segmentations | x)",
+        "marginal over segmentations",
+        "none",
+        "the gradient",
+    ),
+    "naive_bayes": Entry(naive_bayes, "Gold", "−log P(x, y)", "none", "none", "closed form"),
+}
+
+
+def _log_linear(l1: float, support: str) -> tuple[float, str]:
+    if not l1 >= 0:
+        raise ValueError(f"l1 is {l1}; give a number that is not negative")
+    if support not in ("seen", "all"):
+        raise ValueError(f"support is {support!r}; give 'seen' or 'all'")
+    return l1, support

@@ -1,0 +1,193 @@
+"""Margin learners by name."""
+
+from __future__ import annotations
+
+from typing import Literal, cast, get_args
+
+from sidelight.learners.self_training import SelfTrainingOptions
+from sidelight.recipe_kinds import (
+    AveragedPerceptron,
+    ConvexMargins,
+    LatentMargins,
+    OneAgainstRest,
+    OnlineMargins,
+    OtherSolver,
+    Recipe,
+    SelfTraining,
+    SemiMarkov,
+    TransductiveMargins,
+)
+from sidelight.recipes.entry import Entry
+from sidelight.solvers.mira import MiraOptions
+
+
+def jlis(*, restarts: int = 1) -> Recipe:
+    """J-LIS: margin learning from every kind of evidence (Chang, Srikumar, Goldwasser and Roth 2010).
+
+    With more than one of `restarts` (for learning without Gold, thesis 6.5.4) as many runs with ties broken at random
+    are made on all cores, and the one with the lowest objective is kept.
+    """
+    if restarts < 1:
+        raise ValueError(f"restarts is {restarts}; give 1 or more")
+    return LatentMargins("jlis", restarts=restarts)
+
+
+def structural_svm(*, solver: str = "dual_coordinate") -> Recipe:
+    """The structural SVM on Gold (Tsochantaridis et al. 2005).
+
+    `solver`: "dual_coordinate" (cutting planes with dual coordinate descent), or with loss="hinge" "frank_wolfe" (by
+    blocks), "one_slack", "n_slack_qp", "subgradient" or "exponentiated_gradient".
+    """
+    if solver == "dual_coordinate":
+        return LatentMargins("structural_svm", gold_only=True)
+    if solver not in get_args(OtherSolver):
+        raise ValueError(f"solver is {solver!r}; there are dual_coordinate, {', '.join(get_args(OtherSolver))}")
+    return ConvexMargins("structural_svm", cast(OtherSolver, solver))
+
+
+def latent_svm(*, restarts: int = 1) -> Recipe:
+    """The latent structural SVM: labels with hidden states, partial and candidate labels (Yu and Joachims 2009).
+
+    The objective is that of jlis without companion answers. It begins with states at random and ends in a local
+    optimum; of several `restarts` the one with the lowest objective is kept. See `states` of the estimators.
+    """
+    if restarts < 1:
+        raise ValueError(f"restarts is {restarts}; give 1 or more")
+    return LatentMargins("latent_svm", restarts=restarts, answers=False)
+
+
+def transductive_svm(*, anneal: int = 0) -> Recipe:
+    """The transductive structural SVM: unlabelled inputs are completed with a margin (Zien et al. 2007).
+
+    The objective is that of jlis without companion answers. With `anneal`, what is completed has its full price only
+    after so many completions, and half as much for each one to go (after Joachims 1999).
+    """
+    if anneal < 0:
+        raise ValueError(f"anneal is {anneal}; give 0 or more")
+    return TransductiveMargins("transductive_svm", anneal=anneal)
+
+
+def self_training(
+    *, share: float = 0.5, measure: str = "tokens", confidence: float = 0.0, relabel: bool = True
+) -> Recipe:
+    """Self-training: the model labels inputs and learns from those it is surest of (Yarowsky 1995).
+
+    At most a `share` of the pool is taken after each training, 1 for all at once, and nothing with a lower
+    `confidence`: by how much the best output beats the best one that has another label at a token, the mean over
+    tokens (`measure` "tokens"), or the second best output, divided by the number of tokens ("output"; for order 2).
+    `relabel`: what was taken is labelled anew each time.
+    """
+    if measure not in ("tokens", "output"):
+        raise ValueError(f"measure is {measure!r}; give 'tokens' or 'output'")
+    if not 0.0 < share <= 1.0:
+        raise ValueError(f"share is {share}; give a number above 0 and up to 1")
+    if not confidence >= 0.0:
+        raise ValueError(f"confidence is {confidence}; give a number that is not negative")
+    options = SelfTrainingOptions(share, "output" if measure == "output" else "tokens", confidence, relabel)
+    return SelfTraining("self_training", options=options)
+
+
+def one_against_rest() -> Recipe:
+    """A binary SVM for every class against the rest, or for every label of single tokens (Rifkin and Klautau 2004)."""
+    return OneAgainstRest("one_against_rest")
+
+
+def semi_svm(*, max_length: int | None = None) -> Recipe:
+    """The semi-Markov model with margins instead of likelihood; a learner of `SegmentTagger`.
+
+    `max_length` as for `semi_crf`.
+    """
+    return SemiMarkov("semi_svm", max_length)
+
+
+def mira(*, k: int = 1, aggressiveness: float = 1.0) -> Recipe:
+    """MIRA on Gold: the least change that sets the k best outputs right (McDonald, Crammer and Pereira 2005).
+
+    `aggressiveness` caps a step.
+    """
+    return OnlineMargins("mira", MiraOptions("MIRA", k, aggressiveness))
+
+
+def passive_aggressive(
+    *, rule: str = "PA-I", aggressiveness: float = 1.0, outputs: str = "max_loss", margin: str = "cost"
+) -> Recipe:
+    """Passive–aggressive learning on Gold (Crammer et al. 2006).
+
+    `rule` is "PA", "PA-I" or "PA-II"; `outputs` the output that is set right, "max_loss" or "prediction"; `margin` the
+    cost of it, or with "prediction" its "root".
+    """
+    options = MiraOptions(
+        cast(Literal["PA", "PA-I", "PA-II"], rule),
+        1,
+        aggressiveness,
+        cast(Literal["max_loss", "prediction"], outputs),
+        cast(Literal["cost", "root"], margin),
+    )
+    if rule == "MIRA":
+        raise ValueError("rule is 'MIRA'; use recipes.mira")
+    return OnlineMargins("passive_aggressive", options)
+
+
+def perceptron() -> Recipe:
+    """The averaged structured perceptron on Gold (Collins 2002)."""
+    return AveragedPerceptron("perceptron")
+
+
+ENTRIES: dict[str, Entry] = {
+    "jlis": Entry(
+        jlis,
+        "all kinds",
+        "½‖w‖² + C1 Σ margin loss on Gold + C2 Σ loss on companion answers",
+        "loss-augmented, argmax",
+        "none",
+        "relative decrease between completions",
+    ),
+    "structural_svm": Entry(structural_svm, "Gold", "½‖w‖² + C Σ margin loss", "loss-augmented", "none", "duality gap"),
+    "latent_svm": Entry(
+        latent_svm,
+        "Gold, Partial, Candidates, Unlabeled",
+        "½‖w‖² + C Σ margin between the best output of all and the best admitted one",
+        "loss-augmented, argmax",
+        "none",
+        "relative decrease between completions",
+    ),
+    "transductive_svm": Entry(
+        transductive_svm,
+        "Gold, Unlabeled, Partial, Candidates",
+        "½‖w‖² + C Σ margin loss on Gold + C_u Σ margin loss on completed outputs",
+        "loss-augmented, argmax",
+        "none",
+        "relative decrease between completions",
+    ),
+    "self_training": Entry(
+        self_training,
+        "Gold, Unlabeled, Partial, Candidates",
+        "as structural_svm on Gold and what it labelled itself",
+        "loss-augmented, argmax, second best",
+        "none",
+        "no decrease of the transductive objective, or nothing left to label",
+    ),
+    "one_against_rest": Entry(
+        one_against_rest, "Gold", "½‖w‖² + C Σ binary margin loss, per class", "scores", "none", "duality gap"
+    ),
+    "semi_svm": Entry(
+        semi_svm,
+        "Gold, Partial, Candidates",
+        "½‖w‖² + C Σ margin loss over segmentations",
+        "loss-augmented over segmentations",
+        "none",
+        "duality gap",
+    ),
+    "mira": Entry(
+        mira, "Gold", "change of the weights, online", "k best, loss-augmented", "none", "epochs, or none moved"
+    ),
+    "passive_aggressive": Entry(
+        passive_aggressive,
+        "Gold",
+        "change of the weights, online",
+        "loss-augmented or argmax",
+        "none",
+        "epochs, or none moved",
+    ),
+    "perceptron": Entry(perceptron, "Gold", "mistakes, online", "argmax", "none", "epochs, or none wrong"),
+}
