@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 from typer.testing import CliRunner
 
 import sidelight
+from sidelight.cli import COMMANDS as ENTRIES
 from sidelight.cli import app
 from sidelight.commands import train
+from sidelight.commands.lazily import Entry, loaded
 from sidelight.recipes import LEARNERS
 
-COMMANDS = ("quickstart", "train", "predict", "evaluate", "explain", "describe", "reproduce")
+COMMANDS = tuple(entry.name for entry in ENTRIES)
 
 
 @pytest.fixture(autouse=True)
@@ -40,6 +44,16 @@ def test_each_command_has_help_with_an_example(command: str) -> None:
     found = CliRunner().invoke(app, [command, "--help"])
     assert found.exit_code == 0
     assert f"Example: sidelight {command} " in found.stdout
+
+
+@pytest.mark.parametrize("entry", ENTRIES, ids=COMMANDS)
+def test_the_list_says_of_a_command_what_it_says_itself(entry: Entry) -> None:
+    assert " ".join((loaded(entry).help or "").split()).startswith(entry.line)
+
+
+def test_listing_commands_loads_none_of_them() -> None:
+    script = "import sys, sidelight.cli; sys.exit('numba' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", script], check=False).returncode == 0
 
 
 def test_the_help_of_train_says_what_the_library_knows() -> None:

@@ -8,11 +8,49 @@ from typing import Annotated
 
 import typer
 
-from sidelight.commands import describe, evaluate, explain, predict, quickstart, reproduce, train
-from sidelight.commands.failing import INTERRUPTED, Commands
+from sidelight.commands.failing import INTERRUPTED
+from sidelight.commands.lazily import SETTINGS, Entry, LazyCommands, listed
+
+COMMANDS = (
+    Entry(
+        "quickstart",
+        "Learn to find author, title and date in references, from 5 labelled ones and 1,000 without labels.",
+        "sidelight quickstart --seed 3",
+    ),
+    Entry(
+        "train",
+        "Learn a model from labelled inputs and whatever else is known.",
+        "sidelight train --gold train.txt --good adverts.txt --shuffle-good 1 --out model.sidelight",
+    ),
+    Entry(
+        "predict",
+        "Write the inputs with the labels that the model gives them.",
+        "sidelight predict model.sidelight new.txt --out tagged.txt",
+    ),
+    Entry(
+        "evaluate",
+        "Compare a model's labels with the right ones: token accuracy, and precision, recall and F1 of spans.",
+        "sidelight evaluate model.sidelight test.txt --against older.sidelight",
+    ),
+    Entry(
+        "explain",
+        "Show the prediction for one input, the runner-up, and which weights decide between the two.",
+        'sidelight explain model.sidelight --text "Light is good"',
+    ),
+    Entry(
+        "describe",
+        "Show how much evidence there is of each kind, how ambiguous it is, its labels, and where it contradicts.",
+        "sidelight describe --gold train.txt --candidates dictionary.txt",
+    ),
+    Entry(
+        "reproduce",
+        "Run a published experiment again and show its results beside the published ones.",
+        "sidelight reproduce --list",
+    ),
+)
 
 app = typer.Typer(
-    cls=Commands,
+    cls=LazyCommands,
     name="sidelight",
     help="Learn to tag and to classify from labels, candidates, yes/no answers and unlabelled text. "
     "New here? Run: sidelight quickstart",
@@ -20,7 +58,7 @@ app = typer.Typer(
     rich_markup_mode="rich",
     pretty_exceptions_enable=False,
     add_completion=False,
-    context_settings={"help_option_names": ["-h", "--help"]},
+    context_settings=SETTINGS,
 )
 
 
@@ -46,16 +84,7 @@ def _options(
         typer.echo(context.get_help())
 
 
-for _module, _example in (
-    (quickstart, "sidelight quickstart --seed 3"),
-    (train, "sidelight train --gold train.txt --good adverts.txt --shuffle-good 1 --out model.sidelight"),
-    (predict, "sidelight predict model.sidelight new.txt --out tagged.txt"),
-    (evaluate, "sidelight evaluate model.sidelight test.txt --against older.sidelight"),
-    (explain, 'sidelight explain model.sidelight --text "Light is good"'),
-    (describe, "sidelight describe --gold train.txt --candidates dictionary.txt"),
-    (reproduce, "sidelight reproduce --list"),
-):
-    app.command(name=_module.__name__.rpartition(".")[2], epilog=f"Example: {_example}")(_module.command)
+listed(app, COMMANDS)
 
 
 def main() -> None:

@@ -6,10 +6,9 @@ import os
 import sys
 import traceback
 from collections.abc import Callable
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import typer
-from typer.core import TyperGroup
 
 from sidelight.errors import SidelightError
 
@@ -17,16 +16,6 @@ Result = TypeVar("Result")
 MISTAKE, DEFECT, INTERRUPTED = 2, 1, 130  # exit codes
 _USAGE: type[Exception] = typer.BadParameter.__mro__[2]  # whichever click typer brings: ClickException
 _QUIET = (typer.Exit, typer.Abort)
-
-
-class Commands(TyperGroup):
-    """A group whose commands fail in one line."""
-
-    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        return guarded(lambda: super(Commands, self).parse_args(ctx, args), tracebacks="--traceback" in args)
-
-    def invoke(self, ctx: Any) -> Any:
-        return guarded(lambda: super(Commands, self).invoke(ctx), tracebacks=bool(ctx.params.get("traceback")))
 
 
 def guarded(run: Callable[[], Result], *, tracebacks: bool) -> Result:
