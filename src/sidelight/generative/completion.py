@@ -1,0 +1,201 @@
+"""The E-step of unified EM: what is believed of outputs that nobody has seen (thesis, chapter 4).
+
+Of all distributions q over the labelings that a space admits, a completion takes the one with the largest
+
+    value(q) = E_q[score(y)] + γ H(q)
+
+where the score is log P(x, y) for a generative model. Without further demands on q, and with sums over the space,
+
+    γ = ∞        q is uniform (its infinite value is given without the entropy, which no parameter can change)
+    γ > 0        q ∝ P^(1/γ), value γ log Σ P^(1/γ): for γ = 1 EM, where the value is the log-likelihood
+    γ ≤ 0        q is one best labeling, value log max P: hard EM
+
+Rules that bear on q are other completions, with the same method: a constrained best labeling for γ = −∞ (CoDL), a
+linear program for γ = 0, dual ascent for γ > 0 (posterior regularisation for γ = 1).
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+
+from sidelight.arrays import Bytes, Floats
+from sidelight.errors import Infeasible, Intractable
+from sidelight.generative import hmm_kernels as kernels
+from sidelight.generative.beliefs import NO_SECOND, Beliefs, expected, point
+from sidelight.generative.hmm import HmmScores
+from sidelight.parallel import shards, threads
+from sidelight.spaces import ChainSpace, Space, chain_sums, second_order_sums
+from sidelight.spaces.second_order import SecondOrderScores, SecondOrderSpace
+
+NO_MASKS: Bytes = np.zeros((0, 0), dtype=np.uint8)
+
+
+class Completion(Protocol):
+    """How outputs are completed; a learner asks for all of its unlabelled inputs at once, always in the same order."""
+
+    def complete(
+        self,
+        scores: SecondOrderScores,
+        space: Space,
+        *,
+        gamma: float,
+        weights: Floats | None = None,  # [N]
+        n_jobs: int | None = None,
+    ) -> Beliefs:
+        """The best q of every sequence; raises `Infeasible` where no labeling is possible."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Free:
+    """No demands on q but the labelings of the space."""
+
+    def complete(
+        self,
+        scores: SecondOrderScores,
+        space: Space,
+        *,
+        gamma: float,
+        weights: Floats | None = None,
+        n_jobs: int | None = None,
+    ) -> Beliefs:
+        """See the top of the file.
+
+        >>> from sidelight.spaces.second_order import GivenSecondOrderScores
+        >>> half = GivenSecondOrderScores(np.log(np.full((1, 2), 0.5)), *map(np.zeros, ((2, 2), 2, 2, (0, 0, 0))))
+        >>> Free().complete(half, ChainSpace(np.array([0, 1]), 2), gamma=1.0).tokens.tolist()
+        [[0.5, 0.5]]
+        """
+        if math.isnan(gamma):
+            raise ValueError("gamma is not a number; give one from -inf to inf")
+        if gamma <= 0.0:
+            return hard(scores, space, weights=weights, n_jobs=n_jobs)
+        if math.isinf(gamma):
+            return uniform(scores, space, weights=weights, n_jobs=n_jobs)
+        if isinstance(scores, HmmScores) and isinstance(space, ChainSpace) and space.left_out is None:
+            return _of_probabilities(scores, space, gamma, weights, n_jobs)
+        return _of_scores(scores, space, gamma, weights, n_jobs)
+
+
+def hard(
+    scores: SecondOrderScores, space: Space, *, weights: Floats | None = None, n_jobs: int | None = None
+) -> Beliefs:
+    """All belief in one best labeling."""
+    paths = space.best(scores, n_jobs=n_jobs)
+    return point(paths.labels, paths.values, space, weights=weights)
+
+
+def uniform(
+    scores: SecondOrderScores, space: Space, *, weights: Floats | None = None, n_jobs: int | None = None
+) -> Beliefs:
+    """The same belief in every labeling; the values are E_q[score]."""
+    every = spread(space, weights=weights, n_jobs=n_jobs)
+    values = np.empty(len(space.starts) - 1)
+    for i, first in enumerate(space.starts[:-1]):
+        one = spread(space.part(i, i + 1))
+        parts = (
+            (one.tokens, scores.block(int(first), int(space.starts[i + 1]))),
+            (one.transitions, scores.transition),
+            (one.start, scores.start),
+            (one.end, scores.end),
+            (one.second, scores.second if len(one.second) else NO_SECOND),
+        )
+        values[i] = sum(expected(beliefs, of) for beliefs, of in parts)
+    check_possible(values)
+    return Beliefs(values, every.tokens, every.transitions, every.start, every.end, every.second)
+
+
+def spread(space: Space, *, weights: Floats | None = None, n_jobs: int | None = None) -> Beliefs:
+    """As `uniform`, with zeros for values."""
+    if isinstance(space, ChainSpace):
+        return _of_sums(chain_sums.beliefs(space, space.zero_scores(), prices=weights, n_jobs=n_jobs), 0.0)
+    if not isinstance(space, SecondOrderSpace):
+        raise Intractable(f"there are no sums over a {type(space).__name__}")
+    # without scores the order does not matter to q, and second-order sums would cost more
+    zero, size = space.labelings.zero_scores(), space.n_labels
+    silent = _Silent(zero.tokens, zero.transition, zero.start, zero.end, np.zeros((size, size, size)))
+    return _of_sums(second_order_sums.beliefs(space, silent, prices=weights, n_jobs=n_jobs), 0.0)
+
+
+def check_possible(values: Floats) -> None:
+    """Raise `Infeasible` for the first sequence whose value is −inf."""
+    impossible = np.flatnonzero(~(values > -np.inf))
+    if len(impossible):
+        raise Infeasible(
+            f"sequence {int(impossible[0])}: every labeling that is admitted has probability 0; smooth the counts, or "
+            "begin with other parameters"
+        )
+
+
+def _of_probabilities(
+    scores: HmmScores, space: ChainSpace, gamma: float, weights: Floats | None, n_jobs: int | None
+) -> Beliefs:
+    """γ > 0 for an HMM of first order: tables of powers of its probabilities, made once for all tokens."""
+    starts, size = space.starts, space.n_labels
+    factors, tops = kernels.emission_factors(scores.hmm.emission, 1.0 / gamma)
+    transition, start, end = (part / gamma for part in space.masked(scores))
+    values = np.empty(len(starts) - 1)
+    tokens = np.empty((int(starts[-1]), size))
+    masks = NO_MASKS if space.admitted is None else space.admitted
+    priced = np.ones(len(values)) if weights is None else weights
+
+    def run(shard: tuple[int, int]) -> Floats:
+        counts = np.empty((size, size))
+        kernels.beliefs(
+            starts,
+            *shard,
+            scores.symbols,
+            scores.hmm.emission,
+            1.0 / gamma,
+            factors,
+            tops,
+            masks,
+            transition,
+            start,
+            end,
+            priced,
+            values,
+            tokens,
+            counts,
+        )
+        return counts
+
+    found = threads(run, shards(starts), n_jobs=n_jobs)
+    check_possible(values)
+    counts = np.zeros((size, size))
+    for part in found:  # in the order of the shards, so that threads do not matter
+        counts += part
+    return Beliefs(values * gamma, tokens, counts, tokens[starts[:-1]].sum(0), tokens[starts[1:] - 1].sum(0))
+
+
+def _of_scores(
+    scores: SecondOrderScores, space: Space, gamma: float, weights: Floats | None, n_jobs: int | None
+) -> Beliefs:
+    if isinstance(space, ChainSpace):
+        sums = chain_sums.beliefs(space, scores, prices=weights, temperature=gamma, n_jobs=n_jobs)
+        return _of_sums(sums, gamma)
+    if not isinstance(space, SecondOrderSpace):
+        raise Intractable(f"there are no sums over a {type(space).__name__}; use gamma 0")
+    second = second_order_sums.beliefs(space, scores, prices=weights, temperature=gamma, n_jobs=n_jobs)
+    return _of_sums(second, gamma)
+
+
+def _of_sums(sums: chain_sums.Beliefs | second_order_sums.SecondOrderBeliefs, gamma: float) -> Beliefs:
+    second = NO_SECOND if isinstance(sums, chain_sums.Beliefs) else sums.second
+    return Beliefs(sums.log_sums * gamma, sums.tokens, sums.transitions, sums.start, sums.end, second)
+
+
+@dataclass(frozen=True, slots=True)
+class _Silent:
+    tokens: Floats
+    transition: Floats
+    start: Floats
+    end: Floats
+    second: Floats
+
+    def block(self, first: int, last: int) -> Floats:
+        return np.zeros((last - first, len(self.start)))

@@ -1,0 +1,137 @@
+"""Counts of an HMM, of labels that are known or believed, and the parameters that they give: the M-step."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from sidelight.arrays import Floats, Ints
+from sidelight.generative import hmm_kernels as kernels
+from sidelight.generative.beliefs import NO_SECOND, Beliefs, expected
+from sidelight.generative.hmm import Hmm
+from sidelight.generative.hmm_second_order import second_order
+from sidelight.generative.smoothing import Smoothing, smoothed
+from sidelight.parallel import threads
+
+RANGE = 4096  # symbols that a thread gathers at a time
+
+
+@dataclass(frozen=True, slots=True)
+class HmmSmoothing:
+    """How counts become probabilities."""
+
+    emission: Smoothing
+    transition: Smoothing  # of starts and stops as well
+    ends: bool = False  # whether P(stop | l) is modelled
+    reserve: float = 0.0  # the share of unknown words, the same for every label; 0: they are smoothed like others
+
+    @property
+    def maximises(self) -> bool:
+        """Whether EM with it has an objective that never falls."""
+        return self.emission.maximises and self.transition.maximises
+
+
+@dataclass(frozen=True, slots=True)
+class HmmCounts:
+    """How often each event happened, or is believed to have."""
+
+    start: Floats  # [L]
+    transition: Floats  # [L, L] of all tokens after the first
+    end: Floats  # [L]
+    emission: Floats  # [S, L]
+    second: Floats  # [L, L, L], or empty in first order
+
+    @classmethod
+    def of(cls, beliefs: Beliefs, order: Ints, bounds: Ints, *, n_jobs: int | None = None) -> HmmCounts:
+        """The counts of a batch whose tokens in the `order` of their symbols have these `bounds` (`grouped`)."""
+        size = len(bounds) - 1
+        emission = np.empty((size, beliefs.tokens.shape[1]))
+
+        def run(first: int) -> None:
+            kernels.gather(order, bounds, first, min(first + RANGE, size), beliefs.tokens, emission)
+
+        threads(run, range(0, size, RANGE), n_jobs=n_jobs)
+        return cls(beliefs.start, beliefs.transitions, beliefs.end, emission, beliefs.second)
+
+    @classmethod
+    def zeros(cls, labels: int, symbols: int, *, order: int = 1) -> HmmCounts:
+        """Nothing counted."""
+        second = np.zeros((labels,) * 3) if order == 2 else NO_SECOND
+        return cls(np.zeros(labels), np.zeros((labels, labels)), np.zeros(labels), np.zeros((symbols, labels)), second)
+
+    def plus(self, other: HmmCounts) -> HmmCounts:
+        """Both together."""
+        return HmmCounts(
+            self.start + other.start,
+            self.transition + other.transition,
+            self.end + other.end,
+            self.emission + other.emission,
+            self.second + other.second,
+        )
+
+    @property
+    def first(self) -> Floats:
+        """Transitions to the second token, where the others are of second order; else all of them. # [L, L]"""
+        if not len(self.second):
+            return self.transition
+        return np.asarray(np.maximum(self.transition - self.second.sum(axis=0), 0.0))
+
+
+def estimate(counts: HmmCounts, smoothing: HmmSmoothing, *, n_words: int) -> Hmm:
+    """The parameters that counts give: without smoothing, those of the largest likelihood; `n_words` is V."""
+    moves = smoothing.transition
+    transition = smoothed(counts.first, moves, axis=1)
+    stop = None
+    if smoothing.ends:
+        stops = np.stack([counts.end, counts.transition.sum(axis=1)], axis=1)
+        stop = np.ascontiguousarray(smoothed(stops, moves, axis=1)[:, 0])
+    return Hmm(
+        smoothed(counts.start[None], moves, axis=1)[0],
+        transition,
+        _emission(counts.emission, smoothing, n_words),
+        stop,
+        second_order(counts, moves) if len(counts.second) else None,
+    )
+
+
+def _emission(counts: Floats, smoothing: HmmSmoothing, n_words: int) -> Floats:
+    if not smoothing.reserve:
+        return smoothed(counts, smoothing.emission, axis=0)
+    parts = (
+        smoothed(counts[:n_words], smoothing.emission, axis=0),
+        smoothed(counts[n_words:], smoothing.emission, axis=0),
+    )
+    return np.concatenate([parts[0] * (1.0 - smoothing.reserve), parts[1] * smoothing.reserve])
+
+
+def log_likelihood(counts: HmmCounts, hmm: Hmm) -> float:
+    """E[log P(x, y)] of what was counted."""
+    with np.errstate(divide="ignore"):
+        total = expected(counts.start, np.log(hmm.start)) + expected(counts.first, np.log(hmm.transition))
+        total += expected(counts.emission, np.log(hmm.emission))
+        if hmm.stop is not None:
+            total += expected(counts.end, np.log(hmm.stop))
+            total += expected(counts.transition.sum(axis=1), np.log1p(-hmm.stop))
+        if hmm.second is not None:
+            total += expected(counts.second, np.log(hmm.second))
+    return total
+
+
+def log_prior(hmm: Hmm, smoothing: HmmSmoothing, *, n_words: int) -> float:
+    """α Σ log p where smoothing is a prior, without its constants; 0 for other kinds."""
+    rows = [(hmm.start, hmm.n_labels), (hmm.transition, hmm.n_labels)]
+    if hmm.second is not None:
+        rows.append((hmm.second, hmm.n_labels))
+    if hmm.stop is not None:
+        rows.append((np.stack([hmm.stop, 1.0 - hmm.stop]), 2))
+    total = sum(_prior(part, smoothing.transition.prior(outcomes)) for part, outcomes in rows)
+    if not smoothing.reserve:
+        return total + _prior(hmm.emission, smoothing.emission.prior(len(hmm.emission)))
+    for part in (hmm.emission[:n_words], hmm.emission[n_words:]):
+        total += _prior(part, smoothing.emission.prior(max(len(part), 1)))
+    return total
+
+
+def _prior(probabilities: Floats, alpha: float) -> float:
+    return alpha * float(np.sum(np.log(probabilities))) if alpha > 0.0 else 0.0
