@@ -1,0 +1,126 @@
+"""Unified EM for HMMs: T(θ; γ) = Σ_gold log P(x, y) + Σ max_q (E_q[log P(x, h)] + γ H(q)) + log prior (thesis Eq. 4.3).
+
+An E-step (a `Completion`) finds q, an M-step the parameters of the largest E_q[log P] and prior; neither lets T fall.
+Each input counts as often as its weight. Two ways to set labelled inputs against completed ones:
+
+    counts    those of both are added
+    β         θ = β θ_gold + (1 − β) θ_completed (thesis Algorithm 8); T is then watched, and need not rise
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from itertools import count
+from typing import NamedTuple
+
+import numpy as np
+
+from sidelight.arrays import Floats, Ids, Ints
+from sidelight.generative.beliefs import Beliefs, point
+from sidelight.generative.completion import Completion
+from sidelight.generative.emissions import Emissions, grouped
+from sidelight.generative.hmm import Hmm, HmmScores
+from sidelight.generative.hmm_counts import HmmCounts, HmmSmoothing, estimate, log_likelihood, log_prior
+from sidelight.spaces import Space
+
+
+class Step(NamedTuple):
+    """What an E-step found."""
+
+    counts: HmmCounts
+    objective: float  # T of the parameters it was made with
+    labels: Ids | None  # [T] of the completed inputs, where each has one labeling
+
+
+@dataclass(frozen=True, slots=True)
+class Inputs:
+    """Inputs to be completed: what they emit, and what they may be."""
+
+    symbols: Ids  # [T]
+    space: Space
+    weights: Floats  # [N]
+    order: Ints  # [T] tokens by symbol
+    bounds: Ints  # [S + 1]
+
+    @classmethod
+    def of(cls, symbols: Ids, space: Space, weights: Floats, *, size: int) -> Inputs:
+        """Inputs with so many symbols in all."""
+        return cls(symbols, space, weights, *grouped(symbols, size))
+
+    def __len__(self) -> int:
+        return len(self.weights)
+
+    def counts(self, beliefs: Beliefs, *, n_jobs: int | None = None) -> HmmCounts:
+        """The expected counts under beliefs that are weighted already."""
+        return HmmCounts.of(beliefs, self.order, self.bounds, n_jobs=n_jobs)
+
+    def counts_of_labels(self, labels: Ids) -> HmmCounts:
+        """The counts of one labeling."""
+        return self.counts(point(labels, np.zeros(len(self)), self.space, weights=self.weights))
+
+
+@dataclass(frozen=True, slots=True)
+class EmProblem:
+    """Labelled inputs as counts, inputs to be completed, and how parameters are made of both."""
+
+    emissions: Emissions
+    gold: HmmCounts | None
+    inputs: Inputs
+    smoothing: HmmSmoothing
+    beta: float | None = None
+    n_jobs: int | None = None
+
+    def within(self, space: Space) -> EmProblem:
+        """The same with another space for the inputs."""
+        return replace(self, inputs=replace(self.inputs, space=space))
+
+    def expect(self, hmm: Hmm, completion: Completion, gamma: float) -> Step:
+        """The E-step."""
+        inputs = self.inputs
+        scores = HmmScores(hmm, inputs.symbols)
+        found = completion.complete(scores, inputs.space, gamma=gamma, weights=inputs.weights, n_jobs=self.n_jobs)
+        value = float(inputs.weights @ found.values)
+        return Step(inputs.counts(found, n_jobs=self.n_jobs), value + self.known(hmm), found.labels)
+
+    def known(self, hmm: Hmm) -> float:
+        """The part of T that needs no completion: the labelled inputs and the prior."""
+        likelihood = 0.0 if self.gold is None else log_likelihood(self.gold, hmm)
+        return likelihood + log_prior(hmm, self.smoothing, n_words=self.emissions.n_words)
+
+    def estimate(self, completed: HmmCounts | None) -> Hmm:
+        """The M-step; with nothing completed, the supervised model."""
+        n_words = self.emissions.n_words
+        if completed is None or self.gold is None:
+            counts = self.gold if completed is None else completed
+            if counts is None:
+                raise ValueError("nothing was counted; give labelled or completed inputs")
+            return estimate(counts, self.smoothing, n_words=n_words)
+        if self.beta is None:
+            return estimate(self.gold.plus(completed), self.smoothing, n_words=n_words)
+        labelled, other = (estimate(part, self.smoothing, n_words=n_words) for part in (self.gold, completed))
+        return labelled.mixed(other, self.beta)
+
+
+def iterations(
+    problem: EmProblem, hmm: Hmm, completion: Completion, *, gamma: Callable[[int], float], first: int = 0
+) -> Iterator[tuple[Hmm, Step, Step]]:
+    """Parameters, the E-step that they were made from and the one made with them, without end.
+
+    `gamma` is a function of the number of the E-step, which begins at `first`.
+    """
+    before = problem.expect(hmm, completion, gamma(first))
+    for number in count(first + 1):
+        hmm = problem.estimate(before.counts)
+        after = problem.expect(hmm, completion, gamma(number))
+        yield hmm, before, after
+        before = after
+
+
+def fitted(problem: EmProblem, hmm: Hmm, completion: Completion, *, gamma: float, most: int, rise: float = 1e-4) -> Hmm:
+    """Parameters after so many iterations, or once T rises by less than a share `rise` of itself."""
+    for number, (found, before, after) in enumerate(iterations(problem, hmm, completion, gamma=lambda _: gamma), 1):
+        hmm = found
+        if number >= most or after.objective - before.objective <= rise * abs(after.objective):
+            break
+    return hmm

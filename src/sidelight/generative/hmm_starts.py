@@ -1,0 +1,168 @@
+"""Where EM begins, by name. Its objective has many local optima, so this matters as much as anything.
+
+gold            the supervised model
+uniform         every admitted labeling is believed alike, and the parameters are stirred a little at random
+labels          the labels that candidates came with (`Candidates(initial=…)`); uniform where there are none
+emission        a word's tokens are shared out over the labels of its dictionary entry; a word that may be anything
+                follows the number of words that a label has in the dictionary (after Garrette and Baldridge 2012)
+em              the HMM that EM finds from uniform; with one hard iteration after it, "auto-supervised" training
+emission_em     the HMM that EM finds from emission
+min_greedy      labels by an HMM that EM finds from emission (or uniform, without a dictionary) with the few pairs of
+                labels that greedy model minimisation leaves
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import cast
+
+import numpy as np
+
+from sidelight.arrays import Bytes, Floats, Ids
+from sidelight.errors import DataError
+from sidelight.generative.beliefs import Beliefs
+from sidelight.generative.completion import Free, spread
+from sidelight.generative.em import EmProblem, fitted
+from sidelight.generative.hmm import Hmm
+from sidelight.generative.min_greedy import min_greedy
+from sidelight.spaces import ChainSpace, GivenSecondOrderScores, Space, Transitions
+from sidelight.spaces.second_order import SecondOrderSpace
+
+STARTS = ("gold", "uniform", "labels", "emission", "em", "emission_em", "min_greedy")
+ROUNDS = 40  # of EM for em, emission_em and min_greedy
+
+
+@dataclass(frozen=True, slots=True)
+class Start:
+    """All that a start can be made from."""
+
+    problem: EmProblem
+    initial: Ids  # [T] of the inputs, -1 where there is none
+    noise: float
+    rng: np.random.Generator
+
+    def named(self, name: str) -> Hmm:
+        """The parameters to begin with; raises `DataError` where the evidence does not have what they need."""
+        makers: dict[str, Callable[[], Hmm]] = {
+            "gold": self._gold,
+            "uniform": self._uniform,
+            "labels": self._labels,
+            "emission": lambda: self._estimate(self._emission()),
+            "em": lambda: self._em(self._uniform()),
+            "emission_em": lambda: self._em(self._estimate(self._emission())),
+            "min_greedy": self._min_greedy,
+        }
+        return makers[name]()
+
+    def _gold(self) -> Hmm:
+        if self.problem.gold is None:
+            raise DataError("EM is to begin with Gold, and there is none", remedy="give some, or start='uniform'")
+        return self.problem.estimate(None)
+
+    def _uniform(self) -> Hmm:
+        inputs = self.problem.inputs
+        found = self._estimate(spread(inputs.space, weights=inputs.weights, n_jobs=self.problem.n_jobs))
+        return stirred(found, self.noise, self.rng)
+
+    def _labels(self) -> Hmm:
+        if not np.any(self.initial >= 0):
+            raise DataError("no input has labels to begin with", remedy="give Candidates(…, initial=…)")
+        inputs = self.problem.inputs
+        masks = admitted_of(inputs.space).copy()
+        known = np.flatnonzero(self.initial >= 0)
+        masks[known] = 0
+        masks[known, self.initial[known]] = 1
+        return self._estimate(spread(inputs.space.inside(masks), weights=inputs.weights, n_jobs=self.problem.n_jobs))
+
+    def _emission(self) -> Beliefs:
+        inputs = self.problem.inputs
+        shares = dictionary_shares(self._dictionary(), np.diff(inputs.bounds) > 0)
+        if shares is None:
+            raise DataError("no word has a dictionary entry", remedy="give Candidates, or start='uniform'")
+        with np.errstate(divide="ignore"):
+            tokens = np.log(shares)[inputs.symbols]
+        size = inputs.space.n_labels
+        second = np.zeros((size,) * 3) if isinstance(inputs.space, SecondOrderSpace) else np.zeros((0, 0, 0))
+        scores = GivenSecondOrderScores(tokens, np.zeros((size, size)), np.zeros(size), np.zeros(size), second)
+        return Free().complete(scores, inputs.space, gamma=1.0, weights=inputs.weights, n_jobs=self.problem.n_jobs)
+
+    def _em(self, hmm: Hmm, problem: EmProblem | None = None) -> Hmm:
+        return fitted(self.problem if problem is None else problem, hmm, Free(), gamma=1.0, most=ROUNDS)
+
+    def _min_greedy(self) -> Hmm:
+        inputs = self.problem.inputs
+        space = inputs.space
+        masks = admitted_of(space)
+        has_dictionary = bool(np.any(masks == 0))
+        believed = self._emission() if has_dictionary else spread(space, weights=inputs.weights)
+        between = None if space.allowed is None else space.allowed.between
+        taken = min_greedy(space.starts, masks, believed.transitions, allowed=between)
+        narrow = self.problem.within(_with_pairs(space, taken))
+        begun = replace(self, problem=narrow)
+        hmm = begun._estimate(begun._emission()) if has_dictionary else begun._uniform()
+        hmm = self._em(hmm, narrow)
+        labels = narrow.expect(hmm, Free(), 0.0).labels
+        return self.problem.estimate(inputs.counts_of_labels(cast(Ids, labels)))
+
+    def _dictionary(self) -> Bytes:
+        """The labels that any token with each symbol may have. # [S, L]"""
+        inputs = self.problem.inputs
+        masks = admitted_of(inputs.space)
+        found = np.zeros((len(inputs.bounds) - 1, masks.shape[1]), dtype=np.uint8)
+        seen = np.flatnonzero(np.diff(inputs.bounds))
+        found[seen] = np.maximum.reduceat(masks[inputs.order], inputs.bounds[seen], axis=0)
+        return found
+
+    def _estimate(self, beliefs: Beliefs) -> Hmm:
+        return self.problem.estimate(self.problem.inputs.counts(beliefs))
+
+
+def dictionary_shares(dictionary: Bytes, seen: np.ndarray) -> Floats | None:
+    """How the tokens of each symbol are shared out over labels [S, L]; None where no symbol has an entry.
+
+    >>> dictionary_shares(np.array([[1, 0], [1, 1]], dtype=np.uint8), np.array([True, True])).tolist()
+    [[1.0, 0.0], [0.6666666666666666, 0.3333333333333333]]
+    """
+    labels = dictionary.sum(axis=1)
+    known = seen & (labels < dictionary.shape[1])
+    if not np.any(known):
+        return None
+    openness = dictionary[known].sum(axis=0) + 1.0  # one more, so that no label is impossible
+    shares = np.where(known[:, None], dictionary / np.maximum(labels, 1)[:, None], openness / openness.sum())
+    return np.asarray(shares)
+
+
+def stirred(hmm: Hmm, noise: float, rng: np.random.Generator) -> Hmm:
+    """The parameters times exp(noise · normal), made to sum to one again."""
+    if noise == 0.0:
+        return hmm
+
+    def stir(part: Floats, axis: int) -> Floats:
+        moved = part * np.exp(noise * rng.normal(size=part.shape))
+        return np.asarray(moved / moved.sum(axis=axis, keepdims=True))
+
+    second = None if hmm.second is None else stir(hmm.second, 2)
+    return Hmm(stir(hmm.start, 0), stir(hmm.transition, 1), stir(hmm.emission, 0), hmm.stop, second)
+
+
+def admitted_of(space: Space) -> Bytes:
+    """The labels that each token may have. # [T, L]"""
+    chain = space.labelings if isinstance(space, SecondOrderSpace) else space
+    assert isinstance(chain, ChainSpace)
+    if chain.admitted is not None:
+        return chain.admitted
+    return np.ones((int(chain.starts[-1]), chain.n_labels), dtype=np.uint8)
+
+
+def _with_pairs(space: Space, pairs: Bytes) -> Space:
+    chain = space.labelings if isinstance(space, SecondOrderSpace) else space
+    assert isinstance(chain, ChainSpace)
+    ends = np.ones(chain.n_labels, dtype=np.uint8)
+    allowed = Transitions(
+        pairs,
+        ends if chain.allowed is None else chain.allowed.start,
+        ends if chain.allowed is None else chain.allowed.end,
+    )
+    narrow = replace(chain, allowed=allowed)
+    return SecondOrderSpace(narrow) if isinstance(space, SecondOrderSpace) else narrow
