@@ -85,11 +85,11 @@ class FrankWolfeOptions:
     """How to visit, and how often to look at the true gap."""
 
     sampling: Literal["uniform", "gap"] = "uniform"
-    steps: int = 20  # pairwise steps of a visit at most; 0 is one Frank–Wolfe step
+    steps: int = 8  # pairwise steps of a visit at most; 0 is one Frank–Wolfe step
     share: float = 0.01
-    cached: int = 2  # passes over known outputs after each pass with looking; none with steps 0
+    cached: int = 3  # passes over known outputs after each pass with looking; none with steps 0
     average: bool = False
-    every: int = 10
+    every: int = 20
     seed: int = 0
 
     def __post_init__(self) -> None:

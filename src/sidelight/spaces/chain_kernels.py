@@ -28,12 +28,26 @@ def forward(
         value = before[0]
         for label in range(labels):
             now[label] = value + transition[0, label]
-        for previous in range(1, labels):
+        previous = 1
+        while previous + 4 <= labels:  # four at a time: a quarter of the reads and writes of `now`
+            a, b, c, d = before[previous], before[previous + 1], before[previous + 2], before[previous + 3]
+            from_a, from_b = transition[previous], transition[previous + 1]
+            from_c, from_d = transition[previous + 2], transition[previous + 3]
+            for label in range(labels):
+                one, two = a + from_a[label], b + from_b[label]
+                three, four = c + from_c[label], d + from_d[label]
+                one = two if two > one else one
+                three = four if four > three else three
+                one = three if three > one else one
+                now[label] = one if one > now[label] else now[label]
+            previous += 4
+        while previous < labels:
             value = before[previous]
             row = transition[previous]
             for label in range(labels):
                 candidate = value + row[label]
                 now[label] = candidate if candidate > now[label] else now[label]
+            previous += 1
         row = scores[first + t]
         for label in range(labels):
             now[label] += row[label]
