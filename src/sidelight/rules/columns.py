@@ -1,0 +1,188 @@
+"""The 0/1 columns of an output, and sums over them that say what an expression says.
+
+Variable v has a column for each of its labels; a pair of variables may have a column for each pair of labels (the
+edges of a chain, or pairs that are scored together). A *form* is a whole number plus whole-number multiples of columns.
+Of one variable, or of two that share edge columns, every truth and every degree is a form: a sum over the labels or
+pairs of labels. That is what keeps programs small: "a run of l begins at t" is z[t, l] − e[t−1, l, l].
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+
+import numpy as np
+
+from sidelight.rules.expr import Expr, OneOf, Same, children
+from sidelight.rules.tables import Whole, degree_table, truth_table
+
+
+class Form:
+    """constant + Σ weight · column."""
+
+    __slots__ = ("constant", "terms")
+
+    def __init__(self, terms: dict[int, int] | None = None, constant: int = 0) -> None:
+        self.terms: dict[int, int] = {} if terms is None else terms  # no weight is 0
+        self.constant = constant
+
+    def plus(self, other: Form, factor: int = 1) -> Form:
+        """This one and a multiple of another."""
+        terms = dict(self.terms)
+        for column, weight in other.terms.items():
+            found = terms.get(column, 0) + factor * weight
+            if found:
+                terms[column] = found
+            else:
+                terms.pop(column, None)
+        return Form(terms, self.constant + factor * other.constant)
+
+    def opposite(self) -> Form:
+        """One less this one: of a truth, its negation."""
+        return Form({column: -weight for column, weight in self.terms.items()}, 1 - self.constant)
+
+    def __repr__(self) -> str:
+        return " + ".join([*(f"{weight}*c{column}" for column, weight in self.terms.items()), str(self.constant)])
+
+
+@dataclass(frozen=True, slots=True)
+class Columns:
+    """Where the columns of variables and of pairs of variables are."""
+
+    offsets: tuple[int, ...]  # [n + 1] variable v has columns offsets[v] … offsets[v + 1] − 1
+    edges: Mapping[tuple[int, int], int]  # of v < w: the first of its size(v) · size(w) columns, label of v first
+    starts: tuple[int, ...]  # rising: the first column of every variable and pair, and the number of columns
+
+    @property
+    def count(self) -> int:
+        """How many there are."""
+        return self.starts[-1]
+
+    def size(self, variable: int) -> int:
+        """The number of labels of a variable."""
+        return self.offsets[variable + 1] - self.offsets[variable]
+
+    def bounds(self, form: Form) -> tuple[int, int]:
+        """The least and the most that a form can be, as far as each variable and each pair by itself tells."""
+        blocks: dict[int, list[int]] = {}
+        least = most = form.constant
+        for column, weight in form.terms.items():
+            if column >= self.count:  # an auxiliary one: 0 or 1
+                least, most = least + min(weight, 0), most + max(weight, 0)
+            else:
+                blocks.setdefault(bisect_right(self.starts, column), []).append(weight)
+        for block, weights in blocks.items():
+            if len(weights) < self.starts[block] - self.starts[block - 1]:
+                weights.append(0)
+            least, most = least + min(weights), most + max(weights)
+        return least, most
+
+
+def columns_of(sizes: Sequence[int], pairs: Sequence[tuple[int, int]] = ()) -> Columns:
+    """Columns of variables with so many labels, and of pairs v < w of them.
+
+    >>> columns_of([2, 3], [(0, 1)]).count
+    11
+    """
+    offsets = [0]
+    for size in sizes:
+        offsets.append(offsets[-1] + size)
+    starts = offsets[:]
+    edges: dict[tuple[int, int], int] = {}
+    for first, second in pairs:
+        edges[first, second] = starts[-1]
+        starts.append(starts[-1] + sizes[first] * sizes[second])
+    return Columns(tuple(offsets), edges, tuple(starts))
+
+
+def chain_columns(length: int, n_labels: int) -> Columns:
+    """Columns of a chain: token by token, then edge by edge.
+
+    >>> chain_columns(3, 2).edges
+    {(0, 1): 6, (1, 2): 10}
+    """
+    return columns_of([n_labels] * length, [(t - 1, t) for t in range(1, length)])
+
+
+def truth_form(expression: Expr, columns: Columns) -> Form | None:
+    """1 where it is true and 0 where not; None where it speaks of more than columns know."""
+    if isinstance(expression, OneOf):
+        return _of_labels(expression.variable, expression.labels, columns)
+    known = _scope(expression, columns)
+    return None if known is None else _of_table(truth_table(expression, *known).astype(np.int64), known[0], columns)
+
+
+def degree_form(expression: Expr, columns: Columns) -> Form | None:
+    """How much it is violated; None where it speaks of more than columns know."""
+    if isinstance(expression, OneOf):
+        return _of_labels(expression.variable, expression.labels, columns).opposite()
+    known = _scope(expression, columns)
+    return None if known is None else _of_table(degree_table(expression, *known), known[0], columns)
+
+
+def _scope(expression: Expr, columns: Columns) -> tuple[tuple[int, ...], tuple[int, ...]] | None:
+    seen: set[int] = set()
+    if not _few(expression, seen):
+        return None
+    found = tuple(sorted(seen))
+    if len(found) == 2 and found not in columns.edges:
+        return None
+    return found, tuple(columns.size(variable) for variable in found)
+
+
+def _few(expression: Expr, seen: set[int]) -> bool:
+    """Whether it speaks of at most two variables, which are added to `seen`."""
+    if isinstance(expression, OneOf):
+        seen.add(expression.variable)
+    elif isinstance(expression, Same):
+        seen.update((expression.first, expression.second))
+    else:
+        return all(_few(child, seen) for child in children(expression))
+    return len(seen) <= 2
+
+
+def _of_labels(variable: int, labels: Sequence[int], columns: Columns) -> Form:
+    first, size = columns.offsets[variable], columns.size(variable)
+    if 2 * len(labels) <= size + 1:
+        return Form({first + label: 1 for label in labels})
+    others = set(range(size)).difference(labels)
+    return Form({first + label: -1 for label in sorted(others)}, 1)
+
+
+def _of_table(table: Whole, scope: tuple[int, ...], columns: Columns) -> Form:
+    if table.ndim == 0:
+        return Form(constant=int(table))
+    cells, offset = _shortest(np.ascontiguousarray(table).tobytes(), table.shape)
+    places = [columns.offsets[variable] for variable in scope]
+    if len(scope) == 2:
+        places.append(columns.edges[scope[0], scope[1]])
+    return Form({places[block] + cell: weight for block, cell, weight in cells}, offset)
+
+
+@lru_cache(maxsize=4096)
+def _shortest(raw: bytes, shape: tuple[int, ...]) -> tuple[tuple[tuple[int, int, int], ...], int]:
+    """A table as few (block, cell, weight) and a constant; block 0 and 1 are variables, 2 their pair."""
+    table = np.frombuffer(raw, np.int64).reshape(shape)
+    if table.ndim == 1:
+        common = _commonest(table)
+        return tuple((0, int(i), int(table[i] - common)) for i in np.flatnonzero(table != common)), common
+    best: tuple[tuple[tuple[int, int, int], ...], int] | None = None
+    for axis in (0, 1):
+        typical = np.array([_commonest(line) for line in (table if axis == 0 else table.T)], np.int64)
+        common = _commonest(typical)
+        cells = [(axis, int(i), int(typical[i] - common)) for i in np.flatnonzero(typical != common)]
+        rest = table - (typical[:, None] if axis == 0 else typical[None, :])
+        cells += [(2, int(cell), int(rest.flat[cell])) for cell in np.flatnonzero(rest)]
+        if best is None or len(cells) < len(best[0]):
+            best = tuple(cells), common
+    assert best is not None
+    return best
+
+
+def _commonest(values: Whole) -> int:
+    """The value that occurs most often; 0 among equals."""
+    found, counts = np.unique(values, return_counts=True)
+    counts = 2 * counts + (found == 0)
+    return int(found[np.argmax(counts)])

@@ -1,0 +1,163 @@
+"""The rows of an expression admit the outputs of which it is true, and cost what it is violated by."""
+
+from __future__ import annotations
+
+import itertools
+import math
+
+import numpy as np
+import pytest
+from drawing import law
+from hypothesis import assume, given
+from hypothesis import strategies as st
+
+from expressions import expressions, outputs
+from sidelight.errors import Intractable
+from sidelight.rules.columns import Columns, chain_columns, columns_of, degree_form, truth_form
+from sidelight.rules.expr import Between, Every, Expr, Not, OneOf, Same, Some
+from sidelight.rules.rows import Lowering, Rows
+from sidelight.rules.truth import degree, truth
+
+MOST = 5000  # assignments to auxiliary columns that are tried
+
+
+def structural(columns: Columns, labels: tuple[int, ...]) -> np.ndarray:
+    """The columns of an output."""
+    found = np.zeros(columns.count)
+    for variable, label in enumerate(labels):
+        found[columns.offsets[variable] + label] = 1
+    for (first, second), place in columns.edges.items():
+        found[place + labels[first] * columns.size(second) + labels[second]] = 1
+    return found
+
+
+def least_cost(rows: Rows, fixed: np.ndarray) -> float:
+    """The least cost over auxiliary columns; infinite where none will do."""
+    choices = [range(int(upper) + 1) for upper in rows.upper]
+    assume(math.prod(len(choice) for choice in choices) <= MOST)
+    best = math.inf
+    tried = np.array(list(itertools.product(*choices)), float)  # [tries, A]
+    points = np.hstack([np.tile(fixed, (len(tried), 1)), tried])
+    legal = np.ones(len(points), bool)
+    for r in range(len(rows.low)):
+        entries = slice(rows.starts[r], rows.starts[r + 1])
+        value = points[:, rows.columns[entries]] @ rows.weights[entries]
+        legal &= (value >= rows.low[r] - 1e-9) & (value <= rows.high[r] + 1e-9)
+    if legal.any():
+        best = float((points[legal] @ rows.cost).min()) + rows.constant
+    return best
+
+
+SHAPES = [
+    chain_columns(3, 3),
+    columns_of([2] * 4),
+    columns_of([3, 3, 3], [(0, 2)]),
+    chain_columns(4, 2),
+]
+
+
+def check(columns: Columns, says: list[tuple[Expr, float]], lowering: Lowering) -> None:
+    for expression, penalty in says:
+        lowering.add(expression, penalty)
+    rows = lowering.rows()
+    sizes = [columns.size(v) for v in range(len(columns.offsets) - 1)]
+    for labels in outputs(sizes):
+        expected = 0.0
+        for expression, penalty in says:
+            broken = degree(expression, labels)
+            expected += penalty * broken if broken else 0.0
+        assert least_cost(rows, structural(columns, labels)) == pytest.approx(expected), labels
+
+
+@pytest.mark.parametrize("columns", SHAPES)
+@pytest.mark.parametrize("tight", [False, True])
+def test_hard(columns: Columns, tight: bool) -> None:
+    @law(80)
+    @given(expressions(len(columns.offsets) - 1, columns.size(0)))
+    def run(expression: Expr) -> None:
+        check(columns, [(expression, math.inf)], Lowering(columns, tight=tight))
+
+    run()
+
+
+@pytest.mark.parametrize("columns", SHAPES)
+def test_soft_and_hard_together(columns: Columns) -> None:
+    says = expressions(len(columns.offsets) - 1, columns.size(0), depth=2)
+    penalties = st.sampled_from([0.5, 1.0, 2.25, math.inf])
+
+    @law(80)
+    @given(st.lists(st.tuples(says, penalties), min_size=1, max_size=2), st.booleans())
+    def run(clauses: list[tuple[Expr, float]], tight: bool) -> None:
+        check(columns, clauses, Lowering(columns, tight=tight))
+
+    run()
+
+
+@pytest.mark.parametrize("columns", SHAPES)
+def test_without_auxiliary_columns_rows_are_as_true(columns: Columns) -> None:
+    seen = {"rows": 0, "none": 0}
+
+    @law(100)
+    @given(expressions(len(columns.offsets) - 1, columns.size(0)))
+    def run(expression: Expr) -> None:
+        lowering = Lowering(columns, auxiliary=False)
+        try:
+            lowering.add(expression)
+        except Intractable:
+            seen["none"] += 1
+            return
+        seen["rows"] += 1
+        rows = lowering.rows()
+        assert len(rows.upper) == 0
+        for labels in outputs([columns.size(0)] * (len(columns.offsets) - 1)):
+            legal = least_cost(rows, structural(columns, labels)) == 0.0
+            assert legal == truth(expression, labels)[0]
+
+    run()
+    assert seen["rows"] > seen["none"] > 0
+
+
+@law(150)
+@given(expressions(2, 3))
+def test_two_neighbours_are_forms(expression: Expr) -> None:
+    columns = chain_columns(2, 3)
+    true, broken = truth_form(expression, columns), degree_form(expression, columns)
+    assert true is not None and broken is not None
+    least, most = columns.bounds(true)
+    for labels in outputs([3, 3]):
+        point = structural(columns, labels)
+        value = true.constant + sum(weight * point[column] for column, weight in true.terms.items())
+        assert least <= value <= most
+        assert value == truth(expression, labels)[0]
+        value = broken.constant + sum(weight * point[column] for column, weight in broken.terms.items())
+        assert value == degree(expression, labels)
+
+
+def test_rows_are_few() -> None:
+    a, b = OneOf(0, (0,)), [OneOf(v, (1,)) for v in (1, 2, 3)]
+    columns = columns_of([3] * 4)
+
+    def rows_of(expression: Expr, tight: bool = False) -> Rows:
+        lowering = Lowering(columns, tight=tight)
+        lowering.add(expression)
+        return lowering.rows()
+
+    implied = Some((Not(a), Every(tuple(b))))
+    assert len(rows_of(implied).low) == 1 and len(rows_of(implied).upper) == 0
+    assert len(rows_of(implied, tight=True).low) == 3
+    assert len(rows_of(Some((a, *b))).low) == 1
+    counted = Some((Not(a), Between(tuple((1, part) for part in b), 2, None)))  # a count inside an implication
+    rows = rows_of(counted)
+    assert len(rows.low) == 1 and len(rows.upper) == 0
+    chain = chain_columns(4, 3)
+    lowering = Lowering(chain)
+    lowering.add(Between(tuple((1, Not(Same(t - 1, t))) for t in (1, 2, 3)), None, 1))
+    rows = lowering.rows()
+    assert len(rows.low) == 1 and (rows.columns >= 12).all()
+
+
+def test_a_run_begins_in_two_terms() -> None:
+    columns = chain_columns(3, 5)
+    form = truth_form(Every((OneOf(1, (2,)), Not(OneOf(0, (2,))))), columns)
+    assert form is not None
+    assert form.terms == {5 + 2: 1, columns.edges[0, 1] + 2 * 5 + 2: -1}
