@@ -1,0 +1,92 @@
+"""Linear and integer programs, solved by HiGHS as SciPy brings it.
+
+    max  constant + gain · c     over  low <= A c <= high,  0 <= c <= upper,  c whole where asked
+
+SciPy is loaded when the first program is solved.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sidelight.arrays import Floats, Ints
+from sidelight.errors import Intractable
+from sidelight.rules.rows import Rows
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Program:
+    """A program in the form above; rows are sparse, as in `Rows`."""
+
+    gain: Floats  # [C]
+    constant: float
+    upper: Floats  # [C]
+    whole: NDArray[np.bool_]  # [C]
+    starts: Ints  # [R + 1]
+    columns: Ints
+    weights: Floats
+    low: Floats  # [R]
+    high: Floats  # [R]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Optimum:
+    """What HiGHS found; `point` is None where there is no point at all."""
+
+    point: Floats | None  # [C]
+    value: float
+    bound: float
+    nodes: int
+
+
+def with_rows(program: Program, rows: Rows, structural: int) -> Program:
+    """A program with the rows of clauses: their first `structural` columns are its first, the others come last."""
+    size = len(program.gain)
+    columns = np.where(rows.columns < structural, rows.columns, rows.columns - structural + size)
+    extra = len(rows.upper)
+    gain = np.concatenate([program.gain, -rows.cost[structural:]])
+    gain[:structural] -= rows.cost[:structural]
+    return Program(
+        gain=gain,
+        constant=program.constant - rows.constant,
+        upper=np.concatenate([program.upper, rows.upper]),
+        whole=np.concatenate([program.whole, np.ones(extra, np.bool_)]),
+        starts=np.concatenate([program.starts, program.starts[-1] + rows.starts[1:]]),
+        columns=np.concatenate([program.columns, columns]),
+        weights=np.concatenate([program.weights, rows.weights]),
+        low=np.concatenate([program.low, rows.low]),
+        high=np.concatenate([program.high, rows.high]),
+    )
+
+
+def solve(program: Program, *, integer: bool, seconds: float = math.inf) -> Optimum:
+    """The best point; raises `Intractable` where HiGHS gives up or finds nothing in the time it has."""
+    from scipy.optimize import Bounds, LinearConstraint, milp
+    from scipy.sparse import csr_array
+
+    shape = len(program.low), len(program.gain)
+    matrix = csr_array((program.weights, program.columns, program.starts), shape=shape)
+    options: dict[str, Any] = {"mip_rel_gap": 0.0}
+    if seconds < math.inf:
+        options["time_limit"] = seconds
+    found = milp(
+        -program.gain,
+        integrality=program.whole.astype(np.int64) if integer and program.whole.any() else None,
+        bounds=Bounds(0.0, program.upper),
+        constraints=LinearConstraint(matrix, program.low, program.high) if shape[0] else None,
+        options=options,
+    )
+    if found.status == 2:
+        return Optimum(None, -math.inf, -math.inf, 0)
+    if found.x is None:
+        raise Intractable(f"HiGHS found no solution: {found.message}")
+    value = program.constant - float(found.fun)
+    dual = found.get("mip_dual_bound")
+    bound = value if dual is None or not np.isfinite(dual) else max(value, program.constant - float(dual))
+    nodes = found.get("mip_node_count")
+    return Optimum(np.asarray(found.x, np.float64), value, bound, int(nodes or 0))

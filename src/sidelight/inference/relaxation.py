@@ -1,0 +1,67 @@
+"""Inference with rules by linear programming: the integer program without "whole".
+
+Its value is never below the best output's. Where its point is whole, that is the best output; else an output is made
+of it, by Viterbi over the token columns and by Viterbi over the scores of what the point uses, and the better legal
+one is kept, without a proof.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from sidelight.arrays import Floats
+from sidelight.errors import Intractable
+from sidelight.inference.conflict import infeasible
+from sidelight.inference.highs import solve, with_rows
+from sidelight.inference.problem import ChainProblem, Solution
+from sidelight.inference.program import chain_program, feasible, labels_of, take_in
+from sidelight.rules.columns import chain_columns
+from sidelight.rules.rows import Lowering
+from sidelight.spaces.chain_kernels import viterbi
+
+CLOSE = 1e-6
+
+
+def solve_relaxation(problem: ChainProblem, *, names: Sequence[str] = ()) -> Solution:
+    """The output of the linear relaxation, and its bound.
+
+    Raises `Infeasible`, naming the rules in conflict, where there is no output; `Intractable` where none is found.
+    """
+    columns = chain_columns(problem.length, problem.n_labels)
+    lowering = Lowering(columns, tight=True)
+    taken = take_in(lowering, problem.clauses)
+    found = solve(with_rows(chain_program(problem), lowering.rows(), columns.count), integer=False)
+    if found.point is None:
+        raise infeasible(problem.clauses, lambda chosen: feasible(problem, chosen), names)
+    nodes = found.point[: problem.tokens.size].reshape(problem.tokens.shape)
+    candidates = [labels_of(found.point, problem)]
+    if np.abs(nodes - np.round(nodes)).max() > CLOSE:
+        candidates += _rounded(problem, nodes)
+    value, labels = max((problem.value(labels), labels) for labels in candidates)
+    if value == -math.inf:
+        if not feasible(problem, problem.clauses):
+            raise infeasible(problem.clauses, lambda chosen: feasible(problem, chosen), names)
+        raise Intractable("the linear relaxation has no legal output near it; use the integer program")
+    exact = found.value <= value + CLOSE * max(1.0, abs(value))
+    return Solution(labels, value, value if exact else found.value, exact, "linear relaxation", taken, 1)
+
+
+def _rounded(problem: ChainProblem, nodes: Floats) -> list[tuple[int, ...]]:
+    used = np.where(nodes > CLOSE, 0.0, -math.inf)
+    likely = np.log(np.maximum(nodes, 1e-12)) * 1e3
+    flat = replace(problem, transition=np.where(problem.transition > -math.inf, 0.0, -math.inf))
+    return [_viterbi(replace(problem, tokens=problem.tokens + used)), _viterbi(replace(flat, tokens=likely))]
+
+
+def _viterbi(problem: ChainProblem) -> tuple[int, ...]:
+    """The best path of a first-order chain; of a second-order one without its triples."""
+    starts = np.array([0, problem.length], np.int64)
+    labels = np.empty(problem.length, np.int32)
+    arrays = (problem.tokens, problem.transition, problem.start, problem.end)
+    tokens, transition, start, end = (np.ascontiguousarray(array, np.float64) for array in arrays)
+    viterbi(starts, 0, 1, tokens, transition, start, end, labels, np.empty(1))
+    return tuple(int(label) for label in labels)

@@ -1,0 +1,82 @@
+"""Integer programs find what enumeration finds, relaxations bound it, and conflicts are minimal."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+
+import pytest
+from drawing import law
+from hypothesis import given
+
+from chain_problems import chain_problems
+from sidelight.errors import Infeasible, Intractable
+from sidelight.inference.conflict import conflicting_rules
+from sidelight.inference.problem import ChainProblem, Clause, enumerated
+from sidelight.inference.program import feasible, solve_program
+from sidelight.inference.relaxation import solve_relaxation
+
+
+def agrees(problem: ChainProblem, lazy: bool) -> None:
+    _, best = enumerated(problem)
+    if best == -math.inf:
+        with pytest.raises(Infeasible):
+            solve_program(problem, lazy=lazy)
+        return
+    found = solve_program(problem, lazy=lazy)
+    assert found.exact
+    assert found.value == pytest.approx(problem.value(found.labels))
+    assert found.value == pytest.approx(best, abs=1e-6)
+    assert found.taken_in <= len(problem.clauses)
+
+
+@law(120)
+@given(chain_problems())
+def test_lazy_program(problem: ChainProblem) -> None:
+    agrees(problem, True)
+
+
+@law(60)
+@given(chain_problems())
+def test_whole_program(problem: ChainProblem) -> None:
+    agrees(problem, False)
+
+
+@law(60)
+@given(chain_problems(second_order=True))
+def test_second_order_program(problem: ChainProblem) -> None:
+    agrees(problem, True)
+
+
+@law(100)
+@given(chain_problems())
+def test_relaxation(problem: ChainProblem) -> None:
+    _, best = enumerated(problem)
+    try:
+        found = solve_relaxation(problem)
+    except Infeasible:
+        assert best == -math.inf
+        return
+    except Intractable:
+        assert best > -math.inf
+        return
+    assert found.bound >= best - 1e-6
+    assert found.value <= best + 1e-9
+    if found.exact:
+        assert found.value == pytest.approx(best, abs=1e-5)
+
+
+@law(150)
+@given(chain_problems(most_rules=5, depth=1, penalties=(math.inf,)))
+def test_conflicts_are_minimal(problem: ChainProblem) -> None:
+    def possible(clauses: tuple[Clause, ...]) -> bool:
+        return enumerated(replace(problem, clauses=clauses))[1] > -math.inf
+
+    assert feasible(problem, problem.clauses) == possible(problem.clauses)
+    if possible(problem.clauses):
+        return
+    rules = conflicting_rules(problem.clauses, possible)
+    chosen = tuple(clause for clause in problem.clauses if clause.rule in rules)
+    assert not possible(chosen)
+    for rule in rules:
+        assert possible(tuple(clause for clause in chosen if clause.rule != rule))
