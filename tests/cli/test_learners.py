@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from sidelight.commands.settings import choose_learner
+from sidelight.model_file import load_model
 from sidelight.recipes import LEARNERS
 
 SENTENCES = [
@@ -80,3 +81,12 @@ def test_options_of_a_learner_are_set_by_name(run, gold):
 def test_bad_options_are_one_line(run, gold, typed, message):
     found = run("train", "--gold", gold, *typed, "--out", "m.sidelight", code=2)
     assert message in found.err and not Path("m.sidelight").exists()
+
+
+def test_second_order_and_hidden_states_from_the_command_line(run, gold):
+    run("train", "--gold", gold, "--features", "words", "--order", "2", "--out", "second.sidelight", "--quiet")
+    hidden = ("--learner", "latent_svm", "--states", "2")
+    run("train", "--gold", gold, "--features", "words", *hidden, "--out", "hidden.sidelight", "--quiet")
+    for model, order, states in (("second.sidelight", 2, 4), ("hidden.sidelight", 1, 8)):
+        loaded = load_model(Path(model))
+        assert (loaded.layout.order, len(loaded.labels)) == (order, states)

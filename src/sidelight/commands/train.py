@@ -110,6 +110,13 @@ def command(
             metavar="A,B,C", help="All labels; any other label in the files is an error.", rich_help_panel=LEARNING
         ),
     ] = None,
+    order: Annotated[
+        int, typer.Option(metavar="1|2", help="How many labels before a label count.", rich_help_panel=LEARNING)
+    ] = DEFAULTS["order"],
+    states: Annotated[
+        int | None,
+        typer.Option(help="Hidden states of every label, for learners with latent outputs.", rich_help_panel=LEARNING),
+    ] = DEFAULTS["states"],
     class_weight: Annotated[
         list[str] | None,
         typer.Option(
@@ -166,6 +173,8 @@ def command(
         "loss": loss,
         "scheme": scheme,
         "labels": settings.choose_labels(labels),
+        "order": order,
+        "states": states,
         "class_weight": settings.choose_class_weight(class_weight or []),
         "max_rounds": max_rounds,
         "tolerance": tolerance,
