@@ -5,7 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Literal
 
+from sidelight.generative.hmm_counts import HmmSmoothing
 from sidelight.learners.candidates import CandidateOptions
+from sidelight.learners.hmm import EmOptions
 from sidelight.learners.naive_bayes import NaiveBayesOptions
 from sidelight.learners.self_training import SelfTrainingOptions
 from sidelight.objective.candidates import Margins
@@ -114,6 +116,18 @@ class Contrastive(Recipe):
     neighbours: str
     copies: int
     start: float
+
+
+@dataclass(frozen=True, slots=True)
+class Generative(Recipe):
+    """`hmm`, `em`, `hard_em` and `unified_em`."""
+
+    options: EmOptions
+    smoothing: HmmSmoothing
+    rare: int = 0  # words seen at most so often count as unknown
+    start: str | None = None  # where EM begins: a name of `generative.hmm_starts`; None is gold, or uniform without any
+    noise: float = 0.1  # of uniform
+    beta: float | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,6 +13,7 @@ from sidelight.features import FeatureSet
 from sidelight.recipe_kinds import (
     AllLabelings,
     CandidateMargins,
+    Generative,
     LatentMargins,
     LogLinear,
     Picked,
@@ -22,7 +23,13 @@ from sidelight.recipe_kinds import (
 from sidelight.recipes import recipe_of
 
 DEFAULT_PRICES: dict[str, float] = {"gold": 1.0, "partial": 1.0, "candidates": 1.0, "companion": 1.0, "unlabeled": 0.1}
-SECOND_ORDER = (LatentMargins, CandidateMargins, Picked, AllLabelings)  # recipes that learn second-order weights
+SECOND_ORDER = (
+    LatentMargins,
+    CandidateMargins,
+    Picked,
+    AllLabelings,
+    Generative,
+)  # recipes that learn second-order weights
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,4 +119,6 @@ def _takes_states(recipe: Recipe) -> bool:
     """Whether a learner completes the states of labels; the others must know all of a target."""
     if isinstance(recipe, LatentMargins):
         return not recipe.gold_only and not isinstance(recipe, SelfTraining)
+    if isinstance(recipe, Generative):
+        return recipe.options.iterations > 0
     return isinstance(recipe, CandidateMargins) or (isinstance(recipe, LogLinear) and not recipe.gold_only)

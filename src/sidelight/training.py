@@ -13,7 +13,7 @@ from sidelight.checkpoint import fingerprint, load_checkpoint, save_checkpoint
 from sidelight.data.checks import trouble
 from sidelight.errors import DataError
 from sidelight.evidence import Evidence
-from sidelight.features import Extractor, extractor_of, features_for
+from sidelight.features import Extractor, Templates, emissions, extractor_of, features_for
 from sidelight.features.attributes import Attributes
 from sidelight.features.inputs import MatrixSequence
 from sidelight.features.layout import Layout
@@ -24,6 +24,7 @@ from sidelight.making import (
     candidates,
     contrastive,
     convex,
+    hmm,
     likelihood,
     margin,
     naive_bayes,
@@ -40,6 +41,7 @@ from sidelight.recipe_kinds import (
     CandidateMargins,
     Contrastive,
     ConvexMargins,
+    Generative,
     LatentMargins,
     LogLinear,
     NaiveBayes,
@@ -155,6 +157,8 @@ class Training:
             features = Attributes()
         if features is None:
             features = features_for(xs[0])
+            if isinstance(self.settings.recipe, Generative) and isinstance(features, Templates):
+                features = emissions()
         return extractor_of(features)
 
     def _labels(self, evidence: Sequence[Evidence], before: Model | None) -> LabelSet:
@@ -221,6 +225,8 @@ class Training:
             return contrastive.make(given, recipe)
         if isinstance(recipe, LogLinear):
             return likelihood.make(given, recipe)
+        if isinstance(recipe, Generative):
+            return hmm.make(given, recipe)
         if isinstance(recipe, LatentMargins):
             if recipe.gold_only:
                 given.only(("gold",))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 import math
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from itertools import product
 from pathlib import Path
 from typing import Any, get_args, get_type_hints
@@ -13,7 +14,7 @@ from sidelight import features as sets
 from sidelight.errors import DataError
 from sidelight.evidence import Evidence
 from sidelight.features import FeatureSet
-from sidelight.recipe_kinds import Recipe
+from sidelight.recipe_kinds import Generative, Recipe
 from sidelight.recipes import LEARNERS
 
 READY: dict[str, Callable[..., FeatureSet]] = {
@@ -22,13 +23,21 @@ READY: dict[str, Callable[..., FeatureSet]] = {
     "spelling": sets.spelling,
     "chunking": sets.chunking,
     "attributes": sets.attributes,
+    "emissions": sets.emissions,
+    "emissions_lower": partial(sets.emissions, True),
 }
 
 
 def choose_features(
-    evidence: Sequence[Evidence], *, name: str | None, template: Path | None, min_count: int, hash_bits: int | None
+    evidence: Sequence[Evidence],
+    *,
+    name: str | None,
+    template: Path | None,
+    min_count: int,
+    hash_bits: int | None,
+    learner: Recipe,
 ) -> FeatureSet:
-    """The features asked for; with nothing asked, those that suit the first input."""
+    """The features asked for; with nothing asked, those that suit the first input and the learner."""
     x = evidence[0].x
     named = isinstance(x, Mapping) or isinstance(x[0], Mapping)  # the tokens bring their attributes
     if template is not None and name is not None:
@@ -39,7 +48,8 @@ def choose_features(
         raise _told("tokens by attributes, where templates look at words", evidence[0], "use --features attributes")
     if template is not None:
         return sets.read_templates(template, min_count=min_count, hash_bits=hash_bits)
-    name = name or ("attributes" if named else "window")
+    usual = "emissions" if isinstance(learner, Generative) else "window"
+    name = name or ("attributes" if named else usual)
     if name == "attributes":
         if hash_bits is not None:
             raise ValueError("--hash-bits goes with templates; leave it out for attributes")

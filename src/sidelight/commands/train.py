@@ -40,7 +40,8 @@ def command(
         str | None,
         typer.Option(
             metavar="|".join(settings.READY),
-            help="A ready set of features; by default window for columns and attributes where tokens bring their own.",
+            help="A ready set of features; by default window for columns (for an HMM emissions), and attributes where "
+            "tokens bring their own.",
             rich_help_panel=FEATURES,
         ),
     ] = None,
@@ -186,7 +187,12 @@ def command(
         with Progress(quiet=quiet) as progress:
             evidence = EvidenceFiles(kinds, shuffle_good, format, label_column, seed).read(progress.say)
             parameters["features"] = settings.choose_features(
-                evidence, name=features, template=template, min_count=min_count, hash_bits=hash_bits
+                evidence,
+                name=features,
+                template=template,
+                min_count=min_count,
+                hash_bits=hash_bits,
+                learner=parameters["learner"],
             )
             trials = Trials(evidence, parameters, progress)
             progress.say("finding features")

@@ -10,7 +10,7 @@ from sidelight.features.extractor import Extractor, restore
 from sidelight.features.hashing import HashingExtractor
 from sidelight.features.inputs import Matrix, MatrixSequence, WithDense
 from sidelight.features.matrices import Given, MatrixExtractor
-from sidelight.features.ready import chunking, spelling, window, words
+from sidelight.features.ready import chunking, emissions, spelling, window, words
 from sidelight.features.templates import Templates, parse_templates, read_templates
 from sidelight.features.vocabulary import TemplateExtractor
 
@@ -27,6 +27,7 @@ __all__ = [
     "WithDense",
     "attributes",
     "chunking",
+    "emissions",
     "extractor_of",
     "features_for",
     "parse_templates",

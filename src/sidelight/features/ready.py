@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from sidelight.features.templates import Templates, parse_templates
 
 
@@ -13,6 +15,28 @@ def words(before: int = 0, *, min_count: int = 1, hash_bits: int | None = None) 
     """
     lines = [f"U{1 + back:02}:%x[{-back},0]" for back in range(before + 1)]
     return parse_templates("\n".join(["U00:bias", *lines, "B"]), min_count=min_count, hash_bits=hash_bits)
+
+
+def emissions(
+    lower: bool = False, *, classes: str | None = None, min_count: int = 1, hash_bits: int | None = None
+) -> Templates:
+    """What an HMM emits: a constant, perhaps a class of the word, and the word itself, `lower`-cased if asked.
+
+    `classes` are those of unknown words: "shape", "signature", or "ending1" to "ending9" (the last letters). Of a
+    lower-cased word only the ending is known. See `generative.emissions`, and `rare` of `recipes.hmm`.
+
+    >>> [template.text for template in emissions(True, classes="ending2").templates]
+    ['U00:bias', 'U01:class={}', 'U02:{}']
+    """
+    if classes is not None and not re.fullmatch("shape|signature|ending[1-9]", classes):
+        raise ValueError(f"classes is {classes!r}; give 'shape', 'signature', or an ending such as 'ending2'")
+    if classes is not None and lower and not classes.startswith("ending"):
+        raise ValueError(f"lower-cased words have no {classes}; give an ending such as 'ending2'")
+    if classes is not None and min_count > 1:
+        raise ValueError("min_count would leave classes out; use rare of the learner instead")
+    word = "%lower[0,0]" if lower else "%x[0,0]"
+    lines = ["U00:bias", *([] if classes is None else [f"U01:class=%{classes}[0,0]"]), f"U02:{word}", "B"]
+    return parse_templates("\n".join(lines), min_count=min_count, hash_bits=hash_bits)
 
 
 def window(size: int = 2, *, min_count: int = 1, hash_bits: int | None = None) -> Templates:

@@ -20,23 +20,34 @@ def _shape(text: str) -> str:
     return re.sub(r"(.)\1+", r"\1", kinds)
 
 
+def _signature(text: str) -> str:
+    """What spelling says of an unknown word: how it begins, a digit, a hyphen, and its last two letters."""
+    begins = "X" if text[:1].isupper() else "x" if text[:1].isalpha() else "0" if text[:1].isdigit() else "."
+    marks = ("0" if any(c.isdigit() for c in text) else "") + ("-" if "-" in text else "")
+    ending = text[-2:].lower() if len(text) > 3 and text[-2:].isalpha() else ""
+    return f"{begins}{marks}/{ending}"
+
+
 _NAMED: dict[str, Transform] = {
     "x": lambda text: text,
     "lower": str.lower,
     "shape": _shape,
+    "signature": _signature,
     "capitalized": _flag(lambda text: text[:1].isupper()),
     "hyphen": _flag(lambda text: "-" in text),
     "digit": _flag(lambda text: any(c.isdigit() for c in text)),
     "number": _flag(str.isdigit),
     "punctuation": _flag(lambda text: bool(text) and not any(c.isalnum() for c in text)),
 }
-_SIZED = re.compile(r"(prefix|suffix)([1-9])")
+_SIZED = re.compile(r"(prefix|suffix|ending)([1-9])")
 
 
 def transform(name: str) -> Transform:
-    """The transform of this name: x, lower, shape, capitalized, hyphen, digit, number, punctuation, prefixN, suffixN.
+    """The transform of this name: x, lower, shape, signature, capitalized, hyphen, digit, number, punctuation, prefixN,
+    suffixN, endingN.
 
-    A prefix or suffix is absent from words that are shorter than it.
+    A prefix or suffix is absent from words that are shorter than it; an ending is lower-cased, and the whole of a
+    shorter word.
 
     >>> transform("suffix3")("lighting"), transform("suffix3")("on"), transform("shape")("McGraw-12")
     ('ing', None, 'XxXx-0')
@@ -45,9 +56,11 @@ def transform(name: str) -> Transform:
         return _NAMED[name]
     sized = _SIZED.fullmatch(name)
     if sized is None:
-        known = ", ".join([*_NAMED, "prefix1…9", "suffix1…9"])
+        known = ", ".join([*_NAMED, "prefix1…9", "suffix1…9", "ending1…9"])
         raise DataError(f"unknown macro %{name}", remedy=f"use one of {known}")
     count = int(sized[2])
+    if sized[1] == "ending":
+        return lambda text: text[-count:].lower()
     if sized[1] == "prefix":
         return lambda text: text[:count] if len(text) >= count else None
     return lambda text: text[-count:] if len(text) >= count else None

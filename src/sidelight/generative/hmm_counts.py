@@ -25,11 +25,23 @@ class HmmSmoothing:
     transition: Smoothing  # of starts and stops as well
     ends: bool = False  # whether P(stop | l) is modelled
     reserve: float = 0.0  # the share of unknown words, the same for every label; 0: they are smoothed like others
+    vocabulary: int = 0  # how many words there are thought to be; those not seen are unknown words
 
     @property
     def maximises(self) -> bool:
         """Whether EM with it has an objective that never falls."""
         return self.emission.maximises and self.transition.maximises
+
+    def sizes(self, n_words: int, symbols: int) -> Floats:
+        """How many words each symbol stands for: the V words for themselves, the unknown ones for all others. # [S]
+
+        >>> HmmSmoothing(Smoothing(), Smoothing(), vocabulary=10).sizes(2, 3).tolist()
+        [1.0, 1.0, 8.0]
+        """
+        unknown = symbols - n_words
+        sizes = np.ones(symbols)
+        sizes[n_words:] = max(self.vocabulary - n_words, unknown) / unknown
+        return sizes
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,12 +109,9 @@ def estimate(counts: HmmCounts, smoothing: HmmSmoothing, *, n_words: int) -> Hmm
 
 def _emission(counts: Floats, smoothing: HmmSmoothing, n_words: int) -> Floats:
     if not smoothing.reserve:
-        return smoothed(counts, smoothing.emission, axis=0)
-    parts = (
-        smoothed(counts[:n_words], smoothing.emission, axis=0),
-        smoothed(counts[n_words:], smoothing.emission, axis=0),
-    )
-    return np.concatenate([parts[0] * (1.0 - smoothing.reserve), parts[1] * smoothing.reserve])
+        return smoothed(counts, smoothing.emission, axis=0, sizes=smoothing.sizes(n_words, len(counts)))
+    known, unknown = (smoothed(part, smoothing.emission, axis=0) for part in (counts[:n_words], counts[n_words:]))
+    return np.concatenate([known * (1.0 - smoothing.reserve), unknown * smoothing.reserve])
 
 
 def log_likelihood(counts: HmmCounts, hmm: Hmm) -> float:
@@ -119,19 +128,22 @@ def log_likelihood(counts: HmmCounts, hmm: Hmm) -> float:
 
 
 def log_prior(hmm: Hmm, smoothing: HmmSmoothing, *, n_words: int) -> float:
-    """α Σ log p where smoothing is a prior, without its constants; 0 for other kinds."""
-    rows = [(hmm.start, hmm.n_labels), (hmm.transition, hmm.n_labels)]
+    """Σ α log p where smoothing is a prior, without its constants; 0 for other kinds."""
+    moves = [hmm.start, hmm.transition]
     if hmm.second is not None:
-        rows.append((hmm.second, hmm.n_labels))
+        moves.append(hmm.second)
     if hmm.stop is not None:
-        rows.append((np.stack([hmm.stop, 1.0 - hmm.stop]), 2))
-    total = sum(_prior(part, smoothing.transition.prior(outcomes)) for part, outcomes in rows)
+        moves.append(np.stack([hmm.stop, 1.0 - hmm.stop], axis=1))
+    total = sum(_prior(part, smoothing.transition.prior(np.ones(part.shape[-1]))) for part in moves)
+    words = hmm.emission.T  # [L, S]
     if not smoothing.reserve:
-        return total + _prior(hmm.emission, smoothing.emission.prior(len(hmm.emission)))
-    for part in (hmm.emission[:n_words], hmm.emission[n_words:]):
-        total += _prior(part, smoothing.emission.prior(max(len(part), 1)))
+        sizes = smoothing.sizes(n_words, len(hmm.emission))
+        return total + _prior(words, smoothing.emission.prior(sizes))
+    for part in (words[:, :n_words], words[:, n_words:]):
+        total += _prior(part, smoothing.emission.prior(np.ones(part.shape[1])))
     return total
 
 
-def _prior(probabilities: Floats, alpha: float) -> float:
-    return alpha * float(np.sum(np.log(probabilities))) if alpha > 0.0 else 0.0
+def _prior(probabilities: Floats, alpha: Floats) -> float:
+    """Σ alpha · log p, the last axis being that of the outcomes."""
+    return float(np.sum(np.log(probabilities) @ alpha)) if np.any(alpha > 0.0) else 0.0

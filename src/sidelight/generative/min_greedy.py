@@ -6,11 +6,11 @@ tokens where the first may be k and the second l.
 1. Until every token (of a sequence of two or more) is covered, take the pair that covers the most tokens that are not:
    the greedy answer to a set cover problem.
 2. What was taken need not contain a path through a sequence. Until it does for all of them, look in every broken
-   sequence at the first place that no path of taken pairs gets over, and take the pair that mends the most of them: first
-   those after which the rest of the sequence is there already.
+   sequence at the first place that no path of taken pairs gets over, and take the pair that mends the most of them:
+   first those after which the rest of the sequence is there already.
 
-Among equals the pair that is expected more often wins (`weights`; Garrette and Baldridge 2012 weigh pairs likewise), and
-then the first one.
+Among equals the pair that is expected more often wins (`weights`; Garrette and Baldridge 2012 weigh pairs likewise),
+and then the first one.
 """
 
 from __future__ import annotations

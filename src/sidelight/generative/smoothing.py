@@ -9,8 +9,10 @@ With n_k the count of outcome k of K, N their sum, and T = Σ min(1, n_k) the nu
     unigram        (1 − λ) n_k / N + λ P(k), with P(k) from the counts of all conditions together
     witten_bell    (n_k + T P(k)) / (N + T)
 
-The first three maximise Σ n_k log p_k + α Σ log p_k with α = 0, a, m / K: a Dirichlet prior (`prior`), so EM with them
-has an objective that never falls. Witten and Bell 1991; Chen and Goodman 1998 compare.
+An outcome may stand for several (the unknown word for all words not seen): then K counts those, and 1, a or 1 / K above
+is multiplied by how many it stands for (`sizes`). The first three maximise Σ n_k log p_k + Σ α_k log p_k with α_k = 0,
+a, m / K: a Dirichlet prior (`prior`), so EM with them has an objective that never falls. Witten and Bell 1991; Chen and
+Goodman 1998 compare.
 """
 
 from __future__ import annotations
@@ -49,11 +51,11 @@ class Smoothing:
             raise ValueError(f"the amount of smoothing is {amount}; the share of {kind} is at most 1")
         return cls(cast(Kind, kind), float(amount))
 
-    def prior(self, outcomes: int) -> float:
-        """α where the probabilities maximise a posterior, 0 for other kinds."""
+    def prior(self, sizes: Floats) -> Floats:
+        """α where the probabilities maximise a posterior, 0 for other kinds; sizes and priors are [K]."""
         if self.kind == "additive":
-            return self.amount
-        return self.amount / outcomes if self.kind == "mass" else 0.0
+            return self.amount * sizes
+        return sizes * (self.amount / sizes.sum() if self.kind == "mass" else 0.0)
 
     @property
     def maximises(self) -> bool:
@@ -61,27 +63,37 @@ class Smoothing:
         return self.kind in ("none", "additive", "mass")
 
 
-def smoothed(counts: Floats, smoothing: Smoothing, *, axis: int, lower: Floats | None = None) -> Floats:
+def smoothed(
+    counts: Floats,
+    smoothing: Smoothing,
+    *,
+    axis: int,
+    sizes: Floats | None = None,
+    lower: Floats | None = None,
+) -> Floats:
     """Probabilities that sum to one along the axis of the outcomes; where nothing at all is known, all the same.
 
-    `lower` are the P(k) of unigram and witten_bell, if they are not to be made from the counts of all conditions.
+    `sizes` [K] say how many outcomes each stands for; `lower` are the P(k) of unigram and witten_bell, if they are not
+    to be made from the counts of all conditions.
 
     >>> smoothed(np.array([[3.0, 1.0], [0.0, 0.0]]), Smoothing("additive", 1.0), axis=1).round(2).tolist()
     [[0.67, 0.33], [0.5, 0.5]]
     """
-    outcomes = counts.shape[axis]
+    shape = [1] * counts.ndim
+    shape[axis] = counts.shape[axis]
+    each = np.ones(shape) if sizes is None else sizes.reshape(shape)
     total = counts.sum(axis=axis, keepdims=True)
-    if smoothing.kind in ("none", "additive", "mass"):
-        alpha = smoothing.prior(outcomes)
-        whole = total + alpha * outcomes
-        found = (counts + alpha) / np.where(whole > 0.0, whole, 1.0)
+    if smoothing.maximises:
+        prior = smoothing.prior(each)
+        whole = total + prior.sum()
+        found = (counts + prior if smoothing.amount else counts) / np.where(whole > 0.0, whole, 1.0)
         if not np.all(whole > 0.0):
-            found = np.where(whole > 0.0, found, 1.0 / outcomes)
+            found = np.where(whole > 0.0, found, each / each.sum())
         found[found < TRACE] = 0.0
         return np.asarray(found)
-    other: Floats | float = 1.0 / outcomes
+    other = each / each.sum()
     if smoothing.kind != "uniform":
-        other = _pooled(counts, axis) if lower is None else lower
+        other = _pooled(counts, axis, other) if lower is None else lower
     if smoothing.kind == "witten_bell":
         types = np.minimum(counts, 1.0).sum(axis=axis, keepdims=True)
         weight = np.where(total > 0.0, types / np.where(total > 0.0, total + types, 1.0), 1.0)
@@ -90,11 +102,11 @@ def smoothed(counts: Floats, smoothing: Smoothing, *, axis: int, lower: Floats |
     return np.asarray((1.0 - weight) * counts / np.where(total > 0.0, total, 1.0) + weight * other)
 
 
-def _pooled(counts: Floats, axis: int) -> Floats:
+def _pooled(counts: Floats, axis: int, uniform: Floats) -> Floats:
     """The outcomes of all conditions together, themselves smoothed by their number. # 1 in all other axes"""
     others = tuple(k for k in range(counts.ndim) if k != axis % counts.ndim)
     pooled = counts.sum(axis=others, keepdims=True)
-    types, outcomes = np.minimum(pooled, 1.0).sum(), pooled.size
+    types = np.minimum(pooled, 1.0).sum()
     if types == 0.0:
-        return np.full(pooled.shape, 1.0 / outcomes)
-    return np.asarray((pooled + types / outcomes) / (pooled.sum() + types))
+        return uniform
+    return np.asarray((pooled + types * uniform) / (pooled.sum() + types))

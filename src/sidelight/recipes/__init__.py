@@ -8,9 +8,10 @@ need, whether a step size must be tuned, and how they stop.
 from __future__ import annotations
 
 from sidelight.recipe_kinds import Recipe
-from sidelight.recipes import candidates, likelihoods, margins
+from sidelight.recipes import candidates, generative, likelihoods, margins
 from sidelight.recipes.candidates import cl_svm, cllp, mms, naive
 from sidelight.recipes.entry import Entry
+from sidelight.recipes.generative import em, hard_em, hmm, unified_em
 from sidelight.recipes.likelihoods import contrastive, crf, naive_bayes, partial_crf, semi_crf
 from sidelight.recipes.margins import (
     jlis,
@@ -25,7 +26,7 @@ from sidelight.recipes.margins import (
     transductive_svm,
 )
 
-LEARNERS: dict[str, Entry] = {**margins.ENTRIES, **candidates.ENTRIES, **likelihoods.ENTRIES}
+LEARNERS: dict[str, Entry] = {**margins.ENTRIES, **candidates.ENTRIES, **likelihoods.ENTRIES, **generative.ENTRIES}
 
 
 def table() -> list[str]:
@@ -61,6 +62,9 @@ __all__ = [
     "cllp",
     "contrastive",
     "crf",
+    "em",
+    "hard_em",
+    "hmm",
     "jlis",
     "latent_svm",
     "mira",
@@ -78,4 +82,5 @@ __all__ = [
     "structural_svm",
     "table",
     "transductive_svm",
+    "unified_em",
 ]
