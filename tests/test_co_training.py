@@ -185,7 +185,7 @@ def test_parameters_and_clone():
     assert (other.second.loss, other.first.loss, other.patience, other.share) == ("hinge", "squared_hinge", 2, 0.3)
     assert "share=0.3" in repr(other)
     assert "measure" not in repr(other)
-    with pytest.raises(ValueError, match="unknown parameter 'thrid__loss'"):
+    with pytest.raises(ValueError, match="unknown parameter 'thrid'"):
         both.set_params(thrid__loss="hinge")
     with pytest.raises(NotFitted, match="call fit first"):
         both.predict([])

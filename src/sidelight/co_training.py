@@ -13,7 +13,6 @@ rounds, or after `max_rounds`. The result is the pair of models that agreed most
 
 from __future__ import annotations
 
-import inspect
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
@@ -28,6 +27,7 @@ from sidelight.errors import DataError, NotFitted
 from sidelight.estimators import Classifier, Tagger
 from sidelight.evidence import Evidence, Gold, Unlabeled
 from sidelight.features.rows import LinearScores, scores
+from sidelight.manners import Estimator, accuracy, labelled
 from sidelight.model import Model
 from sidelight.objective.confidence import Measure, confidence
 from sidelight.objective.margin import ChainBatch
@@ -52,7 +52,7 @@ class CoRound:
     stopped: str | None = None  # why training ends, in the last round
 
 
-class CoTraining:
+class CoTraining(Estimator):
     """Two taggers, or two classifiers, with different features that label inputs for each other.
 
     Parameters:
@@ -151,48 +151,13 @@ class CoTraining:
 
     def score(self, xs: Any, y: Any = None, *, view: str | None = None) -> float:
         """Token accuracy between 0 and 1 (for classes: accuracy), of inputs and outputs or of the Gold in evidence."""
-        if y is None:
-            pieces = [piece for piece in xs if isinstance(piece, Gold)]
-            if not pieces:
-                raise DataError("nothing to score", remedy="give outputs, or evidence with Gold")
-            xs, y = [piece.x for piece in pieces], [piece.y for piece in pieces]
-        right = total = 0
-        for guess, truth in zip(self.predict(xs, view=view), y):
-            pairs = list(zip(guess, truth)) if self._sequences else [(guess, truth)]
-            right += sum(a == b for a, b in pairs)
-            total += len(pairs)
-        return right / total if total else 0.0
+        xs, y = labelled(xs, y)
+        return accuracy(self.predict(xs, view=view), y, sequences=self._sequences)
 
     @property
     def classes_(self) -> list[Any]:
         """The labels in their order."""
         return list(self._fitted()[0].labels.names)
-
-    def get_params(self, deep: bool = True) -> dict[str, Any]:
-        """The constructor's parameters; if `deep` also those of the estimators, as `first__loss`."""
-        own = {name: getattr(self, name) for name in _parameters()}
-        if deep:
-            for name in ("first", "second"):
-                own |= {f"{name}__{key}": value for key, value in own[name].get_params().items()}
-        return own
-
-    def set_params(self, **params: Any) -> Self:
-        """Set parameters by name; `first__loss="hinge"` sets one of the first estimator."""
-        for name, value in params.items():
-            head, _, key = name.partition("__")
-            if head not in _parameters() or (key and head not in ("first", "second")):
-                raise ValueError(f"unknown parameter {name!r}; there are {', '.join(_parameters())}")
-            if key:
-                getattr(self, head).set_params(**{key: value})
-            else:
-                setattr(self, head, value)
-        return self
-
-    def __repr__(self) -> str:
-        signature = inspect.signature(CoTraining.__init__).parameters
-        params = self.get_params(deep=False).items()
-        given = [f"{k}={v!r}" for k, v in params if v is not signature[k].default]
-        return f"CoTraining({', '.join(given)})"
 
     def __sklearn_tags__(self) -> Any:
         return self.first.__sklearn_tags__()
@@ -334,10 +299,6 @@ def _decoded(model: Model, labels: Ids, starts: Ints) -> list[Any]:
         return names
     bounds = starts.tolist()
     return [names[a:b] for a, b in pairwise(bounds)]
-
-
-def _parameters() -> list[str]:
-    return [name for name in inspect.signature(CoTraining.__init__).parameters if name != "self"]
 
 
 __all__ = ["CoRound", "CoTraining"]

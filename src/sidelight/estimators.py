@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -16,6 +15,7 @@ from sidelight.errors import DataError, NotFitted
 from sidelight.evidence import Evidence, gold
 from sidelight.features import FeatureSet, Matrix
 from sidelight.features.rows import Rows
+from sidelight.manners import Estimator, accuracy, labelled
 from sidelight.model import Model, as_sequences
 from sidelight.recipe_kinds import Recipe
 from sidelight.records import Callback, Round
@@ -23,8 +23,8 @@ from sidelight.settings import DEFAULT_PRICES, Settings
 from sidelight.training import Training
 
 
-class _Estimator:
-    """What taggers and classifiers share. Parameters are kept as given and checked when `fit` begins."""
+class _Estimator(Estimator):
+    """What taggers and classifiers share."""
 
     _sequences = True
 
@@ -165,19 +165,8 @@ class _Estimator:
 
     def score(self, xs: Any, y: Any = None, sample_weight: Any = None) -> float:
         """Token accuracy between 0 and 1 (for classes: accuracy), of inputs and outputs or of the Gold in evidence."""
-        if y is None:
-            pieces = [piece for piece in xs if getattr(piece, "kind", "") == "gold"]
-            if not pieces:
-                raise DataError("nothing to score", remedy="give outputs, or evidence with Gold")
-            xs, y = [piece.x for piece in pieces], [piece.y for piece in pieces]
-        guesses = self.predict(xs)
-        weights = np.ones(len(guesses)) if sample_weight is None else np.asarray(sample_weight, dtype=float)
-        right = total = 0.0
-        for guess, truth, weight in zip(guesses, y, weights):
-            pairs = list(zip(guess, truth)) if self._sequences else [(guess, truth)]
-            right += weight * sum(a == b for a, b in pairs)
-            total += weight * len(pairs)
-        return right / total if total else 0.0
+        xs, y = labelled(xs, y)
+        return accuracy(self.predict(xs), y, sequences=self._sequences, sample_weight=sample_weight)
 
     def save(self, path: str | Path) -> None:
         """Write the model to a file."""
@@ -189,41 +178,6 @@ class _Estimator:
     def classes_(self) -> list[Any]:
         """The labels in their order."""
         return list(self._fitted().labels.classes)
-
-    def get_params(self, deep: bool = True) -> dict[str, Any]:
-        """The constructor's parameters, as scikit-learn asks for them."""
-        return {name: getattr(self, name) for name in self._parameters()}
-
-    def set_params(self, **params: Any) -> Self:
-        """Set parameters by name; `prices__gold=2.0` sets one price."""
-        known = self._parameters()
-        for name, value in params.items():
-            head, _, key = name.partition("__")
-            if head not in known:
-                raise ValueError(f"unknown parameter {head!r}; there are {', '.join(known)}")
-            if key:
-                setattr(self, head, {**(getattr(self, head) or {}), key: value})
-            else:
-                setattr(self, head, value)
-        return self
-
-    def __repr__(self) -> str:
-        signature = inspect.signature(_Estimator.__init__).parameters
-        given = [f"{k}={v!r}" for k, v in self.get_params().items() if v is not signature[k].default]
-        return f"{type(self).__name__}({', '.join(given)})"
-
-    def __sklearn_tags__(self) -> Any:
-        from sklearn.utils import InputTags, Tags, TargetTags
-
-        return Tags(
-            estimator_type=None,
-            target_tags=TargetTags(required=False),
-            input_tags=InputTags(two_d_array=False, sparse=True),
-        )
-
-    @classmethod
-    def _parameters(cls) -> list[str]:
-        return [name for name in inspect.signature(_Estimator.__init__).parameters if name != "self"]
 
     def _settings(self) -> Settings:
         return Settings(sequences=self._sequences, **self.get_params())

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Self
-
-import numpy as np
 
 from sidelight.arrays import Floats
 from sidelight.data.checks import check_evidence
@@ -15,6 +12,7 @@ from sidelight.errors import DataError, NotFitted
 from sidelight.evidence import Evidence, gold
 from sidelight.features import FeatureSet
 from sidelight.features.segment_sources import SegmentFeatures, SegmentFunction
+from sidelight.manners import Estimator, accuracy, labelled
 from sidelight.model import as_sequences
 from sidelight.records import Callback, Round
 from sidelight.segment_model import SegmentModel, load_segment_model, save_segment_model
@@ -22,7 +20,7 @@ from sidelight.segment_training import SegmentSettings, train_segmenter
 from sidelight.structures.segments import Span
 
 
-class SegmentTagger:
+class SegmentTagger(Estimator):
     """Cuts a sequence into labelled segments with a semi-Markov model (Sarawagi and Cohen 2004).
 
     A segmentation scores the features of its tokens and of its segments, and the transitions between the labels of
@@ -130,18 +128,8 @@ class SegmentTagger:
 
     def score(self, xs: Any, y: Any = None, sample_weight: Any = None) -> float:
         """Token accuracy between 0 and 1, of inputs and token labels or of the Gold in evidence."""
-        if y is None:
-            pieces = [piece for piece in xs if getattr(piece, "kind", "") == "gold"]
-            if not pieces:
-                raise DataError("nothing to score", remedy="give outputs, or evidence with Gold")
-            xs, y = [piece.x for piece in pieces], [piece.y for piece in pieces]
-        guesses = self.predict(xs)
-        weights = np.ones(len(guesses)) if sample_weight is None else np.asarray(sample_weight, dtype=float)
-        right = total = 0.0
-        for guess, truth, weight in zip(guesses, y, weights):
-            right += weight * sum(a == b for a, b in zip(guess, truth))
-            total += weight * len(guess)
-        return float(right / total) if total else 0.0
+        xs, y = labelled(xs, y)
+        return accuracy(self.predict(xs), y, sample_weight=sample_weight)
 
     def save(self, path: str | Path) -> None:
         """Write the model to a file."""
@@ -164,38 +152,6 @@ class SegmentTagger:
     def classes_(self) -> list[Any]:
         """The token labels in their order."""
         return list(self._fitted().scheme.tokens.names)
-
-    def get_params(self, deep: bool = True) -> dict[str, Any]:
-        """The constructor's parameters, as scikit-learn asks for them."""
-        return {name: getattr(self, name) for name in self._parameters()}
-
-    def set_params(self, **params: Any) -> Self:
-        """Set parameters by name; `prices__gold=2.0` sets one price."""
-        known = self._parameters()
-        for name, value in params.items():
-            head, _, key = name.partition("__")
-            if head not in known:
-                raise ValueError(f"unknown parameter {head!r}; there are {', '.join(known)}")
-            setattr(self, head, {**(getattr(self, head) or {}), key: value} if key else value)
-        return self
-
-    def __repr__(self) -> str:
-        signature = inspect.signature(type(self).__init__).parameters
-        given = [f"{k}={v!r}" for k, v in self.get_params().items() if v is not signature[k].default]
-        return f"{type(self).__name__}({', '.join(given)})"
-
-    def __sklearn_tags__(self) -> Any:
-        from sklearn.utils import InputTags, Tags, TargetTags
-
-        return Tags(
-            estimator_type=None,
-            target_tags=TargetTags(required=False),
-            input_tags=InputTags(two_d_array=False, sparse=True),
-        )
-
-    @classmethod
-    def _parameters(cls) -> list[str]:
-        return [name for name in inspect.signature(cls.__init__).parameters if name != "self"]
 
     def _fitted(self) -> SegmentModel:
         if not hasattr(self, "model_"):

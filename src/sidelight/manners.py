@@ -1,0 +1,85 @@
+"""What all estimators share of scikit-learn's manners: parameters by name, and accuracy on known outputs."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Sequence
+from typing import Any, Self
+
+import numpy as np
+
+from sidelight.errors import DataError
+
+
+class Estimator:
+    """Parameters are those of the constructor, kept as they were given and checked when `fit` begins."""
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """The constructor's parameters, as scikit-learn asks for them; if `deep` also those of estimators in them."""
+        own = {name: getattr(self, name) for name in self._parameters()}
+        if deep:
+            inner = [(name, value) for name, value in own.items() if isinstance(value, Estimator)]
+            own |= {f"{name}__{key}": value for name, one in inner for key, value in one.get_params().items()}
+        return own
+
+    def set_params(self, **params: Any) -> Self:
+        """Set parameters by name; `prices__gold=2.0` sets one price, `first__loss="hinge"` one of an estimator."""
+        known = self._parameters()
+        for name, value in params.items():
+            head, _, key = name.partition("__")
+            if head not in known:
+                raise ValueError(f"unknown parameter {head!r}; there are {', '.join(known)}")
+            inner = getattr(self, head)
+            if not key:
+                setattr(self, head, value)
+            elif isinstance(inner, Estimator):
+                inner.set_params(**{key: value})
+            else:
+                setattr(self, head, {**(inner or {}), key: value})
+        return self
+
+    def __repr__(self) -> str:
+        signature = inspect.signature(type(self).__init__).parameters
+        own = self.get_params(deep=False).items()
+        given = [f"{name}={value!r}" for name, value in own if value is not signature[name].default]
+        return f"{type(self).__name__}({', '.join(given)})"
+
+    def __sklearn_tags__(self) -> Any:
+        from sklearn.utils import InputTags, Tags, TargetTags
+
+        return Tags(
+            estimator_type=None,
+            target_tags=TargetTags(required=False),
+            input_tags=InputTags(two_d_array=False, sparse=True),
+        )
+
+    @classmethod
+    def _parameters(cls) -> list[str]:
+        return [name for name in inspect.signature(cls.__init__).parameters if name != "self"]
+
+
+def labelled(xs: Any, y: Any) -> tuple[Any, Sequence[Any]]:
+    """Inputs and outputs as given, or those of the Gold in evidence."""
+    if y is not None:
+        return xs, y
+    pieces = [piece for piece in xs if getattr(piece, "kind", "") == "gold"]
+    if not pieces:
+        raise DataError("nothing to score", remedy="give outputs, or evidence with Gold")
+    return [piece.x for piece in pieces], [piece.y for piece in pieces]
+
+
+def accuracy(
+    guesses: Sequence[Any], right: Sequence[Any], *, sequences: bool = True, sample_weight: Any = None
+) -> float:
+    """The share of tokens (for classes: of inputs) that are right, between 0 and 1.
+
+    >>> accuracy([["a", "b"], ["a"]], [["a", "a"], ["a"]]), accuracy(["x"], ["y"], sequences=False)
+    (0.6666666666666666, 0.0)
+    """
+    weights = np.ones(len(guesses)) if sample_weight is None else np.asarray(sample_weight, dtype=float)
+    hits = total = 0.0
+    for guess, truth, weight in zip(guesses, right, weights):
+        pairs = list(zip(guess, truth)) if sequences else [(guess, truth)]
+        hits += weight * sum(a == b for a, b in pairs)
+        total += weight * len(pairs)
+    return float(hits / total) if total else 0.0
