@@ -1,0 +1,144 @@
+"""A* over (token, label, states of counters): the node whose prefix plus best completion is worth most comes next.
+
+The completion without counters never underestimates what is left (penalties are not negative), and never rises along a
+path, so the first whole output that comes out of the heap is the best one. Nodes with the same token, labels and states
+are one node.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from sidelight.arrays import Floats, Ids, Ints
+from sidelight.inference.frontier_kernels import FOUND, NONE, TOO_MANY, follow, place_of, unpack
+from sidelight.kernels import kernel
+
+
+@kernel
+def _before(a: int, b: int, reach: Floats, keys: Ints) -> bool:
+    """Whether node a comes out of the heap before node b; of equal ones the longer prefix, whose key is larger."""
+    return bool(reach[a] > reach[b] or (reach[a] == reach[b] and keys[a] > keys[b]))
+
+
+@kernel
+def _push(heap: Ints, count: int, node: int, reach: Floats, keys: Ints) -> None:
+    i = count
+    heap[i] = node
+    while i > 0:
+        parent = (i - 1) // 2
+        if not _before(heap[i], heap[parent], reach, keys):
+            break
+        heap[i], heap[parent] = heap[parent], heap[i]
+        i = parent
+
+
+@kernel
+def _pop(heap: Ints, count: int, reach: Floats, keys: Ints) -> int:
+    top = heap[0]
+    heap[0] = heap[count - 1]
+    i = 0
+    while True:
+        child = 2 * i + 1
+        if child >= count - 1:
+            break
+        if child + 1 < count - 1 and _before(heap[child + 1], heap[child], reach, keys):
+            child += 1
+        if not _before(heap[child], heap[i], reach, keys):
+            break
+        heap[i], heap[child] = heap[child], heap[i]
+        i = child
+    return int(top)
+
+
+@kernel
+def a_star(
+    tokens: Floats,
+    edges: Floats,
+    triple: Floats,
+    future: Floats,
+    ids: Ids,
+    members: Ids,
+    following: Ids,
+    degrees: Ids,
+    sizes: Ints,
+    prices: Floats,
+    most_codes: int,  # more than any code
+    most_nodes: int,
+    labels: Ids,  # out [T]
+) -> tuple[int, float, float, int]:
+    """(what came of it, value of the best path, bound on every path, nodes)."""
+    length, size = tokens.shape
+    pairs = triple.shape[0]
+    keys = np.empty(most_nodes, np.int64)
+    values = np.empty(most_nodes)
+    reach = np.empty(most_nodes)
+    back = np.empty(most_nodes, np.int64)
+    heap = np.empty(most_nodes, np.int64)
+    capacity = 1024
+    while capacity < 2 * most_nodes:
+        capacity *= 2
+    table = np.full(capacity, -1, np.int32)
+    digits = np.zeros(sizes.shape[0], np.int64)
+    count = 0
+    waiting = 0
+    node = -1
+    t = -1
+    label, before, code, value = 0, 0, 0, 0.0
+    while True:
+        if node >= 0 or t >= 0:
+            if waiting == 0:
+                return NONE, -np.inf, -np.inf, count
+            node = _pop(heap, waiting, reach, keys)
+            waiting -= 1
+            key = keys[node]
+            label = key % size
+            key //= size
+            before = key % pairs
+            key //= pairs
+            code = key % most_codes
+            t = key // most_codes
+            value = values[node]
+            if t == length - 1:
+                break
+        t += 1
+        unpack(code, sizes, t, digits)
+        own = label if pairs > 1 and t > 0 else 0
+        for after in range(size):
+            worth = value + tokens[t, after]
+            if t > 0:
+                worth += edges[t, label, after]
+                if t > 1 and pairs > 1:
+                    worth += triple[before, label, after]
+            if worth == -np.inf:
+                continue
+            new, cost = follow(t, digits, members[t, ids[t, label, after]], following, degrees, sizes, prices)
+            worth -= cost
+            total = worth + future[t, own, after]
+            if total == -np.inf:
+                continue
+            key = ((t * most_codes + new) * pairs + own) * size + after
+            place = place_of(key, keys, table, 0)
+            if table[place] >= 0:
+                old = table[place]
+                if worth <= values[old]:
+                    continue
+                # a better way to an older node: it gets a new number, and the old one comes out of the heap in vain
+            if count == most_nodes:
+                top = total
+                for i in range(waiting):
+                    top = max(top, reach[heap[i]])
+                return TOO_MANY, -np.inf, top, count
+            keys[count] = key
+            values[count] = worth
+            reach[count] = total
+            back[count] = node
+            table[place] = count
+            _push(heap, waiting, count, reach, keys)
+            waiting += 1
+            count += 1
+    found = value
+    while node >= 0:
+        labels[t] = keys[node] % size
+        node = back[node]
+        t -= 1
+    return FOUND, found, found, count

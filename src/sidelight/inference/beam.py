@@ -1,0 +1,42 @@
+"""Beam search: the best `width` prefixes of each length, with the violations that no completion can avoid charged.
+
+With a look-ahead, prefixes are ranked by their value plus that of their best completion without counters, which also
+bounds what was given up: an output that is worth as much is proved the best.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+from sidelight.errors import Intractable
+from sidelight.inference.frontier import WIDTH, beam_over, slack
+from sidelight.inference.lattice import lattice
+from sidelight.inference.legal import no_output
+from sidelight.inference.problem import ChainProblem, Solution
+
+
+def beam(
+    problem: ChainProblem,
+    *,
+    names: Sequence[str] = (),
+    width: int = WIDTH,
+    look_ahead: bool = True,
+) -> Solution:
+    """A good output; `exact` only where that is proved.
+
+    Raises `Infeasible` where no output obeys the hard clauses, and `Intractable` where the beam ran into a dead end.
+    """
+    if width < 1:
+        raise ValueError(f"a beam is at least 1 wide, not {width}")
+    chain = lattice(problem, names=names)
+    reached, bound = beam_over(chain, chain.take(chain.counters), width=width, look_ahead=look_ahead)
+    if reached.labels is None:
+        if reached.lost == -math.inf:
+            raise no_output(problem, names)
+        raise Intractable(
+            f"a beam of {width} found no output that obeys the hard rules; widen it, or use another method"
+        )
+    exact = reached.value >= bound - slack(bound)
+    labels = tuple(reached.labels.tolist())
+    return Solution(labels, reached.value, bound, exact, "beam search", len(chain.pieces), reached.nodes)

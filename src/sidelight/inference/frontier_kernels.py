@@ -1,0 +1,189 @@
+"""Viterbi over (label, states of counters), one token after another, over the combinations that can be reached.
+
+A node of token t is a label (for second order the label before it too) and the states of all counters, packed into one
+number: the code Σ_m state_m Π_{n<m} size_n(t). Nodes with the same key are merged, so a layer holds the best prefix of
+each. A node whose prefix and best completion (without counters) cannot reach `floor` is dropped without loss. Where a
+layer has more than `width` nodes the best by prefix plus completion are kept; the best of the others bounds what may
+have been lost.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from sidelight.arrays import Floats, Ids, Ints
+from sidelight.kernels import GOLDEN, inline_kernel, kernel, mix
+
+FOUND, NONE, TOO_MANY = 0, 1, 2
+
+
+@inline_kernel
+def unpack(code: int, sizes: Ints, t: int, digits: Ints) -> None:
+    """The states of the counters before token t."""
+    for m in range(sizes.shape[0]):
+        size = sizes[m, t]
+        digits[m] = code % size
+        code //= size
+
+
+@inline_kernel
+def follow(
+    t: int, digits: Ints, members: Ids, following: Ids, degrees: Ids, sizes: Ints, prices: Floats
+) -> tuple[int, float]:
+    """The code after token t for a class of pairs of labels, and what it costs."""
+    code = 0
+    stride = 1
+    cost = 0.0
+    for m in range(sizes.shape[0]):
+        c = members[m]
+        code += stride * following[m, t, digits[m], c]
+        stride *= sizes[m, t + 1]
+        degree = degrees[m, t, digits[m], c]
+        if degree > 0:
+            cost += degree * prices[m]
+    return code, cost
+
+
+@kernel
+def _longer_ints(old: Ints) -> Ints:
+    new = np.empty(2 * old.shape[0], np.int64)
+    new[: old.shape[0]] = old
+    return new
+
+
+@kernel
+def _longer_floats(old: Floats) -> Floats:
+    new = np.empty(2 * old.shape[0])
+    new[: old.shape[0]] = old
+    return new
+
+
+@kernel
+def place_of(key: int, keys: Ints, table: Ids, base: int) -> int:
+    """Where a key is, or would be put, in a table of nodes."""
+    mask = np.uint64(table.shape[0] - 1)
+    place = np.int64(mix(np.uint64(key) + GOLDEN) & mask)
+    while table[place] >= 0 and keys[base + table[place]] != key:
+        place = (place + 1) & np.int64(mask)
+    return int(place)
+
+
+@kernel
+def _rehash(keys: Ints, base: int, count: int, capacity: int) -> Ids:
+    table = np.full(capacity, -1, np.int32)
+    for i in range(count):
+        table[place_of(keys[base + i], keys, table, base)] = i
+    return table
+
+
+@kernel
+def frontier(
+    tokens: Floats,
+    edges: Floats,
+    triple: Floats,
+    future: Floats,  # [T, P, L] the best completions
+    ids: Ids,  # [T, L, L] joint classes
+    members: Ids,  # [T, K, M]
+    following: Ids,  # [M, T, N, C]
+    degrees: Ids,  # [M, T, N, C]
+    sizes: Ints,  # [M, T + 1]
+    prices: Floats,  # [M]
+    floor: float,
+    width: int,
+    most_nodes: int,
+    labels: Ids,  # out [T]
+) -> tuple[int, float, float, int]:
+    """(what came of it, value of the best path, the best that was given up, nodes)."""
+    length, size = tokens.shape
+    pairs = triple.shape[0]
+    machines = sizes.shape[0]
+    keys = np.empty(1024, np.int64)
+    values = np.empty(1024)
+    back = np.empty(1024, np.int64)
+    starts = np.zeros(length + 1, np.int64)
+    table = np.full(512, -1, np.int32)
+    digits = np.zeros(machines, np.int64)
+    known = np.full(members.shape[1], -1, np.int64)
+    codes = np.zeros(members.shape[1], np.int64)
+    costs = np.zeros(members.shape[1])
+    lost = -np.inf
+    made = 0
+    for t in range(length):
+        base = starts[t]
+        count = 0
+        table[:] = -1
+        for i in range(starts[t - 1] if t > 0 else -1, base if t > 0 else 0):
+            if t > 0:
+                key = keys[i]
+                label = key % size
+                key //= size
+                before = key % pairs
+                code = key // pairs
+                value = values[i]
+            else:
+                label, before, code, value = 0, 0, 0, 0.0
+            unpack(code, sizes, t, digits)
+            node = label if pairs > 1 and t > 0 else 0
+            for after in range(size):
+                worth = value + tokens[t, after]
+                if t > 0:
+                    worth += edges[t, label, after]
+                    if t > 1 and pairs > 1:
+                        worth += triple[before, label, after]
+                if worth == -np.inf:
+                    continue
+                c = ids[t, label, after]
+                if known[c] != i + 1:
+                    known[c] = i + 1
+                    codes[c], costs[c] = follow(t, digits, members[t, c], following, degrees, sizes, prices)
+                worth -= costs[c]
+                if worth == -np.inf or worth + future[t, node, after] < floor:
+                    continue
+                key = (codes[c] * pairs + node) * size + after
+                place = place_of(key, keys, table, base)
+                if table[place] >= 0:
+                    j = base + table[place]
+                    if worth > values[j]:
+                        values[j] = worth
+                        back[j] = i
+                    continue
+                j = base + count
+                if j >= most_nodes:
+                    return TOO_MANY, -np.inf, lost, made
+                if j == keys.shape[0]:
+                    keys, values, back = _longer_ints(keys), _longer_floats(values), _longer_ints(back)
+                keys[j] = key
+                values[j] = worth
+                back[j] = i
+                table[place] = count
+                count += 1
+                if 2 * count > table.shape[0]:
+                    table = _rehash(keys, base, count, 4 * table.shape[0])
+        made += count
+        for c in range(known.shape[0]):
+            known[c] = -1
+        if count > width:
+            reach = np.empty(count)
+            for j in range(count):
+                key = keys[base + j]
+                reach[j] = values[base + j] + future[t, key // size % pairs, key % size]
+            order = np.argsort(-reach, kind="mergesort")
+            lost = max(lost, reach[order[width]])
+            kept = np.sort(order[:width])
+            for k in range(width):
+                keys[base + k] = keys[base + kept[k]]
+                values[base + k] = values[base + kept[k]]
+                back[base + k] = back[base + kept[k]]
+            count = width
+        if count == 0:
+            return NONE, -np.inf, lost, made
+        starts[t + 1] = base + count
+    best = starts[length - 1]
+    for j in range(best + 1, starts[length]):
+        if values[j] > values[best]:
+            best = j
+    value = values[best]
+    for t in range(length - 1, -1, -1):
+        labels[t] = keys[best] % size
+        best = back[best]
+    return FOUND, value, lost, made

@@ -1,0 +1,185 @@
+"""A problem as dynamic programming sees it: scores with all local clauses added, and counters for the others.
+
+Clauses about one token or two neighbours cost nothing, so all of them are folded into the scores. The others are kept
+as pieces whose counters are made when they are asked for.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from sidelight.arrays import Floats, Ids, Ints
+from sidelight.errors import Intractable
+from sidelight.inference.lattice_kernels import best_path, completions, joint_classes, path_value
+from sidelight.inference.problem import ChainProblem
+from sidelight.rules.counters import Counter, Piece, lowered
+from sidelight.rules.expr import pieces
+from sidelight.rules.truth import degree
+
+MOST_CODES = 1 << 61  # codes of joint states, places and labels share 64 bits
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Taken:
+    """Counters that are taken into account together, as kernels want them."""
+
+    clauses: tuple[int, ...]
+    ids: Ids  # [T, L, L] joint classes of pairs of labels
+    members: Ids  # [T, K, M] the class under each counter
+    following: Ids  # [M, T, N, C]
+    degrees: Ids  # [M, T, N, C]
+    sizes: Ints  # [M, T + 1]
+    prices: Floats  # [M]
+    most_codes: int  # more than the code of any joint state
+
+    @property
+    def states(self) -> int:
+        """An upper bound of the joint states at one place."""
+        return self.most_codes - 1 if self.clauses else 1
+
+
+class Lattice:
+    """The folded scores of one input and the clauses that need counters."""
+
+    __slots__ = ("constant", "counters", "edges", "future", "names", "pieces", "prices", "rules", "tokens", "triple")
+
+    def __init__(
+        self,
+        problem: ChainProblem,
+        pieces: Sequence[Piece],
+        rules: Sequence[int],
+        prices: Sequence[float],
+        *,
+        names: Sequence[str] = (),
+        fold: bool = True,
+    ) -> None:
+        self.pieces, self.rules, self.prices, self.names = pieces, rules, prices, names
+        length, size = problem.tokens.shape
+        self.tokens = np.array(problem.tokens, dtype=np.float64, order="C")  # [T, L]
+        self.edges = np.empty((length, size, size))  # [T, L, L]
+        self.edges[:] = problem.transition
+        self.tokens[0] += problem.start
+        self.tokens[-1] += problem.end
+        self.triple = np.zeros((1, 1, 1))  # [L, L, L], or [1, 1, 1] for first order
+        if problem.triple is not None:
+            self.triple = np.ascontiguousarray(problem.triple, dtype=np.float64)
+            if size == 1:  # one label has no pairs
+                self.edges[2:] += self.triple[0, 0, 0]
+                self.triple = np.zeros((1, 1, 1))
+        self.constant = 0.0  # penalties that no output avoids
+        self.counters: list[int] = []  # clauses that were not folded
+        for k, (piece, price) in enumerate(zip(pieces, prices)):
+            if piece.kind == "counter" or not fold:
+                self.counters.append(k)
+            else:
+                self._fold(piece, price)
+        self.future = completions(self.tokens, self.edges, self.triple)
+
+    def _fold(self, piece: Piece, price: float) -> None:
+        degrees = piece.degrees
+        assert degrees is not None
+        if piece.kind == "constant":
+            broken = int(degrees[0, 0])
+            self.constant += price * broken if broken else 0.0
+            return
+        cost = np.where(degrees > 0, np.inf, 0.0) if price == math.inf else price * degrees
+        if piece.kind == "token":
+            self.tokens[piece.at] -= cost[0]
+        else:
+            self.edges[piece.at] -= cost
+
+    @property
+    def length(self) -> int:
+        return len(self.tokens)
+
+    def name(self, clause: int) -> str:
+        """The name of the rule that a clause belongs to."""
+        rule = self.rules[clause]
+        return self.names[rule] if rule < len(self.names) else f"number {rule}"
+
+    def counter(self, clause: int) -> Counter:
+        """The counter of a clause."""
+        return self.pieces[clause].counter(name=self.name(clause))
+
+    def plain(self) -> tuple[Ids, float]:
+        """The best output without counters, and its value, which bounds every output's."""
+        labels = np.empty(self.length, dtype=np.int32)
+        value = best_path(self.tokens, self.edges, self.triple, self.future, labels)
+        return labels, value - self.constant
+
+    def folded(self, labels: Ids) -> float:
+        """The value of an output without counters."""
+        return path_value(self.tokens, self.edges, self.triple, labels) - self.constant
+
+    def broken(self, labels: Ids, among: Sequence[int]) -> dict[int, int]:
+        """Which of some clauses with counters an output breaks, and how much."""
+        plain = labels.tolist()
+        found = {k: degree(self.pieces[k].says, plain) for k in among}
+        return {k: much for k, much in found.items() if much}
+
+    def value(self, labels: Ids) -> float:
+        """The score less all penalties."""
+        broken = self.broken(labels, self.counters)
+        return self.folded(labels) - sum(self.prices[k] * much for k, much in broken.items())
+
+    def take(self, clauses: Sequence[int]) -> Taken:
+        """Some clauses as joint counters; raises `Intractable` where their states cannot be numbered."""
+        length, size = self.tokens.shape
+        counters = [self.counter(k) for k in clauses]
+        codes = np.ones(length + 1)
+        for one in counters:
+            codes *= one.sizes
+        most = float(codes.max()) * length * size * (size if len(self.triple) > 1 else 1)
+        if most > MOST_CODES:
+            names = ", ".join(dict.fromkeys(self.name(k) for k in clauses))
+            raise Intractable(f"the joint states of {len(clauses)} clauses cannot be numbered (rules: {names})")
+        taken = packed(counters, length)
+        ids = np.zeros((length, size, size), dtype=np.int32)
+        members = np.zeros((length, _most_joint(counters, size), len(counters)), dtype=np.int32)
+        counts = np.ones(length, dtype=np.int64)
+        joint_classes(taken[0], ids, members, counts)
+        prices = np.array([self.prices[k] for k in clauses], dtype=np.float64)
+        return Taken(tuple(clauses), ids, members, *taken[1:], prices, int(codes.max()) + 1)
+
+
+def _most_joint(counters: Sequence[Counter], size: int) -> int:
+    """A bound on the number of joint classes at one token."""
+    most = 1
+    for one in counters:
+        most *= one.following.shape[2]
+        if most >= size * size:
+            return size * size
+    return most
+
+
+def packed(counters: Sequence[Counter], length: int) -> tuple[np.ndarray, Ids, Ids, Ints]:
+    """Classes [M, T, L, L], next states and degrees [M, T, N, C] and sizes [M, T + 1] of several counters."""
+    if not counters:
+        none = np.zeros((0, length, 1, 1), dtype=np.int32)
+        return none.astype(np.int16), none, none, np.zeros((0, length + 1), dtype=np.int64)
+    states = max(one.following.shape[1] for one in counters)
+    classes = max(one.following.shape[2] for one in counters)
+    following = np.zeros((len(counters), length, states, classes), dtype=np.int32)
+    degrees = np.zeros_like(following)
+    for m, one in enumerate(counters):
+        _, n, c = one.following.shape
+        following[m, :, :n, :c] = one.following
+        degrees[m, :, :n, :c] = one.degrees
+    return np.stack([one.classes for one in counters]), following, degrees, np.stack([one.sizes for one in counters])
+
+
+def lattice(problem: ChainProblem, *, names: Sequence[str] = (), fold: bool = True) -> Lattice:
+    """The lattice of a problem; without `fold` local clauses stay out of the scores and become counters too."""
+    found = [(piece, clause) for clause in problem.clauses for piece in pieces(clause.says)]
+    return Lattice(
+        problem,
+        [lowered(says, problem.length, problem.n_labels) for says, _ in found],
+        [clause.rule for _, clause in found],
+        [clause.penalty for _, clause in found],
+        names=names,
+        fold=fold,
+    )

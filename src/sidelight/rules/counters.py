@@ -1,0 +1,189 @@
+"""Clauses for dynamic programming over a chain.
+
+A clause is lowered by what it speaks of:
+
+    nothing           a constant degree
+    one token         a degree per label, added to the token's scores: a hard one drops labels
+    two neighbours    a degree per pair of labels at one place: a hard one drops edges
+    anything else     a *counter*: a finite automaton that reads (previous label, label) token by token and charges
+                      degrees as they become unavoidable
+
+Degrees are whole numbers, without penalties, so what is lowered stays good while penalties are learned.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sidelight.arrays import Ids, Ints
+from sidelight.errors import Intractable
+from sidelight.rules.expr import Every, Expr
+from sidelight.rules.local import degree_table, span
+from sidelight.rules.residuals import DONE, Reading, Signs, State, Sum
+
+Classes = NDArray[np.int16]
+Kind = Literal["constant", "token", "edge", "counter"]
+
+MOST_STATES = 4096  # of one counter after one token
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Counter:
+    """An automaton over a chain; its one state before the first token is 0, and so is the one after the last."""
+
+    classes: Classes  # [T, L, L] the class of (previous label, label) at token t; rows are alike at token 0
+    following: Ids  # [T, N, C] the next state, by state and class
+    degrees: Ids  # [T, N, C] the violation that becomes unavoidable
+    sizes: Ints  # [T + 1] how many states there are before token t
+
+    @property
+    def states(self) -> int:
+        """The most states that are told apart at one place."""
+        return int(self.sizes.max())
+
+    def read(self, labels: tuple[int, ...] | list[int]) -> list[int]:
+        """The violation charged up to each token. # [T]"""
+        state = total = previous = 0
+        found = []
+        for t, label in enumerate(labels):
+            kind = self.classes[t, previous, label]
+            total += int(self.degrees[t, state, kind])
+            state = int(self.following[t, state, kind])
+            previous = label
+            found.append(total)
+        return found
+
+
+class Piece:
+    """A clause as dynamic programming takes it."""
+
+    __slots__ = ("_counter", "at", "degrees", "kind", "length", "n_labels", "says")
+
+    def __init__(self, says: Expr, length: int, n_labels: int) -> None:
+        self.says = says
+        self.length = length
+        self.n_labels = n_labels
+        self._counter: Counter | None = None
+        self.degrees: Ints | None = None  # [1, L] of a token, [L, L] of an edge, [1, 1] constant
+        first, last = span(says)
+        self.at = max(last, 0)
+        if last < 0 or last - first <= 1:
+            self.degrees = degree_table(says, self.at, n_labels)
+            self.kind: Kind = "constant" if last < 0 else "token" if len(self.degrees) == 1 else "edge"
+        else:
+            self.kind = "counter"
+
+    def counter(self, *, name: str = "a rule", most_states: int = MOST_STATES) -> Counter:
+        """The automaton of this clause, made when it is first needed; raises `Intractable` naming the rule."""
+        if self._counter is None:
+            self._counter = counter(self.says, self.length, self.n_labels, name=name, most_states=most_states)
+        return self._counter
+
+
+class _Root:
+    """The whole clause: what is left after a token, and the degree that is charged there."""
+
+    def __init__(self, expression: Expr, reading: Reading) -> None:
+        first, last = span(expression)
+        self.local = last - first <= 1
+        if self.local:
+            self.first = self.last = max(last, 0)
+            reading.listen(self.last, degree_table(expression, self.last, reading.n_labels))
+        else:
+            self.part = reading.part(expression)
+            self.first, self.last = self.part.first, self.part.last
+
+    def initial(self) -> State:
+        return (0,) if self.local else self.part.initial()
+
+    def advance(self, state: State, t: int, signs: Signs) -> tuple[State, int]:
+        if self.local:
+            return DONE, signs[0]
+        if isinstance(self.part, Sum):
+            return self.part.advance(state, t, signs)
+        found = self.part.step(state, t, signs)
+        if found is True or found is False:
+            return DONE, 0 if found else 1
+        return found, 0
+
+
+def counter(
+    expression: Expr, length: int, n_labels: int, *, name: str = "a rule", most_states: int = MOST_STATES
+) -> Counter:
+    """The automaton of a clause; raises `Intractable`, naming the rule, where it has more than `most_states` states.
+
+    >>> from sidelight.rules.words import count
+    >>> from sidelight.rules.output import Domain, symbolic_labels
+    >>> y = symbolic_labels(9, Domain("AB"))
+    >>> counter(count(y[t] == "A" for t in range(9)) <= 2, 9, 2).states
+    3
+    """
+    if isinstance(expression, Every):
+        raise TypeError("a conjunction is not one clause: take its pieces")
+    reading = Reading(n_labels)
+    root = _Root(expression, reading)
+    classes = np.zeros((length, n_labels, n_labels), dtype=np.int16)
+    rows: list[list[list[tuple[int, int]]]] = []  # [T][state][class] -> (next, degree)
+    sizes = [1]
+    states: list[State] = [root.initial()]
+    for t in range(length):
+        tables = reading.tables.get(t)
+        if not tables:  # nobody listens: every state stays what it is
+            rows.append([[(i, 0)] for i in range(len(states))])
+            sizes.append(len(states))
+            continue
+        signs = _sort_pairs(tables, classes[t])
+        numbers: dict[State, int] = {}
+        layer: list[list[tuple[int, int]]] = []
+        for state in states:
+            row = []
+            for sign in signs:
+                new, degree = (DONE, 0) if state is DONE else root.advance(state, t, sign)
+                row.append((numbers.setdefault(new, len(numbers)), degree))
+            layer.append(row)
+        states = list(numbers)
+        if len(states) > most_states:
+            raise Intractable(
+                f"the rule {name} needs more than {most_states} states after token {t}: "
+                "use beam search or integer programming, or say it with fewer far-apart parts"
+            )
+        rows.append(layer)
+        sizes.append(len(states))
+    return _tables(classes, rows, sizes)
+
+
+def _sort_pairs(tables: list[Ints], classes: Classes) -> list[Signs]:
+    """Pairs of labels that say the same get one class; the signs of each class."""
+    if len(tables) == 1:
+        values, inverse = np.unique(np.broadcast_to(tables[0], classes.shape), return_inverse=True)
+        classes[:] = inverse.reshape(classes.shape)
+        return [(int(value),) for value in values]
+    stacked = np.stack([np.broadcast_to(table, classes.shape).ravel() for table in tables], axis=1)  # [L L, tables]
+    rows, inverse = np.unique(stacked, axis=0, return_inverse=True)
+    classes[:] = inverse.reshape(classes.shape)
+    return [tuple(int(value) for value in row) for row in rows]
+
+
+def _tables(classes: Classes, rows: list[list[list[tuple[int, int]]]], sizes: list[int]) -> Counter:
+    most_classes = max(len(layer[0]) for layer in rows)
+    following = np.zeros((len(rows), max(sizes), most_classes), dtype=np.int32)
+    degrees = np.zeros_like(following)
+    for t, layer in enumerate(rows):
+        table = np.array(layer, dtype=np.int32)  # [states, classes, 2]
+        following[t, : table.shape[0], : table.shape[1]] = table[:, :, 0]
+        degrees[t, : table.shape[0], : table.shape[1]] = table[:, :, 1]
+    return Counter(classes, following, degrees, np.array(sizes, dtype=np.int64))
+
+
+def lowered(expression: Expr, length: int, n_labels: int) -> Piece:
+    """A clause as dynamic programming takes it.
+
+    >>> from sidelight.rules.expr import Known, OneOf, Same
+    >>> [lowered(e, 9, 3).kind for e in (OneOf(2, (0,)), Same(2, 3), Same(2, 5), Known(1))]
+    ['token', 'edge', 'counter', 'constant']
+    """
+    return Piece(expression, length, n_labels)

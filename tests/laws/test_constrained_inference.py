@@ -1,0 +1,98 @@
+"""Every exact method under rules, against enumeration; and what the others claim."""
+
+from __future__ import annotations
+
+import math
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from drawing import law
+from drawing_chains import chains
+from hypothesis import given
+from hypothesis import strategies as st
+
+from sidelight.errors import Infeasible, Intractable
+from sidelight.inference.a_star import a_star
+from sidelight.inference.beam import beam
+from sidelight.inference.choose import solve
+from sidelight.inference.dynamic import dynamic
+from sidelight.inference.problem import ChainProblem, enumerated
+
+EXACT = {
+    "auto": solve,
+    "auto with little room": lambda problem: solve(problem, most_states=20),
+    "dynamic": dynamic,
+    "A*": a_star,
+    "A* with plain completions": lambda problem: a_star(problem, fold=False),
+}
+
+
+def close(a: float, b: float) -> bool:
+    return a == b or abs(a - b) <= 1e-9 * (1 + abs(b))
+
+
+@law(300)
+@given(chains())
+def test_exact_methods_find_what_enumeration_finds(problem: ChainProblem):
+    _, best = enumerated(problem)
+    for name, method in EXACT.items():
+        if best == -math.inf:
+            with pytest.raises(Infeasible):
+                method(problem)
+            continue
+        found = method(problem)
+        assert found.exact, name
+        assert close(found.value, best), name
+        assert close(problem.value(found.labels), found.value), name
+        assert found.bound >= found.value
+
+
+@law(200)
+@given(chains(), st.integers(1, 4), st.booleans())
+def test_a_beam_never_claims_too_much(problem: ChainProblem, width: int, look_ahead: bool):
+    _, best = enumerated(problem)
+    try:
+        found = beam(problem, width=width, look_ahead=look_ahead)
+    except (Infeasible, Intractable) as error:
+        assert best == -math.inf or isinstance(error, Intractable)
+        return
+    assert close(problem.value(found.labels), found.value)
+    assert found.value <= best + 1e-9
+    assert found.bound >= best - 1e-9
+    if found.exact:
+        assert close(found.value, best)
+
+
+@law(200)
+@given(chains(), st.integers(1, 30))
+def test_a_star_out_of_nodes_says_so(problem: ChainProblem, nodes: int):
+    _, best = enumerated(problem)
+    if best == -math.inf:
+        return
+    try:
+        assert close(a_star(problem, most_nodes=nodes).value, best)
+    except Intractable:
+        found = a_star(problem, most_nodes=nodes, at_limit="beam")
+        assert found.value <= best + 1e-9 <= found.bound + 2e-9
+        assert not found.exact or close(found.value, best)
+
+
+@law(50)
+@given(chains(most_rules=2))
+def test_a_hard_rule_costs_no_less_than_a_soft_one(problem: ChainProblem):
+    free = ChainProblem(problem.tokens, problem.transition, problem.start, problem.end, (), problem.triple)
+    values = []
+    for scale in (0.0, 0.5, 1.0, 3.0):
+        clauses = tuple(
+            type(clause)(clause.rule, clause.says, scale * clause.penalty)
+            for clause in problem.clauses
+            if not clause.hard and scale
+        )
+        again = ChainProblem(free.tokens, free.transition, free.start, free.end, clauses, free.triple)
+        try:
+            values.append(solve(again).value)
+        except Infeasible:
+            return
+    assert all(later <= earlier + 1e-9 for earlier, later in pairwise(values))
+    assert np.isfinite(values).all()
