@@ -22,9 +22,9 @@ from sidelight.rules.expr import (
 
 
 @st.composite
-def _leaves(draw: st.DrawFn, n_variables: int, n_labels: int) -> Expr:
+def _leaves(draw: st.DrawFn, n_variables: int, n_labels: int, same: bool) -> Expr:
     pick = draw(st.integers(0, 9))
-    if pick < 3 and n_variables > 1:
+    if same and pick < 3 and n_variables > 1:
         first = draw(st.integers(0, n_variables - 2))
         adjacent = pick < 2
         second = first + 1 if adjacent else draw(st.integers(first + 1, n_variables - 1))
@@ -35,12 +35,15 @@ def _leaves(draw: st.DrawFn, n_variables: int, n_labels: int) -> Expr:
 
 
 @st.composite
-def expressions(draw: st.DrawFn, n_variables: int, n_labels: int, depth: int = 3) -> Expr:
-    """Any expression over variables 0 … n−1 that all have the labels 0 … L−1; at times a known one."""
+def expressions(draw: st.DrawFn, n_variables: int, n_labels: int, depth: int = 3, same: bool = True) -> Expr:
+    """Any expression over variables 0 … n−1 that all have the labels 0 … L−1; at times a known one.
+
+    Without `same` no two variables are compared, so that they may have more labels than these.
+    """
     sort = draw(st.integers(0, 11)) if depth else 0
     if sort < 3:
-        return draw(_leaves(n_variables, n_labels))
-    inner = expressions(n_variables, n_labels, depth - 1)
+        return draw(_leaves(n_variables, n_labels, same))
+    inner = expressions(n_variables, n_labels, depth - 1, same)
     if sort == 3:
         return negation(draw(inner))
     if sort < 8:

@@ -9,6 +9,7 @@ from sidelight.errors import Infeasible
 from sidelight.inference.problem import ChainProblem, clauses_of
 from sidelight.inference.program import solve_program
 from sidelight.inference.relaxation import solve_relaxation
+from sidelight.inference.rounding import rounded
 from sidelight.rules import Sentence, count, every, gallery, rule
 from sidelight.rules.output import Domain
 
@@ -71,3 +72,12 @@ def test_relaxation_of_counts_of_neighbours_is_whole() -> None:
     relaxed, whole = solve_relaxation(problem), solve_program(problem)
     assert relaxed.bound >= whole.value - 1e-6
     assert relaxed.exact == (relaxed.labels == whole.labels)
+
+
+def test_rounding_goes_back_where_rules_forbid() -> None:
+    problem, _ = chain(6, all_the_same, gallery.starts_with("C"), labels="ABC")
+    weights = [np.array([0.5, 0.4, 0.1])] * 6
+    pairs = {(t - 1, t): problem.transition for t in range(1, 6)}
+    assert rounded(weights, problem.clauses, pairs) == (2,) * 6
+    impossible = np.where(np.arange(3) == 2, -np.inf, problem.transition)
+    assert rounded(weights, problem.clauses, dict.fromkeys(pairs, impossible)) is None

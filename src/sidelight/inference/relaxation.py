@@ -1,8 +1,8 @@
 """Inference with rules by linear programming: the integer program without "whole".
 
 Its value is never below the best output's. Where its point is whole, that is the best output; else an output is made
-of it, by Viterbi over the token columns and by Viterbi over the scores of what the point uses, and the better legal
-one is kept, without a proof.
+of it (by Viterbi over the token columns, by Viterbi over the scores of what the point uses, by a search that follows
+the token columns), and the best legal one is kept, without a proof.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from sidelight.inference.conflict import infeasible
 from sidelight.inference.highs import solve, with_rows
 from sidelight.inference.problem import ChainProblem, Solution
 from sidelight.inference.program import chain_program, feasible, labels_of, take_in
+from sidelight.inference.rounding import rounded
 from sidelight.rules.columns import chain_columns
 from sidelight.rules.rows import Lowering
 from sidelight.spaces.chain_kernels import viterbi
@@ -54,7 +55,16 @@ def _rounded(problem: ChainProblem, nodes: Floats) -> list[tuple[int, ...]]:
     used = np.where(nodes > CLOSE, 0.0, -math.inf)
     likely = np.log(np.maximum(nodes, 1e-12)) * 1e3
     flat = replace(problem, transition=np.where(problem.transition > -math.inf, 0.0, -math.inf))
-    return [_viterbi(replace(problem, tokens=problem.tokens + used)), _viterbi(replace(flat, tokens=likely))]
+    found = [_viterbi(replace(problem, tokens=problem.tokens + used)), _viterbi(replace(flat, tokens=likely))]
+    if all(problem.value(labels) == -math.inf for labels in found):
+        weights = np.where(problem.tokens > -math.inf, nodes, -math.inf)
+        weights[0, problem.start == -math.inf] = -math.inf
+        weights[-1, problem.end == -math.inf] = -math.inf
+        pairs = {(t - 1, t): problem.transition for t in range(1, problem.length)}
+        searched = rounded(list(weights), problem.clauses, pairs)
+        if searched is not None:
+            found.append(searched)
+    return found
 
 
 def _viterbi(problem: ChainProblem) -> tuple[int, ...]:
