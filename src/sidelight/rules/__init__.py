@@ -1,6 +1,7 @@
 """Rules: what must be, or should be, true of an output, said once and read in many ways."""
 
 from sidelight.rules import gallery
+from sidelight.rules.files import read_rules
 from sidelight.rules.inputs import Sentence
 from sidelight.rules.output import Domain, Labels
 from sidelight.rules.rule import Rule, rule
@@ -20,6 +21,7 @@ __all__ = [
     "implies",
     "not_",
     "one_of",
+    "read_rules",
     "rule",
     "some",
     "weighted",

@@ -81,6 +81,19 @@ class Rule:
             except DataError as error:
                 raise DataError(f"the rule {self.name}: {error.problem}", remedy=error.remedy) from None
 
+    def probe(self, domain: Domain, xs: Sequence[Any]) -> None:
+        """Read it on some inputs; raises `DataError` where it speaks of a label or a variable that does not exist.
+
+        Whatever else goes wrong on inputs that were made up for the purpose is no fault of the rule.
+        """
+        self.check(domain.labels)
+        for x in xs:
+            try:
+                self.on_labels(x, domain)
+            except DataError as error:
+                if isinstance(error.__cause__, DataError):
+                    raise
+
     def __str__(self) -> str:
         sort = "must" if self.hard else "should"
         price = "" if self.hard else " (penalty to be learned)" if self.learned else f" (penalty {self.penalty:g})"
