@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from sidelight.features import FeatureSet
+from sidelight.inference.choose import check_method
 from sidelight.recipe_kinds import (
     AllLabelings,
     CandidateMargins,
@@ -21,6 +22,7 @@ from sidelight.recipe_kinds import (
     SelfTraining,
 )
 from sidelight.recipes import recipe_of
+from sidelight.rules import Rule
 
 DEFAULT_PRICES: dict[str, float] = {"gold": 1.0, "partial": 1.0, "candidates": 1.0, "companion": 1.0, "unlabeled": 0.1}
 SECOND_ORDER = (
@@ -63,6 +65,8 @@ class Settings:
     seed: int
     callbacks: Sequence[Any]
     checkpoint: str | Path | None
+    rules: Sequence[Rule]
+    inference: str
 
     def __post_init__(self) -> None:
         _ = self.recipe
@@ -77,6 +81,7 @@ class Settings:
         if self.order == 2 and not isinstance(self.recipe, SECOND_ORDER):
             raise ValueError(f"the {self.recipe.name} is first order; use jlis or structural_svm")
         self._check_states()
+        self._check_rules()
         for kind, price in (self.prices or {}).items():
             if kind not in DEFAULT_PRICES:
                 raise ValueError(f"prices has {kind!r}; there are {', '.join(DEFAULT_PRICES)}")
@@ -99,6 +104,16 @@ class Settings:
                 raise ValueError(f"states is {self.states!r}; give a whole number from 1 on, or one for each label")
         if max(given, default=1) > 1 and not _takes_states(self.recipe):
             raise ValueError(f"the {self.recipe.name} has no hidden states; use latent_svm or partial_crf")
+
+    def _check_rules(self) -> None:
+        check_method(self.inference)
+        for rule in self.rules:
+            if not isinstance(rule, Rule):
+                raise ValueError(f"rules has {rule!r}; make a rule of a function with @sidelight.rules.rule")
+        if self.rules and not self.sequences:
+            raise ValueError("rules are about the labels of sequences; use Tagger")
+        if self.rules and self.states is not None:
+            raise ValueError("rules speak of labels, and states are given; leave one of them out")
 
     @property
     def recipe(self) -> Recipe:

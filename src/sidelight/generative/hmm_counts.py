@@ -146,4 +146,7 @@ def log_prior(hmm: Hmm, smoothing: HmmSmoothing, *, n_words: int) -> float:
 
 def _prior(probabilities: Floats, alpha: Floats) -> float:
     """Σ alpha · log p, the last axis being that of the outcomes."""
-    return float(np.sum(np.log(probabilities) @ alpha)) if np.any(alpha > 0.0) else 0.0
+    if not np.any(alpha > 0.0):
+        return 0.0
+    with np.errstate(divide="ignore"):
+        return float(np.sum(np.log(probabilities) @ alpha))

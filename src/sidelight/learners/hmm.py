@@ -75,6 +75,7 @@ class HmmLearner:
     completion: Completion = field(default_factory=Free)
     rounds: int = 0
     seconds: float = 0.0
+    done: bool = False
 
     @property
     def weights(self) -> Floats:
@@ -88,15 +89,14 @@ class HmmLearner:
     def run(self) -> Iterator[Round]:
         """One round an iteration."""
         options, began = self.options, time.perf_counter() - self.seconds
-        if not options.iterations or not len(self.problem.inputs):
-            if not self.rounds:
-                self.rounds = 1
-                self.hmm = self.problem.estimate(None)
-                self.seconds = time.perf_counter() - began
-                value = -self.problem.known(self.hmm)
-                yield Round(1, self.name, self.seconds, objective=value, last=True, stopped=CLOSED_FORM)
+        if self.done:
             return
-        if self.rounds >= options.iterations:
+        if not options.iterations or not len(self.problem.inputs):
+            self.rounds, self.done = 1, True
+            self.hmm = self.problem.estimate(None)
+            self.seconds = time.perf_counter() - began
+            value = -self.problem.known(self.hmm)
+            yield Round(1, self.name, self.seconds, objective=value, last=True, stopped=CLOSED_FORM)
             return
         steps = iterations(self.problem, self.hmm, self.completion, gamma=options.gamma_at, first=self.rounds)
         for hmm, before, after in steps:
@@ -104,6 +104,7 @@ class HmmLearner:
             self.rounds += 1
             changed = self._changed(before.labels, after.labels)
             stopped = self._stopped(before, after, changed)
+            self.done = stopped is not None
             self.seconds = time.perf_counter() - began
             yield Round(
                 self.rounds,
@@ -112,10 +113,10 @@ class HmmLearner:
                 completion=self.rounds,
                 changed=changed,
                 objective=-after.objective,
-                last=stopped is not None,
+                last=self.done,
                 stopped=stopped,
             )
-            if stopped is not None:
+            if self.done:
                 return
 
     def has_result(self, record: Round) -> bool:
@@ -128,12 +129,12 @@ class HmmLearner:
         arrays = {"start": hmm.start, "transition": hmm.transition, "emission": hmm.emission}
         arrays |= {} if hmm.stop is None else {"stop": hmm.stop}
         arrays |= {} if hmm.second is None else {"second": hmm.second}
-        return {"name": self.name, "rounds": self.rounds, "seconds": self.seconds}, arrays
+        return {"name": self.name, "rounds": self.rounds, "seconds": self.seconds, "done": self.done}, arrays
 
     def resume(self, state: State) -> None:
         """Take up the state of an earlier run on the same data and options."""
         values, arrays = state
-        self.rounds, self.seconds = values["rounds"], values["seconds"]
+        self.rounds, self.seconds, self.done = values["rounds"], values["seconds"], values["done"]
         parts = (arrays["start"], arrays["transition"], arrays["emission"], arrays.get("stop"), arrays.get("second"))
         self.hmm = Hmm(*(None if part is None else part.copy() for part in parts))  # type: ignore[arg-type]
 
