@@ -1,0 +1,59 @@
+"""From a batch of chains with scores and masks to one problem per input."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from sidelight.arrays import Floats
+from sidelight.errors import Intractable
+from sidelight.inference.problem import ChainProblem, Clause
+from sidelight.spaces import ChainSpace, Space
+from sidelight.spaces.chain import ChainScores
+from sidelight.spaces.second_order import SecondOrderScores, SecondOrderSpace
+
+
+@dataclass(frozen=True, slots=True)
+class ChainBatchScores:
+    """Scores of a batch, −inf where the space admits nothing; a view of one input at a time."""
+
+    scores: ChainScores
+    space: ChainSpace
+    transition: Floats  # [L, L]
+    start: Floats  # [L]
+    end: Floats  # [L]
+    triple: Floats | None  # [L, L, L]
+
+    @classmethod
+    def of(cls, scores: ChainScores | SecondOrderScores, space: Space) -> ChainBatchScores:
+        """Raises `Intractable` for a space that is not one of chains within candidate sets."""
+        if isinstance(space, SecondOrderSpace):
+            chains, triple = space.labelings, scores.second  # type: ignore[union-attr]
+        elif isinstance(space, ChainSpace):
+            chains, triple = space, None
+        else:
+            raise Intractable(f"rules are about chains of labels; there are none in a {type(space).__name__}")
+        if chains.left_out is not None:
+            raise Intractable("rules and outputs outside candidate sets do not go together")
+        return cls(scores, chains, *chains.masked(scores), triple)
+
+    def __len__(self) -> int:
+        return len(self.space.starts) - 1
+
+    def tokens(self, i: int) -> Floats:
+        """Token scores of input i. # [T, L]"""
+        first, last = int(self.space.starts[i]), int(self.space.starts[i + 1])
+        block = self.scores.block(first, last)
+        if self.space.admitted is not None:
+            block[self.space.admitted[first:last] == 0] = -np.inf
+        return block
+
+    def problem(self, i: int, clauses: tuple[Clause, ...] = ()) -> ChainProblem:
+        """The problem of input i."""
+        return ChainProblem(self.tokens(i), self.transition, self.start, self.end, clauses, self.triple)
+
+    def problems(self) -> Iterator[ChainProblem]:
+        """All of them, without clauses."""
+        return (self.problem(i) for i in range(len(self)))
