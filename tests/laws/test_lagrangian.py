@@ -1,0 +1,53 @@
+"""Lagrangian relaxation bounds the best value, and what it calls exact is the best."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+from drawing import law
+from hypothesis import given
+
+from chain_problems import chain_problems
+from sidelight.errors import Infeasible, Intractable
+from sidelight.inference.lagrangian import solve_lagrangian
+from sidelight.inference.problem import ChainProblem, Solution, enumerated
+
+
+def check(problem: ChainProblem, steps: int) -> Solution | None:
+    _, best = enumerated(problem)
+    try:
+        found = solve_lagrangian(problem, most_steps=steps)
+    except Infeasible:
+        assert best == -math.inf
+        return None
+    except Intractable:
+        assert best > -math.inf
+        return None
+    assert found.value == pytest.approx(problem.value(found.labels))
+    assert best > -math.inf
+    assert found.value <= best + 1e-9 <= found.bound + 1e-6
+    if found.exact:
+        assert found.value == pytest.approx(best, abs=1e-5)
+    return found
+
+
+@pytest.mark.parametrize("second_order", [False, True])
+def test_bounds(second_order: bool) -> None:
+    met: list[bool] = []
+
+    @law(150)
+    @given(chain_problems(second_order=second_order, depth=3))
+    def run(problem: ChainProblem) -> None:
+        found = check(problem, 100)
+        if found is not None:
+            met.append(found.exact)
+
+    run()
+    assert sum(met) > 0.7 * len(met) > 0
+
+
+@law(100)
+@given(chain_problems(longest=5, most_labels=2, most_rules=2))
+def test_few_steps_are_honest(problem: ChainProblem) -> None:
+    check(problem, 3)
