@@ -14,7 +14,7 @@ from pathlib import Path
 
 from benchmarks.measure import Row
 
-NAMES = ["start", "chunking", "tagging", "dual", "crf", "sums", "letters", "candidates", "growth"]
+NAMES = ["start", "chunking", "tagging", "dual", "crf", "sums", "letters", "candidates", "hmm", "growth"]
 CORPUS = {
     "chunking": "conll2000",
     "tagging": "conll2000",
@@ -24,7 +24,7 @@ CORPUS = {
     "candidates": "conll2000",
 }
 PEER = {"chunking": "pycrfsuite", "tagging": "pycrfsuite", "dual": "sklearn"}  # without which nothing is left
-QUICK = ["crf", "sums", "letters", "candidates"]  # have a small size
+QUICK = ["crf", "sums", "letters", "candidates", "hmm"]  # have a small size
 
 
 def main() -> int:
