@@ -10,6 +10,7 @@ from typing import Any, Self
 import numpy as np
 
 from sidelight import probabilities
+from sidelight.constrained import Constrained
 from sidelight.data.checks import check_evidence
 from sidelight.errors import DataError, NotFitted
 from sidelight.evidence import Evidence, gold
@@ -19,6 +20,7 @@ from sidelight.manners import Estimator, accuracy, labelled
 from sidelight.model import Model, as_sequences
 from sidelight.recipe_kinds import Recipe
 from sidelight.records import Callback, Round
+from sidelight.rules import Rule
 from sidelight.settings import DEFAULT_PRICES, Settings
 from sidelight.training import Training
 
@@ -57,6 +59,8 @@ class _Estimator(Estimator):
         seed: int = 0,
         callbacks: Sequence[Callback] = (),
         checkpoint: str | Path | None = None,
+        rules: Sequence[Rule] = (),
+        inference: str = "auto",
     ) -> None:
         self.features = features
         self.learner = learner
@@ -84,6 +88,8 @@ class _Estimator(Estimator):
         self.seed = seed
         self.callbacks = callbacks
         self.checkpoint = checkpoint
+        self.rules = rules
+        self.inference = inference
 
     def fit(
         self, evidence: Any, y: Any = None, *, sample_weight: Any = None, validation: tuple[Any, Any] | None = None
@@ -114,15 +120,22 @@ class _Estimator(Estimator):
         self._run(Training(self._settings(), pieces, before=before, go_on=True, memory=memory))
         return self
 
-    def predict(self, xs: Any, *, by: str = "path", clamp: Any = None) -> list[Any]:
+    def predict(
+        self, xs: Any, *, by: str = "path", clamp: Any = None, rules: Sequence[Rule] | None = None
+    ) -> list[Any]:
         """The best output of each input, or of each row of features that `prepare` made.
 
         `by` is "path" (the output with the highest score) or "marginals" (the most tokens right in expectation).
-        `clamp` fixes labels: for every input one label or None per token.
+        `clamp` fixes labels: for every input one label or None per token. `rules` are those of the estimator unless
+        others, or none (`rules=()`), are given. Raises `Infeasible` where hard rules leave no output.
         """
         if by not in ("path", "marginals"):
             raise ValueError(f"by is {by!r}; give 'path' or 'marginals'")
         model = self._fitted()
+        if self.rules if rules is None else rules:
+            if by != "path":
+                raise ValueError("rules are about the best path; give by='path', or rules=()")
+            return self._under(rules).predict(xs, clamp=clamp)
         if by == "path" and clamp is None:
             return model.predict(xs, n_jobs=self.n_jobs)
         decode = probabilities.best if by == "path" else probabilities.posterior
@@ -149,6 +162,10 @@ class _Estimator(Estimator):
     def sample(self, xs: Any, *, seed: int | np.random.Generator = 0) -> list[Any]:
         """One output of each input, drawn from p(y | x)."""
         return probabilities.samples(self._fitted(), xs, np.random.default_rng(seed), n_jobs=self.n_jobs)
+
+    def explain_rules(self, x: Any, *, rules: Sequence[Rule] | None = None) -> Any:
+        """How each rule was lowered for an input, whether the output without rules breaks it, and what it changed."""
+        return self._under(rules).explain_rules(x)
 
     def prepare(self, xs: Any) -> Rows:
         """The features of inputs, for predicting more than once."""
@@ -187,6 +204,13 @@ class _Estimator(Estimator):
             raise NotFitted(f"this {type(self).__name__} has not been fitted; call fit first")
         return self.model_
 
+    def _under(self, rules: Sequence[Rule] | None) -> Constrained:
+        """The model under the estimator's rules with their learned penalties, or under others."""
+        if rules is not None:
+            return Constrained(self._fitted(), rules, method=self.inference, n_jobs=self.n_jobs)
+        model = self._fitted()
+        return Constrained(model, self.rules, penalties=self.penalties_, method=self.inference, n_jobs=self.n_jobs)
+
     def _evidence(self, evidence: Any, y: Any, sample_weight: Any) -> list[Evidence]:
         if y is not None:
             xs = as_sequences(evidence, sequences=self._sequences)
@@ -219,6 +243,7 @@ class _Estimator(Estimator):
                 callback(record)
             if idle >= self.patience:
                 break
+        self.penalties_ = training.penalties()
         memory = training.perceptron_memory()
         self.last_model_ = training.model()
         self.model_ = self.last_model_ if best is None else best
@@ -254,6 +279,10 @@ class Tagger(_Estimator):
     - warm_start: `fit` begins from the weights of the fit before; freeze_vocabulary: no new features after the first.
     - n_jobs: threads, -1 for all cores; the same seed gives the same bits for any number.
     - callbacks: functions of a `Round`; checkpoint: a file from which an interrupted fit goes on.
+    - rules: what outputs must or should obey (`sidelight.rules`). Predictions do; "codl", "unified_em" and
+      "posterior_regularization" also learn with them. Penalties that are to be learned are counted on Gold.
+    - inference: how the best output under rules is found: "auto", or "dynamic", "a_star", "beam", "ilp", "lp",
+      "lagrangian" (see docs/rules.md).
 
     >>> tagger = Tagger(max_rounds=5)
     >>> tagger.fit([["light", "on"], ["light", "off"]], [["N", "P"], ["N", "P"]]).predict([["light"]])

@@ -106,9 +106,10 @@ class Companion(Evidence):
 
 @dataclass(frozen=True, slots=True)
 class Unlabeled(Evidence):
-    """An input of the right sort, nothing else known."""
+    """An input of the right sort; all that may be known of it are rules that its output obeys (`sidelight.rules`)."""
 
     kind: ClassVar[str] = "unlabeled"
+    rules: tuple[Any, ...] = field(default=(), kw_only=True)
 
 
 KINDS: tuple[type[Evidence], ...] = (Gold, Partial, Candidates, Companion, Unlabeled)
@@ -173,9 +174,12 @@ def companion(
     return [Companion(x, z, candidates=c, weight=w) for x, c, w in zip(xs, limits, _weights(weight, len(xs)))]
 
 
-def unlabeled(xs: Sequence[Input], *, weight: float | Iterable[float] = 1.0) -> list[Unlabeled]:
-    """One `Unlabeled` per input."""
-    return [Unlabeled(x, weight=w) for x, w in zip(xs, _weights(weight, len(xs)))]
+def unlabeled(
+    xs: Sequence[Input], *, rules: Iterable[Any] = (), weight: float | Iterable[float] = 1.0
+) -> list[Unlabeled]:
+    """One `Unlabeled` per input; `rules` are what is known of their outputs, for learners that use rules."""
+    obeyed = tuple(rules)
+    return [Unlabeled(x, rules=obeyed, weight=w) for x, w in zip(xs, _weights(weight, len(xs)))]
 
 
 def shuffled(xs: Sequence[Sequence[Any]], *, seed: int | np.random.Generator = 0, copies: int = 1) -> list[list[Any]]:

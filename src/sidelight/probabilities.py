@@ -121,11 +121,12 @@ def _scored(
 ) -> tuple[ChainBatch, LinearScores]:
     batch = model.batch(xs, n_jobs=n_jobs)
     if clamp is not None:
-        batch = replace(batch, space=batch.space.inside(_mask(model, batch, clamp)))
+        batch = replace(batch, space=batch.space.inside(mask_of(model, batch, clamp)))
     return batch, linear_scores(batch.rows, batch.layout, model.weights)
 
 
-def _mask(model: Model, batch: ChainBatch, clamp: Clamp) -> Bytes:
+def mask_of(model: Model, batch: ChainBatch, clamp: Clamp) -> Bytes:
+    """Which labels clamping leaves to each token. # [T, L]"""
     lengths = batch.rows.lengths.tolist()
     if len(clamp) != len(lengths) or any(len(labels) != length for labels, length in zip(clamp, lengths)):
         raise DataError("clamp does not fit the inputs", remedy="give a label or None for every token of every input")

@@ -128,6 +128,25 @@ class Generative(Recipe):
     start: str | None = None  # where EM begins: a name of `generative.hmm_starts`; None is gold, or uniform without any
     noise: float = 0.1  # of uniform
     beta: float | None = None
+    ruled: bool = False  # rules limit what is believed
+
+
+@dataclass(frozen=True, slots=True)
+class Driven(Recipe):
+    """`codl` over a learner that is not an HMM."""
+
+    base: Recipe
+    beta: float | None
+    cycles: int
+
+
+@dataclass(frozen=True, slots=True)
+class Believed(Recipe):
+    """`posterior_regularization` of a CRF."""
+
+    base: LogLinear
+    gamma: float
+    iterations: int
 
 
 @dataclass(frozen=True, slots=True)

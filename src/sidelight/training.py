@@ -18,41 +18,16 @@ from sidelight.features.attributes import Attributes
 from sidelight.features.inputs import MatrixSequence
 from sidelight.features.layout import Layout
 from sidelight.features.rows import Rows
-from sidelight.learners import Learner
 from sidelight.learners.perceptron import PerceptronLearner
-from sidelight.making import (
-    candidates,
-    contrastive,
-    convex,
-    hmm,
-    likelihood,
-    margin,
-    naive_bayes,
-    one_against_rest,
-    perceptron,
-    self_training,
-)
+from sidelight.making.choice import learned_penalties, learner_of
 from sidelight.making.given import Given
 from sidelight.making.perceptron import PerceptronMemory
+from sidelight.making.ruled import gold_outputs
 from sidelight.model import Model
-from sidelight.recipe_kinds import (
-    AllLabelings,
-    AveragedPerceptron,
-    CandidateMargins,
-    Contrastive,
-    ConvexMargins,
-    Generative,
-    LatentMargins,
-    LogLinear,
-    NaiveBayes,
-    OneAgainstRest,
-    OnlineMargins,
-    Picked,
-    SelfTraining,
-    SemiMarkov,
-    TransductiveMargins,
-)
+from sidelight.recipe_kinds import Generative
 from sidelight.records import Round
+from sidelight.rules import Rule
+from sidelight.rules.penalties import penalties_of
 from sidelight.settings import Settings
 from sidelight.spaces import ChainSpace, Transitions
 from sidelight.structures import LabelSet, allowed_transitions, bio_transitions, with_states
@@ -96,7 +71,8 @@ class Training:
         given = Given(
             settings, evidence, self.rows, self.labels, self.encoded, self.layout, self.allowed, weights, go_on
         )
-        self.learner = self._learner(given, memory)
+        self.given = given
+        self.learner = learner_of(given, memory=memory)
 
     def rounds(self) -> Iterator[Round]:
         """Train, saving a checkpoint after each round if one is asked for."""
@@ -199,41 +175,18 @@ class Training:
             remedy = "correct the labels, or leave scheme and allowed out"
             raise trouble(evidence[i], i, problem="its labels use a transition that is not allowed", remedy=remedy)
 
-    def _learner(self, given: Given, memory: PerceptronMemory | None) -> Learner:
-        recipe = self.settings.recipe
-        if isinstance(recipe, AveragedPerceptron):
-            return perceptron.make(given, memory)
-        if isinstance(recipe, CandidateMargins):
-            return candidates.make(given, recipe)
-        if isinstance(recipe, Picked):
-            return candidates.make_naive(given, recipe)
-        if isinstance(recipe, AllLabelings):
-            return candidates.make_all_labelings(given, recipe)
-        if isinstance(recipe, NaiveBayes):
-            return naive_bayes.make(given, recipe)
-        if isinstance(recipe, OneAgainstRest):
-            return one_against_rest.make(given)
-        if isinstance(recipe, SelfTraining):
-            return self_training.make(given, recipe)
-        if isinstance(recipe, TransductiveMargins):
-            return self_training.make_transductive(given, recipe)
-        if isinstance(recipe, ConvexMargins):
-            return convex.make(given, recipe)
-        if isinstance(recipe, OnlineMargins):
-            return convex.make_online(given, recipe)
-        if isinstance(recipe, Contrastive):
-            return contrastive.make(given, recipe)
-        if isinstance(recipe, LogLinear):
-            return likelihood.make(given, recipe)
-        if isinstance(recipe, Generative):
-            return hmm.make(given, recipe)
-        if isinstance(recipe, LatentMargins):
-            if recipe.gold_only:
-                given.only(("gold",))
-            return margin.make(given, recipe)
-        if isinstance(recipe, SemiMarkov):
-            raise ValueError(f"{recipe.name} labels segments; use SegmentTagger(learner={recipe.name!r})")
-        raise TypeError(f"no learner is made from {type(recipe).__name__}")
+    def penalties(self) -> list[float]:
+        """What breaking each rule of the settings costs: as given, as counted on Gold, or as the learner left it."""
+        rules = self.settings.rules
+        if not rules:
+            return []
+        inputs, found = learned_penalties(self.learner)
+        if inputs is not None:
+            return [found[inputs.rules.index(rule)] for rule in rules]
+        xs, ys = gold_outputs(self.given)
+        if not xs and any(rule.learned for rule in rules):
+            raise DataError("a penalty is to be learned from Gold, and there is none", remedy="give soft(…) a number")
+        return penalties_of(rules, xs, ys)
 
     def _fingerprint(self) -> str:
         ignored = ("callbacks", "checkpoint", "n_jobs", "max_rounds", "features", "sequences", "patience")
@@ -256,6 +209,10 @@ class Training:
 
 def _stable(value: Any) -> str:
     """A text for a setting that is the same in every process."""
+    if isinstance(value, Rule):
+        return str(value)
+    if isinstance(value, (list, tuple)) and any(isinstance(item, Rule) for item in value):
+        return repr([_stable(item) for item in value])
     if isinstance(value, (set, frozenset)):
         return repr(sorted(map(repr, value)))
     if isinstance(value, Mapping):

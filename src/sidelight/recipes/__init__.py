@@ -8,8 +8,9 @@ need, whether a step size must be tuned, and how they stop.
 from __future__ import annotations
 
 from sidelight.recipe_kinds import Recipe
-from sidelight.recipes import candidates, generative, likelihoods, margins
+from sidelight.recipes import candidates, constrained, generative, likelihoods, margins
 from sidelight.recipes.candidates import cl_svm, cllp, mms, naive
+from sidelight.recipes.constrained import codl, posterior_regularization
 from sidelight.recipes.entry import Entry
 from sidelight.recipes.generative import em, hard_em, hmm, unified_em
 from sidelight.recipes.likelihoods import contrastive, crf, naive_bayes, partial_crf, semi_crf
@@ -26,7 +27,13 @@ from sidelight.recipes.margins import (
     transductive_svm,
 )
 
-LEARNERS: dict[str, Entry] = {**margins.ENTRIES, **candidates.ENTRIES, **likelihoods.ENTRIES, **generative.ENTRIES}
+LEARNERS: dict[str, Entry] = {
+    **margins.ENTRIES,
+    **candidates.ENTRIES,
+    **likelihoods.ENTRIES,
+    **generative.ENTRIES,
+    **constrained.ENTRIES,
+}
 
 
 def table() -> list[str]:
@@ -60,6 +67,7 @@ __all__ = [
     "Recipe",
     "cl_svm",
     "cllp",
+    "codl",
     "contrastive",
     "crf",
     "em",
@@ -75,6 +83,7 @@ __all__ = [
     "partial_crf",
     "passive_aggressive",
     "perceptron",
+    "posterior_regularization",
     "recipe_of",
     "self_training",
     "semi_crf",

@@ -176,7 +176,7 @@ def _em(
     if beta is not None and not 0.0 <= beta <= 1.0:
         raise ValueError(f"beta is {beta}; give a number from 0 to 1")
     options = EmOptions(gamma, iterations, annealing=annealing)
-    return Generative(name, options, smoothing, rare, start, noise, beta)
+    return Generative(name, options, smoothing, rare, start, noise, beta, ruled=name == "unified_em")
 
 
 def _annealing(first: float, steps: int, schedule: str, gamma: float) -> Annealing:

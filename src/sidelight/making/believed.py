@@ -1,0 +1,56 @@
+"""CRFs by posterior regularisation: Gold is known, everything else believed under rules."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from sidelight.errors import DataError, Intractable
+from sidelight.features.gradient import FullFeatures
+from sidelight.generative.completion import Free
+from sidelight.learners.believed import BelievedLearner, BelievedOptions, Pool
+from sidelight.learners.likelihood import LikelihoodOptions
+from sidelight.making import ruled
+from sidelight.making.given import Given
+from sidelight.making.hmm import to_complete
+from sidelight.objective.likelihood import LikelihoodTerms
+from sidelight.recipe_kinds import Believed
+from sidelight.solvers.lbfgs import LbfgsOptions
+from sidelight.spaces import ChainSpace
+
+STEPS = 200  # iterations of L-BFGS in one M-step, at most
+
+
+def make(given: Given, recipe: Believed) -> BelievedLearner:
+    """The learner for `posterior_regularization` over a CRF."""
+    given.only(("gold", "partial", "candidates", "unlabeled"))
+    settings = given.settings
+    if given.go_on:
+        raise ValueError(f"{recipe.name} has no partial_fit; use fit")
+    if recipe.base.l1 > 0 or recipe.base.solver != "lbfgs":
+        raise ValueError("posterior regularisation solves by L-BFGS with an L2 norm; leave l1 and solver out")
+    gold, rest = given.encoded.of_kind("gold"), to_complete(given)
+    if not len(gold) or not len(rest):
+        raise DataError("there is no Gold, or nothing else", remedy="give labelled inputs, and inputs without labels")
+    space, pool_space = given.batch(gold).space, given.batch(rest).space
+    if not isinstance(space, ChainSpace) or not isinstance(pool_space, ChainSpace):
+        raise Intractable("a CRF has order 1; leave order out")
+    prices, rows = given.prices(), given.rows
+    targets = given.encoded.targets[rows.tokens_of(gold)]
+    known = LikelihoodTerms(
+        FullFeatures.of(rows.take(gold), given.layout, n_jobs=settings.n_jobs), space, prices[gold], targets=targets
+    )
+    admitted = pool_space
+    if given.encoded.admitted is not None:
+        admitted = pool_space.inside(given.encoded.admitted[rows.tokens_of(rest)])
+    features = FullFeatures.of(rows.take(rest), given.layout, n_jobs=settings.n_jobs)
+    pool = Pool(features, pool_space, admitted, np.ascontiguousarray(prices[rest]))
+    completion = ruled.completion(given, beta=None)
+    options = BelievedOptions(
+        recipe.gamma,
+        recipe.iterations if settings.max_rounds is None else min(recipe.iterations, settings.max_rounds),
+        settings.decrease,
+        LikelihoodOptions(STEPS, LbfgsOptions(), "lbfgs", settings.tolerance / 10, seed=settings.seed),
+    )
+    return BelievedLearner(
+        known, pool, Free() if completion is None else completion, options, recipe.name, settings.n_jobs
+    )

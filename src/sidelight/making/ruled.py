@@ -1,0 +1,118 @@
+"""Learning with rules: which inputs are completed under which rules, and the learners that do it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from sidelight.arrays import Floats, Ids, Ints
+from sidelight.errors import DataError
+from sidelight.evidence import Unlabeled
+from sidelight.features.rows import scores as linear_scores
+from sidelight.inference.batches import ChainBatchScores
+from sidelight.inference.choose import check_method
+from sidelight.inference.ruled import Ruled, RuledInputs
+from sidelight.learners import Learner
+from sidelight.learners.driven import DrivenLearner
+from sidelight.making.given import Given
+from sidelight.making.hmm import to_complete
+from sidelight.recipe_kinds import Driven
+from sidelight.rules.penalties import penalties_of
+from sidelight.structures.encoding import Encoded
+
+MakeLearner = Callable[[Given], Learner]
+
+
+def ruled_inputs(given: Given, which: Ints) -> RuledInputs:
+    """Some inputs with the rules of the settings and their own."""
+    pieces = [given.evidence[i] for i in which.tolist()]
+    own = [piece.rules if isinstance(piece, Unlabeled) else () for piece in pieces]
+    return RuledInputs.of([piece.x for piece in pieces], given.labels.names, given.settings.rules, own)
+
+
+def gold_penalties(given: Given, inputs: RuledInputs) -> list[float]:
+    """The penalties of all rules, those that are learned by what Gold says; raises `DataError` without any."""
+    xs, ys = gold_outputs(given)
+    if not xs and any(rule.learned for rule in inputs.rules):
+        soft = next(rule.name for rule in inputs.rules if rule.learned)
+        raise DataError(
+            f"the penalty of {soft} is learned from Gold, and there is none", remedy="give soft(…) a number"
+        )
+    return penalties_of(inputs.rules, xs, ys)
+
+
+def gold_outputs(given: Given) -> tuple[list[Any], list[Any]]:
+    """The inputs that are Gold, and their outputs."""
+    pieces = [given.evidence[i] for i in given.encoded.of_kind("gold").tolist()]
+    return [piece.x for piece in pieces], [piece.y for piece in pieces]
+
+
+def completion(given: Given, *, beta: float | None) -> Ruled | None:
+    """How the E-steps of an HMM complete, or None where there are no rules."""
+    inputs = ruled_inputs(given, to_complete(given))
+    if not inputs.rules:
+        return None
+    return Ruled(inputs, gold_penalties(given, inputs), beta, check_method(given.settings.inference))
+
+
+def make_driven(given: Given, recipe: Driven, make: MakeLearner) -> DrivenLearner:
+    """The learner for `codl` over a base that is not an HMM."""
+    given.only(("gold", "partial", "candidates", "unlabeled"))
+    if given.go_on:
+        raise ValueError("codl has no partial_fit; use fit")
+    gold, rest = given.encoded.of_kind("gold"), to_complete(given)
+    if not len(gold):
+        raise DataError("codl begins with a model of Gold, and there is none", remedy="give some labelled inputs")
+    inputs = ruled_inputs(given, rest)
+    tokens = given.rows.tokens_of(rest)
+    batch = given.batch(rest)
+    if given.encoded.admitted is not None:
+        batch = replace(batch, space=batch.space.inside(given.encoded.admitted[tokens]))
+    method = check_method(given.settings.inference)
+    share = given.settings.price("unlabeled") / max(given.settings.price("gold"), 1e-300)
+    first = gold_penalties(given, inputs)
+
+    def learn(labels: Ids | None) -> Floats:
+        if labels is None:
+            part = _as_gold(given, gold, given.encoded.targets[given.rows.tokens_of(gold)], recipe, 1.0)
+        elif recipe.beta is not None:
+            part = _as_gold(given, rest, labels, recipe, 1.0)
+        else:
+            both = np.concatenate([gold, rest])
+            targets = np.concatenate([given.encoded.targets[given.rows.tokens_of(gold)], labels])
+            part = _as_gold(given, both, targets, recipe, np.repeat([1.0, share], [len(gold), len(rest)]))
+        learner = make(part)
+        for _ in learner.run():
+            pass
+        return learner.finish()
+
+    def complete(weights: Floats, penalties: Sequence[float]) -> Ids:
+        scores = ChainBatchScores.of(linear_scores(batch.rows, batch.layout, weights), batch.space)
+        solutions = inputs.solutions(scores, penalties, method=method)
+        return np.array([label for solution in solutions for label in solution.labels], dtype=np.int32)
+
+    def count(labels: Ids | None) -> list[float]:
+        return first if labels is None else inputs.counted(labels, batch.space.starts)
+
+    return DrivenLearner(learn, complete, count, inputs, batch.space.starts, recipe.cycles, recipe.beta)
+
+
+def _as_gold(given: Given, which: Ints, targets: Ids, recipe: Driven, shares: Any) -> Given:
+    """Some inputs with all their labels, for the base."""
+    rows = given.rows.take(which)
+    encoded = Encoded(
+        ["gold"] * len(which),
+        given.encoded.weights[which] * shares,
+        np.zeros(len(which), dtype=np.int64),
+        targets.astype(np.int32),
+        None,
+        rows.starts,
+        np.full(rows.n_tokens, -1, dtype=np.int32),
+        [],
+    )
+    settings = replace(given.settings, learner=recipe.base, checkpoint=None, rules=())
+    evidence = [given.evidence[i] for i in which.tolist()]
+    return replace(given, settings=settings, evidence=evidence, rows=rows, encoded=encoded, start=None)

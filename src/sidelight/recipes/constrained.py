@@ -1,0 +1,94 @@
+"""Learning with rules by name.
+
+Both take rules from the estimator (`Tagger(rules=…)`) and from the evidence (`unlabeled(xs, rules=…)`), and a base: the
+learner that they drive, by name or as a recipe with options of its own, e.g. `codl(base=hmm(emission_amount=50))`.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+
+from sidelight.learners.hmm import EmOptions
+from sidelight.recipe_kinds import Believed, Driven, Generative, LogLinear, Recipe
+from sidelight.recipes.candidates import ENTRIES as CANDIDATES
+from sidelight.recipes.entry import Entry
+from sidelight.recipes.generative import ENTRIES as GENERATIVE
+from sidelight.recipes.likelihoods import ENTRIES as LIKELIHOODS
+from sidelight.recipes.margins import ENTRIES as MARGINS
+
+BETA, CYCLES = 0.9, 10
+
+
+def codl(*, base: str | Recipe = "hmm", beta: float | None = BETA, cycles: int = CYCLES) -> Recipe:
+    """Constraint-driven learning: rules choose the labels that a model learns from (Chang, Ratinov and Roth 2007).
+
+    Again and again, unlabelled inputs get the best labels under rules and the model of `base` of the moment, and a
+    model learned from these is mixed with that of Gold: `beta` times Gold's and the rest times theirs, in every one of
+    `cycles`. With `beta` none, Gold and completed inputs are learned from together.
+    """
+    if beta is not None and not 0.0 <= beta <= 1.0:
+        raise ValueError(f"beta is {beta}; give a number from 0 to 1")
+    if cycles < 1:
+        raise ValueError(f"cycles is {cycles}; give 1 or more")
+    driven = _base(base)
+    if isinstance(driven, Generative):
+        options = EmOptions(-math.inf, cycles)
+        return replace(driven, name="codl", options=options, beta=beta, ruled=True)
+    if isinstance(driven, (Driven, Believed)):
+        raise ValueError(f"the base is {driven.name}, which has a base of its own; give that one")
+    return Driven("codl", driven, beta, cycles)
+
+
+def posterior_regularization(
+    *, base: str | Recipe = "hmm", gamma: float = 1.0, iterations: int = 20, beta: float | None = None
+) -> Recipe:
+    """EM whose beliefs obey rules in expectation, for an HMM or a CRF (Ganchev et al. 2010; thesis chapter 4).
+
+    `base` is "hmm" or "crf". With `gamma` other than 1 it is constrained unified EM: 0 is constrained LP-EM, −inf CoDL.
+    `beta` as for `em`; for the CRF there is none.
+    """
+    if iterations < 1:
+        raise ValueError(f"iterations is {iterations}; give 1 or more")
+    if math.isnan(gamma):
+        raise ValueError("gamma is not a number; give one from -inf to inf")
+    driven = _base(base)
+    name = "posterior_regularization"
+    if isinstance(driven, Generative):
+        options = EmOptions(gamma, iterations)
+        return replace(driven, name=name, options=options, beta=beta, ruled=True)
+    if not isinstance(driven, LogLinear):
+        raise ValueError(f"the base is {driven.name}; posterior regularisation needs probabilities: hmm or crf")
+    if beta is not None:
+        raise ValueError("the CRF has no beta; leave it out")
+    return Believed(name, driven, gamma, iterations)
+
+
+def _base(base: str | Recipe) -> Recipe:
+    if isinstance(base, Recipe):
+        return base
+    known = {**MARGINS, **CANDIDATES, **LIKELIHOODS, **GENERATIVE}
+    if base not in known:
+        raise ValueError(f"the base is {base!r}; there are {', '.join(known)}")
+    return known[base].make()
+
+
+_COMPLETED = "Gold, Partial, Candidates, Unlabeled, rules"
+ENTRIES: dict[str, Entry] = {
+    "codl": Entry(
+        codl,
+        _COMPLETED,
+        "that of its base on Gold, and on max_y (score − penalties) elsewhere",
+        "argmax under rules",
+        "as its base",
+        "no label changes, or cycles",
+    ),
+    "posterior_regularization": Entry(
+        posterior_regularization,
+        _COMPLETED,
+        "Σ −log P on Gold + Σ min over q that obey rules in expectation of KL(q, P)",
+        "marginal under rules in expectation",
+        "none",
+        "relative decrease, or iterations",
+    ),
+}
