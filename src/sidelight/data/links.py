@@ -1,0 +1,160 @@
+"""Links between the words of sentence pairs: gold files, and the formats of Pharaoh and Giza.
+
+A link is (source position, target position), both from 0. Files of gold links count from 1.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from sidelight.data.files import read_lines, shown_name
+from sidelight.errors import DataError
+
+Link = tuple[int, int]
+Links = frozenset[Link]
+
+_GIZA_HEAD = re.compile(r"# Sentence pair \((\d+)\) source length (\d+) target length (\d+)")
+_GIZA_WORD = re.compile(r"(\S+) \(\{([\d ]*)\}\) ?")
+
+
+@dataclass(frozen=True, slots=True)
+class GoldLinks:
+    """The links of one pair: those that must be there, and those that may be (sure ones among them)."""
+
+    sure: Links
+    possible: Links
+
+
+def read_gold(
+    path: str | Path, *, pairs: Sequence[tuple[Sequence[str], Sequence[str]]] | None = None
+) -> list[GoldLinks]:
+    """Read a gold file: sentence number, source position, target position, and S or P unless all are sure.
+
+    The list has an entry for every sentence up to the last one (or for each of `pairs`, against whose lengths positions
+    are then checked). Raises `DataError` for a line of another form and for a position that is not there.
+
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     _ = Path(folder, "gold.wa").write_text("1 1 1 S\\n1 2 1 P\\n")
+    ...     gold = read_gold(Path(folder, "gold.wa"))
+    >>> sorted(gold[0].sure), sorted(gold[0].possible)
+    ([(0, 0)], [(0, 0), (1, 0)])
+    """
+    file = shown_name(path)
+    sure: dict[int, set[Link]] = {}
+    possible: dict[int, set[Link]] = {}
+    for number, line in enumerate(read_lines(path), 1):
+        cells = line.split()
+        if not cells:
+            continue
+        if len(cells) not in (3, 4) or not all(map(_is_whole, cells[:3])) or cells[3:] not in ([], ["S"], ["P"]):
+            raise DataError(
+                f"not a link: {line.strip()!r}",
+                file=file,
+                line=number,
+                remedy="write: sentence, source position, target position (from 1), and S or P",
+            )
+        sentence, i, j = (int(cell) for cell in cells[:3])
+        _check_gold(sentence, i, j, pairs=pairs, file=file, line=number)
+        possible.setdefault(sentence, set()).add((i - 1, j - 1))
+        if cells[3:] != ["P"]:
+            sure.setdefault(sentence, set()).add((i - 1, j - 1))
+    if not possible:
+        raise DataError("no links", file=file, remedy="write one link a line")
+    count = max(possible) if pairs is None else len(pairs)
+    return [GoldLinks(frozenset(sure.get(n, ())), frozenset(possible.get(n, ()))) for n in range(1, count + 1)]
+
+
+def pharaoh_line(links: Iterable[Link]) -> str:
+    """The links of one pair as Pharaoh and Moses write them.
+
+    >>> pharaoh_line({(1, 2), (0, 0)})
+    '0-0 1-2'
+    """
+    return " ".join(f"{i}-{j}" for i, j in sorted(links))
+
+
+def read_pharaoh(path: str | Path) -> list[Links]:
+    """Links from a file with a line per pair; raises `DataError` for what is not a link.
+
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     _ = Path(folder, "links").write_text("0-0 1-2\\n\\n")
+    ...     [sorted(links) for links in read_pharaoh(Path(folder, "links"))]
+    [[(0, 0), (1, 2)], []]
+    """
+    found: list[Links] = []
+    for number, line in enumerate(read_lines(path), 1):
+        links = set()
+        for cell in line.split():
+            i, dash, j = cell.partition("-")
+            if not dash or not _is_whole(i) or not _is_whole(j):
+                raise DataError(
+                    f"not a link: {cell!r}", file=shown_name(path), line=number, remedy="write links as 0-0 1-2"
+                )
+            links.add((int(i), int(j)))
+        found.append(frozenset(links))
+    return found
+
+
+def giza_entry(
+    number: int, source: Sequence[str], target: Sequence[str], links: Iterable[Link], *, score: float = 1.0
+) -> str:
+    """The three lines of one pair in Giza's A3 format, where positions of target words count from 1.
+
+    >>> print(giza_entry(1, ["light", "on"], ["allumée", "!"], [(1, 0)]))
+    # Sentence pair (1) source length 2 target length 2 alignment score : 1
+    allumée !
+    NULL ({ 2 }) light ({ }) on ({ 1 })
+    """
+    of_source: list[list[int]] = [[] for _ in source]
+    free = set(range(len(target)))
+    for i, j in sorted(links):
+        of_source[i].append(j + 1)
+        free.discard(j)
+    cells = [("NULL", [j + 1 for j in sorted(free)]), *zip(source, of_source)]
+    words = " ".join(f"{word} ({{ {''.join(f'{j} ' for j in places)}}})" for word, places in cells)
+    head = f"# Sentence pair ({number}) source length {len(source)} target length {len(target)}"
+    return f"{head} alignment score : {score:g}\n{' '.join(target)}\n{words}"
+
+
+def read_giza(path: str | Path) -> list[Links]:
+    """Links from a file in Giza's A3 format; raises `DataError` where it is not one."""
+    lines = read_lines(path)
+    file = shown_name(path)
+    found: list[Links] = []
+    for at in range(0, len(lines), 3):
+        head = _GIZA_HEAD.match(lines[at])
+        words = list(_GIZA_WORD.finditer(lines[at + 2])) if at + 2 < len(lines) else []
+        if head is None or len(words) != int(head[2]) + 1:
+            raise DataError("not an entry of three lines", file=file, line=at + 1, remedy="give a Giza A3 file")
+        found.append(frozenset((i, int(j) - 1) for i, word in enumerate(words[1:]) for j in word[2].split()))
+    return found
+
+
+def _is_whole(cell: str) -> bool:
+    return cell.isascii() and cell.isdigit()
+
+
+def _check_gold(
+    sentence: int,
+    i: int,
+    j: int,
+    *,
+    pairs: Sequence[tuple[Sequence[str], Sequence[str]]] | None,
+    file: str,
+    line: int,
+) -> None:
+    problem = None
+    if min(sentence, i, j) < 1:
+        problem = "sentences and positions count from 1"
+    elif pairs is not None and sentence > len(pairs):
+        problem = f"sentence {sentence} where there are {len(pairs)}"
+    elif pairs is not None and (i > len(pairs[sentence - 1][0]) or j > len(pairs[sentence - 1][1])):
+        source, target = pairs[sentence - 1]
+        problem = f"link {i} {j} in a pair of {len(source)} and {len(target)} words"
+    if problem is not None:
+        raise DataError(problem, file=file, line=line, remedy="check that text and gold belong together")
