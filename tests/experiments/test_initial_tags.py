@@ -1,0 +1,49 @@
+"""Labels to begin with from HMMs, and the rows of CLLP that begin with them."""
+
+from __future__ import annotations
+
+import pytest
+
+from sidelight.evidence import Candidates
+from sidelight.experiments.candidate_grid import CLLP, Outcome, Setting
+from sidelight.experiments.grid import Examples
+from sidelight.experiments.initial_tags import MIN_GREEDY, STARTS, begun, tagger_of
+from sidelight.experiments.tag_dictionary import Dictionary, begun_rows
+
+XS = [["the", "dog", "runs"], ["a", "dog", "sees", "the", "zebra"], ["the", "cat", "sees"], ["a", "cat", "runs"]] * 5
+YS = [["D", "N", "V"], ["D", "N", "V", "D", "N"], ["D", "N", "V"], ["D", "N", "V"]] * 5
+WORDS = {"the": ["D"], "a": ["D"], "dog": ["N"], "cat": ["N", "V"], "runs": ["N", "V"], "sees": ["V"]}
+LABELS = ["D", "N", "V"]
+
+
+@pytest.mark.parametrize("way", STARTS)
+def test_labels_are_candidates_and_mostly_right(way):
+    pieces = [Candidates(x, [WORDS.get(word) for word in x]) for x in XS]
+    found = begun(pieces, LABELS, way=way, seed=0)
+    assert [piece.x for piece in found] == XS
+    right = total = 0
+    for piece, y in zip(found, YS):
+        assert piece.initial is not None and len(piece.initial) == len(y)
+        assert all(options is None or label in options for label, options in zip(piece.initial, piece.y))
+        right += sum(a == b for a, b in zip(piece.initial, y))
+        total += len(y)
+    assert right / total > 0.8
+    assert tagger_of(pieces, LABELS, way=way, seed=0).predict([["the", "dog"]]) == [["D", "N"]]
+
+
+def test_rows_begin_with_the_labels_of_the_hmm(monkeypatch):
+    study = Dictionary(WORDS, Examples(XS, YS), Examples(XS[:4], YS[:4]), Examples(XS[:4], YS[:4]), LABELS)
+    asked = []
+
+    def one(dictionary, task):
+        asked.append((task.method, dictionary.candidates(task.setting, task.draw)[0].initial))
+        return Outcome({"accuracy": 50.0}, {"accuracy": 60.0}, 1)
+
+    monkeypatch.setattr("sidelight.experiments.tag_dictionary.fit", one)
+    settings = [Setting("few", 20, 2), Setting("48000 tokens", 48_000, 2)]
+    rows = begun_rows(study, MIN_GREEDY, settings, n_jobs=1, report=lambda text: None)
+    assert [(row["setting"], row["method"]) for row in rows] == [
+        (setting.name, method) for setting in settings for method in (f"HMM, {MIN_GREEDY}", f"{CLLP} + {MIN_GREEDY}")
+    ]
+    assert [row["paper"] for row in rows] == [None, None, 80.78, 89.87]
+    assert asked and all(method == CLLP and len(initial) == 3 for method, initial in asked)
