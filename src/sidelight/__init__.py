@@ -10,6 +10,7 @@ from sidelight.evaluate import compare, evaluate
 
 if TYPE_CHECKING:
     from sidelight import features, recipes
+    from sidelight.aligner import Aligner
     from sidelight.co_training import CoTraining
     from sidelight.errors import DataError, Infeasible, Intractable, ModelFileError, NotFitted, SidelightError
     from sidelight.estimators import Classifier, Tagger
@@ -39,6 +40,7 @@ __version__ = "0.1.0"
 
 _PLACES = {  # where each public name lives; a module is loaded when one of its names is first used
     "sidelight": ("features", "recipes"),
+    "sidelight.aligner": ("Aligner",),
     "sidelight.co_training": ("CoTraining",),
     "sidelight.errors": ("DataError", "Infeasible", "Intractable", "ModelFileError", "NotFitted", "SidelightError"),
     "sidelight.estimators": ("Classifier", "Tagger"),
@@ -67,6 +69,7 @@ _PLACES = {  # where each public name lives; a module is loaded when one of its 
 _PLACE_OF = {name: place for place, names in _PLACES.items() for name in names}
 
 __all__ = [
+    "Aligner",
     "Candidates",
     "Chunk",
     "Classifier",

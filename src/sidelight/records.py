@@ -29,6 +29,7 @@ class Round:
     working_set: int = 0
     sweeps: int = 0
     mistakes: int | None = None
+    disagreement: float | None = None  # of models that must agree: Σ |q₁ − q₂| over all links, per target word
     validation: float | None = None  # accuracy on validation examples, where a completion or an epoch ended
     last: bool = False  # training ends with this round
     restart: int | None = None  # which of several learners this is a round of, where there are several

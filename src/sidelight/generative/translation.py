@@ -126,7 +126,7 @@ def uniform(table: Table) -> Lexicon:
     """All translations of a word equally likely."""
     forward = np.full(table.entries + 2, -np.log(max(table.target_words, 1)))
     backward = np.full(table.entries + 2, -np.log(max(table.source_words, 1)))
-    return _finished(
+    return finished(
         Lexicon(
             forward, backward, np.full(table.target_words + 1, forward[0]), np.full(table.source_words + 1, backward[0])
         )
@@ -195,10 +195,10 @@ def normalised(table: Table, rows: Ids, counts: Lexicon, *, prior: float, n_jobs
         total = float(null.sum())
         whole = digamma(total + prior * (len(null) - 1)) if prior > 0.0 else total
         log_shares(0, len(null) - 1, null, np.zeros(len(null), np.int32), np.array([whole]), prior, LOG_FLOOR)
-    return _finished(counts)
+    return finished(counts)
 
 
-def _finished(values: Lexicon) -> Lexicon:
+def finished(values: Lexicon) -> Lexicon:
     """The values of what never occurred."""
     for table in (values.forward, values.backward):
         table[-2], table[-1] = LOG_UNSEEN, LOG_UNKNOWN

@@ -1,0 +1,215 @@
+"""`Aligner`: which words of two sentences translate each other, learned from sentence pairs alone."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Any, Self
+
+import numpy as np
+
+from sidelight.alignment_model import (
+    AlignmentModel,
+    load_alignment_model,
+    pairs_of_input,
+    save_alignment_model,
+    trimmed,
+)
+from sidelight.data.links import GoldLinks, Link
+from sidelight.errors import NotFitted
+from sidelight.evaluate.alignments import score_alignments
+from sidelight.generative.agreement import NO_TILTS, Step
+from sidelight.generative.alignment_decoding import RULES
+from sidelight.generative.alignment_em import AlignmentEM, with_jumps
+from sidelight.generative.bitext import check_sentences, folded, numbers, vocabulary
+from sidelight.generative.translation import table_of
+from sidelight.manners import Estimator
+from sidelight.records import Callback, Round
+
+DECODERS = ("posterior", "viterbi", "agreed")
+
+
+class Aligner(Estimator):
+    """Word alignment by IBM model 1 and the HMM alignment model, in both directions, by unified EM.
+
+    Parameters, all by keyword:
+
+    - model1_iterations, hmm_iterations: of EM; the HMM begins with the translations of model 1, and 0 leaves it out.
+    - gamma: the weight of entropy in the E-step, 0 or more: 1 is EM, 0 takes best alignments, what is between is
+      sharper than EM. Values below 0.07 but above 0 are slow.
+    - agreement: whether the links of both directions must have the same posteriors (thesis, Algorithm 9): with gamma 1
+      posterior regularisation, with gamma 0 LP-EM.
+    - null: the probability that a word has no counterpart, in the model; 0 for none.
+    - smoothing: a Dirichlet prior on translations (variational Bayes); 0 for none.
+    - steps: how often at most the sums of a sentence pair are made in its search for agreement; tolerance: the
+      difference of posteriors at which it ends.
+    - lowercase: whether case is ignored.
+    - decode: "posterior" (links by their probability), "viterbi" (the best alignment of each direction) or "agreed" (as
+      posterior, but with agreement sought for the new pairs too).
+    - combine: how the two directions become one: "mean", "product", "intersection", "union", "grow-diag",
+      "grow-diag-final", "grow-diag-final-and", "forward" or "backward" (see `generative.alignment_decoding`).
+    - threshold: the posterior that a link needs.
+    - n_jobs: threads, -1 for all cores; the result is the same bit for bit. Nothing is random.
+    - callbacks: functions of a `Round`, whose objective is −T(θ; γ) of the parameters that the iteration began with,
+      and whose disagreement is Σ |q₁ − q₂| over all links, per target word.
+
+    >>> pairs = [(["green", "house"], ["casa", "verde"]), (["house"], ["casa"]), (["green"], ["verde"])]
+    >>> Aligner().fit(pairs).align([(["green", "house"], ["casa", "verde"])])
+    [[(0, 1), (1, 0)]]
+    """
+
+    def __init__(
+        self,
+        *,
+        model1_iterations: int = 5,
+        hmm_iterations: int = 5,
+        gamma: float = 0.5,
+        agreement: bool = True,
+        null: float = 0.2,
+        smoothing: float = 0.0,
+        steps: int = 8,
+        tolerance: float = 0.01,
+        lowercase: bool = True,
+        decode: str = "posterior",
+        combine: str = "mean",
+        threshold: float = 0.5,
+        n_jobs: int | None = -1,
+        callbacks: Sequence[Callback] = (),
+    ) -> None:
+        self.model1_iterations = model1_iterations
+        self.hmm_iterations = hmm_iterations
+        self.gamma = gamma
+        self.agreement = agreement
+        self.null = null
+        self.smoothing = smoothing
+        self.steps = steps
+        self.tolerance = tolerance
+        self.lowercase = lowercase
+        self.decode = decode
+        self.combine = combine
+        self.threshold = threshold
+        self.n_jobs = n_jobs
+        self.callbacks = callbacks
+
+    def fit(self, pairs: Any, targets: Any = None) -> Self:
+        """Learn from sentence pairs: (source words, target words) tuples, or sources and targets.
+
+        Raises `DataError` for an empty sentence, a string where words were expected, and lists of different lengths.
+        """
+        self._check()
+        sources, targets = pairs_of_input(pairs, targets)
+        check_sentences(sources, targets)
+        began = time.perf_counter()
+        left, right = (folded(sentences, lowercase=self.lowercase) for sentences in (sources, targets))
+        words, other_words = vocabulary(left), vocabulary(right)
+        table, text = table_of(
+            *numbers(left, words),
+            *numbers(right, other_words),
+            source_words=len(words),
+            target_words=len(other_words),
+            n_jobs=self.n_jobs,
+        )
+        em = AlignmentEM.of(table, text, prior=self.smoothing, n_jobs=self.n_jobs)
+        parameters = em.start(null=self.null)
+        self.rounds_: list[Round] = []
+        total = self.model1_iterations + self.hmm_iterations
+        for name, iterations in (("model1", self.model1_iterations), ("hmm", self.hmm_iterations)):
+            if name == "hmm" and iterations:
+                parameters = with_jumps(parameters)
+            seeking = self.agreement and iterations > 0
+            tilts = np.zeros(len(text.entries), dtype=np.float32) if seeking else NO_TILTS
+            for _ in range(iterations):
+                parameters, told = em.iterate(parameters, self._step(), tilts=tilts)
+                number = len(self.rounds_) + 1
+                record = Round(
+                    number,
+                    name,
+                    time.perf_counter() - began,
+                    objective=-told.objective,
+                    sweeps=round(told.sums),
+                    disagreement=told.apart,
+                    last=number == total,
+                )
+                self.rounds_.append(record)
+                for callback in self.callbacks:
+                    callback(record)
+        about = {"pairs": len(sources), "parameters": self._plain_parameters()}
+        self.model_ = trimmed(words, other_words, table, parameters, lowercase=self.lowercase, about=about)
+        return self
+
+    def align(self, pairs: Any, targets: Any = None) -> list[list[Link]]:
+        """The links (source position, target position) of every pair, both from 0."""
+        model = self._fitted()
+        self._check()
+        step = {
+            "posterior": Step(1.0),
+            "viterbi": Step(0.0),
+            "agreed": Step(self.gamma, True, self.steps, self.tolerance),
+        }[self.decode]
+        sources, targets = pairs_of_input(pairs, targets)
+        return model.align(
+            sources, targets, step=step, combine=self.combine, threshold=self.threshold, n_jobs=self.n_jobs
+        )
+
+    def predict(self, pairs: Any, targets: Any = None) -> list[list[Link]]:
+        """The same as `align`."""
+        return self.align(pairs, targets)
+
+    def score(self, pairs: Any, gold: Sequence[GoldLinks | Iterable[Link]]) -> float:
+        """1 − AER against gold links; plain sets of links are sure ones."""
+        right = [
+            one if isinstance(one, GoldLinks) else GoldLinks(frozenset(links := list(one)), frozenset(links))
+            for one in gold
+        ]
+        return 1.0 - score_alignments(right, self.align(pairs)).aer
+
+    def translations(self, word: str, count: int = 10) -> list[tuple[str, float]]:
+        """The likeliest target words of a source word, with their probabilities."""
+        return self._fitted().translations(word, count)
+
+    def save(self, path: str | Path) -> None:
+        """Write the model, and how it decodes, to a file."""
+        model = self._fitted()
+        model.about["parameters"] = self._plain_parameters()
+        save_alignment_model(model, path)
+
+    @classmethod
+    def load(cls, path: str | Path) -> Self:
+        """An aligner as it was saved; raises `ModelFileError` where the file is not one."""
+        model = load_alignment_model(path)
+        aligner = cls(**model.about["parameters"])
+        aligner.model_ = model
+        return aligner
+
+    def _plain_parameters(self) -> dict[str, Any]:
+        return {name: value for name, value in self.get_params().items() if name not in ("callbacks", "n_jobs")}
+
+    def _fitted(self) -> AlignmentModel:
+        if not hasattr(self, "model_"):
+            raise NotFitted("this Aligner has not been fitted; call fit first")
+        return self.model_
+
+    def _step(self) -> Step:
+        most = self.steps if self.gamma > 0.0 else 4 * self.steps  # best alignments are cheaper than sums
+        return Step(self.gamma, self.agreement, most, self.tolerance)
+
+    def _check(self) -> None:
+        if not (isinstance(self.gamma, int | float) and 0.0 <= self.gamma < math.inf):
+            raise ValueError(f"gamma is {self.gamma}; give a number from 0 on")
+        if not 0.0 <= self.null < 1.0:
+            raise ValueError(f"null is {self.null}; give a probability below 1")
+        if self.smoothing < 0.0 or self.tolerance < 0.0:
+            name = "smoothing" if self.smoothing < 0.0 else "tolerance"
+            raise ValueError(f"{name} is {getattr(self, name)}; give a number that is not negative")
+        if self.model1_iterations < 0 or self.hmm_iterations < 0 or self.model1_iterations + self.hmm_iterations < 1:
+            raise ValueError("there is nothing to learn with; give at least one iteration of model 1 or the HMM")
+        if self.steps < 1:
+            raise ValueError(f"steps is {self.steps}; give 1 or more")
+        if not 0.0 < self.threshold <= 1.0:
+            raise ValueError(f"threshold is {self.threshold}; give a number above 0 and at most 1")
+        if self.combine not in RULES:
+            raise ValueError(f"combine is {self.combine!r}; there are {', '.join(RULES)}")
+        if self.decode not in DECODERS:
+            raise ValueError(f"decode is {self.decode!r}; there are {', '.join(DECODERS)}")

@@ -1,0 +1,169 @@
+"""A trained word aligner, and its files: safetensors, versioned, without pickle."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from sidelight.errors import DataError, ModelFileError
+from sidelight.features.strings import pack_strings, unpack_strings
+from sidelight.files import Tensors, read_tensors, write_tensors
+from sidelight.generative.agreement import Parameters, Posteriors, Step, expect
+from sidelight.generative.alignment_decoding import links_of
+from sidelight.generative.alignment_hmm import REACH, Jumps
+from sidelight.generative.bitext import Bitext, Sentences, check_sentences, folded, numbers
+from sidelight.generative.translation import Lexicon, Table, finished, lookup
+
+VERSION = 1
+KIND = "sidelight alignment model"
+LEAST = float(np.log(1e-6))  # pairs whose words are less likely than this in both directions are not kept
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class AlignmentModel:
+    """Aligns sentence pairs: vocabularies and parameters of both directions."""
+
+    sources: Mapping[str, int]
+    targets: Mapping[str, int]
+    table: Table
+    parameters: Parameters
+    lowercase: bool
+    about: dict[str, Any] = field(default_factory=dict)  # how it was trained, for people
+
+    def bitext(self, sources: Sentences, targets: Sentences, *, n_jobs: int | None = -1) -> Bitext:
+        """Sentence pairs as arrays; raises `DataError` for pairs that cannot be aligned."""
+        check_sentences(sources, targets)
+        left, right = (folded(sentences, lowercase=self.lowercase) for sentences in (sources, targets))
+        return lookup(self.table, *numbers(left, self.sources), *numbers(right, self.targets), n_jobs=n_jobs)
+
+    def posteriors(self, text: Bitext, step: Step, *, n_jobs: int | None = -1) -> Posteriors:
+        """Posteriors of links in both directions."""
+        return expect(text, self.parameters, step, n_jobs=n_jobs)
+
+    def align(
+        self,
+        sources: Sentences,
+        targets: Sentences,
+        *,
+        step: Step,
+        combine: str,
+        threshold: float,
+        n_jobs: int | None = -1,
+    ) -> list[list[tuple[int, int]]]:
+        """The links of every pair; `step` says which posteriors, `combine` how the directions are joined."""
+        if not len(sources) and not len(targets):
+            return []
+        text = self.bitext(sources, targets, n_jobs=n_jobs)
+        found = self.posteriors(text, step, n_jobs=n_jobs)
+        return links_of(text, found.forward, found.backward, rule=combine, threshold=threshold, n_jobs=n_jobs)
+
+    def translations(self, word: str, count: int = 10) -> list[tuple[str, float]]:
+        """The likeliest target words of a source word with their probabilities; none for a word it does not know."""
+        known = self.sources.get(word.lower() if self.lowercase else word)
+        if known is None:
+            return []
+        row = slice(int(self.table.starts[known]), int(self.table.starts[known + 1]))
+        values = self.parameters.lexicon.forward[row]
+        order = np.argsort(-values, kind="stable")[:count]
+        names = list(self.targets)
+        return [(names[self.table.partners[row][k]], float(np.exp(values[k]))) for k in order]
+
+
+def trimmed(
+    sources: Mapping[str, int],
+    targets: Mapping[str, int],
+    table: Table,
+    parameters: Parameters,
+    *,
+    lowercase: bool,
+    about: dict[str, Any],
+) -> AlignmentModel:
+    """A model without the pairs that are least likely, its numbers rounded to what files hold."""
+    words = parameters.lexicon
+    kept = (words.forward[:-2] >= LEAST) | (words.backward[:-2] >= LEAST)
+    starts = np.concatenate([[0], np.cumsum(kept)])[table.starts]
+    smaller = Table(starts, table.partners[kept], table.target_words)
+    places = np.append(kept, [True, True])
+    lexicon = finished(
+        Lexicon(
+            _rounded(words.forward[places]),
+            _rounded(words.backward[places]),
+            _rounded(words.forward_null),
+            _rounded(words.backward_null),
+        )
+    )
+    return AlignmentModel(
+        sources,
+        targets,
+        smaller,
+        Parameters(lexicon, parameters.forward, parameters.backward, parameters.null),
+        lowercase,
+        about,
+    )
+
+
+def save_alignment_model(model: AlignmentModel, path: str | Path) -> None:
+    """Write a model to a file."""
+    words = model.parameters.lexicon
+    tensors: Tensors = {
+        "table.starts": model.table.starts,
+        "table.partners": model.table.partners,
+        "words.forward": words.forward[:-2].astype(np.float32),
+        "words.backward": words.backward[:-2].astype(np.float32),
+        "words.forward_null": words.forward_null[:-1].astype(np.float32),
+        "words.backward_null": words.backward_null[:-1].astype(np.float32),
+    }
+    for name, known in (("sources", model.sources), ("targets", model.targets)):
+        tensors[f"{name}.text"], tensors[f"{name}.offsets"] = pack_strings(list(known))
+    for name, jumps in (("forward", model.parameters.forward), ("backward", model.parameters.backward)):
+        if jumps is not None:
+            tensors[f"jumps.{name}"] = jumps.weights
+    spec = {"null": model.parameters.null, "lowercase": model.lowercase, "about": model.about}
+    write_tensors(path, tensors, kind=KIND, version=VERSION, spec=spec)
+
+
+def load_alignment_model(path: str | Path) -> AlignmentModel:
+    """Read a model; raises `ModelFileError` in one line where the file is damaged, foreign or newer."""
+    spec, tensors = read_tensors(path, kind=KIND, version=VERSION)
+    sources, targets = (
+        {word: n for n, word in enumerate(unpack_strings(tensors[f"{name}.text"], tensors[f"{name}.offsets"]))}
+        for name in ("sources", "targets")
+    )
+    lexicon = finished(
+        Lexicon(
+            *(np.append(tensors[f"words.{name}"].astype(np.float64), [0.0, 0.0]) for name in ("forward", "backward")),
+            *(
+                np.append(tensors[f"words.{name}"].astype(np.float64), 0.0)
+                for name in ("forward_null", "backward_null")
+            ),
+        )
+    )
+    table = Table(tensors["table.starts"], tensors["table.partners"], len(targets))
+    parameters = Parameters(lexicon, _jumps(tensors, "forward", path), _jumps(tensors, "backward", path), spec["null"])
+    return AlignmentModel(sources, targets, table, parameters, spec["lowercase"], spec["about"])
+
+
+def _jumps(tensors: Tensors, name: str, path: str | Path) -> Jumps | None:
+    weights = tensors.get(f"jumps.{name}")
+    if weights is not None and len(weights) != 2 * REACH + 3:
+        raise ModelFileError("jumps of another length", file=path, remedy="train the model again")
+    return None if weights is None else Jumps(weights)
+
+
+def _rounded(values: Any) -> Any:
+    return values.astype(np.float32).astype(np.float64)
+
+
+def pairs_of_input(pairs: Any, targets: Any = None) -> tuple[Sequence[Any], Sequence[Any]]:
+    """Sources and targets, from pairs or from the two of them."""
+    if targets is not None:
+        return list(pairs), list(targets)
+    together = list(pairs)
+    for number, pair in enumerate(together):
+        if isinstance(pair, str) or len(pair) != 2:
+            raise DataError(f"item {number} is not a pair", remedy="give (source words, target words) tuples")
+    return [pair[0] for pair in together], [pair[1] for pair in together]
