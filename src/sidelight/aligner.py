@@ -37,8 +37,9 @@ class Aligner(Estimator):
     Parameters, all by keyword:
 
     - model1_iterations, hmm_iterations: of EM; the HMM begins with the translations of model 1, and 0 leaves it out.
-    - gamma: the weight of entropy in the E-step, 0 or more: 1 is EM, 0 takes best alignments, what is between is
-      sharper than EM. Values below 0.07 but above 0 are slow.
+    - gamma: the weight of entropy in the HMM's E-step, 0 or more: 1 is EM, 0 takes best alignments, what is between is
+      sharper than EM. Values below 0.07 but above 0 are slow. model1_gamma: the same for model 1, which begins with
+      nothing known; there EM is best.
     - agreement: whether the links of both directions must have the same posteriors (thesis, Algorithm 9): with gamma 1
       posterior regularisation, with gamma 0 LP-EM.
     - null: the probability that a word has no counterpart, in the model; 0 for none.
@@ -66,6 +67,7 @@ class Aligner(Estimator):
         model1_iterations: int = 5,
         hmm_iterations: int = 5,
         gamma: float = 0.5,
+        model1_gamma: float = 1.0,
         agreement: bool = True,
         null: float = 0.2,
         smoothing: float = 0.0,
@@ -81,6 +83,7 @@ class Aligner(Estimator):
         self.model1_iterations = model1_iterations
         self.hmm_iterations = hmm_iterations
         self.gamma = gamma
+        self.model1_gamma = model1_gamma
         self.agreement = agreement
         self.null = null
         self.smoothing = smoothing
@@ -115,13 +118,17 @@ class Aligner(Estimator):
         parameters = em.start(null=self.null)
         self.rounds_: list[Round] = []
         total = self.model1_iterations + self.hmm_iterations
-        for name, iterations in (("model1", self.model1_iterations), ("hmm", self.hmm_iterations)):
+        for name, iterations, gamma in (
+            ("model1", self.model1_iterations, self.model1_gamma),
+            ("hmm", self.hmm_iterations, self.gamma),
+        ):
+            step = self._step(gamma)
             if name == "hmm" and iterations:
                 parameters = with_jumps(parameters)
             seeking = self.agreement and iterations > 0
             tilts = np.zeros(len(text.entries), dtype=np.float32) if seeking else NO_TILTS
             for _ in range(iterations):
-                parameters, told = em.iterate(parameters, self._step(), tilts=tilts)
+                parameters, told = em.iterate(parameters, step, tilts=tilts)
                 number = len(self.rounds_) + 1
                 record = Round(
                     number,
@@ -191,13 +198,14 @@ class Aligner(Estimator):
             raise NotFitted("this Aligner has not been fitted; call fit first")
         return self.model_
 
-    def _step(self) -> Step:
-        most = self.steps if self.gamma > 0.0 else 4 * self.steps  # best alignments are cheaper than sums
-        return Step(self.gamma, self.agreement, most, self.tolerance)
+    def _step(self, gamma: float) -> Step:
+        most = self.steps if gamma > 0.0 else 4 * self.steps  # best alignments are cheaper than sums
+        return Step(gamma, self.agreement, most, self.tolerance)
 
     def _check(self) -> None:
-        if not (isinstance(self.gamma, int | float) and 0.0 <= self.gamma < math.inf):
-            raise ValueError(f"gamma is {self.gamma}; give a number from 0 on")
+        for name in ("gamma", "model1_gamma"):
+            if not 0.0 <= getattr(self, name) < math.inf:
+                raise ValueError(f"{name} is {getattr(self, name)}; give a number from 0 on")
         if not 0.0 <= self.null < 1.0:
             raise ValueError(f"null is {self.null}; give a probability below 1")
         if self.smoothing < 0.0 or self.tolerance < 0.0:

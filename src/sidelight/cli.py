@@ -43,6 +43,11 @@ COMMANDS = (
         "sidelight describe --gold train.txt --candidates dictionary.txt",
     ),
     Entry(
+        "align",
+        "Find which words of two languages translate each other, from sentence pairs alone.",
+        "sidelight align train --source text.en --target text.fr --out en-fr.sidelight --links text.links",
+    ),
+    Entry(
         "reproduce",
         "Run a published experiment again and show its results beside the published ones.",
         "sidelight reproduce --list",

@@ -29,12 +29,16 @@ class GoldLinks:
 
 
 def read_gold(
-    path: str | Path, *, pairs: Sequence[tuple[Sequence[str], Sequence[str]]] | None = None
+    path: str | Path,
+    *,
+    pairs: Sequence[tuple[Sequence[str], Sequence[str]]] | None = None,
+    count: int | None = None,
 ) -> list[GoldLinks]:
     """Read a gold file: sentence number, source position, target position, and S or P unless all are sure.
 
-    The list has an entry for every sentence up to the last one (or for each of `pairs`, against whose lengths positions
-    are then checked). Raises `DataError` for a line of another form and for a position that is not there.
+    The list has an entry for every sentence up to the last one, or for `count` of them, or for each of `pairs`, against
+    whose lengths positions are then checked. Raises `DataError` for a line of another form, and for a sentence or a
+    position that is not there.
 
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
@@ -58,13 +62,14 @@ def read_gold(
                 remedy="write: sentence, source position, target position (from 1), and S or P",
             )
         sentence, i, j = (int(cell) for cell in cells[:3])
-        _check_gold(sentence, i, j, pairs=pairs, file=file, line=number)
+        _check_gold(sentence, i, j, pairs=pairs, count=count, file=file, line=number)
         possible.setdefault(sentence, set()).add((i - 1, j - 1))
         if cells[3:] != ["P"]:
             sure.setdefault(sentence, set()).add((i - 1, j - 1))
     if not possible:
         raise DataError("no links", file=file, remedy="write one link a line")
-    count = max(possible) if pairs is None else len(pairs)
+    if count is None:
+        count = max(possible) if pairs is None else len(pairs)
     return [GoldLinks(frozenset(sure.get(n, ())), frozenset(possible.get(n, ()))) for n in range(1, count + 1)]
 
 
@@ -145,14 +150,15 @@ def _check_gold(
     j: int,
     *,
     pairs: Sequence[tuple[Sequence[str], Sequence[str]]] | None,
+    count: int | None,
     file: str,
     line: int,
 ) -> None:
     problem = None
     if min(sentence, i, j) < 1:
         problem = "sentences and positions count from 1"
-    elif pairs is not None and sentence > len(pairs):
-        problem = f"sentence {sentence} where there are {len(pairs)}"
+    elif sentence > (count := len(pairs) if pairs is not None else sentence if count is None else count):
+        problem = f"sentence {sentence} where there are {count}"
     elif pairs is not None and (i > len(pairs[sentence - 1][0]) or j > len(pairs[sentence - 1][1])):
         source, target = pairs[sentence - 1]
         problem = f"link {i} {j} in a pair of {len(source)} and {len(target)} words"

@@ -2,8 +2,8 @@
 
 Each direction has the links whose posterior is at least a threshold; for best alignments posteriors are 0 or 1. The
 two sets are combined by a *rule*: one of them, their intersection or union, or grown from the intersection towards the
-union (Koehn et al. 2003). "mean" and "product" combine the posteriors themselves: their arithmetic or geometric mean is held
-against the threshold.
+union (Koehn et al. 2003). "mean" and "product" combine the posteriors themselves: their arithmetic or geometric mean is
+held against the threshold.
 """
 
 from __future__ import annotations

@@ -1,0 +1,238 @@
+"""`sidelight align`: word alignment of parallel text, learned, applied and judged."""
+
+from __future__ import annotations
+
+import json as json_text
+from collections.abc import Sequence
+from inspect import signature
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+import typer
+
+from sidelight.aligner import DECODERS, Aligner
+from sidelight.commands import options
+from sidelight.commands.lazily import SETTINGS
+from sidelight.commands.options import LEARNING, OUTPUT, READING
+from sidelight.commands.outputs import check_writable, size_of, write, write_json
+from sidelight.data import write_text_atomically
+from sidelight.data.links import Link, giza_entry, pharaoh_line, read_giza, read_gold, read_pharaoh
+from sidelight.data.parallel import ParallelText, read_parallel
+from sidelight.evaluate.alignments import score_alignments
+from sidelight.generative.alignment_decoding import RULES
+from sidelight.progress import Progress
+from sidelight.records import Round
+
+app = typer.Typer(
+    name="align",
+    help="Find which words of two languages translate each other, from sentence pairs alone.",
+    rich_markup_mode="rich",
+    no_args_is_help=True,
+    context_settings=SETTINGS,
+)
+
+DEFAULTS: dict[str, Any] = {name: p.default for name, p in signature(Aligner.__init__).parameters.items()}
+DECODING = "Decoding"
+Format = Literal["pharaoh", "giza"]
+
+Source = Annotated[
+    Path,
+    typer.Option("--source", metavar="FILE", help="One tokenised sentence a line; .gz too.", rich_help_panel=READING),
+]
+Target = Annotated[
+    Path, typer.Option("--target", metavar="FILE", help="Their translations, line by line.", rich_help_panel=READING)
+]
+SkipEmpty = Annotated[
+    bool,
+    typer.Option(
+        "--skip-empty",
+        help="Leave out pairs with an empty sentence instead of stopping; in the output their line is empty.",
+        rich_help_panel=READING,
+    ),
+]
+LinkFormat = Annotated[
+    Format,
+    typer.Option(
+        "--format", help='pharaoh: a line "0-0 1-2" for each pair; giza: three lines (A3).', rich_help_panel=OUTPUT
+    ),
+]
+_DECODE = "posterior: links by their probability; viterbi: best alignments; agreed: as posterior, directions tied."
+_COMBINE = "How the two directions become one."
+
+
+@app.command(epilog="Example: sidelight align train --source a.en --target a.fr --out en-fr.sidelight --links a.links")
+def train(
+    *,
+    source: Source,
+    target: Target,
+    skip_empty: SkipEmpty = False,
+    gamma: Annotated[
+        float, typer.Option(help="Weight of entropy: 1 is EM, 0 takes best alignments.", rich_help_panel=LEARNING)
+    ] = DEFAULTS["gamma"],
+    agreement: Annotated[
+        bool,
+        typer.Option(
+            "--agreement/--no-agreement",
+            help="Whether both directions must find the same links; without it training is three times faster.",
+            rich_help_panel=LEARNING,
+        ),
+    ] = DEFAULTS["agreement"],
+    model1: Annotated[
+        int, typer.Option("--model1", help="Iterations of IBM model 1.", rich_help_panel=LEARNING)
+    ] = DEFAULTS["model1_iterations"],
+    hmm: Annotated[
+        int, typer.Option("--hmm", help="Iterations of the HMM that follows.", rich_help_panel=LEARNING)
+    ] = DEFAULTS["hmm_iterations"],
+    null: Annotated[
+        float, typer.Option(help="Probability that a word has no counterpart.", rich_help_panel=LEARNING)
+    ] = DEFAULTS["null"],
+    smoothing: Annotated[
+        float, typer.Option(help="Dirichlet prior on translations; 0 is none.", rich_help_panel=LEARNING)
+    ] = DEFAULTS["smoothing"],
+    steps: Annotated[
+        int, typer.Option(help="Steps towards agreement, per pair and iteration at most.", rich_help_panel=LEARNING)
+    ] = DEFAULTS["steps"],
+    lowercase: Annotated[
+        bool, typer.Option("--lowercase/--keep-case", help="Whether case is ignored.", rich_help_panel=LEARNING)
+    ] = DEFAULTS["lowercase"],
+    decode: Annotated[str, typer.Option(metavar="|".join(DECODERS), help=_DECODE, rich_help_panel=DECODING)] = DEFAULTS[
+        "decode"
+    ],
+    combine: Annotated[str, typer.Option(metavar="|".join(RULES), help=_COMBINE, rich_help_panel=DECODING)] = DEFAULTS[
+        "combine"
+    ],
+    threshold: Annotated[
+        float, typer.Option(help="The probability that a link needs.", rich_help_panel=DECODING)
+    ] = DEFAULTS["threshold"],
+    out: Annotated[
+        Path, typer.Option("--out", metavar="MODEL", help="The file for the model.", rich_help_panel=OUTPUT)
+    ],
+    links: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Write the links of the training pairs there.", rich_help_panel=OUTPUT),
+    ] = None,
+    format: LinkFormat = "pharaoh",
+    history: Annotated[
+        Path | None, typer.Option(metavar="FILE.jsonl", help="Write all iterations there.", rich_help_panel=OUTPUT)
+    ] = None,
+    jobs: options.Jobs = DEFAULTS["n_jobs"],
+    quiet: Annotated[bool, typer.Option("--quiet", help="Say nothing but errors.", rich_help_panel=OUTPUT)] = False,
+) -> None:
+    """Learn to align words from a text and its translation; no alignments are needed."""
+    check_writable(out, links, history)
+    rounds: list[Round] = []
+    with Progress(quiet=quiet) as progress:
+
+        def tell(record: Round) -> None:
+            rounds.append(record)
+            progress.say(round_line(record, model1 + hmm))
+
+        progress.say(f"reading {source} and {target}")
+        text = read_parallel(source, target, skip_empty=skip_empty)
+        aligner = Aligner(
+            model1_iterations=model1,
+            hmm_iterations=hmm,
+            gamma=gamma,
+            agreement=agreement,
+            null=null,
+            smoothing=smoothing,
+            steps=steps,
+            lowercase=lowercase,
+            decode=decode,
+            combine=combine,
+            threshold=threshold,
+            n_jobs=jobs,
+            callbacks=[tell],
+        )
+        progress.say(f"counting the words of {len(text.lines):,} pairs")
+        aligner.fit(text.sources, text.targets)
+        aligner.save(out)
+        if links is not None:
+            progress.say("aligning the training pairs")
+            write(_written(text, aligner.align(text.sources, text.targets), format), links)
+    if history is not None:
+        write_text_atomically(history, "".join(json_text.dumps(record.as_dict()) + "\n" for record in rounds))
+    if not quiet:
+        skipped = f", {len(text.skipped):,} skipped" if text.skipped else ""
+        write(f"{len(text.lines):,} pairs{skipped}, {rounds[-1].seconds:.1f} s: {out}, {size_of(out)}\n", None)
+
+
+@app.command(epilog="Example: sidelight align apply en-fr.sidelight --source new.en --target new.fr --out new.links")
+def apply(
+    model: Annotated[Path, typer.Argument(metavar="MODEL", help="A model that sidelight align train wrote.")],
+    *,
+    source: Source,
+    target: Target,
+    skip_empty: SkipEmpty = False,
+    decode: Annotated[
+        str | None,
+        typer.Option(metavar="|".join(DECODERS), help=f"{_DECODE} As trained by default.", rich_help_panel=DECODING),
+    ] = None,
+    combine: Annotated[
+        str | None,
+        typer.Option(metavar="|".join(RULES), help=f"{_COMBINE} As trained by default.", rich_help_panel=DECODING),
+    ] = None,
+    threshold: Annotated[
+        float | None,
+        typer.Option(help="The probability that a link needs; as trained by default.", rich_help_panel=DECODING),
+    ] = None,
+    out: Annotated[
+        Path | None,
+        typer.Option(
+            "--out", metavar="FILE", help="Where to write; the standard output by default.", rich_help_panel=OUTPUT
+        ),
+    ] = None,
+    format: LinkFormat = "pharaoh",
+    jobs: options.Jobs = DEFAULTS["n_jobs"],
+) -> None:
+    """Align the words of new sentence pairs."""
+    check_writable(out)
+    aligner = Aligner.load(model)
+    given = {"decode": decode, "combine": combine, "threshold": threshold}
+    aligner.set_params(n_jobs=jobs, **{name: value for name, value in given.items() if value is not None})
+    text = read_parallel(source, target, skip_empty=skip_empty)
+    write(_written(text, aligner.align(text.sources, text.targets), format), out)
+
+
+@app.command(epilog="Example: sidelight align evaluate new.links gold.wa")
+def evaluate(
+    links: Annotated[Path, typer.Argument(metavar="LINKS", help="Links that sidelight align wrote.")],
+    gold: Annotated[
+        Path,
+        typer.Argument(
+            metavar="GOLD", help="Right links: sentence, source and target position (all from 1), and S or P."
+        ),
+    ],
+    format: LinkFormat = "pharaoh",
+    json: Annotated[Path | None, typer.Option("--json", metavar="FILE", help="Write the scores there too.")] = None,
+) -> None:
+    """Compare links with the right ones: alignment error rate, precision and recall."""
+    check_writable(json)
+    found = read_giza(links) if format == "giza" else read_pharaoh(links)
+    scores = score_alignments(read_gold(gold, count=len(found)), found)
+    write_json(scores.as_dict(), json)
+    write(f"{scores}\n", None)
+
+
+def round_line(record: Round, total: int) -> str:
+    """An iteration in one line.
+
+    >>> round_line(Round(6, "hmm", 2.5, objective=1.5e6, disagreement=0.08), 10)
+    'iteration 6 of 10 (hmm), objective 1.5e+06, disagreement 0.080 a word, 2.5 s'
+    """
+    name = {"model1": "model 1"}.get(record.learner, record.learner)
+    return (
+        f"iteration {record.number} of {total} ({name}), objective {record.objective:.6g}, "
+        f"disagreement {record.disagreement:.3f} a word, {record.seconds:.1f} s"
+    )
+
+
+def _written(text: ParallelText, links: Sequence[Sequence[Link]], format: Format) -> str:
+    if format == "pharaoh":
+        entries = [pharaoh_line(one) for one in links]
+    else:
+        entries = [
+            giza_entry(number, x, y, one) for number, x, y, one in zip(text.lines, text.sources, text.targets, links)
+        ]
+        return "".join(f"{entry}\n" for entry in entries)
+    return "".join(f"{line}\n" for line in text.on_all_lines(entries))
