@@ -13,13 +13,17 @@ from typing import Any
 import numpy as np
 
 from sidelight.arrays import Floats, Ids, Ints
+from sidelight.errors import Intractable
 from sidelight.generative.beliefs import Beliefs, point
 from sidelight.generative.completion import Free
 from sidelight.inference.batches import ChainBatchScores
 from sidelight.inference.choose import Method
-from sidelight.inference.problem import Solution
+from sidelight.inference.expected import ExpectationBatch
+from sidelight.inference.problem import Solution, clauses_of
 from sidelight.inference.rule_set import ChainScores, RuleSet
 from sidelight.rules import Domain, Rule, Sentence
+from sidelight.rules.columns import chain_columns
+from sidelight.rules.expectations import Expectations, expectations
 from sidelight.rules.penalties import mixed, penalties_of
 from sidelight.spaces import Space
 from sidelight.spaces.second_order import SecondOrderScores
@@ -70,6 +74,24 @@ class RuledInputs:
                 found[i] = solution
         return [solution for solution in found if solution is not None]
 
+    def expected(self, penalties: Sequence[float]) -> ExpectationBatch:
+        """What the rules say of beliefs about every input."""
+        size = len(self.domain.labels)
+        readings: list[Expectations | None] = [None] * len(self)
+        for numbers, which in self.groups:
+            for i in which.tolist():
+                sentence = self.sentences[i]
+                says = [self.rules[k].on_labels(sentence, self.domain, example=i) for k in numbers]
+                clauses = clauses_of(says, [penalties[k] for k in numbers])
+                readings[i] = expectations(
+                    [clause.says for clause in clauses],
+                    [clause.penalty for clause in clauses],
+                    chain_columns(len(sentence), size),
+                    names=[self.rules[numbers[clause.rule]].name for clause in clauses],
+                )
+        known = [reading for reading in readings if reading is not None]
+        return ExpectationBatch([len(sentence) for sentence in self.sentences], size, known)
+
     def names(self, labels: Ids, starts: Ints) -> list[list[Any]]:
         """Outputs by the names of their labels."""
         every = [self.domain.labels[label] for label in labels.tolist()]
@@ -84,8 +106,9 @@ class RuledInputs:
 class Ruled:
     """A completion whose outputs, or beliefs, obey rules (`generative.completion`).
 
-    γ = −∞ is the best output under rules (CoDL). With β, penalties that are learned follow the completed outputs: β
-    times those of Gold and the rest times theirs.
+    γ < 0 is the best output under rules (CoDL). With β, penalties that are learned follow the completed outputs: β
+    times those of Gold and the rest times theirs. γ = 0 and more are beliefs that obey the rules in expectation
+    (`inference.expected`): constrained LP-EM, posterior regularisation, and what lies between and beyond.
     """
 
     inputs: RuledInputs
@@ -93,6 +116,8 @@ class Ruled:
     beta: float | None = None
     method: Method = "auto"
     penalties: list[float] = field(default_factory=list)
+    _readings: ExpectationBatch | None = None
+    _multipliers: Floats | None = None  # of the E-step before: where the next one begins
 
     def __post_init__(self) -> None:
         if not self.penalties:
@@ -112,10 +137,26 @@ class Ruled:
             return Free().complete(scores, space, gamma=gamma, weights=weights, n_jobs=n_jobs)
         batch = ChainBatchScores.of(scores, space)
         if gamma >= 0.0:
-            raise NotImplementedError
+            return self._believed(batch, gamma, weights, n_jobs)
         solutions = self.inputs.solutions(batch, self.penalties, method=self.method)
         labels = np.array([label for solution in solutions for label in solution.labels], dtype=np.int32)
         values = np.array([solution.value for solution in solutions])
         if any(rule.learned for rule in self.inputs.rules) and self.beta is not None:
             self.penalties = mixed(self.first, self.inputs.counted(labels, space.starts), self.beta)
         return point(labels, values, space, weights=weights)
+
+    def _believed(self, batch: ChainBatchScores, gamma: float, weights: Floats | None, n_jobs: int | None) -> Beliefs:
+        if batch.triple is not None:
+            raise Intractable("beliefs under rules are for chains of first order; leave order out")
+        if self._readings is None:
+            self._readings = self.inputs.expected(self.penalties)
+        starts = batch.space.starts
+        tokens = np.concatenate([batch.tokens(i) for i in range(len(batch))])
+        shared = batch.transition, batch.start, batch.end
+        found = self._readings.beliefs(tokens, *shared, gamma=gamma, warm=self._multipliers, n_jobs=n_jobs)
+        self._multipliers = found.multipliers
+        each = np.ones(len(batch)) if weights is None else weights
+        weighted = found.tokens * np.repeat(each, np.diff(starts))[:, None]
+        moves = np.einsum("n,nij->ij", each, found.moves)
+        start, end = weighted[starts[:-1]].sum(axis=0), weighted[starts[1:] - 1].sum(axis=0)
+        return Beliefs(found.values, weighted, moves, start, end)
