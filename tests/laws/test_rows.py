@@ -111,6 +111,7 @@ def test_without_auxiliary_columns_rows_are_as_true(columns: Columns) -> None:
         assert len(rows.upper) == 0
         for labels in outputs([columns.size(0)] * (len(columns.offsets) - 1)):
             legal = least_cost(rows, structural(columns, labels)) == 0.0
+            legal &= all(truth(part, labels)[0] == holds for part, holds in lowering.local)
             assert legal == truth(expression, labels)[0]
 
     run()

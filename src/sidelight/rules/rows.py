@@ -50,7 +50,8 @@ class Lowering:
     """Collects rows of clauses, one by one.
 
     `tight`: more rows, with a better linear relaxation. `auxiliary=False`: only rows over the structure's own columns
-    (and violation columns), so that they can be read as expectations; raises `Intractable` where that cannot be.
+    (and violation columns), so that they can be read as expectations; raises `Intractable` where that cannot be. What
+    must be true of one variable or one pair, whatever else, is then kept in `local`, without a row.
 
     >>> from sidelight.rules.columns import columns_of
     >>> lowering = Lowering(columns_of([2, 2]))
@@ -68,6 +69,7 @@ class Lowering:
         self._cost: dict[int, float] = {}
         self._constant = 0.0
         self._clause = -1
+        self.local: list[Signed] = []
         self._reified: dict[int, tuple[Expr, int, set[bool]]] = {}
 
     def add(self, expression: Expr, penalty: float = math.inf) -> None:
@@ -132,7 +134,10 @@ class Lowering:
         expression, holds = _plain(*what)
         form = truth_form(expression, self.columns)
         if form is not None:
-            self._row((form if holds else form.opposite()).plus(unless), low=1)
+            if self._auxiliary or unless.terms or unless.constant:
+                self._row((form if holds else form.opposite()).plus(unless), low=1)
+            else:
+                self.local.append((expression, holds))
         elif isinstance(expression, (Every, Some)):
             parts = [(part, holds) for part in expression.parts]
             if isinstance(expression, Every) == holds:

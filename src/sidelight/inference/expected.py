@@ -1,0 +1,256 @@
+"""The E-step of unified EM under rules, for chains: what to believe of outputs that nobody has seen.
+
+    max_q  E_q[score] + γ H(q) − Σ ρ ξ      over  E_q[φ] <= b + ξ        (thesis Eq. 4.7, A.1)
+
+where rows φ, b and slacks ξ come from `rules.expectations`. For γ > 0 by dual ascent: γ = 1 is posterior regularisation
+(Ganchev et al. 2010), γ = ∞ the most even belief that obeys. For γ = 0 by the linear program over beliefs of tokens and
+edges, whose corners without rules are the labelings. A batch shares its transition scores, as those of a model do.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from sidelight.arrays import Floats, Ints
+from sidelight.errors import Infeasible, Intractable
+from sidelight.inference.expected_ascent import FIXED, ascend
+from sidelight.inference.expected_program import believed_by_program, possible
+from sidelight.inference.problem import ChainProblem
+from sidelight.parallel import shards, threads
+from sidelight.rules.columns import chain_columns
+from sidelight.rules.expectations import HARD, Expectations, expectations
+
+MOST_STEPS = 500
+TOLERANCE = 1e-6  # of what hard rows may be broken by
+TRACE = 64  # values of the dual that are kept
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ConstrainedBeliefs:
+    """The best beliefs about a batch of chains under rules."""
+
+    starts: Ints  # [N + 1]
+    tokens: Floats  # [T, L] q(y_t = l)
+    moves: Floats  # [N, L, L] expected transitions of each sequence
+    values: Floats  # [N] E_q[score] + γ H(q) (without H for γ = ∞), less penalties
+    penalties: Floats  # [N] Σ ρ ξ and the other costs of soft rules
+    bounds: Floats  # [N] no belief that obeys is worth more: the dual
+    violations: Floats  # [N] by how much the worst hard row is still broken
+    multipliers: Floats  # [rows of all sequences] λ/γ: a warm start for the next call
+    steps: Ints  # [N]
+    duals: Floats  # [N, TRACE] γ D after each step, the last ones repeated
+
+
+class ExpectationBatch:
+    """The readings of a batch of chains, laid out once and used for every E-step."""
+
+    def __init__(self, lengths: Sequence[int], n_labels: int, readings: Sequence[Expectations]) -> None:
+        self.n_labels, self.readings = n_labels, list(readings)
+        self.starts = _offsets(lengths)
+        laid = [_Cells(one, length * n_labels) for one, length in zip(readings, lengths)]
+        self.out_starts = _offsets([len(one.edges_out) for one in laid])
+        self.ruled_out = _whole([one.edges_out for one in laid])
+        self.nodes_out = [one.nodes_out for one in laid]
+        self.cell_starts = _offsets([len(one.places) for one in laid])
+        self.places = _whole([one.places for one in laid])
+        self.entry_starts = _offsets([count for one in laid for count in one.counts])
+        self.entry_rows = _whole([one.rows for one in laid])
+        self.entry_weights = _real([one.weights for one in laid])
+        self.row_starts = _offsets([one.n_rows + 1 for one in readings])  # the last row of each: its fixed costs
+        self.bound = _real([np.append(one.bound, 0.0) for one in readings])
+        self.group = _whole([np.append(one.group, FIXED) for one in readings])
+        self.share = _real([np.append(one.share, 0.0) for one in readings])
+        self.price = _real([_prices(one) for one in readings])
+
+    def beliefs(
+        self,
+        tokens: Floats,  # [T, L]
+        transition: Floats,  # [L, L]
+        start: Floats,  # [L]
+        end: Floats,  # [L]
+        *,
+        gamma: float,
+        warm: Floats | None = None,
+        most_steps: int = MOST_STEPS,
+        tolerance: float = TOLERANCE,
+        n_jobs: int | None = None,
+    ) -> ConstrainedBeliefs:
+        """The best beliefs; `warm` are the multipliers of an earlier call.
+
+        Raises `Infeasible` with the number of the sequence where no belief obeys its hard rows, and `Intractable` for
+        γ < 0, where the best belief is one labeling.
+        """
+        if not gamma >= 0.0:
+            raise Intractable(f"beliefs under rules need gamma >= 0, not {gamma}; below 0 take the best labeling")
+        scores = np.array(tokens, dtype=np.float64)
+        scores[self.starts[:-1]] += start
+        scores[self.starts[1:] - 1] += end
+        for first, out in zip(self.starts, self.nodes_out):
+            scores[first + out // self.n_labels, out % self.n_labels] = -math.inf
+        if gamma == 0.0:
+            return self._by_program(scores, transition, n_jobs)
+        return self._by_ascent(scores, transition, gamma, warm, most_steps, tolerance, n_jobs)
+
+    def _by_ascent(
+        self,
+        scores: Floats,
+        transition: Floats,
+        gamma: float,
+        warm: Floats | None,
+        most_steps: int,
+        tolerance: float,
+        n_jobs: int | None,
+    ) -> ConstrainedBeliefs:
+        count, size = len(self.starts) - 1, self.n_labels
+        fixed = self.group == FIXED
+        multipliers = np.zeros(len(self.bound)) if warm is None else np.array(warm, dtype=np.float64)
+        multipliers[fixed] = 1.0 / gamma
+        found = ConstrainedBeliefs(
+            starts=self.starts,
+            tokens=np.zeros_like(scores),
+            moves=np.zeros((count, size, size)),
+            values=np.zeros(count),
+            penalties=np.zeros(count),
+            bounds=np.zeros(count),
+            violations=np.zeros(count),
+            multipliers=multipliers,
+            steps=np.zeros(count, np.int64),
+            duals=np.zeros((count, TRACE)),
+        )
+        means, sums, residuals = np.zeros(len(self.bound)), np.zeros(count), np.zeros(count)
+        divided, onward, caps = (_divided(part, gamma) for part in (scores, transition, self.price))
+
+        def run(shard: tuple[int, int]) -> None:
+            ascend(
+                self.starts, *shard, divided, onward, self.out_starts, self.ruled_out, self.cell_starts, self.places,
+                self.entry_starts, self.entry_rows, self.entry_weights, self.row_starts, self.bound, self.group,
+                self.share, caps, most_steps, tolerance, multipliers, found.tokens, found.moves, means, sums,
+                found.duals, residuals, found.steps,
+            )  # fmt: skip
+
+        threads(run, shards(self.starts), n_jobs=n_jobs)
+        for i, reading in enumerate(self.readings):
+            first, last = int(self.row_starts[i]), int(self.row_starts[i + 1]) - 1
+            mine, expected = multipliers[first : last + 1], means[first : last + 1]
+            found.violations[i] = reading.violation(expected[:-1]) if sums[i] > -math.inf else math.inf
+            if residuals[i] > tolerance or sums[i] == -math.inf:
+                self._check(i, scores, transition)
+            slack = reading.slack(expected[:-1])
+            found.penalties[i] = reading.constant + float(expected[-1]) + float(reading.price @ slack)
+            if math.isfinite(gamma):
+                worth = gamma * (float(sums[i]) + float(mine @ expected))
+            else:
+                part = slice(int(self.starts[i]), int(self.starts[i + 1]))
+                worth = _expected(found.tokens[part], scores[part]) + _expected(found.moves[i], transition)
+            found.values[i] = worth - found.penalties[i]
+            found.bounds[i] = math.inf if math.isinf(gamma) else gamma * found.duals[i, -1] - reading.constant
+        if math.isfinite(gamma):
+            found.duals[:] *= gamma
+        return found
+
+    def _by_program(self, scores: Floats, transition: Floats, n_jobs: int | None) -> ConstrainedBeliefs:
+        count, size = len(self.starts) - 1, self.n_labels
+        moves, values, penalties = np.zeros((count, size, size)), np.zeros(count), np.zeros(count)
+        beliefs = np.zeros_like(scores)
+
+        def run(i: int) -> None:
+            part = slice(int(self.starts[i]), int(self.starts[i + 1]))
+            one = believed_by_program(scores[part], transition, self.readings[i])
+            if one is None:
+                raise self._impossible(i)
+            beliefs[part], moves[i], values[i], penalties[i] = one
+
+        threads(run, range(count), n_jobs=n_jobs)
+        none = np.zeros(count)
+        steps, duals = np.ones(count, np.int64), np.repeat(values[:, None], TRACE, axis=1)
+        multipliers = np.zeros(len(self.bound))
+        return ConstrainedBeliefs(
+            self.starts, beliefs, moves, values, penalties, values, none, multipliers, steps, duals
+        )
+
+    def _check(self, i: int, scores: Floats, transition: Floats) -> None:
+        part = slice(int(self.starts[i]), int(self.starts[i + 1]))
+        if not possible(scores[part], transition, self.readings[i]):
+            raise self._impossible(i)
+
+    def _impossible(self, i: int) -> Infeasible:
+        return Infeasible(f"sequence {i}: no belief obeys its hard rules; make one of them soft")
+
+
+def expected_beliefs(
+    problem: ChainProblem, *, gamma: float, names: Sequence[str] = (), tolerance: float = TOLERANCE
+) -> ConstrainedBeliefs:
+    """The best beliefs about one chain under its clauses.
+
+    Raises `Intractable` for second-order chains and for clauses without a linear reading, and `Infeasible` where no
+    belief obeys.
+
+    >>> from sidelight.inference.problem import Clause
+    >>> from sidelight.rules.expr import Between, OneOf
+    >>> twice = Clause(0, Between(tuple((1, OneOf(t, (1,))) for t in range(3)), 2, None))
+    >>> flat = ChainProblem(np.zeros((3, 2)), np.zeros((2, 2)), np.zeros(2), np.zeros(2), (twice,))
+    >>> expected_beliefs(flat, gamma=1.0).tokens[:, 1].round(4).tolist()
+    [0.6667, 0.6667, 0.6667]
+    """
+    if problem.triple is not None:
+        raise Intractable("beliefs under rules are for first-order chains")
+    columns = chain_columns(problem.length, problem.n_labels)
+    clauses = problem.clauses
+    called = [names[one.rule] if one.rule < len(names) else f"number {one.rule}" for one in clauses]
+    says, penalties = [one.says for one in clauses], [one.penalty for one in clauses]
+    reading = expectations(says, penalties, columns, names=called)
+    batch = ExpectationBatch([problem.length], problem.n_labels, [reading])
+    arrays = problem.tokens, problem.transition, problem.start, problem.end
+    return batch.beliefs(*arrays, gamma=gamma, tolerance=tolerance)
+
+
+class _Cells:
+    """The columns that rows and costs of one chain speak of, each with its entries; those that are ruled out."""
+
+    __slots__ = ("counts", "edges_out", "nodes_out", "places", "rows", "weights")
+
+    def __init__(self, reading: Expectations, n_nodes: int) -> None:
+        self.nodes_out = reading.ruled_out[reading.ruled_out < n_nodes]
+        self.edges_out = reading.ruled_out[reading.ruled_out >= n_nodes]
+        paid = np.flatnonzero(reading.cost)
+        row = np.repeat(np.arange(reading.n_rows), np.diff(reading.starts))
+        columns = np.concatenate([reading.columns, paid])
+        rows = np.concatenate([row, np.full(len(paid), reading.n_rows)])
+        weights = np.concatenate([reading.weights, reading.cost[paid]])
+        order = np.argsort(columns, kind="stable")
+        self.places, self.counts = np.unique(columns, return_counts=True)
+        self.rows, self.weights = rows[order], weights[order]
+
+
+def _prices(reading: Expectations) -> Floats:
+    """The price of the group of every row, and of the fixed one."""
+    found = np.full(reading.n_rows + 1, math.inf)
+    soft = np.flatnonzero(reading.group != HARD)
+    found[soft] = reading.price[reading.group[soft]]
+    return found
+
+
+def _offsets(counts: Sequence[int]) -> Ints:
+    return np.cumsum([0, *counts]).astype(np.int64)
+
+
+def _whole(parts: Sequence[Ints]) -> Ints:
+    return np.concatenate([np.zeros(0, np.int64), *parts]).astype(np.int64)
+
+
+def _real(parts: Sequence[Floats]) -> Floats:
+    return np.concatenate([np.zeros(0), *parts])
+
+
+def _divided(scores: Floats, gamma: float) -> Floats:
+    """scores/γ, where what is infinite stays so."""
+    return np.where(np.isfinite(scores), scores, 0.0) / gamma + np.where(np.isfinite(scores), 0.0, scores)
+
+
+def _expected(beliefs: Floats, scores: Floats) -> float:
+    seen = beliefs > 0.0
+    return float(beliefs[seen] @ scores[seen])

@@ -1,0 +1,204 @@
+"""Dual ascent over expectation constraints, for a batch of chains (thesis A.1, with Eq. A.3 corrected).
+
+With scores s and multipliers μ = λ/γ, the best belief is q ∝ exp(s/γ − μ·φ), and μ minimises the smooth convex
+
+    D(μ) = log Σ_y exp(s(y)/γ − μ·φ(y)) + μ·b        over  μ >= 0,  Σ_{r in g} share_r μ_r <= ρ_g/γ  for soft groups
+
+whose gradient is b − E_q[φ]. Projected gradient with Barzilai–Borwein steps; a step is shortened until D falls enough
+(Armijo), so D never rises. It stops where a unit step along the projected gradient is shorter than the tolerance: then
+no hard row is broken by more, and multipliers and slacks agree. Rows of group FIXED have a multiplier that stays.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from sidelight.arrays import Floats, Ints
+from sidelight.inference.expected_kernels import costs_of, in_logs, means_of, scaled, scaled_beliefs, scaled_moves
+from sidelight.kernels import kernel
+from sidelight.spaces.chain_kernels import longest
+
+FIXED = -2
+HARD = -1
+MOST_MULTIPLIER = 1e9  # a row that this does not satisfy cannot be satisfied
+
+
+@kernel
+def project(point: Floats, group: Ints, share: Floats, cap: Floats) -> None:
+    """To the nearest admitted multipliers; cap [R] is that of a row's group, rows of a group stand together."""
+    r = 0
+    while r < point.shape[0]:
+        last = r + 1
+        if group[r] == HARD:
+            point[r] = min(max(point[r], 0.0), MOST_MULTIPLIER)
+        elif group[r] >= 0:
+            while last < point.shape[0] and group[last] == group[r]:
+                last += 1
+            used = 0.0
+            most = 0.0
+            for k in range(r, last):
+                used += share[k] * max(point[k], 0.0)
+                most = max(most, point[k] / share[k])
+            shift = 0.0
+            if used > cap[r]:  # the shift at which the cap is met, by halving
+                low, high = 0.0, most
+                for _ in range(100):
+                    shift = 0.5 * (low + high)
+                    used = 0.0
+                    for k in range(r, last):
+                        used += share[k] * max(point[k] - shift * share[k], 0.0)
+                    if used > cap[r]:
+                        low = shift
+                    else:
+                        high = shift
+                shift = high
+            for k in range(r, last):
+                point[k] = max(point[k] - shift * share[k], 0.0)
+        r = last
+
+
+@kernel
+def evaluate(
+    point: Floats,  # [R] μ
+    scores: Floats,  # [T, L]
+    transition: Floats,
+    top: float,
+    factors: Floats,
+    out: Ints,
+    places: Ints,
+    entry_starts: Ints,
+    entry_rows: Ints,
+    entry_weights: Floats,
+    plain: Floats,
+    costs: Floats,
+    chances: Floats,
+    work: Floats,  # [3, T, L]
+    scales: Floats,
+    beliefs: Floats,  # out [T, L]
+    moves: Floats,  # out [L, L], written only where `with_moves`
+    means: Floats,  # out [R]
+    with_moves: bool,
+) -> float:
+    """The log-sum at μ, beliefs and E[φ]; −inf where there is no path, and then nothing else."""
+    nodes, ahead, behind = work[0], work[1], work[2]
+    costs_of(point, entry_starts, entry_rows, entry_weights, costs)
+    value = scaled(scores, top, factors, places, plain, costs, nodes, ahead, behind, scales)
+    if np.isnan(value):
+        value = in_logs(scores, transition, out, places, costs, ahead, behind, chances, beliefs, moves)
+    elif value > -np.inf:
+        scaled_beliefs(factors, places, nodes, ahead, behind, chances, beliefs)
+        if with_moves:
+            scaled_moves(factors, nodes, ahead, moves)
+    if value > -np.inf:
+        means_of(chances, entry_starts, entry_rows, entry_weights, means)
+    return value
+
+
+@kernel
+def ascend(
+    starts: Ints,  # [N + 1] of tokens
+    lo: int,
+    hi: int,
+    tokens: Floats,  # [T, L] scores/γ with start and end, −inf where ruled out
+    transition: Floats,  # [L, L] scores/γ
+    out_starts: Ints,  # [N + 1] of `ruled_out`
+    ruled_out: Ints,  # columns of edges
+    cell_starts: Ints,  # [N + 1] of `places`
+    places: Ints,  # columns of cells
+    entry_starts: Ints,  # [cells + 1]
+    entry_rows: Ints,  # row of an entry, counted within its problem
+    entry_weights: Floats,
+    row_starts: Ints,  # [N + 1]
+    bound: Floats,  # [R]
+    group: Ints,  # [R]
+    share: Floats,  # [R]
+    cap: Floats,  # [R]
+    most_steps: int,
+    tolerance: float,
+    multipliers: Floats,  # in, out [R] μ
+    beliefs: Floats,  # out [T, L]
+    moves: Floats,  # out [N, L, L]
+    means: Floats,  # out [R] E[φ]
+    values: Floats,  # out [N] log-sums at μ
+    duals: Floats,  # out [N, S] D after 0, 1, … accepted steps, as far as there is room, then repeated
+    residuals: Floats,  # out [N]
+    steps: Ints,  # out [N] how often sums were taken
+) -> None:
+    """The beliefs of the sequences lo..hi; a sequence without a path has the value −inf."""
+    size = transition.shape[0]
+    square = size * size
+    most = longest(starts, lo, hi)
+    top = transition.max()
+    top = top if top > -np.inf else 0.0
+    table = np.exp(transition - top)
+    all_factors, work, scales = np.empty((most, size, size)), np.empty((3, most, size)), np.empty(most)
+    for i in range(lo, hi):
+        first, length = starts[i], starts[i + 1] - starts[i]
+        n_nodes = length * size
+        scores, believed = tokens[first : first + length], beliefs[first : first + length]
+        where = places[cell_starts[i] : cell_starts[i + 1]]
+        entries = entry_starts[cell_starts[i] : cell_starts[i + 1] + 1]
+        out = ruled_out[out_starts[i] : out_starts[i + 1]]
+        a, b = row_starts[i], row_starts[i + 1]
+        groups, shares, caps, bounds, expected = group[a:b], share[a:b], cap[a:b], bound[a:b], means[a:b]
+        factors, room = all_factors[:length], work[:, :length]
+        for t in range(1, length):
+            factors[t] = table
+        for k in range(out.shape[0]):
+            rest = out[k] - n_nodes
+            factors[rest // square + 1, rest % square // size, rest % size] = 0.0
+        plain, costs, chances = np.zeros(len(where)), np.empty(len(where)), np.empty(len(where))
+        for c in range(len(where)):
+            rest = where[c] - n_nodes
+            if rest >= 0:
+                plain[c] = factors[rest // square + 1, rest % square // size, rest % size]
+        now = multipliers[a:b]
+        project(now, groups, shares, caps)
+        trial, slope, new_slope = np.empty(b - a), np.zeros(b - a), np.zeros(b - a)
+        step, dual, tries, accepted = 1.0, np.inf, 0, 0
+        residuals[i] = 0.0
+        trial[:] = now
+        value = -np.inf
+        while True:
+            tries += 1
+            value = evaluate(
+                trial, scores, transition, top, factors, out, where, entries, entry_rows, entry_weights,
+                plain, costs, chances, room, scales, believed, moves[i], expected, False,
+            )  # fmt: skip
+            if value == -np.inf:
+                break
+            new_dual = value
+            fall = along = across = 0.0
+            for r in range(b - a):
+                new_slope[r] = bounds[r] - expected[r] if groups[r] != FIXED else 0.0
+                new_dual += trial[r] * bounds[r]
+                moved = trial[r] - now[r]
+                fall += slope[r] * moved
+                along += moved * moved
+                across += moved * (new_slope[r] - slope[r])
+            if tries == 1 or new_dual <= dual + 1e-4 * fall:
+                if tries > 1:
+                    step = min(along / across, 1e4) if across > 1e-300 else min(step * 4.0, 1e4)
+                now[:] = trial
+                slope[:] = new_slope
+                dual = new_dual
+                duals[i, min(accepted, duals.shape[1] - 1) :] = dual
+                accepted += 1
+                trial[:] = now - slope
+                project(trial, groups, shares, caps)
+                residuals[i] = np.abs(trial - now).max() if b > a else 0.0
+                if residuals[i] <= tolerance:
+                    break
+            else:
+                step *= 0.25
+            if tries >= most_steps or step < 1e-14:
+                break
+            trial[:] = now - step * slope
+            project(trial, groups, shares, caps)
+        values[i] = value
+        steps[i] = tries
+        if value > -np.inf:
+            values[i] = evaluate(
+                now, scores, transition, top, factors, out, where, entries, entry_rows, entry_weights,
+                plain, costs, chances, room, scales, believed, moves[i], expected, True,
+            )  # fmt: skip

@@ -1,0 +1,161 @@
+"""What rules ask of beliefs: bounds on expectations over labels and neighbouring pairs (thesis Eq. 4.4, 4.6).
+
+A clause becomes rows φ over the columns of tokens and edges such that an output obeys it exactly where φ(y) <= b. A
+belief q, which may be spread over many outputs, is then asked for
+
+    E_q[φ_r] <= b_r + share_r · ξ_g,   ξ_g >= 0,   at the price ρ_g ξ_g        (hard: without ξ)
+
+What a hard clause says of one token or one pair rules columns out; what a soft one says of them has an expected degree
+that is a sum over columns, so it costs ρ per unit of belief and needs no row. E_q[φ] <= b is implied by "q gives no
+weight to outputs that break the clause", and is weaker: counts are asked for on average.
+"""
+
+from __future__ import annotations
+
+import math
+from bisect import bisect_right
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sidelight.arrays import Floats, Ints
+from sidelight.errors import Intractable
+from sidelight.rules.columns import Columns, Form, degree_form
+from sidelight.rules.expr import Between, Expr, Known, children, pieces, variables
+from sidelight.rules.rows import Lowering, Rows, Signed
+from sidelight.rules.tables import truth_table
+
+HARD = -1  # the group of a row without ξ
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Expectations:
+    """The reading of the clauses about one output."""
+
+    ruled_out: Ints  # columns in which nothing may be believed, rising
+    cost: Floats  # [columns] per unit of belief
+    constant: float  # cost that cannot be avoided
+    starts: Ints  # [R + 1] of the entries of a row φ
+    columns: Ints
+    weights: Floats
+    bound: Floats  # [R] b
+    group: Ints  # [R] the ξ of a row, or HARD; rows of a group stand together
+    share: Floats  # [R] of ξ in a row; 0 for hard rows
+    price: Floats  # [G] ρ
+    counted: NDArray[np.bool_]  # [clauses] whether Σ ρ ξ and costs of one output are exactly ρ · degree
+
+    @property
+    def n_rows(self) -> int:
+        return len(self.bound)
+
+    def slack(self, means: Floats) -> Floats:
+        """ξ of every group, given E_q[φ] of every row. # [G]"""
+        found = np.zeros(len(self.price))
+        soft = self.group != HARD
+        np.maximum.at(found, self.group[soft], (means - self.bound)[soft] / self.share[soft])
+        return found
+
+    def violation(self, means: Floats) -> float:
+        """By how much the worst hard row is broken."""
+        hard = self.group == HARD
+        return float(max(0.0, (means - self.bound)[hard].max(initial=0.0)))
+
+
+def expectations(
+    says: Sequence[Expr], penalties: Sequence[float], columns: Columns, *, names: Sequence[str] = ()
+) -> Expectations:
+    """Read clauses as bounds on expectations; `names` are those of their rules.
+
+    Raises `Intractable`, naming the rule, where a clause has no linear reading.
+
+    >>> from sidelight.rules.columns import chain_columns
+    >>> from sidelight.rules.expr import OneOf
+    >>> at_most_one = Between(((1, OneOf(0, (0,))), (1, OneOf(2, (0,)))), None, 1)
+    >>> found = expectations([at_most_one], [math.inf], chain_columns(3, 2))
+    >>> found.columns.tolist(), found.bound.tolist()
+    ([0, 4], [1.0])
+    """
+    lowering = Lowering(columns, tight=True, auxiliary=False)
+    for k, (expression, penalty) in enumerate(zip(says, penalties)):
+        try:
+            lowering.add(expression, penalty)
+        except Intractable as error:
+            name = names[k] if k < len(names) else f"number {k}"
+            raise Intractable(f"the rule {name} has no expectation: {error}") from None
+    counted = [penalty == math.inf or _counted(expression, columns) for expression, penalty in zip(says, penalties)]
+    return _read(lowering.rows(), lowering.local, columns, counted)
+
+
+def _read(rows: Rows, local: Sequence[Signed], columns: Columns, counted: Sequence[bool]) -> Expectations:
+    ruled_out: set[int] = set()
+    for expression, holds in local:
+        ruled_out.update(_ruled_out(expression, holds, columns))
+    kept: list[tuple[int, float, Form, float, float]] = []  # group, share, φ, b, price
+    for r in range(len(rows.low)):
+        entries = slice(int(rows.starts[r]), int(rows.starts[r + 1]))
+        terms = {int(c): int(w) for c, w in zip(rows.columns[entries], rows.weights[entries])}
+        own = {c: w for c, w in terms.items() if c < columns.count}
+        slack = next((c for c in terms if c >= columns.count), None)
+        for sign, bound in ((1, rows.high[r]), (-1, -rows.low[r])):
+            if bound == math.inf:
+                continue
+            form = Form({c: sign * w for c, w in own.items()})
+            if slack is not None:
+                kept.append((slack, float(abs(terms[slack])), form, bound, float(rows.cost[slack])))
+            elif columns.bounds(form)[0] >= bound:
+                ruled_out.update(_above_least(form, bound, columns))
+            else:
+                kept.append((HARD, 0.0, form, bound, math.inf))
+    kept.sort(key=lambda row: row[0])
+    slacks = list(dict.fromkeys(row[0] for row in kept if row[0] != HARD))
+    numbers = {slack: g for g, slack in enumerate(slacks)}
+    return Expectations(
+        ruled_out=np.array(sorted(ruled_out), np.int64),
+        cost=rows.cost[: columns.count],
+        constant=rows.constant,
+        starts=np.cumsum([0, *(len(form.terms) for _, _, form, _, _ in kept)]).astype(np.int64),
+        columns=np.array([c for _, _, form, _, _ in kept for c in form.terms], np.int64),
+        weights=np.array([w for _, _, form, _, _ in kept for w in form.terms.values()], np.float64),
+        bound=np.array([bound for _, _, _, bound, _ in kept], np.float64),
+        group=np.array([HARD if slack == HARD else numbers[slack] for slack, *_ in kept], np.int64),
+        share=np.array([share for _, share, *_ in kept], np.float64),
+        price=np.array([next(row[4] for row in kept if row[0] == slack) for slack in slacks], np.float64),
+        counted=np.array(counted, np.bool_),
+    )
+
+
+def _ruled_out(expression: Expr, holds: bool, columns: Columns) -> list[int]:
+    """The columns of the labels, or pairs of labels, with which it is not as it must be."""
+    scope = tuple(sorted(variables(expression)))
+    sizes = [columns.size(variable) for variable in scope]
+    wrong = np.flatnonzero(truth_table(expression, scope, sizes) != holds)
+    if not scope:  # known: nothing is possible, or nothing is asked
+        return list(range(columns.size(0))) if len(wrong) else []
+    place = columns.offsets[scope[0]] if len(scope) == 1 else columns.edges[scope[0], scope[1]]
+    return [place + int(cell) for cell in wrong]
+
+
+def _above_least(form: Form, bound: float, columns: Columns) -> list[int]:
+    """Where a sum must be as small as it can be, the columns that would make it larger."""
+    if columns.bounds(form)[0] > bound:
+        return list(range(columns.size(0)))
+    found: list[int] = []
+    for block in sorted({bisect_right(columns.starts, column) for column in form.terms}):
+        first, after = columns.starts[block - 1], columns.starts[block]
+        weights = [form.terms.get(column, 0) for column in range(first, after)]
+        found += [first + k for k, weight in enumerate(weights) if weight > min(weights)]
+    return found
+
+
+def _counted(expression: Expr, columns: Columns) -> bool:
+    for piece in pieces(expression):
+        local = isinstance(piece, (Known, Between)) or degree_form(piece, columns) is not None
+        if not local and any(_counts(child) for child in children(piece)):
+            return False
+    return True
+
+
+def _counts(expression: Expr) -> bool:
+    return isinstance(expression, Between) or any(_counts(child) for child in children(expression))
