@@ -177,7 +177,20 @@ class Constrained:
         return right / total if total else 0.0
 
     def _prices(self) -> list[float]:
-        return penalties_of(self.rules, [], []) if self.penalties is None else self.penalties
+        """Penalties as given, the rules' own, or those that training left in the model."""
+        if self.penalties is not None:
+            return self.penalties
+        stored = self.scorer.model.about.get("penalties", {}) if isinstance(self.scorer, ModelScorer) else {}
+        prices = []
+        for rule in self.rules:
+            price = stored.get(rule.name) if rule.penalty is None else rule.penalty
+            if price is None:
+                raise DataError(
+                    f"the penalty of the rule {rule.name} has not been learned",
+                    remedy="train with it, use learn_penalties, or give soft(…) a number",
+                )
+            prices.append(float(price))
+        return prices
 
 
 def _scorer_of(scorer: Any) -> Scorer:

@@ -9,8 +9,8 @@ import typer
 
 from sidelight.commands import options
 from sidelight.commands.inputs import check_fits, read_labelled
-from sidelight.commands.loading import load
 from sidelight.commands.outputs import check_writable, write, write_json
+from sidelight.commands.ruling import Inference, RulesFile, predictor
 from sidelight.evidence import Gold
 
 
@@ -20,7 +20,11 @@ def command(
         Path, typer.Argument(metavar="FILE", help="Inputs with all their labels; - is the standard input.")
     ],
     against: Annotated[
-        Path | None, typer.Option(metavar="OTHER_MODEL", help="Another model to compare with, and how sure one can be.")
+        Path | None,
+        typer.Option(
+            metavar="OTHER_MODEL",
+            help="Another model to compare with, and how sure one can be; the same model compares without rules.",
+        ),
     ] = None,
     metric: Annotated[Literal["accuracy", "f1"], typer.Option(help="What the comparison is about.")] = "accuracy",
     scheme: Annotated[
@@ -30,6 +34,8 @@ def command(
     json: Annotated[Path | None, typer.Option(metavar="FILE", help="Write everything to a JSON file too.")] = None,
     format: options.Format = None,
     label_column: options.LabelColumn = -1,
+    rules: RulesFile = None,
+    inference: Inference = options.DEFAULTS["inference"],
     jobs: options.Jobs = options.DEFAULTS["n_jobs"],
 ) -> None:
     """Compare a model's labels with the right ones: token accuracy, and precision, recall and F1 of spans."""
@@ -38,12 +44,12 @@ def command(
     check_writable(json)
     pieces = read_labelled(file, format=format, label_column=label_column)
     truth = [piece.y for piece in pieces]
-    guesses = _predictions(model, pieces, jobs)
+    guesses = _predictions(model, pieces, rules, inference, jobs)
     first = evaluate(truth, guesses, scheme=scheme)
     found: dict[str, Any] = {"model": str(model), **first.as_dict()}
     text = f"{first}\n"
     if against is not None:
-        others = _predictions(against, pieces, jobs)
+        others = _predictions(against, pieces, rules if against != model else None, inference, jobs)
         second = evaluate(truth, others, scheme=scheme)
         comparison = compare(truth, guesses, others, metric=metric, scheme=scheme)
         text = f"{model}\n{first}\n\n{against}\n{second}\n\n{comparison}\n"
@@ -58,9 +64,9 @@ def command(
     write(text, None)
 
 
-def _predictions(path: Path, pieces: list[Gold], jobs: int) -> list[Any]:
+def _predictions(path: Path, pieces: list[Gold], rules: Path | None, inference: str, jobs: int) -> list[Any]:
     """Outputs with labels as text, which is what files hold."""
-    model = load(path)
+    model, predict = predictor(path, rules, inference)
     check_fits(model, [(piece.x, piece.origin) for piece in pieces])
-    outputs = model.predict([piece.x for piece in pieces], n_jobs=jobs)
+    outputs = predict([piece.x for piece in pieces], jobs)
     return [[str(label) for label in output] if model.sequences else str(output) for output in outputs]

@@ -10,6 +10,7 @@ import typer
 from sidelight.commands import options
 from sidelight.commands.inputs import check_fits, in_columns, label_position, read_inputs
 from sidelight.commands.outputs import check_writable, write, write_json
+from sidelight.commands.ruling import Inference, RulesFile, constrained
 from sidelight.errors import DataError
 from sidelight.model import Model
 
@@ -23,8 +24,13 @@ def command(
     format: options.Format = None,
     label_column: options.InputLabelColumn = None,
     labelled: options.Labelled = False,
+    rules: RulesFile = None,
+    inference: Inference = options.DEFAULTS["inference"],
 ) -> None:
-    """Show the prediction for one input, the runner-up, and which weights decide between the two."""
+    """Show the prediction for one input, the runner-up, and which weights decide between the two.
+
+    With --rules, also how each rule was taken into account, which the prediction breaks, and what they change.
+    """
     from sidelight.explain import explain
     from sidelight.model_file import load_model
 
@@ -39,7 +45,10 @@ def command(
         x = _chosen(file, index, loaded, format, column)
     found = explain(loaded, x)
     write_json(found.as_dict(), json)
-    write(f"{found}\n", None)
+    shown = f"{found}\n"
+    if rules is not None:
+        shown += f"\n{constrained(loaded, rules, inference).explain_rules(x)}\n"
+    write(shown, None)
 
 
 def _typed(text: str, model: Model) -> Any:

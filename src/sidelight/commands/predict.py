@@ -14,8 +14,8 @@ import typer
 
 from sidelight.commands import options
 from sidelight.commands.inputs import check_fits, label_position, read_inputs
-from sidelight.commands.loading import load
 from sidelight.commands.outputs import check_writable, write
+from sidelight.commands.ruling import Inference, RulesFile, predictor
 from sidelight.data import Corpus, read_lines, write_columns
 from sidelight.data.load import format_of
 
@@ -29,6 +29,8 @@ def command(
     format: options.Format = None,
     label_column: options.InputLabelColumn = None,
     labelled: options.Labelled = False,
+    rules: RulesFile = None,
+    inference: Inference = options.DEFAULTS["inference"],
     jobs: options.Jobs = options.DEFAULTS["n_jobs"],
 ) -> None:
     """Write the inputs with the labels that the model gives them.
@@ -37,13 +39,13 @@ def command(
     files one label a line is written, after the right one if --labelled is given.
     """
     check_writable(out)
-    loaded = load(model)
+    loaded, predict = predictor(model, rules, inference)
     column = label_position(input, format=format, labelled=labelled, label_column=label_column)
     with _twice(input):
         corpus = read_inputs(input, format=format, label_column=column)
         objects = read_lines(input) if (format or format_of(input)) == "jsonl" else []
     check_fits(loaded, list(zip(corpus.xs, corpus.origins)))
-    predicted = loaded.predict(corpus.xs, n_jobs=jobs)
+    predicted = predict(corpus.xs, jobs)
     match format or format_of(input):
         case "jsonl":
             text = _with_predicted(objects, predicted)

@@ -12,6 +12,7 @@ from sidelight.commands import options, settings
 from sidelight.commands.inputs import EvidenceFiles, check_alike, read_labelled
 from sidelight.commands.options import DEFAULTS, FEATURES, LEARNING, OUTPUT
 from sidelight.commands.outputs import check_writable, write
+from sidelight.commands.ruling import Inference, RulesFile, rules_in
 from sidelight.commands.trials import Trials, summary
 from sidelight.data import write_text_atomically
 from sidelight.progress import Progress
@@ -126,6 +127,8 @@ def command(
             rich_help_panel=LEARNING,
         ),
     ] = None,
+    rules: RulesFile = None,
+    inference: Inference = DEFAULTS["inference"],
     max_rounds: Annotated[
         int | None, typer.Option(help="Stop after so many rounds at the latest.", rich_help_panel=LEARNING)
     ] = DEFAULTS["max_rounds"],
@@ -176,6 +179,8 @@ def command(
         "labels": settings.choose_labels(labels),
         "order": order,
         "states": states,
+        "rules": rules_in(rules),
+        "inference": inference,
         "class_weight": settings.choose_class_weight(class_weight or []),
         "max_rounds": max_rounds,
         "tolerance": tolerance,
