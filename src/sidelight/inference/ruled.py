@@ -116,6 +116,7 @@ class Ruled:
     beta: float | None = None
     method: Method = "auto"
     penalties: list[float] = field(default_factory=list)
+    used: list[float] = field(default_factory=list)  # penalties of the last E-step, which may be made again
     _readings: ExpectationBatch | None = None
     _multipliers: Floats | None = None  # of the E-step before: where the next one begins
 
@@ -136,6 +137,7 @@ class Ruled:
         if not self.inputs.rules:
             return Free().complete(scores, space, gamma=gamma, weights=weights, n_jobs=n_jobs)
         batch = ChainBatchScores.of(scores, space)
+        self.used = list(self.penalties)
         if gamma >= 0.0:
             return self._believed(batch, gamma, weights, n_jobs)
         solutions = self.inputs.solutions(batch, self.penalties, method=self.method)

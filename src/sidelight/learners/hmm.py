@@ -23,6 +23,7 @@ from sidelight.features.layout import Layout
 from sidelight.generative.completion import Completion, Free
 from sidelight.generative.em import EmProblem, Step, iterations
 from sidelight.generative.hmm import Hmm
+from sidelight.inference.ruled import Ruled
 from sidelight.learners.learner import State
 from sidelight.learners.stopping import CLOSED_FORM, MAX_ROUNDS, NO_CHANGE, NO_FALL
 from sidelight.records import Round
@@ -129,6 +130,8 @@ class HmmLearner:
         arrays = {"start": hmm.start, "transition": hmm.transition, "emission": hmm.emission}
         arrays |= {} if hmm.stop is None else {"stop": hmm.stop}
         arrays |= {} if hmm.second is None else {"second": hmm.second}
+        if isinstance(self.completion, Ruled):
+            arrays["penalties"] = np.array(self.completion.used)
         return {"name": self.name, "rounds": self.rounds, "seconds": self.seconds, "done": self.done}, arrays
 
     def resume(self, state: State) -> None:
@@ -136,6 +139,8 @@ class HmmLearner:
         values, arrays = state
         self.rounds, self.seconds, self.done = values["rounds"], values["seconds"], values["done"]
         parts = (arrays["start"], arrays["transition"], arrays["emission"], arrays.get("stop"), arrays.get("second"))
+        if isinstance(self.completion, Ruled):
+            self.completion.penalties = arrays["penalties"].tolist()
         self.hmm = Hmm(*(None if part is None else part.copy() for part in parts))  # type: ignore[arg-type]
 
     def _stopped(self, before: Step, after: Step, changed: int) -> str | None:
