@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from sidelight.errors import Intractable
 from sidelight.inference.frontier import WIDTH, beam_over, slack
 from sidelight.inference.lattice import lattice
-from sidelight.inference.legal import no_output
+from sidelight.inference.legal import legal, no_output
 from sidelight.inference.problem import ChainProblem, Solution
 
 
@@ -32,11 +32,10 @@ def beam(
     chain = lattice(problem, names=names)
     reached, bound = beam_over(chain, chain.take(chain.counters), width=width, look_ahead=look_ahead)
     if reached.labels is None:
-        if reached.lost == -math.inf:
+        hard = [clause for clause in problem.clauses if clause.hard]
+        if reached.lost == -math.inf or not legal(problem, hard):
             raise no_output(problem, names)
-        raise Intractable(
-            f"a beam of {width} found no output that obeys the hard rules; widen it, or use another method"
-        )
+        raise Intractable(f"a beam of {width} found no legal output; widen it, or use another method")
     exact = reached.value >= bound - slack(bound)
     labels = tuple(reached.labels.tolist())
     return Solution(labels, reached.value, bound, exact, "beam search", len(chain.pieces), reached.nodes)

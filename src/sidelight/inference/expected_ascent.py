@@ -20,6 +20,7 @@ from sidelight.spaces.chain_kernels import longest
 
 FIXED = -2
 HARD = -1
+MEMORY = 8
 MOST_MULTIPLIER = 1e9  # a row that this does not satisfy cannot be satisfied
 
 
@@ -155,7 +156,9 @@ def ascend(
         now = multipliers[a:b]
         project(now, groups, shares, caps)
         trial, slope, new_slope = np.empty(b - a), np.zeros(b - a), np.zeros(b - a)
-        step, dual, tries, accepted = 1.0, np.inf, 0, 0
+        step, tries, accepted = 1.0, 0, 0
+        recent = np.full(MEMORY, -np.inf)
+        best, lowest = now.copy(), np.inf
         residuals[i] = 0.0
         trial[:] = now
         value = -np.inf
@@ -176,13 +179,23 @@ def ascend(
                 fall += slope[r] * moved
                 along += moved * moved
                 across += moved * (new_slope[r] - slope[r])
-            if tries == 1 or new_dual <= dual + 1e-4 * fall:
+            if tries == 1 or new_dual <= recent.max() + 1e-4 * fall:
                 if tries > 1:
-                    step = min(along / across, 1e4) if across > 1e-300 else min(step * 4.0, 1e4)
+                    if across <= 1e-300:
+                        step = min(step * 4.0, 1e4)
+                    else:
+                        change = 0.0
+                        for r in range(b - a):
+                            change += (new_slope[r] - slope[r]) ** 2
+                        long, short = along / across, across / change
+                        step = min(short if short < 0.5 * long else long, 1e4)
                 now[:] = trial
                 slope[:] = new_slope
-                dual = new_dual
-                duals[i, min(accepted, duals.shape[1] - 1) :] = dual
+                recent[accepted % MEMORY] = new_dual
+                if new_dual < lowest:
+                    lowest = new_dual
+                    best[:] = now
+                duals[i, min(accepted, duals.shape[1] - 1) :] = lowest
                 accepted += 1
                 trial[:] = now - slope
                 project(trial, groups, shares, caps)
@@ -197,6 +210,8 @@ def ascend(
             project(trial, groups, shares, caps)
         values[i] = value
         steps[i] = tries
+        if residuals[i] > tolerance:
+            now[:] = best
         if value > -np.inf:
             values[i] = evaluate(
                 now, scores, transition, top, factors, out, where, entries, entry_rows, entry_weights,

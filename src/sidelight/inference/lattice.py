@@ -117,9 +117,14 @@ class Lattice:
 
     def broken(self, labels: Ids, among: Sequence[int]) -> dict[int, int]:
         """Which of some clauses with counters an output breaks, and how much."""
-        plain = labels.tolist()
-        found = {k: degree(self.pieces[k].says, plain) for k in among}
-        return {k: much for k, much in found.items() if much}
+        known = labels.tolist()
+        found: dict[int, int] = {}
+        for k in among:
+            piece = self.pieces[k]
+            much = piece.counter().degree(labels) if piece.is_made else degree(piece.says, known)
+            if much:
+                found[k] = much
+        return found
 
     def value(self, labels: Ids) -> float:
         """The score less all penalties."""

@@ -124,19 +124,3 @@ def joint_classes(classes: Classes, ids: Ids, members: Ids, counts: Ints) -> Non
                 for m in range(machines):
                     members[t, ids[t, i, j], m] = classes[m, t, i, j]
         counts[t] = count
-
-
-@kernel
-def walk(classes: Classes, following: Ids, degrees: Ids, labels: Ids, found: Ints) -> None:
-    """The degree of every counter on a known path: found [M]."""
-    machines, length = classes.shape[0], classes.shape[1]
-    for m in range(machines):
-        state = 0
-        total = 0
-        previous = 0
-        for t in range(length):
-            c = classes[m, t, previous, labels[t]]
-            total += degrees[m, t, state, c]
-            state = following[m, t, state, c]
-            previous = labels[t]
-        found[m] = total

@@ -21,14 +21,30 @@ from numpy.typing import NDArray
 
 from sidelight.arrays import Ids, Ints
 from sidelight.errors import Intractable
+from sidelight.kernels import kernel
 from sidelight.rules.expr import Every, Expr
 from sidelight.rules.local import degree_table, span
 from sidelight.rules.residuals import DONE, Reading, Signs, State, Sum
+from sidelight.rules.sum_kernels import NEVER, sum_classes, sum_states
 
 Classes = NDArray[np.int16]
 Kind = Literal["constant", "token", "edge", "counter"]
 
 MOST_STATES = 4096  # of one counter after one token
+
+
+@kernel
+def charged(classes: Classes, following: Ids, degrees: Ids, labels: Ids) -> int:
+    """What an automaton charges on a known path."""
+    state = 0
+    total = 0
+    previous = 0
+    for t in range(labels.shape[0]):
+        c = classes[t, previous, labels[t]]
+        total += degrees[t, state, c]
+        state = following[t, state, c]
+        previous = labels[t]
+    return total
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -44,6 +60,10 @@ class Counter:
     def states(self) -> int:
         """The most states that are told apart at one place."""
         return int(self.sizes.max())
+
+    def degree(self, labels: Ids) -> int:
+        """The violation of a known output."""
+        return charged(self.classes, self.following, self.degrees, labels)
 
     def read(self, labels: tuple[int, ...] | list[int]) -> list[int]:
         """The violation charged up to each token. # [T]"""
@@ -77,6 +97,18 @@ class Piece:
         else:
             self.kind = "counter"
 
+    def degree(self, labels: Ids) -> int:
+        """The violation of a known output."""
+        if self.degrees is None:
+            return self.counter().degree(labels)
+        row = self.degrees[labels[self.at - 1] if self.kind == "edge" else 0]
+        return int(row[labels[self.at]])
+
+    @property
+    def is_made(self) -> bool:
+        """Whether its counter is there already."""
+        return self._counter is not None
+
     def counter(self, *, name: str = "a rule", most_states: int = MOST_STATES) -> Counter:
         """The automaton of this clause, made when it is first needed; raises `Intractable` naming the rule."""
         if self._counter is None:
@@ -90,11 +122,13 @@ class _Root:
     def __init__(self, expression: Expr, reading: Reading) -> None:
         first, last = span(expression)
         self.local = last - first <= 1
+        self.summed: Sum | None = None
         if self.local:
             self.first = self.last = max(last, 0)
             reading.listen(self.last, degree_table(expression, self.last, reading.n_labels))
         else:
             self.part = reading.part(expression)
+            self.summed = self.part if isinstance(self.part, Sum) else None
             self.first, self.last = self.part.first, self.part.last
 
     def initial(self) -> State:
@@ -103,8 +137,8 @@ class _Root:
     def advance(self, state: State, t: int, signs: Signs) -> tuple[State, int]:
         if self.local:
             return DONE, signs[0]
-        if isinstance(self.part, Sum):
-            return self.part.advance(state, t, signs)
+        if self.summed is not None:
+            return self.summed.advance(state, t, signs)
         found = self.part.step(state, t, signs)
         if found is True or found is False:
             return DONE, 0 if found else 1
@@ -126,7 +160,45 @@ def counter(
         raise TypeError("a conjunction is not one clause: take its pieces")
     reading = Reading(n_labels)
     root = _Root(expression, reading)
-    classes = np.zeros((length, n_labels, n_labels), dtype=np.int16)
+    summed = root.summed
+    if summed is not None and not summed.parts and not summed.crossed:
+        found = _counter_of_sum(summed, reading, length, most_states)
+    else:
+        found = _counter_of_root(root, reading, length, most_states)
+    if found is None:
+        raise Intractable(
+            f"the rule {name} needs more than {most_states} states at one token: "
+            "use integer programming, or say it with fewer far-apart parts"
+        )
+    return found
+
+
+def _counter_of_sum(summed: Sum, reading: Reading, length: int, most_states: int) -> Counter | None:
+    size = reading.n_labels
+    gains = np.zeros((length, size, size), dtype=np.int64)
+    for t, tables in reading.tables.items():
+        gains[t] = tables[0]
+    classes = np.zeros((length, size, size), dtype=np.int16)
+    values = np.zeros((length, size * size), dtype=np.int64)
+    counts = np.zeros(length, dtype=np.int64)
+    sum_classes(gains, classes, values, counts)
+    low = -NEVER if summed.low is None else summed.low
+    high = NEVER if summed.high is None else summed.high
+    sizes = np.zeros(length + 1, dtype=np.int64)
+    room = min(8, most_states)
+    while True:
+        following = np.zeros((length, room, int(counts.max())), dtype=np.int32)
+        degrees = np.zeros_like(following)
+        if sum_states(values, counts, low, high, following, degrees, sizes):
+            most = int(sizes.max())
+            return Counter(classes, following[:, :most].copy(), degrees[:, :most].copy(), sizes)
+        if room == most_states:
+            return None
+        room = min(8 * room, most_states)
+
+
+def _counter_of_root(root: _Root, reading: Reading, length: int, most_states: int) -> Counter | None:
+    classes = np.zeros((length, reading.n_labels, reading.n_labels), dtype=np.int16)
     rows: list[list[list[tuple[int, int]]]] = []  # [T][state][class] -> (next, degree)
     sizes = [1]
     states: list[State] = [root.initial()]
@@ -147,10 +219,7 @@ def counter(
             layer.append(row)
         states = list(numbers)
         if len(states) > most_states:
-            raise Intractable(
-                f"the rule {name} needs more than {most_states} states after token {t}: "
-                "use beam search or integer programming, or say it with fewer far-apart parts"
-            )
+            return None
         rows.append(layer)
         sizes.append(len(states))
     return _tables(classes, rows, sizes)
@@ -159,6 +228,10 @@ def counter(
 def _sort_pairs(tables: list[Ints], classes: Classes) -> list[Signs]:
     """Pairs of labels that say the same get one class; the signs of each class."""
     if len(tables) == 1:
+        least, most = int(tables[0].min()), int(tables[0].max())
+        if most - least <= 1:
+            classes[:] = tables[0] - least
+            return [(value,) for value in range(least, most + 1)]
         values, inverse = np.unique(np.broadcast_to(tables[0], classes.shape), return_inverse=True)
         classes[:] = inverse.reshape(classes.shape)
         return [(int(value),) for value in values]

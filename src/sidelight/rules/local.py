@@ -25,8 +25,11 @@ def span(expression: Expr) -> tuple[int, int]:
         return expression.variable, expression.variable
     if isinstance(expression, Same):
         return expression.first, expression.second
+    if isinstance(expression, Not):
+        return span(expression.part)
     first, last = NOWHERE
-    for child in children(expression):
+    parts = expression.parts if isinstance(expression, (Every, Some)) else children(expression)
+    for child in parts:
         lower, upper = span(child)
         first = lower if lower < first else first
         last = upper if upper > last else last

@@ -58,7 +58,8 @@ class Choice:
             if other.domain.labels != self.domain.labels:
                 raise DataError("two variables with different labels are compared", remedy="compare each with a label")
             return Same(self.variable, other.variable)
-        return self.among((other,))
+        number = self.domain.number(other)
+        return OneOf(self.variable, (number,)) if len(self.domain.labels) > 1 else TRUE
 
     def __ne__(self, other: object) -> Expr:  # type: ignore[override]
         return negation(self == other)

@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 
 from sidelight.arrays import Ints
-from sidelight.rules.expr import Between, Every, Expr, Known, Not, OneOf, Same, Some
+from sidelight.rules.expr import Between, Every, Expr, Not, Same, Some
 from sidelight.rules.local import span, truth_table
 
 State = Any  # hashable; True and False are decided
@@ -50,14 +50,6 @@ class Reading:
         if isinstance(expression, Between):
             return Sum(expression, self)
         raise TypeError(f"not a part that needs a state: {expression!r}")
-
-
-def is_local(expression: Expr) -> bool:
-    """Whether it speaks of one token or of two neighbours, or of none."""
-    if isinstance(expression, (OneOf, Known)):
-        return True
-    first, last = span(expression)
-    return last - first <= 1
 
 
 class Part:
@@ -114,8 +106,9 @@ class Junction(Part):
         settled: dict[int, Ints] = {}
         self.parts: list[Part] = []
         for part in expression.parts:
-            if is_local(part):
-                t = max(span(part)[1], 0)
+            first, last = span(part)
+            if last - first <= 1:  # of one token or of two neighbours, or of none
+                t = max(last, 0)
                 table = truth_table(part, t, reading.n_labels) == self.stop
                 settled[t] = (settled[t] | table) if t in settled else table
             else:
@@ -153,8 +146,9 @@ class Sum(Part):
         gains: dict[int, Ints] = {}
         self.parts: list[tuple[int, Part]] = []
         for weight, part in expression.terms:
-            if is_local(part):
-                t = max(span(part)[1], 0)
+            first, last = span(part)
+            if last - first <= 1:
+                t = max(last, 0)
                 table = weight * truth_table(part, t, reading.n_labels)
                 gains[t] = gains[t] + table if t in gains else table
             else:
