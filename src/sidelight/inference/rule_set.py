@@ -1,0 +1,257 @@
+"""Many inputs under the same rules: decode first, read the rules on what came out, lower them only where one is broken.
+
+A rule that is read on a known output folds to a number without a symbolic tree, so inputs whose best output breaks
+nothing cost little more than Viterbi; penalties are not negative, so that output is the best. Rules that look at
+nothing but the length of an input are lowered once per length.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from sidelight.arrays import Floats, Ids
+from sidelight.errors import DataError, Infeasible, Intractable
+from sidelight.inference.choose import Method, check_method, settle, solve
+from sidelight.inference.lattice import Lattice
+from sidelight.inference.legal import no_output
+from sidelight.inference.problem import ChainProblem, Clause, Solution
+from sidelight.rules import Domain, Labels, Rule, Sentence
+from sidelight.rules.counters import Piece, lowered
+from sidelight.rules.expr import Expr, Known, pieces
+from sidelight.rules.output import symbolic_labels
+from sidelight.rules.probe import said_of_length
+from sidelight.spaces.chain_kernels import viterbi
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ChainScores:
+    """Scores that all inputs share: of transitions, of the first and the last label."""
+
+    transition: Floats  # [L, L]
+    start: Floats  # [L]
+    end: Floats  # [L]
+    triple: Floats | None = None  # [L, L, L] for second order
+
+
+class Said:
+    """What one rule says of one input, lowered."""
+
+    __slots__ = ("pieces", "visits")
+
+    def __init__(self, expression: Expr, length: int, n_labels: int) -> None:
+        self.pieces = [lowered(piece, length, n_labels) for piece in pieces(expression)]
+        self.visits = 0
+
+    def degree(self, labels: Ids) -> int:
+        """How often a known output breaks the rule."""
+        return sum(piece.degree(labels) for piece in self.pieces)
+
+    def visit(self, name: str) -> None:
+        """Count a use; what is used again is worth all of its counters."""
+        self.visits += 1
+        if self.visits == 2:
+            for piece in self.pieces:
+                if piece.kind == "counter":
+                    piece.counter(name=name)
+
+
+class RuleSet:
+    """Rules and their penalties over one set of labels.
+
+    `penalties` are one number per rule, infinite for hard ones; where they are left out, the rules' own. Raises
+    `DataError` where a rule speaks of a label that does not exist or has no penalty.
+
+    >>> from sidelight.rules import gallery
+    >>> rules = RuleSet([gallery.starts_with("A"), gallery.at_most(1, "A").soft(2.0)], ["A", "B"])
+    >>> scores = ChainScores(np.zeros((2, 2)), np.zeros(2), np.zeros(2))
+    >>> found = rules.decode([Sentence("abc")], [np.array([[0.0, 1.0], [1.0, 0.0], [3.0, 0.0]])], scores)
+    >>> found[0].labels, found[0].value, found[0].method
+    ((0, 1, 0), 1.0, 'dynamic programming')
+    """
+
+    def __init__(
+        self, rules: Sequence[Rule], labels: Sequence[object] | Domain, *, penalties: Sequence[float] | None = None
+    ) -> None:
+        self.rules = tuple(rules)
+        self.domain = labels if isinstance(labels, Domain) else Domain(labels)
+        self.names = [rule.name for rule in self.rules]
+        for rule in self.rules:
+            rule.check(self.domain.labels)
+        given = [rule.penalty for rule in self.rules] if penalties is None else penalties
+        self.penalties = self._checked(given)
+        self._of_length: dict[tuple[int, int], Said | None] = {}  # (rule, length)
+        self._symbols: dict[int, Labels] = {}  # by length
+
+    def _checked(self, penalties: Sequence[float | None]) -> list[float]:
+        if len(penalties) != len(self.rules):
+            problem = f"{len(penalties)} penalties for {len(self.rules)} rules"
+            raise DataError(problem, remedy="give every rule one")
+        found = []
+        for rule, price in zip(self.rules, penalties):
+            if price is None:
+                remedy = "learn it from labelled examples, or give one with soft(…)"
+                raise DataError(f"the rule {rule.name} has no penalty yet", remedy=remedy)
+            if not price >= 0:
+                raise DataError(f"the penalty of {rule.name} is {price}", remedy="a penalty is not negative")
+            found.append(float(price))
+        return found
+
+    def with_penalties(self, penalties: Sequence[float]) -> RuleSet:
+        """The same rules at other prices; what has been lowered is kept."""
+        other = RuleSet(self.rules, self.domain, penalties=penalties)
+        other._of_length, other._symbols = self._of_length, self._symbols
+        return other
+
+    def said(self, rule: int, x: Sentence, *, example: int | None = None) -> Said:
+        """What a rule says of an input, lowered; from the store where only the length matters."""
+        length = len(x)
+        key = (rule, length)
+        if key not in self._of_length:
+            expression = said_of_length(self.rules[rule], length, self.domain)
+            found = None if expression is None else Said(expression, length, len(self.domain.labels))
+            self._of_length[key] = found
+        stored = self._of_length[key]
+        if stored is not None:
+            stored.visit(self.names[rule])
+            return stored
+        if length not in self._symbols:
+            self._symbols[length] = symbolic_labels(length, self.domain)
+        says = self.rules[rule].on(x, self._symbols[length], example=example)
+        return Said(says, length, len(self.domain.labels))
+
+    def violations(self, x: Sentence, labels: Sequence[int], *, example: int | None = None) -> list[int]:
+        """How often a known output breaks each rule. # [rules]"""
+        known = Labels([self.domain.labels[label] for label in labels])
+        return [self._degree(k, x, known, example) for k in range(len(self.rules))]
+
+    def _degree(self, rule: int, x: Sentence, y: Labels, example: int | None) -> int:
+        found = self.rules[rule].on(x, y, example=example)
+        if not isinstance(found, Known):
+            problem = f"the rule {self.names[rule]} is open on a known output"
+            raise DataError(problem, remedy="compare y[…] with labels or with each other only")
+        return found.degree
+
+    def obeyed(self, x: Sentence, labels: Sequence[int], *, example: int | None = None) -> bool:
+        """Whether a known output breaks no rule that has a price."""
+        known = Labels([self.domain.labels[label] for label in labels])
+        numbers = np.array(labels, dtype=np.int32)
+        for k, price in enumerate(self.penalties):
+            if price:
+                stored = self._of_length.get((k, len(x)))
+                made = stored is not None and stored.visits > 1  # all of its counters are there
+                broken = stored.degree(numbers) if stored and made else self._degree(k, x, known, example)
+                if broken:
+                    return False
+        return True
+
+    def problem(self, x: Sentence, tokens: Floats, scores: ChainScores, *, example: int | None = None) -> ChainProblem:
+        """All that the rules say of an input, with its scores."""
+        clauses = tuple(
+            Clause(k, piece.says, price)
+            for k, price in enumerate(self.penalties)
+            if price
+            for piece in self.said(k, x, example=example).pieces
+        )
+        return ChainProblem(tokens, scores.transition, scores.start, scores.end, clauses, scores.triple)
+
+    def lattice(self, x: Sentence, tokens: Floats, scores: ChainScores, *, example: int | None = None) -> Lattice:
+        """As `problem`, for dynamic programming."""
+        found: list[Piece] = []
+        rules: list[int] = []
+        prices: list[float] = []
+        for k, price in enumerate(self.penalties):
+            if price:
+                new = self.said(k, x, example=example).pieces
+                found += new
+                rules += [k] * len(new)
+                prices += [price] * len(new)
+        plain = ChainProblem(tokens, scores.transition, scores.start, scores.end, (), scores.triple)
+        return Lattice(plain, found, rules, prices, names=self.names)
+
+    def solve(
+        self,
+        x: Sentence,
+        tokens: Floats,
+        scores: ChainScores,
+        *,
+        method: Method = "auto",
+        relax: float | None = None,
+        example: int | None = None,
+        plain: Solution | None = None,
+    ) -> Solution:
+        """The best output of one input; `plain` is the one without rules, where it is known.
+
+        Raises `Infeasible`, naming the rules in conflict, where no output is legal; unless `relax` is the penalty that
+        hard rules are to have on such an input.
+        """
+        try:
+            return self._solve(x, tokens, scores, method=method, example=example, plain=plain)
+        except Infeasible as error:
+            if relax is None:
+                raise (error if example is None else Infeasible(f"example {example}: {error}")) from None
+        softer = self.with_penalties([min(price, relax) for price in self.penalties])
+        found = softer._solve(x, tokens, scores, method=method, example=example, plain=plain)
+        return replace(found, method=f"{found.method}, hard rules at {relax:g}")
+
+    def _solve(
+        self,
+        x: Sentence,
+        tokens: Floats,
+        scores: ChainScores,
+        *,
+        method: Method,
+        example: int | None,
+        plain: Solution | None,
+    ) -> Solution:
+        if check_method(method) != "auto":
+            return solve(self.problem(x, tokens, scores, example=example), method=method, names=self.names)
+        if plain is None:
+            free = ChainProblem(tokens, scores.transition, scores.start, scores.end, (), scores.triple)
+            plain = settle(Lattice(free, (), (), ()))
+        if plain is not None and self.obeyed(x, plain.labels, example=example):
+            return plain
+        try:
+            found = settle(self.lattice(x, tokens, scores, example=example))
+        except Intractable:
+            return solve(self.problem(x, tokens, scores, example=example), method="ilp", names=self.names)
+        if found is None:
+            raise no_output(self.problem(x, tokens, scores, example=example), self.names)
+        return found
+
+    def decode(
+        self,
+        xs: Sequence[Sentence],
+        tokens: Sequence[Floats],
+        scores: ChainScores,
+        *,
+        method: Method = "auto",
+        relax: float | None = None,
+    ) -> list[Solution]:
+        """The best output of every input; `tokens` are the scores of each, [T, L]. See `solve`."""
+        plain: list[Solution | None] = [None] * len(xs)
+        if method == "auto" and scores.triple is None:
+            plain = list(_without_rules(tokens, scores))
+        return [
+            self.solve(x, own, scores, method=method, relax=relax, example=i, plain=best)
+            for i, (x, own, best) in enumerate(zip(xs, tokens, plain))
+        ]
+
+
+def _without_rules(tokens: Sequence[Floats], scores: ChainScores) -> list[Solution | None]:
+    """The best outputs of first-order chains; None where there is none."""
+    starts = np.zeros(len(tokens) + 1, dtype=np.int64)
+    starts[1:] = np.cumsum([len(own) for own in tokens])
+    labels: Ids = np.empty(int(starts[-1]), dtype=np.int32)
+    values = np.empty(len(tokens))
+    if len(tokens):
+        flat = np.concatenate(tokens)
+        viterbi(starts, 0, len(tokens), flat, scores.transition, scores.start, scores.end, labels, values)
+    every = labels.tolist()
+    return [
+        None if value == -math.inf else Solution(tuple(every[lo:hi]), value, value, True, "viterbi")
+        for lo, hi, value in zip(starts[:-1].tolist(), starts[1:].tolist(), values.tolist())
+    ]

@@ -1,0 +1,57 @@
+"""Rules that look at nothing of the input but its length say the same of all inputs of that length."""
+
+from __future__ import annotations
+
+from typing import Any, NoReturn
+
+from sidelight.rules.expr import Expr, as_expr
+from sidelight.rules.inputs import Sentence
+from sidelight.rules.output import Domain, symbolic_labels
+from sidelight.rules.rule import Rule
+
+
+class _Looked(BaseException):
+    """The rule looked at the input; not an `Exception`, which a rule may handle itself."""
+
+
+class _OnlyLength(Sentence):
+    """An input of which nothing is known but its length."""
+
+    def __init__(self, length: int) -> None:
+        self._range = range(length)
+
+    @property
+    def positions(self) -> range:
+        return self._range
+
+    def __len__(self) -> int:
+        return len(self._range)
+
+    def __getattribute__(self, name: str) -> Any:
+        if name in ("positions", "_range", "__class__"):
+            return object.__getattribute__(self, name)
+        raise _Looked
+
+    def __getitem__(self, t: int) -> NoReturn:
+        raise _Looked
+
+    def __iter__(self) -> NoReturn:
+        raise _Looked
+
+
+def said_of_length(rule: Rule, length: int, domain: Domain) -> Expr | None:
+    """What a rule says of all inputs of some length, or None where it looks at more of them, or fails.
+
+    >>> from sidelight.rules import gallery
+    >>> domain = Domain(["A", "B"])
+    >>> said_of_length(gallery.starts_with("A"), 3, domain)
+    y[0] in [0]
+    >>> said_of_length(gallery.words_are(["a"], "A", name="a"), 3, domain) is None
+    True
+    """
+    try:
+        return as_expr(rule.says(_OnlyLength(length), symbolic_labels(length, domain)))
+    except _Looked:
+        return None
+    except Exception:  # it will fail on the input itself too, with its name and place
+        return None
