@@ -9,9 +9,10 @@ from sidelight.describe import describe  # at once: modules of the same names wo
 from sidelight.evaluate import compare, evaluate
 
 if TYPE_CHECKING:
-    from sidelight import features, recipes
+    from sidelight import features, recipes, rules
     from sidelight.aligner import Aligner
     from sidelight.co_training import CoTraining
+    from sidelight.constrained import Constrained, HandedScores
     from sidelight.errors import DataError, Infeasible, Intractable, ModelFileError, NotFitted, SidelightError
     from sidelight.estimators import Classifier, Tagger
     from sidelight.evidence import (
@@ -39,9 +40,10 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 _PLACES = {  # where each public name lives; a module is loaded when one of its names is first used
-    "sidelight": ("features", "recipes"),
+    "sidelight": ("features", "recipes", "rules"),
     "sidelight.aligner": ("Aligner",),
     "sidelight.co_training": ("CoTraining",),
+    "sidelight.constrained": ("Constrained", "HandedScores"),
     "sidelight.errors": ("DataError", "Infeasible", "Intractable", "ModelFileError", "NotFitted", "SidelightError"),
     "sidelight.estimators": ("Classifier", "Tagger"),
     "sidelight.evidence": (
@@ -75,9 +77,11 @@ __all__ = [
     "Classifier",
     "CoTraining",
     "Companion",
+    "Constrained",
     "DataError",
     "Evidence",
     "Gold",
+    "HandedScores",
     "Infeasible",
     "Intractable",
     "Matrix",
@@ -102,6 +106,7 @@ __all__ = [
     "load_model",
     "partial",
     "recipes",
+    "rules",
     "save_model",
     "shuffled",
     "unlabeled",
