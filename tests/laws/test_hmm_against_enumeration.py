@@ -113,6 +113,32 @@ def test_second_order_is_first_order_over_pairs_of_labels(drawn):
     np.testing.assert_allclose(one.tokens @ (last[:, None] == np.arange(size)), two.tokens, atol=1e-11)
 
 
+@law(60)
+@given(generators(), starts_of(most=4, longest=6), st.sampled_from([0.1, 1.0, 2.0]), st.booleans(), st.booleans())
+def test_few_candidates_are_summed_over_lists_of_them(rng, starts, gamma, ends, tiny):
+    """One to three of twenty labels a token, some transitions and emissions impossible, others as good as that."""
+    tokens, labels = int(starts[-1]), 20
+    hmm = random_hmm(rng, labels, 5, ends=ends, spread=3.0)
+    if tiny:
+        hmm.emission[rng.random(hmm.emission.shape) < 0.3] = 1e-220
+    masks = np.zeros((tokens, labels), np.uint8)
+    for _ in range(3):
+        masks[np.arange(tokens), rng.integers(0, labels, tokens)] = 1
+    space = ChainSpace(starts, labels).inside(masks)
+    scores = HmmScores(hmm, rng.integers(0, 5, tokens).astype(np.int32))
+    weights = rng.uniform(0.5, 2.0, len(starts) - 1)
+    blocks = scores.block(0, tokens), scores.transition, scores.start, scores.end, scores.second
+    try:
+        wide = FREE.complete(GivenSecondOrderScores(*blocks), space, gamma=gamma, weights=weights)
+    except Infeasible:
+        with pytest.raises(Infeasible):
+            FREE.complete(scores, space, gamma=gamma, weights=weights)
+        return
+    found = FREE.complete(scores, space, gamma=gamma, weights=weights)
+    for name in ("values", "tokens", "transitions", "start", "end"):
+        np.testing.assert_allclose(getattr(found, name), getattr(wide, name), rtol=1e-9, atol=1e-11, err_msg=name)
+
+
 def test_numbers_that_span_more_than_a_double_are_summed_all_the_same():
     """Emissions of 1e-250 and powers of them, where only they are admitted."""
     hmm = Hmm(np.array([0.5, 0.5]), np.full((2, 2), 0.5), np.array([[1.0, 1e-250], [0.0, 1.0]]))

@@ -10,11 +10,13 @@ from __future__ import annotations
 import numpy as np
 
 from sidelight.arrays import Bytes, Floats, Ids, Ints
+from sidelight.generative.hmm_narrow_kernels import narrow_backward, narrow_forward, open_labels
 from sidelight.kernels import kernel
 from sidelight.spaces.chain_kernels import longest
 from sidelight.spaces.chain_log_kernels import log_backward, log_forward, log_pair
 from sidelight.spaces.chain_scaled_kernels import add_moves, backward, exp_scores, forward_sums, room
 
+NARROW = 0.1  # lists of open labels are worth it where they make up to such a share of all pairs of labels
 FLOOR = -690.0  # logarithm of the least factor that is not 0: small enough for `forward_sums` to see that it is lost
 
 
@@ -66,25 +68,31 @@ def beliefs(
     wide = edges.shape[1]
     gathered = np.zeros((wide, wide))
     logs = np.empty((0, size))
+    lists, bounds = np.empty(most * size if masked else 0, np.int32), np.empty(most + 1, np.int64)
     moves[:] = 0.0
     slow = 0
     for i in range(lo, hi):
         first, count = starts[i], starts[i + 1] - starts[i]
         total = peaks[1] + peaks[2] + (count - 1) * peaks[0]
         for t in range(count):
-            symbol = symbols[first + t]
-            total += tops[symbol]
-            row, out = factors[symbol], exps[t]
-            if masked:
-                open_labels = admitted[first + t]
-                for label in range(size):
-                    out[label] = row[label] if open_labels[label] != 0 else 0.0
-                for label in range(size, wide):
-                    out[label] = 0.0
-            else:
-                for label in range(wide):
-                    out[label] = row[label]
-        value = forward_sums(total, count, size, onward, back, edges, exps, sums, scales)
+            total += tops[symbols[first + t]]
+        narrow = masked and open_labels(admitted, first, count, lists, bounds) <= NARROW * count * size * size
+        if narrow:
+            a, e = sums.ravel(), exps.ravel()
+            value = narrow_forward(total, first, count, symbols, factors, lists, bounds, onward, edges, a, e, scales)
+        else:
+            for t in range(count):
+                row, out = factors[symbols[first + t]], exps[t]
+                if masked:
+                    mask = admitted[first + t]
+                    for label in range(size):
+                        out[label] = row[label] if mask[label] != 0 else 0.0
+                    for label in range(size, wide):
+                        out[label] = 0.0
+                else:
+                    for label in range(wide):
+                        out[label] = row[label]
+            value = forward_sums(total, count, size, onward, back, edges, exps, sums, scales)
         if np.isnan(value):
             slow += 1
             if logs.shape[0] == 0:
@@ -102,6 +110,9 @@ def beliefs(
                 for t in range(count):
                     for label in range(size):
                         tokens[first + t, label] = weights[i] * np.exp(sums[t, label] + exps[t, label] - value)
+        elif value > -np.inf and narrow:
+            given = lists, bounds, onward, edges, sums.ravel(), exps.ravel(), work, scales
+            narrow_backward(first, count, *given, weights[i], tokens, gathered)
         elif value > -np.inf:
             backward(count, back, edges, exps, sums, scales, work[:wide], first, weights[i], tokens)
             add_moves(count, sums, exps, weights[i], gathered)
