@@ -33,8 +33,7 @@ labelled, pool, test = gold(xs[:5], ys[:5]), unlabeled(xs[200:]), (xs[5:200], ys
 for name, learner in (("counts", recipes.hmm()), ("CoDL", recipes.codl(base=recipes.hmm(), cycles=5))):
     tagger = Tagger(learner=learner, rules=RULES, labels=FIELDS)
     tagger.fit(labelled if name == "counts" else [*labelled, *pool])
-    with_rules = tagger.score(*test)
-    without = sum(a == b for x, y in zip(*test) for a, b in zip(tagger.predict([x], rules=())[0], y))
-    print(
-        f"HMM by {name}: {100 * without / sum(map(len, test[1])):.1f} % without rules, {100 * with_rules:.1f} % with them"
-    )
+    with_rules = 100 * tagger.score(*test)
+    right = sum(a == b for guess, y in zip(tagger.predict(test[0], rules=()), test[1]) for a, b in zip(guess, y))
+    without = 100 * right / sum(map(len, test[1]))
+    print(f"HMM by {name}: {without:.1f} % without rules, {with_rules:.1f} % with them")

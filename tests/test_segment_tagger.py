@@ -29,8 +29,10 @@ from sidelight import (
     load_model,
 )
 from sidelight.corpus import references
+from sidelight.errors import Infeasible
 from sidelight.features.segment_sources import SegmentFeatures
 from sidelight.files import read_tensors, write_tensors
+from sidelight.rules import Sentence, gallery
 from sidelight.segment_model import KIND, VERSION
 from sidelight.segment_tagger import SegmentTagger
 from sidelight.structures.segments import labels_of, segments_of
@@ -342,3 +344,17 @@ def test_damaged_and_foreign_files(tmp_path):
     odd = tagger(max_rounds=1).fit([["a", "b"]], [[("x", 1), ("y", 2)]])
     with pytest.raises(ModelFileError, match="neither text nor a number"):
         odd.save(tmp_path / "odd.sl")
+
+
+def test_rules_about_token_labels_by_lists_of_the_best() -> None:
+    xs = [["ed", "holt", "1994"], ["al", "1995"], ["ed", "1994", "al"]]
+    ys = [["name", "name", "year"], ["name", "year"], ["name", "year", "name"]]
+    tagger = SegmentTagger(max_rounds=20).fit(xs, ys)
+    once = gallery.appears_once(["name", "year"])
+    plain = tagger.predict(xs)
+    assert plain == ys
+    ruled = tagger.predict(xs, rules=[once])
+    assert all(once.violations(Sentence(x), y) == 0 for x, y in zip(xs, ruled)) and ruled[:2] == plain[:2]
+    assert tagger.predict(xs, rules=[once.soft(1e-6)]) == plain
+    with pytest.raises(Infeasible, match="at_least_9_year"):
+        tagger.predict(xs, rules=[gallery.at_least(9, "year")])

@@ -15,6 +15,8 @@ from sidelight.features.segment_sources import SegmentFeatures, SegmentFunction
 from sidelight.manners import Estimator, accuracy, labelled
 from sidelight.model import as_sequences
 from sidelight.records import Callback, Round
+from sidelight.rules import Rule
+from sidelight.rules.penalties import penalties_of
 from sidelight.segment_model import SegmentModel, load_segment_model, save_segment_model
 from sidelight.segment_training import SegmentSettings, train_segmenter
 from sidelight.structures.segments import Span
@@ -111,9 +113,15 @@ class SegmentTagger(Estimator):
         self.rounds_ = rounds
         return self
 
-    def predict(self, xs: Any) -> list[list[Any]]:
-        """The token labels of each input's best segmentation."""
-        return self._fitted().predict(as_sequences(xs, sequences=True), n_jobs=self.n_jobs)
+    def predict(self, xs: Any, *, rules: Sequence[Rule] = ()) -> list[list[Any]]:
+        """The token labels of each input's best segmentation, under rules about them where some are given.
+
+        The penalties of soft rules must be numbers here. Raises `Infeasible` where hard rules leave nothing.
+        """
+        inputs = as_sequences(xs, sequences=True)
+        if not rules:
+            return self._fitted().predict(inputs, n_jobs=self.n_jobs)
+        return self._fitted().best_under(inputs, rules, penalties_of(rules, [], []), n_jobs=self.n_jobs)
 
     def predict_segments(self, xs: Any) -> list[list[Span]]:
         """The segments of each input as (first token, last token, label), the last token included; they tile it."""
