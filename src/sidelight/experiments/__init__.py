@@ -32,6 +32,7 @@ MODULES: dict[str, tuple[str, str]] = {  # of every experiment: its file, and wh
     "cllp-dictionary": ("tag_dictionary", "part-of-speech tagging with a tag dictionary (CLLP, Table 1)"),
     "cllp-typing": ("entity_types", "types of entities from the types that a knowledge base lists (CLLP, Table 2)"),
     "uem-pos": ("unified_em_pos", "EM of every temperature with a tag dictionary, by its start (thesis Figure 4.1)"),
+    "uem-alignment": ("alignment", "word alignment by unified EM with agreement (thesis Tables 4.2, 4.3)"),
     "solvers": ("solvers", "gap against time for every solver of the structural SVM (thesis Table 2.2)"),
 }
 NAMES: dict[str, str] = {name: line for name, (_, line) in MODULES.items()}
