@@ -14,7 +14,7 @@ from pathlib import Path
 
 from benchmarks.measure import Row
 
-NAMES = ["start", "chunking", "tagging", "dual", "crf", "sums", "letters", "candidates", "hmm", "growth"]
+NAMES = ["start", "chunking", "tagging", "dual", "crf", "sums", "letters", "candidates", "hmm", "alignment", "growth"]
 CORPUS = {
     "chunking": "conll2000",
     "tagging": "conll2000",
@@ -22,9 +22,10 @@ CORPUS = {
     "crf": "conll2000",
     "letters": "ocr_letters",
     "candidates": "conll2000",
+    "alignment": "hansards",
 }
 PEER = {"chunking": "pycrfsuite", "tagging": "pycrfsuite", "dual": "sklearn"}  # without which nothing is left
-QUICK = ["crf", "sums", "letters", "candidates", "hmm"]  # have a small size
+QUICK = ["crf", "sums", "letters", "candidates", "hmm", "alignment"]  # have a small size
 
 
 def main() -> int:

@@ -38,8 +38,8 @@ NOTES = (
     "En-Fr is the direction in which English words generate French ones; a link needs a posterior above a threshold "
     "that did best on the development pairs; “both” holds the mean of the two directions' posteriors against it and "
     "was not in the thesis",
-    "the thesis does not say which 10,000 pairs it took; it chose γ = 0.3 on its development set; its 50,000 and 100,000 "
-    "pairs are not at hand",
+    "the thesis does not say which 10,000 pairs it took; it chose γ = 0.3 on its development set; its 50,000 and "
+    "100,000 pairs are not at hand",
     "epps_es: 5,401 pairs of Europarl and 200 with gold links of one kind, the first 100 for development, the others "
     "for testing; it is not the gold standard of the thesis, whose Table 4.3 has 26.78 (PR), 29.57 (LP-EM) and 24.33 "
     "(γ = 0.3) for En-Es and 26.09, 28.57, 23.23 for Es-En at 10,000 pairs",
