@@ -56,6 +56,7 @@ def a_star(
     edges: Floats,
     triple: Floats,
     future: Floats,
+    places: Ids,  # [T]
     ids: Ids,
     members: Ids,
     following: Ids,
@@ -102,6 +103,8 @@ def a_star(
                 break
         t += 1
         unpack(code, sizes, t, digits)
+        pairing = ids[places[t]]
+        signs = members[places[t]]
         own = label if pairs > 1 and t > 0 else 0
         for after in range(size):
             worth = value + tokens[t, after]
@@ -111,7 +114,7 @@ def a_star(
                     worth += triple[before, label, after]
             if worth == -np.inf:
                 continue
-            new, cost = follow(t, digits, members[t, ids[t, label, after]], following, degrees, sizes, prices)
+            new, cost = follow(t, digits, signs[pairing[label, after]], following, degrees, sizes, prices)
             worth -= cost
             total = worth + future[t, own, after]
             if total == -np.inf:

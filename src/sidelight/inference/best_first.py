@@ -27,6 +27,7 @@ def best_first(chain: Lattice, taken: Taken, *, most_nodes: int = MOST_NODES) ->
             chain.edges,
             chain.triple,
             chain.future,
+            taken.places,
             taken.ids,
             taken.members,
             taken.following,

@@ -80,17 +80,18 @@ def _auto(problem: ChainProblem, names: Sequence[str], most_states: int) -> Solu
     return found
 
 
-def settle(chain: Lattice, *, most_states: int = MOST_STATES) -> Solution | None:
+def settle(chain: Lattice, *, most_states: int = MOST_STATES, needed: list[int] | None = None) -> Solution | None:
     """The best output of a lattice, taking in only counters that would be broken; None where no output is legal.
 
-    Raises `Intractable` where neither dynamic programming nor A* can do it.
+    The clauses that were taken in are added to `needed`. Raises `Intractable` where neither dynamic programming nor A*
+    can do it.
     """
     folded = len(chain.pieces) - len(chain.counters)
     labels, value = chain.plain()
     if value == -math.inf:
         return None
     method = "viterbi"
-    taken: list[int] = []
+    taken: list[int] = [] if needed is None else needed
     left = list(chain.counters)
     floor = -math.inf
     steps = 0

@@ -49,6 +49,7 @@ def search(
         chain.edges,
         chain.triple,
         chain.future,
+        taken.places,
         taken.ids,
         taken.members,
         taken.following,

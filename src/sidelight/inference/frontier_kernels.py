@@ -82,8 +82,9 @@ def frontier(
     edges: Floats,
     triple: Floats,
     future: Floats,  # [T, P, L] the best completions
-    ids: Ids,  # [T, L, L] joint classes
-    members: Ids,  # [T, K, M]
+    places: Ids,  # [T] the joint table of each token
+    ids: Ids,  # [J, L, L] joint classes
+    members: Ids,  # [J, K, M]
     following: Ids,  # [M, T, N, C]
     degrees: Ids,  # [M, T, N, C]
     sizes: Ints,  # [M, T + 1]
@@ -112,6 +113,8 @@ def frontier(
         base = starts[t]
         count = 0
         table[:] = -1
+        pairing = ids[places[t]]
+        signs = members[places[t]]
         for i in range(starts[t - 1] if t > 0 else -1, base if t > 0 else 0):
             if t > 0:
                 key = keys[i]
@@ -132,10 +135,10 @@ def frontier(
                         worth += triple[before, label, after]
                 if worth == -np.inf:
                     continue
-                c = ids[t, label, after]
+                c = pairing[label, after]
                 if known[c] != i + 1:
                     known[c] = i + 1
-                    codes[c], costs[c] = follow(t, digits, members[t, c], following, degrees, sizes, prices)
+                    codes[c], costs[c] = follow(t, digits, signs[c], following, degrees, sizes, prices)
                 worth -= costs[c]
                 if worth == -np.inf or worth + future[t, node, after] < floor:
                     continue

@@ -16,7 +16,7 @@ from sidelight.arrays import Floats, Ids, Ints
 from sidelight.errors import Intractable
 from sidelight.inference.lattice_kernels import best_path, completions, joint_classes, path_value
 from sidelight.inference.problem import ChainProblem
-from sidelight.rules.counters import Counter, Piece, lowered
+from sidelight.rules.counters import Classes, Counter, Piece, lowered
 from sidelight.rules.expr import pieces
 from sidelight.rules.truth import degree
 
@@ -28,8 +28,9 @@ class Taken:
     """Counters that are taken into account together, as kernels want them."""
 
     clauses: tuple[int, ...]
-    ids: Ids  # [T, L, L] joint classes of pairs of labels
-    members: Ids  # [T, K, M] the class under each counter
+    places: Ids  # [T] the joint table of each token
+    ids: Ids  # [J, L, L] joint classes of pairs of labels
+    members: Ids  # [J, K, M] the class under each counter
     following: Ids  # [M, T, N, C]
     degrees: Ids  # [M, T, N, C]
     sizes: Ints  # [M, T + 1]
@@ -142,13 +143,14 @@ class Lattice:
         if most > MOST_CODES:
             names = ", ".join(dict.fromkeys(self.name(k) for k in clauses))
             raise Intractable(f"the joint states of {len(clauses)} clauses cannot be numbered (rules: {names})")
-        taken = packed(counters, length)
-        ids = np.zeros((length, size, size), dtype=np.int32)
-        members = np.zeros((length, _most_joint(counters, size), len(counters)), dtype=np.int32)
-        counts = np.ones(length, dtype=np.int64)
-        joint_classes(taken[0], ids, members, counts)
+        classes, which, following, degrees, sizes = _packed(counters, length, size)
+        ids = np.empty((length, size, size), dtype=np.int32)
+        members = np.empty((length, _most_joint(counters, size), len(counters)), dtype=np.int32)
+        places = np.empty(length, dtype=np.int32)
+        count = joint_classes(classes, which, ids, members, places)
         prices = np.array([self.prices[k] for k in clauses], dtype=np.float64)
-        return Taken(tuple(clauses), ids, members, *taken[1:], prices, int(codes.max()) + 1)
+        joint = places, ids[:count], members[:count]
+        return Taken(tuple(clauses), *joint, following, degrees, sizes, prices, int(codes.max()) + 1)
 
 
 def _most_joint(counters: Sequence[Counter], size: int) -> int:
@@ -161,20 +163,27 @@ def _most_joint(counters: Sequence[Counter], size: int) -> int:
     return most
 
 
-def packed(counters: Sequence[Counter], length: int) -> tuple[np.ndarray, Ids, Ids, Ints]:
-    """Classes [M, T, L, L], next states and degrees [M, T, N, C] and sizes [M, T + 1] of several counters."""
+def _packed(counters: Sequence[Counter], length: int, size: int) -> tuple[Classes, Ids, Ids, Ids, Ints]:
+    """Of several counters: classes [K, L, L], which [M, T], next states and degrees [M, T, N, C], sizes [M, T + 1]."""
     if not counters:
         none = np.zeros((0, length, 1, 1), dtype=np.int32)
-        return none.astype(np.int16), none, none, np.zeros((0, length + 1), dtype=np.int64)
+        classes = np.zeros((0, size, size), dtype=np.int16)
+        which = np.zeros((0, length), dtype=np.int32)
+        return classes, which, none, none, np.zeros((0, length + 1), dtype=np.int64)
     states = max(one.following.shape[1] for one in counters)
-    classes = max(one.following.shape[2] for one in counters)
-    following = np.zeros((len(counters), length, states, classes), dtype=np.int32)
+    most = max(one.following.shape[2] for one in counters)
+    following = np.zeros((len(counters), length, states, most), dtype=np.int32)
     degrees = np.zeros_like(following)
+    which = np.empty((len(counters), length), dtype=np.int32)
+    first = 0
     for m, one in enumerate(counters):
         _, n, c = one.following.shape
         following[m, :, :n, :c] = one.following
         degrees[m, :, :n, :c] = one.degrees
-    return np.stack([one.classes for one in counters]), following, degrees, np.stack([one.sizes for one in counters])
+        which[m] = one.which + first
+        first += len(one.classes)
+    classes = np.concatenate([one.classes for one in counters])
+    return classes, which, following, degrees, np.stack([one.sizes for one in counters])
 
 
 def lattice(problem: ChainProblem, *, names: Sequence[str] = (), fold: bool = True) -> Lattice:

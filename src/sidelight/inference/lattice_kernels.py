@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from sidelight.arrays import Floats, Ids, Ints
+from sidelight.arrays import Floats, Ids
 from sidelight.kernels import kernel
 from sidelight.rules.counters import Classes
 
@@ -86,41 +86,58 @@ def path_value(tokens: Floats, edges: Floats, triple: Floats, labels: Ids) -> fl
 
 
 @kernel
-def joint_classes(classes: Classes, ids: Ids, members: Ids, counts: Ints) -> None:
+def joint_classes(classes: Classes, which: Ids, ids: Ids, members: Ids, places: Ids) -> int:
     """Classes of pairs of labels under several counters at once.
 
-    classes [M, T, L, L]; out: ids [T, L, L], members [T, L·L, M] the class under each counter, counts [T].
+    classes [K, L, L], which [M, T]; out: places [T] the joint table of each token, ids [J, L, L] the tables, members
+    [J, C, M] the class under each counter. Returns how many tables there are.
     """
-    machines, length, size, _ = classes.shape
+    machines, length = which.shape
+    size = ids.shape[1]
     most = 1
-    for m in range(machines):
-        for t in range(length):
-            for i in range(size):
-                for j in range(size):
-                    most = max(most, classes[m, t, i, j] + 1)
+    for k in range(classes.shape[0]):
+        most = max(most, classes[k].max() + 1)
     known = np.empty((size * size, most), np.int32)
+    owners = np.empty(length, np.int64)  # the first token of each joint table
+    tables = 0
     for t in range(length):
+        found = -1
+        for j in range(tables):
+            same = True
+            for m in range(machines):
+                if which[m, t] != which[m, owners[j]]:
+                    same = False
+                    break
+            if same:
+                found = j
+                break
+        if found >= 0:
+            places[t] = found
+            continue
+        places[t] = tables
+        owners[tables] = t
+        own = ids[tables]
         count = 1
-        rows = size if t > 0 else 1
-        for i in range(rows):
-            for j in range(size):
-                ids[t, i, j] = 0
+        own[:] = 0
         for m in range(machines):
+            table = classes[which[m, t]]
             before = count
             count = 0
             for k in range(before):
                 for c in range(most):
                     known[k, c] = -1
-            for i in range(rows):
+            for i in range(size):
                 for j in range(size):
-                    c = classes[m, t, i, j]
-                    k = ids[t, i, j]
+                    c = table[i, j]
+                    k = own[i, j]
                     if known[k, c] < 0:
                         known[k, c] = count
                         count += 1
-                    ids[t, i, j] = known[k, c]
-        for i in range(rows):
-            for j in range(size):
-                for m in range(machines):
-                    members[t, ids[t, i, j], m] = classes[m, t, i, j]
-        counts[t] = count
+                    own[i, j] = known[k, c]
+        for m in range(machines):
+            table = classes[which[m, t]]
+            for i in range(size):
+                for j in range(size):
+                    members[tables, own[i, j], m] = table[i, j]
+        tables += 1
+    return tables

@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from weakref import WeakKeyDictionary
 
 import numpy as np
 
@@ -84,6 +85,7 @@ class RuleSet:
         given = [rule.penalty for rule in self.rules] if penalties is None else penalties
         self.penalties = self._checked(given)
         self._of_length: dict[tuple[int, int], Said | None] = {}  # (rule, length)
+        self._of_input: WeakKeyDictionary[Sentence, dict[int, Said]] = WeakKeyDictionary()  # by rule
         self._symbols: dict[int, Labels] = {}  # by length
 
     def _checked(self, penalties: Sequence[float | None]) -> list[float]:
@@ -103,11 +105,11 @@ class RuleSet:
     def with_penalties(self, penalties: Sequence[float]) -> RuleSet:
         """The same rules at other prices; what has been lowered is kept."""
         other = RuleSet(self.rules, self.domain, penalties=penalties)
-        other._of_length, other._symbols = self._of_length, self._symbols
+        other._of_length, other._of_input, other._symbols = self._of_length, self._of_input, self._symbols
         return other
 
     def said(self, rule: int, x: Sentence, *, example: int | None = None) -> Said:
-        """What a rule says of an input, lowered; from the store where only the length matters."""
+        """What a rule says of an input, lowered; kept as long as the input, or for all inputs of its length."""
         length = len(x)
         key = (rule, length)
         if key not in self._of_length:
@@ -118,10 +120,13 @@ class RuleSet:
         if stored is not None:
             stored.visit(self.names[rule])
             return stored
-        if length not in self._symbols:
-            self._symbols[length] = symbolic_labels(length, self.domain)
-        says = self.rules[rule].on(x, self._symbols[length], example=example)
-        return Said(says, length, len(self.domain.labels))
+        own = self._of_input.setdefault(x, {})
+        if rule not in own:
+            if length not in self._symbols:
+                self._symbols[length] = symbolic_labels(length, self.domain)
+            says = self.rules[rule].on(x, self._symbols[length], example=example)
+            own[rule] = Said(says, length, len(self.domain.labels))
+        return own[rule]
 
     def violations(self, x: Sentence, labels: Sequence[int], *, example: int | None = None) -> list[int]:
         """How often a known output breaks each rule. # [rules]"""

@@ -25,7 +25,7 @@ from sidelight.kernels import kernel
 from sidelight.rules.expr import Every, Expr
 from sidelight.rules.local import degree_table, span
 from sidelight.rules.residuals import DONE, Reading, Signs, State, Sum
-from sidelight.rules.sum_kernels import NEVER, sum_classes, sum_states
+from sidelight.rules.sum_kernels import NEVER, sum_states
 
 Classes = NDArray[np.int16]
 Kind = Literal["constant", "token", "edge", "counter"]
@@ -34,13 +34,13 @@ MOST_STATES = 4096  # of one counter after one token
 
 
 @kernel
-def charged(classes: Classes, following: Ids, degrees: Ids, labels: Ids) -> int:
+def charged(classes: Classes, which: Ids, following: Ids, degrees: Ids, labels: Ids) -> int:
     """What an automaton charges on a known path."""
     state = 0
     total = 0
     previous = 0
     for t in range(labels.shape[0]):
-        c = classes[t, previous, labels[t]]
+        c = classes[which[t], previous, labels[t]]
         total += degrees[t, state, c]
         state = following[t, state, c]
         previous = labels[t]
@@ -51,7 +51,8 @@ def charged(classes: Classes, following: Ids, degrees: Ids, labels: Ids) -> int:
 class Counter:
     """An automaton over a chain; its one state before the first token is 0, and so is the one after the last."""
 
-    classes: Classes  # [T, L, L] the class of (previous label, label) at token t; rows are alike at token 0
+    classes: Classes  # [K, L, L] the class of (previous label, label), by table
+    which: Ids  # [T] the table of each token; at token 0 its rows are alike
     following: Ids  # [T, N, C] the next state, by state and class
     degrees: Ids  # [T, N, C] the violation that becomes unavoidable
     sizes: Ints  # [T + 1] how many states there are before token t
@@ -63,14 +64,14 @@ class Counter:
 
     def degree(self, labels: Ids) -> int:
         """The violation of a known output."""
-        return charged(self.classes, self.following, self.degrees, labels)
+        return charged(self.classes, self.which, self.following, self.degrees, labels)
 
     def read(self, labels: tuple[int, ...] | list[int]) -> list[int]:
         """The violation charged up to each token. # [T]"""
         state = total = previous = 0
         found = []
         for t, label in enumerate(labels):
-            kind = self.classes[t, previous, label]
+            kind = self.classes[self.which[t], previous, label]
             total += int(self.degrees[t, state, kind])
             state = int(self.following[t, state, kind])
             previous = label
@@ -162,9 +163,9 @@ def counter(
     root = _Root(expression, reading)
     summed = root.summed
     if summed is not None and not summed.parts and not summed.crossed:
-        found = _counter_of_sum(summed, reading, length, most_states)
+        found = _counter_of_sum(summed, _alphabet(reading, length), most_states)
     else:
-        found = _counter_of_root(root, reading, length, most_states)
+        found = _counter_of_root(root, _alphabet(reading, length), most_states)
     if found is None:
         raise Intractable(
             f"the rule {name} needs more than {most_states} states at one token: "
@@ -173,42 +174,64 @@ def counter(
     return found
 
 
-def _counter_of_sum(summed: Sum, reading: Reading, length: int, most_states: int) -> Counter | None:
+@dataclass(frozen=True, slots=True, eq=False)
+class _Alphabet:
+    """What a clause tells apart at each token."""
+
+    classes: Classes  # [K, L, L]
+    which: Ids  # [T] the table of each token
+    signs: list[list[Signs]]  # [K][class]
+
+
+def _alphabet(reading: Reading, length: int) -> _Alphabet:
     size = reading.n_labels
-    gains = np.zeros((length, size, size), dtype=np.int64)
-    for t, tables in reading.tables.items():
-        gains[t] = tables[0]
-    classes = np.zeros((length, size, size), dtype=np.int16)
-    values = np.zeros((length, size * size), dtype=np.int64)
-    counts = np.zeros(length, dtype=np.int64)
-    sum_classes(gains, classes, values, counts)
+    numbers: dict[tuple[bytes, ...], int] = {}
+    classes: list[Classes] = []
+    signs: list[list[Signs]] = []
+    which = np.zeros(length, dtype=np.int32)
+    for t in range(length):
+        tables = reading.tables.get(t, [])
+        key = tuple(bytes(table.shape) + table.tobytes() for table in tables)
+        if key not in numbers:
+            numbers[key] = len(classes)
+            classes.append(np.zeros((size, size), dtype=np.int16))
+            signs.append(_sort_pairs(tables, classes[-1]))
+        which[t] = numbers[key]
+    return _Alphabet(np.stack(classes), which, signs)
+
+
+def _counter_of_sum(summed: Sum, alphabet: _Alphabet, most_states: int) -> Counter | None:
+    length = len(alphabet.which)
+    counts = np.array([len(signs) for signs in alphabet.signs], dtype=np.int64)[alphabet.which]
+    values = np.zeros((len(alphabet.signs), int(counts.max())), dtype=np.int64)
+    for k, signs in enumerate(alphabet.signs):
+        values[k, : len(signs)] = [sum(sign) for sign in signs]
     low = -NEVER if summed.low is None else summed.low
     high = NEVER if summed.high is None else summed.high
     sizes = np.zeros(length + 1, dtype=np.int64)
     room = min(8, most_states)
     while True:
-        following = np.zeros((length, room, int(counts.max())), dtype=np.int32)
+        following = np.zeros((length, room, values.shape[1]), dtype=np.int32)
         degrees = np.zeros_like(following)
-        if sum_states(values, counts, low, high, following, degrees, sizes):
+        if sum_states(values[alphabet.which], counts, low, high, following, degrees, sizes):
             most = int(sizes.max())
-            return Counter(classes, following[:, :most].copy(), degrees[:, :most].copy(), sizes)
+            following, degrees = following[:, :most].copy(), degrees[:, :most].copy()
+            return Counter(alphabet.classes, alphabet.which, following, degrees, sizes)
         if room == most_states:
             return None
         room = min(8 * room, most_states)
 
 
-def _counter_of_root(root: _Root, reading: Reading, length: int, most_states: int) -> Counter | None:
-    classes = np.zeros((length, reading.n_labels, reading.n_labels), dtype=np.int16)
+def _counter_of_root(root: _Root, alphabet: _Alphabet, most_states: int) -> Counter | None:
     rows: list[list[list[tuple[int, int]]]] = []  # [T][state][class] -> (next, degree)
     sizes = [1]
     states: list[State] = [root.initial()]
-    for t in range(length):
-        tables = reading.tables.get(t)
-        if not tables:  # nobody listens: every state stays what it is
+    for t, k in enumerate(alphabet.which.tolist()):
+        signs = alphabet.signs[k]
+        if signs == [()]:  # nobody listens: every state stays what it is
             rows.append([[(i, 0)] for i in range(len(states))])
             sizes.append(len(states))
             continue
-        signs = _sort_pairs(tables, classes[t])
         numbers: dict[State, int] = {}
         layer: list[list[tuple[int, int]]] = []
         for state in states:
@@ -222,26 +245,6 @@ def _counter_of_root(root: _Root, reading: Reading, length: int, most_states: in
             return None
         rows.append(layer)
         sizes.append(len(states))
-    return _tables(classes, rows, sizes)
-
-
-def _sort_pairs(tables: list[Ints], classes: Classes) -> list[Signs]:
-    """Pairs of labels that say the same get one class; the signs of each class."""
-    if len(tables) == 1:
-        least, most = int(tables[0].min()), int(tables[0].max())
-        if most - least <= 1:
-            classes[:] = tables[0] - least
-            return [(value,) for value in range(least, most + 1)]
-        values, inverse = np.unique(np.broadcast_to(tables[0], classes.shape), return_inverse=True)
-        classes[:] = inverse.reshape(classes.shape)
-        return [(int(value),) for value in values]
-    stacked = np.stack([np.broadcast_to(table, classes.shape).ravel() for table in tables], axis=1)  # [L L, tables]
-    rows, inverse = np.unique(stacked, axis=0, return_inverse=True)
-    classes[:] = inverse.reshape(classes.shape)
-    return [tuple(int(value) for value in row) for row in rows]
-
-
-def _tables(classes: Classes, rows: list[list[list[tuple[int, int]]]], sizes: list[int]) -> Counter:
     most_classes = max(len(layer[0]) for layer in rows)
     following = np.zeros((len(rows), max(sizes), most_classes), dtype=np.int32)
     degrees = np.zeros_like(following)
@@ -249,7 +252,22 @@ def _tables(classes: Classes, rows: list[list[list[tuple[int, int]]]], sizes: li
         table = np.array(layer, dtype=np.int32)  # [states, classes, 2]
         following[t, : table.shape[0], : table.shape[1]] = table[:, :, 0]
         degrees[t, : table.shape[0], : table.shape[1]] = table[:, :, 1]
-    return Counter(classes, following, degrees, np.array(sizes, dtype=np.int64))
+    return Counter(alphabet.classes, alphabet.which, following, degrees, np.array(sizes, dtype=np.int64))
+
+
+def _sort_pairs(tables: list[Ints], classes: Classes) -> list[Signs]:
+    """Pairs of labels that say the same get one class; the signs of each class, rising."""
+    if not tables:
+        return [()]
+    if len(tables) == 1:
+        least, most = int(tables[0].min()), int(tables[0].max())
+        if most - least <= 1:
+            classes[:] = tables[0] - least
+            return [(value,) for value in range(least, most + 1)]
+    stacked = np.stack([np.broadcast_to(table, classes.shape).ravel() for table in tables], axis=1)  # [L L, tables]
+    rows, inverse = np.unique(stacked, axis=0, return_inverse=True)
+    classes[:] = inverse.reshape(classes.shape)
+    return [tuple(int(value) for value in row) for row in rows]
 
 
 def lowered(expression: Expr, length: int, n_labels: int) -> Piece:

@@ -45,6 +45,21 @@ def _is_one_of(labels: tuple[int, ...], n_labels: int, current: bool) -> Bools:
     return mask
 
 
+@lru_cache(maxsize=4096)
+def _is_not_one_of(labels: tuple[int, ...], n_labels: int) -> Ints:
+    return _frozen((~_is_one_of(labels, n_labels, True)).astype(np.int64))
+
+
+@lru_cache(maxsize=64)
+def _is_not_same(n_labels: int) -> Ints:
+    return _frozen((~_is_same(n_labels)).astype(np.int64))
+
+
+def _frozen(table: Ints) -> Ints:
+    table.flags.writeable = False
+    return table
+
+
 @lru_cache(maxsize=64)
 def _is_same(n_labels: int) -> Bools:
     same = np.eye(n_labels, dtype=np.bool_)
@@ -90,6 +105,10 @@ def degree_table(expression: Expr, t: int, n_labels: int) -> Ints:
     >>> degree_table(OneOf(3, (0, 2)), 3, 4)
     array([[0, 1, 0, 1]])
     """
+    if isinstance(expression, OneOf):
+        return _is_not_one_of(expression.labels, n_labels)
+    if isinstance(expression, Same):
+        return _is_not_same(n_labels)
     found = _degrees(expression, t, n_labels)
     rows, columns = found.shape
     return found if columns == n_labels else np.broadcast_to(found, (rows, n_labels))

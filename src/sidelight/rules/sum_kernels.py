@@ -7,7 +7,6 @@ unavoidable, and one state for all sums that can no longer miss a bound.
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
 from sidelight.arrays import Ids, Ints
 from sidelight.kernels import inline_kernel, kernel
@@ -32,32 +31,9 @@ def _settle(total: int, low: int, high: int, least: int, most: int) -> tuple[int
 
 
 @kernel
-def sum_classes(gains: Ints, classes: NDArray[np.int16], values: Ints, counts: Ints) -> None:
-    """gains [T, L, L]; out: classes [T, L, L], values [T, C] the gain of each class, rising, and counts [T]."""
-    length, size, _ = gains.shape
-    for t in range(length):
-        least = gains[t].min()
-        most = gains[t].max()
-        seen = np.zeros(most - least + 1, np.int64)
-        for i in range(size):
-            for j in range(size):
-                seen[gains[t, i, j] - least] = 1
-        count = 0
-        for v in range(most - least + 1):
-            if seen[v]:
-                values[t, count] = v + least
-                seen[v] = count
-                count += 1
-        for i in range(size):
-            for j in range(size):
-                classes[t, i, j] = seen[gains[t, i, j] - least]
-        counts[t] = count
-
-
-@kernel
 def sum_states(
-    values: Ints,  # [T, C]
-    counts: Ints,  # [T]
+    values: Ints,  # [T, C] the gain of each class, rising
+    counts: Ints,  # [T] how many classes there are
     low: int,
     high: int,
     following: Ids,  # out [T, N, C]
