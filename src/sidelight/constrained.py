@@ -19,6 +19,7 @@ from sidelight.features.rows import Rows
 from sidelight.features.rows import scores as linear_scores
 from sidelight.inference.batches import ChainBatchScores
 from sidelight.inference.choose import check_method
+from sidelight.inference.explanation import Explanation, explain_rules
 from sidelight.inference.problem import Solution
 from sidelight.inference.rule_set import ChainScores, RuleSet
 from sidelight.inference.ruled import RuledInputs
@@ -159,14 +160,12 @@ class Constrained:
             for i, (x, y) in enumerate(zip(xs, ys))
         ]
 
-    def explain_rules(self, x: Any) -> Any:
+    def explain_rules(self, x: Any) -> Explanation:
         """How each rule was lowered for an input, whether the output without rules breaks it, and what it changed."""
-        from sidelight.inference.explanation import explained
-
         batch = self.scorer.scores([x], clamp=None, n_jobs=self.n_jobs)
         rules = RuleSet(self.rules, self.domain, penalties=self._prices())
         shared = ChainScores(batch.transition, batch.start, batch.end, batch.triple)
-        return explained(rules, Sentence(x), batch.tokens(0), shared, method=self.method)
+        return explain_rules(rules, Sentence(x), batch.tokens(0), shared, method=self.method)
 
     def score(self, xs: Sequence[Any], ys: Sequence[Sequence[Any]]) -> float:
         """Token accuracy between 0 and 1."""

@@ -16,6 +16,7 @@ from sidelight.errors import DataError, NotFitted
 from sidelight.evidence import Evidence, gold
 from sidelight.features import FeatureSet, Matrix
 from sidelight.features.rows import Rows
+from sidelight.inference.explanation import Explanation
 from sidelight.manners import Estimator, accuracy, labelled
 from sidelight.model import Model, as_sequences
 from sidelight.recipe_kinds import Recipe
@@ -163,7 +164,7 @@ class _Estimator(Estimator):
         """One output of each input, drawn from p(y | x)."""
         return probabilities.samples(self._fitted(), xs, np.random.default_rng(seed), n_jobs=self.n_jobs)
 
-    def explain_rules(self, x: Any, *, rules: Sequence[Rule] | None = None) -> Any:
+    def explain_rules(self, x: Any, *, rules: Sequence[Rule] | None = None) -> Explanation:
         """How each rule was lowered for an input, whether the output without rules breaks it, and what it changed."""
         return self._under(rules).explain_rules(x)
 

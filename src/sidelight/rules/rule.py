@@ -17,7 +17,7 @@ from dataclasses import dataclass, replace
 from typing import Any, overload
 
 from sidelight.errors import DataError
-from sidelight.rules.expr import Expr, Known, as_expr
+from sidelight.rules.expr import ADVICE, Expr, Known, as_expr
 from sidelight.rules.output import Domain, Labels, symbolic_labels
 
 Says = Callable[[Any, Any], Any]
@@ -84,14 +84,16 @@ class Rule:
     def probe(self, domain: Domain, xs: Sequence[Any]) -> None:
         """Read it on some inputs; raises `DataError` where it speaks of a label or a variable that does not exist.
 
-        Whatever else goes wrong on inputs that were made up for the purpose is no fault of the rule.
+        So it does where the truth of something symbolic is asked for. Whatever else goes wrong on inputs that were made
+        up for the purpose is no fault of the rule.
         """
         self.check(domain.labels)
         for x in xs:
             try:
                 self.on_labels(x, domain)
             except DataError as error:
-                if isinstance(error.__cause__, DataError):
+                cause = error.__cause__
+                if isinstance(cause, DataError) or (isinstance(cause, TypeError) and ADVICE in str(cause)):
                     raise
 
     def __str__(self) -> str:
