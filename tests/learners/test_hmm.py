@@ -255,6 +255,12 @@ def test_a_warm_start_begins_with_the_parameters_of_the_fit_before():
     np.testing.assert_allclose(tagger.model_.weights, fresh.model_.weights, rtol=1e-9, atol=1e-9)
 
 
+def test_a_warm_start_may_begin_to_model_ends():
+    tagger = Tagger(learner=recipes.hmm(), warm_start=True).fit(XS, YS)
+    tagger.set_params(learner=recipes.em(iterations=2, ends=True)).fit(unlabeled(XS))
+    assert np.all(np.isfinite(tagger.model_.weights)) and np.all(tagger.model_.layout.end(tagger.model_.weights) < 0.0)
+
+
 def test_labels_with_hidden_states_learn_what_one_state_cannot():
     """X has two kinds of words that never mix in a sequence; with one state X emits any of them anywhere."""
     xs = [["a", "b", "a", "b"]] * 5 + [["c", "d", "c", "d"]] * 5

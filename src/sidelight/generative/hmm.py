@@ -86,11 +86,13 @@ class Hmm:
         classes = attributes[emissions.classes] if emissions.classes[0] >= 0 else np.zeros((1, layout.columns))
         emission = emissions.probabilities(attributes[emissions.constant], classes, attributes[emissions.words])
         transition, second = layout.transition(weights), layout.second(weights)
+        end = layout.end(weights)
+        stop = np.exp(np.minimum(end, 0.0)) if np.any(end != 0.0) else np.full(len(end), 0.5)  # of a model without ends
         return cls(
             _normal(layout.start(weights)),
             _normal(transition),
             emission,
-            np.minimum(np.exp(layout.end(weights)), 1.0) if ends else None,
+            stop if ends else None,
             _normal(second + transition) if layout.order == 2 else None,
         )
 
