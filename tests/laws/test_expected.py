@@ -227,7 +227,7 @@ def test_a_batch_is_its_parts_on_any_number_of_threads() -> None:
         first += length
     assert (whole.violations < 1e-5).all() and (whole.steps > 1).any()
     warm = batch.beliefs(tokens, transition, start, end, gamma=1.0, warm=whole.multipliers)
-    assert warm.steps.max() == 1
+    assert warm.steps.max() <= 2
     np.testing.assert_allclose(warm.tokens, whole.tokens, atol=1e-9)
 
 

@@ -23,7 +23,8 @@ from sidelight.errors import Intractable
 from sidelight.inference.conflict import infeasible
 from sidelight.inference.problem import Clause, Solution
 from sidelight.inference.variables import VariableProblem
-from sidelight.rules.expr import Between, Every, Expr, Known, Not, OneOf, Same, Some
+from sidelight.rules.expr import Expr
+from sidelight.rules.signatures import signature
 from sidelight.rules.tables import degree_table
 from sidelight.rules.truth import degree
 
@@ -81,14 +82,14 @@ def _tables(problem: VariableProblem) -> tuple[dict[Scope, Floats], list[Clause]
     sizes = problem.sizes
     for clause in problem.clauses:
         seen: dict[int, int] = {}
-        signature = _signature(clause.says, seen)
+        said = signature(clause.says, seen)
         shape = tuple(sizes[v] for v in seen)
         if math.prod(shape) > MOST_CLAUSE_CELLS:
             wide.append(clause)
             continue
         scope = tuple(sorted(seen))
         axes = tuple(seen[v] for v in scope)
-        table = _clause_table(_Shape(signature, shape, axes, clause.penalty, clause.says, tuple(seen)))
+        table = _clause_table(_Shape(said, shape, axes, clause.penalty, clause.says, tuple(seen)))
         before = found.get(scope)
         found[scope] = table if before is None else before + table
     return found, wide
@@ -100,9 +101,9 @@ class _Shape:
     __slots__ = ("axes", "key", "order", "penalty", "says", "shape")
 
     def __init__(
-        self, signature: object, shape: tuple[int, ...], axes: Scope, penalty: float, says: Expr, order: Scope
+        self, said: object, shape: tuple[int, ...], axes: Scope, penalty: float, says: Expr, order: Scope
     ) -> None:
-        self.key = (signature, shape, axes, penalty)
+        self.key = (said, shape, axes, penalty)
         self.shape, self.axes, self.penalty, self.says, self.order = shape, axes, penalty, says, order
 
     def __hash__(self) -> int:
@@ -119,25 +120,6 @@ def _clause_table(clause: _Shape) -> Floats:
     hard = clause.penalty == math.inf
     worth = np.where(broken > 0, -math.inf, 0.0) if hard else -clause.penalty * broken
     return np.array(worth.transpose(clause.axes), order="C")
-
-
-def _signature(expression: Expr, seen: dict[int, int]) -> object:
-    """The expression with its variables numbered as they are met."""
-    sort = type(expression)
-    if isinstance(expression, OneOf):
-        return seen.setdefault(expression.variable, len(seen)), expression.labels
-    if isinstance(expression, (Every, Some)):
-        return (sort, *[_signature(part, seen) for part in expression.parts])
-    if isinstance(expression, Not):
-        return sort, _signature(expression.part, seen)
-    if isinstance(expression, Same):
-        first = seen.setdefault(expression.first, len(seen))
-        return sort, first, seen.setdefault(expression.second, len(seen))
-    if isinstance(expression, Between):
-        terms = [(weight, _signature(part, seen)) for weight, part in expression.terms]
-        return (sort, expression.low, expression.high, *terms)
-    assert isinstance(expression, Known)
-    return sort, expression.degree
 
 
 @lru_cache(maxsize=256)

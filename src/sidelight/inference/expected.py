@@ -17,7 +17,8 @@ import numpy as np
 
 from sidelight.arrays import Floats, Ints
 from sidelight.errors import Infeasible, Intractable
-from sidelight.inference.expected_ascent import FIXED, ascend
+from sidelight.inference.expected_ascent import ascend
+from sidelight.inference.expected_model import FIXED
 from sidelight.inference.expected_program import believed_by_program, possible
 from sidelight.inference.problem import ChainProblem
 from sidelight.parallel import shards, threads
@@ -25,7 +26,8 @@ from sidelight.rules.columns import chain_columns
 from sidelight.rules.expectations import HARD, Expectations, expectations
 
 MOST_STEPS = 500
-TOLERANCE = 1e-6  # of what hard rows may be broken by
+TOLERANCE = 1e-5  # what hard rows may be broken by
+DOUBTFUL = 1e-2  # a row that is broken by more after all steps may be impossible
 TRACE = 64  # values of the dual that are kept
 
 
@@ -137,7 +139,7 @@ class ExpectationBatch:
             first, last = int(self.row_starts[i]), int(self.row_starts[i + 1]) - 1
             mine, expected = multipliers[first : last + 1], means[first : last + 1]
             found.violations[i] = reading.violation(expected[:-1]) if sums[i] > -math.inf else math.inf
-            if residuals[i] > tolerance or sums[i] == -math.inf:
+            if found.violations[i] > max(DOUBTFUL, tolerance):
                 self._check(i, scores, transition)
             slack = reading.slack(expected[:-1])
             found.penalties[i] = reading.constant + float(expected[-1]) + float(reading.price @ slack)

@@ -4,9 +4,9 @@ With scores s and multipliers μ = λ/γ, the best belief is q ∝ exp(s/γ − 
 
     D(μ) = log Σ_y exp(s(y)/γ − μ·φ(y)) + μ·b        over  μ >= 0,  Σ_{r in g} share_r μ_r <= ρ_g/γ  for soft groups
 
-whose gradient is b − E_q[φ]. Projected gradient with Barzilai–Borwein steps; a step is shortened until D falls enough
-(Armijo), so D never rises. It stops where a unit step along the projected gradient is shorter than the tolerance: then
-no hard row is broken by more, and multipliers and slacks agree. Rows of group FIXED have a multiplier that stays.
+whose gradient is b − E_q[φ]. Each step goes towards the minimum of a quadratic model (`expected_model`) and is halved
+until D falls enough (Armijo), so D never rises. It stops where a unit step along the projected gradient is shorter than
+the tolerance: then no hard row is broken by more, and multipliers and slacks agree.
 """
 
 from __future__ import annotations
@@ -15,47 +15,11 @@ import numpy as np
 
 from sidelight.arrays import Floats, Ints
 from sidelight.inference.expected_kernels import costs_of, in_logs, means_of, scaled, scaled_beliefs, scaled_moves
+from sidelight.inference.expected_model import FIXED, learn_curvature, minimise_model, project
 from sidelight.kernels import kernel
 from sidelight.spaces.chain_kernels import longest
 
-FIXED = -2
-HARD = -1
-MEMORY = 8
-MOST_MULTIPLIER = 1e9  # a row that this does not satisfy cannot be satisfied
-
-
-@kernel
-def project(point: Floats, group: Ints, share: Floats, cap: Floats) -> None:
-    """To the nearest admitted multipliers; cap [R] is that of a row's group, rows of a group stand together."""
-    r = 0
-    while r < point.shape[0]:
-        last = r + 1
-        if group[r] == HARD:
-            point[r] = min(max(point[r], 0.0), MOST_MULTIPLIER)
-        elif group[r] >= 0:
-            while last < point.shape[0] and group[last] == group[r]:
-                last += 1
-            used = 0.0
-            most = 0.0
-            for k in range(r, last):
-                used += share[k] * max(point[k], 0.0)
-                most = max(most, point[k] / share[k])
-            shift = 0.0
-            if used > cap[r]:  # the shift at which the cap is met, by halving
-                low, high = 0.0, most
-                for _ in range(100):
-                    shift = 0.5 * (low + high)
-                    used = 0.0
-                    for k in range(r, last):
-                        used += share[k] * max(point[k] - shift * share[k], 0.0)
-                    if used > cap[r]:
-                        low = shift
-                    else:
-                        high = shift
-                shift = high
-            for k in range(r, last):
-                point[k] = max(point[k] - shift * share[k], 0.0)
-        r = last
+MOST_ROWS = 200  # for which curvature is learned; with more, steps follow Barzilai and Borwein
 
 
 @kernel
@@ -155,13 +119,12 @@ def ascend(
                 plain[c] = factors[rest // square + 1, rest % square // size, rest % size]
         now = multipliers[a:b]
         project(now, groups, shares, caps)
-        trial, slope, new_slope = np.empty(b - a), np.zeros(b - a), np.zeros(b - a)
-        step, tries, accepted = 1.0, 0, 0
-        recent = np.full(MEMORY, -np.inf)
-        best, lowest = now.copy(), np.inf
+        count, learns = b - a, b - a <= MOST_ROWS
+        goal, trial, slope, new_slope = now.copy(), now.copy(), np.zeros(count), np.zeros(count)
+        moved, change = np.zeros(count), np.zeros(count)
+        curvature = np.eye(count) if learns else np.eye(1)
+        step, part, dual, tries, accepted = 1.0, 1.0, np.inf, 0, 0
         residuals[i] = 0.0
-        trial[:] = now
-        value = -np.inf
         while True:
             tries += 1
             value = evaluate(
@@ -172,46 +135,43 @@ def ascend(
                 break
             new_dual = value
             fall = along = across = 0.0
-            for r in range(b - a):
+            for r in range(count):
                 new_slope[r] = bounds[r] - expected[r] if groups[r] != FIXED else 0.0
                 new_dual += trial[r] * bounds[r]
-                moved = trial[r] - now[r]
-                fall += slope[r] * moved
-                along += moved * moved
-                across += moved * (new_slope[r] - slope[r])
-            if tries == 1 or new_dual <= recent.max() + 1e-4 * fall:
-                if tries > 1:
-                    if across <= 1e-300:
-                        step = min(step * 4.0, 1e4)
-                    else:
-                        change = 0.0
-                        for r in range(b - a):
-                            change += (new_slope[r] - slope[r]) ** 2
-                        long, short = along / across, across / change
-                        step = min(short if short < 0.5 * long else long, 1e4)
+                moved[r], change[r] = trial[r] - now[r], new_slope[r] - slope[r]
+                fall += slope[r] * moved[r]
+                along += moved[r] * moved[r]
+                across += moved[r] * change[r]
+            if tries == 1 or new_dual <= dual + 1e-4 * fall:
                 now[:] = trial
                 slope[:] = new_slope
-                recent[accepted % MEMORY] = new_dual
-                if new_dual < lowest:
-                    lowest = new_dual
-                    best[:] = now
-                duals[i, min(accepted, duals.shape[1] - 1) :] = lowest
+                dual = new_dual
+                duals[i, min(accepted, duals.shape[1] - 1) :] = dual
                 accepted += 1
-                trial[:] = now - slope
-                project(trial, groups, shares, caps)
-                residuals[i] = np.abs(trial - now).max() if b > a else 0.0
+                part = 1.0
+                goal[:] = now - slope
+                project(goal, groups, shares, caps)
+                residuals[i] = np.abs(goal - now).max() if count > 0 else 0.0
                 if residuals[i] <= tolerance:
                     break
+                if learns:
+                    if tries > 1:
+                        learn_curvature(curvature, moved, change, accepted == 2)
+                    goal[:] = now
+                    minimise_model(now, slope, curvature, groups, shares, caps, 0.1 * residuals[i], goal)
+                else:
+                    if tries > 1:
+                        step = min(along / across, 1e4) if across > 1e-300 else min(step * 4.0, 1e4)
+                    goal[:] = now - step * slope
+                    project(goal, groups, shares, caps)
             else:
-                step *= 0.25
-            if tries >= most_steps or step < 1e-14:
+                part *= 0.5 if learns else 0.25
+            if tries >= most_steps or part < 1e-12:
                 break
-            trial[:] = now - step * slope
-            project(trial, groups, shares, caps)
+            for r in range(count):
+                trial[r] = now[r] + part * (goal[r] - now[r])
         values[i] = value
         steps[i] = tries
-        if residuals[i] > tolerance:
-            now[:] = best
         if value > -np.inf:
             values[i] = evaluate(
                 now, scores, transition, top, factors, out, where, entries, entry_rows, entry_weights,

@@ -9,14 +9,21 @@ pairs of labels. That is what keeps programs small: "a run of l begins at t" is 
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from sidelight.rules.expr import Expr, OneOf, Same, children
+from sidelight.rules.expr import Expr, OneOf
+from sidelight.rules.signatures import signature
 from sidelight.rules.tables import Whole, degree_table, truth_table
+
+Known = tuple[tuple[tuple[int, int, int], ...], int]
+Table = Callable[[Expr, Sequence[int], Sequence[int]], NDArray[Any]]
+MOST_KNOWN = 8192
+_KNOWN: dict[object, Known] = {}  # forms of local expressions by their signature: only saves time
 
 
 class Form:
@@ -30,14 +37,20 @@ class Form:
 
     def plus(self, other: Form, factor: int = 1) -> Form:
         """This one and a multiple of another."""
-        terms = dict(self.terms)
+        found = Form(dict(self.terms), self.constant)
+        found.add(other, factor)
+        return found
+
+    def add(self, other: Form, factor: int = 1) -> None:
+        """Add a multiple of another to this one."""
+        terms = self.terms
         for column, weight in other.terms.items():
             found = terms.get(column, 0) + factor * weight
             if found:
                 terms[column] = found
             else:
                 terms.pop(column, None)
-        return Form(terms, self.constant + factor * other.constant)
+        self.constant += factor * other.constant
 
     def opposite(self) -> Form:
         """One less this one: of a truth, its negation."""
@@ -110,37 +123,38 @@ def truth_form(expression: Expr, columns: Columns) -> Form | None:
     """1 where it is true and 0 where not; None where it speaks of more than columns know."""
     if isinstance(expression, OneOf):
         return _of_labels(expression.variable, expression.labels, columns)
-    known = _scope(expression, columns)
-    return None if known is None else _of_table(truth_table(expression, *known).astype(np.int64), known[0], columns)
+    return _local_form(expression, columns, truth_table)
 
 
 def degree_form(expression: Expr, columns: Columns) -> Form | None:
     """How much it is violated; None where it speaks of more than columns know."""
     if isinstance(expression, OneOf):
         return _of_labels(expression.variable, expression.labels, columns).opposite()
-    known = _scope(expression, columns)
-    return None if known is None else _of_table(degree_table(expression, *known), known[0], columns)
+    return _local_form(expression, columns, degree_table)
 
 
-def _scope(expression: Expr, columns: Columns) -> tuple[tuple[int, ...], tuple[int, ...]] | None:
-    seen: set[int] = set()
-    if not _few(expression, seen):
+def _local_form(expression: Expr, columns: Columns, table: Table) -> Form | None:
+    seen: dict[int, int] = {}
+    said = signature(expression, seen, 2)
+    if said is None:
         return None
-    found = tuple(sorted(seen))
-    if len(found) == 2 and found not in columns.edges:
-        return None
-    return found, tuple(columns.size(variable) for variable in found)
-
-
-def _few(expression: Expr, seen: set[int]) -> bool:
-    """Whether it speaks of at most two variables, which are added to `seen`."""
-    if isinstance(expression, OneOf):
-        seen.add(expression.variable)
-    elif isinstance(expression, Same):
-        seen.update((expression.first, expression.second))
-    else:
-        return all(_few(child, seen) for child in children(expression))
-    return len(seen) <= 2
+    scope = tuple(sorted(seen))
+    places = [columns.offsets[variable] for variable in scope]
+    if len(scope) == 2:
+        place = columns.edges.get((scope[0], scope[1]))
+        if place is None:
+            return None
+        places.append(place)
+    sizes = tuple(columns.size(variable) for variable in scope)
+    key = said, tuple(seen[variable] for variable in scope), sizes, table
+    known = _KNOWN.get(key)
+    if known is None:
+        known = _shortest(table(expression, scope, sizes).astype(np.int64))
+        if len(_KNOWN) >= MOST_KNOWN:
+            _KNOWN.clear()
+        _KNOWN[key] = known
+    cells, constant = known
+    return Form({places[block] + cell: weight for block, cell, weight in cells}, constant)
 
 
 def _of_labels(variable: int, labels: Sequence[int], columns: Columns) -> Form:
@@ -151,24 +165,14 @@ def _of_labels(variable: int, labels: Sequence[int], columns: Columns) -> Form:
     return Form({first + label: -1 for label in sorted(others)}, 1)
 
 
-def _of_table(table: Whole, scope: tuple[int, ...], columns: Columns) -> Form:
-    if table.ndim == 0:
-        return Form(constant=int(table))
-    cells, offset = _shortest(np.ascontiguousarray(table).tobytes(), table.shape)
-    places = [columns.offsets[variable] for variable in scope]
-    if len(scope) == 2:
-        places.append(columns.edges[scope[0], scope[1]])
-    return Form({places[block] + cell: weight for block, cell, weight in cells}, offset)
-
-
-@lru_cache(maxsize=4096)
-def _shortest(raw: bytes, shape: tuple[int, ...]) -> tuple[tuple[tuple[int, int, int], ...], int]:
+def _shortest(table: Whole) -> Known:
     """A table as few (block, cell, weight) and a constant; block 0 and 1 are variables, 2 their pair."""
-    table = np.frombuffer(raw, np.int64).reshape(shape)
+    if table.ndim == 0:
+        return (), int(table)
     if table.ndim == 1:
         common = _commonest(table)
         return tuple((0, int(i), int(table[i] - common)) for i in np.flatnonzero(table != common)), common
-    best: tuple[tuple[tuple[int, int, int], ...], int] | None = None
+    best: Known | None = None
     for axis in (0, 1):
         typical = np.array([_commonest(line) for line in (table if axis == 0 else table.T)], np.int64)
         common = _commonest(typical)

@@ -160,17 +160,18 @@ class Lowering:
         if simple:
             row = Form().plus(unless, len(simple))
             for form in simple:
-                row = row.plus(form)
+                row.add(form)
             self._row(row, low=len(simple))
 
     def _require_one(self, parts: Sequence[Signed], unless: Form) -> None:
         hard: list[Signed] = []
+        unless = unless.plus(Form())
         for part in parts:
             form = self._form(part)
             if form is None:
                 hard.append(part)
             else:
-                unless = unless.plus(form)
+                unless.add(form)
         if not hard:
             self._row(unless, low=1)
             return
@@ -231,10 +232,10 @@ class Lowering:
 
     def _both_sides(self, terms: tuple[tuple[int, Expr], ...], low: int | None, high: int | None, unless: Form) -> None:
         form = self._total(terms, from_below=low is not None, from_above=high is not None)
-        least, most = self._interval(terms, form)
-        if low == high and low is not None and not unless.terms and not unless.constant:
-            self._row(form, low=low, high=low)
+        if not unless.terms and not unless.constant:
+            self._row(form, low=-math.inf if low is None else low, high=math.inf if high is None else high)
             return
+        least, most = self._interval(terms, form)
         if low is not None:
             self._row(form.plus(unless, max(low - least, 0)), low=low)
         if high is not None:
@@ -275,7 +276,7 @@ class Lowering:
         for weight, part in terms:
             for positive in {*([weight > 0] if from_below else []), *([weight < 0] if from_above else [])}:
                 form = self._literal((part, True), positive)
-            found = found.plus(form, weight)
+            found.add(form, weight)
         return found
 
     def _interval(self, terms: tuple[tuple[int, Expr], ...], form: Form | None = None) -> tuple[int, int]:
