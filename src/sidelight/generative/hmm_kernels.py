@@ -1,8 +1,9 @@
 """Forward and backward sums of an HMM on its probabilities: no exponential and no logarithm per token.
 
 A token's row of factors is looked up by the symbol that it emits: P(w | l)^(1/γ) over the largest of the row, whose
-logarithm is kept aside, so that a table of symbols serves all tokens. The sums are those of `chain_scaled_kernels`; a
-sequence whose numbers span more than a double can hold is summed in logarithms.
+logarithm is kept aside, so that a table of symbols serves all tokens. Sequences are summed in groups of four
+(`hmm_group_kernels`), or over lists of their candidates where these are few (`hmm_narrow_kernels`); one whose numbers
+span more than a double can hold is summed in logarithms.
 """
 
 from __future__ import annotations
@@ -10,11 +11,12 @@ from __future__ import annotations
 import numpy as np
 
 from sidelight.arrays import Bytes, Floats, Ids, Ints
+from sidelight.generative.hmm_group_kernels import GROUP, add_moves_four, backward_four, forward_four
 from sidelight.generative.hmm_narrow_kernels import narrow_backward, narrow_forward, open_labels
 from sidelight.kernels import kernel
 from sidelight.spaces.chain_kernels import longest
 from sidelight.spaces.chain_log_kernels import log_backward, log_forward, log_pair
-from sidelight.spaces.chain_scaled_kernels import add_moves, backward, exp_scores, forward_sums, room
+from sidelight.spaces.chain_scaled_kernels import exp_scores
 
 NARROW = 0.1  # lists of open labels are worth it where they make up to such a share of all pairs of labels
 FLOOR = -690.0  # logarithm of the least factor that is not 0: small enough for `forward_sums` to see that it is lost
@@ -41,6 +43,67 @@ def emission_factors(emission: Floats, power: float) -> tuple[Floats, Floats]:
 
 
 @kernel
+def _in_logarithms(
+    first: int,
+    count: int,
+    symbols: Ids,
+    emission: Floats,
+    power: float,
+    admitted: Bytes,
+    transition: Floats,
+    start: Floats,
+    end: Floats,
+    weight: float,
+    tokens: Floats,
+    moves: Floats,
+) -> float:
+    """The log-sum and the beliefs of one sequence whose numbers span too much for the others."""
+    size = start.shape[0]
+    logs, sums, rest = np.empty((count, size)), np.empty((count, size)), np.empty((count, size))
+    for t in range(count):
+        for label in range(size):
+            closed = admitted.shape[0] > 0 and admitted[first + t, label] == 0
+            p = emission[symbols[first + t], label]
+            logs[t, label] = -np.inf if closed or p == 0.0 else np.log(p) * power
+    value = log_forward(logs, 0, count, transition, start, end, sums)
+    if value > -np.inf:
+        log_backward(logs, 0, count, transition, end, rest)
+        for t in range(1, count):
+            log_pair(logs, 0, t, transition, sums, rest, value, weight, moves)
+        for t in range(count):
+            for label in range(size):
+                tokens[first + t, label] = weight * np.exp(sums[t, label] + rest[t, label] - value)
+    return value
+
+
+@kernel
+def _load(
+    first: int,
+    count: int,
+    place: int,
+    symbols: Ids,
+    factors: Floats,
+    admitted: Bytes,
+    exps: Floats,  # out [most, 4, P]
+    opened: Ints,  # out [most, 4] how many are above 0
+) -> None:
+    """The factors of a sequence's tokens, 0 for labels that are closed, to its place in a group."""
+    size = admitted.shape[1]
+    for t in range(count):
+        row, out = factors[symbols[first + t]], exps[t, place]
+        for label in range(row.shape[0]):
+            out[label] = row[label]
+        if admitted.shape[0] > 0:
+            mask = admitted[first + t]
+            for label in range(size):
+                out[label] *= mask[label]
+        above = 0
+        for label in range(row.shape[0]):
+            above += out[label] > 0.0
+        opened[t, place] = above
+
+
+@kernel
 def beliefs(
     starts: Ints,
     lo: int,
@@ -64,59 +127,53 @@ def beliefs(
     masked = admitted.shape[0] > 0
     most = longest(starts, lo, hi)
     onward, back, edges, peaks = exp_scores(transition, start, end)
-    exps, sums, scales, work, _ = room(most, size)
     wide = edges.shape[1]
-    gathered = np.zeros((wide, wide))
-    logs = np.empty((0, size))
+    exps, sums, scales = np.empty((most, GROUP, wide)), np.empty((most, GROUP, wide)), np.empty((most, GROUP))
+    opened = np.zeros((most, GROUP), np.int64)
     lists, bounds = np.empty(most * size if masked else 0, np.int32), np.empty(most + 1, np.int64)
+    later = np.empty(most * size if masked else 0)
+    firsts, counts = np.zeros(GROUP, np.int64), np.zeros(GROUP, np.int64)
+    who, totals, shares = np.zeros(GROUP, np.int64), np.zeros(GROUP), np.zeros(GROUP)
+    gathered = np.zeros((wide, wide))
     moves[:] = 0.0
     slow = 0
-    for i in range(lo, hi):
+    filled = 0
+    order = np.argsort(starts[lo + 1 : hi + 1] - starts[lo:hi])  # a group has sequences of about the same length
+    for number in range(hi - lo):
+        i = lo + order[number]
         first, count = starts[i], starts[i + 1] - starts[i]
         total = peaks[1] + peaks[2] + (count - 1) * peaks[0]
         for t in range(count):
             total += tops[symbols[first + t]]
-        narrow = masked and open_labels(admitted, first, count, lists, bounds) <= NARROW * count * size * size
-        if narrow:
-            a, e = sums.ravel(), exps.ravel()
-            value = narrow_forward(total, first, count, symbols, factors, lists, bounds, onward, edges, a, e, scales)
-        else:
-            for t in range(count):
-                row, out = factors[symbols[first + t]], exps[t]
-                if masked:
-                    mask = admitted[first + t]
-                    for label in range(size):
-                        out[label] = row[label] if mask[label] != 0 else 0.0
-                    for label in range(size, wide):
-                        out[label] = 0.0
-                else:
-                    for label in range(wide):
-                        out[label] = row[label]
-            value = forward_sums(total, count, size, onward, back, edges, exps, sums, scales)
-        if np.isnan(value):
-            slow += 1
-            if logs.shape[0] == 0:
-                logs = np.empty((most, size))
-            for t in range(count):
-                for label in range(size):
-                    closed = masked and admitted[first + t, label] == 0
-                    p = emission[symbols[first + t], label]
-                    logs[t, label] = -np.inf if closed or p == 0.0 else np.log(p) * power
-            value = log_forward(logs, 0, count, transition, start, end, sums)
+        if masked and open_labels(admitted, first, count, lists, bounds) <= NARROW * count * size * size:
+            a, e, c = sums.ravel(), exps.ravel(), scales.ravel()
+            value = narrow_forward(total, first, count, symbols, factors, lists, bounds, onward, edges, a, e, c)
+            values[i] = value
             if value > -np.inf:
-                log_backward(logs, 0, count, transition, end, exps)
-                for t in range(1, count):
-                    log_pair(logs, 0, t, transition, sums, exps, value, weights[i], moves)
-                for t in range(count):
-                    for label in range(size):
-                        tokens[first + t, label] = weights[i] * np.exp(sums[t, label] + exps[t, label] - value)
-        elif value > -np.inf and narrow:
-            given = lists, bounds, onward, edges, sums.ravel(), exps.ravel(), work, scales
-            narrow_backward(first, count, *given, weights[i], tokens, gathered)
-        elif value > -np.inf:
-            backward(count, back, edges, exps, sums, scales, work[:wide], first, weights[i], tokens)
-            add_moves(count, sums, exps, weights[i], gathered)
-        values[i] = value
+                narrow_backward(
+                    first, count, lists, bounds, onward, edges, a, e, later, c, weights[i], tokens, gathered
+                )
+        else:
+            who[filled], firsts[filled], counts[filled] = i, first, count
+            totals[filled], shares[filled] = total, weights[i]
+            filled += 1
+        if filled == GROUP or (number == hi - lo - 1 and filled > 0):
+            counts[filled:] = 0
+            for s in range(filled):
+                _load(firsts[s], counts[s], s, symbols, factors, admitted, exps, opened)
+            forward_four(counts, opened, onward, back, edges, exps, sums, scales, totals)
+            backward_four(counts, back, edges, exps, sums, scales, totals, firsts, shares, tokens)
+            add_moves_four(counts.max(), sums, exps, shares, gathered)
+            for s in range(filled):
+                values[who[s]] = totals[s]
+            filled = 0
+    for i in range(lo, hi):
+        if np.isnan(values[i]):
+            slow += 1
+            first, count = starts[i], starts[i + 1] - starts[i]
+            values[i] = _in_logarithms(
+                first, count, symbols, emission, power, admitted, transition, start, end, weights[i], tokens, moves
+            )
     for k in range(size):
         for label in range(size):
             moves[k, label] += gathered[k, label] * onward[k, label]
