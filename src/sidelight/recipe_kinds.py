@@ -154,3 +154,6 @@ class SemiMarkov(Recipe):
     """`semi_crf` and `semi_svm`: learners of `SegmentTagger`."""
 
     max_length: int | None
+
+
+UNPRICED = (AveragedPerceptron, NaiveBayes, Generative)  # learners that prices of losses mean nothing to

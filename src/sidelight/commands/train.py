@@ -16,6 +16,7 @@ from sidelight.commands.ruling import Inference, RulesFile, rules_in
 from sidelight.commands.trials import Trials, summary
 from sidelight.data import write_text_atomically
 from sidelight.progress import Progress
+from sidelight.recipe_kinds import UNPRICED
 from sidelight.recipes import LEARNERS
 from sidelight.settings import DEFAULT_PRICES
 
@@ -160,8 +161,9 @@ def command(
         raise ValueError("--grid is given without --valid; name a labelled file to choose by")
     if valid is not None and checkpoint is not None:
         raise ValueError("--checkpoint is for one training, and --valid makes many; leave one of them out")
-    if valid is not None and learner == "perceptron":
-        raise ValueError("--valid chooses prices, and the perceptron has none; leave one of them out")
+    chosen = settings.choose_learner(learner, learner_options or [])
+    if valid is not None and isinstance(chosen, UNPRICED):
+        raise ValueError(f"--valid chooses prices, and {learner} has none; leave one of them out")
     kinds = {
         "gold": gold,
         "partial": partial,
@@ -173,7 +175,7 @@ def command(
     }
     prices = settings.choose_prices(c1=c1, c2=c2, others=price or [])
     parameters: dict[str, Any] = {
-        "learner": settings.choose_learner(learner, learner_options or []),
+        "learner": chosen,
         "loss": loss,
         "scheme": scheme,
         "labels": settings.choose_labels(labels),
