@@ -53,7 +53,7 @@ def _settle(
     back: Floats,
     start: Floats,
     is_first: bool,
-    open_labels: int,
+    opened: int,
     factor: float,
 ) -> tuple[float, float]:
     """now becomes a_t; its sum (0 where there is no path, NaN where numbers were lost) and a logarithm taken out."""
