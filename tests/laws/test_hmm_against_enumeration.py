@@ -113,16 +113,23 @@ def test_second_order_is_first_order_over_pairs_of_labels(drawn):
     np.testing.assert_allclose(one.tokens @ (last[:, None] == np.arange(size)), two.tokens, atol=1e-11)
 
 
-@law(60)
-@given(generators(), starts_of(most=4, longest=6), st.sampled_from([0.1, 1.0, 2.0]), st.booleans(), st.booleans())
-def test_few_candidates_are_summed_over_lists_of_them(rng, starts, gamma, ends, tiny):
-    """One to three of twenty labels a token, some transitions and emissions impossible, others as good as that."""
+@law(80)
+@given(
+    generators(),
+    starts_of(most=10, longest=6),
+    st.sampled_from([0.1, 1.0, 2.0]),
+    st.booleans(),
+    st.booleans(),
+    st.sampled_from([0, 0, 60]),
+)
+def test_lists_of_candidates_and_groups_of_sequences_are_summed_alike(rng, starts, gamma, ends, tiny, more):
+    """Up to three, or most, of twenty labels a token; some transitions and emissions impossible, or as good as that."""
     tokens, labels = int(starts[-1]), 20
     hmm = random_hmm(rng, labels, 5, ends=ends, spread=3.0)
     if tiny:
         hmm.emission[rng.random(hmm.emission.shape) < 0.3] = 1e-220
     masks = np.zeros((tokens, labels), np.uint8)
-    for _ in range(3):
+    for _ in range(3 + more):
         masks[np.arange(tokens), rng.integers(0, labels, tokens)] = 1
     space = ChainSpace(starts, labels).inside(masks)
     scores = HmmScores(hmm, rng.integers(0, 5, tokens).astype(np.int32))
