@@ -7,6 +7,7 @@ import pytest
 
 from sidelight.errors import DataError, Infeasible, Intractable
 from sidelight.inference import lattice as lattices
+from sidelight.inference.a_star import a_star
 from sidelight.inference.beam import beam
 from sidelight.inference.choose import check_method, solve
 from sidelight.inference.dynamic import dynamic
@@ -36,6 +37,13 @@ def test_methods_in_their_order():
     assert found.method == "dynamic programming"
     few = solve(once, most_states=30)
     assert few.method == "A*" and few.value == pytest.approx(found.value)
+
+
+def test_tight_completions_need_fewer_nodes():
+    once = problem(25, gallery.appears_once("ABCDEFGH"), labels="ABCDEFGH")
+    loose, tight = solve(once, method="a_star"), a_star(once, tighten=60)
+    assert loose.value == pytest.approx(tight.value)
+    assert 2 * tight.steps < loose.steps
 
 
 def test_what_needs_too_many_states_goes_to_the_integer_program(monkeypatch):

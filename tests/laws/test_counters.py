@@ -22,7 +22,7 @@ def clauses(draw):
     return length, n_labels, list(pieces(draw(expressions(length, n_labels))))
 
 
-@law(250)
+@law(120)
 @given(clauses())
 def test_counters_charge_the_degree_and_never_too_early(drawn):
     length, n_labels, says = drawn
@@ -40,7 +40,7 @@ def test_counters_charge_the_degree_and_never_too_early(drawn):
                 assert charged[t] <= charged[-1]
 
 
-@law(100)
+@law(60)
 @given(clauses())
 def test_tables_of_local_clauses_are_the_degree(drawn):
     length, n_labels, says = drawn
@@ -58,7 +58,7 @@ def test_tables_of_local_clauses_are_the_degree(drawn):
                 assert piece.degrees[before if piece.kind == "edge" else 0, labels[piece.at]] == expected
 
 
-@law(100)
+@law(60)
 @given(clauses())
 def test_degree_of_a_prefix_never_falls_and_bounds_all_completions(drawn):
     length, n_labels, says = drawn

@@ -6,12 +6,14 @@ all prefixes by one Viterbi from the back. With `fold` it knows the clauses abou
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Literal
 
 from sidelight.errors import Intractable
 from sidelight.inference.best_first import MOST_NODES, best_first
 from sidelight.inference.frontier import Reached, beam_over, slack
+from sidelight.inference.guide import tight_guide
 from sidelight.inference.lattice import lattice
 from sidelight.inference.legal import no_output
 from sidelight.inference.problem import ChainProblem, Solution
@@ -23,16 +25,18 @@ def a_star(
     names: Sequence[str] = (),
     most_nodes: int = MOST_NODES,
     fold: bool = True,
+    tighten: int = 0,
     at_limit: Literal["raise", "beam"] = "raise",
 ) -> Solution:
-    """The best output.
+    """The best output; with `tighten` the completions are first tightened in so many steps (`tighten_kernels`).
 
     Out of nodes it raises `Intractable`, or with `at_limit="beam"` gives what beam search finds, with the bound that A*
     has proved. Raises `Infeasible` where no output obeys the hard clauses.
     """
     chain = lattice(problem, names=names, fold=fold)
     taken = chain.take(chain.counters)
-    reached, complete = best_first(chain, taken, most_nodes=most_nodes)
+    guide = tight_guide(chain, taken, steps=tighten) if tighten and chain.constant < math.inf else None
+    reached, complete = best_first(chain, taken, guide=guide, most_nodes=most_nodes)
     if complete:
         if reached.labels is None:
             raise no_output(problem, names)

@@ -56,6 +56,7 @@ def a_star(
     edges: Floats,
     triple: Floats,
     future: Floats,
+    bonus: Floats,  # [M, T, N] what a counter can still bring after token t, by state
     places: Ids,  # [T]
     ids: Ids,
     members: Ids,
@@ -114,9 +115,10 @@ def a_star(
                     worth += triple[before, label, after]
             if worth == -np.inf:
                 continue
-            new, cost = follow(t, digits, signs[pairing[label, after]], following, degrees, sizes, prices)
+            c = pairing[label, after]
+            new, cost, more = follow(t, digits, signs[c], following, degrees, sizes, prices, bonus)
             worth -= cost
-            total = worth + future[t, own, after]
+            total = worth + future[t, own, after] + more
             if total == -np.inf:
                 continue
             key = ((t * most_codes + new) * pairs + own) * size + after

@@ -9,16 +9,20 @@ import numpy as np
 from sidelight.inference.a_star_kernels import a_star
 from sidelight.inference.frontier import Reached
 from sidelight.inference.frontier_kernels import NONE, TOO_MANY
+from sidelight.inference.guide import Guide, plain_guide
 from sidelight.inference.lattice import Lattice, Taken
 
 MOST_NODES = 1_000_000
 FIRST_NODES = 4096  # room is made for more as they are needed
 
 
-def best_first(chain: Lattice, taken: Taken, *, most_nodes: int = MOST_NODES) -> tuple[Reached, bool]:
+def best_first(
+    chain: Lattice, taken: Taken, *, guide: Guide | None = None, most_nodes: int = MOST_NODES
+) -> tuple[Reached, bool]:
     """The best output under some clauses and True, or what bounds every output and False when out of nodes."""
     if chain.constant == math.inf:
         return Reached(None, -math.inf, -math.inf, 0), True
+    guide = plain_guide(chain, taken) if guide is None else guide
     labels = np.empty(chain.length, dtype=np.int32)
     room = min(FIRST_NODES, most_nodes)
     while True:
@@ -26,7 +30,8 @@ def best_first(chain: Lattice, taken: Taken, *, most_nodes: int = MOST_NODES) ->
             chain.tokens,
             chain.edges,
             chain.triple,
-            chain.future,
+            guide.future,
+            guide.bonus,
             taken.places,
             taken.ids,
             taken.members,

@@ -17,13 +17,14 @@ from sidelight.inference.beam import beam
 from sidelight.inference.best_first import best_first
 from sidelight.inference.dynamic import dynamic
 from sidelight.inference.frontier import Reached, best_under
+from sidelight.inference.guide import STEPS, tight_guide
 from sidelight.inference.lattice import Lattice, lattice
 from sidelight.inference.legal import no_output
 from sidelight.inference.problem import ChainProblem, Solution
 
 Method = Literal["auto", "dynamic", "a_star", "beam", "ilp", "lp", "lagrangian"]
 
-MOST_STATES = 200_000  # states of dynamic programming, all tokens together, before A* is tried
+MOST_STATES = 2_000_000  # states of dynamic programming, all tokens together, before A* is tried
 
 
 def solve(
@@ -115,7 +116,8 @@ def _exactly(chain: Lattice, clauses: Sequence[int], *, floor: float, most_state
     try:
         return best_under(chain, taken, floor=floor, most_nodes=most_states), "dynamic programming"
     except Intractable:
-        reached, complete = best_first(chain, taken)
+        guide = tight_guide(chain, taken, floor=floor, steps=4 * STEPS)
+        reached, complete = best_first(chain, taken, guide=guide)
         if not complete:
             raise
         return reached, "A*"

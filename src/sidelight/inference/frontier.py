@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from sidelight.arrays import Ids
 from sidelight.errors import Intractable
 from sidelight.inference.frontier_kernels import NONE, TOO_MANY, frontier
+from sidelight.inference.guide import Guide, plain_guide, tight_guide
 from sidelight.inference.lattice import Lattice, Taken
 
 MOST_NODES = 2_000_000  # of all tokens together
@@ -34,7 +35,13 @@ def slack(value: float) -> float:
 
 
 def search(
-    chain: Lattice, taken: Taken, *, width: int = EVERYTHING, floor: float = -math.inf, most_nodes: int = MOST_NODES
+    chain: Lattice,
+    taken: Taken,
+    *,
+    guide: Guide | None = None,
+    width: int = EVERYTHING,
+    floor: float = -math.inf,
+    most_nodes: int = MOST_NODES,
 ) -> Reached:
     """The best output under some clauses, or one of the best where a layer is limited to `width` nodes.
 
@@ -44,11 +51,13 @@ def search(
         return Reached(None, -math.inf, -math.inf, 0)
     labels = np.empty(chain.length, dtype=np.int32)
     least = floor - slack(floor) + chain.constant if floor > -math.inf else -math.inf
+    guide = plain_guide(chain, taken) if guide is None else guide
     came, value, lost, nodes = frontier(
         chain.tokens,
         chain.edges,
         chain.triple,
-        chain.future,
+        guide.future,
+        guide.bonus,
         taken.places,
         taken.ids,
         taken.members,
@@ -70,25 +79,37 @@ def search(
 def best_under(
     chain: Lattice, taken: Taken, *, floor: float = -math.inf, most_nodes: int = MOST_NODES, width: int = FIRST_WIDTH
 ) -> Reached:
-    """The best output under some clauses: a narrow pass, and an exact one where that is no proof; `labels` is None
-    where no output obeys them."""
+    """The best output under some clauses; `labels` is None where no output obeys them.
+
+    A narrow pass is often a proof. Else completions are tightened, a second narrow pass tries again with them, and a
+    pass without limit drops only what cannot reach what was found.
+    """
     narrow = search(chain, taken, width=width, floor=floor, most_nodes=most_nodes)
-    if narrow.lost == -math.inf or (narrow.labels is not None and narrow.value >= narrow.lost):
+    if _proved(narrow):
         return narrow
-    reached = search(chain, taken, floor=max(floor, narrow.value), most_nodes=most_nodes)
-    return Reached(reached.labels, reached.value, reached.lost, narrow.nodes + reached.nodes)
+    floor = max(floor, narrow.value)
+    guide = tight_guide(chain, taken, floor=floor)
+    if guide.bound == -math.inf:
+        return Reached(None, -math.inf, -math.inf, narrow.nodes)
+    again = search(chain, taken, guide=guide, width=width, floor=floor, most_nodes=most_nodes)
+    if _proved(again):
+        return replace(again, nodes=narrow.nodes + again.nodes)
+    floor = max(floor, again.value)
+    reached = search(chain, taken, guide=guide, floor=floor, most_nodes=most_nodes)
+    return replace(reached, nodes=narrow.nodes + again.nodes + reached.nodes)
+
+
+def _proved(found: Reached) -> bool:
+    return found.lost == -math.inf or (found.labels is not None and found.value >= found.lost)
 
 
 def beam_over(chain: Lattice, taken: Taken, *, width: int = WIDTH, look_ahead: bool = True) -> tuple[Reached, float]:
     """Beam search over a lattice with some counters, and a bound on the value of every output."""
     bound = chain.plain()[1]
-    future = chain.future
+    guide = plain_guide(chain, taken)
     if not look_ahead:
-        chain.future = np.zeros_like(future)
-    try:
-        reached = search(chain, taken, width=width)
-    finally:
-        chain.future = future
+        guide = replace(guide, future=np.zeros_like(guide.future))
+    reached = search(chain, taken, guide=guide, width=width)
     if reached.lost == -math.inf:
         bound = reached.value
     elif look_ahead:

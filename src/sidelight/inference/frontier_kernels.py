@@ -28,20 +28,23 @@ def unpack(code: int, sizes: Ints, t: int, digits: Ints) -> None:
 
 @inline_kernel
 def follow(
-    t: int, digits: Ints, members: Ids, following: Ids, degrees: Ids, sizes: Ints, prices: Floats
-) -> tuple[int, float]:
-    """The code after token t for a class of pairs of labels, and what it costs."""
+    t: int, digits: Ints, members: Ids, following: Ids, degrees: Ids, sizes: Ints, prices: Floats, bonus: Floats
+) -> tuple[int, float, float]:
+    """The code after token t for a class of pairs of labels, what it costs, and what its states can still bring."""
     code = 0
     stride = 1
     cost = 0.0
+    more = 0.0
     for m in range(sizes.shape[0]):
         c = members[m]
-        code += stride * following[m, t, digits[m], c]
+        state = following[m, t, digits[m], c]
+        code += stride * state
+        more += bonus[m, t, state]
         stride *= sizes[m, t + 1]
         degree = degrees[m, t, digits[m], c]
         if degree > 0:
             cost += degree * prices[m]
-    return code, cost
+    return code, cost, more
 
 
 @kernel
@@ -82,6 +85,7 @@ def frontier(
     edges: Floats,
     triple: Floats,
     future: Floats,  # [T, P, L] the best completions
+    bonus: Floats,  # [M, T, N] what a counter can still bring after token t, by state
     places: Ids,  # [T] the joint table of each token
     ids: Ids,  # [J, L, L] joint classes
     members: Ids,  # [J, K, M]
@@ -100,6 +104,7 @@ def frontier(
     machines = sizes.shape[0]
     keys = np.empty(1024, np.int64)
     values = np.empty(1024)
+    reach = np.empty(1024)
     back = np.empty(1024, np.int64)
     starts = np.zeros(length + 1, np.int64)
     table = np.full(512, -1, np.int32)
@@ -107,6 +112,7 @@ def frontier(
     known = np.full(members.shape[1], -1, np.int64)
     codes = np.zeros(members.shape[1], np.int64)
     costs = np.zeros(members.shape[1])
+    more = np.zeros(members.shape[1])
     lost = -np.inf
     made = 0
     for t in range(length):
@@ -138,9 +144,10 @@ def frontier(
                 c = pairing[label, after]
                 if known[c] != i + 1:
                     known[c] = i + 1
-                    codes[c], costs[c] = follow(t, digits, signs[c], following, degrees, sizes, prices)
+                    codes[c], costs[c], more[c] = follow(t, digits, signs[c], following, degrees, sizes, prices, bonus)
                 worth -= costs[c]
-                if worth == -np.inf or worth + future[t, node, after] < floor:
+                ahead = worth + future[t, node, after] + more[c]
+                if ahead == -np.inf or ahead < floor:
                     continue
                 key = (codes[c] * pairs + node) * size + after
                 place = place_of(key, keys, table, base)
@@ -148,15 +155,18 @@ def frontier(
                     j = base + table[place]
                     if worth > values[j]:
                         values[j] = worth
+                        reach[j] = ahead
                         back[j] = i
                     continue
                 j = base + count
                 if j >= most_nodes:
                     return TOO_MANY, -np.inf, lost, made
                 if j == keys.shape[0]:
-                    keys, values, back = _longer_ints(keys), _longer_floats(values), _longer_ints(back)
+                    keys, back = _longer_ints(keys), _longer_ints(back)
+                    values, reach = _longer_floats(values), _longer_floats(reach)
                 keys[j] = key
                 values[j] = worth
+                reach[j] = ahead
                 back[j] = i
                 table[place] = count
                 count += 1
@@ -166,12 +176,8 @@ def frontier(
         for c in range(known.shape[0]):
             known[c] = -1
         if count > width:
-            reach = np.empty(count)
-            for j in range(count):
-                key = keys[base + j]
-                reach[j] = values[base + j] + future[t, key // size % pairs, key % size]
-            order = np.argsort(-reach, kind="mergesort")
-            lost = max(lost, reach[order[width]])
+            order = np.argsort(-reach[base : base + count], kind="mergesort")
+            lost = max(lost, reach[base + order[width]])
             kept = np.sort(order[:width])
             for k in range(width):
                 keys[base + k] = keys[base + kept[k]]

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from sidelight.arrays import Floats, Ids, Ints
 from sidelight.errors import Intractable
@@ -34,6 +35,9 @@ class Taken:
     following: Ids  # [M, T, N, C]
     degrees: Ids  # [M, T, N, C]
     sizes: Ints  # [M, T + 1]
+    widths: Ids  # [M, T] how many classes there are
+    gains: Floats  # [M, T, C] what classes add to a sum
+    sums: NDArray[np.bool_]  # [M] whether a counter is that of a sum
     prices: Floats  # [M]
     most_codes: int  # more than the code of any joint state
 
@@ -145,12 +149,28 @@ class Lattice:
             raise Intractable(f"the joint states of {len(clauses)} clauses cannot be numbered (rules: {names})")
         classes, which, following, degrees, sizes = _packed(counters, length, size)
         ids = np.empty((length, size, size), dtype=np.int32)
-        members = np.empty((length, _most_joint(counters, size), len(counters)), dtype=np.int32)
+        members = np.zeros((length, _most_joint(counters, size), len(counters)), dtype=np.int32)
         places = np.empty(length, dtype=np.int32)
         count = joint_classes(classes, which, ids, members, places)
         prices = np.array([self.prices[k] for k in clauses], dtype=np.float64)
-        joint = places, ids[:count], members[:count]
-        return Taken(tuple(clauses), *joint, following, degrees, sizes, prices, int(codes.max()) + 1)
+        gains = np.zeros((len(counters), length, following.shape[3]))
+        for m, one in enumerate(counters):
+            if one.gains is not None:
+                gains[m, :, : one.gains.shape[1]] = one.gains
+        return Taken(
+            clauses=tuple(clauses),
+            places=places,
+            ids=ids[:count],
+            members=members[:count],
+            following=following,
+            degrees=degrees,
+            sizes=sizes,
+            widths=np.array([one.widths for one in counters], dtype=np.int32).reshape(len(counters), length),
+            gains=gains,
+            sums=np.array([one.gains is not None for one in counters], dtype=np.bool_),
+            prices=prices,
+            most_codes=int(codes.max()) + 1,
+        )
 
 
 def _most_joint(counters: Sequence[Counter], size: int) -> int:

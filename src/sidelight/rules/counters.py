@@ -56,6 +56,8 @@ class Counter:
     following: Ids  # [T, N, C] the next state, by state and class
     degrees: Ids  # [T, N, C] the violation that becomes unavoidable
     sizes: Ints  # [T + 1] how many states there are before token t
+    widths: Ids  # [T] how many classes there are
+    gains: Ints | None = None  # [T, C] what each class adds, where the clause is a bound on one sum
 
     @property
     def states(self) -> int:
@@ -182,6 +184,11 @@ class _Alphabet:
     which: Ids  # [T] the table of each token
     signs: list[list[Signs]]  # [K][class]
 
+    @property
+    def widths(self) -> Ids:
+        """How many classes there are. # [T]"""
+        return np.array([len(signs) for signs in self.signs], dtype=np.int32)[self.which]
+
 
 def _alphabet(reading: Reading, length: int) -> _Alphabet:
     size = reading.n_labels
@@ -202,7 +209,7 @@ def _alphabet(reading: Reading, length: int) -> _Alphabet:
 
 def _counter_of_sum(summed: Sum, alphabet: _Alphabet, most_states: int) -> Counter | None:
     length = len(alphabet.which)
-    counts = np.array([len(signs) for signs in alphabet.signs], dtype=np.int64)[alphabet.which]
+    counts = alphabet.widths.astype(np.int64)
     values = np.zeros((len(alphabet.signs), int(counts.max())), dtype=np.int64)
     for k, signs in enumerate(alphabet.signs):
         values[k, : len(signs)] = [sum(sign) for sign in signs]
@@ -216,7 +223,8 @@ def _counter_of_sum(summed: Sum, alphabet: _Alphabet, most_states: int) -> Count
         if sum_states(values[alphabet.which], counts, low, high, following, degrees, sizes):
             most = int(sizes.max())
             following, degrees = following[:, :most].copy(), degrees[:, :most].copy()
-            return Counter(alphabet.classes, alphabet.which, following, degrees, sizes)
+            gains = values[alphabet.which]
+            return Counter(alphabet.classes, alphabet.which, following, degrees, sizes, alphabet.widths, gains)
         if room == most_states:
             return None
         room = min(8 * room, most_states)
@@ -252,7 +260,8 @@ def _counter_of_root(root: _Root, alphabet: _Alphabet, most_states: int) -> Coun
         table = np.array(layer, dtype=np.int32)  # [states, classes, 2]
         following[t, : table.shape[0], : table.shape[1]] = table[:, :, 0]
         degrees[t, : table.shape[0], : table.shape[1]] = table[:, :, 1]
-    return Counter(alphabet.classes, alphabet.which, following, degrees, np.array(sizes, dtype=np.int64))
+    sized = np.array(sizes, dtype=np.int64)
+    return Counter(alphabet.classes, alphabet.which, following, degrees, sized, alphabet.widths)
 
 
 def _sort_pairs(tables: list[Ints], classes: Classes) -> list[Signs]:
