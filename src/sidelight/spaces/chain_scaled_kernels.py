@@ -207,23 +207,6 @@ def forward(
         for label in range(size, wide):
             out[label] = -np.inf
     exponentials(exps.ravel(), count * wide, work, bits)
-    return forward_sums(total, count, size, onward, back, edges, exps, sums, scales)
-
-
-@kernel
-def forward_sums(
-    total: float,  # logarithm of what was taken out of exps, onward and edges
-    count: int,
-    size: int,
-    onward: Floats,
-    back: Floats,
-    edges: Floats,
-    exps: Floats,  # [count, P] e_t
-    sums: Floats,  # out [count, P] a_t
-    scales: Floats,  # out [count] 1 / c_t
-) -> float:
-    """`forward` where the exponentials are there already."""
-    wide = edges.shape[1]
     product = 1.0
     for t in range(count):
         now = sums[t]
