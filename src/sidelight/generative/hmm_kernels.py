@@ -19,7 +19,7 @@ from sidelight.spaces.chain_log_kernels import log_backward, log_forward, log_pa
 from sidelight.spaces.chain_scaled_kernels import exp_scores
 
 NARROW = 0.1  # lists of open labels are worth it where they make up to such a share of all pairs of labels
-FLOOR = -690.0  # logarithm of the least factor that is not 0: small enough for `forward_sums` to see that it is lost
+FLOOR = -690.0  # logarithm of the least factor that is not 0: small enough for the sums to see that it is lost
 
 
 def emission_factors(emission: Floats, power: float) -> tuple[Floats, Floats]:
