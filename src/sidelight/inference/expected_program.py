@@ -9,7 +9,6 @@ import numpy as np
 
 from sidelight.arrays import Floats
 from sidelight.inference.highs import Program, solve
-from sidelight.inference.problem import ChainProblem
 from sidelight.inference.program import chain_program, without_gain
 from sidelight.rules.expectations import HARD, Expectations
 
@@ -40,8 +39,7 @@ def possible(scores: Floats, transition: Floats, reading: Expectations) -> bool:
 
 
 def _program(scores: Floats, transition: Floats, reading: Expectations) -> Program:
-    size = scores.shape[1]
-    base = chain_program(ChainProblem(scores, transition, np.zeros(size), np.zeros(size)))
+    base = chain_program(scores, transition)
     columns, groups = len(base.gain), len(reading.price)
     upper = np.concatenate([base.upper, np.full(groups, math.inf)])
     upper[reading.ruled_out] = 0.0

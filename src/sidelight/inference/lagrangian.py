@@ -31,6 +31,7 @@ from sidelight.inference.rounding import rounded
 from sidelight.rules.columns import chain_columns
 from sidelight.rules.rows import Lowering
 
+METHOD = "Lagrangian relaxation"
 MOST_STEPS = 400
 PATIENCE = 12  # steps without a better bound before they are halved
 CLOSE = 1e-7
@@ -63,8 +64,12 @@ def solve_lagrangian(problem: ChainProblem, *, names: Sequence[str] = (), most_s
     Raises `Infeasible`, naming the rules in conflict, where no output is legal; `Intractable` where none was met.
     """
     chain = lattice(problem, names=names)
-    if chain.plain()[1] == -math.inf:
+    labels, value = chain.plain()
+    if value == -math.inf:
         raise no_output(problem, names)
+    folded = len(chain.pieces) - len(chain.counters)
+    if not chain.broken(labels, chain.counters):
+        return Solution(tuple(labels.tolist()), value, value, True, METHOD, folded, 1)
     rows = _rows(chain)
     search = _Search(chain, rows)
     search.run(most_steps)
@@ -76,9 +81,7 @@ def solve_lagrangian(problem: ChainProblem, *, names: Sequence[str] = (), most_s
         raise Intractable(f"no legal output was met in {search.steps} steps; use another method of inference")
     exact = search.closed
     bound = search.value if exact else search.bound
-    folded = len(chain.pieces) - len(chain.counters)
-    taken = folded + (len(chain.counters) if search.steps > 1 else 0)
-    return Solution(search.best, search.value, bound, exact, "Lagrangian relaxation", taken, search.steps)
+    return Solution(search.best, search.value, bound, exact, METHOD, len(chain.pieces), search.steps)
 
 
 class _Search:

@@ -5,39 +5,45 @@ Columns: z[t, l] of tokens, e[t, i, j] of neighbouring pairs, f[t, i, j, k] of t
     Σ_l z[0, l] = 1     Σ_j e[t, i, j] = z[t−1, i]     Σ_i e[t, i, j] = z[t, j]
                         Σ_k f[t, i, j, k] = e[t−1, i, j]     Σ_i f[t, i, j, k] = e[t, j, k]
 
-whose corners are the labelings, so that only z (and the columns that rules bring) must be whole numbers. Rules are
-taken in only when the best output without them breaks them: leaving out a rule never lowers the best value, so the
-first output that breaks nothing is the best.
+whose corners are the labelings, so that only z (and the columns that rules bring) must be whole numbers. Clauses about
+single tokens and neighbours are folded into the gains. The others are taken in only when the best output without them
+breaks them: leaving out a clause never lowers the best value, so the first output that breaks nothing is the best. Each
+time the linear relaxation is solved first, and is enough where it is whole.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 
-from sidelight.arrays import Floats, Ints
+from sidelight.arrays import Floats, Ids, Ints
 from sidelight.inference.conflict import infeasible
-from sidelight.inference.highs import Program, solve, with_rows
+from sidelight.inference.highs import Optimum, Program, solve, with_rows
+from sidelight.inference.lattice import Lattice, lattice
 from sidelight.inference.problem import ChainProblem, Clause, Solution
 from sidelight.rules.columns import chain_columns
 from sidelight.rules.rows import Lowering
-from sidelight.rules.truth import degree
+
+CLOSE = 1e-6
 
 
-def chain_program(problem: ChainProblem) -> Program:
-    """The program of a chain without rules; what scores rule out is fixed at 0."""
-    length, size = problem.tokens.shape
-    nodes, edges = length * size, max(length - 1, 0) * size * size
-    triples = 0 if problem.triple is None else max(length - 2, 0) * size**3
-    gain = np.empty(nodes + edges + triples)
-    gain[:nodes] = problem.tokens.ravel()
-    gain[:size] += problem.start
-    gain[nodes - size : nodes] += problem.end
-    gain[nodes : nodes + edges].reshape(-1, size, size)[:] = problem.transition
-    if problem.triple is not None:
-        gain[nodes + edges :].reshape(-1, size, size, size)[:] = problem.triple
+def chain_program(tokens: Floats, edges: Floats, triple: Floats | None = None) -> Program:
+    """The program of a chain without rules; what scores rule out is fixed at 0.
+
+    `tokens` [T, L] have the scores of the start and the end added; `edges` are [T, L, L], of which the first is not
+    read, or [L, L] for all tokens alike; `triple` is [L, L, L].
+    """
+    length, size = tokens.shape
+    nodes, pairs = length * size, max(length - 1, 0) * size * size
+    triples = 0 if triple is None else max(length - 2, 0) * size**3
+    gain = np.empty(nodes + pairs + triples)
+    gain[:nodes] = tokens.ravel()
+    gain[nodes : nodes + pairs].reshape(-1, size, size)[:] = edges[1:] if edges.ndim == 3 else edges
+    if triple is not None:
+        gain[nodes + pairs :].reshape(-1, size, size, size)[:] = triple
     possible = gain > -math.inf
     starts, columns, weights, low = _flow(length, size, triples > 0)
     return Program(
@@ -53,6 +59,12 @@ def chain_program(problem: ChainProblem) -> Program:
     )
 
 
+def lattice_program(chain: Lattice) -> Program:
+    """The program of a chain with all clauses about single tokens and neighbours in its scores."""
+    triple = chain.triple if len(chain.triple) > 1 else None
+    return replace(chain_program(chain.tokens, chain.edges, triple), constant=-chain.constant)
+
+
 def solve_program(
     problem: ChainProblem, *, names: Sequence[str] = (), lazy: bool = True, seconds: float = math.inf
 ) -> Solution:
@@ -61,35 +73,58 @@ def solve_program(
     Raises `Infeasible`, naming the rules in conflict, where there is none; `Intractable` where the time is up before
     any output is found.
     """
-    base, columns = chain_program(problem), chain_columns(problem.length, problem.n_labels)
-    left = list(problem.clauses)
-    lowering = Lowering(columns)
-    taken = nodes = 0
-    if not lazy:
-        taken, left = take_in(lowering, left), []
+    chain = lattice(problem, names=names)
+    labels, value = chain.plain()
+    bound, nodes = value, 1
+    if value == -math.inf:
+        raise infeasible(problem.clauses, lambda chosen: feasible(problem, chosen), names)
+    base, columns = lattice_program(chain), chain_columns(*chain.tokens.shape)
+    lowering = Lowering(columns, tight=True)
+    taken: list[int] = []
     while True:
-        found = solve(with_rows(base, lowering.rows(), columns.count), integer=True, seconds=seconds)
+        left = [k for k in chain.counters if k not in taken]
+        broken = list(chain.broken(labels, left) if lazy else left)
+        if not broken:
+            best = tuple(labels.tolist())
+            worth = problem.value(best)
+            exact = bound <= worth + CLOSE * max(1.0, abs(worth))
+            count = len(chain.pieces) - len(chain.counters) + len(taken)
+            return Solution(best, worth, worth if exact else bound, exact, "integer program", count, nodes)
+        for k in broken:
+            lowering.add(chain.pieces[k].says, chain.prices[k])
+        taken += broken
+        program = with_rows(base, lowering.rows(), columns.count)
+        found = solve(program, integer=False)
+        if found.point is not None and not _whole(found, chain, taken):
+            found = solve(program, integer=True, seconds=seconds)
         nodes += max(found.nodes, 1)
         if found.point is None:
             raise infeasible(problem.clauses, lambda chosen: feasible(problem, chosen), names)
-        labels = labels_of(found.point, problem)
-        broken = [k for k, clause in enumerate(left) if degree(clause.says, labels)]
-        if not broken:
-            value = problem.value(labels)
-            exact = found.bound <= value + 1e-6 * max(1.0, abs(value))
-            bound = value if exact else found.bound
-            return Solution(labels, value, bound, exact, "integer program", taken, nodes)
-        taken += take_in(lowering, [left[k] for k in broken])
-        kept = set(broken)
-        left = [clause for k, clause in enumerate(left) if k not in kept]
+        labels, bound = labels_of(found.point, *chain.tokens.shape), found.bound
+
+
+def _whole(found: Optimum, chain: Lattice, taken: Sequence[int]) -> bool:
+    """Whether a point of the relaxation is an output that is worth as much under the clauses that are taken in."""
+    assert found.point is not None
+    nodes = found.point[: chain.tokens.size]
+    if np.abs(nodes - np.round(nodes)).max() > CLOSE:
+        return False
+    labels = labels_of(found.point, *chain.tokens.shape)
+    worth = chain.folded(labels) - sum(chain.prices[k] * much for k, much in chain.broken(labels, taken).items())
+    return worth >= found.value - CLOSE * max(1.0, abs(found.value))
 
 
 def feasible(problem: ChainProblem, clauses: Sequence[Clause]) -> bool:
-    """Whether some output with a finite score obeys these clauses."""
-    base, columns = chain_program(problem), chain_columns(problem.length, problem.n_labels)
-    lowering = Lowering(columns)
-    take_in(lowering, [clause for clause in clauses if clause.hard])
-    program = with_rows(base, lowering.rows(), columns.count)
+    """Whether some output with a finite score obeys the hard ones of these clauses."""
+    hard = tuple(clause for clause in clauses if clause.hard)
+    chain = lattice(replace(problem, clauses=hard))
+    if chain.plain()[1] == -math.inf:
+        return False
+    columns = chain_columns(*chain.tokens.shape)
+    lowering = Lowering(columns, tight=True)
+    for k in chain.counters:
+        lowering.add(chain.pieces[k].says)
+    program = with_rows(lattice_program(chain), lowering.rows(), columns.count)
     return solve(without_gain(program), integer=True).point is not None
 
 
@@ -107,10 +142,9 @@ def without_gain(program: Program) -> Program:
     return Program(zero, 0.0, program.upper, program.whole, *rows)
 
 
-def labels_of(point: Floats, problem: ChainProblem) -> tuple[int, ...]:
-    """The label of every token whose column is largest."""
-    nodes = point[: problem.tokens.size].reshape(problem.tokens.shape)
-    return tuple(int(label) for label in nodes.argmax(axis=1))
+def labels_of(point: Floats, length: int, size: int) -> Ids:
+    """The label of every token whose column is largest. # [T]"""
+    return np.asarray(point[: length * size].reshape(length, size).argmax(axis=1), dtype=np.int32)
 
 
 def _flow(length: int, size: int, triples: bool) -> tuple[Ints, Ints, Floats, Floats]:

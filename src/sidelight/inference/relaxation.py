@@ -16,9 +16,10 @@ import numpy as np
 from sidelight.arrays import Floats
 from sidelight.errors import Intractable
 from sidelight.inference.conflict import infeasible
-from sidelight.inference.highs import solve, with_rows
+from sidelight.inference.highs import Optimum, solve, with_rows
+from sidelight.inference.lattice import lattice
 from sidelight.inference.problem import ChainProblem, Solution
-from sidelight.inference.program import chain_program, feasible, labels_of, take_in
+from sidelight.inference.program import feasible, labels_of, lattice_program
 from sidelight.inference.rounding import rounded
 from sidelight.rules.columns import chain_columns
 from sidelight.rules.rows import Lowering
@@ -32,14 +33,18 @@ def solve_relaxation(problem: ChainProblem, *, names: Sequence[str] = ()) -> Sol
 
     Raises `Infeasible`, naming the rules in conflict, where there is no output; `Intractable` where none is found.
     """
+    chain = lattice(problem, names=names)
     columns = chain_columns(problem.length, problem.n_labels)
     lowering = Lowering(columns, tight=True)
-    taken = take_in(lowering, problem.clauses)
-    found = solve(with_rows(chain_program(problem), lowering.rows(), columns.count), integer=False)
+    for k in chain.counters:
+        lowering.add(chain.pieces[k].says, chain.prices[k])
+    found = Optimum(None, -math.inf, -math.inf, 0)
+    if chain.plain()[1] > -math.inf:
+        found = solve(with_rows(lattice_program(chain), lowering.rows(), columns.count), integer=False)
     if found.point is None:
         raise infeasible(problem.clauses, lambda chosen: feasible(problem, chosen), names)
     nodes = found.point[: problem.tokens.size].reshape(problem.tokens.shape)
-    candidates = [labels_of(found.point, problem)]
+    candidates = [tuple(labels_of(found.point, problem.length, problem.n_labels).tolist())]
     if np.abs(nodes - np.round(nodes)).max() > CLOSE:
         candidates += _rounded(problem, nodes)
     value, labels = max((problem.value(labels), labels) for labels in candidates)
@@ -48,7 +53,7 @@ def solve_relaxation(problem: ChainProblem, *, names: Sequence[str] = ()) -> Sol
             raise infeasible(problem.clauses, lambda chosen: feasible(problem, chosen), names)
         raise Intractable("the linear relaxation has no legal output near it; use the integer program")
     exact = found.value <= value + CLOSE * max(1.0, abs(value))
-    return Solution(labels, value, value if exact else found.value, exact, "linear relaxation", taken, 1)
+    return Solution(labels, value, value if exact else found.value, exact, "linear relaxation", len(chain.pieces), 1)
 
 
 def _rounded(problem: ChainProblem, nodes: Floats) -> list[tuple[int, ...]]:
