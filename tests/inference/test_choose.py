@@ -53,6 +53,8 @@ def test_what_needs_too_many_states_goes_to_the_integer_program(monkeypatch):
     monkeypatch.setattr(lattices, "MOST_CODES", 1 << 10)
     with pytest.raises(Intractable, match="rules: palindrome"):
         dynamic(hard, names=["palindrome"])
+    guess = solve(hard, method="beam")
+    assert guess.method == "beam search over prefixes" and guess.value <= expected.value + 1e-9 <= guess.bound + 2e-9
     found = solve(hard)
     assert found.method == "integer program" and found.exact
     assert found.value == pytest.approx(expected.value)

@@ -17,9 +17,10 @@ from sidelight.inference.a_star import a_star
 from sidelight.inference.beam import beam
 from sidelight.inference.choose import solve
 from sidelight.inference.dynamic import dynamic
-from sidelight.inference.frontier import best_under, search
+from sidelight.inference.frontier import beam_over, best_under, search
 from sidelight.inference.guide import tight_guide
 from sidelight.inference.lattice import lattice
+from sidelight.inference.prefix_beam import prefix_beam
 from sidelight.inference.problem import ChainProblem, enumerated
 
 EXACT = {
@@ -82,6 +83,20 @@ def test_a_beam_never_claims_too_much(problem: ChainProblem, width: int, look_ah
     assert found.bound >= best - 1e-9
     if found.exact:
         assert close(found.value, best)
+
+
+@law(100)
+@given(chains(), st.integers(1, 6), st.booleans())
+def test_a_beam_over_prefixes_is_the_same_beam(problem: ChainProblem, width: int, look_ahead: bool):
+    chain = lattice(problem)
+    listed = beam_over(chain, chain.take(chain.counters), width=width, look_ahead=look_ahead)
+    read = prefix_beam(chain, width=width, look_ahead=look_ahead)
+    if listed.lost == -math.inf:
+        assert close(read.value, listed.value) and read.lost == -math.inf
+    if read.labels is not None:
+        assert close(problem.value(read.labels.tolist()), read.value)
+    everything = prefix_beam(chain, width=10_000)
+    assert close(everything.value, enumerated(problem)[1])
 
 
 @law(120)

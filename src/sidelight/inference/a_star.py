@@ -12,7 +12,7 @@ from typing import Literal
 
 from sidelight.errors import Intractable
 from sidelight.inference.best_first import MOST_NODES, best_first
-from sidelight.inference.frontier import Reached, beam_over, slack
+from sidelight.inference.frontier import Reached, beam_bound, beam_over, slack
 from sidelight.inference.guide import tight_guide
 from sidelight.inference.lattice import lattice
 from sidelight.inference.legal import no_output
@@ -43,7 +43,8 @@ def a_star(
         return _solution(reached, reached.value, "A*", len(chain.pieces), reached.nodes)
     if at_limit == "raise":
         raise Intractable(f"A* needs more than {most_nodes} nodes; give it more, or use another method")
-    found, bound = beam_over(chain, taken)
+    found = beam_over(chain, taken)
+    bound = beam_bound(chain, found)
     if found.labels is None:
         raise Intractable(
             f"A* needs more than {most_nodes} nodes, and beam search found no output that obeys the rules"

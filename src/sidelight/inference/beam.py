@@ -10,9 +10,10 @@ import math
 from collections.abc import Sequence
 
 from sidelight.errors import Intractable
-from sidelight.inference.frontier import WIDTH, beam_over, slack
+from sidelight.inference.frontier import WIDTH, beam_bound, beam_over, slack
 from sidelight.inference.lattice import lattice
 from sidelight.inference.legal import legal, no_output
+from sidelight.inference.prefix_beam import prefix_beam
 from sidelight.inference.problem import ChainProblem, Solution
 
 
@@ -30,7 +31,13 @@ def beam(
     if width < 1:
         raise ValueError(f"a beam is at least 1 wide, not {width}")
     chain = lattice(problem, names=names)
-    reached, bound = beam_over(chain, chain.take(chain.counters), width=width, look_ahead=look_ahead)
+    try:
+        reached = beam_over(chain, chain.take(chain.counters), width=width, look_ahead=look_ahead)
+        method = "beam search"
+    except Intractable:  # too many states to list: clauses are read along each prefix instead
+        reached = prefix_beam(chain, width=width, look_ahead=look_ahead)
+        method = "beam search over prefixes"
+    bound = beam_bound(chain, reached, look_ahead=look_ahead)
     if reached.labels is None:
         hard = [clause for clause in problem.clauses if clause.hard]
         if reached.lost == -math.inf or not legal(problem, hard):
@@ -38,4 +45,4 @@ def beam(
         raise Intractable(f"a beam of {width} found no legal output; widen it, or use another method")
     exact = reached.value >= bound - slack(bound)
     labels = tuple(reached.labels.tolist())
-    return Solution(labels, reached.value, bound, exact, "beam search", len(chain.pieces), reached.nodes)
+    return Solution(labels, reached.value, bound, exact, method, len(chain.pieces), reached.nodes)

@@ -103,15 +103,19 @@ def _proved(found: Reached) -> bool:
     return found.lost == -math.inf or (found.labels is not None and found.value >= found.lost)
 
 
-def beam_over(chain: Lattice, taken: Taken, *, width: int = WIDTH, look_ahead: bool = True) -> tuple[Reached, float]:
-    """Beam search over a lattice with some counters, and a bound on the value of every output."""
-    bound = chain.plain()[1]
+def beam_over(chain: Lattice, taken: Taken, *, width: int = WIDTH, look_ahead: bool = True) -> Reached:
+    """Beam search over a lattice with some counters."""
     guide = plain_guide(chain, taken)
     if not look_ahead:
         guide = replace(guide, future=np.zeros_like(guide.future))
-    reached = search(chain, taken, guide=guide, width=width)
+    return search(chain, taken, guide=guide, width=width)
+
+
+def beam_bound(chain: Lattice, reached: Reached, *, look_ahead: bool = True) -> float:
+    """No output is worth more, by what a beam gave up; without look-ahead its ranks bound nothing."""
     if reached.lost == -math.inf:
-        bound = reached.value
-    elif look_ahead:
+        return reached.value
+    bound = chain.plain()[1]
+    if look_ahead:
         bound = min(bound, max(reached.value, reached.lost))
-    return reached, max(bound, reached.value)
+    return max(bound, reached.value)

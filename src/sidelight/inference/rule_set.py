@@ -253,8 +253,10 @@ def _without_rules(tokens: Sequence[Floats], scores: ChainScores) -> list[Soluti
     labels: Ids = np.empty(int(starts[-1]), dtype=np.int32)
     values = np.empty(len(tokens))
     if len(tokens):
-        flat = np.concatenate(tokens)
-        viterbi(starts, 0, len(tokens), flat, scores.transition, scores.start, scores.end, labels, values)
+        shared = scores.transition, scores.start, scores.end
+        flat = np.ascontiguousarray(np.concatenate(tokens), dtype=np.float64)
+        transition, start, end = (np.ascontiguousarray(one, dtype=np.float64) for one in shared)
+        viterbi(starts, 0, len(tokens), flat, transition, start, end, labels, values)
     every = labels.tolist()
     return [
         None if value == -math.inf else Solution(tuple(every[lo:hi]), value, value, True, "viterbi")

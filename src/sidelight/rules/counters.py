@@ -24,7 +24,7 @@ from sidelight.errors import Intractable
 from sidelight.kernels import kernel
 from sidelight.rules.expr import Every, Expr
 from sidelight.rules.local import degree_table, span
-from sidelight.rules.residuals import DONE, Reading, Signs, State, Sum
+from sidelight.rules.residuals import DONE, Reading, Root, Signs, State, Sum
 from sidelight.rules.sum_kernels import NEVER, sum_states
 
 Classes = NDArray[np.int16]
@@ -119,35 +119,6 @@ class Piece:
         return self._counter
 
 
-class _Root:
-    """The whole clause: what is left after a token, and the degree that is charged there."""
-
-    def __init__(self, expression: Expr, reading: Reading) -> None:
-        first, last = span(expression)
-        self.local = last - first <= 1
-        self.summed: Sum | None = None
-        if self.local:
-            self.first = self.last = max(last, 0)
-            reading.listen(self.last, degree_table(expression, self.last, reading.n_labels))
-        else:
-            self.part = reading.part(expression)
-            self.summed = self.part if isinstance(self.part, Sum) else None
-            self.first, self.last = self.part.first, self.part.last
-
-    def initial(self) -> State:
-        return (0,) if self.local else self.part.initial()
-
-    def advance(self, state: State, t: int, signs: Signs) -> tuple[State, int]:
-        if self.local:
-            return DONE, signs[0]
-        if self.summed is not None:
-            return self.summed.advance(state, t, signs)
-        found = self.part.step(state, t, signs)
-        if found is True or found is False:
-            return DONE, 0 if found else 1
-        return found, 0
-
-
 def counter(
     expression: Expr, length: int, n_labels: int, *, name: str = "a rule", most_states: int = MOST_STATES
 ) -> Counter:
@@ -162,7 +133,7 @@ def counter(
     if isinstance(expression, Every):
         raise TypeError("a conjunction is not one clause: take its pieces")
     reading = Reading(n_labels)
-    root = _Root(expression, reading)
+    root = Root(expression, reading)
     summed = root.summed
     if summed is not None and not summed.parts and not summed.crossed:
         found = _counter_of_sum(summed, _alphabet(reading, length), most_states)
@@ -230,7 +201,7 @@ def _counter_of_sum(summed: Sum, alphabet: _Alphabet, most_states: int) -> Count
         room = min(8 * room, most_states)
 
 
-def _counter_of_root(root: _Root, alphabet: _Alphabet, most_states: int) -> Counter | None:
+def _counter_of_root(root: Root, alphabet: _Alphabet, most_states: int) -> Counter | None:
     rows: list[list[list[tuple[int, int]]]] = []  # [T][state][class] -> (next, degree)
     sizes = [1]
     states: list[State] = [root.initial()]

@@ -20,7 +20,7 @@ import numpy as np
 
 from sidelight.arrays import Ints
 from sidelight.rules.expr import Between, Every, Expr, Not, Same, Some
-from sidelight.rules.local import span, truth_table
+from sidelight.rules.local import degree_table, span, truth_table
 
 State = Any  # hashable; True and False are decided
 DONE = True
@@ -209,3 +209,62 @@ class Sum(Part):
         low = None if low is None or low <= least else low
         high = None if high is None or high >= most else high
         return (DONE if low is None and high is None else (low, high, left)), degree
+
+
+class Root:
+    """The whole clause: what is left after a token, and the degree that is charged there."""
+
+    def __init__(self, expression: Expr, reading: Reading) -> None:
+        first, last = span(expression)
+        self.local = last - first <= 1
+        self.summed: Sum | None = None
+        if self.local:
+            self.first = self.last = max(last, 0)
+            reading.listen(self.last, degree_table(expression, self.last, reading.n_labels))
+        else:
+            self.part = reading.part(expression)
+            self.summed = self.part if isinstance(self.part, Sum) else None
+            self.first, self.last = self.part.first, self.part.last
+
+    def initial(self) -> State:
+        return (0,) if self.local else self.part.initial()
+
+    def advance(self, state: State, t: int, signs: Signs) -> tuple[State, int]:
+        if self.local:
+            return DONE, signs[0]
+        if self.summed is not None:
+            return self.summed.advance(state, t, signs)
+        found = self.part.step(state, t, signs)
+        if found is True or found is False:
+            return DONE, 0 if found else 1
+        return found, 0
+
+
+class Progress:
+    """A clause that is read token by token without making its counter: for searches that meet few prefixes.
+
+    >>> from sidelight.rules.words import count
+    >>> from sidelight.rules.output import Domain, symbolic_labels
+    >>> y = symbolic_labels(9, Domain("AB"))
+    >>> progress = Progress(count(y[t] == "A" for t in range(9)) <= 1, 2)
+    >>> state, degree = progress.advance(progress.initial(), 0, 0, 0)
+    >>> progress.advance(state, 1, 0, 0)[1]
+    1
+    """
+
+    def __init__(self, expression: Expr, n_labels: int) -> None:
+        reading = Reading(n_labels)
+        self._root = Root(expression, reading)
+        shape = n_labels, n_labels
+        self._tables = {t: [np.broadcast_to(one, shape).tolist() for one in own] for t, own in reading.tables.items()}
+
+    def initial(self) -> State:
+        """Before the first token."""
+        return self._root.initial()
+
+    def advance(self, state: State, t: int, previous: int, label: int) -> tuple[State, int]:
+        """What is left after token t, and the violation that becomes unavoidable there."""
+        tables = self._tables.get(t)
+        if tables is None or state is DONE:
+            return state, 0
+        return self._root.advance(state, t, tuple(table[previous][label] for table in tables))
