@@ -14,7 +14,20 @@ from pathlib import Path
 
 from benchmarks.measure import Row
 
-NAMES = ["start", "chunking", "tagging", "dual", "crf", "sums", "letters", "candidates", "hmm", "alignment", "growth"]
+NAMES = [
+    "start",
+    "chunking",
+    "tagging",
+    "dual",
+    "crf",
+    "sums",
+    "letters",
+    "candidates",
+    "hmm",
+    "alignment",
+    "rules",
+    "growth",
+]
 CORPUS = {
     "chunking": "conll2000",
     "tagging": "conll2000",
@@ -23,9 +36,10 @@ CORPUS = {
     "letters": "ocr_letters",
     "candidates": "conll2000",
     "alignment": "hansards",
+    "rules": "citations",
 }
 PEER = {"chunking": "pycrfsuite", "tagging": "pycrfsuite", "dual": "sklearn"}  # without which nothing is left
-QUICK = ["crf", "sums", "letters", "candidates", "hmm", "alignment"]  # have a small size
+QUICK = ["crf", "sums", "letters", "candidates", "hmm", "alignment", "rules"]  # have a small size
 
 
 def main() -> int:
