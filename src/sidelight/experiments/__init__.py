@@ -31,8 +31,16 @@ MODULES: dict[str, tuple[str, str]] = {  # of every experiment: its file, and wh
     "cllp-discount": ("candidates_discount", "accuracy by rounds of CCCP and by the discount (CLLP, Figure 3)"),
     "cllp-dictionary": ("tag_dictionary", "part-of-speech tagging with a tag dictionary (CLLP, Table 1)"),
     "cllp-typing": ("entity_types", "types of entities from the types that a knowledge base lists (CLLP, Table 2)"),
+    "ccm-citations": (
+        "constrained_citations",
+        "fields of citations with and without rules, by labelled references (thesis Table 3.3, Figures 3.3, 3.4)",
+    ),
     "uem-pos": ("unified_em_pos", "EM of every temperature with a tag dictionary, by its start (thesis Figure 4.1)"),
     "uem-alignment": ("alignment", "word alignment by unified EM with agreement (thesis Tables 4.2, 4.3)"),
+    "ccm-inference": (
+        "constrained_inference",
+        "ways of inference with rules on references: score, accuracy, time (thesis 3.1.2)",
+    ),
     "solvers": ("solvers", "gap against time for every solver of the structural SVM (thesis Table 2.2)"),
 }
 NAMES: dict[str, str] = {name: line for name, (_, line) in MODULES.items()}
