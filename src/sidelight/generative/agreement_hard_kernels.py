@@ -41,15 +41,14 @@ def agree_hard(
     b: Side,
     one: Direction,
     other: Direction,
-    most: int,
-    paths_a: Ids,  # out [most, J]
-    paths_b: Ids,  # out [most, I]
-    weights: Floats,  # out [most] of the alignments; they sum to 1
+    paths_a: Ids,  # out [steps, J]
+    paths_b: Ids,  # out [steps, I]
+    weights: Floats,  # out [steps] of the alignments; they sum to 1
 ) -> tuple[float, int]:
-    """The smallest V, and how many alignments of either direction were found."""
+    """The smallest V, and how many alignments of either direction were found: as many as there is room for at most."""
     rows, columns = paths_b.shape[1], paths_a.shape[1]
     least, last, rises, found = np.inf, np.inf, 0, 0
-    while found < most:
+    while found < weights.shape[0]:
         value = best_side(a, one, rows + 1, paths_a[found]) + best_side(b, other, columns + 1, paths_b[found])
         rises += value > last
         least, last = min(least, value), value

@@ -72,8 +72,9 @@ def expect_shard(
     memory_b = room(sources, padded(targets + 1))
     square = np.empty(padded(max(sources, targets) + 1) ** 2)
     search = search_room(longest(text.cell_starts, first, last) if agreement and not hard else 0)
-    paths_a, paths_b = np.empty((most, targets), dtype=np.int32), np.empty((most, sources), dtype=np.int32)
-    weights = np.empty(most)
+    kept = most if hard and agreement else 1
+    paths_a, paths_b = np.empty((kept, targets), dtype=np.int32), np.empty((kept, sources), dtype=np.int32)
+    weights = np.empty(kept)
     lost_a, lost_b = np.zeros(1, dtype=np.int64), np.zeros(1, dtype=np.int64)
     told = expected.told
     counting = expected.distances_one.shape[0] > 0
@@ -90,7 +91,7 @@ def expect_shard(
             here_a, here_b = paths_a[:, :columns], paths_b[:, :rows]
             found, value = 1, 0.0
             if agreement:
-                value, found = agree_hard(a, b, one, other, most, here_a, here_b, weights)
+                value, found = agree_hard(a, b, one, other, here_a, here_b, weights)
             else:
                 value = best_side(a, one, rows + 1, here_a[0]) + best_side(b, other, columns + 1, here_b[0])
                 weights[0] = 1.0

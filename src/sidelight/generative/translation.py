@@ -21,7 +21,6 @@ from sidelight.generative.translation_kernels import (
     fill_partners,
     find_entries,
     log_shares,
-    mark_unknown,
     sum_cells,
 )
 from sidelight.parallel import shards, threads
@@ -71,8 +70,7 @@ class Slab:
 
     first: int  # pairs
     last: int
-    words: Ids  # [U] distinct source words
-    word_starts: Ints  # [U + 1] in `order`
+    word_starts: Ints  # [U + 1] where each of its U distinct source words begins in `order`
     order: Ids  # [S'] source tokens
     shards: list[tuple[int, int]]  # of words, with about as many cells
 
@@ -115,8 +113,7 @@ def lookup(
     text = _empty(sources, source_starts, targets, target_starts)
 
     def find(part: tuple[int, int]) -> None:
-        find_entries(*part, text, table.starts, table.partners)
-        mark_unknown(*part, text, table.source_words, table.target_words, table.entries)
+        find_entries(*part, text, table.starts, table.partners, table.target_words)
 
     threads(find, shards(text.cell_starts, tokens=SHARD_CELLS), n_jobs=n_jobs)
     return text
@@ -144,11 +141,11 @@ def slabs_of(text: Bitext, *, most: int = SLAB_CELLS) -> list[Slab]:
     for first, last in shards(text.cell_starts, tokens=most):
         begin, end = int(text.source_starts[first]), int(text.source_starts[last])
         order = (begin + np.argsort(text.sources[begin:end], kind="stable")).astype(np.int32)
-        words, places = np.unique(text.sources[order], return_index=True)
+        _, places = np.unique(text.sources[order], return_index=True)
         word_starts = np.concatenate([places, [end - begin]]).astype(np.int64)
         lengths = np.diff(text.target_starts)[pairs_of(text.source_starts[first : last + 1]) + first]
         work = np.concatenate([[0], np.cumsum(lengths[order - begin])])[word_starts]
-        found.append(Slab(first, last, words, word_starts, order, shards(work, tokens=SHARD_CELLS)))
+        found.append(Slab(first, last, word_starts, order, shards(work, tokens=SHARD_CELLS)))
     return found
 
 
@@ -160,7 +157,7 @@ def add_counts(
 
     def add(part: tuple[int, int]) -> None:
         sum_cells(
-            *part, slab.words, slab.order, slab.word_starts, pair_of, text, base, forward, backward,
+            *part, slab.order, slab.word_starts, pair_of, text, base, forward, backward,
             counts.forward, counts.backward,
         )  # fmt: skip
 

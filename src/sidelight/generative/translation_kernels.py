@@ -74,7 +74,7 @@ def fill_partners(
 
 
 @kernel
-def find_entries(first: int, last: int, text: Bitext, starts: Ints, partners: Ids) -> None:
+def find_entries(first: int, last: int, text: Bitext, starts: Ints, partners: Ids, known_targets: int) -> None:
     """The entry of every cell of pairs that the table was not made from: K where it has none, K + 1 if both are new."""
     entries = partners.shape[0]
     known = starts.shape[0] - 1
@@ -86,7 +86,7 @@ def find_entries(first: int, last: int, text: Bitext, starts: Ints, partners: Id
             for t in range(begin, end):
                 target = text.targets[t]
                 if word == known:
-                    text.entries[cell] = entries
+                    text.entries[cell] = entries + (target == known_targets)
                 else:
                     low, high = starts[word], starts[word + 1]
                     stop = high
@@ -101,22 +101,9 @@ def find_entries(first: int, last: int, text: Bitext, starts: Ints, partners: Id
 
 
 @kernel
-def mark_unknown(first: int, last: int, text: Bitext, known_sources: int, known_targets: int, entries: int) -> None:
-    """Cells of two unknown words get the entry K + 1."""
-    for pair in range(first, last):
-        cell = text.cell_starts[pair]
-        for s in range(text.source_starts[pair], text.source_starts[pair + 1]):
-            for t in range(text.target_starts[pair], text.target_starts[pair + 1]):
-                if text.sources[s] == known_sources and text.targets[t] == known_targets:
-                    text.entries[cell] = entries + 1
-                cell += 1
-
-
-@kernel
 def sum_cells(
     first: int,
     last: int,
-    words: Ids,
     order: Ids,
     word_starts: Ints,
     pair_of: Ids,
