@@ -22,6 +22,7 @@ from sidelight.features import emissions
 
 AUTO, EMISSION, MIN_GREEDY = "auto-supervised", "auto-supervised + emission", "MinGreedy"
 STARTS = {AUTO: "em", EMISSION: "emission_em", MIN_GREEDY: "min_greedy"}
+CHANCE = (AUTO,)  # begin with noise, so that draws differ
 EXTRA = 0.05  # added to the count of each word with each tag
 NOISE = 0.01
 

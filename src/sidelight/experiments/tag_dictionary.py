@@ -25,7 +25,7 @@ from sidelight.experiments.candidate_grid import CLLP, GOLD, MMS, NAIVE, Results
 from sidelight.experiments.candidate_sets import initial_labels
 from sidelight.experiments.draws import folder_of, labels_of, part, read_words, tokens_of
 from sidelight.experiments.grid import Examples
-from sidelight.experiments.initial_tags import AUTO, EMISSION, MIN_GREEDY, STARTS, begun, tagger_of
+from sidelight.experiments.initial_tags import AUTO, CHANCE, EMISSION, MIN_GREEDY, STARTS, begun, tagger_of
 from sidelight.experiments.pool import pool
 from sidelight.experiments.table import Row, row
 from sidelight.features.templates import parse_templates
@@ -211,13 +211,13 @@ def begun_rows(
     places = {tokens: place for place, tokens in enumerate(PAPER)}
     with pool(fit, study, n_jobs=n_jobs, report=report) as run:
         results = Results(study, run)
-        for setting in settings:
+        for setting in (replace(each, draws=each.draws if way in CHANCE else 1) for each in settings):
             place = places.get(int(setting.level))
             alone = None if place is None or way not in ALONE else ALONE[way][place]
             scores = [study.alone(setting, draw) for draw in range(setting.draws)]
             found.append(row(setting.name, f"HMM, {way}", "accuracy", scores, paper=alone))
             paper = {} if place is None else {CLLP: BEGUN[way][place]}
             one = replace(setting, methods=(CLLP,), paper=paper)
-            like = None if setting is settings[0] else settings[0]
+            like = None if setting.name == settings[0].name else settings[0]
             found += [{**line, "method": f"{CLLP} + {way}"} for line in results.rows_of(one, report, like=like)]
     return found
