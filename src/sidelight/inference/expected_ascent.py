@@ -37,15 +37,16 @@ def evaluate(
     plain: Floats,
     costs: Floats,
     chances: Floats,
-    work: Floats,  # [3, T, L]
-    scales: Floats,
+    nodes: Floats,  # work [T, L], as the next two
+    ahead: Floats,
+    behind: Floats,
+    scales: Floats,  # work [T]
     beliefs: Floats,  # out [T, L]
     moves: Floats,  # out [L, L], written only where `with_moves`
     means: Floats,  # out [R]
     with_moves: bool,
 ) -> float:
     """The log-sum at μ, beliefs and E[φ]; −inf where there is no path, and then nothing else."""
-    nodes, ahead, behind = work[0], work[1], work[2]
     costs_of(point, entry_starts, entry_rows, entry_weights, costs)
     value = scaled(scores, top, factors, places, plain, costs, nodes, ahead, behind, scales)
     if np.isnan(value):
@@ -93,10 +94,17 @@ def ascend(
     size = transition.shape[0]
     square = size * size
     most = longest(starts, lo, hi)
-    top = transition.max()
+    top = -np.inf
+    for k in range(size):
+        for label in range(size):
+            top = max(top, transition[k, label])
     top = top if top > -np.inf else 0.0
-    table = np.exp(transition - top)
-    all_factors, work, scales = np.empty((most, size, size)), np.empty((3, most, size)), np.empty(most)
+    table = np.empty((size, size))
+    for k in range(size):
+        for label in range(size):
+            table[k, label] = np.exp(transition[k, label] - top)
+    all_factors, scales = np.empty((most, size, size)), np.empty(most)
+    works = np.empty((most, size)), np.empty((most, size)), np.empty((most, size))
     for i in range(lo, hi):
         first, length = starts[i], starts[i + 1] - starts[i]
         n_nodes = length * size
@@ -106,9 +114,12 @@ def ascend(
         out = ruled_out[out_starts[i] : out_starts[i + 1]]
         a, b = row_starts[i], row_starts[i + 1]
         groups, shares, caps, bounds, expected = group[a:b], share[a:b], cap[a:b], bound[a:b], means[a:b]
-        factors, room = all_factors[:length], work[:, :length]
+        factors = all_factors[:length]  # cut along the first axis, so that inner loops see contiguous rows
+        nodes, ahead, behind = works[0][:length], works[1][:length], works[2][:length]
         for t in range(1, length):
-            factors[t] = table
+            for k in range(size):
+                for label in range(size):
+                    factors[t, k, label] = table[k, label]
         for k in range(out.shape[0]):
             rest = out[k] - n_nodes
             factors[rest // square + 1, rest % square // size, rest % size] = 0.0
@@ -122,17 +133,21 @@ def ascend(
         count, learns = b - a, b - a <= MOST_ROWS
         goal, trial, slope, new_slope = now.copy(), now.copy(), np.zeros(count), np.zeros(count)
         moved, change = np.zeros(count), np.zeros(count)
-        curvature = np.eye(count) if learns else np.eye(1)
+        curvature = np.zeros((count, count)) if learns else np.zeros((1, 1))
+        for r in range(curvature.shape[0]):
+            curvature[r, r] = 1.0
         step, part, dual, tries, accepted = 1.0, 1.0, np.inf, 0, 0
         residuals[i] = 0.0
+        last = False  # whether sums are taken once more, at the best multipliers, for all beliefs
         while True:
-            tries += 1
             value = evaluate(
-                trial, scores, transition, top, factors, out, where, entries, entry_rows, entry_weights,
-                plain, costs, chances, room, scales, believed, moves[i], expected, False,
+                trial, scores, transition, top, factors, out, where, entries, entry_rows, entry_weights, plain, costs,
+                chances, nodes, ahead, behind, scales, believed, moves[i], expected, last,
             )  # fmt: skip
-            if value == -np.inf:
+            values[i] = value
+            if last or value == -np.inf:
                 break
+            tries += 1
             new_dual = value
             fall = along = across = 0.0
             for r in range(count):
@@ -143,37 +158,33 @@ def ascend(
                 along += moved[r] * moved[r]
                 across += moved[r] * change[r]
             if tries == 1 or new_dual <= dual + 1e-4 * fall:
-                now[:] = trial
-                slope[:] = new_slope
-                dual = new_dual
-                duals[i, min(accepted, duals.shape[1] - 1) :] = dual
+                dual, part = new_dual, 1.0
+                for k in range(min(accepted, duals.shape[1] - 1), duals.shape[1]):
+                    duals[i, k] = dual
                 accepted += 1
-                part = 1.0
-                goal[:] = now - slope
+                for r in range(count):
+                    now[r], slope[r] = trial[r], new_slope[r]
+                    goal[r] = now[r] - slope[r]
                 project(goal, groups, shares, caps)
-                residuals[i] = np.abs(goal - now).max() if count > 0 else 0.0
-                if residuals[i] <= tolerance:
-                    break
-                if learns:
-                    if tries > 1:
-                        learn_curvature(curvature, moved, change, accepted == 2)
-                    goal[:] = now
-                    minimise_model(now, slope, curvature, groups, shares, caps, 0.1 * residuals[i], goal)
-                else:
-                    if tries > 1:
-                        step = min(along / across, 1e4) if across > 1e-300 else min(step * 4.0, 1e4)
-                    goal[:] = now - step * slope
-                    project(goal, groups, shares, caps)
+                residuals[i] = 0.0
+                for r in range(count):
+                    residuals[i] = max(residuals[i], abs(goal[r] - now[r]))
+                if residuals[i] > tolerance:
+                    if learns:
+                        if tries > 1:
+                            learn_curvature(curvature, moved, change, accepted == 2)
+                        for r in range(count):
+                            goal[r] = now[r]
+                        minimise_model(now, slope, curvature, groups, shares, caps, 0.1 * residuals[i], goal)
+                    else:
+                        if tries > 1:
+                            step = min(along / across, 1e4) if across > 1e-300 else min(step * 4.0, 1e4)
+                        for r in range(count):
+                            goal[r] = now[r] - step * slope[r]
+                        project(goal, groups, shares, caps)
             else:
                 part *= 0.5 if learns else 0.25
-            if tries >= most_steps or part < 1e-12:
-                break
+            last = residuals[i] <= tolerance or tries >= most_steps or part < 1e-12
             for r in range(count):
-                trial[r] = now[r] + part * (goal[r] - now[r])
-        values[i] = value
+                trial[r] = now[r] if last else now[r] + part * (goal[r] - now[r])
         steps[i] = tries
-        if value > -np.inf:
-            values[i] = evaluate(
-                now, scores, transition, top, factors, out, where, entries, entry_rows, entry_weights,
-                plain, costs, chances, room, scales, believed, moves[i], expected, True,
-            )  # fmt: skip

@@ -29,7 +29,8 @@ def costs_of(multipliers: Floats, entry_starts: Ints, entry_rows: Ints, entry_we
 @kernel
 def means_of(chances: Floats, entry_starts: Ints, entry_rows: Ints, entry_weights: Floats, means: Floats) -> None:
     """means[r] = E[φ_r], given the chance of every cell."""
-    means[:] = 0.0
+    for r in range(means.shape[0]):
+        means[r] = 0.0
     for c in range(chances.shape[0]):
         for k in range(entry_starts[c], entry_starts[c + 1]):
             means[entry_rows[k]] += entry_weights[k] * chances[c]
@@ -51,7 +52,9 @@ def scaled(
     """The log-sum, or NaN where it must be taken in logarithms."""
     length, size = tokens.shape
     n_nodes = length * size
-    nodes[:] = tokens
+    for t in range(length):
+        for label in range(size):
+            nodes[t, label] = tokens[t, label]
     for c in range(places.shape[0]):
         if places[c] < n_nodes:
             nodes[places[c] // size, places[c] % size] -= costs[c]
@@ -69,10 +72,9 @@ def scaled(
             peak = max(peak, row[label])
         if peak == -np.inf:
             return -np.inf
-        if t == 0:
-            sums[:] = 1.0
-        else:
-            sums[:] = 0.0
+        for label in range(size):
+            sums[label] = 1.0 if t == 0 else 0.0
+        if t > 0:
             before = ahead[t - 1]
             for k in range(size):
                 amount, line = before[k], factors[t, k]
@@ -89,7 +91,8 @@ def scaled(
             sums[label] /= total
         scales[t] = total
         value += np.log(total) + peak + (top if t > 0 else 0.0)
-    behind[length - 1] = 1.0
+    for label in range(size):
+        behind[length - 1, label] = 1.0
     for t in range(length - 1, 0, -1):
         onward, row = behind[t], nodes[t]
         for label in range(size):
@@ -129,7 +132,9 @@ def scaled_beliefs(
 def scaled_moves(factors: Floats, nodes: Floats, ahead: Floats, moves: Floats) -> None:
     """Expected transitions, summed over places: moves [L, L]."""
     length, size = nodes.shape
-    moves[:] = 0.0
+    for k in range(size):
+        for label in range(size):
+            moves[k, label] = 0.0
     for t in range(1, length):
         for k in range(size):
             amount, line, out = ahead[t - 1, k], factors[t, k], moves[k]
@@ -153,10 +158,12 @@ def in_logs(
     """The log-sum and all beliefs, in logarithms."""
     length, size = tokens.shape
     n_nodes, square = length * size, size * size
-    nodes = tokens.copy()
-    edges = np.empty((length, size, size))
+    nodes, edges, terms = np.empty((length, size)), np.empty((length, size, size)), np.empty(size)
     for t in range(length):
-        edges[t] = transition
+        for label in range(size):
+            nodes[t, label] = tokens[t, label]
+            for k in range(size):
+                edges[t, k, label] = transition[k, label]
     for c in range(places.shape[0]):
         if places[c] < n_nodes:
             nodes[places[c] // size, places[c] % size] -= costs[c]
@@ -166,18 +173,26 @@ def in_logs(
     for k in range(ruled_out.shape[0]):
         rest = ruled_out[k] - n_nodes
         edges[rest // square + 1, rest % square // size, rest % size] = -np.inf
-    ahead[0] = nodes[0]
-    for t in range(1, length):
+    for t in range(length):
         for label in range(size):
-            ahead[t, label] = nodes[t, label] + _log_sum(ahead[t - 1] + edges[t, :, label])
+            ahead[t, label] = nodes[t, label]
+            if t > 0:
+                for k in range(size):
+                    terms[k] = ahead[t - 1, k] + edges[t, k, label]
+                ahead[t, label] += _log_sum(terms)
     value = _log_sum(ahead[length - 1])
     if value == -np.inf:
         return value
-    behind[length - 1] = 0.0
-    for t in range(length - 1, 0, -1):
+    for t in range(length - 1, -1, -1):
         for label in range(size):
-            behind[t - 1, label] = _log_sum(edges[t, label] + nodes[t] + behind[t])
-    moves[:] = 0.0
+            behind[t, label] = 0.0
+            if t < length - 1:
+                for k in range(size):
+                    terms[k] = edges[t + 1, label, k] + nodes[t + 1, k] + behind[t + 1, k]
+                behind[t, label] = _log_sum(terms)
+    for k in range(size):
+        for label in range(size):
+            moves[k, label] = 0.0
     for t in range(length):
         for label in range(size):
             beliefs[t, label] = np.exp(ahead[t, label] + behind[t, label] - value)
@@ -197,7 +212,12 @@ def in_logs(
 
 @kernel
 def _log_sum(values: Floats) -> float:
-    peak = values.max()
+    peak = -np.inf
+    for k in range(values.shape[0]):
+        peak = max(peak, values[k])
     if peak == -np.inf:
-        return float(peak)
-    return float(peak + np.log(np.exp(values - peak).sum()))
+        return peak
+    total = 0.0
+    for k in range(values.shape[0]):
+        total += np.exp(values[k] - peak)
+    return float(peak + np.log(total))

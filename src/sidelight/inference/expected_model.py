@@ -54,6 +54,20 @@ def project(point: Floats, group: Ints, share: Floats, cap: Floats) -> None:
 
 
 @kernel
+def turn(curvature: Floats, direction: Floats, turned: Floats) -> float:
+    """B·direction, and its product with the direction."""
+    bend = 0.0
+    for r in range(direction.shape[0]):
+        row = curvature[r]
+        total = 0.0
+        for k in range(direction.shape[0]):
+            total += row[k] * direction[k]
+        turned[r] = total
+        bend += total * direction[r]
+    return bend
+
+
+@kernel
 def minimise_model(
     now: Floats,  # [R]
     slope: Floats,  # [R]
@@ -69,8 +83,9 @@ def minimise_model(
     gradient, direction, turned = np.empty(count), np.empty(count), np.empty(count)
     for r in range(count):
         direction[r] = trial[r] - now[r]
+    turn(curvature, direction, gradient)
     for r in range(count):
-        gradient[r] = slope[r] + np.dot(curvature[r], direction)
+        gradient[r] += slope[r]
     step = 1.0 / max(curvature[0, 0], 1e-12)
     for _ in range(INNER_STEPS):
         for r in range(count):
@@ -84,10 +99,7 @@ def minimise_model(
             length += direction[r] * direction[r]
         if reach <= tolerance * min(step, 1.0) or not fall < 0.0:
             return
-        bend = 0.0
-        for r in range(count):
-            turned[r] = np.dot(curvature[r], direction)
-            bend += turned[r] * direction[r]
+        bend = turn(curvature, direction, turned)
         along = min(1.0, -fall / bend) if bend > 0.0 else 1.0
         for r in range(count):
             trial[r] += along * direction[r]
@@ -99,16 +111,15 @@ def minimise_model(
 def learn_curvature(curvature: Floats, moved: Floats, change: Floats, first: bool) -> None:
     """Update B with a step and the change of the slope along it; at first, B is a multiple of one."""
     count = moved.shape[0]
-    across = np.dot(moved, change)
-    if first and across > 0.0:
-        scale = np.dot(change, change) / across
-        curvature[:] = 0.0
-        for r in range(count):
-            curvature[r, r] = scale
-    turned = np.empty(count)
+    across = size = 0.0
     for r in range(count):
-        turned[r] = np.dot(curvature[r], moved)
-    bend = np.dot(turned, moved)
+        across += moved[r] * change[r]
+        size += change[r] * change[r]
+    if first and across > 0.0:
+        for r in range(count):
+            curvature[r, r] = size / across
+    turned = np.empty(count)
+    bend = turn(curvature, moved, turned)
     if not bend > 1e-300:
         return
     if across < 0.1 * bend:
