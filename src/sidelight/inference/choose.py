@@ -7,24 +7,19 @@ too many states, A* and then an integer program take over. The solution says whi
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Sequence
 from typing import Literal, get_args
 
 from sidelight.errors import DataError, Intractable
 from sidelight.inference.a_star import a_star
 from sidelight.inference.beam import beam
-from sidelight.inference.best_first import best_first
 from sidelight.inference.dynamic import dynamic
-from sidelight.inference.frontier import Reached, best_under
-from sidelight.inference.guide import STEPS, tight_guide
-from sidelight.inference.lattice import Lattice, lattice
+from sidelight.inference.lattice import lattice
 from sidelight.inference.legal import no_output
 from sidelight.inference.problem import ChainProblem, Solution
+from sidelight.inference.settle import MOST_STATES, settle
 
 Method = Literal["auto", "dynamic", "a_star", "beam", "ilp", "lp", "lagrangian"]
-
-MOST_STATES = 2_000_000  # states of dynamic programming, all tokens together, before A* is tried
 
 
 def solve(
@@ -79,45 +74,3 @@ def _auto(problem: ChainProblem, names: Sequence[str], most_states: int) -> Solu
     if found is None:
         raise no_output(problem, names)
     return found
-
-
-def settle(chain: Lattice, *, most_states: int = MOST_STATES, needed: list[int] | None = None) -> Solution | None:
-    """The best output of a lattice, taking in only counters that would be broken; None where no output is legal.
-
-    The clauses that were taken in are added to `needed`. Raises `Intractable` where neither dynamic programming nor A*
-    can do it.
-    """
-    folded = len(chain.pieces) - len(chain.counters)
-    labels, value = chain.plain()
-    if value == -math.inf:
-        return None
-    method = "viterbi"
-    taken: list[int] = [] if needed is None else needed
-    left = list(chain.counters)
-    floor = -math.inf
-    steps = 0
-    while True:
-        broken = chain.broken(labels, left)
-        if not broken:
-            found = tuple(labels.tolist())
-            return Solution(found, value, value, True, method, folded + len(taken), steps)
-        floor = max(floor, value - sum(chain.prices[k] * much for k, much in broken.items()))
-        taken += broken
-        left = [k for k in left if k not in broken]
-        reached, method = _exactly(chain, taken, floor=floor, most_states=most_states)
-        steps += reached.nodes
-        if reached.labels is None:
-            return None
-        labels, value = reached.labels, reached.value
-
-
-def _exactly(chain: Lattice, clauses: Sequence[int], *, floor: float, most_states: int) -> tuple[Reached, str]:
-    taken = chain.take(clauses)
-    try:
-        return best_under(chain, taken, floor=floor, most_nodes=most_states), "dynamic programming"
-    except Intractable:
-        guide = tight_guide(chain, taken, floor=floor, steps=4 * STEPS)
-        reached, complete = best_first(chain, taken, guide=guide)
-        if not complete:
-            raise
-        return reached, "A*"

@@ -14,9 +14,10 @@ import numpy as np
 
 from sidelight.arrays import Floats
 from sidelight.errors import Intractable
-from sidelight.inference.choose import Method, settle
+from sidelight.inference.choose import Method
 from sidelight.inference.problem import Solution
 from sidelight.inference.rule_set import ChainScores, RuleSet
+from sidelight.inference.settle import settle
 from sidelight.rules import Sentence
 from sidelight.rules.counters import Piece
 

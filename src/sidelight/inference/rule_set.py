@@ -16,10 +16,11 @@ import numpy as np
 
 from sidelight.arrays import Floats, Ids
 from sidelight.errors import DataError, Infeasible, Intractable
-from sidelight.inference.choose import Method, check_method, settle, solve
+from sidelight.inference.choose import Method, check_method, solve
 from sidelight.inference.lattice import Lattice
 from sidelight.inference.legal import no_output
 from sidelight.inference.problem import ChainProblem, Clause, Solution
+from sidelight.inference.settle import settle
 from sidelight.rules import Domain, Labels, Rule, Sentence
 from sidelight.rules.counters import Piece, lowered
 from sidelight.rules.expr import Expr, Known, pieces
