@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from sidelight.errors import DataError, Infeasible
 from sidelight.inference.choose import solve
-from sidelight.inference.rule_set import ChainScores, RuleSet
+from sidelight.inference.rule_set import OFTEN, ChainScores, RuleSet
 from sidelight.rules import Domain, Sentence, count, every, gallery, implies, rule, some
 from sidelight.rules.probe import said_of_length
 
@@ -66,11 +66,13 @@ def test_a_batch_has_the_outputs_of_its_problems(seed: int, second: bool):
             with pytest.raises(Infeasible, match="example 0"):
                 rules.decode([x], [scored], own)
             continue
-        for _ in range(3):  # the store of lowered rules fills, and changes nothing
+        for _ in range(OFTEN + 1):  # the store of lowered rules fills, and changes nothing
             found = rules.decode([x], [scored], own)[0]
             assert found.exact
             assert found.value == pytest.approx(expected.value, abs=1e-9)
             assert problem.value(found.labels) == pytest.approx(found.value, abs=1e-9)
+        for method in ("dynamic", "a_star"):
+            assert rules.decode([x], [scored], own, method=method)[0].value == pytest.approx(found.value, abs=1e-9)
         broken = rules.violations(x, found.labels)
         names = [LABELS[label] for label in found.labels]
         assert broken == [one.violations(x, names) for one in RULES]

@@ -14,7 +14,7 @@ from sidelight.errors import Intractable
 from sidelight.inference.best_first import MOST_NODES, best_first
 from sidelight.inference.frontier import Reached, beam_bound, beam_over, slack
 from sidelight.inference.guide import tight_guide
-from sidelight.inference.lattice import lattice
+from sidelight.inference.lattice import Lattice, lattice
 from sidelight.inference.legal import no_output
 from sidelight.inference.problem import ChainProblem, Solution
 
@@ -23,17 +23,19 @@ def a_star(
     problem: ChainProblem,
     *,
     names: Sequence[str] = (),
+    chain: Lattice | None = None,
     most_nodes: int = MOST_NODES,
     fold: bool = True,
     tighten: int = 0,
     at_limit: Literal["raise", "beam"] = "raise",
 ) -> Solution:
-    """The best output; with `tighten` the completions are first tightened in so many steps (`tighten_kernels`).
+    """The best output; `chain` is the lattice of the problem, where it is known.
 
+    Completions know local clauses with `fold`, and others too after some steps that `tighten` them (`tighten_kernels`).
     Out of nodes it raises `Intractable`, or with `at_limit="beam"` gives what beam search finds, with the bound that A*
     has proved. Raises `Infeasible` where no output obeys the hard clauses.
     """
-    chain = lattice(problem, names=names, fold=fold)
+    chain = lattice(problem, names=names, fold=fold) if chain is None else chain
     taken = chain.take(chain.counters)
     guide = tight_guide(chain, taken, steps=tighten) if tighten and chain.constant < math.inf else None
     reached, complete = best_first(chain, taken, guide=guide, most_nodes=most_nodes)

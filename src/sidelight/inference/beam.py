@@ -11,7 +11,7 @@ from collections.abc import Sequence
 
 from sidelight.errors import Intractable
 from sidelight.inference.frontier import WIDTH, beam_bound, beam_over, slack
-from sidelight.inference.lattice import lattice
+from sidelight.inference.lattice import Lattice, lattice
 from sidelight.inference.legal import legal, no_output
 from sidelight.inference.prefix_beam import prefix_beam
 from sidelight.inference.problem import ChainProblem, Solution
@@ -21,16 +21,17 @@ def beam(
     problem: ChainProblem,
     *,
     names: Sequence[str] = (),
+    chain: Lattice | None = None,
     width: int = WIDTH,
     look_ahead: bool = True,
 ) -> Solution:
-    """A good output; `exact` only where that is proved.
+    """A good output; `exact` only where that is proved. `chain` is the lattice of the problem, where it is known.
 
     Raises `Infeasible` where no output obeys the hard clauses, and `Intractable` where the beam ran into a dead end.
     """
     if width < 1:
         raise ValueError(f"a beam is at least 1 wide, not {width}")
-    chain = lattice(problem, names=names)
+    chain = lattice(problem, names=names) if chain is None else chain
     try:
         reached = beam_over(chain, chain.take(chain.counters), width=width, look_ahead=look_ahead)
         method = "beam search"

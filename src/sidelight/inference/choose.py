@@ -14,24 +14,34 @@ from sidelight.errors import DataError, Intractable
 from sidelight.inference.a_star import a_star
 from sidelight.inference.beam import beam
 from sidelight.inference.dynamic import dynamic
-from sidelight.inference.lattice import lattice
+from sidelight.inference.lattice import Lattice, lattice
 from sidelight.inference.legal import no_output
 from sidelight.inference.problem import ChainProblem, Solution
 from sidelight.inference.settle import MOST_STATES, settle
 
 Method = Literal["auto", "dynamic", "a_star", "beam", "ilp", "lp", "lagrangian"]
 
+ON_LATTICES = ("dynamic", "a_star", "beam")  # methods that can share what has been lowered
+
 
 def solve(
-    problem: ChainProblem, *, method: Method = "auto", names: Sequence[str] = (), most_states: int = MOST_STATES
+    problem: ChainProblem,
+    *,
+    method: Method = "auto",
+    names: Sequence[str] = (),
+    chain: Lattice | None = None,
+    most_states: int = MOST_STATES,
 ) -> Solution:
     """The best output of a problem, or a good one where the method is not exact (`Solution.exact`).
 
     Raises `Infeasible`, naming the rules in conflict, where no output is legal; a method that is asked for by name
-    raises `Intractable` rather than leave the problem to another. `names` are those of the rules.
+    raises `Intractable` rather than leave the problem to another. `names` are those of the rules, `chain` is the
+    lattice of the problem where it is known.
     """
     if method == "auto":
-        return _auto(problem, names, most_states)
+        return _auto(problem, names, chain, most_states)
+    if chain is not None and method in ON_LATTICES:
+        return _solver(method)(problem, names=names, chain=chain)
     return _solver(method)(problem, names=names)
 
 
@@ -65,8 +75,8 @@ def _solver(method: str) -> Callable[..., Solution]:
             return solve_lagrangian
 
 
-def _auto(problem: ChainProblem, names: Sequence[str], most_states: int) -> Solution:
-    chain = lattice(problem, names=names)
+def _auto(problem: ChainProblem, names: Sequence[str], chain: Lattice | None, most_states: int) -> Solution:
+    chain = lattice(problem, names=names) if chain is None else chain
     try:
         found = settle(chain, most_states=most_states)
     except Intractable:

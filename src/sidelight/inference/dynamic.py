@@ -10,18 +10,24 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from sidelight.inference.frontier import MOST_NODES, best_under
-from sidelight.inference.lattice import lattice
+from sidelight.inference.lattice import Lattice, lattice
 from sidelight.inference.legal import no_output
 from sidelight.inference.problem import ChainProblem, Solution
 
 
-def dynamic(problem: ChainProblem, *, names: Sequence[str] = (), most_nodes: int = MOST_NODES) -> Solution:
-    """The best output, with all clauses taken in at once.
+def dynamic(
+    problem: ChainProblem,
+    *,
+    names: Sequence[str] = (),
+    chain: Lattice | None = None,
+    most_nodes: int = MOST_NODES,
+) -> Solution:
+    """The best output, with all clauses taken in at once; `chain` is the lattice of the problem, where it is known.
 
     Raises `Infeasible` where no output obeys the hard clauses and `Intractable`, naming rules, where there are too many
     states.
     """
-    chain = lattice(problem, names=names)
+    chain = lattice(problem, names=names) if chain is None else chain
     reached = best_under(chain, chain.take(chain.counters), most_nodes=most_nodes)
     if reached.labels is None:
         raise no_output(problem, names)

@@ -16,7 +16,7 @@ import numpy as np
 
 from sidelight.arrays import Floats, Ids
 from sidelight.errors import DataError, Infeasible, Intractable
-from sidelight.inference.choose import Method, check_method, solve
+from sidelight.inference.choose import ON_LATTICES, Method, check_method, solve
 from sidelight.inference.lattice import Lattice
 from sidelight.inference.legal import no_output
 from sidelight.inference.problem import ChainProblem, Clause, Solution
@@ -27,6 +27,8 @@ from sidelight.rules.expr import Expr, Known, pieces
 from sidelight.rules.output import symbolic_labels
 from sidelight.rules.probe import said_of_length
 from sidelight.spaces.chain_kernels import viterbi
+
+OFTEN = 6  # uses of a length before all counters of its rules are made, not only of broken clauses
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -53,9 +55,9 @@ class Said:
         return sum(piece.degree(labels) for piece in self.pieces)
 
     def visit(self, name: str) -> None:
-        """Count a use; what is used again is worth all of its counters."""
+        """Count a use; what is used often is worth all of its counters."""
         self.visits += 1
-        if self.visits == 2:
+        if self.visits == OFTEN:
             for piece in self.pieces:
                 if piece.kind == "counter":
                     piece.counter(name=name)
@@ -148,7 +150,7 @@ class RuleSet:
         for k, price in enumerate(self.penalties):
             if price:
                 stored = self._of_length.get((k, len(x)))
-                made = stored is not None and stored.visits > 1  # all of its counters are there
+                made = stored is not None and stored.visits >= OFTEN  # all of its counters are there
                 broken = stored.degree(numbers) if stored and made else self._degree(k, x, known, example)
                 if broken:
                     return False
@@ -214,7 +216,9 @@ class RuleSet:
         plain: Solution | None,
     ) -> Solution:
         if check_method(method) != "auto":
-            return solve(self.problem(x, tokens, scores, example=example), method=method, names=self.names)
+            chain = self.lattice(x, tokens, scores, example=example) if method in ON_LATTICES else None
+            problem = self.problem(x, tokens, scores, example=example)
+            return solve(problem, method=method, names=self.names, chain=chain)
         if plain is None:
             free = ChainProblem(tokens, scores.transition, scores.start, scores.end, (), scores.triple)
             plain = settle(Lattice(free, (), (), ()))
