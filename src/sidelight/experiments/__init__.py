@@ -37,6 +37,22 @@ MODULES: dict[str, tuple[str, str]] = {  # of every experiment: its file, and wh
     ),
     "uem-pos": ("unified_em_pos", "EM of every temperature with a tag dictionary, by its start (thesis Figure 4.1)"),
     "uem-alignment": ("alignment", "word alignment by unified EM with agreement (thesis Tables 4.2, 4.3)"),
+    "ccm-em": (
+        "constrained_em",
+        "CoDL, hard EM and EM on citations, accuracy by iterations (thesis Figure 3.5)",
+    ),
+    "ccm-rules": (
+        "constrained_rules",
+        "hard and soft rules, every rule alone, and beta, on citations (thesis Tables 3.6, 3.7, Figure 3.6)",
+    ),
+    "ccm-semicrf": (
+        "constrained_semicrf",
+        "rules against CRF, semi-CRF and posterior regularisation on citations (thesis Tables 3.4, 3.5)",
+    ),
+    "ccm-ads": (
+        "constrained_ads",
+        "fields of hotel posts in place of advertisements, with and without rules (shape of thesis Tables 3.3, 3.8)",
+    ),
     "ccm-inference": (
         "constrained_inference",
         "ways of inference with rules on references: score, accuracy, time (thesis 3.1.2)",

@@ -52,6 +52,8 @@ EMISSIONS = (
     Emission("mass", 300.0),
 )
 
+CHOSEN = {5: EMISSIONS[2], 10: EMISSIONS[2], 20: EMISSIONS[2], 300: EMISSIONS[1]}  # for CoDL, by references labelled
+
 
 @dataclass(frozen=True)
 class Study:
