@@ -39,8 +39,9 @@ NOTES = (
     "the thesis shows a figure without numbers: CoDL well above the others, hard EM hardly changing after 5 "
     "iterations, EM falling as iterations go on",
     f"emissions are smoothed by {CHOSEN[SIZE]} for all three, which the development set chose for CoDL in "
-    "ccm-citations; the draws are the five folds of the corpus; 0 iterations is the HMM of the labelled references, for CoDL with "
-    "rules; a run that ends before the last iteration keeps its accuracy",
+    "ccm-citations; the draws are the five folds of the corpus",
+    "0 iterations is the HMM of the labelled references, for CoDL with rules; a run that ends before the last "
+    "iteration keeps its accuracy",
 )
 
 
