@@ -49,5 +49,6 @@ def test_rows_count_only_what_some_method_can_solve():
     test = Examples([["a", "b"]] * 3, [["X", "Y"]] * 3)
     figures = {(row["method"], row["metric"]): row["value"] for row in rows_of("s", done, test, ["X", "Y"])}
     assert figures["good", "accuracy"] == 100.0 and figures["good", "legal"] == 100.0
+    assert figures["bad", "accuracy"] == 50.0
     assert figures["bad", "legal"] == 50.0 and figures["bad", "best"] == 0.0 and figures["bad", "behind"] == 1.0
     assert figures["bad", "ms"] == pytest.approx(3.0)

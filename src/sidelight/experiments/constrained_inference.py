@@ -41,7 +41,7 @@ REFERENCES, QUICK_REFERENCES = 100, 15
 LAST = "the integer program"  # of the methods; the slowest
 
 NOTES = (
-    "accuracy is of tokens of the test references; 'exact' is the share of references whose output is proved the best, "
+    "accuracy is of tokens, all wrong where a method finds no output; 'exact' is the share of references whose output is proved the best, "
     "'best' the share whose output is worth as much as the best, 'behind' the mean of what it is worth less; 'ms' is "
     "the median time of one reference and 'ms, slowest tenth' the ninth decile, both with lowering",
     "references that no output can obey under hard rules are left out there, for every method; 'legal' is the share of "
@@ -121,7 +121,7 @@ def rows_of(setting: str, done: dict[str, list[Trial]], test: Examples, labels: 
         mine = [i for i in legal if every[i].solution is not None]
         solved = {i: solution for i in mine if (solution := every[i].solution) is not None}
         right = sum(labels[k] == y for i, one in solved.items() for k, y in zip(one.labels, test.ys[i]))
-        tokens = sum(len(test.ys[i]) for i in mine)
+        tokens = sum(len(test.ys[i]) for i in legal)
         behind = [best[i] - one.value for i, one in solved.items()]
         times = [1e3 * every[i].seconds for i in legal]
         figures = {
