@@ -41,9 +41,9 @@ REFERENCES, QUICK_REFERENCES = 100, 15
 LAST = "the integer program"  # of the methods; the slowest
 
 NOTES = (
-    "accuracy is of tokens, all wrong where a method finds no output; 'exact' is the share of references whose output is proved the best, "
-    "'best' the share whose output is worth as much as the best, 'behind' the mean of what it is worth less; 'ms' is "
-    "the median time of one reference and 'ms, slowest tenth' the ninth decile, both with lowering",
+    "accuracy is of tokens, all wrong where a method finds no output; 'exact' is the share of references whose output "
+    "is proved the best, 'best' the share whose output is worth as much as the best, 'behind' the mean of what it is "
+    "worth less; 'ms' is the median time of one reference and 'ms, slowest tenth' the ninth decile, both with lowering",
     "references that no output can obey under hard rules are left out there, for every method; 'legal' is the share of "
     "the others for which a method found a legal output",
     "emissions have an additive mass of 250 per label; words are in lower case; nothing is tuned",
