@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from sidelight.errors import DataError, Infeasible
 from sidelight.inference.choose import solve
 from sidelight.inference.rule_set import OFTEN, ChainScores, RuleSet
-from sidelight.rules import Domain, Sentence, count, every, gallery, implies, rule, some
+from sidelight.rules import Domain, Sentence, count, counters, every, gallery, implies, rule, some
 from sidelight.rules.probe import said_of_length
 
 LABELS = ("A", "B", "C")
@@ -106,6 +106,24 @@ def test_rules_that_look_at_the_input_are_not_stored():
     own = ChainScores(np.zeros((3, 3)), np.zeros(3), np.zeros(3))
     found = rules.decode([Sentence("ab"), Sentence("ba")], [np.zeros((2, 3))] * 2, own)
     assert [one.labels[0] for one in found] == [0, 1]
+
+
+def test_a_rule_with_too_many_states_is_left_to_the_integer_program(monkeypatch):
+    @rule
+    def halves_agree(x, y):
+        return implies(count(y[t] == y[t + 4] for t in range(4)) >= 2, count(y[t] == "A" for t in x.positions) == 3)
+
+    rng = np.random.default_rng(0)
+    own, x, tokens = scores(rng), Sentence("abcdefgh"), 0.1 * rng.normal(size=(8, 3))
+    own.transition[0, 0] += 2.0  # all A, which breaks the rule
+    expected = RuleSet([halves_agree], LABELS).decode([x], [tokens], own)[0]
+    assert expected.method == "dynamic programming"
+    monkeypatch.setattr(counters.Piece.counter, "__kwdefaults__", {"name": "a rule", "most_states": 20})
+    rules = RuleSet([halves_agree], LABELS)
+    for _ in range(OFTEN + 1):
+        found = rules.decode([x], [tokens], own)[0]
+        assert found.method == "integer program" and found.exact
+        assert found.value == pytest.approx(expected.value)
 
 
 def test_hard_rules_in_conflict_can_be_relaxed():

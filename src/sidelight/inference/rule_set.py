@@ -44,23 +44,28 @@ class ChainScores:
 class Said:
     """What one rule says of one input, lowered."""
 
-    __slots__ = ("pieces", "visits")
+    __slots__ = ("made", "pieces", "visits")
 
     def __init__(self, expression: Expr, length: int, n_labels: int) -> None:
         self.pieces = [lowered(piece, length, n_labels) for piece in pieces(expression)]
         self.visits = 0
+        self.made = False  # whether all of its counters are there
 
     def degree(self, labels: Ids) -> int:
         """How often a known output breaks the rule."""
         return sum(piece.degree(labels) for piece in self.pieces)
 
-    def visit(self, name: str) -> None:
-        """Count a use; what is used often is worth all of its counters."""
+    def visit(self) -> None:
+        """Count a use; what is used often is worth all of its counters, unless one is too large."""
         self.visits += 1
         if self.visits == OFTEN:
-            for piece in self.pieces:
-                if piece.kind == "counter":
-                    piece.counter(name=name)
+            try:
+                for piece in self.pieces:
+                    if piece.kind == "counter":
+                        piece.counter()
+            except Intractable:
+                return
+            self.made = True
 
 
 class RuleSet:
@@ -121,7 +126,7 @@ class RuleSet:
             self._of_length[key] = found
         stored = self._of_length[key]
         if stored is not None:
-            stored.visit(self.names[rule])
+            stored.visit()
             return stored
         own = self._of_input.setdefault(x, {})
         if rule not in own:
@@ -150,7 +155,7 @@ class RuleSet:
         for k, price in enumerate(self.penalties):
             if price:
                 stored = self._of_length.get((k, len(x)))
-                made = stored is not None and stored.visits >= OFTEN  # all of its counters are there
+                made = stored is not None and stored.made
                 broken = stored.degree(numbers) if stored and made else self._degree(k, x, known, example)
                 if broken:
                     return False
