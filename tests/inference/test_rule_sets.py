@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 
 from sidelight.errors import DataError, Infeasible
 from sidelight.inference.choose import solve
-from sidelight.inference.rule_set import OFTEN, ChainScores, RuleSet
+from sidelight.inference.rule_set import ChainScores, RuleSet
+from sidelight.inference.store import OFTEN
 from sidelight.rules import Domain, Sentence, count, counters, every, gallery, implies, rule, some
 from sidelight.rules.probe import said_of_length
 
@@ -106,6 +107,15 @@ def test_rules_that_look_at_the_input_are_not_stored():
     own = ChainScores(np.zeros((3, 3)), np.zeros(3), np.zeros(3))
     found = rules.decode([Sentence("ab"), Sentence("ba")], [np.zeros((2, 3))] * 2, own)
     assert [one.labels[0] for one in found] == [0, 1]
+
+
+def test_sets_of_rules_over_one_domain_share_what_is_lowered():
+    domain, x = Domain(LABELS), Sentence("a,b")
+    first, second = RuleSet(RULES, domain), RuleSet([one.soft(1.0) for one in RULES], domain)
+    assert all(first.said(k, x) is second.said(k, x) for k in range(len(RULES)))
+    other = RuleSet(RULES, LABELS)
+    assert not any(first.said(k, x) is other.said(k, x) for k in range(len(RULES)))
+    assert first.said(3, x) is not first.said(3, Sentence("a,b"))  # it looks at the words
 
 
 def test_a_rule_with_too_many_states_is_left_to_the_integer_program(monkeypatch):

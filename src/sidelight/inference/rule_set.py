@@ -10,7 +10,6 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from weakref import WeakKeyDictionary
 
 import numpy as np
 
@@ -21,14 +20,11 @@ from sidelight.inference.lattice import Lattice
 from sidelight.inference.legal import no_output
 from sidelight.inference.problem import ChainProblem, Clause, Solution
 from sidelight.inference.settle import settle
+from sidelight.inference.store import Said, store_of
 from sidelight.rules import Domain, Labels, Rule, Sentence
-from sidelight.rules.counters import Piece, lowered
-from sidelight.rules.expr import Expr, Known, pieces
-from sidelight.rules.output import symbolic_labels
-from sidelight.rules.probe import said_of_length
+from sidelight.rules.counters import Piece
+from sidelight.rules.expr import Known
 from sidelight.spaces.chain_kernels import viterbi
-
-OFTEN = 6  # uses of a length before all counters of its rules are made, not only of broken clauses
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -39,33 +35,6 @@ class ChainScores:
     start: Floats  # [L]
     end: Floats  # [L]
     triple: Floats | None = None  # [L, L, L] for second order
-
-
-class Said:
-    """What one rule says of one input, lowered."""
-
-    __slots__ = ("made", "pieces", "visits")
-
-    def __init__(self, expression: Expr, length: int, n_labels: int) -> None:
-        self.pieces = [lowered(piece, length, n_labels) for piece in pieces(expression)]
-        self.visits = 0
-        self.made = False  # whether all of its counters are there
-
-    def degree(self, labels: Ids) -> int:
-        """How often a known output breaks the rule."""
-        return sum(piece.degree(labels) for piece in self.pieces)
-
-    def visit(self) -> None:
-        """Count a use; what is used often is worth all of its counters, unless one is too large."""
-        self.visits += 1
-        if self.visits == OFTEN:
-            try:
-                for piece in self.pieces:
-                    if piece.kind == "counter":
-                        piece.counter()
-            except Intractable:
-                return
-            self.made = True
 
 
 class RuleSet:
@@ -92,9 +61,7 @@ class RuleSet:
             rule.check(self.domain.labels)
         given = [rule.penalty for rule in self.rules] if penalties is None else penalties
         self.penalties = self._checked(given)
-        self._of_length: dict[tuple[int, int], Said | None] = {}  # (rule, length)
-        self._of_input: WeakKeyDictionary[Sentence, dict[int, Said]] = WeakKeyDictionary()  # by rule
-        self._symbols: dict[int, Labels] = {}  # by length
+        self._store = store_of(self.domain)
 
     def _checked(self, penalties: Sequence[float | None]) -> list[float]:
         if len(penalties) != len(self.rules):
@@ -112,29 +79,11 @@ class RuleSet:
 
     def with_penalties(self, penalties: Sequence[float]) -> RuleSet:
         """The same rules at other prices; what has been lowered is kept."""
-        other = RuleSet(self.rules, self.domain, penalties=penalties)
-        other._of_length, other._of_input, other._symbols = self._of_length, self._of_input, self._symbols
-        return other
+        return RuleSet(self.rules, self.domain, penalties=penalties)
 
     def said(self, rule: int, x: Sentence, *, example: int | None = None) -> Said:
         """What a rule says of an input, lowered; kept as long as the input, or for all inputs of its length."""
-        length = len(x)
-        key = (rule, length)
-        if key not in self._of_length:
-            expression = said_of_length(self.rules[rule], length, self.domain)
-            found = None if expression is None else Said(expression, length, len(self.domain.labels))
-            self._of_length[key] = found
-        stored = self._of_length[key]
-        if stored is not None:
-            stored.visit()
-            return stored
-        own = self._of_input.setdefault(x, {})
-        if rule not in own:
-            if length not in self._symbols:
-                self._symbols[length] = symbolic_labels(length, self.domain)
-            says = self.rules[rule].on(x, self._symbols[length], example=example)
-            own[rule] = Said(says, length, len(self.domain.labels))
-        return own[rule]
+        return self._store.said(self.rules[rule], x, self.domain, example=example)
 
     def violations(self, x: Sentence, labels: Sequence[int], *, example: int | None = None) -> list[int]:
         """How often a known output breaks each rule. # [rules]"""
@@ -154,7 +103,7 @@ class RuleSet:
         numbers = np.array(labels, dtype=np.int32)
         for k, price in enumerate(self.penalties):
             if price:
-                stored = self._of_length.get((k, len(x)))
+                stored = self._store.of_length.get((self.rules[k].says, len(x)))
                 made = stored is not None and stored.made
                 broken = stored.degree(numbers) if stored and made else self._degree(k, x, known, example)
                 if broken:

@@ -17,7 +17,7 @@ from sidelight.rules.expr import FALSE, TRUE, Expr, OneOf, Same, negation
 class Domain:
     """The labels that a variable can have, and their numbers."""
 
-    __slots__ = ("labels", "numbers")
+    __slots__ = ("__weakref__", "labels", "numbers")
 
     def __init__(self, labels: Sequence[Any]) -> None:
         self.labels = tuple(labels)
