@@ -1,7 +1,7 @@
 """Word alignment of 10,000 Hansards pairs (and the 484 with gold links, the usual set-up), from files to links.
 
 Both directions with agreement against eflomal, and without agreement against fast_align. Either is run if it can be
-found (`pip install eflomal`; `fast_align` on the path); otherwise figures published for such a machine stand in and the
+found (the extra bench-align; `fast_align` on the path); otherwise figures published for such a machine stand in and the
 note says so. γ and threshold were chosen on the 37 development pairs, error rates are those of the 447 test pairs.
 """
 
