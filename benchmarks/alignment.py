@@ -2,7 +2,8 @@
 
 Both directions with agreement against eflomal, and without agreement against fast_align. Either is run if it can be
 found (the extra bench-align; `fast_align` on the path); otherwise figures published for such a machine stand in and the
-note says so. γ and threshold were chosen on the 37 development pairs, error rates are those of the 447 test pairs.
+note says so. γ and threshold are the library's defaults (docs/alignment.md says how they were settled); error rates are
+those of the 447 test pairs.
 """
 
 from __future__ import annotations
