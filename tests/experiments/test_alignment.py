@@ -39,7 +39,7 @@ def test_hansards(data):
 def test_epps(data):
     corpus = alignment.epps(data)
     assert len(corpus.pairs) == 200 + 5388
-    assert sum(len(one.sure) for one in corpus.dev + corpus.test) == 5921
+    assert sum(len(one.sure) for one in corpus.dev + corpus.test) == 5920  # of 5,921 lines one is there twice
     assert len(corpus.dev) == len(corpus.test) == 100
 
 
