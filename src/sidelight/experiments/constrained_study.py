@@ -52,7 +52,7 @@ EMISSIONS = (
     Emission("mass", 300.0),
 )
 
-CHOSEN = {5: EMISSIONS[2], 10: EMISSIONS[2], 20: EMISSIONS[2], 300: EMISSIONS[1]}  # for CoDL, by references labelled
+CHOSEN = {5: EMISSIONS[0], 10: EMISSIONS[1], 20: EMISSIONS[0], 300: EMISSIONS[1]}  # for CoDL, by references labelled
 
 
 @dataclass(frozen=True)
