@@ -140,9 +140,10 @@ def test_a_curve_has_a_point_for_every_iteration_and_ends_like_the_fit(study, me
 
 
 def test_rows_of_curves():
-    curves = {name: [[1.0, 3.0, 2.0], [2.0, 2.0, 2.0]] for name in constrained_em.METHODS}
+    names = [name + suffix for suffix in constrained_em.BETAS for name in constrained_em.METHODS]
+    curves = {name: [[1.0, 3.0, 2.0], [2.0, 2.0, 2.0]] for name in names}
     rows = constrained_em.rows_of(curves)
-    assert sum(item["metric"] == "accuracy" for item in rows) == 9
+    assert sum(item["metric"] == "accuracy" for item in rows) == 18
     fallen = next(item for item in rows if item["method"] == "EM, last - best")
     assert fallen["value"] == -0.5
 
