@@ -175,7 +175,9 @@ def test_with_beta_one_completions_do_not_matter(study):
     "method", [constrained_semicrf.CCM, constrained_semicrf.SEMI_CRF_LONG, constrained_semicrf.PR_HMM]
 )
 def test_models_made_for_the_task(study, method):
-    found = constrained_semicrf.fit(study, constrained_semicrf.Task(4, 0, method))
+    found = constrained_semicrf.fit(
+        study, constrained_semicrf.Task(4, 0, method, constrained_semicrf.trials(method)[0])
+    )
     assert 0.0 <= found.test <= 100.0
 
 
