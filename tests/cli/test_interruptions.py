@@ -23,7 +23,7 @@ def long_run(write: Write) -> list[str]:
     """A training of many rounds; the place of its model is taken by an older one."""
     train, good = write("train", "columns", 0, 10), write("good", "columns", 40, 60, labels=False)
     Path("model.sidelight").write_text("the old model")
-    options = ["--shuffle-good", "1", "--tolerance", "1e-6", "--jobs", "1", "--max-rounds", "60"]
+    options = ["--shuffle-good", "1", "--tolerance", "1e-9", "--jobs", "1", "--max-rounds", "400"]
     return [*PROGRAM, "train", "--gold", str(train), "--good", str(good), *options]
 
 
