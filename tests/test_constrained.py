@@ -230,3 +230,13 @@ def test_codl_needs_gold_and_gives_no_partial_fit() -> None:
         recipes.posterior_regularization(base="perceptron")
     with pytest.raises(ValueError, match="there are"):
         recipes.codl(base="nothing")
+
+
+def test_validation_keeps_the_penalties_of_the_model_that_it_keeps() -> None:
+    rules = [one_verb.soft(), gallery.starts_with("N").soft()]
+    learner = recipes.codl(base="structural_svm", beta=0.5, cycles=3)
+    tagger = sl.Tagger(learner=learner, labels=LABELS, rules=rules).fit(_evidence(), validation=(XS, YS))
+    scores = [record.validation for record in tagger.rounds_]
+    assert tagger.score(XS, YS) == max(score for score in scores if score is not None)
+    names = [one.name for one in rules]
+    assert tagger.model_.about["penalties"] == dict(zip(names, tagger.penalties_))

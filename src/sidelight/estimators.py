@@ -230,21 +230,22 @@ class _Estimator(Estimator):
     def _run(self, training: Training, validation: tuple[Any, Any] | None = None) -> None:
         self.rounds_: list[Round] = []
         best: Model | None = None
+        best_penalties: list[float] = []
         best_score, idle = -1.0, 0
         for record in training.rounds():
             if validation is not None and training.has_result(record):
-                self.model_ = training.snapshot()
+                self.model_, self.penalties_ = training.snapshot(), training.penalties()
                 score = self.score(*validation)
                 record = replace(record, validation=score)
                 idle = 0 if score > best_score else idle + 1
                 if score > best_score:
-                    best, best_score = self.model_, score
+                    best, best_penalties, best_score = self.model_, self.penalties_, score
             self.rounds_.append(record)
             for callback in self.callbacks:
                 callback(record)
             if idle >= self.patience:
                 break
-        self.penalties_ = training.penalties()
+        self.penalties_ = training.penalties() if best is None else best_penalties
         memory = training.perceptron_memory()
         self.last_model_ = training.model()
         self.model_ = self.last_model_ if best is None else best
