@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from sidelight.rules.expr import Expr, Total, conjunction, disjunction, negation, total
+from sidelight.rules.expr import FALSE, Expr, Total, conjunction, disjunction, negation, total
 from sidelight.rules.output import Choice, Labels
 
 
@@ -89,12 +89,18 @@ def begins(y: Labels, t: int, label: Any) -> Expr:
     >>> bool(begins(Labels(["A", "B"]), 1, "B"))
     True
     """
-    return conjunction((y[t] == label, True if t == 0 else y[t - 1] != label))
+    here = y[t] == label
+    if here is False:  # a known label, most often another one: nothing to build
+        return FALSE
+    return conjunction((here, True if t == 0 else y[t - 1] != label))
 
 
 def ends(y: Labels, t: int, label: Any) -> Expr:
     """A run of tokens with this label ends at token t."""
-    return conjunction((y[t] == label, True if t == len(y) - 1 else y[t + 1] != label))
+    here = y[t] == label
+    if here is False:
+        return FALSE
+    return conjunction((here, True if t == len(y) - 1 else y[t + 1] != label))
 
 
 def changes(y: Labels, t: int) -> Expr:
