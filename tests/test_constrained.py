@@ -15,7 +15,7 @@ from sidelight import recipes
 from sidelight.constrained import Constrained, HandedScores
 from sidelight.corpus import references
 from sidelight.errors import DataError, Infeasible
-from sidelight.rules import Sentence, count, every, gallery, rule
+from sidelight.rules import Sentence, count, every, gallery, implies, rule
 
 LABELS = ["N", "V", "A"]
 XS = [s.split() for s in ("light shines", "dogs bark loud", "red light shines", "dogs shine", "loud dogs bark")]
@@ -110,9 +110,7 @@ def test_learned_penalties_are_counted_on_gold_kept_in_the_file_and_used_again(t
     Constrained(loaded, [gallery.ends_with("V", name="end").soft()]).learn_penalties(XS, YS).predict(POOL)
 
 
-def test_rules_are_for_sequences_and_paths() -> None:
-    with pytest.raises(ValueError, match="use Tagger"):
-        sl.Classifier(rules=[one_verb]).fit([{"a": 1.0}, {"b": 1.0}], ["x", "y"])
+def test_rules_are_for_paths() -> None:
     tagger = sl.Tagger(labels=LABELS, rules=[one_verb]).fit(XS, YS)
     with pytest.raises(ValueError, match="best path"):
         tagger.predict(POOL, by="marginals")
@@ -240,3 +238,24 @@ def test_validation_keeps_the_penalties_of_the_model_that_it_keeps() -> None:
     assert tagger.score(XS, YS) == max(score for score in scores if score is not None)
     names = [one.name for one in rules]
     assert tagger.model_.about["penalties"] == dict(zip(names, tagger.penalties_))
+
+
+def test_rules_about_classes() -> None:
+    """For classes the label is y[0] and the input x[0]."""
+    xs = [{"big": 1.0}, {"small": 1.0}, {"big": 1.0, "red": 1.0}, {"small": 1.0, "red": 1.0}]
+    ys = ["A", "B", "A", "C"]
+
+    @rule
+    def red_is_c(x, y):
+        return implies("red" in x[0], y[0] == "C")
+
+    plain = sl.Classifier().fit(xs, ys)
+    assert plain.predict(xs[2:3]) == ["A"] and plain.predict(xs[2:3], rules=[red_is_c]) == ["C"]
+    ruled = sl.Classifier(rules=[red_is_c.soft()]).fit(xs, ys)
+    assert ruled.penalties_ == pytest.approx([np.log(2.0)])
+    pool = [{"red": 1.0, "new": 1.0}] * 3
+    evidence = [*sl.gold(xs, ys), *sl.unlabeled(pool)]
+    driven = sl.Classifier(learner=recipes.codl(base="structural_svm", beta=0.5, cycles=2), rules=[red_is_c]).fit(
+        evidence
+    )
+    assert driven.predict([{"new": 1.0}], rules=()) == ["C"] and driven.score(xs, ys) == 0.75

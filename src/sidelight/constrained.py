@@ -23,6 +23,7 @@ from sidelight.inference.explanation import Explanation, explain_rules
 from sidelight.inference.problem import Solution
 from sidelight.inference.rule_set import ChainScores, RuleSet
 from sidelight.inference.ruled import RuledInputs
+from sidelight.manners import accuracy
 from sidelight.model import Model
 from sidelight.probabilities import Clamp, mask_of
 from sidelight.rules import Domain, Rule, Sentence
@@ -36,6 +37,11 @@ class Scorer(Protocol):
 
     @property
     def names(self) -> Sequence[Any]: ...
+
+    @property
+    def sequences(self) -> bool:
+        """Whether an output is a list of labels; else it is one label, `y[0]` to a rule, and `x[0]` the input."""
+        ...
 
     def scores(self, xs: Sequence[Any], *, clamp: Clamp | None, n_jobs: int | None) -> ChainBatchScores: ...
 
@@ -51,6 +57,10 @@ class ModelScorer:
         if self.model.labels.hidden:
             raise DataError("rules speak of labels, and the model has hidden states", remedy="train without states")
         return self.model.labels.names
+
+    @property
+    def sequences(self) -> bool:
+        return self.model.sequences
 
     def scores(self, xs: Sequence[Any], *, clamp: Clamp | None, n_jobs: int | None) -> ChainBatchScores:
         batch = self.model.batch(xs, n_jobs=n_jobs)
@@ -78,6 +88,10 @@ class HandedScores:
     @property
     def names(self) -> Sequence[Any]:
         return self.labels
+
+    @property
+    def sequences(self) -> bool:
+        return True
 
     def scores(self, xs: Sequence[Any], *, clamp: Clamp | None, n_jobs: int | None) -> ChainBatchScores:
         size = len(self.labels)
@@ -135,13 +149,14 @@ class Constrained:
         self, xs: Sequence[Any], ys: Sequence[Sequence[Any]], *, smoothing: float = SMOOTHING
     ) -> Constrained:
         """Count how often labelled sequences break the rules whose penalty is to be learned (Algorithm 7)."""
-        self.penalties = penalties_of(self.rules, xs, ys, smoothing=smoothing)
+        self.penalties = penalties_of(self.rules, self._wrapped(xs), self._wrapped(ys), smoothing=smoothing)
         return self
 
-    def predict(self, xs: Sequence[Any], *, clamp: Clamp | None = None) -> list[list[Any]]:
+    def predict(self, xs: Sequence[Any], *, clamp: Clamp | None = None) -> list[Any]:
         """The best output of each input under the rules; raises `Infeasible` where hard rules leave none."""
         names = self.domain.labels
-        return [[names[label] for label in found.labels] for found in self.solutions(xs, clamp=clamp)]
+        outputs = [[names[label] for label in found.labels] for found in self.solutions(xs, clamp=clamp)]
+        return outputs if self.scorer.sequences else [output[0] for output in outputs]
 
     def solutions(self, xs: Sequence[Any], *, clamp: Clamp | None = None) -> list[Solution]:
         """The same with what each is worth, how it was found, and whether it is proved to be the best."""
@@ -149,7 +164,7 @@ class Constrained:
             raise DataError("rules read inputs, and these are features", remedy="give inputs, not prepared features")
         if not len(xs):
             return []
-        inputs = RuledInputs.of(xs, self.domain.labels, self.rules, None)
+        inputs = RuledInputs.of(self._wrapped(xs), self.domain.labels, self.rules, None)
         batch = self.scorer.scores(xs, clamp=clamp, n_jobs=self.n_jobs)
         return inputs.solutions(batch, self._prices(), method=self.method)
 
@@ -157,7 +172,7 @@ class Constrained:
         """How often each rule is broken by known outputs. # [N][rules]"""
         return [
             [rule.violations(Sentence(x), list(y), example=i) for rule in self.rules]
-            for i, (x, y) in enumerate(zip(xs, ys))
+            for i, (x, y) in enumerate(zip(self._wrapped(xs), self._wrapped(ys)))
         ]
 
     def explain_rules(self, x: Any) -> Explanation:
@@ -165,15 +180,17 @@ class Constrained:
         batch = self.scorer.scores([x], clamp=None, n_jobs=self.n_jobs)
         rules = RuleSet(self.rules, self.domain, penalties=self._prices())
         shared = ChainScores(batch.transition, batch.start, batch.end, batch.triple)
-        return explain_rules(rules, Sentence(x), batch.tokens(0), shared, method=self.method)
+        return explain_rules(
+            rules, Sentence(x if self.scorer.sequences else [x]), batch.tokens(0), shared, method=self.method
+        )
 
     def score(self, xs: Sequence[Any], ys: Sequence[Sequence[Any]]) -> float:
-        """Token accuracy between 0 and 1."""
-        right = total = 0
-        for guess, truth in zip(self.predict(xs), ys):
-            right += sum(a == b for a, b in zip(guess, truth))
-            total += len(truth)
-        return right / total if total else 0.0
+        """Token accuracy between 0 and 1 (for classes: accuracy)."""
+        return accuracy(self.predict(xs), ys, sequences=self.scorer.sequences)
+
+    def _wrapped(self, items: Sequence[Any]) -> Sequence[Any]:
+        """Inputs or outputs as sequences: of one, for classes."""
+        return items if self.scorer.sequences else [[item] for item in items]
 
     def _prices(self) -> list[float]:
         """Penalties as given, the rules' own, or those that training left in the model."""

@@ -110,8 +110,6 @@ class Settings:
         for rule in self.rules:
             if not isinstance(rule, Rule):
                 raise ValueError(f"rules has {rule!r}; make a rule of a function with @sidelight.rules.rule")
-        if self.rules and not self.sequences:
-            raise ValueError("rules are about the labels of sequences; use Tagger")
         if self.rules and self.states is not None:
             raise ValueError("rules speak of labels, and states are given; leave one of them out")
 

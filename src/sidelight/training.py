@@ -171,7 +171,7 @@ class Training:
         for rule in self.settings.rules:
             rule.check(domain.labels)
             for i, piece in enumerate(evidence[:PROBED]):
-                rule.on_labels(Sentence(piece.x), domain, example=i)
+                rule.on_labels(Sentence(piece.x if self.settings.sequences else [piece.x]), domain, example=i)
 
     def _check_allowed(self, evidence: Sequence[Evidence]) -> None:
         """Gold must obey the transitions that are allowed."""

@@ -30,7 +30,8 @@ def ruled_inputs(given: Given, which: Ints) -> RuledInputs:
     """Some inputs with the rules of the settings and their own."""
     pieces = [given.evidence[i] for i in which.tolist()]
     own = [piece.rules if isinstance(piece, Unlabeled) else () for piece in pieces]
-    return RuledInputs.of([piece.x for piece in pieces], given.labels.names, given.settings.rules, own)
+    xs = [piece.x if given.settings.sequences else [piece.x] for piece in pieces]
+    return RuledInputs.of(xs, given.labels.names, given.settings.rules, own)
 
 
 def gold_penalties(given: Given, inputs: RuledInputs) -> list[float]:
@@ -47,7 +48,9 @@ def gold_penalties(given: Given, inputs: RuledInputs) -> list[float]:
 def gold_outputs(given: Given) -> tuple[list[Any], list[Any]]:
     """The inputs that are Gold, and their outputs."""
     pieces = [given.evidence[i] for i in given.encoded.of_kind("gold").tolist()]
-    return [piece.x for piece in pieces], [piece.y for piece in pieces]
+    if given.settings.sequences:
+        return [piece.x for piece in pieces], [piece.y for piece in pieces]
+    return [[piece.x] for piece in pieces], [[piece.y] for piece in pieces]
 
 
 def completion(given: Given, *, beta: float | None) -> Ruled | None:
