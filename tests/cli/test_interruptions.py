@@ -27,10 +27,16 @@ def long_run(write: Write) -> list[str]:
     return [*PROGRAM, "train", "--gold", str(train), "--good", str(good), *options]
 
 
+def _heed_interrupts() -> None:
+    """Jobs in the background of a shell begin with interrupts ignored, and so would the run."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+
+
 def stopped(command: list[str], number: signal.Signals) -> subprocess.CompletedProcess[str]:
     """The outcome of a run that gets a signal after some of its rounds."""
     arguments = [*command, "--checkpoint", "check", "--out", "model.sidelight"]
-    with subprocess.Popen(arguments, text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+    pipes = {"text": True, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+    with subprocess.Popen(arguments, preexec_fn=_heed_interrupts, **pipes) as process:
         limit = time.monotonic() + 120
         seen: set[int] = set()
         while len(seen) < 4:
