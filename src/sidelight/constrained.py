@@ -21,7 +21,7 @@ from sidelight.inference.batches import ChainBatchScores
 from sidelight.inference.choose import check_method
 from sidelight.inference.explanation import Explanation, explain_rules
 from sidelight.inference.problem import Solution
-from sidelight.inference.rule_set import ChainScores, RuleSet
+from sidelight.inference.rule_set import RuleSet
 from sidelight.inference.ruled import RuledInputs
 from sidelight.manners import accuracy
 from sidelight.model import Model
@@ -179,10 +179,8 @@ class Constrained:
         """How each rule was lowered for an input, whether the output without rules breaks it, and what it changed."""
         batch = self.scorer.scores([x], clamp=None, n_jobs=self.n_jobs)
         rules = RuleSet(self.rules, self.domain, penalties=self._prices())
-        shared = ChainScores(batch.transition, batch.start, batch.end, batch.triple)
-        return explain_rules(
-            rules, Sentence(x if self.scorer.sequences else [x]), batch.tokens(0), shared, method=self.method
-        )
+        sentence = Sentence(x if self.scorer.sequences else [x])
+        return explain_rules(rules, sentence, batch.own(0), batch.shared, method=self.method)
 
     def score(self, xs: Sequence[Any], ys: Sequence[Sequence[Any]]) -> float:
         """Token accuracy between 0 and 1 (for classes: accuracy)."""

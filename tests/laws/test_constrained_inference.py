@@ -19,7 +19,7 @@ from sidelight.inference.choose import solve
 from sidelight.inference.dynamic import dynamic
 from sidelight.inference.frontier import beam_over, best_under, search
 from sidelight.inference.guide import tight_guide
-from sidelight.inference.lattice import lattice
+from sidelight.inference.lattices import lattice
 from sidelight.inference.prefix_beam import prefix_beam
 from sidelight.inference.problem import ChainProblem, enumerated
 

@@ -30,8 +30,8 @@ from sidelight.features import emissions
 from sidelight.inference.a_star import a_star
 from sidelight.inference.beam import beam
 from sidelight.inference.choose import Method, solve
-from sidelight.inference.problem import ChainProblem, Solution
-from sidelight.inference.rule_set import ChainScores, RuleSet
+from sidelight.inference.problem import Problem, Solution
+from sidelight.inference.rule_set import RuleSet
 from sidelight.rules import Rule, Sentence
 from sidelight.rules.penalties import penalties_of
 
@@ -58,10 +58,10 @@ class Trial:
     seconds: float
 
 
-def methods() -> dict[str, Callable[[ChainProblem], Solution]]:
+def methods() -> dict[str, Callable[[Problem], Solution]]:
     """The methods by their names."""
 
-    def by(method: Method) -> Callable[[ChainProblem], Solution]:
+    def by(method: Method) -> Callable[[Problem], Solution]:
         return partial(solve, method=method)
 
     return {
@@ -79,7 +79,7 @@ def methods() -> dict[str, Callable[[ChainProblem], Solution]]:
 
 def problems_of(
     data: Citations, *, size: int, rules: Sequence[Rule], references: int
-) -> tuple[list[ChainProblem], Examples]:
+) -> tuple[list[Problem], Examples]:
     """The problems of the first test references, under an HMM of the first `size` labelled ones."""
     train = Examples([_lower(x) for x in data.train.xs[:size]], data.train.ys[:size])
     test = Examples([_lower(x) for x in data.test.xs[:references]], data.test.ys[:references])
@@ -90,12 +90,11 @@ def problems_of(
     prices = [count if price is None else price for price, count in zip(known, counted)]
     lowered = RuleSet(rules, data.labels, penalties=prices)
     batch = ModelScorer(tagger.model_).scores(test.xs, clamp=None, n_jobs=1)
-    shared = ChainScores(batch.transition, batch.start, batch.end, batch.triple)
-    problems = [lowered.problem(Sentence(x), batch.tokens(i), shared) for i, x in enumerate(test.xs)]
+    problems = [lowered.problem(Sentence(x), batch.own(i), batch.shared) for i, x in enumerate(test.xs)]
     return problems, test
 
 
-def trials(problems: Sequence[ChainProblem], method: Callable[[ChainProblem], Solution]) -> list[Trial]:
+def trials(problems: Sequence[Problem], method: Callable[[Problem], Solution]) -> list[Trial]:
     """One method on all problems; the first one is solved twice, because the first time may compile."""
     found: list[Trial] = []
     for problem in [*problems[:1], *problems]:

@@ -14,13 +14,14 @@ from sidelight.errors import Intractable
 from sidelight.inference.best_first import MOST_NODES, best_first
 from sidelight.inference.frontier import Reached, beam_bound, beam_over, slack
 from sidelight.inference.guide import tight_guide
-from sidelight.inference.lattice import Lattice, lattice
+from sidelight.inference.lattice import Lattice
+from sidelight.inference.lattices import lattice
 from sidelight.inference.legal import no_output
-from sidelight.inference.problem import ChainProblem, Solution
+from sidelight.inference.problem import Problem, Solution
 
 
 def a_star(
-    problem: ChainProblem,
+    problem: Problem,
     *,
     names: Sequence[str] = (),
     chain: Lattice | None = None,

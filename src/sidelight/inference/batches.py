@@ -1,25 +1,38 @@
-"""From a batch of chains with scores and masks to one problem per input."""
+"""From a batch of chains with scores and masks to the scores of one input at a time."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Protocol
 
 import numpy as np
 
 from sidelight.arrays import Floats
 from sidelight.errors import Intractable
-from sidelight.inference.problem import ChainProblem, Clause
+from sidelight.inference.rule_set import ChainScores, SharedScores
 from sidelight.spaces import ChainSpace, Space
-from sidelight.spaces.chain import ChainScores
+from sidelight.spaces.chain import ChainScores as TokenScores
 from sidelight.spaces.second_order import SecondOrderScores, SecondOrderSpace
+
+
+class BatchScores(Protocol):
+    """Scores of a batch of any structure; a view of one input at a time."""
+
+    @property
+    def shared(self) -> SharedScores:
+        """What all inputs share."""
+        ...
+
+    def own(self, i: int) -> Floats:
+        """What input i has of its own."""
+        ...
 
 
 @dataclass(frozen=True, slots=True)
 class ChainBatchScores:
     """Scores of a batch, −inf where the space admits nothing; a view of one input at a time."""
 
-    scores: ChainScores
+    scores: TokenScores
     space: ChainSpace
     transition: Floats  # [L, L]
     start: Floats  # [L]
@@ -27,7 +40,7 @@ class ChainBatchScores:
     triple: Floats | None  # [L, L, L]
 
     @classmethod
-    def of(cls, scores: ChainScores | SecondOrderScores, space: Space) -> ChainBatchScores:
+    def of(cls, scores: TokenScores | SecondOrderScores, space: Space) -> ChainBatchScores:
         """Raises `Intractable` for a space that is not one of chains within candidate sets."""
         if isinstance(space, SecondOrderSpace):
             chains, triple = space.labelings, scores.second  # type: ignore[union-attr]
@@ -42,6 +55,15 @@ class ChainBatchScores:
     def __len__(self) -> int:
         return len(self.space.starts) - 1
 
+    @property
+    def shared(self) -> ChainScores:
+        """What all inputs share, −inf where the space admits nothing."""
+        return ChainScores(self.transition, self.start, self.end, self.triple)
+
+    def own(self, i: int) -> Floats:
+        """What input i has of its own: the scores of its tokens. # [T, L]"""
+        return self.tokens(i)
+
     def tokens(self, i: int) -> Floats:
         """Token scores of input i. # [T, L]"""
         first, last = int(self.space.starts[i]), int(self.space.starts[i + 1])
@@ -49,11 +71,3 @@ class ChainBatchScores:
         if self.space.admitted is not None:
             block[self.space.admitted[first:last] == 0] = -np.inf
         return block
-
-    def problem(self, i: int, clauses: tuple[Clause, ...] = ()) -> ChainProblem:
-        """The problem of input i."""
-        return ChainProblem(self.tokens(i), self.transition, self.start, self.end, clauses, self.triple)
-
-    def problems(self) -> Iterator[ChainProblem]:
-        """All of them, without clauses."""
-        return (self.problem(i) for i in range(len(self)))

@@ -11,14 +11,15 @@ from collections.abc import Sequence
 
 from sidelight.errors import Intractable
 from sidelight.inference.frontier import WIDTH, beam_bound, beam_over, slack
-from sidelight.inference.lattice import Lattice, lattice
+from sidelight.inference.lattice import Lattice
+from sidelight.inference.lattices import lattice
 from sidelight.inference.legal import legal, no_output
 from sidelight.inference.prefix_beam import prefix_beam
-from sidelight.inference.problem import ChainProblem, Solution
+from sidelight.inference.problem import Problem, Solution
 
 
 def beam(
-    problem: ChainProblem,
+    problem: Problem,
     *,
     names: Sequence[str] = (),
     chain: Lattice | None = None,

@@ -14,9 +14,10 @@ from sidelight.errors import DataError, Intractable
 from sidelight.inference.a_star import a_star
 from sidelight.inference.beam import beam
 from sidelight.inference.dynamic import dynamic
-from sidelight.inference.lattice import Lattice, lattice
+from sidelight.inference.lattice import Lattice
+from sidelight.inference.lattices import lattice
 from sidelight.inference.legal import no_output
-from sidelight.inference.problem import ChainProblem, Solution
+from sidelight.inference.problem import Problem, Solution
 from sidelight.inference.settle import MOST_STATES, settle
 
 Method = Literal["auto", "dynamic", "a_star", "beam", "ilp", "lp", "lagrangian"]
@@ -25,7 +26,7 @@ ON_LATTICES = ("dynamic", "a_star", "beam")  # methods that can share what has b
 
 
 def solve(
-    problem: ChainProblem,
+    problem: Problem,
     *,
     method: Method = "auto",
     names: Sequence[str] = (),
@@ -75,7 +76,7 @@ def _solver(method: str) -> Callable[..., Solution]:
             return solve_lagrangian
 
 
-def _auto(problem: ChainProblem, names: Sequence[str], chain: Lattice | None, most_states: int) -> Solution:
+def _auto(problem: Problem, names: Sequence[str], chain: Lattice | None, most_states: int) -> Solution:
     chain = lattice(problem, names=names) if chain is None else chain
     try:
         found = settle(chain, most_states=most_states)

@@ -10,13 +10,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from sidelight.inference.frontier import MOST_NODES, best_under
-from sidelight.inference.lattice import Lattice, lattice
+from sidelight.inference.lattice import Lattice
+from sidelight.inference.lattices import lattice
 from sidelight.inference.legal import no_output
-from sidelight.inference.problem import ChainProblem, Solution
+from sidelight.inference.problem import Problem, Solution
 
 
 def dynamic(
-    problem: ChainProblem,
+    problem: Problem,
     *,
     names: Sequence[str] = (),
     chain: Lattice | None = None,

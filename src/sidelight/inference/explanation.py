@@ -16,7 +16,7 @@ from sidelight.arrays import Floats
 from sidelight.errors import Intractable
 from sidelight.inference.choose import Method
 from sidelight.inference.problem import Solution
-from sidelight.inference.rule_set import ChainScores, RuleSet
+from sidelight.inference.rule_set import RuleSet, SharedScores
 from sidelight.inference.settle import settle
 from sidelight.rules import Sentence
 from sidelight.rules.counters import Piece
@@ -87,14 +87,15 @@ class Explanation:
 def explain_rules(
     rules: RuleSet,
     x: Sentence,
-    tokens: Floats,
-    scores: ChainScores,
+    own: Floats,
+    scores: SharedScores,
     *,
     method: Method = "auto",
     relax: float | None = None,
 ) -> Explanation:
-    """What the rules do on one input, with its scores [T, L]; raises what `RuleSet.solve` raises.
+    """What the rules do on one input, with its own scores; raises what `RuleSet.solve` raises.
 
+    >>> from sidelight.inference.rule_set import ChainScores
     >>> from sidelight.rules import gallery
     >>> zero = ChainScores(np.zeros((2, 2)), np.zeros(2), np.zeros(2))
     >>> rules = RuleSet([gallery.starts_with("A"), gallery.at_most(2, "A")], ["A", "B"])
@@ -108,10 +109,10 @@ def explain_rules(
     b (1): A → B
     """
     free = rules.with_penalties([0.0] * len(rules.rules))
-    plain = free.solve(x, tokens, scores)
-    found = rules.solve(x, tokens, scores, method=method, relax=relax)
+    plain = free.solve(x, own, scores)
+    found = rules.solve(x, own, scores, method=method, relax=relax)
     before, after = rules.violations(x, plain.labels), rules.violations(x, found.labels)
-    used = _used(rules, x, tokens, scores, plain, found, method)
+    used = _used(rules, x, own, scores, plain, found, method)
     words, labels = tuple(_words(x)), _named(rules, found)
     effects = []
     for k, name in enumerate(rules.names):
@@ -119,7 +120,7 @@ def explain_rules(
         changes: tuple[Change, ...] = ()
         if rules.penalties[k] and pieces and found.labels != plain.labels:
             others = [0.0 if j == k else price for j, price in enumerate(rules.penalties)]
-            without = rules.with_penalties(others).solve(x, tokens, scores, method=method, relax=relax)
+            without = rules.with_penalties(others).solve(x, own, scores, method=method, relax=relax)
             if without.value > found.value + 1e-9 * (1 + abs(found.value)):  # else another output that is as good
                 changes = _changes(words, _named(rules, without), labels)
         lowered = _lowered(pieces, rules.penalties[k], used, method)
@@ -130,8 +131,8 @@ def explain_rules(
 def _used(
     rules: RuleSet,
     x: Sentence,
-    tokens: Floats,
-    scores: ChainScores,
+    own: Floats,
+    scores: SharedScores,
     plain: Solution,
     found: Solution,
     method: Method,
@@ -141,7 +142,7 @@ def _used(
         return None
     if rules.obeyed(x, plain.labels):
         return set()
-    chain = rules.lattice(x, tokens, scores)
+    chain = rules.lattice(x, own, scores)
     needed: list[int] = []
     try:
         settle(chain, needed=needed)

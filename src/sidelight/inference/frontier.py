@@ -9,9 +9,9 @@ import numpy as np
 
 from sidelight.arrays import Ids
 from sidelight.errors import Intractable
-from sidelight.inference.frontier_kernels import NONE, TOO_MANY, frontier
-from sidelight.inference.guide import Guide, plain_guide, tight_guide
-from sidelight.inference.lattice import Lattice, Taken
+from sidelight.inference.frontier_kernels import NONE, TOO_MANY
+from sidelight.inference.guide import plain_guide, tight_guide
+from sidelight.inference.lattice import Guide, Lattice, Taken
 
 MOST_NODES = 2_000_000  # of all tokens together
 FIRST_WIDTH = 256  # nodes per token of the narrow pass
@@ -49,31 +49,14 @@ def search(
     """
     if chain.constant == math.inf:
         return Reached(None, -math.inf, -math.inf, 0)
-    labels = np.empty(chain.length, dtype=np.int32)
     least = floor - slack(floor) + chain.constant if floor > -math.inf else -math.inf
     guide = plain_guide(chain, taken) if guide is None else guide
-    came, value, lost, nodes = frontier(
-        chain.tokens,
-        chain.edges,
-        chain.triple,
-        guide.future,
-        guide.bonus,
-        taken.places,
-        taken.ids,
-        taken.members,
-        taken.following,
-        taken.degrees,
-        taken.sizes,
-        taken.prices,
-        least,
-        width,
-        most_nodes,
-        labels,
-    )
-    if came == TOO_MANY:
+    found = chain.frontier(taken, guide, floor=least, width=width, most_nodes=most_nodes)
+    if found.came == TOO_MANY:
         names = ", ".join(dict.fromkeys(chain.name(k) for k in taken.clauses))
         raise Intractable(f"dynamic programming needs more than {most_nodes} states (rules: {names})")
-    return Reached(None if came == NONE else labels, value - chain.constant, lost - chain.constant, nodes)
+    labels = None if found.came == NONE else found.labels
+    return Reached(labels, found.value - chain.constant, found.bound - chain.constant, found.nodes)
 
 
 def best_under(

@@ -23,11 +23,11 @@ import numpy as np
 
 from sidelight.arrays import Floats, Ids, Ints
 from sidelight.errors import Intractable
-from sidelight.inference.lattice import Lattice, lattice
-from sidelight.inference.lattice_kernels import best_path, completions
+from sidelight.inference.lattice import Lattice
+from sidelight.inference.lattices import lattice
 from sidelight.inference.legal import legal, no_output
-from sidelight.inference.problem import ChainProblem, Solution
-from sidelight.inference.rounding import rounded
+from sidelight.inference.problem import Problem, Solution
+from sidelight.inference.rounding import near
 from sidelight.rules.columns import chain_columns
 from sidelight.rules.rows import Lowering
 
@@ -58,7 +58,7 @@ class DualRows:
         return _sums(self.row, self.weight * point[self.column], len(self.bound)) - self.bound
 
 
-def solve_lagrangian(problem: ChainProblem, *, names: Sequence[str] = (), most_steps: int = MOST_STEPS) -> Solution:
+def solve_lagrangian(problem: Problem, *, names: Sequence[str] = (), most_steps: int = MOST_STEPS) -> Solution:
     """The best output met, and a bound; exact where both agree.
 
     Raises `Infeasible`, naming the rules in conflict, where no output is legal; `Intractable` where none was met.
@@ -130,12 +130,9 @@ class _Search:
             moved = multipliers + factor * max(value - target, CLOSE) / size * direction
             multipliers = np.where(rows.equal, moved, np.maximum(moved, 0.0))
 
-    def repair(self, problem: ChainProblem) -> None:
+    def repair(self, problem: Problem) -> None:
         """Look for a legal output near the labels that paths used."""
-        share = self._used / max(self.steps, 1)
-        weights = np.where(self.chain.tokens > -math.inf, share, -math.inf)
-        pairs = {(t - 1, t): self.chain.edges[t] for t in range(1, self.chain.length)}
-        found = rounded(list(weights), problem.clauses, pairs)
+        found = near(self.chain, self._used / max(self.steps, 1), problem.clauses)
         if found is not None:
             self._try(np.array(found, np.int32))
 
@@ -144,15 +141,13 @@ class _Search:
         chain, rows = self.chain, self.rows
         structural = self._nodes + self._edges
         pull = rows.pull(multipliers, structural + len(rows.upper))
-        tokens = chain.tokens - pull[: self._nodes].reshape(chain.tokens.shape)
-        edges = chain.edges.copy()
-        edges[1:] -= pull[self._nodes : structural].reshape(edges[1:].shape)
-        labels = np.empty(chain.length, np.int32)
-        value = best_path(tokens, edges, chain.triple, completions(tokens, edges, chain.triple), labels)
+        edges = np.zeros_like(chain.edges)
+        edges[1:] = -pull[self._nodes : structural].reshape(edges[1:].shape)
+        labels, value = chain.best_with(-pull[: self._nodes].reshape(chain.tokens.shape), edges)
         gain = -rows.cost - pull[structural:]
         point = np.zeros(structural + len(rows.upper))
         point[structural:] = np.where(gain > 0.0, rows.upper, 0.0)
-        size = tokens.shape[1]
+        size = chain.tokens.shape[1]
         point[np.arange(chain.length) * size + labels] = 1.0
         moves = np.arange(chain.length - 1) * size * size + labels[:-1] * size + labels[1:]
         point[self._nodes + moves] = 1.0

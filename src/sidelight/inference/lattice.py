@@ -1,12 +1,14 @@
 """A problem as dynamic programming sees it: scores with all local clauses added, and counters for the others.
 
 Clauses about one token or two neighbours cost nothing, so all of them are folded into the scores. The others are kept
-as pieces whose counters are made when they are asked for.
+as pieces whose counters are made when they are asked for. What a structure has of its own (chains, segmentations) is
+its dynamic programs: a lattice of each kind brings them.
 """
 
 from __future__ import annotations
 
 import math
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -15,12 +17,11 @@ from numpy.typing import NDArray
 
 from sidelight.arrays import Floats, Ids, Ints
 from sidelight.errors import Intractable
-from sidelight.inference.lattice_kernels import best_path, completions, joint_classes, path_value
-from sidelight.inference.problem import ChainProblem
-from sidelight.rules.counters import Classes, Counter, Piece, lowered
-from sidelight.rules.expr import pieces
+from sidelight.inference.lattice_kernels import joint_classes
+from sidelight.rules.counters import Classes, Counter, Piece
 from sidelight.rules.truth import degree
 
+Node = tuple[int, ...]  # where a prefix stands, counters apart; the label of its last token is the last number
 MOST_CODES = 1 << 61  # codes of joint states, places and labels share 64 bits
 
 
@@ -47,14 +48,40 @@ class Taken:
         return self.most_codes - 1 if self.clauses else 1
 
 
-class Lattice:
-    """The folded scores of one input and the clauses that need counters."""
+@dataclass(frozen=True, slots=True, eq=False)
+class Guide:
+    """What guides a search: for every prefix, an upper bound of what is left."""
 
-    __slots__ = ("constant", "counters", "edges", "future", "names", "pieces", "prices", "rules", "tokens", "triple")
+    future: Floats  # the best completions, by the places of the structure
+    bonus: Floats  # [M, T, N] what counters can still bring after token t, by state; 0 where completions alone bound
+    bound: float  # of every whole output
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Searched:
+    """What a search came to."""
+
+    came: int  # FOUND, NONE or TOO_MANY
+    value: float
+    bound: float  # no output that was given up is worth more
+    nodes: int
+    labels: Ids  # [T]
+
+
+class Lattice(ABC):
+    """The folded scores of one input and the clauses that need counters.
+
+    Values of the dynamic programs (`frontier`, `a_star`, `tighten`, `best_with`) are without `constant`.
+    """
+
+    __slots__ = ("constant", "counters", "edges", "future", "names", "pieces", "prices", "rules", "tokens")
+
+    future: Floats  # the best completions without counters
 
     def __init__(
         self,
-        problem: ChainProblem,
+        tokens: Floats,
+        edges: Floats,
         pieces: Sequence[Piece],
         rules: Sequence[int],
         prices: Sequence[float],
@@ -63,18 +90,8 @@ class Lattice:
         fold: bool = True,
     ) -> None:
         self.pieces, self.rules, self.prices, self.names = pieces, rules, prices, names
-        length, size = problem.tokens.shape
-        self.tokens = np.array(problem.tokens, dtype=np.float64, order="C")  # [T, L]
-        self.edges = np.empty((length, size, size))  # [T, L, L]
-        self.edges[:] = problem.transition
-        self.tokens[0] += problem.start
-        self.tokens[-1] += problem.end
-        self.triple = np.zeros((1, 1, 1))  # [L, L, L], or [1, 1, 1] for first order
-        if problem.triple is not None:
-            self.triple = np.ascontiguousarray(problem.triple, dtype=np.float64)
-            if size == 1:  # one label has no pairs
-                self.edges[2:] += self.triple[0, 0, 0]
-                self.triple = np.zeros((1, 1, 1))
+        self.tokens = tokens  # [T, L] of labels, written to
+        self.edges = edges  # [T, L, L] of a label after another, written to; those of token 0 are not read
         self.constant = 0.0  # penalties that no output avoids
         self.counters: list[int] = []  # clauses that were not folded
         for k, (piece, price) in enumerate(zip(pieces, prices)):
@@ -82,7 +99,45 @@ class Lattice:
                 self.counters.append(k)
             else:
                 self._fold(piece, price)
-        self.future = completions(self.tokens, self.edges, self.triple)
+
+    @property
+    @abstractmethod
+    def places(self) -> int:
+        """How many kinds of nodes there are after one token, counters apart."""
+
+    @abstractmethod
+    def best(self) -> tuple[Ids, float]:
+        """The best output without counters."""
+
+    @abstractmethod
+    def best_with(self, tokens: Floats, edges: Floats | None = None, *, scored: bool = True) -> tuple[Ids, float]:
+        """The best output without counters, with [T, L] and [T, L, L] added to its scores.
+
+        Where not `scored`, its own scores only say what is possible.
+        """
+
+    @abstractmethod
+    def path_value(self, labels: Ids) -> float:
+        """What an output scores, −inf where it is not possible."""
+
+    @abstractmethod
+    def frontier(self, taken: Taken, guide: Guide, *, floor: float, width: int, most_nodes: int) -> Searched:
+        """Dynamic programming over layers, exact or with the best `width` nodes of each (see `frontier_kernels`)."""
+
+    @abstractmethod
+    def a_star(self, taken: Taken, guide: Guide, *, most_nodes: int) -> Searched:
+        """Best-first search (see `a_star_kernels`)."""
+
+    @abstractmethod
+    def moves(self, t: int, node: Node, *, look_ahead: bool = True) -> list[tuple[Node, float, float]]:
+        """The nodes of token t that can follow one of the token before, () before the first.
+
+        With each what it adds to the score, and the best that can follow it (0 without `look_ahead`).
+        """
+
+    @abstractmethod
+    def tighten(self, taken: Taken, *, floor: float, steps: int) -> Guide:
+        """Completions that know what counters want (see `tighten_kernels`)."""
 
     def _fold(self, piece: Piece, price: float) -> None:
         degrees = piece.degrees
@@ -112,13 +167,12 @@ class Lattice:
 
     def plain(self) -> tuple[Ids, float]:
         """The best output without counters, and its value, which bounds every output's."""
-        labels = np.empty(self.length, dtype=np.int32)
-        value = best_path(self.tokens, self.edges, self.triple, self.future, labels)
+        labels, value = self.best()
         return labels, value - self.constant
 
     def folded(self, labels: Ids) -> float:
         """The value of an output without counters."""
-        return path_value(self.tokens, self.edges, self.triple, labels) - self.constant
+        return self.path_value(labels) - self.constant
 
     def broken(self, labels: Ids, among: Sequence[int]) -> dict[int, int]:
         """Which of some clauses with counters an output breaks, and how much."""
@@ -143,8 +197,7 @@ class Lattice:
         codes = np.ones(length + 1)
         for one in counters:
             codes *= one.sizes
-        most = float(codes.max()) * length * size * (size if len(self.triple) > 1 else 1)
-        if most > MOST_CODES:
+        if float(codes.max()) * length * self.places > MOST_CODES:
             names = ", ".join(dict.fromkeys(self.name(k) for k in clauses))
             raise Intractable(f"the joint states of {len(clauses)} clauses cannot be numbered (rules: {names})")
         classes, which, following, degrees, sizes = _packed(counters, length, size)
@@ -204,16 +257,3 @@ def _packed(counters: Sequence[Counter], length: int, size: int) -> tuple[Classe
         first += len(one.classes)
     classes = np.concatenate([one.classes for one in counters])
     return classes, which, following, degrees, np.stack([one.sizes for one in counters])
-
-
-def lattice(problem: ChainProblem, *, names: Sequence[str] = (), fold: bool = True) -> Lattice:
-    """The lattice of a problem; without `fold` local clauses stay out of the scores and become counters too."""
-    found = [(piece, clause) for clause in problem.clauses for piece in pieces(clause.says)]
-    return Lattice(
-        problem,
-        [lowered(says, problem.length, problem.n_labels) for says, _ in found],
-        [clause.rule for _, clause in found],
-        [clause.penalty for _, clause in found],
-        names=names,
-        fold=fold,
-    )

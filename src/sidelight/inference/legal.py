@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 from sidelight.errors import Infeasible, Intractable
 from sidelight.inference.conflict import infeasible
-from sidelight.inference.lattice import lattice
-from sidelight.inference.problem import ChainProblem, Clause
+from sidelight.inference.lattices import lattice
+from sidelight.inference.problem import Clause, Problem
 from sidelight.inference.settle import settle
 
 
-def legal(problem: ChainProblem, clauses: Sequence[Clause]) -> bool:
+def legal(problem: Problem, clauses: Sequence[Clause]) -> bool:
     """Whether some output with a finite score obeys these hard clauses."""
-    chain = lattice(replace(problem, clauses=tuple(clauses)))
+    chain = lattice(problem.with_clauses(clauses))
     if chain.constant:
         return False
     try:
@@ -25,6 +24,6 @@ def legal(problem: ChainProblem, clauses: Sequence[Clause]) -> bool:
         return feasible(problem, clauses)
 
 
-def no_output(problem: ChainProblem, names: Sequence[str] = ()) -> Infeasible:
+def no_output(problem: Problem, names: Sequence[str] = ()) -> Infeasible:
     """The error that names a smallest set of rules in conflict, for a problem that has no legal output."""
     return infeasible(problem.clauses, lambda chosen: legal(problem, chosen), names)

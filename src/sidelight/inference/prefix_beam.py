@@ -7,17 +7,18 @@ import math
 import numpy as np
 
 from sidelight.inference.frontier import Reached
-from sidelight.inference.lattice import Lattice
+from sidelight.inference.lattice import Lattice, Node
 from sidelight.rules.residuals import Progress, State
 
-Key = tuple[int, int, tuple[State, ...]]  # label before (second order), label, what is left of each clause
+Key = tuple[Node, tuple[State, ...]]  # where it stands, and what is left of each clause
 
 
-class _Node:
-    __slots__ = ("back", "key", "reach", "value")
+class _Prefix:
+    __slots__ = ("back", "node", "reach", "states", "value")
 
-    def __init__(self, key: Key, value: float, reach: float, back: _Node | None) -> None:
-        self.key = key
+    def __init__(self, node: Node, states: tuple[State, ...], value: float, reach: float, back: _Prefix | None) -> None:
+        self.node = node
+        self.states = states
         self.value = value
         self.reach = reach  # with the best completion
         self.back = back
@@ -28,47 +29,40 @@ def prefix_beam(chain: Lattice, *, width: int, look_ahead: bool = True) -> Reach
     if chain.constant == math.inf:
         return Reached(None, -math.inf, -math.inf, 0)
     length, size = chain.tokens.shape
-    second = len(chain.triple) > 1
     clauses = [(Progress(chain.pieces[k].says, size), chain.prices[k]) for k in chain.counters]
-    future = chain.future if look_ahead else np.zeros_like(chain.future)
-    start = _Node((0, 0, tuple(one.initial() for one, _ in clauses)), 0.0, 0.0, None)
+    start = _Prefix((), tuple(one.initial() for one, _ in clauses), 0.0, 0.0, None)
     layer, lost, made = [start], -math.inf, 0
     for t in range(length):
-        found: dict[Key, _Node] = {}
-        for node in layer:
-            before, label, states = node.key
-            worth = chain.tokens[t] + node.value  # [L]
-            if t:
-                worth = worth + chain.edges[t, label]
-            if second and t > 1:
-                worth = worth + chain.triple[before, label]
-            own = label if second and t else 0
-            for after, value in enumerate(worth.tolist()):
+        found: dict[Key, _Prefix] = {}
+        for prefix in layer:
+            label = prefix.node[-1] if prefix.node else 0
+            for node, gain, ahead in chain.moves(t, prefix.node, look_ahead=look_ahead):
+                value = prefix.value + gain
                 if value == -math.inf:
                     continue
                 left = []
-                for (clause, price), state in zip(clauses, states):
-                    new, degree = clause.advance(state, t, label, after)
+                for (clause, price), state in zip(clauses, prefix.states):
+                    new, degree = clause.advance(state, t, label, node[-1])
                     value -= price * degree if degree else 0.0
                     left.append(new)
-                reach = value + float(future[t, own, after])
+                reach = value + ahead
                 if reach == -math.inf:
                     continue
-                key = own, after, tuple(left)
+                key = node, tuple(left)
                 if key not in found or value > found[key].value:
-                    found[key] = _Node(key, value, reach, node)
+                    found[key] = _Prefix(*key, value, reach, prefix)
         made += len(found)
-        layer = sorted(found.values(), key=lambda node: -node.reach)
+        layer = sorted(found.values(), key=lambda prefix: -prefix.reach)
         if len(layer) > width:
             lost = max(lost, layer[width].reach)
             layer = layer[:width]
         if not layer:
             return Reached(None, -math.inf, lost - chain.constant, made)
-    best = max(layer, key=lambda node: node.value)
+    best = max(layer, key=lambda prefix: prefix.value)
     labels = np.empty(length, dtype=np.int32)
     value, back = best.value, best
     for t in range(length - 1, -1, -1):
-        labels[t] = back.key[1]
+        labels[t] = back.node[-1]
         assert back.back is not None
         back = back.back
     return Reached(labels, value - chain.constant, lost - chain.constant, made)

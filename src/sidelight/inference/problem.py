@@ -1,4 +1,4 @@
-"""One input's problem: scores of a chain, and what rules say of its labels.
+"""One input's problem: scores, of a chain for one, and what rules say of its labels.
 
     max_y  w·Φ(x, y) − Σ_k ρ_k d_k(x, y)      over y with d_k(x, y) = 0 where ρ_k is infinite
 
@@ -9,8 +9,10 @@ as *clauses*, the pieces of each rule whose degrees add up, so that a method may
 from __future__ import annotations
 
 import math
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Self
 
 import numpy as np
 
@@ -32,8 +34,43 @@ class Clause:
         return self.penalty == math.inf
 
 
+class Problem(ABC):
+    """What an output, a label for every token, scores, and the clauses about it; problems are frozen dataclasses."""
+
+    __slots__ = ()
+    clauses: tuple[Clause, ...]
+
+    @property
+    @abstractmethod
+    def length(self) -> int: ...
+
+    @property
+    @abstractmethod
+    def n_labels(self) -> int: ...
+
+    @abstractmethod
+    def score(self, labels: Sequence[int]) -> float:
+        """The score of an output without penalties; −inf where it is not allowed."""
+
+    def with_clauses(self, clauses: Sequence[Clause]) -> Self:
+        """The same scores under other clauses."""
+        return replace(self, clauses=tuple(clauses))  # type: ignore[type-var]
+
+    def degrees(self, labels: Sequence[int]) -> list[int]:
+        """How much each clause is violated. # [clauses]"""
+        return [degree(clause.says, labels) for clause in self.clauses]
+
+    def value(self, labels: Sequence[int]) -> float:
+        """The score less penalties; −inf where a hard clause is broken."""
+        found = self.score(labels)
+        for clause, broken in zip(self.clauses, self.degrees(labels)):
+            if broken:
+                found -= clause.penalty * broken
+        return found
+
+
 @dataclass(frozen=True, slots=True, eq=False)
-class ChainProblem:
+class ChainProblem(Problem):
     """Scores of one sequence and the clauses about its labels; −inf where a label or a transition is not allowed."""
 
     tokens: Floats  # [T, L] score of label l at token t
@@ -62,18 +99,6 @@ class ChainProblem:
                 found += float(self.triple[labels[t - 2], labels[t - 1], label])
         return found
 
-    def degrees(self, labels: Sequence[int]) -> list[int]:
-        """How much each clause is violated. # [clauses]"""
-        return [degree(clause.says, labels) for clause in self.clauses]
-
-    def value(self, labels: Sequence[int]) -> float:
-        """The score less penalties; −inf where a hard clause is broken."""
-        found = self.score(labels)
-        for clause, broken in zip(self.clauses, self.degrees(labels)):
-            if broken:
-                found -= clause.penalty * broken
-        return found
-
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Solution:
@@ -98,7 +123,7 @@ def clauses_of(says: Sequence[Expr], penalties: Sequence[float]) -> tuple[Clause
     )
 
 
-def enumerated(problem: ChainProblem) -> tuple[tuple[int, ...], float]:
+def enumerated(problem: Problem) -> tuple[tuple[int, ...], float]:
     """The best output by trying all: for tests and tiny problems."""
     best: tuple[int, ...] = ()
     value = -math.inf

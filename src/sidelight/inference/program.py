@@ -20,10 +20,12 @@ from dataclasses import replace
 import numpy as np
 
 from sidelight.arrays import Floats, Ids, Ints
+from sidelight.inference.chain_lattice import ChainLattice
 from sidelight.inference.conflict import infeasible
 from sidelight.inference.highs import Optimum, Program, solve, with_rows
-from sidelight.inference.lattice import Lattice, lattice
-from sidelight.inference.problem import ChainProblem, Clause, Solution
+from sidelight.inference.lattice import Lattice
+from sidelight.inference.lattices import lattice
+from sidelight.inference.problem import Clause, Problem, Solution
 from sidelight.rules.columns import chain_columns
 from sidelight.rules.rows import Lowering
 
@@ -60,13 +62,15 @@ def chain_program(tokens: Floats, edges: Floats, triple: Floats | None = None) -
 
 
 def lattice_program(chain: Lattice) -> Program:
-    """The program of a chain with all clauses about single tokens and neighbours in its scores."""
+    """The program of a structure with all clauses about single tokens and neighbours in its scores."""
+    if not isinstance(chain, ChainLattice):
+        raise TypeError(f"there is no program of a {type(chain).__name__}")
     triple = chain.triple if len(chain.triple) > 1 else None
     return replace(chain_program(chain.tokens, chain.edges, triple), constant=-chain.constant)
 
 
 def solve_program(
-    problem: ChainProblem, *, names: Sequence[str] = (), lazy: bool = True, seconds: float = math.inf
+    problem: Problem, *, names: Sequence[str] = (), lazy: bool = True, seconds: float = math.inf
 ) -> Solution:
     """The best output of a chain under rules; `names` are those of the rules.
 
@@ -114,10 +118,10 @@ def _whole(found: Optimum, chain: Lattice, taken: Sequence[int]) -> bool:
     return worth >= found.value - CLOSE * max(1.0, abs(found.value))
 
 
-def feasible(problem: ChainProblem, clauses: Sequence[Clause]) -> bool:
+def feasible(problem: Problem, clauses: Sequence[Clause]) -> bool:
     """Whether some output with a finite score obeys the hard ones of these clauses."""
     hard = tuple(clause for clause in clauses if clause.hard)
-    chain = lattice(replace(problem, clauses=hard))
+    chain = lattice(problem.with_clauses(hard))
     if chain.plain()[1] == -math.inf:
         return False
     columns = chain_columns(*chain.tokens.shape)

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import replace
 
 import numpy as np
 
@@ -17,18 +16,18 @@ from sidelight.arrays import Floats
 from sidelight.errors import Intractable
 from sidelight.inference.conflict import infeasible
 from sidelight.inference.highs import Optimum, solve, with_rows
-from sidelight.inference.lattice import lattice
-from sidelight.inference.problem import ChainProblem, Solution
+from sidelight.inference.lattice import Lattice
+from sidelight.inference.lattices import lattice
+from sidelight.inference.problem import Problem, Solution
 from sidelight.inference.program import feasible, labels_of, lattice_program
-from sidelight.inference.rounding import rounded
+from sidelight.inference.rounding import near
 from sidelight.rules.columns import chain_columns
 from sidelight.rules.rows import Lowering
-from sidelight.spaces.chain_kernels import viterbi
 
 CLOSE = 1e-6
 
 
-def solve_relaxation(problem: ChainProblem, *, names: Sequence[str] = ()) -> Solution:
+def solve_relaxation(problem: Problem, *, names: Sequence[str] = ()) -> Solution:
     """The output of the linear relaxation, and its bound.
 
     Raises `Infeasible`, naming the rules in conflict, where there is no output; `Intractable` where none is found.
@@ -43,10 +42,10 @@ def solve_relaxation(problem: ChainProblem, *, names: Sequence[str] = ()) -> Sol
         found = solve(with_rows(lattice_program(chain), lowering.rows(), columns.count), integer=False)
     if found.point is None:
         raise infeasible(problem.clauses, lambda chosen: feasible(problem, chosen), names)
-    nodes = found.point[: problem.tokens.size].reshape(problem.tokens.shape)
+    nodes = found.point[: chain.tokens.size].reshape(chain.tokens.shape)
     candidates = [tuple(labels_of(found.point, problem.length, problem.n_labels).tolist())]
     if np.abs(nodes - np.round(nodes)).max() > CLOSE:
-        candidates += _rounded(problem, nodes)
+        candidates += _rounded(problem, chain, nodes)
     value, labels = max((problem.value(labels), labels) for labels in candidates)
     if value == -math.inf:
         if not feasible(problem, problem.clauses):
@@ -56,27 +55,13 @@ def solve_relaxation(problem: ChainProblem, *, names: Sequence[str] = ()) -> Sol
     return Solution(labels, value, value if exact else found.value, exact, "linear relaxation", len(chain.pieces), 1)
 
 
-def _rounded(problem: ChainProblem, nodes: Floats) -> list[tuple[int, ...]]:
+def _rounded(problem: Problem, chain: Lattice, nodes: Floats) -> list[tuple[int, ...]]:
     used = np.where(nodes > CLOSE, 0.0, -math.inf)
     likely = np.log(np.maximum(nodes, 1e-12)) * 1e3
-    flat = replace(problem, transition=np.where(problem.transition > -math.inf, 0.0, -math.inf))
-    found = [_viterbi(replace(problem, tokens=problem.tokens + used)), _viterbi(replace(flat, tokens=likely))]
+    guesses = chain.best_with(used)[0], chain.best_with(likely, scored=False)[0]
+    found = [tuple(int(label) for label in labels) for labels in guesses]
     if all(problem.value(labels) == -math.inf for labels in found):
-        weights = np.where(problem.tokens > -math.inf, nodes, -math.inf)
-        weights[0, problem.start == -math.inf] = -math.inf
-        weights[-1, problem.end == -math.inf] = -math.inf
-        pairs = {(t - 1, t): problem.transition for t in range(1, problem.length)}
-        searched = rounded(list(weights), problem.clauses, pairs)
+        searched = near(chain, nodes, problem.clauses)
         if searched is not None:
             found.append(searched)
     return found
-
-
-def _viterbi(problem: ChainProblem) -> tuple[int, ...]:
-    """The best path of a first-order chain; of a second-order one without its triples."""
-    starts = np.array([0, problem.length], np.int64)
-    labels = np.empty(problem.length, np.int32)
-    arrays = (problem.tokens, problem.transition, problem.start, problem.end)
-    tokens, transition, start, end = (np.ascontiguousarray(array, np.float64) for array in arrays)
-    viterbi(starts, 0, 1, tokens, transition, start, end, labels, np.empty(1))
-    return tuple(int(label) for label in labels)

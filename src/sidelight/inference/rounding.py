@@ -11,11 +11,19 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from sidelight.arrays import Floats
+from sidelight.inference.lattice import Lattice
 from sidelight.inference.problem import Clause
 from sidelight.rules.expr import variables
 from sidelight.rules.truth import OPEN, truth
 
 MOST_VISITS = 50  # per variable
+
+
+def near(chain: Lattice, weights: Floats, clauses: Sequence[Clause]) -> tuple[int, ...] | None:
+    """A legal output of a lattice that follows weights [T, L] of its labels, or None where none was found."""
+    possible = np.where(chain.tokens > -math.inf, weights, -math.inf)
+    pairs = {(t - 1, t): chain.edges[t] for t in range(1, chain.length)}
+    return rounded(list(possible), clauses, pairs)
 
 
 def rounded(

@@ -10,15 +10,17 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import Protocol
 
 import numpy as np
 
-from sidelight.arrays import Floats, Ids
+from sidelight.arrays import Floats, Ids, Ints
 from sidelight.errors import DataError, Infeasible, Intractable
 from sidelight.inference.choose import ON_LATTICES, Method, check_method, solve
 from sidelight.inference.lattice import Lattice
+from sidelight.inference.lattices import lattice_with
 from sidelight.inference.legal import no_output
-from sidelight.inference.problem import ChainProblem, Clause, Solution
+from sidelight.inference.problem import ChainProblem, Clause, Problem, Solution
 from sidelight.inference.settle import settle
 from sidelight.inference.store import Said, store_of
 from sidelight.rules import Domain, Labels, Rule, Sentence
@@ -27,14 +29,53 @@ from sidelight.rules.expr import Known
 from sidelight.spaces.chain_kernels import viterbi
 
 
+class SharedScores(Protocol):
+    """Scores that all inputs share; with those of one input they make a problem."""
+
+    def problem(self, own: Floats, clauses: tuple[Clause, ...] = ()) -> Problem:
+        """The problem of an input."""
+        ...
+
+    def plain(self, own: Sequence[Floats]) -> list[Solution | None]:
+        """The best output of every input without rules; None where there is none, or where that is not quicker."""
+        ...
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class ChainScores:
-    """Scores that all inputs share: of transitions, of the first and the last label."""
+    """Of chains: scores of transitions, of the first and the last label; an input's own are those of tokens [T, L]."""
 
     transition: Floats  # [L, L]
     start: Floats  # [L]
     end: Floats  # [L]
     triple: Floats | None = None  # [L, L, L] for second order
+
+    def problem(self, own: Floats, clauses: tuple[Clause, ...] = ()) -> ChainProblem:
+        """The problem of an input."""
+        return ChainProblem(own, self.transition, self.start, self.end, clauses, self.triple)
+
+    def plain(self, own: Sequence[Floats]) -> list[Solution | None]:
+        """The best outputs of first-order chains."""
+        if self.triple is not None or not len(own):
+            return [None] * len(own)
+        starts = np.zeros(len(own) + 1, dtype=np.int64)
+        starts[1:] = np.cumsum([len(tokens) for tokens in own])
+        labels: Ids = np.empty(int(starts[-1]), dtype=np.int32)
+        values = np.empty(len(own))
+        flat = np.ascontiguousarray(np.concatenate(own), dtype=np.float64)
+        shared = self.transition, self.start, self.end
+        transition, start, end = (np.ascontiguousarray(one, dtype=np.float64) for one in shared)
+        viterbi(starts, 0, len(own), flat, transition, start, end, labels, values)
+        return viterbi_solutions(starts, labels, values)
+
+
+def viterbi_solutions(starts: Ints, labels: Ids, values: Floats) -> list[Solution | None]:
+    """Best outputs of a batch without rules; None where there is none."""
+    every = labels.tolist()
+    return [
+        None if value == -math.inf else Solution(tuple(every[lo:hi]), value, value, True, "viterbi")
+        for lo, hi, value in zip(starts[:-1].tolist(), starts[1:].tolist(), values.tolist())
+    ]
 
 
 class RuleSet:
@@ -110,7 +151,7 @@ class RuleSet:
                     return False
         return True
 
-    def problem(self, x: Sentence, tokens: Floats, scores: ChainScores, *, example: int | None = None) -> ChainProblem:
+    def problem(self, x: Sentence, own: Floats, scores: SharedScores, *, example: int | None = None) -> Problem:
         """All that the rules say of an input, with its scores."""
         clauses = tuple(
             Clause(k, piece.says, price)
@@ -118,9 +159,9 @@ class RuleSet:
             if price
             for piece in self.said(k, x, example=example).pieces
         )
-        return ChainProblem(tokens, scores.transition, scores.start, scores.end, clauses, scores.triple)
+        return scores.problem(own, clauses)
 
-    def lattice(self, x: Sentence, tokens: Floats, scores: ChainScores, *, example: int | None = None) -> Lattice:
+    def lattice(self, x: Sentence, own: Floats, scores: SharedScores, *, example: int | None = None) -> Lattice:
         """As `problem`, for dynamic programming."""
         found: list[Piece] = []
         rules: list[int] = []
@@ -131,14 +172,13 @@ class RuleSet:
                 found += new
                 rules += [k] * len(new)
                 prices += [price] * len(new)
-        plain = ChainProblem(tokens, scores.transition, scores.start, scores.end, (), scores.triple)
-        return Lattice(plain, found, rules, prices, names=self.names)
+        return lattice_with(scores.problem(own), found, rules, prices, names=self.names)
 
     def solve(
         self,
         x: Sentence,
-        tokens: Floats,
-        scores: ChainScores,
+        own: Floats,
+        scores: SharedScores,
         *,
         method: Method = "auto",
         relax: float | None = None,
@@ -151,73 +191,52 @@ class RuleSet:
         hard rules are to have on such an input.
         """
         try:
-            return self._solve(x, tokens, scores, method=method, example=example, plain=plain)
+            return self._solve(x, own, scores, method=method, example=example, plain=plain)
         except Infeasible as error:
             if relax is None:
                 raise (error if example is None else Infeasible(f"example {example}: {error}")) from None
         softer = self.with_penalties([min(price, relax) for price in self.penalties])
-        found = softer._solve(x, tokens, scores, method=method, example=example, plain=plain)
+        found = softer._solve(x, own, scores, method=method, example=example, plain=plain)
         return replace(found, method=f"{found.method}, hard rules at {relax:g}")
 
     def _solve(
         self,
         x: Sentence,
-        tokens: Floats,
-        scores: ChainScores,
+        own: Floats,
+        scores: SharedScores,
         *,
         method: Method,
         example: int | None,
         plain: Solution | None,
     ) -> Solution:
         if check_method(method) != "auto":
-            chain = self.lattice(x, tokens, scores, example=example) if method in ON_LATTICES else None
-            problem = self.problem(x, tokens, scores, example=example)
+            chain = self.lattice(x, own, scores, example=example) if method in ON_LATTICES else None
+            problem = self.problem(x, own, scores, example=example)
             return solve(problem, method=method, names=self.names, chain=chain)
         if plain is None:
-            free = ChainProblem(tokens, scores.transition, scores.start, scores.end, (), scores.triple)
-            plain = settle(Lattice(free, (), (), ()))
+            plain = settle(lattice_with(scores.problem(own), (), (), ()))
         if plain is not None and self.obeyed(x, plain.labels, example=example):
             return plain
         try:
-            found = settle(self.lattice(x, tokens, scores, example=example))
+            found = settle(self.lattice(x, own, scores, example=example))
         except Intractable:
-            return solve(self.problem(x, tokens, scores, example=example), method="ilp", names=self.names)
+            return solve(self.problem(x, own, scores, example=example), method="ilp", names=self.names)
         if found is None:
-            raise no_output(self.problem(x, tokens, scores, example=example), self.names)
+            raise no_output(self.problem(x, own, scores, example=example), self.names)
         return found
 
     def decode(
         self,
         xs: Sequence[Sentence],
-        tokens: Sequence[Floats],
-        scores: ChainScores,
+        own: Sequence[Floats],
+        scores: SharedScores,
         *,
         method: Method = "auto",
         relax: float | None = None,
     ) -> list[Solution]:
-        """The best output of every input; `tokens` are the scores of each, [T, L]. See `solve`."""
-        plain: list[Solution | None] = [None] * len(xs)
-        if method == "auto" and scores.triple is None:
-            plain = list(_without_rules(tokens, scores))
+        """The best output of every input; `own` are the scores of each, [T, L] of chains. See `solve`."""
+        plain = scores.plain(own) if method == "auto" else [None] * len(xs)
         return [
-            self.solve(x, own, scores, method=method, relax=relax, example=i, plain=best)
-            for i, (x, own, best) in enumerate(zip(xs, tokens, plain))
+            self.solve(x, its, scores, method=method, relax=relax, example=i, plain=best)
+            for i, (x, its, best) in enumerate(zip(xs, own, plain))
         ]
-
-
-def _without_rules(tokens: Sequence[Floats], scores: ChainScores) -> list[Solution | None]:
-    """The best outputs of first-order chains; None where there is none."""
-    starts = np.zeros(len(tokens) + 1, dtype=np.int64)
-    starts[1:] = np.cumsum([len(own) for own in tokens])
-    labels: Ids = np.empty(int(starts[-1]), dtype=np.int32)
-    values = np.empty(len(tokens))
-    if len(tokens):
-        shared = scores.transition, scores.start, scores.end
-        flat = np.ascontiguousarray(np.concatenate(tokens), dtype=np.float64)
-        transition, start, end = (np.ascontiguousarray(one, dtype=np.float64) for one in shared)
-        viterbi(starts, 0, len(tokens), flat, transition, start, end, labels, values)
-    every = labels.tolist()
-    return [
-        None if value == -math.inf else Solution(tuple(every[lo:hi]), value, value, True, "viterbi")
-        for lo, hi, value in zip(starts[:-1].tolist(), starts[1:].tolist(), values.tolist())
-    ]

@@ -16,11 +16,11 @@ from sidelight.arrays import Floats, Ids, Ints
 from sidelight.errors import Intractable
 from sidelight.generative.beliefs import Beliefs, point
 from sidelight.generative.completion import Free
-from sidelight.inference.batches import ChainBatchScores
+from sidelight.inference.batches import BatchScores, ChainBatchScores
 from sidelight.inference.choose import Method
 from sidelight.inference.expected import ExpectationBatch
 from sidelight.inference.problem import Solution, clauses_of
-from sidelight.inference.rule_set import ChainScores, RuleSet
+from sidelight.inference.rule_set import RuleSet
 from sidelight.rules import Domain, Rule, Sentence
 from sidelight.rules.columns import chain_columns
 from sidelight.rules.expectations import Expectations, expectations
@@ -59,17 +59,15 @@ class RuledInputs:
     def __len__(self) -> int:
         return len(self.sentences)
 
-    def solutions(
-        self, batch: ChainBatchScores, penalties: Sequence[float], *, method: Method = "auto"
-    ) -> list[Solution]:
+    def solutions(self, batch: BatchScores, penalties: Sequence[float], *, method: Method = "auto") -> list[Solution]:
         """The best output of every input under its rules at these prices."""
-        shared = ChainScores(batch.transition, batch.start, batch.end, batch.triple)
+        shared = batch.shared
         found: list[Solution | None] = [None] * len(self)
         for numbers, which in self.groups:
             rules = RuleSet([self.rules[k] for k in numbers], self.domain, penalties=[penalties[k] for k in numbers])
             some = which.tolist()
-            tokens = [batch.tokens(i) for i in some]
-            solved = rules.decode([self.sentences[i] for i in some], tokens, shared, method=method)
+            own = [batch.own(i) for i in some]
+            solved = rules.decode([self.sentences[i] for i in some], own, shared, method=method)
             for i, solution in zip(some, solved):
                 found[i] = solution
         return [solution for solution in found if solution is not None]

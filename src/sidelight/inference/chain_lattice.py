@@ -1,0 +1,151 @@
+"""The lattice of a chain of first or second order."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from sidelight.arrays import Floats, Ids
+from sidelight.inference.a_star_kernels import a_star
+from sidelight.inference.frontier_kernels import frontier
+from sidelight.inference.lattice import Guide, Lattice, Node, Searched, Taken
+from sidelight.inference.lattice_kernels import best_path, completions, path_value
+from sidelight.inference.problem import ChainProblem
+from sidelight.inference.tighten_kernels import tighten
+from sidelight.rules.counters import Piece
+
+
+class ChainLattice(Lattice):
+    """Labels, edges between neighbours with scores of their own at every place, and triples."""
+
+    __slots__ = ("triple",)
+
+    def __init__(
+        self,
+        problem: ChainProblem,
+        pieces: Sequence[Piece],
+        rules: Sequence[int],
+        prices: Sequence[float],
+        *,
+        names: Sequence[str] = (),
+        fold: bool = True,
+    ) -> None:
+        length, size = problem.tokens.shape
+        tokens = np.array(problem.tokens, dtype=np.float64, order="C")  # [T, L]
+        edges = np.empty((length, size, size))  # [T, L, L]
+        edges[:] = problem.transition
+        tokens[0] += problem.start
+        tokens[-1] += problem.end
+        self.triple = np.zeros((1, 1, 1))  # [L, L, L], or [1, 1, 1] for first order
+        if problem.triple is not None:
+            self.triple = np.ascontiguousarray(problem.triple, dtype=np.float64)
+            if size == 1:  # one label has no pairs
+                edges[2:] += self.triple[0, 0, 0]
+                self.triple = np.zeros((1, 1, 1))
+        super().__init__(tokens, edges, pieces, rules, prices, names=names, fold=fold)
+        self.future = completions(self.tokens, self.edges, self.triple)  # [T, P, L]
+
+    @property
+    def places(self) -> int:
+        size = int(self.tokens.shape[1])
+        return size * size if len(self.triple) > 1 else size
+
+    def best(self) -> tuple[Ids, float]:
+        labels = np.empty(self.length, dtype=np.int32)
+        return labels, best_path(self.tokens, self.edges, self.triple, self.future, labels)
+
+    def best_with(self, tokens: Floats, edges: Floats | None = None, *, scored: bool = True) -> tuple[Ids, float]:
+        own = self.tokens, self.edges, self.triple
+        if not scored:
+            own = _possible(self.tokens), _possible(self.edges), _possible(self.triple)
+        arrays = own[0] + tokens, own[1] if edges is None else own[1] + edges, own[2]
+        labels = np.empty(self.length, dtype=np.int32)
+        return labels, best_path(*arrays, completions(*arrays), labels)
+
+    def path_value(self, labels: Ids) -> float:
+        return path_value(self.tokens, self.edges, self.triple, labels)
+
+    def frontier(self, taken: Taken, guide: Guide, *, floor: float, width: int, most_nodes: int) -> Searched:
+        labels = np.empty(self.length, dtype=np.int32)
+        came, value, lost, nodes = frontier(
+            self.tokens,
+            self.edges,
+            self.triple,
+            guide.future,
+            guide.bonus,
+            taken.places,
+            taken.ids,
+            taken.members,
+            taken.following,
+            taken.degrees,
+            taken.sizes,
+            taken.prices,
+            floor,
+            width,
+            most_nodes,
+            labels,
+        )
+        return Searched(came, value, lost, nodes, labels)
+
+    def a_star(self, taken: Taken, guide: Guide, *, most_nodes: int) -> Searched:
+        labels = np.empty(self.length, dtype=np.int32)
+        came, value, bound, nodes = a_star(
+            self.tokens,
+            self.edges,
+            self.triple,
+            guide.future,
+            guide.bonus,
+            taken.places,
+            taken.ids,
+            taken.members,
+            taken.following,
+            taken.degrees,
+            taken.sizes,
+            taken.prices,
+            taken.most_codes,
+            most_nodes,
+            labels,
+        )
+        return Searched(came, value, bound, nodes, labels)
+
+    def moves(self, t: int, node: Node, *, look_ahead: bool = True) -> list[tuple[Node, float, float]]:
+        before, label = node or (0, 0)  # the label before is told apart for second order only
+        second = len(self.triple) > 1
+        worth = self.tokens[t]
+        if t:
+            worth = worth + self.edges[t, label]
+        if second and t > 1:
+            worth = worth + self.triple[before, label]
+        own = label if second and t else 0
+        ahead = self.future[t, own].tolist() if look_ahead else [0.0] * len(worth)
+        return [((own, after), gain, ahead[after]) for after, gain in enumerate(worth.tolist())]
+
+    def tighten(self, taken: Taken, *, floor: float, steps: int) -> Guide:
+        machines, length, states, _ = taken.following.shape
+        future, bonus = np.array(self.future), np.zeros((machines, length, states))
+        bound = tighten(
+            self.tokens,
+            self.edges,
+            self.triple,
+            taken.places,
+            taken.ids,
+            taken.members,
+            taken.following,
+            taken.degrees,
+            taken.sizes,
+            taken.widths,
+            taken.gains,
+            taken.sums,
+            taken.prices,
+            floor,
+            steps,
+            future,
+            bonus,
+        )
+        return Guide(future, bonus, bound)
+
+
+def _possible(scores: Floats) -> Floats:
+    """0 where something is possible, −inf where not."""
+    return np.where(scores > -np.inf, 0.0, -np.inf)

@@ -1,0 +1,41 @@
+"""From a problem of any kind to its lattice."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from sidelight.inference.chain_lattice import ChainLattice
+from sidelight.inference.lattice import Lattice
+from sidelight.inference.problem import ChainProblem, Problem
+from sidelight.rules.counters import Piece, lowered
+from sidelight.rules.expr import pieces
+
+
+def lattice(problem: Problem, *, names: Sequence[str] = (), fold: bool = True) -> Lattice:
+    """The lattice of a problem; without `fold` local clauses stay out of the scores and become counters too."""
+    found = [(piece, clause) for clause in problem.clauses for piece in pieces(clause.says)]
+    return lattice_with(
+        problem,
+        [lowered(says, problem.length, problem.n_labels) for says, _ in found],
+        [clause.rule for _, clause in found],
+        [clause.penalty for _, clause in found],
+        names=names,
+        fold=fold,
+    )
+
+
+def lattice_with(
+    problem: Problem,
+    pieces: Sequence[Piece],
+    rules: Sequence[int],
+    prices: Sequence[float],
+    *,
+    names: Sequence[str] = (),
+    fold: bool = True,
+) -> Lattice:
+    """The lattice of a problem with pieces that have been lowered, in place of its clauses."""
+    match problem:
+        case ChainProblem():
+            return ChainLattice(problem, pieces, rules, prices, names=names, fold=fold)
+        case _:
+            raise TypeError(f"there is no lattice of a {type(problem).__name__}")
