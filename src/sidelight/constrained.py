@@ -7,7 +7,7 @@ The scorer is any model of this library (HMM, CRF, SVM, perceptron, …), or sco
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
@@ -17,23 +17,25 @@ from sidelight.arrays import Floats
 from sidelight.errors import DataError
 from sidelight.features.rows import Rows
 from sidelight.features.rows import scores as linear_scores
-from sidelight.inference.batches import ChainBatchScores
+from sidelight.inference.batches import BatchScores, ChainBatchScores
 from sidelight.inference.choose import check_method
 from sidelight.inference.explanation import Explanation, explain_rules
 from sidelight.inference.problem import Solution
 from sidelight.inference.rule_set import RuleSet
 from sidelight.inference.ruled import RuledInputs
+from sidelight.inference.segment_batches import SegmentBatchScores
 from sidelight.manners import accuracy
 from sidelight.model import Model
 from sidelight.probabilities import Clamp, mask_of
 from sidelight.rules import Domain, Rule, Sentence
 from sidelight.rules.penalties import SMOOTHING, penalties_of
+from sidelight.segment_model import SegmentModel
 from sidelight.spaces import ChainSpace
 from sidelight.spaces.chain import GivenScores
 
 
 class Scorer(Protocol):
-    """Gives labels, and the scores of the chains of some inputs."""
+    """Gives labels, and the scores of some inputs."""
 
     @property
     def names(self) -> Sequence[Any]: ...
@@ -43,7 +45,12 @@ class Scorer(Protocol):
         """Whether an output is a list of labels; else it is one label, `y[0]` to a rule, and `x[0]` the input."""
         ...
 
-    def scores(self, xs: Sequence[Any], *, clamp: Clamp | None, n_jobs: int | None) -> ChainBatchScores: ...
+    @property
+    def learned(self) -> Mapping[str, float]:
+        """The penalties that training left, by the names of rules."""
+        ...
+
+    def scores(self, xs: Sequence[Any], *, clamp: Clamp | None, n_jobs: int | None) -> BatchScores: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,11 +69,40 @@ class ModelScorer:
     def sequences(self) -> bool:
         return self.model.sequences
 
+    @property
+    def learned(self) -> Mapping[str, float]:
+        return _penalties_in(self.model.about)
+
     def scores(self, xs: Sequence[Any], *, clamp: Clamp | None, n_jobs: int | None) -> ChainBatchScores:
         batch = self.model.batch(xs, n_jobs=n_jobs)
         if clamp is not None:
-            batch = replace(batch, space=batch.space.inside(mask_of(self.model, batch, clamp)))
+            batch = replace(batch, space=batch.space.inside(mask_of(self.model.labels, batch.rows, clamp)))
         return ChainBatchScores.of(linear_scores(batch.rows, batch.layout, self.model.weights), batch.space)
+
+
+@dataclass(frozen=True, slots=True)
+class SegmentScorer:
+    """A trained segmenter as a scorer; rules about it speak of the labels of tokens."""
+
+    model: SegmentModel
+
+    @property
+    def names(self) -> Sequence[Any]:
+        return self.model.scheme.tokens.names
+
+    @property
+    def sequences(self) -> bool:
+        return True
+
+    @property
+    def learned(self) -> Mapping[str, float]:
+        return _penalties_in(self.model.about)
+
+    def scores(self, xs: Sequence[Any], *, clamp: Clamp | None, n_jobs: int | None) -> SegmentBatchScores:
+        batch, scheme = self.model.batch(xs, n_jobs=n_jobs), self.model.scheme
+        if clamp is not None:
+            batch = batch.inside(*scheme.masks(mask_of(scheme.tokens, batch.rows, clamp)))
+        return SegmentBatchScores.of(batch.scores(self.model.weights), batch.space, scheme)
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,6 +129,10 @@ class HandedScores:
     def sequences(self) -> bool:
         return True
 
+    @property
+    def learned(self) -> Mapping[str, float]:
+        return {}
+
     def scores(self, xs: Sequence[Any], *, clamp: Clamp | None, n_jobs: int | None) -> ChainBatchScores:
         size = len(self.labels)
         blocks = [np.asarray(self.tokens(x), dtype=np.float64) for x in xs]
@@ -115,9 +155,9 @@ class HandedScores:
 class Constrained:
     """A scorer under rules.
 
-    `scorer` is an estimator that has been fitted, a `Model`, or `HandedScores`. `penalties` are one number a rule, the
-    rules' own if left out; those of soft rules without a number are learned by `learn_penalties`. `method` is a name of
-    `inference.choose`. Raises `DataError` where a rule speaks of a label that does not exist.
+    `scorer` is an estimator that has been fitted, a `Model`, a `SegmentModel`, or `HandedScores`. `penalties` are one
+    number a rule, the rules' own if left out; those of soft rules without a number are learned by `learn_penalties`.
+    `method` is a name of `inference.choose`. Raises `DataError` where a rule speaks of a label that does not exist.
 
     >>> from sidelight import Tagger
     >>> from sidelight.rules import gallery
@@ -194,7 +234,7 @@ class Constrained:
         """Penalties as given, the rules' own, or those that training left in the model."""
         if self.penalties is not None:
             return self.penalties
-        stored = self.scorer.model.about.get("penalties", {}) if isinstance(self.scorer, ModelScorer) else {}
+        stored = self.scorer.learned
         prices = []
         for rule in self.rules:
             price = stored.get(rule.name) if rule.penalty is None else rule.penalty
@@ -208,13 +248,20 @@ class Constrained:
 
 
 def _scorer_of(scorer: Any) -> Scorer:
-    if isinstance(scorer, Model):
-        return ModelScorer(scorer)
-    if hasattr(scorer, "model_") and isinstance(scorer.model_, Model):
-        return ModelScorer(scorer.model_)
-    if isinstance(scorer, (ModelScorer, HandedScores)):
-        return scorer
+    model = getattr(scorer, "model_", scorer)
+    match model:
+        case Model():
+            return ModelScorer(model)
+        case SegmentModel():
+            return SegmentScorer(model)
+        case ModelScorer() | SegmentScorer() | HandedScores():
+            return model
     raise DataError(
-        f"{type(scorer).__name__} does not score chains of labels",
-        remedy="give a fitted Tagger, a Model or HandedScores",
+        f"{type(scorer).__name__} does not score labels of tokens",
+        remedy="give a fitted Tagger or SegmentTagger, a Model or HandedScores",
     )
+
+
+def _penalties_in(about: Mapping[str, Any]) -> Mapping[str, float]:
+    found: Mapping[str, float] = about.get("penalties", {})
+    return found

@@ -22,6 +22,7 @@ from sidelight.features.rows import scores as linear_scores
 from sidelight.model import Model
 from sidelight.objective.margin import ChainBatch
 from sidelight.spaces import sums
+from sidelight.structures.labels import LabelSet
 
 Clamp = Sequence[Sequence[Any | None]]  # for each input and token a label, or None
 
@@ -121,21 +122,21 @@ def _scored(
 ) -> tuple[ChainBatch, LinearScores]:
     batch = model.batch(xs, n_jobs=n_jobs)
     if clamp is not None:
-        batch = replace(batch, space=batch.space.inside(mask_of(model, batch, clamp)))
+        batch = replace(batch, space=batch.space.inside(mask_of(model.labels, batch.rows, clamp)))
     return batch, linear_scores(batch.rows, batch.layout, model.weights)
 
 
-def mask_of(model: Model, batch: ChainBatch, clamp: Clamp) -> Bytes:
+def mask_of(labels: LabelSet, rows: Rows, clamp: Clamp) -> Bytes:
     """Which labels clamping leaves to each token. # [T, L]"""
-    lengths = batch.rows.lengths.tolist()
-    if len(clamp) != len(lengths) or any(len(labels) != length for labels, length in zip(clamp, lengths)):
+    lengths = rows.lengths.tolist()
+    if len(clamp) != len(lengths) or any(len(own) != length for own, length in zip(clamp, lengths)):
         raise DataError("clamp does not fit the inputs", remedy="give a label or None for every token of every input")
-    mask = np.ones((batch.rows.n_tokens, batch.layout.n_labels), dtype=np.uint8)
-    for t, label in enumerate(label for labels in clamp for label in labels):
+    mask = np.ones((rows.n_tokens, len(labels)), dtype=np.uint8)
+    for t, label in enumerate(label for own in clamp for label in own):
         if label is not None:
-            if label not in model.labels:
+            if label not in labels:
                 raise DataError(f"clamp names the unknown label {label!r}", remedy="use labels of the model")
-            mask[t] = model.labels.mask([label])
+            mask[t] = labels.mask([label])
     return mask
 
 

@@ -17,9 +17,7 @@ from sidelight.features.layout import Layout
 from sidelight.features.segment_rows import SegmentLayout
 from sidelight.features.segments import SegmentExtractor, SegmentFunction
 from sidelight.files import read_tensors, write_tensors
-from sidelight.inference.from_lists import best_of_list
 from sidelight.objective.segments import SegmentBatch
-from sidelight.rules import Rule, Sentence
 from sidelight.spaces.segments import SegmentSpace
 from sidelight.structures.segments import SegmentScheme, Span, segment_scheme
 
@@ -63,33 +61,6 @@ class SegmentModel:
         batch = self.batch(xs, n_jobs=n_jobs)
         names = self.scheme.tokens.decode(self.scheme.decode(batch.best(self.weights).segments))
         return [names[a:b] for a, b in pairwise(batch.rows.starts.tolist())]
-
-    def best_under(
-        self, xs: Sequence[Any], rules: Sequence[Rule], penalties: Sequence[float], *, n_jobs: int | None = -1
-    ) -> list[list[Any]]:
-        """The token labels of each input's best segmentation under rules about them, by lists of the k best.
-
-        Raises `Infeasible` where hard rules leave none, `Intractable` where the lists would be too long.
-        """
-        names = [rule.name for rule in rules]
-        for rule in rules:
-            rule.check(self.scheme.tokens.names)
-        found = []
-        for i, x in enumerate(xs):
-            batch = self.batch([x], n_jobs=1)
-            scores, sentence = batch.scores(self.weights), Sentence(x)
-
-            def listed(k: int, batch: SegmentBatch = batch, scores: Any = scores) -> list[tuple[list[Any], float]]:
-                outputs, values = batch.space.k_best(scores, k, n_jobs=1)
-                there = [(one, float(value)) for one, value in zip(outputs, values[0]) if value > -np.inf]
-                return [(self.scheme.tokens.decode(self.scheme.decode(one)), value) for one, value in there]
-
-            def penalty(y: list[Any], sentence: Sentence = sentence, i: int = i) -> float:
-                broken = (rule.violations(sentence, y, example=i) for rule in rules)
-                return sum(price * often for price, often in zip(penalties, broken) if often)
-
-            found.append(best_of_list(listed, penalty, names=names).output)
-        return found
 
     def predict_segments(self, xs: Sequence[Any], *, n_jobs: int | None = -1) -> list[list[Span]]:
         """The segments (first token, last token, label) of each input, which tile it.

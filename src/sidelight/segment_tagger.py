@@ -7,18 +7,19 @@ from pathlib import Path
 from typing import Any, Self
 
 from sidelight.arrays import Floats
+from sidelight.constrained import Constrained
 from sidelight.data.checks import check_evidence
 from sidelight.errors import DataError, NotFitted
 from sidelight.evidence import Evidence, gold
 from sidelight.features import FeatureSet
 from sidelight.features.segment_sources import SegmentFeatures, SegmentFunction
+from sidelight.inference.explanation import Explanation
 from sidelight.manners import Estimator, accuracy, labelled
 from sidelight.model import as_sequences
 from sidelight.records import Callback, Round
 from sidelight.rules import Rule
-from sidelight.rules.penalties import penalties_of
 from sidelight.segment_model import SegmentModel, load_segment_model, save_segment_model
-from sidelight.segment_training import SegmentSettings, train_segmenter
+from sidelight.segment_training import SegmentSettings, gold_penalties, train_segmenter
 from sidelight.structures.segments import Span
 
 
@@ -46,6 +47,10 @@ class SegmentTagger(Estimator):
       limits.
     - n_jobs: threads, -1 for all cores; the same seed gives the same bits for any number.
     - callbacks: functions of a `Round`.
+    - rules: what predictions must or should obey (`sidelight.rules`); they speak of the labels of tokens. Penalties
+      that are to be learned are counted on Gold.
+    - inference: how the best segmentation under rules is found: "auto", or "dynamic", "a_star", "beam", "ilp", "lp",
+      "lagrangian" (see docs/rules.md).
 
     Learns from Gold, Partial and Candidates; semi_crf sums over the segmentations that token labels leave open,
     semi_svm completes to the best of them.
@@ -76,6 +81,8 @@ class SegmentTagger(Estimator):
         n_jobs: int | None = -1,
         seed: int = 0,
         callbacks: Sequence[Callback] = (),
+        rules: Sequence[Rule] = (),
+        inference: str = "auto",
     ) -> None:
         self.features = features
         self.segment_features = segment_features
@@ -94,6 +101,8 @@ class SegmentTagger(Estimator):
         self.n_jobs = n_jobs
         self.seed = seed
         self.callbacks = callbacks
+        self.rules = rules
+        self.inference = inference
 
     def fit(self, evidence: Any, y: Any = None, *, sample_weight: Any = None) -> Self:
         """Learn from a list of Gold, Partial and Candidates, or from inputs and their token labels.
@@ -110,22 +119,34 @@ class SegmentTagger(Estimator):
                 callback(record)
 
         self.model_ = train_segmenter(SegmentSettings(**settings), pieces, report)
+        self.penalties_ = gold_penalties(self.rules, pieces)
         self.rounds_ = rounds
         return self
 
-    def predict(self, xs: Any, *, rules: Sequence[Rule] = ()) -> list[list[Any]]:
-        """The token labels of each input's best segmentation, under rules about them where some are given.
+    def predict(self, xs: Any, *, clamp: Any = None, rules: Sequence[Rule] | None = None) -> list[list[Any]]:
+        """The token labels of each input's best segmentation.
 
-        The penalties of soft rules must be numbers here. Raises `Infeasible` where hard rules leave nothing.
+        `clamp` fixes token labels: for every input one label or None per token. `rules` are those of the tagger unless
+        others, or none (`rules=()`), are given. Raises `Infeasible` where hard rules leave no segmentation.
         """
         inputs = as_sequences(xs, sequences=True)
-        if not rules:
-            return self._fitted().predict(inputs, n_jobs=self.n_jobs)
-        return self._fitted().best_under(inputs, rules, penalties_of(rules, [], []), n_jobs=self.n_jobs)
+        if clamp is not None or (self.rules if rules is None else rules):
+            return self._under(rules).predict(inputs, clamp=clamp)
+        return self._fitted().predict(inputs, n_jobs=self.n_jobs)
 
-    def predict_segments(self, xs: Any) -> list[list[Span]]:
-        """The segments of each input as (first token, last token, label), the last token included; they tile it."""
-        return self._fitted().predict_segments(as_sequences(xs, sequences=True), n_jobs=self.n_jobs)
+    def predict_segments(self, xs: Any, *, clamp: Any = None, rules: Sequence[Rule] | None = None) -> list[list[Span]]:
+        """The segments of each input as (first token, last token, label), the last token included; they tile it.
+
+        Options as for `predict`.
+        """
+        inputs = as_sequences(xs, sequences=True)
+        if clamp is not None or (self.rules if rules is None else rules):
+            return self._fitted().scheme.spans_of(self._under(rules).predict(inputs, clamp=clamp))
+        return self._fitted().predict_segments(inputs, n_jobs=self.n_jobs)
+
+    def explain_rules(self, x: Any, *, rules: Sequence[Rule] | None = None) -> Explanation:
+        """How each rule was lowered for an input, whether the output without rules breaks it, and what it changed."""
+        return self._under(rules).explain_rules(x)
 
     def marginals(self, xs: Any) -> list[Floats]:
         """For each input an array [tokens, labels] of the probabilities of token labels, in the order of `classes_`.
@@ -153,7 +174,7 @@ class SegmentTagger(Estimator):
             learner=model.about["learner"],
             scheme="BIO" if model.scheme.bio else None,
         )
-        self.model_ = model
+        self.model_, self.penalties_ = model, []
         return self
 
     @property
@@ -165,6 +186,17 @@ class SegmentTagger(Estimator):
         if not hasattr(self, "model_"):
             raise NotFitted(f"this {type(self).__name__} has not been fitted; call fit first")
         return self.model_
+
+    def _under(self, rules: Sequence[Rule] | None) -> Constrained:
+        """The model under the tagger's rules with their learned penalties, or under others."""
+        own = rules is None
+        return Constrained(
+            self._fitted(),
+            self.rules if rules is None else rules,
+            penalties=self.penalties_ if own else None,
+            method=self.inference,
+            n_jobs=self.n_jobs,
+        )
 
     def _evidence(self, evidence: Any, y: Any, sample_weight: Any) -> list[Evidence]:
         if y is not None:

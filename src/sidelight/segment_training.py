@@ -11,7 +11,7 @@ import numpy as np
 from sidelight.arrays import Floats, Ids, Ints
 from sidelight.data.checks import trouble
 from sidelight.errors import DataError
-from sidelight.evidence import Evidence
+from sidelight.evidence import Evidence, Gold
 from sidelight.features import FeatureSet, MatrixSequence, extractor_of, features_for
 from sidelight.features.layout import Layout
 from sidelight.features.rows import offsets_of
@@ -22,7 +22,11 @@ from sidelight.learners.segments import OpenSegments, SegmentOptions, learn_semi
 from sidelight.objective.segment_likelihood import SegmentLikelihood
 from sidelight.objective.segments import SegmentBatch, SegmentTerms
 from sidelight.records import Callback
+from sidelight.rules import Domain, Rule
+from sidelight.rules.penalties import penalties_of
+from sidelight.rules.probe import read_first
 from sidelight.segment_model import SegmentModel, segment_space
+from sidelight.settings import check_rules
 from sidelight.spaces.segments import SegmentCost, Segments
 from sidelight.structures.encoding import encode, labels_in
 from sidelight.structures.segments import SegmentScheme, segment_scheme
@@ -54,6 +58,8 @@ class SegmentSettings:
     max_completions: int
     n_jobs: int | None
     seed: int
+    rules: Sequence[Rule]
+    inference: str
 
     def __post_init__(self) -> None:
         if self.learner not in LEARNERS:
@@ -62,6 +68,7 @@ class SegmentSettings:
             raise ValueError(f"loss is {self.loss!r}; give 'squared_hinge' or 'hinge'")
         if self.scheme not in (None, "BIO"):
             raise ValueError(f"scheme is {self.scheme!r}; give 'BIO' or None")
+        check_rules(self.rules, self.inference)
         for kind, price in (self.prices or {}).items():
             if kind not in DEFAULT_PRICES:
                 raise ValueError(f"prices has {kind!r}; there are {', '.join(DEFAULT_PRICES)}")
@@ -102,6 +109,8 @@ def train_segmenter(settings: SegmentSettings, evidence: Sequence[Evidence], rep
     if not names:
         raise DataError("the evidence names no label", remedy="give labels=[…], or some Gold or Candidates")
     scheme = segment_scheme(names, settings.scheme)
+    read_first(settings.rules, Domain(scheme.tokens.names), xs)
+    penalties = gold_penalties(settings.rules, evidence)
     extractor = extractor_of(features_for(xs[0]) if settings.features is None else settings.features)
     rows = extractor.grow(xs, n_jobs=settings.n_jobs)
     encoded = encode(evidence, scheme.tokens, rows.starts, sequences=True)
@@ -134,8 +143,19 @@ def train_segmenter(settings: SegmentSettings, evidence: Sequence[Evidence], rep
         weights = learn_semi_crf(likelihood, settings.options, report)
     else:
         weights = _margin(settings, batch, scheme, prices, gold, targets, rest, admitted, report)
-    about = {"learner": settings.learner, "max_length": max_length}
+    about: dict[str, Any] = {"learner": settings.learner, "max_length": max_length}
+    learned = {rule.name: price for rule, price in zip(settings.rules, penalties) if rule.learned}
+    if learned:
+        about["penalties"] = learned
     return SegmentModel(scheme, extractor, segment_extractor, layout, weights, about)
+
+
+def gold_penalties(rules: Sequence[Rule], evidence: Sequence[Evidence]) -> list[float]:
+    """What breaking each rule costs, as given or as counted on Gold; raises `DataError` where there is none."""
+    known = [piece for piece in evidence if isinstance(piece, Gold)]
+    if not known and any(rule.learned for rule in rules):
+        raise DataError("a penalty is to be learned from Gold, and there is none", remedy="give soft(…) a number")
+    return penalties_of(rules, [piece.x for piece in known], [piece.y for piece in known])
 
 
 def segment_features_for(x: Any) -> SegmentFeatures:

@@ -81,7 +81,9 @@ class Settings:
         if self.order == 2 and not isinstance(self.recipe, SECOND_ORDER):
             raise ValueError(f"the {self.recipe.name} is first order; use jlis or structural_svm")
         self._check_states()
-        self._check_rules()
+        check_rules(self.rules, self.inference)
+        if self.rules and self.states is not None:
+            raise ValueError("rules speak of labels, and states are given; leave one of them out")
         for kind, price in (self.prices or {}).items():
             if kind not in DEFAULT_PRICES:
                 raise ValueError(f"prices has {kind!r}; there are {', '.join(DEFAULT_PRICES)}")
@@ -105,14 +107,6 @@ class Settings:
         if max(given, default=1) > 1 and not _takes_states(self.recipe):
             raise ValueError(f"the {self.recipe.name} has no hidden states; use latent_svm or partial_crf")
 
-    def _check_rules(self) -> None:
-        check_method(self.inference)
-        for rule in self.rules:
-            if not isinstance(rule, Rule):
-                raise ValueError(f"rules has {rule!r}; make a rule of a function with @sidelight.rules.rule")
-        if self.rules and self.states is not None:
-            raise ValueError("rules speak of labels, and states are given; leave one of them out")
-
     @property
     def recipe(self) -> Recipe:
         """The learner with its options; raises ValueError for an unknown name."""
@@ -135,3 +129,11 @@ def _takes_states(recipe: Recipe) -> bool:
     if isinstance(recipe, Generative):
         return recipe.options.iterations > 0
     return isinstance(recipe, CandidateMargins) or (isinstance(recipe, LogLinear) and not recipe.gold_only)
+
+
+def check_rules(rules: Sequence[Any], inference: str) -> None:
+    """Raises ValueError for what is no rule, and `DataError` for a method of inference that there is not."""
+    check_method(inference)
+    for rule in rules:
+        if not isinstance(rule, Rule):
+            raise ValueError(f"rules has {rule!r}; make a rule of a function with @sidelight.rules.rule")

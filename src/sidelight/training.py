@@ -26,14 +26,13 @@ from sidelight.making.ruled import gold_outputs
 from sidelight.model import Model
 from sidelight.recipe_kinds import Generative
 from sidelight.records import Round
-from sidelight.rules import Domain, Rule, Sentence
+from sidelight.rules import Domain, Rule
 from sidelight.rules.penalties import penalties_of
+from sidelight.rules.probe import read_first
 from sidelight.settings import Settings
 from sidelight.spaces import ChainSpace, Transitions
 from sidelight.structures import LabelSet, allowed_transitions, bio_transitions, with_states
 from sidelight.structures.encoding import encode, labels_in
-
-PROBED = 10  # inputs that rules are read on before training begins
 
 
 class Training:
@@ -67,7 +66,9 @@ class Training:
             null_label=two_classes,
             order=settings.order,
         )
-        self._check_rules(evidence)
+        if settings.rules:
+            xs = [piece.x if settings.sequences else [piece.x] for piece in evidence]
+            read_first(settings.rules, Domain(self.labels.names), xs)
         self.allowed = self._allowed()
         self._check_allowed(evidence)
         weights = None if before is None else _grown(before, self.layout)
@@ -162,16 +163,6 @@ class Training:
         if self.settings.allowed is not None:
             return allowed_transitions(self.labels, self.settings.allowed)
         return bio_transitions(self.labels) if self.settings.scheme == "BIO" else None
-
-    def _check_rules(self, evidence: Sequence[Evidence]) -> None:
-        """Read rules on the first inputs: a label that does not exist, or a mistake in a rule, shows at once."""
-        if not self.settings.rules:
-            return
-        domain = Domain(self.labels.names)
-        for rule in self.settings.rules:
-            rule.check(domain.labels)
-            for i, piece in enumerate(evidence[:PROBED]):
-                rule.on_labels(Sentence(piece.x if self.settings.sequences else [piece.x]), domain, example=i)
 
     def _check_allowed(self, evidence: Sequence[Evidence]) -> None:
         """Gold must obey the transitions that are allowed."""

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from drawing import law
 from drawing_chains import chains
+from drawing_segments import segmentations
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -21,7 +22,7 @@ from sidelight.inference.frontier import beam_over, best_under, search
 from sidelight.inference.guide import tight_guide
 from sidelight.inference.lattices import lattice
 from sidelight.inference.prefix_beam import prefix_beam
-from sidelight.inference.problem import ChainProblem, enumerated
+from sidelight.inference.problem import ChainProblem, Problem, enumerated
 
 EXACT = {
     "auto": solve,
@@ -33,13 +34,19 @@ EXACT = {
 }
 
 
+Problems = st.SearchStrategy[Problem]
+STRUCTURES = pytest.mark.parametrize("problems", [chains(), segmentations()], ids=["chains", "segments"])
+
+
 def close(a: float, b: float) -> bool:
     return a == b or abs(a - b) <= 1e-9 * (1 + abs(b))
 
 
+@STRUCTURES
 @law(200)
-@given(chains())
-def test_exact_methods_find_what_enumeration_finds(problem: ChainProblem):
+@given(st.data())
+def test_exact_methods_find_what_enumeration_finds(problems: Problems, data: st.DataObject):
+    problem = data.draw(problems)
     _, best = enumerated(problem)
     for name, method in EXACT.items():
         if best == -math.inf:
@@ -53,9 +60,13 @@ def test_exact_methods_find_what_enumeration_finds(problem: ChainProblem):
         assert found.bound >= found.value
 
 
+@STRUCTURES
 @law(120)
-@given(chains(), st.integers(1, 2), st.integers(0, 20))
-def test_narrow_passes_and_tight_completions_lose_nothing(problem: ChainProblem, width: int, steps: int):
+@given(st.data(), st.integers(1, 2), st.integers(0, 20))
+def test_narrow_passes_and_tight_completions_lose_nothing(
+    problems: Problems, data: st.DataObject, width: int, steps: int
+):
+    problem = data.draw(problems)
     _, best = enumerated(problem)
     chain = lattice(problem)
     taken = chain.take(chain.counters)
@@ -69,9 +80,11 @@ def test_narrow_passes_and_tight_completions_lose_nothing(problem: ChainProblem,
         assert close(search(chain, taken, guide=guide).value, best)
 
 
+@STRUCTURES
 @law(120)
-@given(chains(), st.integers(1, 4), st.booleans())
-def test_a_beam_never_claims_too_much(problem: ChainProblem, width: int, look_ahead: bool):
+@given(st.data(), st.integers(1, 4), st.booleans())
+def test_a_beam_never_claims_too_much(problems: Problems, data: st.DataObject, width: int, look_ahead: bool):
+    problem = data.draw(problems)
     _, best = enumerated(problem)
     try:
         found = beam(problem, width=width, look_ahead=look_ahead)
@@ -85,23 +98,35 @@ def test_a_beam_never_claims_too_much(problem: ChainProblem, width: int, look_ah
         assert close(found.value, best)
 
 
+@STRUCTURES
 @law(100)
-@given(chains(), st.integers(1, 6), st.booleans())
-def test_a_beam_over_prefixes_is_the_same_beam(problem: ChainProblem, width: int, look_ahead: bool):
+@given(st.data(), st.integers(1, 6), st.booleans())
+def test_a_beam_over_prefixes_reads_the_same_clauses(
+    problems: Problems, data: st.DataObject, width: int, look_ahead: bool
+):
+    problem = data.draw(problems)
+    _, best = enumerated(problem)
     chain = lattice(problem)
-    listed = beam_over(chain, chain.take(chain.counters), width=width, look_ahead=look_ahead)
     read = prefix_beam(chain, width=width, look_ahead=look_ahead)
-    if listed.lost == -math.inf:
-        assert close(read.value, listed.value) and read.lost == -math.inf
+    if isinstance(problem, ChainProblem):  # then it is the same beam; prefixes of segmentations may end inside one
+        listed = beam_over(chain, chain.take(chain.counters), width=width, look_ahead=look_ahead)
+        if listed.lost == -math.inf:
+            assert close(read.value, listed.value) and read.lost == -math.inf
+    if read.lost == -math.inf:
+        assert close(read.value, best)
+    if look_ahead:
+        assert max(read.value, read.lost) >= best - 1e-9
     if read.labels is not None:
         assert close(problem.value(read.labels.tolist()), read.value)
     everything = prefix_beam(chain, width=10_000)
-    assert close(everything.value, enumerated(problem)[1])
+    assert close(everything.value, best)
 
 
+@STRUCTURES
 @law(120)
-@given(chains(), st.integers(1, 30))
-def test_a_star_out_of_nodes_says_so(problem: ChainProblem, nodes: int):
+@given(st.data(), st.integers(1, 30))
+def test_a_star_out_of_nodes_says_so(problems: Problems, data: st.DataObject, nodes: int):
+    problem = data.draw(problems)
     _, best = enumerated(problem)
     if best == -math.inf:
         return
@@ -113,10 +138,11 @@ def test_a_star_out_of_nodes_says_so(problem: ChainProblem, nodes: int):
         assert not found.exact or close(found.value, best)
 
 
+@STRUCTURES
 @law(50)
-@given(chains(most_rules=2))
-def test_a_hard_rule_costs_no_less_than_a_soft_one(problem: ChainProblem):
-    free = ChainProblem(problem.tokens, problem.transition, problem.start, problem.end, (), problem.triple)
+@given(st.data())
+def test_a_hard_rule_costs_no_less_than_a_soft_one(problems: Problems, data: st.DataObject):
+    problem = data.draw(problems)
     values = []
     for scale in (0.0, 0.5, 1.0, 3.0):
         clauses = tuple(
@@ -124,9 +150,8 @@ def test_a_hard_rule_costs_no_less_than_a_soft_one(problem: ChainProblem):
             for clause in problem.clauses
             if not clause.hard and scale
         )
-        again = ChainProblem(free.tokens, free.transition, free.start, free.end, clauses, free.triple)
         try:
-            values.append(solve(again).value)
+            values.append(solve(problem.with_clauses(clauses)).value)
         except Infeasible:
             return
     assert all(later <= earlier + 1e-9 for earlier, later in pairwise(values))

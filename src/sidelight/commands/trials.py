@@ -73,6 +73,8 @@ def _segmenter(parameters: Mapping[str, Any], recipe: SemiMarkov) -> SegmentTagg
         "n_jobs",
         "seed",
         "callbacks",
+        "rules",
+        "inference",
     )
     return SegmentTagger(
         learner=recipe.name, max_length=recipe.max_length, **{name: parameters[name] for name in shared}

@@ -13,6 +13,8 @@ from sidelight.arrays import Floats, Ids, Ints
 from sidelight.inference.frontier_kernels import FOUND, NONE, TOO_MANY, follow, place_of, unpack
 from sidelight.kernels import kernel
 
+KNOWN, PUT, NO_ROOM = 0, 1, 2
+
 
 @kernel
 def _before(a: int, b: int, reach: Floats, keys: Ints) -> bool:
@@ -33,7 +35,8 @@ def _push(heap: Ints, count: int, node: int, reach: Floats, keys: Ints) -> None:
 
 
 @kernel
-def _pop(heap: Ints, count: int, reach: Floats, keys: Ints) -> int:
+def pop(heap: Ints, count: int, reach: Floats, keys: Ints) -> int:
+    """The node that comes next; the heap has one less."""
     top = heap[0]
     heap[0] = heap[count - 1]
     i = 0
@@ -48,6 +51,56 @@ def _pop(heap: Ints, count: int, reach: Floats, keys: Ints) -> int:
         heap[i], heap[child] = heap[child], heap[i]
         i = child
     return int(top)
+
+
+@kernel
+def empty_table(most_nodes: int) -> Ids:
+    """Room for the places of so many nodes."""
+    capacity = 1024
+    while capacity < 2 * most_nodes:
+        capacity *= 2
+    return np.full(capacity, -1, np.int32)
+
+
+@kernel
+def offer(
+    key: int,
+    value: float,
+    total: float,
+    origin: int,
+    keys: Ints,
+    values: Floats,
+    reach: Floats,
+    back: Ints,
+    table: Ids,
+    heap: Ints,
+    count: int,
+    waiting: int,
+) -> int:
+    """Put a node on the heap unless a way to it that is as good is known: PUT, KNOWN or NO_ROOM.
+
+    A better way to an older node gets a new number, and the old one comes out of the heap in vain.
+    """
+    place = place_of(key, keys, table, 0)
+    if table[place] >= 0 and value <= values[table[place]]:
+        return KNOWN
+    if count == keys.shape[0]:
+        return NO_ROOM
+    keys[count] = key
+    values[count] = value
+    reach[count] = total
+    back[count] = origin
+    table[place] = count
+    _push(heap, waiting, count, reach, keys)
+    return PUT
+
+
+@kernel
+def highest(total: float, heap: Ints, waiting: int, reach: Floats) -> float:
+    """No output is worth more than this, where the search ends here."""
+    for i in range(waiting):
+        total = max(total, reach[heap[i]])
+    return total
 
 
 @kernel
@@ -76,10 +129,7 @@ def a_star(
     reach = np.empty(most_nodes)
     back = np.empty(most_nodes, np.int64)
     heap = np.empty(most_nodes, np.int64)
-    capacity = 1024
-    while capacity < 2 * most_nodes:
-        capacity *= 2
-    table = np.full(capacity, -1, np.int32)
+    table = empty_table(most_nodes)
     digits = np.zeros(sizes.shape[0], np.int64)
     count = 0
     waiting = 0
@@ -90,7 +140,7 @@ def a_star(
         if node >= 0 or t >= 0:
             if waiting == 0:
                 return NONE, -np.inf, -np.inf, count
-            node = _pop(heap, waiting, reach, keys)
+            node = pop(heap, waiting, reach, keys)
             waiting -= 1
             key = keys[node]
             label = key % size
@@ -122,25 +172,11 @@ def a_star(
             if total == -np.inf:
                 continue
             key = ((t * most_codes + new) * pairs + own) * size + after
-            place = place_of(key, keys, table, 0)
-            if table[place] >= 0:
-                old = table[place]
-                if worth <= values[old]:
-                    continue
-                # a better way to an older node: it gets a new number, and the old one comes out of the heap in vain
-            if count == most_nodes:
-                top = total
-                for i in range(waiting):
-                    top = max(top, reach[heap[i]])
-                return TOO_MANY, -np.inf, top, count
-            keys[count] = key
-            values[count] = worth
-            reach[count] = total
-            back[count] = node
-            table[place] = count
-            _push(heap, waiting, count, reach, keys)
-            waiting += 1
-            count += 1
+            put = offer(key, worth, total, node, keys, values, reach, back, table, heap, count, waiting)
+            if put == NO_ROOM:
+                return TOO_MANY, -np.inf, highest(total, heap, waiting, reach), count
+            count += put
+            waiting += put
     found = value
     while node >= 0:
         labels[t] = keys[node] % size

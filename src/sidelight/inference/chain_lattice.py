@@ -12,8 +12,20 @@ from sidelight.inference.frontier_kernels import frontier
 from sidelight.inference.lattice import Guide, Lattice, Node, Searched, Taken
 from sidelight.inference.lattice_kernels import best_path, completions, path_value
 from sidelight.inference.problem import ChainProblem
+from sidelight.inference.segment_lattice_kernels import Parts
 from sidelight.inference.tighten_kernels import tighten
 from sidelight.rules.counters import Piece
+
+_NO_IDS = np.zeros(0, dtype=np.int32)
+NO_PARTS = Parts(  # a chain has no segments
+    np.zeros((0, 0, 0)),
+    np.zeros((0, 0, 0)),
+    np.zeros((0, 0), dtype=np.int32),
+    _NO_IDS,
+    _NO_IDS,
+    _NO_IDS,
+    np.zeros(0, dtype=np.int64),
+)
 
 
 class ChainLattice(Lattice):
@@ -128,6 +140,7 @@ class ChainLattice(Lattice):
             self.tokens,
             self.edges,
             self.triple,
+            NO_PARTS,
             taken.places,
             taken.ids,
             taken.members,

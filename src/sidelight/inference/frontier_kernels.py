@@ -48,14 +48,16 @@ def follow(
 
 
 @kernel
-def _longer_ints(old: Ints) -> Ints:
+def longer_ints(old: Ints) -> Ints:
+    """The same with twice the room."""
     new = np.empty(2 * old.shape[0], np.int64)
     new[: old.shape[0]] = old
     return new
 
 
 @kernel
-def _longer_floats(old: Floats) -> Floats:
+def longer_floats(old: Floats) -> Floats:
+    """The same with twice the room."""
     new = np.empty(2 * old.shape[0])
     new[: old.shape[0]] = old
     return new
@@ -72,11 +74,25 @@ def place_of(key: int, keys: Ints, table: Ids, base: int) -> int:
 
 
 @kernel
-def _rehash(keys: Ints, base: int, count: int, capacity: int) -> Ids:
+def rehash(keys: Ints, base: int, count: int, capacity: int) -> Ids:
+    """A table of nodes with more room."""
     table = np.full(capacity, -1, np.int32)
     for i in range(count):
         table[place_of(keys[base + i], keys, table, base)] = i
     return table
+
+
+@kernel
+def keep_best(width: int, base: int, count: int, keys: Ints, values: Floats, reach: Floats, back: Ints) -> float:
+    """Keep the best nodes of a layer in their order; the best that was given up."""
+    order = np.argsort(-reach[base : base + count], kind="mergesort")
+    kept = np.sort(order[:width])
+    lost = reach[base + order[width]]
+    for k in range(width):
+        keys[base + k] = keys[base + kept[k]]
+        values[base + k] = values[base + kept[k]]
+        back[base + k] = back[base + kept[k]]
+    return float(lost)
 
 
 @kernel
@@ -162,8 +178,8 @@ def frontier(
                 if j >= most_nodes:
                     return TOO_MANY, -np.inf, lost, made
                 if j == keys.shape[0]:
-                    keys, back = _longer_ints(keys), _longer_ints(back)
-                    values, reach = _longer_floats(values), _longer_floats(reach)
+                    keys, back = longer_ints(keys), longer_ints(back)
+                    values, reach = longer_floats(values), longer_floats(reach)
                 keys[j] = key
                 values[j] = worth
                 reach[j] = ahead
@@ -171,18 +187,12 @@ def frontier(
                 table[place] = count
                 count += 1
                 if 2 * count > table.shape[0]:
-                    table = _rehash(keys, base, count, 4 * table.shape[0])
+                    table = rehash(keys, base, count, 4 * table.shape[0])
         made += count
         for c in range(known.shape[0]):
             known[c] = -1
         if count > width:
-            order = np.argsort(-reach[base : base + count], kind="mergesort")
-            lost = max(lost, reach[base + order[width]])
-            kept = np.sort(order[:width])
-            for k in range(width):
-                keys[base + k] = keys[base + kept[k]]
-                values[base + k] = values[base + kept[k]]
-                back[base + k] = back[base + kept[k]]
+            lost = max(lost, keep_best(width, base, count, keys, values, reach, back))
             count = width
         if count == 0:
             return NONE, -np.inf, lost, made

@@ -7,6 +7,8 @@ from collections.abc import Sequence
 from sidelight.inference.chain_lattice import ChainLattice
 from sidelight.inference.lattice import Lattice
 from sidelight.inference.problem import ChainProblem, Problem
+from sidelight.inference.segment_lattice import SegmentLattice
+from sidelight.inference.segment_problem import SegmentProblem
 from sidelight.rules.counters import Piece, lowered
 from sidelight.rules.expr import pieces
 
@@ -37,5 +39,7 @@ def lattice_with(
     match problem:
         case ChainProblem():
             return ChainLattice(problem, pieces, rules, prices, names=names, fold=fold)
+        case SegmentProblem():
+            return SegmentLattice(problem, pieces, rules, prices, names=names, fold=fold)
         case _:
             raise TypeError(f"there is no lattice of a {type(problem).__name__}")

@@ -1,10 +1,11 @@
-"""Completions that know what counters want, by Lagrangian relaxation: chain and counters agree on classes of labels.
+"""Completions that know what counters want, by Lagrangian relaxation: both sides agree on classes of labels.
 
     max_y A(y) + Σ_m B_m(y)  ≤  max_y [A(y) − Σ_m λ_m(y)] + Σ_m max_path [B_m + λ_m]      for every λ_m(t, class)
 
 Both sides are dynamic programs from the back, so the bound also holds for what is left after any prefix: the completion
-of the chain at scores less λ, plus for each counter the best that its state can still bring at rewards λ (Komodakis,
-Paragios and Tziritas 2007 for the relaxation; here it guides a search that is exact). Subgradient steps after Polyak.
+of the structure (a chain, or segments) at scores less λ, plus for each counter the best that its state can still bring
+at rewards λ (Komodakis, Paragios and Tziritas 2007 for the relaxation; here it guides a search that is exact).
+Subgradient steps after Polyak.
 A counter of a sum has one multiplier, for its total; any other has one per token and class.
 """
 
@@ -14,7 +15,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sidelight.arrays import Floats, Ids, Ints
+from sidelight.inference import segment_lattice_kernels as segments
 from sidelight.inference.lattice_kernels import best_path, completions
+from sidelight.inference.segment_lattice_kernels import Parts
 from sidelight.kernels import kernel
 
 PATIENCE = 4  # steps without a better bound before steps get shorter
@@ -40,6 +43,18 @@ def _shift(tokens: Floats, edges: Floats, rewards: Floats, places: Ids, ids: Ids
             for i in range(size):
                 for j in range(size):
                     out[t, i, j] = edges[t, i, j] - shifts[pairing[i, j]]
+
+
+@kernel
+def _solved(tokens: Floats, edges: Floats, triple: Floats, parts: Parts, labels: Ids) -> tuple[Floats, float]:
+    """Completions and the value of the best output of a chain, or of segmentations where there are parts of these."""
+    if parts.totals.shape[0] == 0:
+        ahead = completions(tokens, edges, triple)
+        return ahead, best_path(tokens, edges, triple, ahead, labels)
+    totals, links = segments.folded(parts, tokens, edges)
+    moved = Parts(totals, links, parts.ends, parts.reads, parts.first, parts.inside, parts.longest)
+    ahead = segments.completions(moved)
+    return ahead, segments.best_path(moved, ahead, labels)
 
 
 @kernel
@@ -88,6 +103,7 @@ def tighten(
     tokens: Floats,
     edges: Floats,
     triple: Floats,
+    parts: Parts,  # of segmentations: then tokens and edges are what is added to them
     places: Ids,
     ids: Ids,
     members: Ids,
@@ -100,7 +116,7 @@ def tighten(
     prices: Floats,
     floor: float,
     steps: int,
-    future: Floats,  # out [T, P, L]
+    future: Floats,  # out, as completions
     bonus: Floats,  # out [M, T, N]
 ) -> float:
     """The least bound found in some steps, and the completions and prospects that give it."""
@@ -120,8 +136,7 @@ def tighten(
     for _ in range(steps):
         first[0] = tokens[0]
         _shift(first, edges, rewards, places, ids, members, moved)
-        ahead = completions(first, moved, triple)
-        bound = best_path(first, moved, triple, ahead, labels)
+        ahead, bound = _solved(first, moved, triple, parts, labels)
         for m in range(machines):
             bound += _prospects(following[m], degrees[m], sizes[m], widths[m], prices[m], rewards[m], prospects[m])
         if bound < best:

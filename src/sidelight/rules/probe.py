@@ -1,7 +1,11 @@
-"""Rules that look at nothing of the input but its length say the same of all inputs of that length."""
+"""Rules before they are used: read on the first inputs, and told apart by whether they look at these.
+
+Rules that look at nothing of the input but its length say the same of all inputs of that length.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, NoReturn
 
 from sidelight.rules.expr import Expr, as_expr
@@ -55,3 +59,17 @@ def said_of_length(rule: Rule, length: int, domain: Domain) -> Expr | None:
         return None
     except Exception:  # it will fail on the input itself too, with its name and place
         return None
+
+
+PROBED = 10  # inputs that rules are read on before training begins
+
+
+def read_first(rules: Sequence[Rule], domain: Domain, xs: Sequence[Any]) -> None:
+    """Read rules on the first inputs: a label that does not exist, or a mistake in a rule, shows at once.
+
+    Raises `DataError` where one does.
+    """
+    for rule in rules:
+        rule.check(domain.labels)
+        for i, x in enumerate(xs[:PROBED]):
+            rule.on_labels(Sentence(x), domain, example=i)

@@ -177,7 +177,7 @@ class SegmentSpace:
             np.zeros(size),
             np.zeros(size),
         )
-        edges = self._masked(zeros)
+        edges = self.masked(zeros)
 
         def run(lo: int, hi: int, totals: Floats) -> None:
             segment_kernels.best(self.starts, lo, hi, totals, *edges, *self._shape, *found, values)
@@ -200,7 +200,7 @@ class SegmentSpace:
         values = np.empty(len(self.starts) - 1)
         targets = np.empty(0 if cost is None else len(values))
         given = scores.transition, scores.start, scores.end
-        edges = self._masked(scores)
+        edges = self.masked(scores)
 
         def run(shard: tuple[int, int]) -> None:
             lo, hi = shard
@@ -223,7 +223,7 @@ class SegmentSpace:
         labels = np.empty((k, int(self.starts[-1])), dtype=np.int32)
         begins = np.empty(labels.shape, dtype=np.uint8)
         values = np.empty((len(self.starts) - 1, k))
-        edges = self._masked(scores)
+        edges = self.masked(scores)
 
         def run(lo: int, hi: int, totals: Floats) -> None:
             segment_k_best.k_best(self.starts, lo, hi, totals, *edges, *self._shape, labels, begins, values)
@@ -238,7 +238,7 @@ class SegmentSpace:
         Raises `Infeasible` where there are none.
         """
         values = np.empty(len(self.starts) - 1)
-        edges = self._masked(scores)
+        edges = self.masked(scores)
 
         def run(lo: int, hi: int, totals: Floats) -> None:
             segment_sums.log_sums(self.starts, lo, hi, totals, *edges, *self._shape, values)
@@ -254,7 +254,7 @@ class SegmentSpace:
         """
         found = self._blank()
         values = np.empty(len(self.starts) - 1)
-        edges = self._masked(scores)
+        edges = self.masked(scores)
         seeds = rng.integers(0, 2**64, size=len(values), dtype=np.uint64)
 
         def run(lo: int, hi: int, totals: Floats) -> None:
@@ -298,7 +298,7 @@ class SegmentSpace:
         values = np.empty(len(self.starts) - 1)
         tokens, firsts = np.zeros((last - first, size)), np.zeros((last - first, size))
         edges = np.zeros((size, size)), np.zeros(size), np.zeros(size)
-        masked = self._masked(scores)
+        masked = self.masked(scores)
         shape = self._shape
         segment_sums.beliefs(self.starts, lo, hi, totals, *masked, *shape, scales, values, tokens, firsts, *edges)
         self._check(values[lo:hi], lo)
@@ -317,6 +317,11 @@ class SegmentSpace:
 
         threads(run, self.shards(), n_jobs=n_jobs)
         return values
+
+    def totals(self, scores: SegmentScores, i: int) -> Floats:
+        """What each segment of sequence i adds to the score, -inf where it may not be. # [t, M, L] as `lasts`"""
+        first, last = int(self.starts[i]), int(self.starts[i + 1])
+        return self._totals(i, i + 1, scores.block(first, last), scores.segments(first, last))
 
     @property
     def _shape(self) -> tuple[Ints, bool]:
@@ -355,7 +360,8 @@ class SegmentSpace:
 
         threads(one, self.shards(), n_jobs=n_jobs)
 
-    def _masked(self, scores: SegmentScores) -> tuple[Floats, Floats, Floats]:
+    def masked(self, scores: SegmentScores) -> tuple[Floats, Floats, Floats]:
+        """Scores of transitions, starts and ends, -inf where they are not allowed. # [L, L], [L], [L]"""
         if self.allowed is None:
             return scores.transition, scores.start, scores.end
         return (

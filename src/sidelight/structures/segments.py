@@ -124,6 +124,12 @@ class SegmentScheme:
             out.append([(i, j - 1, names[found.labels[a + i]]) for i, j in pairwise(firsts)])
         return out
 
+    def spans_of(self, outputs: Sequence[Sequence[Any]]) -> list[list[Span]]:
+        """The segments of token labels that are given by name."""
+        starts = np.append(0, np.cumsum([len(y) for y in outputs])).astype(np.int64)
+        labels = self.tokens.encode([label for y in outputs for label in y])
+        return self.spans(starts, self.encode(starts, labels, max_length=max(map(len, outputs), default=1)))
+
     def _begins(self, starts: Ints, labels: Ids) -> Any:
         """Where segments begin, before long runs are cut; a BIO label that goes on with nothing does not count."""
         if self.bio:

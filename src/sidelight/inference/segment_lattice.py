@@ -1,0 +1,187 @@
+"""The lattice of a problem over segmentations."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from sidelight.arrays import Floats, Ids
+from sidelight.inference import segment_lattice_kernels as kernels
+from sidelight.inference.lattice import Guide, Lattice, Node, Searched, Taken
+from sidelight.inference.segment_a_star_kernels import segment_a_star
+from sidelight.inference.segment_frontier_kernels import segment_frontier
+from sidelight.inference.segment_lattice_kernels import Parts
+from sidelight.inference.segment_problem import SegmentProblem, TokenReading
+from sidelight.inference.tighten_kernels import tighten
+from sidelight.rules.counters import Piece
+
+NO_TRIPLE = np.zeros((1, 1, 1))
+
+
+class SegmentLattice(Lattice):
+    """Segments and the links between them, with what local clauses say of token labels added to both.
+
+    `tokens` [T, K] and `edges` [T, K, K] are what local clauses say alone.
+    """
+
+    __slots__ = ("parts", "reading")
+
+    def __init__(
+        self,
+        problem: SegmentProblem,
+        pieces: Sequence[Piece],
+        rules: Sequence[int],
+        prices: Sequence[float],
+        *,
+        names: Sequence[str] = (),
+        fold: bool = True,
+    ) -> None:
+        length, size = problem.length, problem.n_labels
+        nothing = np.zeros((length, size)), np.zeros((length, size, size))
+        super().__init__(*nothing, pieces, rules, prices, names=names, fold=fold)
+        self.reading = problem.reading
+        plain = _parts(problem)
+        totals, links = kernels.folded(plain, self.tokens, self.edges)
+        self.parts = plain._replace(totals=totals, links=links)
+        self.future = kernels.completions(self.parts)  # [T, 1, E + L]
+
+    @property
+    def places(self) -> int:
+        return len(self.parts.reads) + len(self.parts.first)
+
+    def best(self) -> tuple[Ids, float]:
+        labels = np.empty(self.length, dtype=np.int32)
+        return labels, kernels.best_path(self.parts, self.future, labels)
+
+    def best_with(self, tokens: Floats, edges: Floats | None = None, *, scored: bool = True) -> tuple[Ids, float]:
+        parts = self.parts
+        if not scored:
+            possible = (np.where(scores > -np.inf, 0.0, -np.inf) for scores in (parts.totals, parts.links))
+            parts = parts._replace(**dict(zip(("totals", "links"), possible)))
+        totals, links = kernels.folded(parts, tokens, np.zeros_like(self.edges) if edges is None else edges)
+        parts = parts._replace(totals=totals, links=links)
+        labels = np.empty(self.length, dtype=np.int32)
+        return labels, kernels.best_path(parts, kernels.completions(parts), labels)
+
+    def path_value(self, labels: Ids) -> float:
+        return kernels.path_value(self.parts, self.reading.segment_of, labels)
+
+    def frontier(self, taken: Taken, guide: Guide, *, floor: float, width: int, most_nodes: int) -> Searched:
+        labels = np.empty(self.length, dtype=np.int32)
+        came, value, lost, nodes = segment_frontier(
+            self.parts,
+            guide.future,
+            guide.bonus,
+            taken.places,
+            taken.ids,
+            taken.members,
+            taken.following,
+            taken.degrees,
+            taken.sizes,
+            taken.prices,
+            floor,
+            width,
+            most_nodes,
+            labels,
+        )
+        return Searched(came, value, lost, nodes, labels)
+
+    def a_star(self, taken: Taken, guide: Guide, *, most_nodes: int) -> Searched:
+        labels = np.empty(self.length, dtype=np.int32)
+        came, value, bound, nodes = segment_a_star(
+            self.parts,
+            guide.future,
+            guide.bonus,
+            taken.places,
+            taken.ids,
+            taken.members,
+            taken.following,
+            taken.degrees,
+            taken.sizes,
+            taken.prices,
+            taken.most_codes,
+            most_nodes,
+            labels,
+        )
+        return Searched(came, value, bound, nodes, labels)
+
+    def moves(self, t: int, node: Node, *, look_ahead: bool = True) -> list[tuple[Node, float, float]]:
+        parts, kinds, last = self.parts, len(self.parts.reads), t == self.length - 1
+        found: list[tuple[Node, float, float]] = []
+        end, gain = 0, 0.0
+        if node:  # a segment, and how many tokens it has
+            label, d, _ = node
+            gain, end = float(parts.totals[t - 1, d - 1, label]), int(parts.ends[label, d - 1])
+            if d < parts.longest[label]:
+                worth, ahead = self._rest(t, d + 1, label)
+                found.append(((label, d + 1, int(parts.inside[label])), worth if last else 0.0, ahead))
+        for label, link in enumerate(parts.links[t, end].tolist()):
+            own = float(parts.totals[t, 0, label]) if last else 0.0
+            ahead = 0.0 if last else float(self.future[t, 0, kinds + label])
+            found.append(((label, 1, int(parts.first[label])), gain + link + own, ahead))
+        return found if look_ahead else [(place, worth, 0.0) for place, worth, _ in found]
+
+    def _rest(self, t: int, d: int, label: int) -> tuple[float, float]:
+        """What a segment scores that ends at token t as its d-th, and the best that it can come to from there."""
+        parts = self.parts
+        worth = float(parts.totals[t, d - 1, label])
+        if t == self.length - 1:
+            return worth, 0.0
+        lengths = np.arange(d - 1, min(int(parts.longest[label]), d + self.length - 1 - t))
+        tokens = t + lengths - (d - 1)
+        return worth, float(
+            (parts.totals[tokens, lengths, label] + self.future[tokens, 0, parts.ends[label, lengths]]).max()
+        )
+
+    def tighten(self, taken: Taken, *, floor: float, steps: int) -> Guide:
+        machines, length, states, _ = taken.following.shape
+        future, bonus = np.array(self.future), np.zeros((machines, length, states))
+        bound = tighten(
+            np.zeros_like(self.tokens),
+            np.zeros_like(self.edges),
+            NO_TRIPLE,
+            self.parts,
+            taken.places,
+            taken.ids,
+            taken.members,
+            taken.following,
+            taken.degrees,
+            taken.sizes,
+            taken.widths,
+            taken.gains,
+            taken.sums,
+            taken.prices,
+            floor,
+            steps,
+            future,
+            bonus,
+        )
+        return Guide(future, bonus, bound)
+
+
+def _parts(problem: SegmentProblem) -> Parts:
+    """The scores of segments and links, before local clauses; the score of the end is that of the last segment."""
+    reading, (length, most, size) = problem.reading, problem.totals.shape
+    totals = np.array(problem.totals, dtype=np.float64, order="C")
+    totals[-1] += problem.end
+    ends, reads = _ends(reading, most)
+    links = np.repeat(np.asarray(problem.transition, dtype=np.float64), 2, axis=0)  # [E, L]
+    runs = np.flatnonzero(reading.first == reading.inside)
+    links[2 * runs, runs] = -np.inf  # it is not as long as can be
+    every = np.empty((length, 2 * size, size))
+    every[:] = links
+    every[0] = problem.start
+    return Parts(totals, every, ends, reads, reading.first, reading.inside, reading.longest)
+
+
+def _ends(reading: TokenReading, most: int) -> tuple[Ids, Ids]:
+    """The end that a segment makes, by label and length − 1 [L, M], and what its last token reads as [E].
+
+    End 2 l + 1 of a run: as long as can be. Else: more than one token.
+    """
+    lengths = np.arange(1, most + 1)
+    runs = reading.first == reading.inside
+    flags = np.where(runs[:, None], lengths == reading.longest[:, None], lengths > 1)
+    ends = 2 * np.arange(len(runs))[:, None] + flags
+    return ends.astype(np.int32), np.stack([reading.first, reading.inside], axis=1).ravel().astype(np.int32)
