@@ -6,15 +6,17 @@ import math
 
 import pytest
 from drawing import law
+from drawing_segments import segmentations
 from hypothesis import given
+from hypothesis import strategies as st
 
 from chain_problems import chain_problems
 from sidelight.errors import Infeasible, Intractable
 from sidelight.inference.lagrangian import solve_lagrangian
-from sidelight.inference.problem import ChainProblem, Solution, enumerated
+from sidelight.inference.problem import Problem, Solution, enumerated
 
 
-def check(problem: ChainProblem, steps: int) -> Solution | None:
+def check(problem: Problem, steps: int) -> Solution | None:
     _, best = enumerated(problem)
     try:
         found = solve_lagrangian(problem, most_steps=steps)
@@ -32,13 +34,17 @@ def check(problem: ChainProblem, steps: int) -> Solution | None:
     return found
 
 
-@pytest.mark.parametrize("second_order", [False, True])
-def test_bounds(second_order: bool) -> None:
+@pytest.mark.parametrize(
+    "problems",
+    [chain_problems(depth=3), chain_problems(second_order=True, depth=3), segmentations(depth=3)],
+    ids=["first order", "second order", "segments"],
+)
+def test_bounds(problems: st.SearchStrategy[Problem]) -> None:
     met: list[bool] = []
 
     @law(150)
-    @given(chain_problems(second_order=second_order, depth=3))
-    def run(problem: ChainProblem) -> None:
+    @given(problems)
+    def run(problem: Problem) -> None:
         found = check(problem, 100)
         if found is not None:
             met.append(found.exact)
@@ -49,5 +55,5 @@ def test_bounds(second_order: bool) -> None:
 
 @law(100)
 @given(chain_problems(longest=5, most_labels=2, most_rules=2))
-def test_few_steps_are_honest(problem: ChainProblem) -> None:
+def test_few_steps_are_honest(problem: Problem) -> None:
     check(problem, 3)

@@ -3,21 +3,22 @@
 from __future__ import annotations
 
 import math
-from dataclasses import replace
 
 import pytest
 from drawing import law
+from drawing_segments import segmentations
 from hypothesis import given
+from hypothesis import strategies as st
 
 from chain_problems import chain_problems
 from sidelight.errors import Infeasible, Intractable
 from sidelight.inference.conflict import conflicting_rules
-from sidelight.inference.problem import ChainProblem, Clause, enumerated
+from sidelight.inference.problem import Clause, Problem, enumerated
 from sidelight.inference.program import feasible, solve_program
 from sidelight.inference.relaxation import solve_relaxation
 
 
-def agrees(problem: ChainProblem, lazy: bool) -> None:
+def agrees(problem: Problem, lazy: bool) -> None:
     _, best = enumerated(problem)
     if best == -math.inf:
         with pytest.raises(Infeasible):
@@ -32,25 +33,31 @@ def agrees(problem: ChainProblem, lazy: bool) -> None:
 
 @law(120)
 @given(chain_problems())
-def test_lazy_program(problem: ChainProblem) -> None:
+def test_lazy_program(problem: Problem) -> None:
     agrees(problem, True)
 
 
 @law(60)
 @given(chain_problems())
-def test_whole_program(problem: ChainProblem) -> None:
+def test_whole_program(problem: Problem) -> None:
     agrees(problem, False)
 
 
 @law(60)
 @given(chain_problems(second_order=True))
-def test_second_order_program(problem: ChainProblem) -> None:
+def test_second_order_program(problem: Problem) -> None:
     agrees(problem, True)
 
 
+@law(60)
+@given(segmentations(), st.booleans())
+def test_program_of_segmentations(problem: Problem, lazy: bool) -> None:
+    agrees(problem, lazy)
+
+
 @law(100)
-@given(chain_problems())
-def test_relaxation(problem: ChainProblem) -> None:
+@given(st.one_of(chain_problems(), segmentations()))
+def test_relaxation(problem: Problem) -> None:
     _, best = enumerated(problem)
     try:
         found = solve_relaxation(problem)
@@ -67,10 +74,15 @@ def test_relaxation(problem: ChainProblem) -> None:
 
 
 @law(150)
-@given(chain_problems(most_rules=5, depth=1, penalties=(math.inf,)))
-def test_conflicts_are_minimal(problem: ChainProblem) -> None:
+@given(
+    st.one_of(
+        chain_problems(most_rules=5, depth=1, penalties=(math.inf,)),
+        segmentations(most_rules=5, depth=1, most_outputs=81, penalties=(math.inf,)),
+    )
+)
+def test_conflicts_are_minimal(problem: Problem) -> None:
     def possible(clauses: tuple[Clause, ...]) -> bool:
-        return enumerated(replace(problem, clauses=clauses))[1] > -math.inf
+        return enumerated(problem.with_clauses(clauses))[1] > -math.inf
 
     assert feasible(problem, problem.clauses) == possible(problem.clauses)
     if possible(problem.clauses):

@@ -5,10 +5,11 @@ Columns: z[t, l] of tokens, e[t, i, j] of neighbouring pairs, f[t, i, j, k] of t
     Σ_l z[0, l] = 1     Σ_j e[t, i, j] = z[t−1, i]     Σ_i e[t, i, j] = z[t, j]
                         Σ_k f[t, i, j, k] = e[t−1, i, j]     Σ_i f[t, i, j, k] = e[t, j, k]
 
-whose corners are the labelings, so that only z (and the columns that rules bring) must be whole numbers. Clauses about
-single tokens and neighbours are folded into the gains. The others are taken in only when the best output without them
-breaks them: leaving out a clause never lowers the best value, so the first output that breaks nothing is the best. Each
-time the linear relaxation is solved first, and is enough where it is whole.
+whose corners are the labelings, so that only z (and the columns that rules bring) must be whole numbers; for
+segmentations see `segment_program`. Clauses about single tokens and neighbours are folded into the gains. The others
+are taken in only when the best output without them breaks them: leaving out a clause never lowers the best value, so
+the first output that breaks nothing is the best. Each time the linear relaxation is solved first, and is enough where
+it is whole.
 """
 
 from __future__ import annotations
@@ -26,6 +27,8 @@ from sidelight.inference.highs import Optimum, Program, solve, with_rows
 from sidelight.inference.lattice import Lattice
 from sidelight.inference.lattices import lattice
 from sidelight.inference.problem import Clause, Problem, Solution
+from sidelight.inference.segment_lattice import SegmentLattice
+from sidelight.inference.segment_program import segment_program
 from sidelight.rules.columns import chain_columns
 from sidelight.rules.rows import Lowering
 
@@ -63,10 +66,14 @@ def chain_program(tokens: Floats, edges: Floats, triple: Floats | None = None) -
 
 def lattice_program(chain: Lattice) -> Program:
     """The program of a structure with all clauses about single tokens and neighbours in its scores."""
-    if not isinstance(chain, ChainLattice):
-        raise TypeError(f"there is no program of a {type(chain).__name__}")
-    triple = chain.triple if len(chain.triple) > 1 else None
-    return replace(chain_program(chain.tokens, chain.edges, triple), constant=-chain.constant)
+    match chain:
+        case ChainLattice():
+            triple = chain.triple if len(chain.triple) > 1 else None
+            return replace(chain_program(chain.tokens, chain.edges, triple), constant=-chain.constant)
+        case SegmentLattice():
+            return segment_program(chain)
+        case _:
+            raise TypeError(f"there is no program of a {type(chain).__name__}")
 
 
 def solve_program(
