@@ -8,7 +8,7 @@ nothing but the length of an input are lowered once per length.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Protocol
 
@@ -128,28 +128,27 @@ class RuleSet:
 
     def violations(self, x: Sentence, labels: Sequence[int], *, example: int | None = None) -> list[int]:
         """How often a known output breaks each rule. # [rules]"""
-        known = Labels([self.domain.labels[label] for label in labels])
-        return [self._degree(k, x, known, example) for k in range(len(self.rules))]
-
-    def _degree(self, rule: int, x: Sentence, y: Labels, example: int | None) -> int:
-        found = self.rules[rule].on(x, y, example=example)
-        if not isinstance(found, Known):
-            problem = f"the rule {self.names[rule]} is open on a known output"
-            raise DataError(problem, remedy="compare y[…] with labels or with each other only")
-        return found.degree
+        return list(self._degrees(range(len(self.rules)), x, labels, example))
 
     def obeyed(self, x: Sentence, labels: Sequence[int], *, example: int | None = None) -> bool:
         """Whether a known output breaks no rule that has a price."""
-        known = Labels([self.domain.labels[label] for label in labels])
+        priced = [k for k, price in enumerate(self.penalties) if price]
+        return not any(self._degrees(priced, x, labels, example))
+
+    def _degrees(self, rules: Iterable[int], x: Sentence, labels: Sequence[int], example: int | None) -> Iterator[int]:
+        """How often a known output breaks each of some rules: from what has been lowered, or read as it stands."""
+        names = Labels([self.domain.labels[label] for label in labels])
         numbers = np.array(labels, dtype=np.int32)
-        for k, price in enumerate(self.penalties):
-            if price:
-                stored = self._store.of_length.get((self.rules[k].says, len(x)))
-                made = stored is not None and stored.made
-                broken = stored.degree(numbers) if stored and made else self._degree(k, x, known, example)
-                if broken:
-                    return False
-        return True
+        for k in rules:
+            lowered = self._store.known(self.rules[k], x)
+            if lowered is not None:
+                yield lowered.degree(numbers)
+                continue
+            found = self.rules[k].on(x, names, example=example)
+            if not isinstance(found, Known):
+                problem = f"the rule {self.names[k]} is open on a known output"
+                raise DataError(problem, remedy="compare y[…] with labels or with each other only")
+            yield found.degree
 
     def problem(self, x: Sentence, own: Floats, scores: SharedScores, *, example: int | None = None) -> Problem:
         """All that the rules say of an input, with its scores."""

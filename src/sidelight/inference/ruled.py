@@ -24,7 +24,7 @@ from sidelight.inference.rule_set import RuleSet
 from sidelight.rules import Domain, Rule, Sentence
 from sidelight.rules.columns import chain_columns
 from sidelight.rules.expectations import Expectations, expectations
-from sidelight.rules.penalties import mixed, penalties_of
+from sidelight.rules.penalties import counted_penalties, mixed
 from sidelight.spaces import Space
 from sidelight.spaces.second_order import SecondOrderScores
 
@@ -90,14 +90,15 @@ class RuledInputs:
         known = [reading for reading in readings if reading is not None]
         return ExpectationBatch([len(sentence) for sentence in self.sentences], size, known)
 
-    def names(self, labels: Ids, starts: Ints) -> list[list[Any]]:
-        """Outputs by the names of their labels."""
-        every = [self.domain.labels[label] for label in labels.tolist()]
-        return [every[a:b] for a, b in zip(starts[:-1].tolist(), starts[1:].tolist())]
-
     def counted(self, labels: Ids, starts: Ints) -> list[float]:
         """The penalties that outputs say; those that are not learned stay."""
-        return penalties_of(self.rules, [sentence.tokens for sentence in self.sentences], self.names(labels, starts))
+        rules = RuleSet(self.rules, self.domain, penalties=[0.0] * len(self.rules))
+        every = labels.tolist()
+        broken = [0.0] * len(self.rules)
+        for i, (a, b) in enumerate(zip(starts[:-1].tolist(), starts[1:].tolist())):
+            for k, often in enumerate(rules.violations(self.sentences[i], every[a:b], example=i)):
+                broken[k] += often
+        return counted_penalties(self.rules, broken, float(starts[-1]))
 
 
 @dataclass(slots=True)

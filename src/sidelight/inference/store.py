@@ -16,6 +16,7 @@ from sidelight.rules.expr import Expr, pieces
 from sidelight.rules.output import symbolic_labels
 from sidelight.rules.probe import said_of_length
 from sidelight.rules.rule import Says
+from sidelight.rules.truth import degree
 
 OFTEN = 6  # uses of a length before all counters of its rules are made, not only of broken clauses
 
@@ -31,8 +32,16 @@ class Said:
         self.made = False  # whether all of its counters are there
 
     def degree(self, labels: Ids) -> int:
-        """How often a known output breaks the rule."""
-        return sum(piece.degree(labels) for piece in self.pieces)
+        """How often a known output breaks the rule; no counter is made for it."""
+        found = 0
+        known: list[int] | None = None
+        for piece in self.pieces:
+            if piece.kind != "counter" or piece.is_made:
+                found += piece.degree(labels)
+            else:
+                known = labels.tolist() if known is None else known
+                found += degree(piece.says, known)
+        return found
 
     def visit(self) -> None:
         """Count a use; what is used often is worth all of its counters, unless one is too large."""
@@ -74,6 +83,14 @@ class Store:
                 self.symbols[length] = symbolic_labels(length, domain)
             own[rule.says] = Said(rule.on(x, self.symbols[length], example=example), length, size)
         return own[rule.says]
+
+    def known(self, rule: Rule, x: Sentence) -> Said | None:
+        """What a rule says of an input, if that has been lowered already."""
+        stored = self.of_length.get((rule.says, len(x)))
+        if stored is not None:
+            return stored
+        own = self.of_input.get(x)
+        return None if own is None else own.get(rule.says)
 
 
 _STORES: WeakKeyDictionary[Domain, Store] = WeakKeyDictionary()

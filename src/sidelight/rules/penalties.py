@@ -64,7 +64,13 @@ def penalties_of(
         return [math.inf if rule.penalty is None else rule.penalty for rule in rules]
     if not len(xs):
         raise ValueError("the penalty of a soft rule is learned from labelled sequences, and there are none")
-    broken, tokens = violation_counts(rules, xs, ys)
+    return counted_penalties(rules, *violation_counts(rules, xs, ys), smoothing=smoothing)
+
+
+def counted_penalties(
+    rules: Sequence[Rule], broken: Sequence[float], tokens: float, *, smoothing: float = SMOOTHING
+) -> list[float]:
+    """The penalty of every rule: its own, or that of a rule that was broken so often in so many tokens."""
     return [
         penalty_of(count, tokens, smoothing=smoothing) if rule.penalty is None else rule.penalty
         for rule, count in zip(rules, broken)
