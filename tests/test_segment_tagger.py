@@ -28,11 +28,12 @@ from sidelight import (
     gold,
     load_model,
 )
+from sidelight.constrained import Constrained
 from sidelight.corpus import references
 from sidelight.errors import Infeasible
 from sidelight.features.segment_sources import SegmentFeatures
 from sidelight.files import read_tensors, write_tensors
-from sidelight.rules import Sentence, gallery
+from sidelight.rules import Sentence, every, gallery, rule, some
 from sidelight.segment_model import KIND, VERSION
 from sidelight.segment_tagger import SegmentTagger
 from sidelight.structures.segments import labels_of, segments_of
@@ -346,15 +347,75 @@ def test_damaged_and_foreign_files(tmp_path):
         odd.save(tmp_path / "odd.sl")
 
 
-def test_rules_about_token_labels_by_lists_of_the_best() -> None:
-    xs = [["ed", "holt", "1994"], ["al", "1995"], ["ed", "1994", "al"]]
-    ys = [["name", "name", "year"], ["name", "year"], ["name", "year", "name"]]
-    tagger = SegmentTagger(max_rounds=20).fit(xs, ys)
-    once = gallery.appears_once(["name", "year"])
-    plain = tagger.predict(xs)
-    assert plain == ys
-    ruled = tagger.predict(xs, rules=[once])
-    assert all(once.violations(Sentence(x), y) == 0 for x, y in zip(xs, ruled)) and ruled[:2] == plain[:2]
-    assert tagger.predict(xs, rules=[once.soft(1e-6)]) == plain
+METHODS = ("auto", "dynamic", "a_star", "beam", "ilp", "lp", "lagrangian")
+SHORT = [["ed", "holt", "1994"], ["al", "1995"], ["ed", "1994", "al"]]
+FIELDS = [["name", "name", "year"], ["name", "year"], ["name", "year", "name"]]
+ONCE = gallery.appears_once(["name", "year"])
+
+
+@rule
+def not_all_alike(x, y):
+    return every(some(y[t] != y[s] for t in x.positions) for s in x.positions)
+
+
+def test_rules_about_token_labels() -> None:
+    tagger = SegmentTagger(max_rounds=20).fit(SHORT, FIELDS)
+    plain = tagger.predict(SHORT)
+    assert plain == FIELDS
+    ruled = tagger.predict(SHORT, rules=[ONCE])
+    assert all(ONCE.violations(Sentence(x), y) == 0 for x, y in zip(SHORT, ruled)) and ruled[:2] == plain[:2]
+    assert tagger.predict_segments(SHORT, rules=[ONCE]) == [segments_of(y) for y in ruled]
+    assert tagger.predict(SHORT, rules=[ONCE.soft(1e-6)]) == plain
     with pytest.raises(Infeasible, match="at_least_9_year"):
-        tagger.predict(xs, rules=[gallery.at_least(9, "year")])
+        tagger.predict(SHORT, rules=[gallery.at_least(9, "year")])
+    with pytest.raises(DataError, match="there is no label 'month'"):
+        tagger.predict(SHORT, rules=[gallery.at_least(1, "month")])
+    with pytest.raises(DataError, match="has not been learned"):
+        tagger.predict(SHORT, rules=[ONCE.soft()])
+
+
+@pytest.mark.parametrize("scheme", [None, "BIO"])
+def test_all_methods_find_the_best_segmentation_under_rules(scheme: str | None) -> None:
+    ys = [labels_of(segments_of(y), scheme=scheme) for y in FIELDS]
+    name = "B-name" if scheme else "name"
+    rules = [gallery.at_most(1, name).soft(0.5), gallery.starts_with(name), gallery.few_changes(3), not_all_alike]
+    fitted = SegmentTagger(scheme=scheme, max_rounds=20, max_length=3).fit(SHORT, ys)
+    xs = [["1994", "al", "ed", "1995", "holt", "ed"], ["ed", "al", "1994", "1995", "1994"], ["1995"] * 4]
+    best = Constrained(fitted, rules).solutions(xs)
+    assert any(solution.method == "dynamic programming" for solution in best)
+    for method in METHODS:
+        for solution, right in zip(Constrained(fitted, rules, method=method).solutions(xs), best):
+            assert right.exact and solution.value <= right.value + 1e-6 <= solution.bound + 2e-6
+            if method in ("auto", "dynamic", "a_star", "ilp") or solution.exact:
+                assert solution.value == pytest.approx(right.value, abs=1e-5)
+
+
+def test_a_tagger_with_rules_of_its_own(tmp_path) -> None:
+    rules = [ONCE.soft(), gallery.starts_with("year").soft(50.0)]
+    fitted = SegmentTagger(max_rounds=20, rules=rules).fit(SHORT, FIELDS)
+    assert fitted.penalties_ == [pytest.approx(np.log(4)), 50.0]  # one violation in 8 tokens, smoothed: 1 in 5
+    assert all(y[0] == "year" for y in fitted.predict(SHORT))
+    assert fitted.predict(SHORT, rules=()) == FIELDS
+    assert all(pieces[0][2] == "year" for pieces in fitted.predict_segments(SHORT))
+    shown = str(fitted.explain_rules(SHORT[2]))
+    assert "start" in shown and "ed (0): name → year" in shown
+    fitted.save(tmp_path / "ruled.sl")
+    again = SegmentTagger.load(tmp_path / "ruled.sl")
+    assert again.predict(SHORT) == FIELDS
+    assert again.predict(SHORT, rules=rules) == fitted.predict(SHORT)
+    with pytest.raises(ValueError, match="make a rule of a function"):
+        SegmentTagger(rules=[len]).fit(SHORT, FIELDS)
+    with pytest.raises(DataError, match="no inference method 'magic'"):
+        SegmentTagger(inference="magic").fit(SHORT, FIELDS)
+    with pytest.raises(DataError, match="learned from Gold, and there is none"):
+        SegmentTagger(rules=rules, labels=["name", "year"], max_length=2).fit([Partial(["ed"], ["name"])])
+
+
+def test_clamped_labels_hold() -> None:
+    fitted = SegmentTagger(max_rounds=20).fit(SHORT, FIELDS)
+    clamp = [[None, "year", None], [None, None], ["year", None, None]]
+    found = fitted.predict(SHORT, clamp=clamp)
+    assert found[0][1] == "year" and found[1] == FIELDS[1] and found[2][0] == "year"
+    assert fitted.predict_segments(SHORT, clamp=clamp) == [segments_of(y) for y in found]
+    with pytest.raises(DataError, match="unknown label 'month'"):
+        fitted.predict(SHORT[:1], clamp=[["month", None, None]])

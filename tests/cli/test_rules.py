@@ -38,9 +38,9 @@ def test_rules_bear_on_predictions_of_a_model_that_never_saw_them(run, files):
     assert verbs == [3, 2]
 
 
-@pytest.mark.parametrize("learner", ["codl", "posterior_regularization", "structural_svm"])
+@pytest.mark.parametrize("learner", ["codl", "posterior_regularization", "structural_svm", "semi_crf"])
 def test_training_with_rules_keeps_learned_penalties_for_prediction(run, files, learner):
-    more = () if learner == "structural_svm" else ("--unlabeled", "pool.txt")
+    more = () if learner in ("structural_svm", "semi_crf") else ("--unlabeled", "pool.txt")
     _train(run, "--rules", "mine.py", "--learner", learner, *more)
     out = run("predict", "m.sidelight", "pool.txt", "--rules", "mine.py", "--inference", "ilp").out
     assert [sentence.count("\tV") for sentence in out.strip().split("\n\n")] == [1, 1]
@@ -52,6 +52,21 @@ def test_evaluate_with_and_without_rules_and_explain_them(run, files):
     assert found.count("accuracy: 100.00%") == 2
     shown = run("explain", "m.sidelight", "--text", "Dogs bark shines", "--rules", "mine.py").out
     assert "one_verb" in shown and "start" in shown
+
+
+def test_rules_over_a_model_of_segments(run, files):
+    _train(run, "--rules", "mine.py", "--learner", "semi_crf")
+    found = run("evaluate", "m.sidelight", "gold.txt", "--rules", "mine.py", "--against", "m.sidelight").out
+    assert "accuracy:" in found
+    asked = "explain", "m.sidelight", "--text", "Dogs bark shines"
+    shown = run(*asked, "--rules", "mine.py", "--inference", "dynamic").out
+    assert "one_verb" in shown and "start" in shown and "dynamic programming" in shown
+    assert "the weights of a segmenter are not explained; give --rules" in run(*asked, code=2).err
+    (files / "mine.py").write_text("from sidelight.rules import gallery\nmany = gallery.at_least(4, 'V')\n")
+    assert (
+        "no output obeys the rule at_least_4_V"
+        in run("predict", "m.sidelight", "pool.txt", "--rules", "mine.py", code=2).err
+    )
 
 
 @pytest.mark.parametrize(

@@ -9,10 +9,12 @@ import typer
 
 from sidelight.commands import options
 from sidelight.commands.inputs import check_fits, in_columns, label_position, read_inputs
+from sidelight.commands.loading import load
 from sidelight.commands.outputs import check_writable, write, write_json
 from sidelight.commands.ruling import Inference, RulesFile, constrained
 from sidelight.errors import DataError
 from sidelight.model import Model
+from sidelight.segment_model import SegmentModel
 
 
 def command(
@@ -29,36 +31,42 @@ def command(
 ) -> None:
     """Show the prediction for one input, the runner-up, and which weights decide between the two.
 
-    With --rules, also how each rule was taken into account, which the prediction breaks, and what they change.
+    With --rules, also how each rule was taken into account, which the prediction breaks, and what they change; for a
+    model of segments this alone.
     """
     from sidelight.explain import explain
-    from sidelight.model_file import load_model
 
     if (file is None) == (text is None):
         raise ValueError('one input is needed; give --text "tokens …" or a FILE')
     check_writable(json)
-    loaded = load_model(model)
+    loaded = load(model)
+    if not isinstance(loaded, Model) and (rules is None or json is not None):
+        raise ValueError(
+            "the weights of a segmenter are not explained; give --rules, and not --json, to see what they do"
+        )
     if file is None:
         x = _typed(text or "", loaded)
     else:
         column = label_position(file, format=format, labelled=labelled, label_column=label_column)
         x = _chosen(file, index, loaded, format, column)
-    found = explain(loaded, x)
-    write_json(found.as_dict(), json)
-    shown = f"{found}\n"
+    shown = []
+    if isinstance(loaded, Model):
+        found = explain(loaded, x)
+        write_json(found.as_dict(), json)
+        shown.append(f"{found}\n")
     if rules is not None:
-        shown += f"\n{constrained(loaded, rules, inference).explain_rules(x)}\n"
-    write(shown, None)
+        shown.append(f"{constrained(loaded, rules, inference).explain_rules(x)}\n")
+    write("\n".join(shown), None)
 
 
-def _typed(text: str, model: Model) -> Any:
+def _typed(text: str, model: Model | SegmentModel) -> Any:
     tokens = text.split()
     if not tokens:
         raise ValueError("--text has no tokens; give at least one word")
     return in_columns(tokens) if model.sequences else tokens
 
 
-def _chosen(file: Path, index: int, model: Model, format: str | None, label_column: int | None) -> Any:
+def _chosen(file: Path, index: int, model: Model | SegmentModel, format: str | None, label_column: int | None) -> Any:
     corpus = read_inputs(file, format=format, label_column=label_column)
     if not 0 <= index < len(corpus):
         problem = f"there is no input {index}"

@@ -1,0 +1,64 @@
+"""Segmentations as token labels: the problem that rules see is the space that models learn with."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from drawing import generators, law
+from drawing_segments import segmentations
+from hypothesis import given
+from hypothesis import strategies as st
+from segmenting import random_segment_scores
+
+from expressions import outputs
+from sidelight.inference.choose import solve
+from sidelight.inference.lattices import lattice
+from sidelight.inference.segment_batches import SegmentBatchScores
+from sidelight.inference.segment_problem import SegmentProblem
+from sidelight.segment_model import segment_space
+from sidelight.structures.segments import segment_scheme
+
+
+@law(100)
+@given(segmentations())
+def test_the_lattice_scores_every_labeling_as_the_problem_does(problem: SegmentProblem) -> None:
+    free = problem.with_clauses(())
+    chain = lattice(free)
+    best = -math.inf
+    for labels in outputs([problem.n_labels] * problem.length):
+        worth = free.score(labels)
+        found = chain.folded(np.array(labels, np.int32))
+        assert found == worth or abs(found - worth) < 1e-9
+        best = max(best, worth)
+    assert chain.plain()[1] == best or abs(chain.plain()[1] - best) < 1e-9
+
+
+@law(60)
+@given(generators(), st.sampled_from([("B-X", "B-Y", "O"), ("A", "B", "C")]), st.integers(1, 4), st.booleans())
+def test_without_rules_it_is_the_best_of_the_space(
+    rng: np.random.Generator, names: tuple[str, ...], max_length: int, masked: bool
+) -> None:
+    scheme = segment_scheme(names, "BIO" if "O" in names else None)
+    starts = np.array([0, 3, 4, 9])
+    space = segment_space(starts, scheme, max_length)
+    if masked:
+        admitted = (rng.random((9, len(scheme.tokens))) < 0.9).astype(np.uint8)
+        space = space.inside(*scheme.masks(admitted))
+    scores = random_segment_scores(rng, space, tied=False)
+    batch = SegmentBatchScores.of(scores, space, scheme)
+    legal = space.feasible()
+    for i in np.flatnonzero(legal):
+        one = space.take(np.array([i]))
+        part = scores_of_part(scores, int(starts[i]), int(starts[i + 1]))
+        best = one.best(part)
+        found = solve(batch.shared.problem(batch.own(int(i))))
+        assert abs(found.value - best.values[0]) < 1e-9
+        assert found.labels == tuple(scheme.decode(best.segments).tolist())
+
+
+def scores_of_part(scores, first: int, last: int):
+    """The scores of one sequence."""
+    return type(scores)(
+        scores.tokens[first:last], scores.lasts[first:last], scores.transition, scores.start, scores.end
+    )
