@@ -11,8 +11,9 @@ passes that visit all examples without looking for new outputs (Shah, Kolmogorov
 
 P − D = Σ_i gap_i, and a visit knows gap_i at its weights. Examples are visited in random order, each once a pass, or
 ("gap") drawn in proportion to the gaps known of them. The sum of these is an estimate; every `every` rounds, and where
-it is small, a pass without steps gives the true primal, dual and gap. With `average`, the primal is that of the average
-of the weights with weight k after visit k, if it is lower.
+it is small, a pass without steps gives the true primal, dual and gap. Weights swing about the optimum, so the primal is
+that of their mean over the last rounds, each with half the share of the next; with `average`, that of the average of
+the weights with weight k after visit k, if it is lower.
 
 Stops when P − D <= tolerance · P. A round is one pass with looking and `cached` passes without.
 """
@@ -30,7 +31,7 @@ from sidelight.arrays import Floats, Ints, Keys
 from sidelight.kernels import GOLDEN, inner
 from sidelight.objective.cuts import total_loss
 
-LIKELY = 1.5  # times the tolerance: an estimate this small is worth a pass for the true gap
+OPTIMISM = 0.65  # how much of an estimate the true gap is taken to be before one was measured
 
 
 class Blocks(Protocol):
@@ -118,19 +119,21 @@ class FrankWolfe:
     options: FrankWolfeOptions
     random: Keys  # [1]
     best: Floats  # weights of the lowest primal value met
+    recent: Floats  # the mean of the weights after the last rounds
     totals: Floats | None = None
     clock: float = 0.0
     rounds: int = 0
     best_primal: float = np.inf
     gap: float = np.inf
     dual: float = field(default=0.0)
+    truth: float = OPTIMISM  # the true gap over its estimate, where it was measured last
 
     @classmethod
     def fresh(cls, size: int, count: int, options: FrankWolfeOptions) -> FrankWolfe:
         """A solver at zero, for so many examples."""
         random = np.array([options.seed], dtype=np.uint64)
         totals = np.zeros(size) if options.average else None
-        return cls(np.zeros(size), np.full(count, np.inf), options, random, np.zeros(size), totals)
+        return cls(np.zeros(size), np.full(count, np.inf), options, random, np.zeros(size), np.zeros(size), totals)
 
     def round(self, blocks: Blocks, *, tolerance: float, measure: bool = False) -> Progress:
         """One pass with looking, `cached` without, and where it is time, or asked for, one for the true gap."""
@@ -141,9 +144,15 @@ class FrankWolfe:
             self._visit(blocks, look=False, passes=options.cached)
         self.rounds += 1
         self.dual = blocks.offset - 0.5 * inner(self.weights, self.weights)
+        self.recent += self.weights
+        if self.rounds > 1:
+            self.recent *= 0.5
         estimate = float(self.gaps.sum())
-        if measure or self.rounds % options.every == 0 or estimate <= LIKELY * tolerance * abs(self.dual):
-            return Progress(self._evaluate(blocks), self.dual, estimate, blocks.outputs)
+        likely = self.truth * estimate <= tolerance * abs(self.dual)
+        if measure or self.rounds % options.every == 0 or likely:
+            primal = self._evaluate(blocks, tolerance)
+            self.truth = min(max(primal - self.dual, 0.0) / estimate, 1.0) if estimate > 0.0 else 1.0
+            return Progress(primal, self.dual, estimate, blocks.outputs)
         return Progress(None, self.dual, estimate, blocks.outputs)
 
     def finished(self, tolerance: float) -> bool:
@@ -175,11 +184,18 @@ class FrankWolfe:
             random=self.random,
         )
 
-    def _evaluate(self, blocks: Blocks) -> float:
-        values, gaps = blocks.evaluate(self.weights)
-        self.gaps[:] = np.maximum(gaps, 0.0)
-        primal = self._primal(blocks, self.weights, values)
-        self._offer(primal, self.weights)
+    def _evaluate(self, blocks: Blocks, tolerance: float) -> float:
+        """The true primal; where the mean of the last rounds is not good enough, the weights themselves may be."""
+        primal = self._primal(blocks, self.recent, blocks.evaluate(self.recent)[0])
+        self._offer(primal, self.recent)
+        if self.options.sampling == "gap" or primal - self.dual > tolerance * abs(primal):
+            values, gaps = blocks.evaluate(self.weights)
+            self.gaps[:] = np.maximum(gaps, 0.0)
+            own = self._primal(blocks, self.weights, values)
+            self._offer(own, self.weights)
+            if own < primal:
+                primal = own
+                self.recent[:] = self.weights
         if self.totals is not None:
             average = self.average()
             self._offer(self._primal(blocks, average, blocks.evaluate(average)[0]), average)
@@ -201,15 +217,17 @@ class FrankWolfe:
             "gaps": self.gaps,
             "random": self.random,
             "best": self.best,
-            "numbers": np.array([self.clock, self.rounds, self.best_primal, self.gap, self.dual]),
+            "recent": self.recent,
+            "numbers": np.array([self.clock, self.rounds, self.best_primal, self.gap, self.dual, self.truth]),
         }
         return arrays if self.totals is None else {**arrays, "totals": self.totals}
 
     def restore(self, arrays: Mapping[str, NDArray[Any]]) -> None:
         """Take up such arrays."""
-        for name in ("weights", "gaps", "random", "best"):
+        for name in ("weights", "gaps", "random", "best", "recent"):
             setattr(self, name, arrays[name].copy())
         if self.totals is not None:
             self.totals = arrays["totals"].copy()
-        self.clock, rounds, self.best_primal, self.gap, self.dual = (float(number) for number in arrays["numbers"])
+        numbers = (float(number) for number in arrays["numbers"])
+        self.clock, rounds, self.best_primal, self.gap, self.dual, self.truth = numbers
         self.rounds = int(rounds)
