@@ -48,6 +48,16 @@ def follow(
 
 
 @kernel
+def prospects(code: int, t: int, sizes: Ints, bonus: Floats, digits: Ints) -> float:
+    """What the states after token t can still bring."""
+    unpack(code, sizes, t + 1, digits)
+    more = 0.0
+    for m in range(sizes.shape[0]):
+        more += bonus[m, t, digits[m]]
+    return more
+
+
+@kernel
 def longer_ints(old: Ints) -> Ints:
     """The same with twice the room."""
     new = np.empty(2 * old.shape[0], np.int64)

@@ -10,7 +10,7 @@ import numpy as np
 
 from sidelight.arrays import Floats, Ids, Ints
 from sidelight.inference.a_star_kernels import NO_ROOM, empty_table, highest, offer, pop
-from sidelight.inference.frontier_kernels import FOUND, NONE, TOO_MANY, follow, unpack
+from sidelight.inference.frontier_kernels import FOUND, NONE, TOO_MANY, follow, prospects, unpack
 from sidelight.inference.segment_lattice_kernels import Parts, write
 from sidelight.kernels import kernel
 
@@ -77,10 +77,7 @@ def segment_a_star(
                 waiting += put
             continue
         label = place - kinds
-        more = 0.0
-        unpack(code, sizes, t + 1, digits)
-        for m in range(sizes.shape[0]):
-            more += bonus[m, t, digits[m]]
+        more = prospects(code, t, sizes, bonus, digits)
         for d in range(min(most, parts.longest[label], length - t)):
             u = t + d
             if d > 0:

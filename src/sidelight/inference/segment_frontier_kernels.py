@@ -2,7 +2,8 @@
 
 A layer holds the ends of segments after token t. Each is followed by the segments that begin at t + 1, which are merged
 by label and states; these then read one token after another, and at each of them may end. So a segment is walked along
-once for all that it may follow and all lengths that it may have. A beam keeps the best ends of each layer.
+once for all that it may follow and all lengths that it may have. A segment that cannot reach `floor` at any length is
+dropped. A beam keeps the best of what ends with a token, and of what begins with it.
 """
 
 from __future__ import annotations
@@ -19,11 +20,27 @@ from sidelight.inference.frontier_kernels import (
     longer_floats,
     longer_ints,
     place_of,
+    prospects,
     rehash,
     unpack,
 )
 from sidelight.inference.segment_lattice_kernels import Parts, write
 from sidelight.kernels import kernel
+
+
+@kernel
+def _rest(parts: Parts, future: Floats) -> Floats:
+    """The best that a segment can come to whose (d + 1)-th token is t, itself and what follows. # [T, M, L]"""
+    length, most, size = parts.totals.shape
+    best = np.full((length, most, size), -np.inf)
+    for t in range(length - 1, -1, -1):
+        for d in range(min(most, t + 1)):
+            for label in range(size):
+                value = parts.totals[t, d, label] + future[t, 0, parts.ends[label, d]]
+                if t + 1 < length and d + 1 < most:
+                    value = max(value, best[t + 1, d + 1, label])
+                best[t, d, label] = value
+    return best
 
 
 @kernel
@@ -51,7 +68,8 @@ def segment_frontier(
     starts = np.zeros(length + 1, np.int64)
     begun, opened = np.empty(1024, np.int64), np.empty(1024, np.int64)  # of segments: key = code · L + label; from
     now, worths = np.empty(1024, np.int64), np.empty(1024)  # their code and value after the tokens read so far
-    mores = np.empty(1024)
+    hopes, mores = np.empty(1024), np.empty(1024)
+    rest = _rest(parts, future)
     begins = np.zeros(length + 1, np.int64)
     table = np.full(512, -1, np.int32)
     digits = np.zeros(sizes.shape[0], np.int64)
@@ -95,6 +113,7 @@ def segment_frontier(
                     j = base + table[place]
                     if worth > worths[j]:
                         worths[j] = worth
+                        hopes[j] = ahead
                         opened[j] = i
                     continue
                 j = base + count
@@ -102,18 +121,23 @@ def segment_frontier(
                     return TOO_MANY, -np.inf, lost, made
                 if j == begun.shape[0]:
                     begun, opened, now = longer_ints(begun), longer_ints(opened), longer_ints(now)
-                    worths, mores = longer_floats(worths), longer_floats(mores)
+                    worths, hopes, mores = longer_floats(worths), longer_floats(hopes), longer_floats(mores)
                 begun[j] = key
                 opened[j] = i
-                now[j] = codes[c]
                 worths[j] = worth
-                mores[j] = more[c]
+                hopes[j] = ahead
                 table[place] = count
                 count += 1
                 made += 1
                 if 2 * count > table.shape[0]:
                     table = rehash(begun, base, count, 4 * table.shape[0])
+        if count > width:
+            lost = max(lost, keep_best(width, base, count, begun, worths, hopes, opened))
+            count = width
         begins[t + 1] = base + count
+        for b in range(base, base + count):
+            now[b] = begun[b] // size
+            mores[b] = prospects(now[b], t, sizes, bonus, digits)
         # segments that end at token t
         base = starts[t]
         count = 0
@@ -129,6 +153,8 @@ def segment_frontier(
                     c = pairing[before, parts.inside[label]]
                     now[b], cost, mores[b] = follow(t, digits, signs[c], following, degrees, sizes, prices, bonus)
                     worths[b] -= cost
+                    if worths[b] + rest[t, t - s, label] + mores[b] < floor:
+                        worths[b] = -np.inf
                 worth = worths[b] + parts.totals[t, t - s, label]
                 end = parts.ends[label, t - s]
                 ahead = worth + future[t, 0, end] + mores[b]
