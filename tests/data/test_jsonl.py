@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sidelight.data import Corpus, read_jsonl
-from sidelight.data.jsonl import KEYS, read_records
+from sidelight.data.jsonl import read_records
 from sidelight.errors import DataError
 
 
@@ -79,12 +79,19 @@ def test_what_is_dumped_is_read(
 GOOD = {"tokens": ["a"], "labels": ["X"]}
 
 
+def test_other_keys_are_let_be(tmp_path: Path) -> None:
+    path = tmp_path / "a.jsonl"
+    path.write_text(json.dumps({**GOOD, "id": 7, "text": "a", "meta": {}, "predicted": ["Y"]}) + "\n")
+    assert read_jsonl(path).ys == [["X"]]
+
+
 @pytest.mark.parametrize(
     ("line", "problem"),
     [
         ('{"tokens": ["a"}', "not JSON (Expecting ',' delimiter at column 16); write one JSON object on each line"),
         ("[1]", "not a JSON object; write one object a line"),
-        ({**GOOD, "lables": ["X"]}, f"unknown key 'lables'; the known keys are {', '.join(KEYS)}"),
+        ({"tokens": ["a"], "lables": ["X"]}, "unknown key 'lables'; write 'labels' if it is meant"),
+        ({"tokens": ["a"], "Weight": 2}, "unknown key 'Weight'; write 'weight' if it is meant"),
         ({"labels": ["X"]}, 'one of "tokens" and "features" is needed'),
         ({**GOOD, "features": {}}, 'one of "tokens" and "features" is needed'),
         ({"tokens": ["a", "b"], "labels": ["X"]}, "2 tokens but 1 labels; give one element of labels per token"),

@@ -1,10 +1,12 @@
 """JSON lines: one input on each line, with whatever is known of it.
 
 `{"tokens": [...], "labels": [...]}` is a sequence and `{"features": {...}, "label": "x"}` an input with one label.
+Other keys (an id, a text, "predicted") are left alone, unless they look like a slip of the pen.
 """
 
 from __future__ import annotations
 
+import difflib
 import json
 import math
 from pathlib import Path
@@ -16,6 +18,7 @@ from sidelight.errors import DataError
 from sidelight.evidence import Origin
 
 KEYS = ("tokens", "labels", "features", "label", "candidates", "good", "weight")
+ALIKE = 0.75  # how much an unknown key may look like one of them
 
 
 class Record(NamedTuple):
@@ -82,8 +85,9 @@ def output(record: Record) -> Any:
 def _record(line: str, place: _Place) -> Record:
     entry = _object(line, place)
     for key in entry:
-        if key not in KEYS:
-            place.fail(f"unknown key {key!r}", f"the known keys are {', '.join(KEYS)}")
+        meant = difflib.get_close_matches(key.lower(), KEYS, n=1, cutoff=ALIKE) if key not in KEYS else []
+        if meant and meant[0] not in entry:
+            place.fail(f"unknown key {key!r}", f"write {meant[0]!r} if it is meant, or call it something else")
     if ("tokens" in entry) == ("features" in entry):
         place.fail('one of "tokens" and "features" is needed', "give the tokens of a sequence or the features of one")
     if "features" in entry:
