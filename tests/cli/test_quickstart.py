@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -35,14 +36,17 @@ def test_the_parts_have_nothing_in_common() -> None:
 def test_the_command(run: Run) -> None:
     shown = run("quickstart", "--seed", 3, "--text", "D. Holt. Deep trees. 1994.", "--out", "made/here")
     assert "D. Holt. Deep trees. 1994." in " ".join(shown.out.split()).replace(" .", ".")
-    for name in ("5 labelled ", "5 labelled + 20 good + 20 shuffled", "10 labelled"):
+    for name in ("5 labelled ", "5 labelled + 20 good + 20 shuffled", "5 labelled + 20 unlabelled + ", "10 labelled"):
         assert f" {name}" in shown.out
     test = load_corpus("made/here/test.txt")
     assert len(test) == 20
     lines = [line.split()[1:] for line in shown.out.splitlines() if line.startswith("  sidelight ")]
     assert [line[0] for line in lines] == ["evaluate", "explain"]
-    for line in lines:
-        run(*line)
+    evaluated, explained = (run(*line).out for line in lines)
+    shares = [line.split("│")[3] for line in shown.out.splitlines() if "unlabelled" in line]
+    accuracy = re.search(r"accuracy: +([0-9.]+)%", evaluated)
+    assert accuracy is not None and round(float(accuracy[1]), 1) == float(shares[0])
+    assert "appears_once" in explained
     again = run("quickstart", "--seed", 3, "--out", "again")
     assert "Structured output learning" in " ".join(again.out.split())
     one, other = (load_model(f"{folder}/model.sidelight") for folder in ("made/here", "again"))

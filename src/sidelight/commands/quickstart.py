@@ -1,4 +1,4 @@
-"""`sidelight quickstart`: what companion evidence is worth, shown in less than a minute."""
+"""`sidelight quickstart`: five labelled references against fifty, in less than a minute."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def command(
     text: Annotated[str | None, typer.Option("--text", help="A bibliographic reference of your own to tag.")] = None,
     seed: options.Seed = options.DEFAULTS["seed"],
 ) -> None:
-    """Learn to find author, title and date in references, from 5 labelled ones and 1,000 without labels."""
+    """Learn to find author, title and date in references, from 5 labelled ones, 1,000 without labels, and rules."""
     from sidelight.quickstart import show
 
     show(out, text=text, seed=seed)
