@@ -232,10 +232,15 @@ class RuleSet:
         *,
         method: Method = "auto",
         relax: float | None = None,
+        examples: Sequence[int] | None = None,
     ) -> list[Solution]:
-        """The best output of every input; `own` are the scores of each, [T, L] of chains. See `solve`."""
+        """The best output of every input; `own` are the scores of each, [T, L] of chains. See `solve`.
+
+        Errors call inputs by their numbers, or by those in `examples`.
+        """
         plain = scores.plain(own) if method == "auto" else [None] * len(xs)
+        numbers = range(len(xs)) if examples is None else examples
         return [
             self.solve(x, its, scores, method=method, relax=relax, example=i, plain=best)
-            for i, (x, its, best) in enumerate(zip(xs, own, plain))
+            for i, x, its, best in zip(numbers, xs, own, plain)
         ]

@@ -28,6 +28,8 @@ from sidelight.rules.penalties import counted_penalties, mixed
 from sidelight.spaces import Space
 from sidelight.spaces.second_order import SecondOrderScores
 
+BLOCK = 256  # inputs whose scores are in memory at once
+
 
 @dataclass(frozen=True, slots=True)
 class RuledInputs:
@@ -65,11 +67,13 @@ class RuledInputs:
         found: list[Solution | None] = [None] * len(self)
         for numbers, which in self.groups:
             rules = RuleSet([self.rules[k] for k in numbers], self.domain, penalties=[penalties[k] for k in numbers])
-            some = which.tolist()
-            own = [batch.own(i) for i in some]
-            solved = rules.decode([self.sentences[i] for i in some], own, shared, method=method)
-            for i, solution in zip(some, solved):
-                found[i] = solution
+            for first in range(0, len(which), BLOCK):
+                some = which[first : first + BLOCK].tolist()
+                own = [batch.own(i) for i in some]
+                sentences = [self.sentences[i] for i in some]
+                solved = rules.decode(sentences, own, shared, method=method, examples=some)
+                for i, solution in zip(some, solved):
+                    found[i] = solution
         return [solution for solution in found if solution is not None]
 
     def expected(self, penalties: Sequence[float]) -> ExpectationBatch:

@@ -33,6 +33,7 @@ class TokenReading:
     def segments(self, labels: Sequence[int]) -> list[tuple[int, int, int]] | None:
         """The segments (first token, last token, label) that token labels read as; None where there are none.
 
+        >>> import numpy as np
         >>> two = np.array([0, 1], np.int32)
         >>> TokenReading(two, two, two, np.array([2, 1])).segments([0, 0, 0, 1])
         [(0, 1, 0), (2, 2, 0), (3, 3, 1)]
