@@ -3,27 +3,18 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
-from typing import Annotated, Any
-
-import typer
+from typing import Any
 
 from sidelight.commands import options, settings
+from sidelight.commands import train_options as given
 from sidelight.commands.inputs import EvidenceFiles, check_alike, read_labelled
-from sidelight.commands.options import DEFAULTS, FEATURES, LEARNING, OUTPUT
+from sidelight.commands.options import DEFAULTS
 from sidelight.commands.outputs import check_writable, write
 from sidelight.commands.ruling import Inference, RulesFile, rules_in
 from sidelight.commands.trials import Trials, summary
 from sidelight.data import write_text_atomically
 from sidelight.progress import Progress
 from sidelight.recipe_kinds import UNPRICED
-from sidelight.recipes import LEARNERS
-from sidelight.settings import DEFAULT_PRICES
-
-GRID = "0.1,1,10"
-_LEARNERS = "\n\n".join(f"{name}: {entry.line}." for name, entry in LEARNERS.items())
-_OPTIONS = "\n\n".join(f"{name}: {text}." for name, text in settings.learner_options().items())
-_DEFAULTS = ", ".join(f"{kind} {price:g}" for kind, price in DEFAULT_PRICES.items())
 
 
 def command(
@@ -38,119 +29,33 @@ def command(
     unlabeled: options.UnlabeledFiles = None,
     format: options.Format = None,
     label_column: options.LabelColumn = -1,
-    features: Annotated[
-        str | None,
-        typer.Option(
-            metavar="|".join(settings.READY),
-            help="A ready set of features; by default window for columns (for an HMM emissions), and attributes where "
-            "tokens bring their own.",
-            rich_help_panel=FEATURES,
-        ),
-    ] = None,
-    template: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Templates in the syntax of CRF++.", rich_help_panel=FEATURES)
-    ] = None,
-    min_count: Annotated[
-        int, typer.Option(help="Features seen less often are left out.", rich_help_panel=FEATURES)
-    ] = 1,
-    hash_bits: Annotated[
-        int | None, typer.Option(help="Hash features into 2 to the power of so many.", rich_help_panel=FEATURES)
-    ] = None,
-    learner: Annotated[str, typer.Option(metavar="NAME", help=_LEARNERS, rich_help_panel=LEARNING)] = DEFAULTS[
-        "learner"
-    ],
-    learner_options: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--set",
-            metavar="OPTION=VALUE",
-            help=f"An option of the learner. {_OPTIONS}",
-            rich_help_panel=LEARNING,
-        ),
-    ] = None,
-    loss: Annotated[
-        str, typer.Option(metavar="squared_hinge|hinge", help="The loss of an example.", rich_help_panel=LEARNING)
-    ] = DEFAULTS["loss"],
-    c1: Annotated[
-        float | None,
-        typer.Option(
-            "--c1", help=f"The price of gold; {DEFAULT_PRICES['gold']:g} by default.", rich_help_panel=LEARNING
-        ),
-    ] = None,
-    c2: Annotated[
-        float | None,
-        typer.Option(
-            "--c2",
-            help=f"The price of good and bad; {DEFAULT_PRICES['companion']:g} by default.",
-            rich_help_panel=LEARNING,
-        ),
-    ] = None,
-    price: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="KIND=VALUE", help=f"The price of another kind; by default {_DEFAULTS}.", rich_help_panel=LEARNING
-        ),
-    ] = None,
-    valid: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="FILE", help="Labelled inputs by which C1 and C2 are chosen from --grid.", rich_help_panel=LEARNING
-        ),
-    ] = None,
-    grid: Annotated[
-        str | None,
-        typer.Option(
-            metavar="PRICES", help=f"Prices to try with --valid; {GRID} by default.", rich_help_panel=LEARNING
-        ),
-    ] = None,
-    scheme: Annotated[
-        str | None,
-        typer.Option(metavar="BIO", help="Let I-X follow only B-X and I-X.", rich_help_panel=LEARNING),
-    ] = DEFAULTS["scheme"],
-    labels: Annotated[
-        str | None,
-        typer.Option(
-            metavar="A,B,C", help="All labels; any other label in the files is an error.", rich_help_panel=LEARNING
-        ),
-    ] = None,
-    order: Annotated[
-        int, typer.Option(metavar="1|2", help="How many labels before a label count.", rich_help_panel=LEARNING)
-    ] = DEFAULTS["order"],
-    states: Annotated[
-        int | None,
-        typer.Option(help="Hidden states of every label, for learners with latent outputs.", rich_help_panel=LEARNING),
-    ] = DEFAULTS["states"],
-    class_weight: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="balanced|LABEL=VALUE",
-            help="What an error on a label weighs: against its frequency, or as given.",
-            rich_help_panel=LEARNING,
-        ),
-    ] = None,
+    features: given.ReadyFeatures = None,
+    template: given.TemplateFile = None,
+    min_count: given.MinCount = 1,
+    hash_bits: given.HashBits = None,
+    learner: given.LearnerName = DEFAULTS["learner"],
+    learner_options: given.LearnerOptions = None,
+    loss: given.Loss = DEFAULTS["loss"],
+    c1: given.GoldPrice = None,
+    c2: given.CompanionPrice = None,
+    price: given.OtherPrices = None,
+    valid: given.ValidFile = None,
+    grid: given.Grid = None,
+    scheme: given.Scheme = DEFAULTS["scheme"],
+    labels: given.AllLabels = None,
+    order: given.Order = DEFAULTS["order"],
+    states: given.States = DEFAULTS["states"],
+    class_weight: given.ClassWeight = None,
     rules: RulesFile = None,
     inference: Inference = DEFAULTS["inference"],
-    max_rounds: Annotated[
-        int | None, typer.Option(help="Stop after so many rounds at the latest.", rich_help_panel=LEARNING)
-    ] = DEFAULTS["max_rounds"],
-    tolerance: Annotated[
-        float, typer.Option(help="The relative gap at which a problem counts as solved.", rich_help_panel=LEARNING)
-    ] = DEFAULTS["tolerance"],
+    max_rounds: given.MaxRounds = DEFAULTS["max_rounds"],
+    tolerance: given.Tolerance = DEFAULTS["tolerance"],
     seed: options.Seed = DEFAULTS["seed"],
     jobs: options.Jobs = DEFAULTS["n_jobs"],
-    out: Annotated[
-        Path, typer.Option("--out", metavar="MODEL", help="The file for the model.", rich_help_panel=OUTPUT)
-    ],
-    checkpoint: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="FILE", help="Kept up to date; the same command goes on from there.", rich_help_panel=OUTPUT
-        ),
-    ] = None,
-    history: Annotated[
-        Path | None, typer.Option(metavar="FILE.jsonl", help="Write all rounds there.", rich_help_panel=OUTPUT)
-    ] = None,
-    quiet: Annotated[bool, typer.Option("--quiet", help="Say nothing but errors.", rich_help_panel=OUTPUT)] = False,
+    out: given.Out,
+    checkpoint: given.Checkpoint = None,
+    history: given.History = None,
+    quiet: given.Quiet = False,
 ) -> None:
     """Learn a model from labelled inputs and whatever else is known.
 
@@ -208,7 +113,7 @@ def command(
             else:
                 judges = read_labelled(valid, format=format, label_column=label_column)
                 check_alike([(piece.x, piece.origin) for piece in (*evidence[:1], *judges)])
-                best, table = trials.choose(settings.grid_of(grid or GRID, prices, evidence), judges)
+                best, table = trials.choose(settings.grid_of(grid or given.GRID, prices, evidence), judges)
             best.save(out)
     except KeyboardInterrupt:
         hint = "" if checkpoint is None else f"; the same command goes on from {checkpoint}"

@@ -1,0 +1,116 @@
+"""What `sidelight train` can be told besides its evidence."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from sidelight.commands import settings
+from sidelight.commands.options import FEATURES, LEARNING, OUTPUT
+from sidelight.recipes import LEARNERS
+from sidelight.settings import DEFAULT_PRICES
+
+GRID = "0.1,1,10"
+_LEARNERS = "\n\n".join(f"{name}: {entry.line}." for name, entry in LEARNERS.items())
+_OPTIONS = "\n\n".join(f"{name}: {text}." for name, text in settings.learner_options().items())
+_DEFAULTS = ", ".join(f"{kind} {price:g}" for kind, price in DEFAULT_PRICES.items())
+
+ReadyFeatures = Annotated[
+    str | None,
+    typer.Option(
+        metavar="|".join(settings.READY),
+        help="A ready set of features; by default window for columns (for an HMM emissions), and attributes where "
+        "tokens bring their own.",
+        rich_help_panel=FEATURES,
+    ),
+]
+TemplateFile = Annotated[
+    Path | None, typer.Option(metavar="FILE", help="Templates in the syntax of CRF++.", rich_help_panel=FEATURES)
+]
+MinCount = Annotated[int, typer.Option(help="Features seen less often are left out.", rich_help_panel=FEATURES)]
+HashBits = Annotated[
+    int | None, typer.Option(help="Hash features into 2 to the power of so many.", rich_help_panel=FEATURES)
+]
+LearnerName = Annotated[str, typer.Option(metavar="NAME", help=_LEARNERS, rich_help_panel=LEARNING)]
+LearnerOptions = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--set",
+        metavar="OPTION=VALUE",
+        help=f"An option of the learner. {_OPTIONS}",
+        rich_help_panel=LEARNING,
+    ),
+]
+Loss = Annotated[
+    str, typer.Option(metavar="squared_hinge|hinge", help="The loss of an example.", rich_help_panel=LEARNING)
+]
+GoldPrice = Annotated[
+    float | None,
+    typer.Option("--c1", help=f"The price of gold; {DEFAULT_PRICES['gold']:g} by default.", rich_help_panel=LEARNING),
+]
+CompanionPrice = Annotated[
+    float | None,
+    typer.Option(
+        "--c2",
+        help=f"The price of good and bad; {DEFAULT_PRICES['companion']:g} by default.",
+        rich_help_panel=LEARNING,
+    ),
+]
+OtherPrices = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="KIND=VALUE", help=f"The price of another kind; by default {_DEFAULTS}.", rich_help_panel=LEARNING
+    ),
+]
+ValidFile = Annotated[
+    Path | None,
+    typer.Option(
+        metavar="FILE", help="Labelled inputs by which C1 and C2 are chosen from --grid.", rich_help_panel=LEARNING
+    ),
+]
+Grid = Annotated[
+    str | None,
+    typer.Option(metavar="PRICES", help=f"Prices to try with --valid; {GRID} by default.", rich_help_panel=LEARNING),
+]
+Scheme = Annotated[
+    str | None,
+    typer.Option(metavar="BIO", help="Let I-X follow only B-X and I-X.", rich_help_panel=LEARNING),
+]
+AllLabels = Annotated[
+    str | None,
+    typer.Option(
+        metavar="A,B,C", help="All labels; any other label in the files is an error.", rich_help_panel=LEARNING
+    ),
+]
+Order = Annotated[
+    int, typer.Option(metavar="1|2", help="How many labels before a label count.", rich_help_panel=LEARNING)
+]
+States = Annotated[
+    int | None,
+    typer.Option(help="Hidden states of every label, for learners with latent outputs.", rich_help_panel=LEARNING),
+]
+ClassWeight = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="balanced|LABEL=VALUE",
+        help="What an error on a label weighs: against its frequency, or as given.",
+        rich_help_panel=LEARNING,
+    ),
+]
+MaxRounds = Annotated[
+    int | None, typer.Option(help="Stop after so many rounds at the latest.", rich_help_panel=LEARNING)
+]
+Tolerance = Annotated[
+    float, typer.Option(help="The relative gap at which a problem counts as solved.", rich_help_panel=LEARNING)
+]
+Out = Annotated[Path, typer.Option("--out", metavar="MODEL", help="The file for the model.", rich_help_panel=OUTPUT)]
+Checkpoint = Annotated[
+    Path | None,
+    typer.Option(metavar="FILE", help="Kept up to date; the same command goes on from there.", rich_help_panel=OUTPUT),
+]
+History = Annotated[
+    Path | None, typer.Option(metavar="FILE.jsonl", help="Write all rounds there.", rich_help_panel=OUTPUT)
+]
+Quiet = Annotated[bool, typer.Option("--quiet", help="Say nothing but errors.", rich_help_panel=OUTPUT)]
