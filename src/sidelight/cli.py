@@ -14,7 +14,7 @@ from sidelight.commands.lazily import SETTINGS, Entry, LazyCommands, listed
 COMMANDS = (
     Entry(
         "quickstart",
-        "Learn to find author, title and date in references, from 5 labelled ones and 1,000 without labels.",
+        "Learn to find author, title and date in references, from 5 labelled ones, 1,000 without labels, and rules.",
         "sidelight quickstart --seed 3",
     ),
     Entry(
