@@ -31,6 +31,7 @@ SECOND_ORDER = (
     Picked,
     AllLabelings,
     Generative,
+    LogLinear,
 )  # recipes that learn second-order weights
 
 

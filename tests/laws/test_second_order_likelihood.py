@@ -14,13 +14,16 @@ from hypothesis import strategies as st
 from scipy.optimize import minimize
 from scipy.special import logsumexp
 
+from sidelight import Tagger, partial, recipes
+from sidelight.errors import Intractable
 from sidelight.features import gradient as gradient_module
+from sidelight.features import words
 from sidelight.features.gradient import FullFeatures
 from sidelight.features.layout import Layout
 from sidelight.features.rows import Rows, offsets_of
-from sidelight.objective.likelihood import LikelihoodProblem
+from sidelight.objective.likelihood import Labelled, LikelihoodProblem
 from sidelight.objective.margin import ChainBatch
-from sidelight.objective.second_order_likelihood import SecondOrderLikelihoodTerms
+from sidelight.objective.second_order_likelihood import SecondOrderLikelihoodTerms, second_order_problem
 
 
 @pytest.fixture(autouse=True, scope="module")
@@ -86,6 +89,48 @@ def test_threads_change_nothing(batch, rng, known):
     for value, gradient in found[1:]:
         assert value == found[0][0]
         np.testing.assert_array_equal(gradient, found[0][1])
+
+
+@law(20)
+@given(second_order_batches(most=6), generators(), st.booleans())
+def test_weights_that_were_not_seen_are_zero_and_have_no_slope(batch, rng, known):
+    terms = terms_of(batch, rng, known=known)
+    inputs = [Labelled(batch.rows, batch.space, terms.prices, terms.targets, terms.admitted)]
+    whole = second_order_problem(inputs, batch.layout, support="all", l2=0.7)
+    short = second_order_problem(inputs, batch.layout, support="seen", l2=0.7)
+    weights, slopes, full_slopes = rng.normal(size=short.size), np.empty(short.size), np.empty(whole.size)
+    full = short.expand(weights)
+    assert short.value_and_gradient(weights, slopes) == whole.value_and_gradient(full, full_slopes)
+    np.testing.assert_array_equal(short.shorten(full), weights)
+    np.testing.assert_array_equal(slopes, short.shorten(full_slopes))
+    np.testing.assert_array_equal(short.curvature(), short.shorten(whole.curvature()))
+    assert np.count_nonzero(full) <= short.size
+
+
+@pytest.mark.parametrize("support", ["seen", "all"])
+def test_a_tagger_learns_it_and_goes_on_to_the_same_bits(support, tmp_path):
+    xs = [["w"] * n for n in (4, 5, 6, 7, 8, 9)]
+    ys = [["B" if t % 3 == 2 else "A" for t in range(len(x))] for x in xs]
+    learner = recipes.crf(support=support)
+    tagger = Tagger(learner=learner, order=2, features=words(), prices={"gold": 50.0}).fit(xs, ys)
+    assert tagger.predict(xs) == ys
+    assert Tagger(learner=learner, features=words(), prices={"gold": 50.0}).fit(xs, ys).predict(xs) != ys
+    chances = tagger.log_probability(xs, ys)
+    assert np.all(chances < 0) and np.all(chances > np.log(0.5))
+
+    def stop(record):
+        if record.number == 3:
+            raise KeyboardInterrupt
+
+    path = tmp_path / "c"
+    with pytest.raises(KeyboardInterrupt):
+        Tagger(learner=learner, order=2, features=words(), checkpoint=path, callbacks=[stop]).fit(xs, ys)
+    rest, whole = (Tagger(learner=learner, order=2, features=words(), checkpoint=at) for at in (path, None))
+    np.testing.assert_array_equal(rest.fit(xs, ys).model_.weights, whole.fit(xs, ys).model_.weights)
+    partly = partial(xs, [[label if t % 2 else None for t, label in enumerate(y)] for y in ys])
+    assert Tagger(learner="partial_crf", order=2, features=words()).fit(partly).rounds_[-1].objective > 0
+    with pytest.raises(Intractable, match="order 1; use lbfgs"):
+        Tagger(learner=recipes.crf(solver="sgd"), order=2, features=words()).fit(xs, ys)
 
 
 def test_a_second_order_crf_learns_what_the_last_two_labels_tell():

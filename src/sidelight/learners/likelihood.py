@@ -30,7 +30,8 @@ PERIOD = 5  # epochs over which stochastic gradient descent must have gained som
 class SmoothProblem(Protocol):
     """What L-BFGS minimises, and the form its weights have."""
 
-    n_jobs: int | None
+    @property
+    def n_jobs(self) -> int | None: ...
 
     @property
     def size(self) -> int: ...

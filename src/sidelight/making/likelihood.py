@@ -13,9 +13,11 @@ from sidelight.errors import DataError, Intractable
 from sidelight.learners.likelihood import LikelihoodLearner, LikelihoodOptions
 from sidelight.making.given import Given
 from sidelight.objective.likelihood import Labelled, likelihood_problem
+from sidelight.objective.second_order_likelihood import second_order_problem
 from sidelight.recipe_kinds import LogLinear
 from sidelight.solvers.lbfgs import LbfgsOptions
 from sidelight.spaces import ChainSpace
+from sidelight.spaces.second_order import SecondOrderSpace
 
 MOST_ROUNDS = 1000
 START = 0.1  # standard deviation of the first weights where labels have several states
@@ -29,7 +31,10 @@ def make(given: Given, recipe: LogLinear) -> LikelihoodLearner:
     if given.go_on:
         raise ValueError(f"{recipe.name} has no partial_fit; use fit with warm_start")
     settings = given.settings
-    problem = likelihood_problem(_inputs(given), given.layout, support=recipe.support, l2=1.0, n_jobs=settings.n_jobs)
+    if given.layout.order == 2 and recipe.solver != "lbfgs":
+        raise Intractable(f"the solver {recipe.solver} is for chains of order 1; use lbfgs")
+    problem_of = second_order_problem if given.layout.order == 2 else likelihood_problem
+    problem = problem_of(_inputs(given), given.layout, support=recipe.support, l2=1.0, n_jobs=settings.n_jobs)
     options = LikelihoodOptions(
         MOST_ROUNDS if settings.max_rounds is None else settings.max_rounds,
         LbfgsOptions(l1=recipe.l1),
@@ -60,8 +65,7 @@ def _inputs(given: Given) -> list[Labelled]:
     return found
 
 
-def _space(given: Given, which: Ints) -> ChainSpace:
+def _space(given: Given, which: Ints) -> ChainSpace | SecondOrderSpace:
     space = given.batch(which).space
-    if not isinstance(space, ChainSpace):
-        raise Intractable("a CRF has order 1; leave order out, or use jlis or structural_svm")
+    assert isinstance(space, (ChainSpace, SecondOrderSpace))
     return space

@@ -26,6 +26,7 @@ from sidelight.kernels import inner
 from sidelight.parallel import shards, threads
 from sidelight.spaces.chain import ChainScores, ChainSpace, GivenScores
 from sidelight.spaces.chain_sums import Beliefs, ScoresFrom, beliefs, log_sums
+from sidelight.spaces.second_order import SecondOrderSpace
 
 
 class WeightForm(Protocol):
@@ -275,7 +276,7 @@ class Labelled:
     """Inputs and what is known of their labels, before it is decided which weights exist."""
 
     rows: Rows
-    space: ChainSpace
+    space: ChainSpace | SecondOrderSpace
     prices: Floats  # [N]
     targets: Ids | None = None  # [T]
     admitted: Bytes | None = None  # [T, L]
@@ -290,7 +291,7 @@ def likelihood_problem(
     l2: float = 1.0,
     n_jobs: int | None = None,
 ) -> LikelihoodProblem:
-    """The problem of some inputs, with a weight for every attribute and label ("all") or for those seen together.
+    """The problem of first-order inputs, with a weight for every attribute and label ("all") or those seen together.
 
     `transitions` says the same of transitions. Inputs that count nothing should be left out by the caller.
     """
@@ -304,6 +305,8 @@ def likelihood_problem(
         raise ValueError(f"transitions is {transitions!r}; with support 'all' it must be 'all'")
     terms = []
     for part in inputs:
+        if not isinstance(part.space, ChainSpace):
+            raise ValueError("these inputs are of order 2; use second_order_problem")
         features: WeightedFeatures
         if seen is None:
             features = FullFeatures.of(part.rows, layout, n_jobs=n_jobs)

@@ -231,22 +231,6 @@ def _evaluate(
 
 
 @kernel
-def _place_for(known: KnownOutputs, i: int, values: Floats) -> int:
-    """A place for one more output of example i: that of the least violated one without weight, a new one, or -1.
-
-    Outputs without weight are the first to go: keeping them costs more in every visit than finding them again.
-    """
-    first, count = known.first[i], known.counts[i]
-    place = -1
-    for j in range(count):
-        if known.alphas[first + j] == 0.0 and (place < 0 or values[j] < values[place]):
-            place = j
-    if place < 0 and count < known.first[i + 1] - first:
-        place = count
-    return place
-
-
-@kernel
 def _draw(tree: Floats, total: float, state: Keys) -> int:
     """An example in proportion to its gap, by a binary indexed tree of the gaps."""
     state[0] += GOLDEN

@@ -1,12 +1,14 @@
 """Log-linear terms over second-order chains: `likelihood.LikelihoodTerms` for layouts of order 2.
 
 The problem is that of `likelihood`; `LikelihoodProblem` takes these terms as it takes the others. Every attribute has a
-weight for every label (`FullFeatures`). The sum within the admitted labels costs what the candidates cost; the sum over
-the whole space costs the cube of the number of labels per token, unless the space is itself inside a tag dictionary.
+weight for every label (`FullFeatures`); `OnSupport` leaves out those that were not seen together. The sum within the
+admitted labels costs what the candidates cost; the sum over the whole space costs the cube of the number of labels per
+token, unless the space is itself inside a tag dictionary.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -14,8 +16,11 @@ import numpy as np
 from sidelight.arrays import Bytes, Floats, Ids
 from sidelight.features.counts import difference_rows
 from sidelight.features.gradient import FullFeatures
+from sidelight.features.layout import Layout
 from sidelight.features.rows import scores
+from sidelight.features.support import Shown, Support
 from sidelight.kernels import inner
+from sidelight.objective.likelihood import Labelled, LikelihoodProblem
 from sidelight.spaces.second_order import SecondOrderSpace
 from sidelight.spaces.second_order_sums import SecondOrderBeliefs, beliefs, log_sums
 
@@ -93,3 +98,55 @@ class SecondOrderLikelihoodTerms:
         gradient[layout.end_at : layout.transition_at] += sign * found.end
         gradient[layout.transition_at : layout.second_at] += sign * found.transitions.ravel()
         gradient[layout.second_at : layout.dense_at] += sign * found.second.ravel()
+
+
+@dataclass(frozen=True, slots=True)
+class OnSupport:
+    """A problem in which only some pairs of attribute and label have a weight; those of all others are zero."""
+
+    problem: LikelihoodProblem
+    support: Support
+
+    @property
+    def n_jobs(self) -> int | None:
+        return self.problem.n_jobs
+
+    @property
+    def size(self) -> int:
+        return self.support.size
+
+    def expand(self, weights: Floats) -> Floats:
+        """The weights in the full layout."""
+        return self.support.expand(weights)
+
+    def shorten(self, full: Floats) -> Floats:
+        """The weights that exist, out of the full layout."""
+        return self.support.shorten(full)
+
+    def curvature(self) -> Floats:
+        """As `LikelihoodProblem.curvature`."""
+        return self.support.shorten(self.problem.curvature())
+
+    def value_and_gradient(self, weights: Floats, gradient: Floats) -> float:
+        """The objective; its gradient is written into the second argument."""
+        full = self.support.expand(weights)
+        slopes = np.empty_like(full)
+        value = self.problem.value_and_gradient(full, slopes)
+        gradient[:] = self.support.shorten(slopes)
+        return value
+
+
+def second_order_problem(
+    inputs: Sequence[Labelled], layout: Layout, *, support: str = "seen", l2: float = 1.0, n_jobs: int | None = None
+) -> LikelihoodProblem | OnSupport:
+    """The problem of second-order inputs; a weight for every attribute and label ("all"), or those seen together."""
+    terms = []
+    for part in inputs:
+        if not isinstance(part.space, SecondOrderSpace):
+            raise ValueError("these inputs are of order 1; use likelihood_problem")
+        features = FullFeatures.of(part.rows, layout, n_jobs=n_jobs)
+        terms.append(SecondOrderLikelihoodTerms(features, part.space, part.prices, part.targets, part.admitted))
+    problem = LikelihoodProblem(terms, l2=l2, n_jobs=n_jobs)
+    if support == "all":
+        return problem
+    return OnSupport(problem, Support.seen(layout, [Shown(part.rows, part.targets, part.admitted) for part in inputs]))
