@@ -34,7 +34,7 @@ from sidelight.features.support import Shown, Support
 from sidelight.features.supported import SupportedFeatures
 from sidelight.learners.likelihood import LikelihoodLearner, LikelihoodOptions
 from sidelight.objective import contrastive
-from sidelight.objective.contrastive import AnewTerms, ContrastiveTerms, Listed, Swaps
+from sidelight.objective.contrastive import ContrastiveTerms, Listed, Swaps
 from sidelight.objective.likelihood import LikelihoodProblem, LikelihoodTerms
 from sidelight.objective.neighbourhoods import Neighbours, neighbours, orders
 from sidelight.spaces import ChainSpace
@@ -235,27 +235,6 @@ def test_value_by_enumeration_and_gradient_by_differences(batch, rng, kind, know
     for direction in [*np.eye(problem.size)[rng.integers(0, problem.size, 3)], rng.normal(size=problem.size)]:
         ends = [problem.value_and_gradient(weights + step * direction, spare) for step in (1e-5, -1e-5)]
         np.testing.assert_allclose(gradient @ direction, (ends[0] - ends[1]) / 2e-5, rtol=5e-6, atol=5e-6)
-
-
-@law(30)
-@given(batches(masked=False), generators(), st.sampled_from(LISTED), KNOWN)
-def test_features_read_anew_agree_where_nothing_changes(batch, rng, kind, known):
-    terms, _ = random_terms(batch, rng, kind, known, "all")
-    listed = terms.neighbourhood.neighbours
-    others = FullFeatures.of(listed.rows(batch.rows), batch.layout)
-    there = ChainSpace(listed.starts, batch.layout.n_labels, None, terms.space.admitted[listed.tokens])
-    anew = AnewTerms(
-        terms.features, terms.space, terms.prices, listed.ptr, others, there, terms.targets, terms.admitted
-    )
-    weights = rng.normal(size=terms.features.size)
-    np.testing.assert_allclose(anew.losses(weights), terms.losses(weights), rtol=1e-9, atol=1e-9)
-    values, gradients = [], []
-    for part in (terms, anew):
-        gradient = np.empty(terms.features.size)
-        values.append(LikelihoodProblem([part]).value_and_gradient(weights, gradient))
-        gradients.append(gradient)
-    np.testing.assert_allclose(values[0], values[1], rtol=1e-9)
-    np.testing.assert_allclose(gradients[0], gradients[1], rtol=1e-8, atol=1e-8)
 
 
 def tagging(count=150, seed=0):

@@ -12,7 +12,7 @@ from test_monotone_jlis import LABELS, WORDS, evidence_of
 
 from sidelight import Tagger, features
 from sidelight.learners.margin import MarginLearner, MarginOptions
-from sidelight.learners.restarts import Restarts, jlis_restarts
+from sidelight.learners.restarts import Restarts
 from sidelight.objective.completion import LatentProblem
 from sidelight.training import Training
 
@@ -39,6 +39,15 @@ def problem_of(order: int, *, dictionary: bool, counts=None) -> tuple[LatentProb
             positive=replace(problem.positive, batch=limited(problem.positive.batch, 1)),
         )
     return problem, training.layout.size
+
+
+def jlis_restarts(problem, options, *, size, count, n_jobs=None) -> Restarts:
+    """J-LIS from so many random first completions."""
+
+    def make(seed: int) -> MarginLearner:
+        return MarginLearner.fresh(problem, replace(options, seed=seed), size=size)
+
+    return Restarts(make, range(options.seed, options.seed + count), n_jobs=n_jobs)
 
 
 def plain(rounds):

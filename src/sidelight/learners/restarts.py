@@ -21,8 +21,6 @@ from numpy.typing import NDArray
 
 from sidelight.arrays import Floats
 from sidelight.learners.learner import Learner, State
-from sidelight.learners.margin import MarginLearner, MarginOptions
-from sidelight.objective.completion import LatentProblem
 from sidelight.parallel.threads import thread_count
 from sidelight.records import Round
 
@@ -181,14 +179,3 @@ def _objective(record: Round) -> float:
     if record.objective is None:
         raise ValueError(f"the learner {record.learner} has no objective to choose a restart by; use a margin learner")
     return record.objective
-
-
-def jlis_restarts(
-    problem: LatentProblem, options: MarginOptions, *, size: int, count: int, n_jobs: int | None = None
-) -> Restarts:
-    """J-LIS from `count` random first completions, with seeds from that of the options on and ties always random."""
-
-    def make(seed: int) -> MarginLearner:
-        return MarginLearner.fresh(problem, replace(options, random_ties=True, seed=seed), size=size)
-
-    return Restarts(make, range(options.seed, options.seed + count), n_jobs=n_jobs)

@@ -22,7 +22,6 @@ from sidelight.spaces import Cost
 from sidelight.spaces.parts import Parts
 
 KINDS = ("gold", "partial", "candidates", "unlabeled")
-MOST_LABELINGS = 5_000_000  # beyond this many copies CL-SVM does not even begin
 TOKENS_PER_SECOND = 40_000  # of a rough training run of the structural SVM, for the warning alone
 
 

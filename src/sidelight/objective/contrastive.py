@@ -8,8 +8,7 @@ What is admitted may be all of space(x) (nothing but the input is known), candid
 dictionary is the `admitted` mask of the space itself: it counts above and below the line, and a token that moves takes
 its candidates along. `LikelihoodProblem` adds the terms up with the regulariser, alone or beside supervised ones.
 
-`ContrastiveTerms` moves tokens with the features they have, so that every token is scored once, however many
-neighbours it stands in. `AnewTerms` is for neighbours whose features were extracted anew.
+Tokens move with the features they have, so that every token is scored once, however many neighbours it stands in.
 """
 
 from __future__ import annotations
@@ -194,69 +193,3 @@ class ContrastiveTerms:
             return self.space.score(scores, self.targets, n_jobs=n_jobs)
         inside = self.space if self.admitted is None else self.space.inside(self.admitted)
         return log_sums(inside, scores, n_jobs=n_jobs)
-
-
-@dataclass(frozen=True, slots=True)
-class AnewTerms:
-    """Inputs against neighbours that are inputs of their own: row ptr[i] of the others is input i itself."""
-
-    features: WeightedFeatures
-    space: ChainSpace
-    prices: Floats  # [N]
-    ptr: Ints  # [N + 1]
-    other_features: WeightedFeatures
-    other_space: ChainSpace
-    targets: Ids | None = None  # [T]
-    admitted: Bytes | None = None  # [T, L]
-
-    def __len__(self) -> int:
-        return len(self.space.starts) - 1
-
-    def losses(self, weights: Floats, *, n_jobs: int | None = None) -> Floats:
-        """−log of the input's share in its neighbourhood. # [N]"""
-        sums = log_sums(self.other_space, self.other_features.scores(weights), n_jobs=n_jobs)
-        known = self._inside()._known(self.features.scores(weights), n_jobs)
-        return grouped_log_sums(self.ptr, sums) - known
-
-    def add_gold(self, gradient: Floats, *, n_jobs: int | None = None) -> None:
-        """gradient += Σ price · Φ(x, gold)."""
-        self._inside().add_gold(gradient, n_jobs=n_jobs)
-
-    def add_beliefs(self, weights: Floats, gradient: Floats, *, n_jobs: int | None = None) -> float:
-        """As `ContrastiveTerms.add_beliefs`."""
-        sums = log_sums(self.other_space, self.other_features.scores(weights), n_jobs=n_jobs)
-        totals = grouped_log_sums(self.ptr, sums)
-        shares = shares_of(self.ptr, sums, totals, self.prices)
-        _add(self.other_features, self.other_space, shares, 1.0, weights, gradient, n_jobs)
-        value = inner(self.prices, totals)
-        if self.targets is None:
-            inside = self.space if self.admitted is None else self.space.inside(self.admitted)
-            value -= _add(self.features, inside, self.prices, -1.0, weights, gradient, n_jobs)
-        return value
-
-    def _inside(self) -> ContrastiveTerms:
-        return ContrastiveTerms(self.features, self.space, self.prices, Swaps(), self.targets, self.admitted)
-
-
-def _add(
-    features: WeightedFeatures,
-    space: ChainSpace,
-    prices: Floats,
-    sign: float,
-    weights: Floats,
-    gradient: Floats,
-    n_jobs: int | None,
-) -> float:
-    """gradient += sign · Σ price · expected features; returns Σ price · log-sum."""
-    scores = features.scores(weights)
-    edges = Edges.none(features.layout.n_labels)
-    value = 0.0
-    for number, block in enumerate(features.blocks):
-        mine = prices[block.lo : block.hi]
-        part = space.part(block.lo, block.hi)
-        found = beliefs(part, ScoresFrom(scores, block.first), prices=sign * mine, n_jobs=n_jobs)
-        value += inner(mine, found.log_sums)
-        edges.add(found, 1.0)
-        features.add_tokens(number, found.tokens, gradient, n_jobs=n_jobs)
-    features.add_edges(edges.start, edges.end, edges.transitions, gradient)
-    return value

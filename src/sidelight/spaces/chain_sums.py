@@ -175,13 +175,6 @@ def sample(
     return labels
 
 
-def most_believed(
-    space: ChainSpace, scores: ChainScores, *, temperature: float = 1.0, n_jobs: int | None = None
-) -> Ids:
-    """The label with the largest marginal, token by token; the whole need not be in the space. # [T]"""
-    return _by_beliefs(space, scores, temperature, n_jobs, lambda part, block: block.argmax(1))
-
-
 def posterior_decode(
     space: ChainSpace, scores: ChainScores, *, temperature: float = 1.0, n_jobs: int | None = None
 ) -> Ids:
