@@ -78,6 +78,7 @@ def test_narrow_passes_and_tight_completions_lose_nothing(
         assert guide.bound >= best - 1e-9
         assert guide.bound <= chain.plain()[1] + 1e-9  # the first step has no multipliers
         assert close(search(chain, taken, guide=guide).value, best)
+        assert close(search(chain, taken, guide=guide, floor=best).value, best)
 
 
 @STRUCTURES

@@ -6,13 +6,16 @@ import math
 
 import numpy as np
 from drawing import generators, law
-from drawing_segments import segmentations
+from drawing_segments import longer_segmentations, segmentations
 from hypothesis import given
 from hypothesis import strategies as st
 from segmenting import random_segment_scores
 
 from expressions import outputs
+from sidelight.inference.best_first import best_first
 from sidelight.inference.choose import solve
+from sidelight.inference.frontier import best_under, search
+from sidelight.inference.guide import tight_guide
 from sidelight.inference.lattices import lattice
 from sidelight.inference.segment_batches import SegmentBatchScores
 from sidelight.inference.segment_problem import SegmentProblem
@@ -29,9 +32,9 @@ def test_the_lattice_scores_every_labeling_as_the_problem_does(problem: SegmentP
     for labels in outputs([problem.n_labels] * problem.length):
         worth = free.score(labels)
         found = chain.folded(np.array(labels, np.int32))
-        assert found == worth or abs(found - worth) < 1e-9
+        assert close(found, worth)
         best = max(best, worth)
-    assert chain.plain()[1] == best or abs(chain.plain()[1] - best) < 1e-9
+    assert close(chain.plain()[1], best)
 
 
 @law(60)
@@ -53,8 +56,25 @@ def test_without_rules_it_is_the_best_of_the_space(
         part = scores_of_part(scores, int(starts[i]), int(starts[i + 1]))
         best = one.best(part)
         found = solve(batch.shared.problem(batch.own(int(i))))
-        assert abs(found.value - best.values[0]) < 1e-9
+        assert close(found.value, best.values[0])
         assert found.labels == tuple(scheme.decode(best.segments).tolist())
+
+
+@law(150)
+@given(longer_segmentations(), st.integers(1, 60), st.integers(1, 16))
+def test_tight_completions_drop_nothing_that_is_best(problem: SegmentProblem, steps: int, width: int) -> None:
+    chain = lattice(problem)
+    taken = chain.take(chain.counters)
+    best = search(chain, taken).value
+    assert close(best_under(chain, taken, width=width).value, best)
+    guide = tight_guide(chain, taken, floor=best, steps=steps)
+    assert guide.bound >= best - 1e-9
+    assert close(search(chain, taken, guide=guide, floor=best).value, best)
+    assert close(best_first(chain, taken, guide=guide)[0].value, best)
+
+
+def close(a: float, b: float) -> bool:
+    return a == b or abs(a - b) < 1e-9 * (1 + abs(b))
 
 
 def scores_of_part(scores, first: int, last: int):

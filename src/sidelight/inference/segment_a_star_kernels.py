@@ -18,7 +18,7 @@ from sidelight.kernels import kernel
 @kernel
 def segment_a_star(
     parts: Parts,
-    future: Floats,  # [T, 1, E + L]
+    future: Floats,  # [T, 1, E + M L] the best completions
     bonus: Floats,  # [M, T, N] what a counter can still bring after token t, by state
     places: Ids,  # [T]
     ids: Ids,

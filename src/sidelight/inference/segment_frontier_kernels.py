@@ -29,24 +29,9 @@ from sidelight.kernels import kernel
 
 
 @kernel
-def _rest(parts: Parts, future: Floats) -> Floats:
-    """The best that a segment can come to whose (d + 1)-th token is t, itself and what follows. # [T, M, L]"""
-    length, most, size = parts.totals.shape
-    best = np.full((length, most, size), -np.inf)
-    for t in range(length - 1, -1, -1):
-        for d in range(min(most, t + 1)):
-            for label in range(size):
-                value = parts.totals[t, d, label] + future[t, 0, parts.ends[label, d]]
-                if t + 1 < length and d + 1 < most:
-                    value = max(value, best[t + 1, d + 1, label])
-                best[t, d, label] = value
-    return best
-
-
-@kernel
 def segment_frontier(
     parts: Parts,
-    future: Floats,  # [T, 1, E + L] the best completions
+    future: Floats,  # [T, 1, E + M L] the best completions
     bonus: Floats,  # [M, T, N] what a counter can still bring after token t, by state
     places: Ids,  # [T] the joint table of each token
     ids: Ids,  # [J, K, K] joint classes
@@ -69,7 +54,6 @@ def segment_frontier(
     begun, opened = np.empty(1024, np.int64), np.empty(1024, np.int64)  # of segments: key = code · L + label; from
     now, worths = np.empty(1024, np.int64), np.empty(1024)  # their code and value after the tokens read so far
     hopes, mores = np.empty(1024), np.empty(1024)
-    rest = _rest(parts, future)
     begins = np.zeros(length + 1, np.int64)
     table = np.full(512, -1, np.int32)
     digits = np.zeros(sizes.shape[0], np.int64)
@@ -153,7 +137,7 @@ def segment_frontier(
                     c = pairing[before, parts.inside[label]]
                     now[b], cost, mores[b] = follow(t, digits, signs[c], following, degrees, sizes, prices, bonus)
                     worths[b] -= cost
-                    if worths[b] + rest[t, t - s, label] + mores[b] < floor:
+                    if worths[b] + future[t, 0, kinds + (t - s) * size + label] + mores[b] < floor:
                         worths[b] = -np.inf
                 worth = worths[b] + parts.totals[t, t - s, label]
                 end = parts.ends[label, t - s]

@@ -44,7 +44,7 @@ class SegmentLattice(Lattice):
         plain = _parts(problem)
         totals, links = kernels.folded(plain, self.tokens, self.edges)
         self.parts = plain._replace(totals=totals, links=links)
-        self.future = kernels.completions(self.parts)  # [T, 1, E + L]
+        self.future = kernels.completions(self.parts)  # [T, 1, E + M L]
 
     @property
     def places(self) -> int:
@@ -107,32 +107,25 @@ class SegmentLattice(Lattice):
         return Searched(came, value, bound, nodes, labels)
 
     def moves(self, t: int, node: Node, *, look_ahead: bool = True) -> list[tuple[Node, float, float]]:
-        parts, kinds, last = self.parts, len(self.parts.reads), t == self.length - 1
-        found: list[tuple[Node, float, float]] = []
+        parts, (kinds, size) = self.parts, self.parts.links.shape[1:]
+        places: list[tuple[Node, float]] = []
         end, gain = 0, 0.0
         if node:  # a segment, and how many tokens it has
             label, d, _ = node
             gain, end = float(parts.totals[t - 1, d - 1, label]), int(parts.ends[label, d - 1])
             if d < parts.longest[label]:
-                worth, ahead = self._rest(t, d + 1, label)
-                found.append(((label, d + 1, int(parts.inside[label])), worth if last else 0.0, ahead))
-        for label, link in enumerate(parts.links[t, end].tolist()):
-            own = float(parts.totals[t, 0, label]) if last else 0.0
-            ahead = 0.0 if last else float(self.future[t, 0, kinds + label])
-            found.append(((label, 1, int(parts.first[label])), gain + link + own, ahead))
-        return found if look_ahead else [(place, worth, 0.0) for place, worth, _ in found]
-
-    def _rest(self, t: int, d: int, label: int) -> tuple[float, float]:
-        """What a segment scores that ends at token t as its d-th, and the best that it can come to from there."""
-        parts = self.parts
-        worth = float(parts.totals[t, d - 1, label])
-        if t == self.length - 1:
-            return worth, 0.0
-        lengths = np.arange(d - 1, min(int(parts.longest[label]), d + self.length - 1 - t))
-        tokens = t + lengths - (d - 1)
-        return worth, float(
-            (parts.totals[tokens, lengths, label] + self.future[tokens, 0, parts.ends[label, lengths]]).max()
-        )
+                places.append(((label, d + 1, int(parts.inside[label])), 0.0))
+        links = parts.links[t, end].tolist()
+        places += [((label, 1, int(first)), gain + links[label]) for label, first in enumerate(parts.first)]
+        found = []
+        for place, worth in places:
+            label, d, _ = place
+            if t == self.length - 1:  # it ends here
+                found.append((place, worth + float(parts.totals[t, d - 1, label]), 0.0))
+            else:
+                ahead = float(self.future[t, 0, kinds + (d - 1) * size + label]) if look_ahead else 0.0
+                found.append((place, worth, ahead))
+        return found
 
     def tighten(self, taken: Taken, *, floor: float, steps: int) -> Guide:
         machines, length, states, _ = taken.following.shape

@@ -1,13 +1,13 @@
 """Dynamic programs over segmentations whose segments and transitions have scores of their own at every place.
 
-Where a prefix stands after token t is one of E + L places:
+Where a prefix stands after token t is one of these places:
 
-    e < E     a segment has ended: its label, and whether that was its first token or (of runs) whether it is as long as
-              can be; both decide what may follow and what the last token reads as
-    E + l     a segment of label l has begun with token t
+    e < E           a segment has ended: its label, and whether that was its first token or (of runs) whether it is as
+                    long as can be; both decide what may follow and what the last token reads as
+    E + d L + l     a segment of label l goes on, whose (d + 1)-th token is t; with d = 0 it has just begun
 
-    best after e     = max over l of links[t + 1, e, l] + best from (l begun at t + 1)
-    best from l      = max over lengths d of totals[t + d − 1, d − 1, l] + best after the end that this is
+    best after e        = max over l of links[t + 1, e, l] + best from (l, 0) at t + 1
+    best from (l, d)    = max of totals[t, d, l] + best after the end that this is, and best from (l, d + 1) at t + 1
 """
 
 from __future__ import annotations
@@ -63,11 +63,15 @@ def folded(parts: Parts, tokens: Floats, edges: Floats) -> tuple[Floats, Floats]
 
 @kernel
 def completions(parts: Parts) -> Floats:
-    """The best that can follow each place after token t; for a segment that has begun, itself too. # [T, 1, E + L]"""
+    """The best that can follow each place after token t. # [T, 1, E + M L]
+
+    Places E + d L + l are segments of label l whose (d + 1)-th token is t; what they come to, themselves and all.
+    """
     length, most, size = parts.totals.shape
     kinds = parts.links.shape[1]
-    best = np.zeros((length, 1, kinds + size))
+    best = np.zeros((length, 1, kinds + most * size))
     for t in range(length - 1, -1, -1):
+        now = best[t, 0]
         if t < length - 1:
             begun = best[t + 1, 0, kinds:]
             for end in range(kinds):
@@ -75,15 +79,36 @@ def completions(parts: Parts) -> Floats:
                 top = -np.inf
                 for label in range(size):
                     top = max(top, row[label] + begun[label])
-                best[t, 0, end] = top
-        own = best[t, 0, kinds:]
-        own[:] = -np.inf
-        for d in range(min(most, length - t)):
-            row = parts.totals[t + d, d]
-            after = best[t + d, 0]
+                now[end] = top
+        for d in range(most):
+            row = parts.totals[t, d]
+            own = now[kinds + d * size : kinds + (d + 1) * size]
             for label in range(size):
-                own[label] = max(own[label], row[label] + after[parts.ends[label, d]])
+                own[label] = row[label] + now[parts.ends[label, d]]
+            if t < length - 1 and d < most - 1:
+                longer = best[t + 1, 0, kinds + (d + 1) * size : kinds + (d + 2) * size]
+                for label in range(size):
+                    own[label] = max(own[label], longer[label])
     return best
+
+
+@kernel
+def unread(parts: Parts, tokens: Floats, edges: Floats, future: Floats) -> None:
+    """Take what [T, K] and [T, K, K] added for the tokens up to t out of the completions of segments that go on.
+
+    Totals have it for all tokens of a segment; who stands inside one has already counted what was read.
+    """
+    length, most, size = parts.totals.shape
+    kinds = parts.links.shape[1]
+    for label in range(size):
+        inside = parts.inside[label]
+        for s in range(length):
+            read = 0.0
+            before = parts.first[label]
+            for d in range(1, min(most, length - s)):
+                read += tokens[s + d, inside] + edges[s + d, before, inside]
+                before = inside
+                future[s + d, 0, kinds + d * size + label] -= read
 
 
 @kernel

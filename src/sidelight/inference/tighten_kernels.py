@@ -54,7 +54,9 @@ def _solved(tokens: Floats, edges: Floats, triple: Floats, parts: Parts, labels:
     totals, links = segments.folded(parts, tokens, edges)
     moved = Parts(totals, links, parts.ends, parts.reads, parts.first, parts.inside, parts.longest)
     ahead = segments.completions(moved)
-    return ahead, segments.best_path(moved, ahead, labels)
+    value = segments.best_path(moved, ahead, labels)
+    segments.unread(parts, tokens, edges, ahead)
+    return ahead, value
 
 
 @kernel
