@@ -194,6 +194,28 @@ def test_more_than_two_classes():
     assert isinstance(found.predict(rows[:1]), list)
 
 
+@pytest.mark.parametrize(("count", "states"), [(2, None), (3, None), (3, 2)])
+def test_probabilities_of_classes_as_scikit_learn_has_them(count, states):
+    rng = np.random.default_rng(count)
+    labels = [f"c{k}" for k in rng.integers(0, count, 60)]
+    xs = [{label: 1.0, f"noise{rng.integers(5)}": 1.0} for label in labels]
+    learner = "crf" if states is None else "latent_svm"
+    found = Classifier(learner=learner, states=states, n_jobs=1).fit(xs, labels)
+    shares, scores = found.predict_proba(xs[:9]), found.decision_function(xs[:9])
+    marginals = [list(row.values()) for row in found.predict_marginals(xs[:9])]
+    np.testing.assert_allclose(shares, marginals, atol=1e-12)
+    np.testing.assert_allclose(np.log(shares), found.predict_log_proba(xs[:9]), atol=1e-12)
+    if count == 2:
+        np.testing.assert_allclose(scores, np.log(shares[:, 1] / shares[:, 0]), atol=1e-9)
+    else:
+        np.testing.assert_allclose(scores - scores[:, :1], np.log(shares / shares[:, :1]), atol=1e-9)
+    if states is None:
+        assert [found.classes_[k] for k in shares.argmax(1)] == found.predict(xs[:9])
+        losses = cross_val_score(clone(found), xs, labels, scoring="neg_log_loss", cv=2)
+        assert np.all(losses < 0)
+    assert found.predict_proba([]).shape == (0, count)
+
+
 def test_callbacks_and_rounds():
     seen: list[Round] = []
     fitted = tagger(callbacks=[seen.append]).fit(XS, YS)

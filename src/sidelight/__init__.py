@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     )
     from sidelight.features import Matrix, WithDense
     from sidelight.features.segments import SegmentFeatures
+    from sidelight.joint import Joint
     from sidelight.model import Model
     from sidelight.model_file import load_model, save_model
     from sidelight.records import Round
@@ -63,6 +64,7 @@ _PLACES = {  # where each public name lives; a module is loaded when one of its 
     ),
     "sidelight.features": ("Matrix", "WithDense"),
     "sidelight.features.segments": ("SegmentFeatures",),
+    "sidelight.joint": ("Joint",),
     "sidelight.model": ("Model",),
     "sidelight.model_file": ("load_model", "save_model"),
     "sidelight.records": ("Round",),
@@ -84,6 +86,7 @@ __all__ = [
     "HandedScores",
     "Infeasible",
     "Intractable",
+    "Joint",
     "Matrix",
     "Model",
     "ModelFileError",

@@ -10,6 +10,7 @@ from typing import Any, Self
 import numpy as np
 
 from sidelight import probabilities
+from sidelight.arrays import Floats
 from sidelight.constrained import Constrained
 from sidelight.data.checks import check_evidence
 from sidelight.errors import DataError, NotFitted
@@ -303,6 +304,26 @@ class Classifier(_Estimator):
     """
 
     _sequences = False
+
+    def predict_proba(self, xs: Any) -> Floats:
+        """The probability of every class, in the order of `classes_`; see `sidelight.probabilities`. # [N, K]
+
+        >>> tagger = Classifier(learner="crf").fit([{"a": 1.0}, {"b": 1.0}], ["x", "y"])
+        >>> tagger.predict_proba([{"b": 1.0}]).argmax(axis=1)
+        array([1])
+        """
+        return np.exp(self.predict_log_proba(xs))
+
+    def predict_log_proba(self, xs: Any) -> Floats:
+        """The logarithms of the same. # [N, K]"""
+        scores = probabilities.class_scores(self._fitted(), xs, n_jobs=self.n_jobs)
+        scores -= scores.max(axis=1, keepdims=True, initial=-np.inf)
+        return np.asarray(scores - np.log(np.exp(scores).sum(axis=1, keepdims=True)))
+
+    def decision_function(self, xs: Any) -> Floats:
+        """The score of every class; of two classes, by how much the second is ahead. # [N, K], or [N]"""
+        scores = probabilities.class_scores(self._fitted(), xs, n_jobs=self.n_jobs)
+        return scores[:, 1] - scores[:, 0] if scores.shape[1] == 2 else scores
 
 
 __all__ = ["DEFAULT_PRICES", "Classifier", "Tagger"]

@@ -70,6 +70,18 @@ def log_probabilities(
     return np.where(batch.space.admits(labels) != 0, values, -np.inf)
 
 
+def class_scores(model: Model, xs: Sequence[Any] | Rows, *, n_jobs: int | None = -1) -> Floats:
+    """Of single inputs, the score of every class; with hidden states the log-sum over those of a class. # [N, K]"""
+    batch, scores = _scored(model, xs, None, n_jobs)
+    if not len(batch):
+        return np.zeros((0, len(model.labels.classes)))
+    every = scores.block(0, len(batch)) + scores.start + scores.end
+    if not model.labels.hidden:
+        return every
+    top = every.max(axis=1, keepdims=True)
+    return np.asarray(np.log(_by_label(model, np.exp(every - top))) + top)
+
+
 def k_best(
     model: Model, xs: Sequence[Any] | Rows, k: int, *, clamp: Clamp | None = None, n_jobs: int | None = -1
 ) -> list[list[tuple[Any, float]]]:

@@ -1,0 +1,185 @@
+"""Decisions that are no sequence, taken together under rules: entities and relations, the fields of a form.
+
+    ŷ = argmax_y  Σ_v s_v[y_v] + Σ_(v,w) s_vw[y_v, y_w] − Σ_k ρ_k d_k(x, y)
+
+(Roth and Yih 2004). Every decision is a variable with a kind and a key, which rules call `y.entity[0]` and
+`y.relation[0, 1]`. Scores come from whoever has them: classifiers of this library, or any others.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Self, get_args
+
+import numpy as np
+
+from sidelight.arrays import Floats
+from sidelight.errors import DataError, Infeasible
+from sidelight.inference.problem import Clause, clauses_of
+from sidelight.inference.variables import Method, VariableProblem, solve_variables
+from sidelight.rules import Domain, Rule
+from sidelight.rules.output import Choice, Group, Groups
+from sidelight.rules.penalties import SMOOTHING, counted_penalties
+
+Scores = Mapping[str, Mapping[Any, Any]]  # by kind and key: the scores of a variable's labels, in their order
+Pairs = Mapping[tuple[tuple[str, Any], tuple[str, Any]], Any]  # by two (kind, key): scores [labels, labels]
+Output = dict[str, dict[Any, Any]]  # by kind and key: a label
+
+
+@dataclass(frozen=True, slots=True)
+class JointSolution:
+    """The best output of an input, what it is worth, and how it was found."""
+
+    output: Output
+    value: float  # score less penalties
+    exact: bool  # whether it is proved to be the best
+    method: str
+
+
+class Joint:
+    """Takes decisions together that were scored one by one.
+
+    - labels: those of every kind of variable.
+    - rules: about outputs; `x` is the input as it is given. The penalties of soft rules are their own, or learned by
+      `learn_penalties`.
+    - inference: "auto", or one of "elimination" (exact; tables must stay small), "relaxation" (linear), "program"
+      (integer, exact).
+
+    >>> from sidelight.rules import every, implies, rule
+    >>> @rule
+    ... def people_live_in_places(x, y):
+    ...     '''Who lives in what is a person, and what a place.'''
+    ...     typed = [(r == "lives_in", y.entity[a] == "person", y.entity[b] == "place")
+    ...              for (a, b), r in y.relation.items()]
+    ...     return every(implies(r, every(one, other)) for r, one, other in typed)
+    >>> joint = Joint({"entity": ["person", "place"], "relation": ["none", "lives_in"]}, [people_live_in_places])
+    >>> scores = {"entity": {0: [1.0, 0.0], 1: [0.2, 0.0]}, "relation": {(0, 1): [0.0, 0.5]}}
+    >>> joint.predict(["Ann lives in Paris"], [scores])
+    [{'entity': {0: 'person', 1: 'place'}, 'relation': {(0, 1): 'lives_in'}}]
+    """
+
+    def __init__(
+        self, labels: Mapping[str, Sequence[Any]], rules: Sequence[Rule] = (), *, inference: str = "auto"
+    ) -> None:
+        if inference not in get_args(Method):
+            raise ValueError(f"inference is {inference!r}; there are {', '.join(get_args(Method))}")
+        self.labels = {kind: tuple(names) for kind, names in labels.items()}
+        self.rules = tuple(rules)
+        self.inference = inference
+        self.penalties: list[float | None] = [rule.penalty for rule in self.rules]
+        self._domains = {kind: Domain(names) for kind, names in self.labels.items()}
+        known = [name for names in self.labels.values() for name in names]
+        for rule in self.rules:
+            rule.check(known)
+
+    def learn_penalties(self, xs: Sequence[Any], ys: Sequence[Output], *, smoothing: float = SMOOTHING) -> Self:
+        """Count how often right outputs break the rules whose penalty is to be learned (Algorithm 7)."""
+        broken = [0.0] * len(self.rules)
+        variables = 0
+        for i, (x, y) in enumerate(zip(xs, ys, strict=True)):
+            variables += sum(len(members) for members in y.values())
+            for k, often in enumerate(self._broken(x, y, i)):
+                broken[k] += often
+        self.penalties = [*counted_penalties(self.rules, broken, float(variables), smoothing=smoothing)]
+        return self
+
+    def predict(
+        self, xs: Sequence[Any], scores: Sequence[Scores], *, pairs: Sequence[Pairs] | None = None
+    ) -> list[Output]:
+        """The best output of every input. See `solutions`."""
+        return [found.output for found in self.solutions(xs, scores, pairs=pairs)]
+
+    def solutions(
+        self, xs: Sequence[Any], scores: Sequence[Scores], *, pairs: Sequence[Pairs] | None = None
+    ) -> list[JointSolution]:
+        """The best output of every input, given the scores of its variables, and of pairs of them where there are any.
+
+        Raises `DataError` where scores do not fit the labels or a rule fails, `Infeasible`, naming the rules in
+        conflict, where hard rules leave no output.
+        """
+        both = [{}] * len(scores) if pairs is None else pairs
+        return [self._solution(i, *given) for i, given in enumerate(zip(xs, scores, both, strict=True))]
+
+    def violations(self, xs: Sequence[Any], ys: Sequence[Output]) -> list[dict[str, int]]:
+        """How often each output breaks each rule, by its name; rules that are obeyed are left out."""
+        return [
+            {rule.name: often for rule, often in zip(self.rules, self._broken(x, y, i)) if often}
+            for i, (x, y) in enumerate(zip(xs, ys, strict=True))
+        ]
+
+    def _solution(self, i: int, x: Any, scores: Scores, pairs: Pairs) -> JointSolution:
+        variables = [(kind, key) for kind, members in scores.items() for key in members]
+        own = tuple(self._checked(i, kind, key, scores[kind][key]) for kind, key in variables)
+        between = _pair_tables(i, variables, own, pairs)
+        problem = VariableProblem(own, *between, self._clauses(i, x, variables))
+        names = [rule.name for rule in self.rules]
+        method: Any = self.inference
+        try:
+            found = solve_variables(problem, method=method, names=names)
+        except Infeasible as error:
+            raise Infeasible(f"example {i}: {error}") from None
+        output: Output = {kind: {} for kind in scores}
+        for (kind, key), label in zip(variables, found.labels):
+            output[kind][key] = self.labels[kind][label]
+        return JointSolution(output, found.value, found.exact, found.method)
+
+    def _clauses(self, i: int, x: Any, variables: Sequence[tuple[str, Any]]) -> tuple[Clause, ...]:
+        groups: dict[str, dict[Any, Any]] = {kind: {} for kind in self.labels}
+        for number, (kind, key) in enumerate(variables):
+            groups[kind][key] = Choice(number, self._domains[kind])
+        y = _groups(groups)
+        prices = [self._price(k) for k in range(len(self.rules))]
+        return clauses_of([rule.on(x, y, example=i) for rule in self.rules], prices)
+
+    def _price(self, rule: int) -> float:
+        price = self.penalties[rule]
+        if price is None:
+            remedy = "call learn_penalties with right outputs, or give one with soft(…)"
+            raise DataError(f"the rule {self.rules[rule].name} has no penalty yet", remedy=remedy)
+        return price
+
+    def _broken(self, x: Any, y: Output, i: int) -> Iterator[int]:
+        known = _groups({kind: y.get(kind, {}) for kind in self.labels})
+        return (rule.violations(x, known, example=i) for rule in self.rules)
+
+    def _checked(self, i: int, kind: str, key: Any, given: Any) -> Floats:
+        if kind not in self.labels:
+            remedy = f"there are {', '.join(self.labels)}"
+            raise DataError(f"example {i}: there is no kind of variable {kind!r}", remedy=remedy)
+        found = np.asarray(given, dtype=np.float64)
+        labels = self.labels[kind]
+        if found.shape != (len(labels),):
+            problem = f"example {i}: {kind}[{key!r}] has scores of shape {found.shape} for {len(labels)} labels"
+            raise DataError(problem, remedy="give one number per label")
+        if np.isnan(found).any() or found.max() in (math.inf, -math.inf):
+            raise DataError(f"example {i}: {kind}[{key!r}] has no finite score", remedy="give finite numbers, or -inf")
+        return found
+
+
+def _groups(members: Mapping[str, Mapping[Any, Any]]) -> Groups:
+    return Groups({kind: Group(kind, found) for kind, found in members.items()})
+
+
+def _pair_tables(
+    i: int, variables: Sequence[tuple[str, Any]], own: Sequence[Floats], pairs: Pairs
+) -> tuple[tuple[tuple[int, int], ...], tuple[Floats, ...]]:
+    """Pairs of variables by their numbers, the lower one first, and their tables."""
+    number = {variable: v for v, variable in enumerate(variables)}
+    found: dict[tuple[int, int], Floats] = {}
+    for (one, other), given in pairs.items():
+        if one not in number or other not in number or one == other:
+            problem = f"example {i}: the pair {one!r}, {other!r} is not of two variables with scores"
+            raise DataError(problem, remedy="give (kind, key) of each")
+        first, second = number[one], number[other]
+        table = np.asarray(given, dtype=np.float64)
+        if table.shape != (len(own[first]), len(own[second])):
+            problem = f"example {i}: the pair {one!r}, {other!r} has scores of shape {table.shape}"
+            raise DataError(problem, remedy=f"make it {(len(own[first]), len(own[second]))}")
+        place, table = ((first, second), table) if first < second else ((second, first), table.T)
+        found[place] = found[place] + table if place in found else table
+    return tuple(found), tuple(found.values())
+
+
+__all__ = ["Joint", "JointSolution"]
