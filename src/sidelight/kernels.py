@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Callable
 from typing import Any, TypeVar, cast
 
 import numba
 import numpy as np
+from numba.core.dispatcher import Dispatcher
 from numpy.typing import NDArray
 
 Function = TypeVar("Function", bound=Callable[..., Any])
@@ -14,12 +16,39 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 
 def kernel(function: Function) -> Function:
     """Compile a function of flat arrays; the type seen by a checker is the Python function's own."""
-    return cast(Function, numba.njit(nogil=True, cache=True, error_model="numpy")(function))
+    return cast(Function, _stamped(numba.njit(nogil=True, cache=True, error_model="numpy")(function)))
 
 
 def inline_kernel(function: Function) -> Function:
     """As `kernel`, for small functions that other kernels call in their inner loops."""
-    return cast(Function, numba.njit(nogil=True, cache=True, error_model="numpy", inline="always")(function))
+    made = numba.njit(nogil=True, cache=True, error_model="numpy", inline="always")(function)
+    return cast(Function, _stamped(made))
+
+
+def _stamped(made: Any) -> Any:
+    """Let what is cached on disk depend on the kernels of other files as well, as far as this file has imported them.
+
+    Numba looks at a kernel's own file alone, so that a kernel that calls a changed one would go on with the old one.
+    """
+    cache = _cache_file(made)
+    function = made.py_func
+    others = {
+        value.py_func.__module__: stamp._source_stamp
+        for value in function.__globals__.values()
+        if isinstance(value, Dispatcher)
+        and value.py_func.__module__ != function.__module__
+        and (stamp := _cache_file(value)) is not None
+    }
+    if cache is not None and others:
+        told = repr((cache._source_stamp, sorted(others.items())))
+        cache._source_stamp = hashlib.sha256(told.encode()).hexdigest()
+    return made
+
+
+def _cache_file(made: Any) -> Any:
+    """Where numba keeps what it has compiled, if this version of it says so."""
+    found = getattr(getattr(made, "_cache", None), "_cache_file", None)
+    return found if hasattr(found, "_source_stamp") else None
 
 
 @inline_kernel
