@@ -11,6 +11,7 @@ import numpy as np
 
 from sidelight.arrays import Floats, Ids, Ints
 from sidelight.inference.frontier_kernels import FOUND, NONE, TOO_MANY, follow, place_of, unpack
+from sidelight.inference.machines import Machines
 from sidelight.kernels import kernel
 
 KNOWN, PUT, NO_ROOM = 0, 1, 2
@@ -110,18 +111,14 @@ def a_star(
     triple: Floats,
     future: Floats,
     bonus: Floats,  # [M, T, N] what a counter can still bring after token t, by state
-    places: Ids,  # [T]
-    ids: Ids,
-    members: Ids,
-    following: Ids,
-    degrees: Ids,
-    sizes: Ints,
-    prices: Floats,
+    machines: Machines,
     most_codes: int,  # more than any code
     most_nodes: int,
     labels: Ids,  # out [T]
 ) -> tuple[int, float, float, int]:
     """(what came of it, value of the best path, bound on every path, nodes)."""
+    places, ids, members, sizes = machines.places, machines.ids, machines.members, machines.sizes
+    following, degrees, prices = machines.following, machines.degrees, machines.prices
     length, size = tokens.shape
     pairs = triple.shape[0]
     keys = np.empty(most_nodes, np.int64)

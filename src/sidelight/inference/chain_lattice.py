@@ -86,13 +86,7 @@ class ChainLattice(Lattice):
             self.triple,
             guide.future,
             guide.bonus,
-            taken.places,
-            taken.ids,
-            taken.members,
-            taken.following,
-            taken.degrees,
-            taken.sizes,
-            taken.prices,
+            taken.machines,
             floor,
             width,
             most_nodes,
@@ -108,13 +102,7 @@ class ChainLattice(Lattice):
             self.triple,
             guide.future,
             guide.bonus,
-            taken.places,
-            taken.ids,
-            taken.members,
-            taken.following,
-            taken.degrees,
-            taken.sizes,
-            taken.prices,
+            taken.machines,
             taken.most_codes,
             most_nodes,
             labels,
@@ -134,23 +122,14 @@ class ChainLattice(Lattice):
         return [((own, after), gain, ahead[after]) for after, gain in enumerate(worth.tolist())]
 
     def tighten(self, taken: Taken, *, floor: float, steps: int) -> Guide:
-        machines, length, states, _ = taken.following.shape
-        future, bonus = np.array(self.future), np.zeros((machines, length, states))
+        count, length, states, _ = taken.machines.following.shape
+        future, bonus = np.array(self.future), np.zeros((count, length, states))
         bound = tighten(
             self.tokens,
             self.edges,
             self.triple,
             NO_PARTS,
-            taken.places,
-            taken.ids,
-            taken.members,
-            taken.following,
-            taken.degrees,
-            taken.sizes,
-            taken.widths,
-            taken.gains,
-            taken.sums,
-            taken.prices,
+            taken.machines,
             floor,
             steps,
             future,

@@ -12,6 +12,7 @@ from __future__ import annotations
 import numpy as np
 
 from sidelight.arrays import Floats, Ids, Ints
+from sidelight.inference.machines import Machines
 from sidelight.kernels import GOLDEN, inline_kernel, kernel, mix
 
 FOUND, NONE, TOO_MANY = 0, 1, 2
@@ -112,29 +113,24 @@ def frontier(
     triple: Floats,
     future: Floats,  # [T, P, L] the best completions
     bonus: Floats,  # [M, T, N] what a counter can still bring after token t, by state
-    places: Ids,  # [T] the joint table of each token
-    ids: Ids,  # [J, L, L] joint classes
-    members: Ids,  # [J, K, M]
-    following: Ids,  # [M, T, N, C]
-    degrees: Ids,  # [M, T, N, C]
-    sizes: Ints,  # [M, T + 1]
-    prices: Floats,  # [M]
+    machines: Machines,
     floor: float,
     width: int,
     most_nodes: int,
     labels: Ids,  # out [T]
 ) -> tuple[int, float, float, int]:
     """(what came of it, value of the best path, the best that was given up, nodes)."""
+    places, ids, members, sizes = machines.places, machines.ids, machines.members, machines.sizes
+    following, degrees, prices = machines.following, machines.degrees, machines.prices
     length, size = tokens.shape
     pairs = triple.shape[0]
-    machines = sizes.shape[0]
     keys = np.empty(1024, np.int64)
     values = np.empty(1024)
     reach = np.empty(1024)
     back = np.empty(1024, np.int64)
     starts = np.zeros(length + 1, np.int64)
     table = np.full(512, -1, np.int32)
-    digits = np.zeros(machines, np.int64)
+    digits = np.zeros(sizes.shape[0], np.int64)
     known = np.full(members.shape[1], -1, np.int64)
     codes = np.zeros(members.shape[1], np.int64)
     costs = np.zeros(members.shape[1])

@@ -14,8 +14,8 @@ STEPS = 60  # of the ascent that tightens
 
 def plain_guide(chain: Lattice, taken: Taken) -> Guide:
     """Completions without counters."""
-    machines, length, states, _ = taken.following.shape
-    return Guide(chain.future, np.zeros((machines, length, states)), math.inf)
+    count, length, states, _ = taken.machines.following.shape
+    return Guide(chain.future, np.zeros((count, length, states)), math.inf)
 
 
 def tight_guide(chain: Lattice, taken: Taken, *, floor: float = -math.inf, steps: int = STEPS) -> Guide:

@@ -13,11 +13,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from sidelight.arrays import Floats, Ids, Ints
 from sidelight.errors import Intractable
 from sidelight.inference.lattice_kernels import joint_classes
+from sidelight.inference.machines import Machines
 from sidelight.rules.counters import Classes, Counter, Piece
 from sidelight.rules.truth import degree
 
@@ -27,19 +27,10 @@ MOST_CODES = 1 << 61  # codes of joint states, places and labels share 64 bits
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Taken:
-    """Counters that are taken into account together, as kernels want them."""
+    """Clauses that are taken into account together."""
 
     clauses: tuple[int, ...]
-    places: Ids  # [T] the joint table of each token
-    ids: Ids  # [J, L, L] joint classes of pairs of labels
-    members: Ids  # [J, K, M] the class under each counter
-    following: Ids  # [M, T, N, C]
-    degrees: Ids  # [M, T, N, C]
-    sizes: Ints  # [M, T + 1]
-    widths: Ids  # [M, T] how many classes there are
-    gains: Floats  # [M, T, C] what classes add to a sum
-    sums: NDArray[np.bool_]  # [M] whether a counter is that of a sum
-    prices: Floats  # [M]
+    machines: Machines
     most_codes: int  # more than the code of any joint state
 
     @property
@@ -210,8 +201,7 @@ class Lattice(ABC):
         for m, one in enumerate(counters):
             if one.gains is not None:
                 gains[m, :, : one.gains.shape[1]] = one.gains
-        return Taken(
-            clauses=tuple(clauses),
+        machines = Machines(
             places=places,
             ids=ids[:count],
             members=members[:count],
@@ -222,8 +212,8 @@ class Lattice(ABC):
             gains=gains,
             sums=np.array([one.gains is not None for one in counters], dtype=np.bool_),
             prices=prices,
-            most_codes=int(codes.max()) + 1,
         )
+        return Taken(tuple(clauses), machines, int(codes.max()) + 1)
 
 
 def _most_joint(counters: Sequence[Counter], size: int) -> int:

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from sidelight.arrays import Floats, Ids, Ints
+from sidelight.arrays import Floats, Ids
 from sidelight.inference.a_star_kernels import NO_ROOM, empty_table, highest, offer, pop
 from sidelight.inference.frontier_kernels import FOUND, NONE, TOO_MANY, follow, prospects, unpack
+from sidelight.inference.machines import Machines
 from sidelight.inference.segment_lattice_kernels import Parts, write
 from sidelight.kernels import kernel
 
@@ -20,18 +21,14 @@ def segment_a_star(
     parts: Parts,
     future: Floats,  # [T, 1, E + M L] the best completions
     bonus: Floats,  # [M, T, N] what a counter can still bring after token t, by state
-    places: Ids,  # [T]
-    ids: Ids,
-    members: Ids,
-    following: Ids,
-    degrees: Ids,
-    sizes: Ints,
-    prices: Floats,
+    machines: Machines,
     most_codes: int,  # more than any code
     most_nodes: int,
     labels: Ids,  # out [T]
 ) -> tuple[int, float, float, int]:
     """(what came of it, value of the best output, bound on every output, nodes)."""
+    places, ids, members, sizes = machines.places, machines.ids, machines.members, machines.sizes
+    following, degrees, prices = machines.following, machines.degrees, machines.prices
     length, most, size = parts.totals.shape
     kinds = parts.links.shape[1]
     keys, back, heap = np.empty(most_nodes, np.int64), np.empty(most_nodes, np.int64), np.empty(most_nodes, np.int64)

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from sidelight.arrays import Floats, Ids, Ints
+from sidelight.arrays import Floats, Ids
 from sidelight.inference.frontier_kernels import (
     FOUND,
     NONE,
@@ -24,6 +24,7 @@ from sidelight.inference.frontier_kernels import (
     rehash,
     unpack,
 )
+from sidelight.inference.machines import Machines
 from sidelight.inference.segment_lattice_kernels import Parts, write
 from sidelight.kernels import kernel
 
@@ -33,19 +34,15 @@ def segment_frontier(
     parts: Parts,
     future: Floats,  # [T, 1, E + M L] the best completions
     bonus: Floats,  # [M, T, N] what a counter can still bring after token t, by state
-    places: Ids,  # [T] the joint table of each token
-    ids: Ids,  # [J, K, K] joint classes
-    members: Ids,  # [J, C, M]
-    following: Ids,  # [M, T, N, C]
-    degrees: Ids,  # [M, T, N, C]
-    sizes: Ints,  # [M, T + 1]
-    prices: Floats,  # [M]
+    machines: Machines,
     floor: float,
     width: int,
     most_nodes: int,
     labels: Ids,  # out [T]
 ) -> tuple[int, float, float, int]:
     """(what came of it, value of the best output, the best that was given up, nodes)."""
+    places, ids, members, sizes = machines.places, machines.ids, machines.members, machines.sizes
+    following, degrees, prices = machines.following, machines.degrees, machines.prices
     length, most, size = parts.totals.shape
     kinds = parts.links.shape[1]
     keys, back = np.empty(1024, np.int64), np.empty(1024, np.int64)  # of ends: key = code · E + end

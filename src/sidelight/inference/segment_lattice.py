@@ -73,13 +73,7 @@ class SegmentLattice(Lattice):
             self.parts,
             guide.future,
             guide.bonus,
-            taken.places,
-            taken.ids,
-            taken.members,
-            taken.following,
-            taken.degrees,
-            taken.sizes,
-            taken.prices,
+            taken.machines,
             floor,
             width,
             most_nodes,
@@ -93,13 +87,7 @@ class SegmentLattice(Lattice):
             self.parts,
             guide.future,
             guide.bonus,
-            taken.places,
-            taken.ids,
-            taken.members,
-            taken.following,
-            taken.degrees,
-            taken.sizes,
-            taken.prices,
+            taken.machines,
             taken.most_codes,
             most_nodes,
             labels,
@@ -128,23 +116,14 @@ class SegmentLattice(Lattice):
         return found
 
     def tighten(self, taken: Taken, *, floor: float, steps: int) -> Guide:
-        machines, length, states, _ = taken.following.shape
-        future, bonus = np.array(self.future), np.zeros((machines, length, states))
+        count, length, states, _ = taken.machines.following.shape
+        future, bonus = np.array(self.future), np.zeros((count, length, states))
         bound = tighten(
             np.zeros_like(self.tokens),
             np.zeros_like(self.edges),
             NO_TRIPLE,
             self.parts,
-            taken.places,
-            taken.ids,
-            taken.members,
-            taken.following,
-            taken.degrees,
-            taken.sizes,
-            taken.widths,
-            taken.gains,
-            taken.sums,
-            taken.prices,
+            taken.machines,
             floor,
             steps,
             future,

@@ -12,11 +12,11 @@ A counter of a sum has one multiplier, for its total; any other has one per toke
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
 from sidelight.arrays import Floats, Ids, Ints
 from sidelight.inference import segment_lattice_kernels as segments
 from sidelight.inference.lattice_kernels import best_path, completions
+from sidelight.inference.machines import Machines
 from sidelight.inference.segment_lattice_kernels import Parts
 from sidelight.kernels import kernel
 
@@ -106,27 +106,21 @@ def tighten(
     edges: Floats,
     triple: Floats,
     parts: Parts,  # of segmentations: then tokens and edges are what is added to them
-    places: Ids,
-    ids: Ids,
-    members: Ids,
-    following: Ids,
-    degrees: Ids,
-    sizes: Ints,
-    widths: Ids,  # [M, T] how many classes there are
-    gains: Floats,  # [M, T, C] what each class adds to the sum of a counter of one
-    sums: NDArray[np.bool_],  # [M] whether it is one
-    prices: Floats,
+    machines: Machines,
     floor: float,
     steps: int,
     future: Floats,  # out, as completions
     bonus: Floats,  # out [M, T, N]
 ) -> float:
     """The least bound found in some steps, and the completions and prospects that give it."""
-    machines, length = widths.shape
+    places, ids, members, sizes = machines.places, machines.ids, machines.members, machines.sizes
+    following, degrees, prices = machines.following, machines.degrees, machines.prices
+    widths, gains, sums = machines.widths, machines.gains, machines.sums
+    count, length = widths.shape
     rewards = np.zeros(gains.shape)
-    single = np.zeros(machines)
+    single = np.zeros(count)
     slopes = np.zeros(gains.shape)
-    slope = np.zeros(machines)
+    slope = np.zeros(count)
     prospects = np.zeros(bonus.shape)
     first = tokens.copy()
     moved = edges.copy()
@@ -139,7 +133,7 @@ def tighten(
         first[0] = tokens[0]
         _shift(first, edges, rewards, places, ids, members, moved)
         ahead, bound = _solved(first, moved, triple, parts, labels)
-        for m in range(machines):
+        for m in range(count):
             bound += _prospects(following[m], degrees[m], sizes[m], widths[m], prices[m], rewards[m], prospects[m])
         if bound < best:
             best = bound
@@ -155,7 +149,7 @@ def tighten(
             break
         slopes[:] = 0.0
         norm = 0.0
-        for m in range(machines):
+        for m in range(count):
             _counter_path(following[m], degrees[m], widths[m], prices[m], rewards[m], prospects[m], path)
             previous = 0
             slope[m] = 0.0
@@ -173,7 +167,7 @@ def tighten(
             break
         target = floor if floor > -np.inf else best - 0.05 * (1.0 + abs(best))
         size = factor * (bound - target) / norm
-        for m in range(machines):
+        for m in range(count):
             if sums[m]:
                 single[m] += size * slope[m]
                 for t in range(length):
