@@ -16,10 +16,12 @@ from sidelight.features.segment_sources import SegmentFeatures, SegmentFunction
 from sidelight.inference.explanation import Explanation
 from sidelight.manners import Estimator, accuracy, labelled
 from sidelight.model import as_sequences
+from sidelight.recipe_kinds import Recipe
 from sidelight.records import Callback, Round
 from sidelight.rules import Rule
 from sidelight.segment_model import SegmentModel, load_segment_model, save_segment_model
-from sidelight.segment_training import SegmentSettings, gold_penalties, train_segmenter
+from sidelight.segment_settings import SegmentSettings, learner_in
+from sidelight.segment_training import train_segmenter
 from sidelight.structures.segments import Span
 
 
@@ -33,9 +35,10 @@ class SegmentTagger(Estimator):
     - segment_features: of segments (`SegmentFeatures`); None takes all ready families, or the length alone for inputs
       without words.
     - max_length: the most tokens of a segment; None is that of the longest gold segment. Time grows with it.
-    - learner: "semi_crf" (the conditional random field: likelihood) or "semi_svm" (margin; Hamming cost per token).
+    - learner: "semi_crf" (the conditional random field: likelihood) or "semi_svm" (margin; Hamming cost per token), or
+      `recipes.codl(base="semi_crf")`, which learns from rules and inputs without labels; a round is then a cycle.
     - loss: of semi_svm, "squared_hinge" or "hinge".
-    - prices: what a unit of loss costs, per kind of evidence: "gold", "partial", "candidates".
+    - prices: what a unit of loss costs, per kind of evidence: "gold", "partial", "candidates", "unlabeled".
     - labels: all token labels, if the evidence may not show them all; a label outside them is an error.
     - scheme: "BIO": B-X begins a segment X and I-X goes on with it, O is a segment of one token; longer segments than
       max_length are refused in training and never predicted. None: a segment is a run of one label; a run longer than
@@ -48,12 +51,13 @@ class SegmentTagger(Estimator):
     - n_jobs: threads, -1 for all cores; the same seed gives the same bits for any number.
     - callbacks: functions of a `Round`.
     - rules: what predictions must or should obey (`sidelight.rules`); they speak of the labels of tokens. Penalties
-      that are to be learned are counted on Gold.
+      that are to be learned are counted on Gold; with codl they follow what is completed.
     - inference: how the best segmentation under rules is found: "auto", or "dynamic", "a_star", "beam", "ilp", "lp",
       "lagrangian" (see docs/rules.md).
 
     Learns from Gold, Partial and Candidates; semi_crf sums over the segmentations that token labels leave open,
-    semi_svm completes to the best of them.
+    semi_svm completes to the best of them. codl learns from Gold and completes all else, Unlabeled too, to the best
+    segmentation under rules.
 
     >>> tagger = SegmentTagger(max_rounds=20)
     >>> xs, ys = [["ed", "holt", "1994"], ["al", "1995"]], [["name", "name", "year"], ["name", "year"]]
@@ -67,7 +71,7 @@ class SegmentTagger(Estimator):
         features: FeatureSet | None = None,
         segment_features: SegmentFeatures | None = None,
         max_length: int | None = None,
-        learner: str = "semi_crf",
+        learner: str | Recipe = "semi_crf",
         loss: str = "squared_hinge",
         prices: Mapping[str, float] | None = None,
         labels: Sequence[Any] | None = None,
@@ -105,7 +109,7 @@ class SegmentTagger(Estimator):
         self.inference = inference
 
     def fit(self, evidence: Any, y: Any = None, *, sample_weight: Any = None) -> Self:
-        """Learn from a list of Gold, Partial and Candidates, or from inputs and their token labels.
+        """Learn from a list of evidence, or from inputs and their token labels.
 
         Raises `DataError` where the evidence cannot be used.
         """
@@ -118,8 +122,7 @@ class SegmentTagger(Estimator):
             for callback in self.callbacks:
                 callback(record)
 
-        self.model_ = train_segmenter(SegmentSettings(**settings), pieces, report)
-        self.penalties_ = gold_penalties(self.rules, pieces)
+        self.model_, self.penalties_ = train_segmenter(SegmentSettings(**settings), pieces, report)
         self.rounds_ = rounds
         return self
 
@@ -171,7 +174,7 @@ class SegmentTagger(Estimator):
         self = cls(
             segment_features=model.segments.features,
             max_length=model.max_length,
-            learner=model.about["learner"],
+            learner=learner_in(model.about),
             scheme="BIO" if model.scheme.bio else None,
         )
         self.model_, self.penalties_ = model, []

@@ -77,6 +77,8 @@ def choose_learner(name: str, given: Sequence[str]) -> Recipe:
 
     >>> choose_learner("jlis", ["restarts=3"]).restarts
     3
+    >>> choose_learner("codl", ["base=semi_crf", "beta=none"]).beta is None
+    True
     """
     if name not in LEARNERS:
         raise ValueError(f"--learner is {name!r}; there are {', '.join(LEARNERS)}")
@@ -95,6 +97,8 @@ def choose_learner(name: str, given: Sequence[str]) -> Recipe:
 def _typed(text: str, value: str, kind: Any) -> Any:
     """What was typed, as the option's type."""
     kinds = get_args(kind) or (kind,)
+    if type(None) in kinds and value.lower() == "none":
+        return None
     for one in kinds:
         if one is type(None):
             continue

@@ -12,7 +12,7 @@ from sidelight.commands.settings import sequences_in
 from sidelight.estimators import Classifier, Tagger
 from sidelight.evidence import Evidence, Gold
 from sidelight.progress import Progress, relative_gap
-from sidelight.recipe_kinds import SemiMarkov
+from sidelight.recipe_kinds import Driven, Recipe, SemiMarkov
 from sidelight.records import Round
 from sidelight.segment_tagger import SegmentTagger
 
@@ -37,8 +37,8 @@ class Trials:
         callbacks: list[Callable[[Round], None]] = [self.progress.round, keep]
         parameters = {**self.parameters, "prices": prices, "callbacks": callbacks}
         recipe = parameters["learner"]
-        if isinstance(recipe, SemiMarkov):
-            return _segmenter(parameters, recipe).fit(self.evidence)
+        if _labels_segments(recipe):
+            return _segmenter(parameters, recipe, self.evidence).fit(self.evidence)
         estimator = Tagger if sequences_in(self.evidence) else Classifier
         return estimator(**parameters).fit(self.evidence)
 
@@ -57,11 +57,19 @@ class Trials:
         return best, _table(grid, scores)
 
 
-def _segmenter(parameters: Mapping[str, Any], recipe: SemiMarkov) -> SegmentTagger:
+def _labels_segments(recipe: Recipe) -> bool:
+    """Whether a learner is one of segments, or drives one."""
+    return isinstance(recipe.base if isinstance(recipe, Driven) else recipe, SemiMarkov)
+
+
+def _segmenter(parameters: Mapping[str, Any], recipe: Recipe, evidence: Sequence[Evidence]) -> SegmentTagger:
     """The estimator of segments; raises ValueError for options that it does not have."""
-    for name in ("checkpoint", "class_weight"):
-        if parameters[name] is not None:
-            raise ValueError(f"--{name.replace('_', '-')} does not go with {recipe.name}; leave it out")
+    called = f"{recipe.name} over {recipe.base.name}" if isinstance(recipe, Driven) else recipe.name
+    if not sequences_in(evidence):
+        raise ValueError(f"{called} labels segments of sequences, and these inputs are single; choose another learner")
+    for name, usual in (("checkpoint", None), ("class_weight", None), ("order", 1), ("states", None)):
+        if parameters[name] != usual:
+            raise ValueError(f"--{name.replace('_', '-')} does not go with {called}; leave it out")
     shared = (
         "features",
         "loss",
@@ -76,9 +84,7 @@ def _segmenter(parameters: Mapping[str, Any], recipe: SemiMarkov) -> SegmentTagg
         "rules",
         "inference",
     )
-    return SegmentTagger(
-        learner=recipe.name, max_length=recipe.max_length, **{name: parameters[name] for name in shared}
-    )
+    return SegmentTagger(learner=recipe, **{name: parameters[name] for name in shared})
 
 
 def summary(fitted: Estimator, out: Path) -> str:

@@ -73,6 +73,10 @@ def learner_of(given: Given, *, memory: PerceptronMemory | None = None) -> Learn
         case Generative() as recipe:
             under = ruled.completion(given, beta=recipe.beta) if recipe.ruled else None
             return hmm.make(given, recipe, completion=under)
+        case Driven(base=SemiMarkov(name=base)) as recipe:
+            raise ValueError(
+                f"{recipe.name} over {base} labels segments; use SegmentTagger(learner=recipes.codl(base={base!r}))"
+            )
         case Driven() as recipe:
             return ruled.make_driven(given, recipe, learner_of)
         case Believed() as recipe:

@@ -1,0 +1,83 @@
+"""Constraint-driven learning of segments (Chang 2011, Algorithm 8), over a semi-Markov model.
+
+    w_0, ρ_0 = learn(Gold)
+    repeat N times:
+        ŷ = argmax_y w·Φ(x, y) − Σ_k ρ_k d_k(x, y)  over the segmentations y that x admits, for every x but Gold
+        (w, ρ) = β (w_0, ρ_0) + (1 − β) learn(all (x, ŷ));  with β none, learn(Gold and all (x, ŷ))
+
+Rules speak of the labels of tokens, and so do completions: a labeling of tokens is one segmentation. `learn` is that of
+`semi_crf` or `semi_svm` on inputs that all have a segmentation; `learners.driven` has the loop. What is completed costs
+as much as Gold, and with β none the price of "unlabeled".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from sidelight.arrays import Floats, Ids
+from sidelight.evidence import Unlabeled
+from sidelight.inference.choose import check_method
+from sidelight.inference.ruled import RuledInputs
+from sidelight.inference.segment_batches import SegmentBatchScores
+from sidelight.learners.driven import DrivenLearner
+from sidelight.making.segment_given import SegmentGiven, gold_penalties
+from sidelight.making.segments import KnownSegments, learn
+from sidelight.recipe_kinds import Driven
+from sidelight.records import Round
+from sidelight.spaces.segments import Segments
+
+
+def make(given: SegmentGiven, recipe: Driven) -> DrivenLearner:
+    """The learner for `codl` over `semi_crf` or `semi_svm`."""
+    inputs = ruled_inputs(given)
+    first = gold_penalties(inputs.rules, given.evidence)
+    settings, scheme, open_batch = given.settings, given.scheme, given.admitted
+    starts = open_batch.rows.starts
+    method = check_method(settings.inference)
+
+    def learn_weights(labels: Ids | None) -> Floats:
+        known = _known(given, labels, together=recipe.beta is None)
+        return learn(settings.base, known, scheme=scheme, options=settings.options, report=_ignore)
+
+    def complete(weights: Floats, penalties: Sequence[float]) -> Ids:
+        scores = SegmentBatchScores.of(open_batch.scores(weights), open_batch.space, scheme)
+        solutions = inputs.solutions(scores, penalties, method=method)
+        return np.array([label for solution in solutions for label in solution.labels], dtype=np.int32)
+
+    def count(labels: Ids | None) -> list[float]:
+        return first if labels is None else inputs.counted(labels, starts)
+
+    return DrivenLearner(learn_weights, complete, count, inputs, starts, recipe.cycles, recipe.beta)
+
+
+def ruled_inputs(given: SegmentGiven) -> RuledInputs:
+    """The inputs that are not Gold, with the rules of the settings and their own."""
+    pieces = [given.evidence[i] for i in given.rest.tolist()]
+    own = [piece.rules if isinstance(piece, Unlabeled) else () for piece in pieces]
+    return RuledInputs.of([piece.x for piece in pieces], given.scheme.tokens.names, given.settings.rules, own)
+
+
+def _known(given: SegmentGiven, labels: Ids | None, *, together: bool) -> KnownSegments:
+    """What one `learn` sees: Gold, or what was completed to these labels, or both."""
+    price = given.settings.price("gold")
+    rows = given.batch.rows
+    if labels is None:
+        tokens = rows.tokens_of(given.gold)
+        right = Segments(given.targets.labels[tokens], given.targets.begins[tokens])
+        return given.segmented(given.gold, right, price)
+    max_length = given.segments.max_length
+    completed = given.scheme.encode(given.admitted.rows.starts, labels, max_length=max_length)
+    if not together:
+        return given.segmented(given.rest, completed, price)
+    tokens = rows.tokens_of(given.rest)
+    targets = Segments(given.targets.labels.copy(), given.targets.begins.copy())
+    targets.labels[tokens], targets.begins[tokens] = completed.labels, completed.begins
+    prices = np.full(len(given.batch), price)
+    prices[given.rest] = given.settings.price("unlabeled")
+    return given.segmented(np.arange(len(given.batch)), targets, prices)
+
+
+def _ignore(record: Round) -> None:
+    """The rounds within a cycle are not told."""
