@@ -14,7 +14,7 @@ import sidelight as sl
 from sidelight import recipes
 from sidelight.constrained import Constrained, HandedScores
 from sidelight.corpus import references
-from sidelight.errors import DataError, Infeasible
+from sidelight.errors import DataError, Infeasible, Intractable
 from sidelight.rules import Sentence, count, every, gallery, implies, rule
 
 LABELS = ["N", "V", "A"]
@@ -224,6 +224,11 @@ def test_codl_needs_gold_and_gives_no_partial_fit() -> None:
         sl.Tagger(learner=recipes.codl(base="crf"), labels=LABELS).fit(sl.unlabeled(POOL))
     with pytest.raises(ValueError, match="from 0 to 1"):
         recipes.codl(beta=2.0)
+    chunked = sl.Candidates(["red", "light"], [None, None], chunks=[sl.Chunk(0, [("A", "N"), ("N", "V")])])
+    with pytest.raises(Intractable, match="single tokens; use cllp for chunks"):
+        sl.Tagger(learner=recipes.codl(base="crf"), labels=LABELS).fit([*sl.gold(XS, YS), chunked])
+    with pytest.raises(DataError, match="make a rule of a function"):
+        sl.Tagger(learner="codl", labels=LABELS).fit([*sl.gold(XS, YS), *sl.unlabeled(POOL, rules=[len])])
     with pytest.raises(ValueError, match="hmm or crf"):
         recipes.posterior_regularization(base="perceptron")
     with pytest.raises(ValueError, match="there are"):

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from sidelight.arrays import Floats, Ids, Ints
-from sidelight.errors import Intractable
+from sidelight.errors import DataError, Intractable
 from sidelight.generative.beliefs import Beliefs, point
 from sidelight.generative.completion import Free
 from sidelight.inference.batches import BatchScores, ChainBatchScores
@@ -44,7 +44,11 @@ class RuledInputs:
     def of(
         cls, xs: Sequence[Any], labels: Sequence[Any], common: Sequence[Rule], own: Sequence[Sequence[Rule]] | None
     ) -> RuledInputs:
-        """Rules for all inputs, and those of each; raises `DataError` where one speaks of an unknown label."""
+        """Rules for all inputs, and those of each; raises `DataError` for an unknown label, or what is no rule."""
+        for rule in (rule for rules in own or () for rule in rules):
+            if not isinstance(rule, Rule):
+                remedy = "make a rule of a function with @sidelight.rules.rule"
+                raise DataError(f"the rules of an input have {rule!r}", remedy=remedy)
         domain = Domain(labels)
         every = tuple(dict.fromkeys([*common, *(rule for rules in own or () for rule in rules)]))
         number = {rule: k for k, rule in enumerate(every)}

@@ -116,7 +116,7 @@ def _check_kinds(settings: SegmentSettings, evidence: Sequence[Evidence]) -> Non
             problem = f"a segment tagger does not learn from {type(piece).__name__} by {name}"
             remedy = "give Gold, Partial or Candidates, or use Tagger"
             if piece.kind == "unlabeled":
-                remedy = f"use recipes.codl(base={name!r}), or leave it out"
+                remedy = f"use codl with base={name!r}, or leave it out"
             raise trouble(piece, i, problem=problem, remedy=remedy)
         if getattr(piece, "chunks", ()):
             problem = "a segment tagger takes candidates of single tokens, and these are of several"
