@@ -173,6 +173,13 @@ def test_rules_of_the_evidence_bear_on_their_inputs_alone() -> None:
     members = {tuple(inputs.rules[k].name for k in rules): which.tolist() for rules, which in inputs.groups}
     assert members == {("one_verb",): [0, 1, 2, 3, 4, 7, 8, 9], ("one_verb", "at_most_0_N"): [5, 6]}
     assert not np.array_equal(_weights("codl", first), _weights("codl", _evidence()))
+    starts = gallery.starts_with("N").soft()
+    inputs = RuledInputs.of(POOL[:3], LABELS, [one_verb], [[starts], [], [starts]])
+    labels = np.array([0, 1, 2, 0, 0, 0, 1])  # N V | A N N N | V
+    share = (1 + 1) / (3 + 2)  # of the three tokens that the rule is about, not of all
+    assert inputs.counted(labels, np.array([0, 2, 6, 7])) == pytest.approx([np.inf, np.log((1 - share) / share)])
+    with pytest.raises(Infeasible, match="example 5: no output obeys the rule many"):
+        _weights("codl", [*sl.gold(XS, YS), *sl.unlabeled(POOL[:1], rules=[gallery.at_least(9, "N", name="many")])])
 
 
 @pytest.mark.parametrize("gamma", [1.0, 0.5, 0.0])

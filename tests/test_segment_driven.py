@@ -278,7 +278,11 @@ X, Y = ["ed", "holt", "1994"], ["name", "name", "year"]
         ([Gold(X, Y)], {"prices": {"unlabeled": -1.0}}, "the price of unlabeled is -1.0"),
         ([Gold(X, Y), Unlabeled(X, rules=(gallery.starts_with("month"),))], {}, "there is no label 'month'"),
         ([Gold(X, Y), Unlabeled(X, rules=(len,))], {}, "make a rule of a function"),
-        ([Gold(X, Y), Unlabeled(X)], {"rules": [gallery.at_least(4, "name", name="many")]}, "obeys the rule many"),
+        (
+            [Gold(X, Y), Unlabeled(X)],
+            {"rules": [gallery.at_least(4, "name", name="many")]},
+            "example 1: no output obeys the rule many",
+        ),
         (
             [Gold(X, Y), Candidates(X, [None] * 3, chunks=[Chunk(0, [("name", "name"), ("year", "year")])])],
             {},

@@ -24,7 +24,7 @@ from sidelight.inference.rule_set import RuleSet
 from sidelight.rules import Domain, Rule, Sentence
 from sidelight.rules.columns import chain_columns
 from sidelight.rules.expectations import Expectations, expectations
-from sidelight.rules.penalties import counted_penalties, mixed
+from sidelight.rules.penalties import mixed, penalty_of
 from sidelight.spaces import Space
 from sidelight.spaces.second_order import SecondOrderScores
 
@@ -39,10 +39,17 @@ class RuledInputs:
     domain: Domain
     sentences: tuple[Sentence, ...]
     groups: tuple[tuple[tuple[int, ...], Ints], ...]  # numbers of rules, and the inputs that they are about
+    places: tuple[int, ...]  # of the inputs in what the user gave: errors call them by these
 
     @classmethod
     def of(
-        cls, xs: Sequence[Any], labels: Sequence[Any], common: Sequence[Rule], own: Sequence[Sequence[Rule]] | None
+        cls,
+        xs: Sequence[Any],
+        labels: Sequence[Any],
+        common: Sequence[Rule],
+        own: Sequence[Sequence[Rule]] | None,
+        *,
+        places: Sequence[int] | None = None,
     ) -> RuledInputs:
         """Rules for all inputs, and those of each; raises `DataError` for an unknown label, or what is no rule."""
         for rule in (rule for rules in own or () for rule in rules):
@@ -60,7 +67,7 @@ class RuledInputs:
             mine = dict.fromkeys([*common, *(own[i] if own is not None else ())])
             members.setdefault(tuple(number[rule] for rule in mine), []).append(i)
         groups = tuple((rules, np.array(which, dtype=np.int64)) for rules, which in members.items())
-        return cls(every, domain, sentences, groups)
+        return cls(every, domain, sentences, groups, tuple(range(len(xs)) if places is None else places))
 
     def __len__(self) -> int:
         return len(self.sentences)
@@ -75,7 +82,7 @@ class RuledInputs:
                 some = which[first : first + BLOCK].tolist()
                 own = [batch.own(i) for i in some]
                 sentences = [self.sentences[i] for i in some]
-                solved = rules.decode(sentences, own, shared, method=method, examples=some)
+                solved = rules.decode(sentences, own, shared, method=method, examples=[self.places[i] for i in some])
                 for i, solution in zip(some, solved):
                     found[i] = solution
         return [solution for solution in found if solution is not None]
@@ -87,7 +94,7 @@ class RuledInputs:
         for numbers, which in self.groups:
             for i in which.tolist():
                 sentence = self.sentences[i]
-                says = [self.rules[k].on_labels(sentence, self.domain, example=i) for k in numbers]
+                says = [self.rules[k].on_labels(sentence, self.domain, example=self.places[i]) for k in numbers]
                 clauses = clauses_of(says, [penalties[k] for k in numbers])
                 readings[i] = expectations(
                     [clause.says for clause in clauses],
@@ -99,14 +106,22 @@ class RuledInputs:
         return ExpectationBatch([len(sentence) for sentence in self.sentences], size, known)
 
     def counted(self, labels: Ids, starts: Ints) -> list[float]:
-        """The penalties that outputs say; those that are not learned stay."""
-        rules = RuleSet(self.rules, self.domain, penalties=[0.0] * len(self.rules))
-        every = labels.tolist()
-        broken = [0.0] * len(self.rules)
-        for i, (a, b) in enumerate(zip(starts[:-1].tolist(), starts[1:].tolist())):
-            for k, often in enumerate(rules.violations(self.sentences[i], every[a:b], example=i)):
-                broken[k] += often
-        return counted_penalties(self.rules, broken, float(starts[-1]))
+        """The penalties that outputs say, each by the inputs that its rule is about; what is not learned stays."""
+        every, bounds = labels.tolist(), starts.tolist()
+        broken, tokens = [0.0] * len(self.rules), [0.0] * len(self.rules)
+        for numbers, which in self.groups:
+            learned = [k for k in numbers if self.rules[k].learned]
+            rules = RuleSet([self.rules[k] for k in learned], self.domain, penalties=[0.0] * len(learned))
+            for i in which.tolist() if learned else ():
+                output = every[bounds[i] : bounds[i + 1]]
+                degrees = rules.violations(self.sentences[i], output, example=self.places[i])
+                for k, often in zip(learned, degrees):
+                    broken[k] += often
+                    tokens[k] += len(output)
+        return [
+            penalty_of(often, count) if rule.penalty is None else rule.penalty
+            for rule, often, count in zip(self.rules, broken, tokens)
+        ]
 
 
 @dataclass(slots=True)

@@ -31,7 +31,7 @@ def ruled_inputs(given: Given, which: Ints) -> RuledInputs:
     pieces = [given.evidence[i] for i in which.tolist()]
     own = [piece.rules if isinstance(piece, Unlabeled) else () for piece in pieces]
     xs = [piece.x if given.settings.sequences else [piece.x] for piece in pieces]
-    return RuledInputs.of(xs, given.labels.names, given.settings.rules, own)
+    return RuledInputs.of(xs, given.labels.names, given.settings.rules, own, places=which.tolist())
 
 
 def gold_penalties(given: Given, inputs: RuledInputs) -> list[float]:

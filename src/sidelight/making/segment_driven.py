@@ -54,9 +54,11 @@ def make(given: SegmentGiven, recipe: Driven) -> DrivenLearner:
 
 def ruled_inputs(given: SegmentGiven) -> RuledInputs:
     """The inputs that are not Gold, with the rules of the settings and their own."""
-    pieces = [given.evidence[i] for i in given.rest.tolist()]
+    places = given.rest.tolist()
+    pieces = [given.evidence[i] for i in places]
     own = [piece.rules if isinstance(piece, Unlabeled) else () for piece in pieces]
-    return RuledInputs.of([piece.x for piece in pieces], given.scheme.tokens.names, given.settings.rules, own)
+    names = given.scheme.tokens.names
+    return RuledInputs.of([piece.x for piece in pieces], names, given.settings.rules, own, places=places)
 
 
 def _known(given: SegmentGiven, labels: Ids | None, *, together: bool) -> KnownSegments:

@@ -25,7 +25,8 @@ def codl(*, base: str | Recipe = "hmm", beta: float | None = BETA, cycles: int =
 
     Again and again, unlabelled inputs get the best labels under rules and the model of `base` of the moment, and a
     model learned from these is mixed with that of Gold: `beta` times Gold's and the rest times theirs, in every one of
-    `cycles`. With `beta` none, Gold and completed inputs are learned from together.
+    `cycles`. With `beta` none, Gold and completed inputs are learned from together. With the base "semi_crf" or
+    "semi_svm" it is a learner of `SegmentTagger`.
     """
     if beta is not None and not 0.0 <= beta <= 1.0:
         raise ValueError(f"beta is {beta}; give a number from 0 to 1")
