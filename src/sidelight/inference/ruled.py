@@ -47,7 +47,7 @@ class RuledInputs:
         xs: Sequence[Any],
         labels: Sequence[Any],
         common: Sequence[Rule],
-        own: Sequence[Sequence[Rule]] | None,
+        own: Sequence[Sequence[Any]] | None,  # from the evidence, where anything may have been given
         *,
         places: Sequence[int] | None = None,
     ) -> RuledInputs:
