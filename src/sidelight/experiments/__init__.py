@@ -107,14 +107,18 @@ def _carry_out(
     report: Callable[[str], None],
 ) -> list[dict[str, Any]]:
     """The rows of one table, after which `before` and they are in the file."""
+    settings = plan.quick if quick else plan.settings
+    if not settings:
+        return []
     report(plan.title)
     rows: list[dict[str, Any]] = []
     chosen: dict[tuple[str, str], str] = {}
     with runner(plan.study, n_jobs=n_jobs, report=report) as run:
-        for setting in plan.quick if quick else plan.settings:
+        for setting in settings:
             results = run_setting(setting, run, grids=plan.grids, per_draw=plan.per_draw)
-            rows += rows_of(results, completions=plan.completions)
-            chosen |= {(result.setting.name, result.method): result.chosen for result in results}
+            found = rows_of(results, completions=plan.completions)
+            rows += [{**line, "method": line["method"] + plan.suffix} for line in found]
+            chosen |= {(result.setting.name, result.method + plan.suffix): result.chosen for result in results}
             write_rows(json_path, [*before, *rows])
     for line in lines_of(rows, chosen=chosen, notes=plan.notes):
         report(line)

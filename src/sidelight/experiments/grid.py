@@ -95,6 +95,7 @@ class Plan:
     grids: Mapping[str, Sequence[Prices]] = field(default_factory=lambda: GRIDS)
     completions: bool = False  # whether the table tells how many completions J-LIS made
     per_draw: bool = False  # whether every draw chooses its prices, beside those of the setting as a whole
+    suffix: str = ""  # of the names of methods, where another plan has the same ones
 
 
 class Task(NamedTuple):
