@@ -64,8 +64,25 @@ def test_a_no_break_space_is_part_of_its_word(tmp_path: Path) -> None:
     assert read(tmp_path, "10\xa0000 NUM\n\u3000 X\n").xs == [[("10\xa0000",), ("\u3000",)]]
 
 
-def test_docstart_lines_are_kept(tmp_path: Path) -> None:
-    assert read(tmp_path, "-DOCSTART- -X- O\n\na N X\n").xs == [[("-DOCSTART-", "-X-")], [("a", "N")]]
+@pytest.mark.parametrize("mark", ["-DOCSTART- -X- O", "-DOCSTART-", "-DOCSTART-\t-X-\tO\tO"])
+def test_marks_of_documents_are_no_sentences(tmp_path: Path, mark: str) -> None:
+    corpus = read(tmp_path, f"{mark}\n\na N X\n\n{mark}\n\nb N Y\n\n{mark}")
+    assert (corpus.xs, corpus.ys) == ([[("a", "N")], [("b", "N")]], [["X"], ["Y"]])
+    assert [origin.line(0) for origin in corpus.origins] == [3, 7]
+    assert failure(tmp_path, f"{mark}\n\n").startswith("a.txt: no tokens; give one token a line")
+
+
+def test_a_word_among_others_is_no_mark_of_documents(tmp_path: Path) -> None:
+    assert read(tmp_path, "-DOCSTART- X\na X\n").xs == [[("-DOCSTART-",), ("a",)]]
+    assert read(tmp_path, "a X\n-DOCSTART- X\n").xs == [[("a",), ("-DOCSTART-",)]]
+    assert read(tmp_path, "-DOCSTART-s X\n").xs == [[("-DOCSTART-s",)]]
+
+
+@pytest.mark.parametrize("labels", [None, [["X"]]])
+def test_what_would_be_read_as_a_mark_is_not_written(labels: list[list[str]] | None) -> None:
+    with pytest.raises(DataError, match="sentence 0 would be read as a mark of documents; leave it out"):
+        write_columns([["-DOCSTART-"]], labels)
+    assert write_columns([["-DOCSTART-", "a"]]) == "-DOCSTART-\na\n\n"
 
 
 def test_ragged_lines_are_named(tmp_path: Path) -> None:
@@ -85,7 +102,7 @@ def test_other_bad_files(tmp_path: Path) -> None:
     )
     assert failure(tmp_path, "a\nb\n") == (
         "a.txt:1: 1 column, which leaves no input beside the label; "
-        "add the columns of the input, or read the file without labels (label column None)"
+        "add the columns that are missing; a file without labels is one to predict, or unlabelled"
     )
     assert failure(tmp_path, "a\tX\n\nb\tX\nc\t\nd\tX\n").startswith("a.txt:4: an empty label; write the label")
     with pytest.raises(DataError, match="an empty separator"):

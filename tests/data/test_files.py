@@ -7,12 +7,14 @@ import io
 import os
 from pathlib import Path
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sidelight.data import read_lines, read_text, write_text_atomically
 from sidelight.errors import DataError
+from sidelight.files import write_tensors
 
 
 def failure(path: Path) -> DataError:
@@ -34,6 +36,18 @@ def test_plain_compressed_and_marked_files_read_alike(tmp_path: Path) -> None:
 def test_only_line_ends_end_lines(tmp_path: Path) -> None:
     (tmp_path / "a.txt").write_text("a\u2028b\x0cc\x85d\ne", encoding="utf-8")
     assert read_lines(tmp_path / "a.txt") == ["a\u2028b\x0cc\x85d", "e"]
+
+
+def test_a_model_is_not_data(tmp_path: Path) -> None:
+    write_tensors(tmp_path / "m", {"a": np.full(3, -1.5)}, kind="sidelight model", version=1, spec={})
+    whole = (tmp_path / "m").read_bytes()
+    (tmp_path / "m.gz").write_bytes(gzip.compress(whole))
+    for name in ("m", "m.gz"):
+        assert (
+            str(failure(tmp_path / name)) == f"{tmp_path / name}: a sidelight model, not data; name a file with inputs"
+        )
+    (tmp_path / "text").write_text('12345678{"a": 1}')
+    assert read_text(tmp_path / "text") == '12345678{"a": 1}'
 
 
 def test_dash_is_standard_input(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -14,14 +14,17 @@ from sidelight.evidence import Origin
 # What `str.split` takes for white space and a column file does not: a no-break space is part of its word.
 _ODD_SPACES = "".join(c for c in map(chr, range(0x3001)) if c.isspace() and c not in " \t\n\r")
 
+_DOCUMENT = "-DOCSTART-"  # between the documents of a file, in the place of a sentence
+
 
 def read_columns(path: str | Path, *, label_column: int | None = -1, separator: str | None = None) -> Corpus:
     """A corpus of sentences: each token a tuple of its columns, and its label if there is a label column.
 
     `label_column` counts from 0, or from the end if negative; `None` says that all columns are input. `separator` is
-    what stands between two columns; `None` means a tab if the first token's line has one, else runs of spaces. Lines
-    that start with `-DOCSTART-` are lines like any other. Raises `DataError` for a file without tokens, a line with
-    more or fewer columns than the first, an empty label, and a label column that is not there.
+    what stands between two columns; `None` means a tab if the first token's line has one, else runs of spaces. A line
+    that begins with `-DOCSTART-` and stands alone marks a document, as in CoNLL-2003, and is left out. Raises
+    `DataError` for a file without tokens, a line with more or fewer columns than the first, an empty label, and a label
+    column that is not there.
 
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
@@ -33,7 +36,7 @@ def read_columns(path: str | Path, *, label_column: int | None = -1, separator: 
     if separator == "":
         raise DataError("an empty separator", remedy="give what stands between two columns, or None to find it")
     file = shown_name(path)
-    lines = read_lines(path)
+    lines = _without_marks(read_lines(path))
     first = next((n for n, line in enumerate(lines) if line.strip(" \t")), None)
     if first is None:
         raise DataError("no tokens", file=file, remedy="give one token a line and a blank line after each sentence")
@@ -77,7 +80,8 @@ def write_columns(xs: Sequence[Sequence[Any]], ys: Sequence[Sequence[str]] | Non
     """The text of a column file: tabs between columns, the label last, a blank line after each sentence.
 
     A token is a string or a sequence of strings. `read_columns` gives back what was written. Raises `DataError` for
-    what it could not give back: a tab or the end of a line inside a cell, an empty sentence, an empty label.
+    what it could not give back: a tab or the end of a line inside a cell, an empty sentence, an empty label, a mark of
+    documents.
 
     >>> write_columns([["Lights", "on"]], [["NOUN", "ADP"]])
     'Lights\\tNOUN\\non\\tADP\\n\\n'
@@ -103,8 +107,23 @@ def write_columns(xs: Sequence[Sequence[Any]], ys: Sequence[Sequence[str]] | Non
             if problem:
                 raise DataError(f"sentence {s}, token {t}: {problem}", remedy="change the token, or write JSON lines")
             pieces.append("\t".join(row) + "\n")
+        if len(rows) == 1 and _marks_document(pieces[-1]):
+            raise DataError(f"sentence {s} would be read as a mark of documents", remedy="leave it out")
         pieces.append("\n")
     return "".join(pieces)
+
+
+def _marks_document(line: str) -> bool:
+    """Whether a line is a mark of documents, if it stands alone; it may have any number of columns."""
+    return line.startswith(_DOCUMENT) and line[len(_DOCUMENT) :][:1] in ("", " ", "\t", "\n")
+
+
+def _without_marks(lines: list[str]) -> list[str]:
+    """The lines with nothing in the place of marks of documents."""
+    for n in [n for n, line in enumerate(lines) if _marks_document(line)]:
+        if not any(line.strip(" \t") for line in (*lines[max(n - 1, 0) : n], *lines[n + 1 : n + 2])):
+            lines[n] = ""
+    return lines
 
 
 def _splitter(lines: list[str], separator: str | None) -> Callable[[str], list[str]]:
@@ -129,7 +148,7 @@ def _label_position(column: int, width: int, file: str, line: int) -> int:
             "1 column, which leaves no input beside the label",
             file=file,
             line=line,
-            remedy="add the columns of the input, or read the file without labels (label column None)",
+            remedy="add the columns that are missing; a file without labels is one to predict, or unlabelled",
         )
     return column % width
 

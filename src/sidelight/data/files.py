@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import codecs
 import gzip
+import json
 import os
 import secrets
 import sys
@@ -29,7 +30,7 @@ def read_text(path: str | Path) -> str:
     """The text of a UTF-8 file, every line ended by `\\n`.
 
     A name that ends in `.gz` is decompressed and `-` is the standard input. A byte order mark is dropped. Raises
-    `DataError` for a file that cannot be read, and for a byte that is not UTF-8, with its line.
+    `DataError` for a file that cannot be read, for a model, and for a byte that is not UTF-8, with its line.
 
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
@@ -38,6 +39,8 @@ def read_text(path: str | Path) -> str:
     'Licht\\nan\\n'
     """
     data = _read_bytes(path).removeprefix(codecs.BOM_UTF8)
+    if (kind := _tensors_in(data)) is not None:
+        raise DataError(f"a {kind}, not data", file=shown_name(path), remedy="name a file with inputs")
     try:
         text = data.decode("utf-8")
     except UnicodeDecodeError as error:
@@ -101,6 +104,18 @@ def write_text_atomically(path: str | Path, text: str) -> None:
 
 def _unix_lines(text: str) -> str:
     return text.replace("\r\n", "\n").replace("\r", "\n") if "\r" in text else text
+
+
+def _tensors_in(data: bytes) -> str | None:
+    """What a file of tensors says it is, which begins with the length of a JSON object; None for any other file."""
+    end = 8 + int.from_bytes(data[:8], "little")
+    if data[8:9] != b"{" or end > len(data):
+        return None
+    try:
+        header = json.loads(data[8:end])
+        return str(json.loads(header["__metadata__"]["sidelight"])["kind"])
+    except (ValueError, KeyError, TypeError):  # among them what is no JSON and no text
+        return None
 
 
 def _read_bytes(path: str | Path) -> bytes:
