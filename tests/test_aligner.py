@@ -87,7 +87,7 @@ def test_a_saved_model_gives_the_same_links(tmp_path, options):
 
 def test_files_of_other_kinds_are_refused(tmp_path, aligner):
     sl.Tagger(max_rounds=2).fit([["a", "b"]], [["X", "Y"]]).save(tmp_path / "tagger")
-    with pytest.raises(ModelFileError, match="not a sidelight alignment model file"):
+    with pytest.raises(ModelFileError, match="a sidelight model, not a sidelight alignment model"):
         sl.Aligner.load(tmp_path / "tagger")
     aligner.save(tmp_path / "model")
     with pytest.raises(ModelFileError):

@@ -333,10 +333,10 @@ def test_damaged_and_foreign_files(tmp_path):
         (tmp_path / "bad.sl").write_bytes(spoiled)
         with pytest.raises(ModelFileError):
             SegmentTagger.load(tmp_path / "bad.sl")
-    with pytest.raises(ModelFileError, match="not a sidelight model file"):
+    with pytest.raises(ModelFileError, match="a sidelight segment model, not a sidelight model"):
         load_model(path)
     Tagger(max_rounds=2, n_jobs=1).fit(XS[:3], YS[:3]).save(tmp_path / "chain.sl")
-    with pytest.raises(ModelFileError, match="not a sidelight segment model file"):
+    with pytest.raises(ModelFileError, match="a sidelight model, not a sidelight segment model"):
         SegmentTagger.load(tmp_path / "chain.sl")
     spec, tensors = read_tensors(path, kind=KIND, version=VERSION)
     write_tensors(tmp_path / "new.sl", tensors, kind=KIND, version=VERSION + 1, spec=spec)

@@ -206,7 +206,7 @@ class Constrained:
             return []
         inputs = RuledInputs.of(self._wrapped(xs), self.domain.labels, self.rules, None)
         batch = self.scorer.scores(xs, clamp=clamp, n_jobs=self.n_jobs)
-        return inputs.solutions(batch, self._prices(), method=self.method)
+        return inputs.solutions(batch, self.prices(), method=self.method)
 
     def violations(self, xs: Sequence[Any], ys: Sequence[Sequence[Any]]) -> list[list[int]]:
         """How often each rule is broken by known outputs. # [N][rules]"""
@@ -218,7 +218,7 @@ class Constrained:
     def explain_rules(self, x: Any) -> Explanation:
         """How each rule was lowered for an input, whether the output without rules breaks it, and what it changed."""
         batch = self.scorer.scores([x], clamp=None, n_jobs=self.n_jobs)
-        rules = RuleSet(self.rules, self.domain, penalties=self._prices())
+        rules = RuleSet(self.rules, self.domain, penalties=self.prices())
         sentence = Sentence(x if self.scorer.sequences else [x])
         return explain_rules(rules, sentence, batch.own(0), batch.shared, method=self.method)
 
@@ -230,8 +230,8 @@ class Constrained:
         """Inputs or outputs as sequences: of one, for classes."""
         return items if self.scorer.sequences else [[item] for item in items]
 
-    def _prices(self) -> list[float]:
-        """Penalties as given, the rules' own, or those that training left in the model."""
+    def prices(self) -> list[float]:
+        """What breaking each rule costs: as given, the rules' own, or as training left it in the model."""
         if self.penalties is not None:
             return self.penalties
         stored = self.scorer.learned

@@ -13,7 +13,7 @@ from sidelight import probabilities
 from sidelight.arrays import Floats
 from sidelight.constrained import Constrained
 from sidelight.data.checks import check_evidence
-from sidelight.errors import DataError, NotFitted
+from sidelight.errors import DataError, ModelFileError, NotFitted
 from sidelight.evidence import Evidence, gold
 from sidelight.features import FeatureSet, Matrix
 from sidelight.features.rows import Rows
@@ -146,7 +146,8 @@ class _Estimator(Estimator):
     def predict_marginals(self, xs: Any, *, clamp: Any = None) -> list[Any]:
         """For every token (for classes: every input) a dict from label to probability.
 
-        `clamp` has a label or None for every token; what is clamped has probability 1. See `sidelight.probabilities`.
+        `clamp` has a label or None for every token; what is clamped has probability 1. These, `k_best` and `sample` are
+        of the model without rules. See `sidelight.probabilities`.
         """
         model = self._fitted()
         found = probabilities.marginals(model, xs, clamp=clamp, n_jobs=self.n_jobs)
@@ -193,6 +194,25 @@ class _Estimator(Estimator):
 
         save_model(self._fitted(), path)
 
+    @classmethod
+    def load(cls, path: str | Path, *, rules: Sequence[Rule] = ()) -> Self:
+        """An estimator with the model of a file, ready to predict.
+
+        Rules are no part of a file, which keeps their names and the penalties that were learned: give them again. How
+        it was trained is not known either, so `fit` begins anew with the constructor's defaults. Raises
+        `ModelFileError` where the file is none, or has another kind of model.
+        """
+        from sidelight.model_file import load_model
+
+        model = load_model(path)
+        if model.sequences is not cls._sequences:
+            other = "Classifier" if cls._sequences else "Tagger"
+            raise ModelFileError(f"not the model of a {cls.__name__}", file=path, remedy=f"use {other}.load")
+        self = cls(rules=rules)
+        self.model_ = model
+        self.penalties_ = Constrained(model, rules).prices() if rules else []
+        return self
+
     @property
     def classes_(self) -> list[Any]:
         """The labels in their order."""
@@ -214,7 +234,11 @@ class _Estimator(Estimator):
         return Constrained(model, self.rules, penalties=self.penalties_, method=self.inference, n_jobs=self.n_jobs)
 
     def _evidence(self, evidence: Any, y: Any, sample_weight: Any) -> list[Evidence]:
+        if not isinstance(evidence, Matrix) and not hasattr(evidence, "shape"):
+            evidence = list(evidence)
         if y is not None:
+            if isinstance(evidence, list) and any(isinstance(x, Evidence) for x in evidence[:1]):
+                raise DataError("evidence has outputs of its own, and others are given", remedy="leave one of them out")
             xs = as_sequences(evidence, sequences=self._sequences)
             if not self._sequences and not isinstance(xs, Matrix):
                 xs = evidence
@@ -259,22 +283,23 @@ class Tagger(_Estimator):
     Parameters, all by keyword:
 
     - features: templates, attributes or matrix rows; None chooses by the type of the first input (`features_for`).
-    - learner: "jlis" (margin learning from all kinds of evidence; with Gold alone the structural SVM), "structural_svm"
-      (the same, and refuses anything but Gold), "perceptron" (averaged; Gold alone).
+    - learner: a name of docs/learners.md, or a recipe with options (`sidelight.recipes`). "jlis" learns with a margin
+      from all kinds of evidence, with Gold alone as a structural SVM.
     - loss: "squared_hinge" or "hinge".
     - prices: what a unit of loss costs, per kind of evidence: C1 is prices["gold"], C2 is prices["companion"].
     - cost: {(right, predicted): cost} where it is not 1 for a wrong and 0 for a right label.
     - class_weight: {label: weight} multiplies the cost of getting it wrong; "balanced" weighs inversely to frequency.
+      For learners with a margin.
     - labels: all labels, if the evidence may not show them all; a label outside them is an error.
     - scheme: "BIO" forbids I-X except after B-X and I-X, in training and in prediction.
     - allowed: the only (label, next label) pairs that may occur.
     - size: κ(x) of companion evidence: "tokens" (for sequences), "one" (for classes), or a function of the input.
     - bias: start weights (for classes: one weight per class).
     - order: 2 gives every three labels in a row a weight, beside those of two. Time grows with the cube of the number
-      of labels, or of candidates where inference is among these; not for the perceptron.
+      of labels, or of candidates where inference is among these. docs/learners.md says which learners have it.
     - states: hidden states of every label, or {label: how many}: a label is then a coarse name for them. Weights are
-      over states, costs and outputs over labels. With "jlis", "latent_svm", "transductive_svm", "cllp", "mms" and
-      "partial_crf"; learning begins with states at random, so see the `restarts` of `recipes.latent_svm`.
+      over states, costs and outputs over labels. With "jlis", "latent_svm", "transductive_svm", "cllp", "mms",
+      "partial_crf" and EM; learning begins with states at random, so see the `restarts` of `recipes.latent_svm`.
     - tolerance: relative duality gap at which a convex problem counts as solved; violation: ε of new cuts.
     - decrease: ν, the relative fall of the objective at which completions end; max_completions, max_rounds: limits.
     - patience: see the `validation` of `fit`.

@@ -68,7 +68,7 @@ def read_tensors(path: str | Path, *, kind: str, version: int) -> tuple[Any, Ten
         with safe_open(str(path), framework="numpy") as file:
             header = json.loads((file.metadata() or {}).get("sidelight", "{}"))
             if header.get("kind") != kind:
-                raise ModelFileError(f"not a {kind} file", file=path, remedy="give a file that sidelight wrote")
+                raise _foreign(path, header.get("kind"), kind)
             if header["version"] > version:
                 raise ModelFileError(
                     f"written by a newer version (format {header['version']}, this one reads up to {version})",
@@ -82,10 +82,34 @@ def read_tensors(path: str | Path, *, kind: str, version: int) -> tuple[Any, Ten
     except (SafetensorError, OSError, ValueError, KeyError, TypeError) as error:
         if isinstance(error, ModelFileError):
             raise
+        if _is_text(path):
+            raise ModelFileError("this is text, not a model", file=path, remedy="give a file that save wrote") from None
         raise ModelFileError("damaged or truncated", file=path, remedy="write it again, or take a copy") from None
     if _check(tensors, text) != header.get("check"):
         raise ModelFileError("damaged: its contents do not match their checksum", file=path, remedy="take a copy")
     return json.loads(text), tensors
+
+
+def _foreign(path: str | Path, found: Any, wanted: str) -> ModelFileError:
+    """The error for a file of another kind, which may be one of ours."""
+    loaders = {
+        "sidelight model": "Tagger.load, Classifier.load or load_model",
+        "sidelight segment model": "SegmentTagger.load",
+        "sidelight alignment model": "Aligner.load",
+    }
+    if found in loaders:
+        return ModelFileError(f"a {found}, not a {wanted}", file=path, remedy=f"{loaders[found]} reads it")
+    return ModelFileError(f"not a {wanted} file", file=path, remedy="give a file that sidelight wrote")
+
+
+def _is_text(path: str | Path) -> bool:
+    """Whether a file begins like text; our files begin with a length in eight bytes."""
+    try:
+        with open(path, "rb") as file:
+            head = file.read(512)
+    except OSError:
+        return False
+    return bool(head) and b"\x00" not in head
 
 
 def _check(tensors: Mapping[str, NDArray[Any]], text: str) -> int:

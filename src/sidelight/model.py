@@ -79,7 +79,10 @@ class Model:
 
 
 def as_sequences(xs: Any, *, sequences: bool) -> Sequence[Any]:
-    """Inputs as the extractors take them: for classes every input is a sequence of one token."""
+    """Inputs as the extractors take them: for classes every input is a sequence of one token.
+
+    Raises `DataError` where an input is a string, which would be read letter by letter, or an array of numbers.
+    """
     if isinstance(xs, Matrix):
         return xs
     if hasattr(xs, "shape") and len(xs.shape) == 2:  # a scipy matrix or a numpy array
@@ -89,9 +92,20 @@ def as_sequences(xs: Any, *, sequences: bool) -> Sequence[Any]:
             )
         ones = np.ones(xs.shape[0], dtype=np.int64)
         return Matrix(xs, lengths=ones) if hasattr(xs, "tocsr") else Matrix(dense=xs, lengths=ones)
-    if sequences or (len(xs) and _is_matrix_row(xs[0])):
-        return xs  # type: ignore[no-any-return]
-    return [[x] for x in xs]
+    given = [_plain(i, x, sequences) for i, x in enumerate(xs)]
+    return given if sequences or (given and _is_matrix_row(given[0])) else [[x] for x in given]
+
+
+def _plain(i: int, x: Any, sequences: bool) -> Any:
+    """An input as it is, or the list of strings that an array holds."""
+    if isinstance(x, str):
+        wanted = "a list of tokens" if sequences else "a list of words, or a dict of features"
+        raise DataError(f"input {i} is a string", remedy=f"give {wanted}; split() makes words of it")
+    if isinstance(x, np.ndarray):
+        if x.dtype.kind not in "UO":
+            raise DataError(f"input {i} is an array of numbers", remedy="sidelight.Matrix takes rows of numbers")
+        return x.tolist()
+    return x
 
 
 def _is_matrix_row(x: Any) -> bool:

@@ -13,7 +13,10 @@ from sidelight.features import FeatureSet
 from sidelight.inference.choose import check_method
 from sidelight.recipe_kinds import (
     AllLabelings,
+    AveragedPerceptron,
+    Believed,
     CandidateMargins,
+    Contrastive,
     Generative,
     LatentMargins,
     LogLinear,
@@ -81,6 +84,9 @@ class Settings:
             raise ValueError("order is 2, and single labels have no order; leave it out")
         if self.order == 2 and not isinstance(self.recipe, SECOND_ORDER):
             raise ValueError(f"the {self.recipe.name} is first order; use jlis or structural_svm")
+        if (self.class_weight is not None or self.cost is not None) and _knows_no_cost(self.recipe):
+            name = self.recipe.name
+            raise ValueError(f"{name} knows no cost and no class_weight; give weights to the evidence, or use jlis")
         self._check_states()
         check_rules(self.rules, self.inference)
         if self.rules and self.states is not None:
@@ -123,6 +129,11 @@ class Settings:
         return self.size if isinstance(self.size, str) else "function"
 
 
+def _knows_no_cost(recipe: Recipe) -> bool:
+    """Whether the cost of a wrong label means nothing to a learner."""
+    return isinstance(recipe, (LogLinear, Contrastive, AveragedPerceptron, Generative, Believed))
+
+
 def _takes_states(recipe: Recipe) -> bool:
     """Whether a learner completes the states of labels; the others must know all of a target."""
     if isinstance(recipe, LatentMargins):
@@ -135,6 +146,8 @@ def _takes_states(recipe: Recipe) -> bool:
 def check_rules(rules: Sequence[Any], inference: str) -> None:
     """Raises ValueError for what is no rule, and `DataError` for a method of inference that there is not."""
     check_method(inference)
+    if isinstance(rules, Rule):
+        raise ValueError(f"rules is the rule {rules.name}; give a list of rules: [{rules.name}]")
     for rule in rules:
         if not isinstance(rule, Rule):
             raise ValueError(f"rules has {rule!r}; make a rule of a function with @sidelight.rules.rule")

@@ -106,6 +106,8 @@ class Training:
 
     def _model(self, weights: Floats) -> Model:
         about: dict[str, Any] = {"learner": self.settings.recipe.name, "rounds": self.learner.rounds}
+        if self.settings.rules:
+            about["rules"] = [rule.name for rule in self.settings.rules]
         if any(rule.learned for rule in self.settings.rules):
             found = zip(self.settings.rules, self.penalties())
             about["penalties"] = {rule.name: price for rule, price in found if rule.learned}

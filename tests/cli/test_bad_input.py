@@ -166,7 +166,7 @@ def test_damaged_and_foreign_models(run: Run, model: Path, command: str) -> None
     Path("flipped").write_bytes(bytes(flipped))
     for name, problem in (
         ("empty", "damaged or truncated"), ("cut", "damaged or truncated"), ("flipped", "damaged"),
-        ("gold.txt", "damaged or truncated"), ("nowhere", "no such file"),
+        ("gold.txt", "this is text, not a model"), ("nowhere", "no such file"),
     ):  # fmt: skip
         fails(run, command, name, "gold.txt", naming=f"{name}: {problem}", remedy="")
 

@@ -32,6 +32,8 @@ or None for any label
                 remedy="wrap the input in Gold, Partial, Candidates, Companion or Unlabeled",
             )
         _check_weight(piece, index)
+        if isinstance(piece.x, str):
+            raise trouble(piece, index, problem="the input is a string", remedy="give a list of tokens")
         length = _length(piece.x)
         if length == 0:
             raise trouble(piece, index, problem="the input has no tokens", remedy="leave it out")

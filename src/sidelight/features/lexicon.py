@@ -56,6 +56,15 @@ def columns_of(sequences: Sequence[Sequence[Any]]) -> Columns:
     kinds = set(map(type, tokens))
     if kinds == {str}:
         return Columns(starts, [tokens])
+    for kind in kinds:
+        if not issubclass(kind, (str, tuple, list)):
+            where = next(i for i, token in enumerate(tokens) if type(token) is kind)
+            example = int(np.searchsorted(starts, where, side="right")) - 1
+            raise DataError(
+                f"input {example}, token {where - int(starts[example])}: a {kind.__name__} where these features read "
+                "strings",
+                remedy="give strings or tuples of strings, or use features.attributes() for dicts",
+            )
     width = 1 if isinstance(tokens[0], str) else len(tokens[0])
     if str in kinds or set(map(len, tokens)) != {width}:
         plain = isinstance(tokens[0], str)

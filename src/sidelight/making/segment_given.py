@@ -30,6 +30,8 @@ from sidelight.spaces.segments import Segments
 from sidelight.structures.encoding import Encoded, encode, labels_in
 from sidelight.structures.segments import SegmentScheme, segment_scheme
 
+MOST_LENGTH = 1000  # of segments, where no input is as long
+
 
 @dataclass(frozen=True, slots=True)
 class SegmentGiven:
@@ -77,6 +79,9 @@ def prepare(settings: SegmentSettings, evidence: Sequence[Evidence]) -> SegmentG
     starts, tokens = offsets_of(rows.lengths[gold]), rows.tokens_of(gold)
     right = encoded.targets[tokens]
     max_length = _max_length(settings, scheme, evidence, gold, starts, right)
+    if max_length > max(MOST_LENGTH, int(rows.lengths.max(initial=0))):
+        problem = f"max_length is {max_length}, and the longest input has {int(rows.lengths.max())} tokens"
+        raise DataError(problem, remedy="give no more than that: memory grows with it")
     targets = Segments(np.full(rows.n_tokens, -1, dtype=np.int32), np.zeros(rows.n_tokens, dtype=np.uint8))
     targets.labels[tokens], targets.begins[tokens] = scheme.encode(starts, right, max_length=max_length)
     segments = _segment_extractor(settings, xs[0], max_length, has_gold=len(gold) > 0)

@@ -68,6 +68,10 @@ class Choice:
         raise TypeError("y[…] is a label that is not known yet; compare it: y[t] == 'X', y[t] == y[t - 1]")
 
 
+class NoSuchPlace(DataError):
+    """A rule asks for a token that an output does not have."""
+
+
 class Labels:
     """The output of a sequence: `y[t]`, where a rule may count from the end (`y[-1]`)."""
 
@@ -81,7 +85,7 @@ class Labels:
             return self._items[t]
         except IndexError:
             problem = f"the rule asks for y[{t}] of an output with {len(self._items)} tokens"
-            raise DataError(problem, remedy="stay within x.positions") from None
+            raise NoSuchPlace(problem, remedy="stay within x.positions") from None
 
     def __len__(self) -> int:
         return len(self._items)

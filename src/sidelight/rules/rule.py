@@ -18,7 +18,7 @@ from typing import Any, overload
 
 from sidelight.errors import DataError
 from sidelight.rules.expr import ADVICE, Expr, Known, as_expr
-from sidelight.rules.output import Domain, Labels, symbolic_labels
+from sidelight.rules.output import Domain, Labels, NoSuchPlace, symbolic_labels
 
 Says = Callable[[Any, Any], Any]
 
@@ -93,6 +93,8 @@ class Rule:
                 self.on_labels(x, domain)
             except DataError as error:
                 cause = error.__cause__
+                if isinstance(cause, NoSuchPlace):  # an input that is as long as the rule expects will tell
+                    continue
                 if isinstance(cause, DataError) or (isinstance(cause, TypeError) and ADVICE in str(cause)):
                     raise
 

@@ -1,0 +1,106 @@
+"""What people get wrong on the first day ends with one clear line, and what they may expect works."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import sidelight as sl
+from sidelight.rules import gallery, rule
+
+XS = [["Anna", "visits", "Rome"], ["Paul", "is", "in", "Oslo"], ["Rome", "is", "old"], ["Anna", "sees", "Paul"]]
+YS = [["PER", "O", "LOC"], ["PER", "O", "O", "LOC"], ["LOC", "O", "O"], ["PER", "O", "PER"]]
+
+
+@rule
+def second_is_outside(x, y):
+    return y[1] == "O"
+
+
+@pytest.fixture(scope="module")
+def tagger() -> sl.Tagger:
+    return sl.Tagger(n_jobs=1, features=sl.features.words()).fit(XS, YS)
+
+
+@pytest.mark.parametrize("wrong", [["Anna", "visits"], ["Anna visits Rome"], [["Anna"], "Rome"]])
+def test_a_string_is_no_sentence(tagger, wrong):
+    with pytest.raises(sl.DataError, match=r"input \d is a string; give a list of tokens"):
+        tagger.predict(wrong)
+    with pytest.raises(sl.DataError, match=r"input \d is a string"):
+        sl.Tagger().fit(wrong, [["O"]] * len(wrong))
+    with pytest.raises(sl.DataError, match=r"evidence 0 \(Unlabeled\): the input is a string"):
+        sl.Tagger(learner="em", labels="AB").fit(sl.unlabeled(["Anna visits"]))
+    with pytest.raises(sl.DataError, match="input 0 is a string; give a list of words, or a dict of features"):
+        sl.Classifier().fit(["good film", "bad film"], ["p", "n"])
+
+
+def test_arrays_and_iterators_of_strings_are_inputs(tagger):
+    arrays = [np.array(x) for x in XS]
+    assert tagger.predict(arrays) == tagger.predict(XS) == tagger.predict(iter(XS))
+    again = sl.Tagger(n_jobs=1, features=sl.features.words()).fit((x for x in arrays), (y for y in YS))
+    np.testing.assert_array_equal(again.model_.weights, tagger.model_.weights)
+    with pytest.raises(sl.DataError, match=r"input 0 is an array of numbers; sidelight.Matrix takes"):
+        sl.Tagger().fit([np.zeros((3, 2))], [["O", "O", "O"]])
+
+
+def test_tokens_of_another_kind_are_named(tagger):
+    class Token:
+        pass
+
+    with pytest.raises(sl.DataError, match=r"input 0, token 0: a dict where these features read strings"):
+        tagger.predict([[{"w": "Anna"}]])
+    with pytest.raises(sl.DataError, match=r"input 1, token 1: a Token where these features read strings"):
+        tagger.predict([["Anna"], ["Anna", Token()]])
+
+
+def test_evidence_or_outputs_but_not_both(tagger):
+    with pytest.raises(sl.DataError, match="evidence has outputs of its own, and others are given"):
+        tagger.fit(sl.gold(XS, YS), YS)
+
+
+@pytest.mark.parametrize("learner", ["crf", "hmm", "perceptron", "partial_crf"])
+def test_class_weights_are_not_ignored(learner):
+    with pytest.raises(ValueError, match=f"{learner} knows no cost and no class_weight"):
+        sl.Tagger(learner=learner, class_weight={"O": 5.0}).fit(XS, YS)
+
+
+def test_one_rule_is_no_list():
+    with pytest.raises(ValueError, match=r"rules is the rule second_is_outside; give a list"):
+        sl.Tagger(rules=second_is_outside).fit(XS, YS)
+
+
+def test_a_rule_may_speak_of_any_token_that_inputs_have(tagger):
+    under = sl.Constrained(tagger, [second_is_outside])
+    assert [y[1] for y in under.predict(XS)] == ["O"] * len(XS)
+    assert [y[1] for y in tagger.predict(XS, rules=[second_is_outside])] == ["O"] * len(XS)
+    with pytest.raises(sl.DataError, match=r"outside on example 0: the rule asks for y\[1\] of an output"):
+        under.predict([["Anna"]])
+
+
+def test_a_segment_is_no_longer_than_inputs():
+    with pytest.raises(sl.DataError, match="max_length is 1000000, and the longest input has 4 tokens"):
+        sl.SegmentTagger(max_length=10**6).fit(XS, YS)
+
+
+def test_models_come_back_as_estimators(tmp_path, tagger):
+    path = tmp_path / "m"
+    rules = [gallery.at_most(0, "PER"), gallery.starts_with("LOC").soft()]
+    under = sl.Tagger(n_jobs=1, features=sl.features.words(), rules=rules).fit(XS, YS)
+    under.save(path)
+    back = sl.Tagger.load(path, rules=rules)
+    assert back.predict(XS) == under.predict(XS) != back.predict(XS, rules=())
+    assert back.penalties_ == under.penalties_
+    assert back.model_.about["rules"] == [one.name for one in rules]
+    assert back.predict_marginals(XS) == under.predict_marginals(XS)
+    assert sl.Tagger.load(path).predict(XS) == under.predict(XS, rules=())
+    with pytest.raises(sl.ModelFileError, match=r"not the model of a Classifier; use Tagger.load"):
+        sl.Classifier.load(path)
+    with pytest.raises(sl.ModelFileError, match=r"a sidelight model, not a sidelight segment model; Tagger.load"):
+        sl.SegmentTagger.load(path)
+    segments = tmp_path / "s"
+    sl.SegmentTagger(max_rounds=2, n_jobs=1).fit(XS, YS).save(segments)
+    with pytest.raises(sl.ModelFileError, match=r"a sidelight segment model, not a sidelight model; Segment"):
+        sl.load_model(segments)
+    (tmp_path / "text").write_text("Anna PER\n")
+    with pytest.raises(sl.ModelFileError, match="this is text, not a model"):
+        sl.load_model(tmp_path / "text")
