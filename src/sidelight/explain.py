@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
@@ -40,14 +40,21 @@ class Explanation:
         return asdict(self)
 
     def __str__(self) -> str:
-        width = max(5, *(len(token) for token in self.tokens))
-        wide = max(9, *(len(str(label)) for label in self.predicted))
-        lines = [f"{'token':<{width}}  {'predicted':<{wide}}  runner-up"]
-        for token, label, other in zip(self.tokens, self.predicted, self.runner_up):
-            shown = "" if label == other else str(other)
-            lines.append(f"{token:<{width}}  {label!s:<{wide}}  {shown}".rstrip())
-        lines.append("")
-        lines.append(f"score {self.score:.4f}, margin over the runner-up {self.margin:.4f}, of which")
+        return self.shown()
+
+    def shown(self, under_rules: Sequence[Any] | None = None) -> str:
+        """A table of the labels, and what the margin consists of.
+
+        Rules are no part of a model: the labels that they lead to are given, and shown beside those of the model alone.
+        """
+        others = ["" if label == other else other for label, other in zip(self.predicted, self.runner_up)]
+        columns: dict[str, Sequence[Any]] = {"token": self.tokens, "predicted": self.predicted, "runner-up": others}
+        if under_rules is not None:
+            alone = {"without rules": self.predicted, "its runner-up": others}
+            columns = {"token": self.tokens, "under rules": under_rules, **alone}
+        lines = [side_by_side(columns), ""]
+        whose = "" if under_rules is None else " without rules"
+        lines.append(f"score{whose} {self.score:.4f}, margin over the runner-up {self.margin:.4f}, of which")
         for item in self.contributions[:30]:
             place = f"{item.part} at {item.token} ({self.tokens[item.token]})"
             lines.append(f"  {item.amount:+.4f}  {place}: {item.name}  {item.predicted} against {item.runner_up}")
@@ -55,6 +62,19 @@ class Explanation:
         if rest:
             lines.append(f"  {sum(item.amount for item in rest):+.4f}  {len(rest)} smaller ones")
         return "\n".join(lines)
+
+
+def side_by_side(columns: Mapping[str, Sequence[Any]]) -> str:
+    """Columns under their heads.
+
+    >>> print(side_by_side({"token": ["light"], "predicted": ["N"]}))
+    token  predicted
+    light  N
+    """
+    cells = [[head, *map(str, column)] for head, column in columns.items()]
+    widths = [max(map(len, column)) for column in cells]
+    rows = ["  ".join(f"{cell:<{width}}" for cell, width in zip(row, widths)).rstrip() for row in zip(*cells)]
+    return "\n".join(rows)
 
 
 def explain(model: Model, x: Any) -> Explanation:

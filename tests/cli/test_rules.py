@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from sidelight.model_file import load_model, save_model
 from sidelight.segment_model import load_segment_model
 
 GOLD = "Light\tN\nshines\tV\n\nDogs\tN\nbark\tV\nloud\tA\n\n"
@@ -54,6 +57,77 @@ def test_evaluate_with_and_without_rules_and_explain_them(run, files):
     assert found.count("accuracy: 100.00%") == 2
     shown = run("explain", "m.sidelight", "--text", "Dogs bark shines", "--rules", "mine.py").out
     assert "one_verb" in shown and "start" in shown
+
+
+@pytest.mark.parametrize("learner", ["structural_svm", "semi_crf"])
+def test_explain_shows_what_predict_gives_under_rules(run, files, learner):
+    _train(run, "--learner", learner)
+    (files / "mine.py").write_text("from sidelight.rules import gallery\nnone = gallery.at_most(0, 'V')\n")
+    (files / "one.txt").write_text("Dogs\nbark\nshines\n")
+    labels = {}
+    for rules in ((), ("--rules", "mine.py")):
+        out = run("predict", "m.sidelight", "one.txt", *rules).out
+        labels[bool(rules)] = [line.split("\t")[1] for line in out.strip().split("\n")]
+    assert labels[True] != labels[False]
+    shown = run("explain", "m.sidelight", "one.txt", "--rules", "mine.py").out.splitlines()
+    assert shown[0].startswith("token   under rules  without rules")
+    rows = [line.split()[1:3] for line in shown[1:4]]
+    assert [list(column) for column in zip(*rows)] == [labels[True], labels[False]]
+
+
+def test_explanations_in_json_have_the_labels_under_rules(run, files):
+    _train(run)
+    (files / "hard.py").write_text("from sidelight.rules import gallery\nfew = gallery.at_most(0, 'V')\n")
+    asked = "explain", "m.sidelight", "--text", "Light shines", "--json", "e.json"
+    assert run(*asked).out.startswith("token   predicted  runner-up\n")
+    assert "under_rules" not in json.loads((files / "e.json").read_text())
+    run(*asked, "--rules", "hard.py")
+    found = json.loads((files / "e.json").read_text())
+    assert "V" in found["predicted"] and "V" not in found["under_rules"]
+
+
+@pytest.mark.parametrize("command", ["predict", "evaluate", "explain"])
+def test_inference_is_checked_with_and_without_rules(run, files, command):
+    _train(run)
+    for rules in ((), ("--rules", "mine.py")):
+        found = run(command, "m.sidelight", "gold.txt", "--inference", "nonsense", *rules, code=2)
+        assert found.err.startswith("error: --inference is 'nonsense'; there are auto, dynamic")
+        assert found.err.count("\n") == 1 and found.out == ""
+    found = run(command, "m.sidelight", "gold.txt", "--inference", "ilp", code=2)
+    assert found.err == (
+        "error: --inference says how rules are obeyed, and there are none; give --rules, or leave it out\n"
+    )
+
+
+def test_inference_is_checked_before_training(run, files):
+    train = "train", "--gold", "gold.txt", "--out", "m.sidelight"
+    assert "--inference is 'nonsense'; there are auto" in run(*train, "--inference", "nonsense", code=2).err
+    assert "give --rules, or leave it out" in run(*train, "--inference", "ilp", code=2).err
+
+
+def _keep_names(path: Path, names: list[str] | None) -> None:
+    """Writes the model again with the names of the rules that it was trained under, or without any."""
+    model = load_model(path)
+    about = {key: value for key, value in model.about.items() if key != "rules"}
+    save_model(replace(model, about=about if names is None else {**about, "rules": names}), path)
+
+
+def test_a_model_of_rules_says_so_where_there_are_none(run, files):
+    _train(run)
+    _keep_names(files / "m.sidelight", ["a", "b"])
+    said = " was trained under the rules a, b; --rules FILE.py predicts under them\n"
+    (files / "mine.py").write_text("from sidelight.rules import gallery\nfew = gallery.at_most(2, 'V')\n")
+    for command in ("predict", "evaluate", "explain"):
+        assert run(command, "m.sidelight", "gold.txt").err == f"note: the model{said}"
+        assert run(command, "m.sidelight", "gold.txt", "--rules", "mine.py").err == ""
+        assert run(command, "m.sidelight", "nowhere.txt", code=2).err.count("\n") == 1
+    twice = "evaluate", "m.sidelight", "gold.txt", "--against"
+    assert run(*twice, "m.sidelight", "--rules", "mine.py").err == ""
+    assert run(*twice, "m.sidelight").err == f"note: the model{said}"
+    (files / "other").write_bytes((files / "m.sidelight").read_bytes())
+    assert run(*twice, "other").err == f"note: the model{said}note: the other model{said}"
+    _keep_names(files / "m.sidelight", None)
+    assert run("predict", "m.sidelight", "gold.txt").err == ""
 
 
 def test_rules_over_a_model_of_segments(run, files):

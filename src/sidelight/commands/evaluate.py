@@ -10,7 +10,7 @@ import typer
 from sidelight.commands import options
 from sidelight.commands.inputs import check_fits, read_labelled
 from sidelight.commands.outputs import check_writable, write, write_json
-from sidelight.commands.ruling import Inference, RulesFile, predictor
+from sidelight.commands.ruling import Inference, RulesFile, check_inference, predictor
 from sidelight.evidence import Gold
 
 
@@ -42,6 +42,7 @@ def command(
     from sidelight.evaluate import compare, evaluate
 
     check_writable(json)
+    check_inference(inference, rules)
     pieces = read_labelled(file, format=format, label_column=label_column)
     truth = [piece.y for piece in pieces]
     guesses = _predictions(model, pieces, rules, inference, jobs)
@@ -49,7 +50,9 @@ def command(
     found: dict[str, Any] = {"model": str(model), **first.as_dict()}
     text = f"{first}\n"
     if against is not None:
-        others = _predictions(against, pieces, rules if against != model else None, inference, jobs)
+        same = against == model
+        name = "" if same else "the other model"
+        others = _predictions(against, pieces, None if same else rules, inference, jobs, name=name)
         second = evaluate(truth, others, scheme=scheme)
         comparison = compare(truth, guesses, others, metric=metric, scheme=scheme)
         text = f"{model}\n{first}\n\n{against}\n{second}\n\n{comparison}\n"
@@ -64,9 +67,11 @@ def command(
     write(text, None)
 
 
-def _predictions(path: Path, pieces: list[Gold], rules: Path | None, inference: str, jobs: int) -> list[Any]:
+def _predictions(
+    path: Path, pieces: list[Gold], rules: Path | None, inference: str, jobs: int, *, name: str = "the model"
+) -> list[Any]:
     """Outputs with labels as text, which is what files hold."""
-    model, predict = predictor(path, rules, inference)
+    model, predict = predictor(path, rules, inference, name=name)
     check_fits(model, [(piece.x, piece.origin) for piece in pieces])
     outputs = predict([piece.x for piece in pieces], jobs)
     return [[str(label) for label in output] if model.sequences else str(output) for output in outputs]

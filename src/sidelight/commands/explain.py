@@ -11,7 +11,7 @@ from sidelight.commands import options
 from sidelight.commands.inputs import check_fits, in_columns, label_position, read_inputs
 from sidelight.commands.loading import load
 from sidelight.commands.outputs import check_writable, write, write_json
-from sidelight.commands.ruling import Inference, RulesFile, constrained
+from sidelight.commands.ruling import Inference, RulesFile, check_inference, constrained, note_missing_rules
 from sidelight.errors import DataError
 from sidelight.model import Model
 from sidelight.segment_model import SegmentModel
@@ -31,14 +31,15 @@ def command(
 ) -> None:
     """Show the prediction for one input, the runner-up, and which weights decide between the two.
 
-    With --rules, also how each rule was taken into account, which the prediction breaks, and what they change; for a
-    model of segments this alone.
+    With --rules, also the labels under rules, how each rule was taken into account, which the prediction without rules
+    breaks, and what they change; for a model of segments this alone. The weights explain the prediction without rules.
     """
-    from sidelight.explain import explain
+    from sidelight.explain import explain, side_by_side
 
     if (file is None) == (text is None):
         raise ValueError('one input is needed; give --text "tokens …" or a FILE')
     check_writable(json)
+    check_inference(inference, rules)
     loaded = load(model)
     if not isinstance(loaded, Model) and (rules is None or json is not None):
         raise ValueError(
@@ -49,14 +50,21 @@ def command(
     else:
         column = label_position(file, format=format, labelled=labelled, label_column=label_column)
         x = _chosen(file, index, loaded, format, column)
+    effects = None if rules is None else constrained(loaded, rules, inference).explain_rules(x)
     shown = []
     if isinstance(loaded, Model):
         found = explain(loaded, x)
-        write_json(found.as_dict(), json)
-        shown.append(f"{found}\n")
-    if rules is not None:
-        shown.append(f"{constrained(loaded, rules, inference).explain_rules(x)}\n")
-    write("\n".join(shown), None)
+        more = {} if effects is None else {"under_rules": list(effects.labels)}
+        write_json({**found.as_dict(), **more}, json)
+        shown.append(found.shown(None if effects is None else effects.labels))
+    elif effects is not None:
+        columns = {"token": effects.words, "under rules": effects.labels, "without rules": effects.plain}
+        shown.append(side_by_side(columns))
+    if effects is not None:
+        shown.append(str(effects))
+    write("\n\n".join(shown) + "\n", None)
+    if rules is None:
+        note_missing_rules(loaded)
 
 
 def _typed(text: str, model: Model | SegmentModel) -> Any:

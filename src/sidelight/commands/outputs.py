@@ -36,6 +36,11 @@ def write(text: str, out: Path | None) -> None:
         write_text_atomically(out, text)
 
 
+def note(text: str) -> None:
+    """Say in one line on the standard error what is no error but may surprise."""
+    typer.echo(f"note: {text}", err=True)
+
+
 def write_json(value: Any, out: Path | None) -> None:
     """Write a value to a JSON file, if there is one to write."""
     if out is not None:

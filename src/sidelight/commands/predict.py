@@ -15,7 +15,7 @@ import typer
 from sidelight.commands import options
 from sidelight.commands.inputs import check_fits, label_position, read_inputs
 from sidelight.commands.outputs import check_writable, write
-from sidelight.commands.ruling import Inference, RulesFile, predictor
+from sidelight.commands.ruling import Inference, RulesFile, check_inference, predictor
 from sidelight.data import Corpus, read_lines, write_columns
 from sidelight.data.load import format_of
 
@@ -35,10 +35,11 @@ def command(
 ) -> None:
     """Write the inputs with the labels that the model gives them.
 
-    Column files come back with tabs and one more column, JSON lines with "predicted" in each object; for attribute
-    files one label a line is written, after the right one if --labelled is given.
+    Column files come back with tabs and one more column (and without -DOCSTART- lines), JSON lines with "predicted" in
+    each object; for attribute files one label a line is written, after the right one if --labelled is given.
     """
     check_writable(out)
+    check_inference(inference, rules)
     loaded, predict = predictor(model, rules, inference)
     column = label_position(input, format=format, labelled=labelled, label_column=label_column)
     with _twice(input):

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, get_args
 
 import typer
 
 from sidelight.commands.loading import load
+from sidelight.commands.options import DEFAULTS
+from sidelight.commands.outputs import note
 
 if TYPE_CHECKING:
     from sidelight.constrained import Constrained
@@ -35,6 +37,16 @@ Inference = Annotated[
 ]
 
 
+def check_inference(inference: str, rules: Path | None) -> None:
+    """Raise ValueError for a method that there is not, and for one that has no rules to obey."""
+    from sidelight.inference.choose import Method
+
+    if inference not in get_args(Method):
+        raise ValueError(f"--inference is {inference!r}; there are {', '.join(get_args(Method))}")
+    if rules is None and inference != DEFAULTS["inference"]:
+        raise ValueError("--inference says how rules are obeyed, and there are none; give --rules, or leave it out")
+
+
 def rules_in(path: Path | None) -> Sequence[Rule]:
     """The rules of a file, or none."""
     from sidelight.rules import read_rules
@@ -49,9 +61,25 @@ def constrained(model: Any, rules: Path, inference: str, *, jobs: int = -1) -> C
     return Constrained(model, rules_in(rules), method=inference, n_jobs=jobs)
 
 
-def predictor(path: Path, rules: Path | None, inference: str) -> tuple[Any, Any]:
-    """The model in a file, and a function of inputs and threads that predicts with it, under rules if there are any."""
+def predictor(path: Path, rules: Path | None, inference: str, *, name: str = "the model") -> tuple[Any, Any]:
+    """The model in a file, and a function of inputs and threads that predicts with it, under rules if there are any.
+
+    Where the model was trained under rules and there are none, a note calls it by `name`; an empty one says nothing.
+    """
     model = load(path)
-    if rules is None:
-        return model, lambda xs, jobs: model.predict(xs, n_jobs=jobs)
-    return model, lambda xs, jobs: constrained(model, rules, inference, jobs=jobs).predict(xs)
+
+    def predict(xs: Any, jobs: int) -> list[Any]:
+        if rules is not None:
+            return constrained(model, rules, inference, jobs=jobs).predict(xs)
+        found = model.predict(xs, n_jobs=jobs)
+        if name:
+            note_missing_rules(model, name=name)
+        return found
+
+    return model, predict
+
+
+def note_missing_rules(model: Any, *, name: str = "the model") -> None:
+    """Say that a model was trained under rules, which are no part of its file."""
+    if names := model.about.get("rules"):
+        note(f"{name} was trained under the rules {', '.join(names)}; --rules FILE.py predicts under them")

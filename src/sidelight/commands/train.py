@@ -10,7 +10,7 @@ from sidelight.commands import train_options as given
 from sidelight.commands.inputs import EvidenceFiles, check_alike, read_labelled
 from sidelight.commands.options import DEFAULTS
 from sidelight.commands.outputs import check_writable, write
-from sidelight.commands.ruling import Inference, RulesFile, rules_in
+from sidelight.commands.ruling import Inference, RulesFile, check_inference, rules_in
 from sidelight.commands.trials import Trials, summary
 from sidelight.data import write_text_atomically
 from sidelight.progress import Progress
@@ -62,6 +62,7 @@ def command(
     A column file has one token a line with its label last, and a blank line after each sentence.
     """
     check_writable(out, checkpoint, history)
+    check_inference(inference, rules)
     if valid is None and grid is not None:
         raise ValueError("--grid is given without --valid; name a labelled file to choose by")
     if valid is not None and checkpoint is not None:
