@@ -1,14 +1,22 @@
-"""The code of the guide runs, in order, and gives what its comments say."""
+"""The code of the pages runs, block after block, and gives what its comments say."""
 
 from __future__ import annotations
 
 import ast
 import re
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-GUIDE = Path(__file__).parent.parent / "docs" / "guide.md"
+import pytest
+
+import sidelight as sl
+from sidelight.corpus import references
+from sidelight.rules import gallery
+
+ROOT = Path(__file__).parent.parent
 PYTHON = re.compile(r"^```python\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+Names = Mapping[str, Any]
 
 
 def said(line: str) -> Any:
@@ -19,21 +27,75 @@ def said(line: str) -> Any:
         return ...
 
 
-def test_the_guide():
-    page = GUIDE.read_text(encoding="utf-8")
-    names: dict[str, Any] = {"__name__": "guide"}
+def run(name: str, given: Mapping[int, Names]) -> int:
+    """Run the blocks of a page, with names `given` before some of them; how many comments told a value."""
+    page = (ROOT / name).read_text(encoding="utf-8")
+    names: dict[str, Any] = {"__name__": "page"}
     compared = 0
-    for block in PYTHON.finditer(page):
+    for number, block in enumerate(PYTHON.finditer(page)):
+        names |= given.get(number, {})
         above = page.count("\n", 0, block.start(1))
         lines = block[1].splitlines()
         for statement in ast.parse(block[1]).body:
+            line = lines[(statement.end_lineno or 0) - 1]
             ast.increment_lineno(statement, above)
             if not isinstance(statement, ast.Expr):
-                exec(compile(ast.Module([statement], []), str(GUIDE), "exec"), names)
+                exec(compile(ast.Module([statement], []), name, "exec"), names)
                 continue
-            value = eval(compile(ast.Expression(statement.value), str(GUIDE), "eval"), names)
-            expected = said(lines[(statement.end_lineno or 0) - above - 1])
+            value = eval(compile(ast.Expression(statement.value), name, "eval"), names)
+            expected = said(line)
             if expected is not ...:
                 compared += 1
-                assert value == expected, f"line {statement.lineno} gives {value!r}"
-    assert compared >= 10
+                assert value == expected, f"line {statement.lineno} of {name} gives {value!r}"
+    return compared
+
+
+def cited(count: int, seed: int) -> tuple[list[Any], list[Any]]:
+    """References and the fields of their tokens."""
+    made = references(count, seed=seed)
+    return [list(one.tokens) for one in made], [list(one.labels) for one in made]
+
+
+def readme() -> Sequence[Names]:
+    """What the blocks of the README take for granted."""
+    xs, ys = cited(5, 1)
+    many, _ = cited(15, 2)
+    chunks = [["the", "light"], ["a", "small", "lamp"], ["it", "is", "on"]]
+    bio = [["B-NP", "I-NP"], ["B-NP", "I-NP", "I-NP"], ["B-NP", "B-VP", "O"]]
+    sets = [[[label, "O"] for label in y] for y in bio]
+    some = [[label if t else None for t, label in enumerate(y)] for y in bio]
+    dicts = [[{"word=" + word: 1.0} for word in x] for x in chunks]
+    no_gold = [*sl.companion(chunks, +1), *sl.companion(sl.shuffled(chunks), -1)]
+    pairs = [(["the", "house"], ["das", "Haus"]), (["the", "book"], ["das", "Buch"])]
+    labels_by_kind, scores = {"entity": ["person", "place"]}, [{"entity": {0: [0.0, 1.0]}}]
+    kinds = {"labels_by_kind": labels_by_kind, "rules_about_kinds": [], "xs": ["Oslo"], "scores": scores}
+    return (
+        {"sentences": xs, "labels": ys, "raw": many, "new_sentences": xs},
+        {"X": chunks, "y": bio, "tag_sets": sets, "some_labels": some, "no_gold_at_all": no_gold},
+        {"five": xs, "labels": ys, "many": many, "X": xs, "y": ys, **kinds},
+        {"pairs": pairs, "new_pairs": pairs},
+        {"X": dicts, "y": bio},
+    )
+
+
+def rules() -> Sequence[Names]:
+    """What the page about rules takes for granted."""
+    xs, ys = cited(5, 1)
+    pool, _ = cited(5, 2)
+    fields = sorted({label for y in ys for label in y})
+    return ({"FIELDS": fields, "X": xs, "y": ys, "new": pool, "pool": pool, "other_rule": gallery.at_most(9, "title")},)
+
+
+@pytest.mark.parametrize(
+    ("name", "given", "values"),
+    [
+        ("docs/guide.md", tuple, 15),
+        ("README.md", readme, 0),
+        ("docs/rules.md", rules, 0),
+        ("docs/hidden_markov.md", tuple, 1),
+        ("docs/alignment.md", tuple, 2),
+    ],
+)
+def test_code_of_a_page(name, given, values, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)  # pages save models under their names
+    assert run(name, dict(enumerate(given()))) >= values
