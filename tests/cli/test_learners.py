@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import warnings
 from pathlib import Path
 
@@ -90,3 +91,31 @@ def test_second_order_and_hidden_states_from_the_command_line(run, gold):
     for model, order, states in (("second.sidelight", 2, 4), ("hidden.sidelight", 1, 8)):
         loaded = load_model(Path(model))
         assert (loaded.layout.order, len(loaded.labels)) == (order, states)
+
+
+@pytest.mark.parametrize("option", ["--partial", "--candidates", "--unlabeled"])
+@pytest.mark.parametrize(
+    ("name", "relatives"),
+    [
+        ("crf", {"--partial": "partial_crf", "--candidates": "partial_crf"}),
+        ("hmm", dict.fromkeys(("--partial", "--candidates", "--unlabeled"), "em or hard_em")),
+        ("structural_svm", {"--partial": "latent_svm or cllp", "--unlabeled": "transductive_svm"}),
+        ("naive_bayes", {"--partial": "jlis"}),
+    ],
+)
+def test_other_evidence_than_a_learner_takes_is_for_its_relatives(
+    run, gold, candidates, tmp_path, name, relatives, option
+):
+    (tmp_path / "some.txt").write_text("the\tD\nlamp\t_\nshines\tV\n\n")
+    (tmp_path / "pool.txt").write_text("the\nlamp\nshines\n\n")
+    file = {"--partial": "some.txt", "--candidates": candidates, "--unlabeled": "pool.txt"}[option]
+    given = "train", "--gold", gold, option, file, "--max-rounds", 3, "--quiet", "--out", "m.sidelight", "--learner"
+    found = run(*given, name, code=2).err
+    said = re.fullmatch(
+        rf"error: .*the learner {name} learns from Gold only; use the learner (.*), or leave it out\n", found
+    )
+    assert said is not None, found
+    assert said[1] == relatives.get(option, said[1])
+    others, _, base = said[1].partition(" with the base ")
+    for other in others.split(" or "):
+        run(*given, other, *(("--set", f"base={base}") if base else ()))

@@ -51,7 +51,8 @@ class Given:
                 name = self.settings.recipe.name
                 known = " and ".join(word.capitalize() for word in kinds)
                 problem = f"the learner {name} learns from {known} only"
-                raise trouble(self.evidence[i], i, problem=problem, remedy="use the learner jlis, or leave it out")
+                remedy = f"use the learner {relatives(name, kind)}, or leave it out"
+                raise trouble(self.evidence[i], i, problem=problem, remedy=remedy)
 
     def costs(self) -> Floats:
         """The cost of predicting l where y is right; between states it is that of their labels. # [L, L]"""
@@ -60,7 +61,7 @@ class Given:
         costs = 1.0 - np.eye(size)
         for (right, predicted), value in (settings.cost or {}).items():
             if right not in labels or predicted not in labels:
-                raise DataError(f"cost names an unknown label in {(right, predicted)}", remedy="use known labels")
+                raise DataError(f"cost names an unknown label in {(right, predicted)}", remedy=_among(labels))
             costs[labels.number[right], labels.number[predicted]] = value
         if np.any(np.diag(costs) != 0) or np.any(costs < 0):
             raise ValueError("a cost is negative, or a right label has a cost")
@@ -72,7 +73,7 @@ class Given:
         elif isinstance(weights, Mapping):
             for label, weight in weights.items():
                 if label not in labels:
-                    raise DataError(f"class_weight names the unknown label {label!r}", remedy="use known labels")
+                    raise DataError(f"a class weight for the unknown label {label!r}", remedy=_among(labels))
                 costs[labels.number[label]] *= weight
         elif weights is not None:
             raise ValueError(f"class_weight is {weights!r}; give a mapping or 'balanced'")
@@ -104,3 +105,29 @@ class Given:
         if not np.all(sizes > 0):
             raise ValueError("size gave a number that is not positive")
         return sizes
+
+
+_MARGINS = {"partial": "latent_svm or cllp", "candidates": "latent_svm or cllp", "unlabeled": "transductive_svm"}
+_RELATIVES: dict[str, dict[str, str]] = {
+    **dict.fromkeys(("structural_svm", "one_against_rest", "mira", "passive_aggressive", "perceptron"), _MARGINS),
+    "crf": {
+        "partial": "partial_crf",
+        "candidates": "partial_crf",
+        "unlabeled": "codl or posterior_regularization with the base crf",
+    },
+    "hmm": dict.fromkeys(("partial", "candidates", "unlabeled"), "em or hard_em"),
+}
+
+
+def relatives(name: str, kind: str) -> str:
+    """The learners that are nearest to one of this name, and learn from evidence of this kind.
+
+    >>> relatives("crf", "partial"), relatives("crf", "companion")
+    ('partial_crf', 'jlis')
+    """
+    return _RELATIVES.get(name, {}).get(kind, "jlis")
+
+
+def _among(labels: LabelSet) -> str:
+    shown = ", ".join(map(str, labels.classes[:12])) + (" …" if len(labels.classes) > 12 else "")
+    return f"the labels are {shown}"

@@ -144,6 +144,6 @@ def unknown_label(evidence: Sequence[Evidence], i: int, token: int, label: Any, 
         evidence[i],
         i,
         problem=f"unknown label {label!r}",
-        remedy=f"use one of {known}, or declare it in labels",
+        remedy=f"use one of {known}, or add it to the labels",
         token=token,
     )
