@@ -14,6 +14,6 @@ sentences = [["Lights", "on", "in", "Oslo"], ["Lights", "off", "in", "Rome"], ["
 labels = [["O", "O", "O", "B-LOC"], ["O", "O", "O", "B-LOC"], ["B-LOC", "O"], ["B-LOC", "O"]]
 X = [[word_features(sentence, i) for i in range(len(sentence))] for sentence in sentences]
 
-tagger = sl.Tagger(learner="perceptron").fit(X, labels)
+tagger = sl.Tagger(learner="crf").fit(X, labels)
 print(tagger.predict(X[:1]))
 print(sl.evaluate(labels, tagger.predict(X)))

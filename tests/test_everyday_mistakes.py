@@ -104,3 +104,26 @@ def test_models_come_back_as_estimators(tmp_path, tagger):
     (tmp_path / "text").write_text("Anna PER\n")
     with pytest.raises(sl.ModelFileError, match="this is text, not a model"):
         sl.load_model(tmp_path / "text")
+
+
+@pytest.mark.parametrize("learner", ["cllp", "mms", "naive", "cl_svm", "contrastive", "crf", "hmm"])
+def test_learners_that_would_forget_have_no_partial_fit(learner):
+    with pytest.raises(ValueError, match=f"{learner} has no partial_fit"):
+        sl.Tagger(learner=learner, labels=["LOC", "O", "PER"]).partial_fit(
+            sl.candidates(XS, [[[y] for y in one] for one in YS]) if learner not in ("crf", "hmm") else sl.gold(XS, YS)
+        )
+
+
+def test_what_was_loaded_goes_on_as_it_was(tmp_path):
+    ys = [["B-P", "O", "B-L"], ["B-P", "I-P", "O", "B-L"], ["B-L", "I-L", "O"], ["B-P", "O", "B-P"]]
+    sl.Tagger(learner="perceptron", scheme="BIO", n_jobs=1).fit(XS, ys).save(tmp_path / "m")
+    back = sl.Tagger.load(tmp_path / "m")
+    assert back.learner == "perceptron" and back.model_.allowed is not None
+    back.partial_fit(XS[:1], ys[:1])
+    assert back.model_.allowed is not None
+    segments = sl.SegmentTagger(scheme="BIO", max_rounds=3, rules=[gallery.at_most(0, "B-P").soft()], n_jobs=1).fit(
+        XS, ys
+    )
+    segments.save(tmp_path / "s")
+    again = sl.SegmentTagger.load(tmp_path / "s", rules=segments.rules)
+    assert again.predict(XS) == segments.predict(XS) and again.penalties_ == segments.penalties_

@@ -21,6 +21,7 @@ from sidelight.inference.explanation import Explanation
 from sidelight.manners import Estimator, accuracy, labelled
 from sidelight.model import Model, as_sequences
 from sidelight.recipe_kinds import Recipe
+from sidelight.recipes import LEARNERS
 from sidelight.records import Callback, Round
 from sidelight.rules import Rule
 from sidelight.settings import DEFAULT_PRICES, Settings
@@ -198,9 +199,9 @@ class _Estimator(Estimator):
     def load(cls, path: str | Path, *, rules: Sequence[Rule] = ()) -> Self:
         """An estimator with the model of a file, ready to predict.
 
-        Rules are no part of a file, which keeps their names and the penalties that were learned: give them again. How
-        it was trained is not known either, so `fit` begins anew with the constructor's defaults. Raises
-        `ModelFileError` where the file is none, or has another kind of model.
+        Rules are no part of a file, which keeps their names and the penalties that were learned: give them again. Nor
+        are parameters, but for the name of the learner and the transitions that are allowed. Raises `ModelFileError`
+        where the file is none, or has another kind of model.
         """
         from sidelight.model_file import load_model
 
@@ -208,7 +209,8 @@ class _Estimator(Estimator):
         if model.sequences is not cls._sequences:
             other = "Classifier" if cls._sequences else "Tagger"
             raise ModelFileError(f"not the model of a {cls.__name__}", file=path, remedy=f"use {other}.load")
-        self = cls(rules=rules)
+        learner = str(model.about.get("learner"))
+        self = cls(rules=rules, order=model.layout.order, learner=learner if learner in LEARNERS else "jlis")
         self.model_ = model
         self.penalties_ = Constrained(model, rules).prices() if rules else []
         return self

@@ -168,16 +168,23 @@ class SegmentTagger(Estimator):
         save_segment_model(self._fitted(), path)
 
     @classmethod
-    def load(cls, path: str | Path, *, function: SegmentFunction | None = None) -> SegmentTagger:
-        """A tagger with the model of a file, ready to predict; `function` is that of its segment features, if any."""
+    def load(
+        cls, path: str | Path, *, function: SegmentFunction | None = None, rules: Sequence[Rule] = ()
+    ) -> SegmentTagger:
+        """A tagger with the model of a file, ready to predict; `function` is that of its segment features, if any.
+
+        Rules are no part of a file, which keeps their names and the penalties that were learned: give them again.
+        """
         model = load_segment_model(path, function=function)
         self = cls(
             segment_features=model.segments.features,
             max_length=model.max_length,
             learner=learner_in(model.about),
             scheme="BIO" if model.scheme.bio else None,
+            rules=rules,
         )
-        self.model_, self.penalties_ = model, []
+        self.model_ = model
+        self.penalties_ = Constrained(model, rules).prices() if rules else []
         return self
 
     @property

@@ -69,7 +69,7 @@ class Training:
         if settings.rules:
             xs = [piece.x if settings.sequences else [piece.x] for piece in evidence]
             read_first(settings.rules, Domain(self.labels.names), xs)
-        self.allowed = self._allowed()
+        self.allowed = self._allowed(before)
         self._check_allowed(evidence)
         weights = None if before is None else _grown(before, self.layout)
         given = Given(
@@ -159,9 +159,13 @@ class Training:
             raise DataError("the evidence names no label", remedy="give labels=[…], or some Gold or Candidates")
         return with_states(labels, states)
 
-    def _allowed(self) -> Transitions | None:
+    def _allowed(self, before: Model | None) -> Transitions | None:
+        """As the settings say; where they say nothing, as the model has it that is gone on from."""
         if not self.settings.sequences:
             return None
+        silent = self.settings.allowed is None and self.settings.scheme is None
+        if silent and before is not None and before.labels.names == self.labels.names:
+            return before.allowed
         if self.settings.allowed is not None:
             return allowed_transitions(self.labels, self.settings.allowed)
         return bio_transitions(self.labels) if self.settings.scheme == "BIO" else None

@@ -170,7 +170,7 @@ def test_the_best_weights_are_kept_when_the_objective_rises():
 def test_it_goes_on_from_any_round_to_the_same_bits(loss, order):
     evidence = evidence_of(3, {"gold": 4, "unlabeled": 15, "candidates": 5})
     settings = {"loss": loss, "order": order, "random_ties": True, "tolerance": 1e-3}
-    estimator = tagger(share=0.3, measure="output" if order == 2 else "tokens", settings=settings)
+    estimator = tagger(share=0.3, measure=None if order == 2 else "tokens", settings=settings)
     whole = training_of(estimator, evidence)
     rounds, states = [], []
     for record in whole.rounds():
@@ -219,8 +219,8 @@ def test_what_is_refused():
         tagger().fit([*evidence, Companion(["on"], 1)])
     with pytest.raises(DataError, match="begins with Gold"):
         tagger().fit(evidence_of(1, {"unlabeled": 3}))
-    with pytest.raises(ValueError, match="measure='output'"):
-        tagger(settings={"order": 2}).fit(evidence)
+    with pytest.raises(ValueError, match="leave measure out"):
+        tagger(measure="tokens", settings={"order": 2}).fit(evidence)
     for options in ({"share": 0.0}, {"share": 1.1}, {"confidence": -1.0}, {"measure": "luck"}):
         with pytest.raises(ValueError, match=f"{next(iter(options))} is"):
             recipes.self_training(**options)

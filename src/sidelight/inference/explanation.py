@@ -24,6 +24,10 @@ from sidelight.rules.counters import Piece
 ROWS = {"ilp": "linear rows", "lp": "linear rows", "lagrangian": "linear rows with multipliers"}
 
 
+def _clauses(count: int) -> str:
+    return "1 clause" if count == 1 else f"{count} clauses"
+
+
 @dataclass(frozen=True, slots=True)
 class Change:
     """A token whose label a rule changed."""
@@ -79,7 +83,7 @@ class Explanation:
         lines.append("")
         found = self.solution
         proof = "exact" if found.exact else f"not proved exact, no output is worth more than {found.bound:g}"
-        lines.append(f"{found.method}, {proof}; value {found.value:g}; {found.taken_in} clauses taken in")
+        lines.append(f"{found.method}, {proof}; value {found.value:g}; {_clauses(found.taken_in)} taken in")
         lines += [str(change) for change in self.changes] or ["no label was changed"]
         return "\n".join(lines)
 

@@ -42,7 +42,7 @@ class SelfTrainingOptions:
     """What to take, and when to stop."""
 
     share: float = 0.5  # of the pool, at most, taken after each training; 1 takes all at once
-    measure: Measure = "tokens"  # of confidence
+    measure: Measure | None = None  # of confidence; None is "tokens"
     confidence: float = 0.0  # inputs with a lower one are not taken
     relabel: bool = True
     margin: MarginOptions = field(default_factory=MarginOptions)
@@ -210,7 +210,7 @@ class SelfTrainingLearner:
         if len(left) == 0:
             return left
         own = Paths(found.labels[self.pool.rows.tokens_of(left)], found.values[left], found.targets)
-        sure = confidence(self.pool.take(left), weights, own, measure=self.options.measure)
+        sure = confidence(self.pool.take(left), weights, own, measure=self.options.measure or "tokens")
         first = np.argsort(-sure, kind="stable")[: int(np.ceil(self.options.share * len(self.pool)))]
         return np.sort(left[first[sure[first] >= self.options.confidence]])
 

@@ -41,6 +41,7 @@ def admitted_of(given: Given) -> Bytes:
 def make(given: Given, recipe: CandidateMargins) -> CandidateLearner:
     """CLLP or MMS; C2 is the price of an input's kind, C1 that price times the recipe's `inside`."""
     given.only(KINDS)
+    given.whole(recipe.name)
     everything = np.arange(len(given.rows))
     prices = given.prices()
     admitted = admitted_of(given)
@@ -67,6 +68,7 @@ def make(given: Given, recipe: CandidateMargins) -> CandidateLearner:
 def make_naive(given: Given, recipe: Picked) -> MarginLearner:
     """A structural SVM on one labeling of every input, drawn at random from its candidates (or as given)."""
     given.only(KINDS)
+    given.whole(recipe.name)
     batch = given.batch(np.arange(len(given.rows)))
     admitted = admitted_of(given)
     chunks = given.encoded.chunks
@@ -80,6 +82,7 @@ def make_naive(given: Given, recipe: Picked) -> MarginLearner:
 def make_all_labelings(given: Given, recipe: AllLabelings) -> MarginLearner:
     """A structural SVM on every candidate labeling of every input; raises `Intractable` where they are too many."""
     given.only(KINDS)
+    given.whole(recipe.name)
     if given.encoded.chunks:
         raise Intractable("cl_svm takes candidates of single tokens; use cllp for chunks")
     admitted = admitted_of(given)

@@ -25,6 +25,7 @@ MOST_ROUNDS = 200
 def make(given: Given, recipe: Contrastive) -> LikelihoodLearner:
     """The learner for `contrastive`."""
     given.only(("gold", "partial", "candidates", "unlabeled"))
+    given.whole(recipe.name)
     settings, encoded = given.settings, given.encoded
     if encoded.chunks or given.labels.hidden or given.layout.order == 2:
         raise Intractable("contrastive estimation is for chains of order 1, single tokens and labels of one state")

@@ -54,6 +54,11 @@ class Given:
                 remedy = f"use the learner {relatives(name, kind)}, or leave it out"
                 raise trouble(self.evidence[i], i, problem=problem, remedy=remedy)
 
+    def whole(self, name: str) -> None:
+        """Raise `ValueError` where a fit is to go on, for learners that would forget what they know."""
+        if self.go_on:
+            raise ValueError(f"{name} has no partial_fit; use fit with warm_start")
+
     def costs(self) -> Floats:
         """The cost of predicting l where y is right; between states it is that of their labels. # [L, L]"""
         settings, labels = self.settings, LabelSet(self.labels.classes)

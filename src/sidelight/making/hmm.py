@@ -71,8 +71,7 @@ def _check(given: Given, recipe: Generative) -> None:
     settings, layout = given.settings, given.layout
     if not settings.sequences:
         raise ValueError(f"{recipe.name} labels sequences; use Tagger, or naive_bayes for classes")
-    if given.go_on:
-        raise ValueError(f"{recipe.name} has no partial_fit; use fit with warm_start")
+    given.whole(recipe.name)
     if given.encoded.chunks:
         raise Intractable("an HMM takes candidates of single tokens; use cllp for chunks")
     if not layout.bias:

@@ -28,8 +28,7 @@ def make(given: Given, recipe: LogLinear) -> LikelihoodLearner:
     given.only(("gold",) if recipe.gold_only else ("gold", "partial", "candidates", "unlabeled"))
     if given.encoded.chunks:
         raise Intractable("a CRF takes candidates of single tokens; use cllp for chunks")
-    if given.go_on:
-        raise ValueError(f"{recipe.name} has no partial_fit; use fit with warm_start")
+    given.whole(recipe.name)
     settings = given.settings
     if given.layout.order == 2 and recipe.solver != "lbfgs":
         raise Intractable(f"the solver {recipe.solver} is for chains of order 1; use lbfgs")

@@ -18,9 +18,11 @@ def make(given: Given, recipe: SelfTraining) -> SelfTrainingLearner:
     """The learner for `self_training`."""
     given.only(KINDS)
     _needs_gold(given)
-    if given.layout.order == 2 and recipe.options.measure == "tokens":
-        raise ValueError("order is 2, where confidence has the measure 'output'; give self_training(measure='output')")
-    options = replace(recipe.options, margin=margin.options_of(given))
+    second = given.layout.order == 2
+    if second and recipe.options.measure == "tokens":
+        raise ValueError("order is 2, where confidence has the measure 'output'; leave measure out")
+    measure = recipe.options.measure or ("output" if second else "tokens")
+    options = replace(recipe.options, margin=margin.options_of(given), measure=measure)
     return SelfTrainingLearner.fresh(
         margin.problem_of(given),
         options,

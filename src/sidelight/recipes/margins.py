@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Literal, cast, get_args
 
 from sidelight.learners.self_training import SelfTrainingOptions
+from sidelight.objective.confidence import Measure
 from sidelight.recipe_kinds import (
     AveragedPerceptron,
     ConvexMargins,
@@ -68,22 +69,24 @@ def transductive_svm(*, anneal: int = 0) -> Recipe:
 
 
 def self_training(
-    *, share: float = 0.5, measure: str = "tokens", confidence: float = 0.0, relabel: bool = True
+    *, share: float = 0.5, measure: str | None = None, confidence: float = 0.0, relabel: bool = True
 ) -> Recipe:
     """Self-training: the model labels inputs and learns from those it is surest of (Yarowsky 1995).
 
     At most a `share` of the pool is taken after each training, 1 for all at once, and nothing with a lower
     `confidence`: by how much the best output beats the best one that has another label at a token, the mean over
-    tokens (`measure` "tokens"), or the second best output, divided by the number of tokens ("output"; for order 2).
+    tokens (`measure` "tokens", for chains of first order unless said otherwise), or the second best output, divided by
+    the number of tokens ("output", for second order).
     `relabel`: what was taken is labelled anew each time.
     """
-    if measure not in ("tokens", "output"):
+    if measure not in (None, "tokens", "output"):
         raise ValueError(f"measure is {measure!r}; give 'tokens' or 'output'")
     if not 0.0 < share <= 1.0:
         raise ValueError(f"share is {share}; give a number above 0 and up to 1")
     if not confidence >= 0.0:
         raise ValueError(f"confidence is {confidence}; give a number that is not negative")
-    options = SelfTrainingOptions(share, "output" if measure == "output" else "tokens", confidence, relabel)
+    kind: Measure | None = None if measure is None else "output" if measure == "output" else "tokens"
+    options = SelfTrainingOptions(share, kind, confidence, relabel)
     return SelfTraining("self_training", options=options)
 
 
