@@ -311,8 +311,12 @@ def test_bio_is_never_broken():
         for output in fitted.predict(many):
             for before, label in zip(["O", *output], output):
                 assert label[0] != "I" or before in ("B" + label[1:], label)
-    for bad in (["I-A", "O", "O"], ["B-A", "I-B", "O"], ["O", "I-A", "O"]):
-        with pytest.raises(DataError, match=r"evidence 1 \(Gold\): its labels use a transition that is not allowed"):
+    for bad, token, said in (
+        (["I-A", "O", "O"], 0, "I-A begins it"),
+        (["B-A", "I-B", "O"], 1, "I-B after B-A"),
+        (["O", "O", "I-A"], 2, "I-A after O"),
+    ):
+        with pytest.raises(DataError, match=rf"evidence 1 \(Gold\), token {token}: .* not allowed: {said}"):
             tagger(scheme="BIO", labels=labels).fit([Gold(xs[1], ["O"]), Gold(xs[0], bad)])
     with pytest.raises(DataError, match="'X' is not a BIO label"):
         tagger(scheme="BIO").fit([["on"]], [["X"]])

@@ -184,9 +184,11 @@ class Training:
             fits = space.admits(self.encoded.targets[tokens]) != 0
         bad = np.flatnonzero(~fits)
         if len(bad):
-            i = int(gold[bad[0]])
+            i, first, last = int(gold[bad[0]]), int(rows.starts[bad[0]]), int(rows.starts[bad[0] + 1])
+            token, said = _first_fault(self.allowed, self.labels, self.encoded.targets[tokens][first:last].tolist())
             remedy = "correct the labels, or leave scheme and allowed out"
-            raise trouble(evidence[i], i, problem="its labels use a transition that is not allowed", remedy=remedy)
+            problem = f"its labels use a transition that is not allowed{said}"
+            raise trouble(evidence[i], i, problem=problem, remedy=remedy, token=token)
 
     def penalties(self) -> list[float]:
         """What breaking each rule of the settings costs: as given, as counted on Gold, or as the learner left it."""
@@ -240,3 +242,15 @@ def _grown(before: Model, layout: Layout) -> Floats:
     weights = np.zeros(layout.size)
     weights[: len(before.weights)] = before.weights
     return weights
+
+
+def _first_fault(allowed: Transitions, labels: LabelSet, found: Sequence[int]) -> tuple[int | None, str]:
+    """The first token whose label may not be there, and why; nothing where labels have hidden states."""
+    if labels.hidden:
+        return None, ""
+    for t, label in enumerate(found):
+        if t == 0 and not allowed.start[label]:
+            return t, f": {labels.names[label]} begins it"
+        if t > 0 and not allowed.between[found[t - 1], label]:
+            return t, f": {labels.names[label]} after {labels.names[found[t - 1]]}"
+    return len(found) - 1, f": {labels.names[found[-1]]} ends it"
