@@ -73,7 +73,7 @@ def test_bytes_that_are_not_utf8(run: Run) -> None:
 def test_a_label_that_is_not_among_the_labels(run: Run) -> None:
     Path("gold.txt").write_text(GOLD)
     arguments = ("train", "--gold", "gold.txt", "--labels", "pages,date", "--out", "model.sidelight")
-    fails(run, *arguments, naming="gold.txt:4: ", remedy="label")
+    fails(run, *arguments, naming="gold.txt:4: ", remedy="use one of pages, date, or add it to the labels")
 
 
 def test_the_old_model_stays_when_training_fails(run: Run, model: Path) -> None:
@@ -103,17 +103,17 @@ def test_bad_templates(run: Run, text: str, naming: str, remedy: str) -> None:
         (("--gold", "nowhere.txt"), "nowhere.txt: there is no such file; check the name"),
         ((), "no evidence; name at least one file"),
         (("--gold", "gold.txt", "--learner", "magic"), "--learner is 'magic'; there are jlis"),
-        (("--gold", "gold.txt", "--loss", "log"), "loss is 'log'; give"),
-        (("--gold", "gold.txt", "--scheme", "BILOU"), "scheme is 'BILOU'; give"),
+        (("--gold", "gold.txt", "--loss", "log"), "--loss is 'log'; give squared_hinge or hinge"),
+        (("--gold", "gold.txt", "--scheme", "BILOU"), "--scheme is 'BILOU'; give BIO, or leave it out"),
         (("--gold", "gold.txt", "--c1", "-1"), "the price of gold is -1.0; give"),
         (("--gold", "gold.txt", "--c1", "much"), "Invalid value for '--c1'"),
         (("--gold", "gold.txt", "--price", "gold"), "--price is 'gold'; write"),
-        (("--gold", "gold.txt", "--price", "silver=1"), "prices has 'silver'; there are"),
+        (("--gold", "gold.txt", "--price", "silver=1"), "--price names 'silver'; there are gold, partial"),
         (("--gold", "gold.txt", "--c1", "1", "--price", "gold=2"), "the price of gold is given twice"),
         (("--gold", "gold.txt", "--features", "magic"), "--features is 'magic'; there are words"),
         (("--gold", "gold.txt", "--features", "words", "--template", "t"), "--features and --template"),
-        (("--gold", "gold.txt", "--min-count", "0"), "min_count is 0; give 1 or more"),
-        (("--gold", "gold.txt", "--hash-bits", "40"), "hash_bits is 40; give"),
+        (("--gold", "gold.txt", "--min-count", "0"), "--min-count is 0; give a number from 1 on"),
+        (("--gold", "gold.txt", "--hash-bits", "40"), "--hash-bits is 40; give a number from 4 to 28"),
         (("--gold", "gold.txt", "--format", "xml"), "gold.txt: no format is called 'xml'; choose"),
         (("--gold", "gold.txt", "--label-column", "5"), "gold.txt:1: label column 5 where"),
         (("--gold", "gold.txt", "--grid", "1,2"), "--grid is given without --valid"),
@@ -124,11 +124,22 @@ def test_bad_templates(run: Run, text: str, naming: str, remedy: str) -> None:
         (("--gold", "gold.txt", "--shuffle-good", "1"), "--shuffle-good has nothing to shuffle"),
         (("--gold", "gold.txt", "--labels", "a,,b"), "--labels is 'a,,b'; give"),
         (("--gold", "gold.txt", "--class-weight", "heavy"), "--class-weight is 'heavy'; write"),
-        (("--gold", "gold.txt", "--max-rounds", "0"), "max_rounds is 0; give 1 or more"),
-        (("--gold", "gold.txt", "--tolerance", "-1"), "tolerance is -1.0; give"),
+        (("--gold", "gold.txt", "--max-rounds", "0"), "--max-rounds is 0; give a number from 1 on"),
+        (("--gold", "gold.txt", "--tolerance", "-1"), "--tolerance is -1.0; give a number from 0 on"),
+        (("--gold", "gold.txt", "--tolerance", "nan"), "--tolerance is nan; give"),
+        (("--gold", "gold.txt", "--order", "3"), "--order is 3; give 1 or 2"),
+        (("--gold", "gold.txt", "--states", "0"), "--states is 0; give a number from 1 on"),
+        (("--gold", "gold.txt", "--jobs", "0"), "--jobs is 0; give a positive number, or -1 for all cores"),
+        (("--gold", "gold.txt", "--class-weight", "FOO=2"),
+         "a class weight for the unknown label 'FOO'; the labels are location, pages"),
+        (("--gold", "gold.txt", "--learner", "crf", "--set", "l1"), "--set is 'l1', without a value; write --set l1="),
+        (("--gold", "gold.txt", "--learner", "crf", "--set", "l1=a"), "--set is 'l1=a'; give a number"),
+        (("--gold", "gold.txt", "--learner", "hmm", "--set", "rare=0.5"), "--set is 'rare=0.5'; give a whole number"),
+        (("--gold", "gold.txt", "--learner", "hmm", "--set", "ends=2"), "--set is 'ends=2'; give true or false"),
+        (("--gold", "gold.txt", "--learner", "codl", "--set", "beta=a"), "--set is 'beta=a'; give a number or none"),
         (("--gold", "gold.txt", "--nonsense"), "No such option: --nonsense"),
     ],
-)
+)  # fmt: skip
 def test_options_that_cannot_be_used(run: Run, options: tuple[str, ...], problem: str) -> None:
     Path("gold.txt").write_text(GOLD)
     fails(run, "train", "--out", "model.sidelight", *options, naming=problem, remedy="")
@@ -169,6 +180,35 @@ def test_damaged_and_foreign_models(run: Run, model: Path, command: str) -> None
         ("gold.txt", "this is text, not a model"), ("nowhere", "no such file"),
     ):  # fmt: skip
         fails(run, command, name, "gold.txt", naming=f"{name}: {problem}", remedy="")
+
+
+@pytest.mark.parametrize("command", [("predict",), ("evaluate",), ("explain",)])
+def test_a_model_in_the_place_of_data(run: Run, model: Path, command: tuple[str, ...]) -> None:
+    fails(run, *command, model, model, naming=f"{model}: a sidelight model, not data", remedy="a file with inputs")
+
+
+def test_a_model_in_the_place_of_evidence(run: Run, model: Path) -> None:
+    for command in (("train", "--out", "new"), ("describe",)):
+        for option in ("--gold", "--unlabeled"):
+            fails(run, *command, option, model, naming=f"{model}: a sidelight model, not data", remedy="with inputs")
+
+
+def test_threads_of_other_commands(run: Run, model: Path) -> None:
+    Path("gold.txt").write_text(GOLD)
+    for command in ("predict", "evaluate"):
+        fails(run, command, model, "gold.txt", "--jobs", 0, naming="--jobs is 0", remedy="-1 for all cores")
+
+
+def test_right_labels_are_missing(run: Run, model: Path) -> None:
+    Path("new.txt").write_text("a\nb\n")
+    fails(
+        run,
+        "evaluate",
+        model,
+        "new.txt",
+        naming="new.txt:1: 1 column",
+        remedy="a file without labels is one to predict",
+    )
 
 
 def test_inputs_that_do_not_fit_the_model(run: Run, model: Path) -> None:

@@ -8,6 +8,7 @@ from typing import Annotated, Any
 
 import typer
 
+from sidelight.commands.checks import threads
 from sidelight.estimators import Tagger
 
 DEFAULTS: dict[str, Any] = {name: p.default for name, p in inspect.signature(Tagger.__init__).parameters.items()}
@@ -72,5 +73,7 @@ Labelled = Annotated[
     ),
 ]
 Seed = Annotated[int, typer.Option("--seed", help="The same seed gives the same result, bit for bit.")]
-Jobs = Annotated[int, typer.Option("--jobs", help="Threads to work with; -1 takes all cores.")]
+Jobs = Annotated[
+    int, typer.Option("--jobs", callback=threads("--jobs"), help="Threads to work with; -1 takes all cores.")
+]
 ModelFile = Annotated[Path, typer.Argument(metavar="MODEL", help="A model that sidelight train wrote.")]

@@ -16,6 +16,7 @@ from sidelight.evidence import Evidence
 from sidelight.features import FeatureSet
 from sidelight.recipe_kinds import Generative, Recipe
 from sidelight.recipes import LEARNERS
+from sidelight.settings import DEFAULT_PRICES
 
 READY: dict[str, Callable[..., FeatureSet]] = {
     "words": sets.words,
@@ -86,10 +87,12 @@ def choose_learner(name: str, given: Sequence[str]) -> Recipe:
     types = get_type_hints(make)
     options: dict[str, Any] = {}
     for text in given:
-        option, _, value = text.partition("=")
+        option, equals, value = text.partition("=")
         if option not in inspect.signature(make).parameters:
             known = learner_options().get(name, "none")
             raise ValueError(f"--set is {text!r}, and {name} has no option {option!r}; its options are: {known}")
+        if not equals:
+            raise ValueError(f"--set is {text!r}, without a value; write --set {option}=VALUE")
         options[option] = _typed(text, value, types[option])
     return make(**options)
 
@@ -109,9 +112,10 @@ def _typed(text: str, value: str, kind: Any) -> Any:
                 return one(value)
             except ValueError:
                 continue
-    raise ValueError(
-        f"--set is {text!r}; the value is not a {' or '.join(getattr(k, '__name__', str(k)) for k in kinds)}"
-    )
+    raise ValueError(f"--set is {text!r}; give {' or '.join(_KINDS.get(one, str(one)) for one in kinds)}")
+
+
+_KINDS = {bool: "true or false", int: "a whole number", float: "a number", str: "a word", type(None): "none"}
 
 
 def choose_prices(*, c1: float | None, c2: float | None, others: Sequence[str]) -> dict[str, float]:
@@ -123,6 +127,8 @@ def choose_prices(*, c1: float | None, c2: float | None, others: Sequence[str]) 
     prices: dict[str, float] = {}
     given = [("gold", c1)] * (c1 is not None) + [("companion", c2)] * (c2 is not None)
     for kind, price in [*given, *(_pair(text, "--price", "unlabeled=0.5") for text in others)]:
+        if kind not in DEFAULT_PRICES:
+            raise ValueError(f"--price names {kind!r}; there are {', '.join(DEFAULT_PRICES)}")
         if kind in prices:
             raise ValueError(f"the price of {kind} is given twice; give it once")
         prices[kind] = price  # type: ignore[assignment]

@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from sidelight.commands import settings
+from sidelight.commands.checks import among, at_least, between
 from sidelight.commands.options import FEATURES, LEARNING, OUTPUT
 from sidelight.recipes import LEARNERS
 from sidelight.settings import DEFAULT_PRICES
@@ -29,9 +30,19 @@ ReadyFeatures = Annotated[
 TemplateFile = Annotated[
     Path | None, typer.Option(metavar="FILE", help="Templates in the syntax of CRF++.", rich_help_panel=FEATURES)
 ]
-MinCount = Annotated[int, typer.Option(help="Features seen less often are left out.", rich_help_panel=FEATURES)]
+MinCount = Annotated[
+    int,
+    typer.Option(
+        callback=at_least("--min-count", 1), help="Features seen less often are left out.", rich_help_panel=FEATURES
+    ),
+]
 HashBits = Annotated[
-    int | None, typer.Option(help="Hash features into 2 to the power of so many.", rich_help_panel=FEATURES)
+    int | None,
+    typer.Option(
+        callback=between("--hash-bits", 4, 28),
+        help="Hash features into 2 to the power of so many.",
+        rich_help_panel=FEATURES,
+    ),
 ]
 LearnerName = Annotated[str, typer.Option(metavar="NAME", help=_LEARNERS, rich_help_panel=LEARNING)]
 LearnerOptions = Annotated[
@@ -44,7 +55,13 @@ LearnerOptions = Annotated[
     ),
 ]
 Loss = Annotated[
-    str, typer.Option(metavar="squared_hinge|hinge", help="The loss of an example.", rich_help_panel=LEARNING)
+    str,
+    typer.Option(
+        callback=among("--loss", "squared_hinge", "hinge"),
+        metavar="squared_hinge|hinge",
+        help="The loss of an example.",
+        rich_help_panel=LEARNING,
+    ),
 ]
 GoldPrice = Annotated[
     float | None,
@@ -76,7 +93,12 @@ Grid = Annotated[
 ]
 Scheme = Annotated[
     str | None,
-    typer.Option(metavar="BIO", help="Let I-X follow only B-X and I-X.", rich_help_panel=LEARNING),
+    typer.Option(
+        callback=among("--scheme", "BIO"),
+        metavar="BIO",
+        help="Let I-X follow only B-X and I-X.",
+        rich_help_panel=LEARNING,
+    ),
 ]
 AllLabels = Annotated[
     str | None,
@@ -85,11 +107,21 @@ AllLabels = Annotated[
     ),
 ]
 Order = Annotated[
-    int, typer.Option(metavar="1|2", help="How many labels before a label count.", rich_help_panel=LEARNING)
+    int,
+    typer.Option(
+        callback=among("--order", 1, 2),
+        metavar="1|2",
+        help="How many labels before a label count.",
+        rich_help_panel=LEARNING,
+    ),
 ]
 States = Annotated[
     int | None,
-    typer.Option(help="Hidden states of every label, for learners with latent outputs.", rich_help_panel=LEARNING),
+    typer.Option(
+        callback=at_least("--states", 1),
+        help="Hidden states of every label, for learners with latent outputs.",
+        rich_help_panel=LEARNING,
+    ),
 ]
 ClassWeight = Annotated[
     list[str] | None,
@@ -100,10 +132,20 @@ ClassWeight = Annotated[
     ),
 ]
 MaxRounds = Annotated[
-    int | None, typer.Option(help="Stop after so many rounds at the latest.", rich_help_panel=LEARNING)
+    int | None,
+    typer.Option(
+        callback=at_least("--max-rounds", 1),
+        help="Stop after so many rounds at the latest.",
+        rich_help_panel=LEARNING,
+    ),
 ]
 Tolerance = Annotated[
-    float, typer.Option(help="The relative gap at which a problem counts as solved.", rich_help_panel=LEARNING)
+    float,
+    typer.Option(
+        callback=at_least("--tolerance", 0),
+        help="The relative gap at which a problem counts as solved.",
+        rich_help_panel=LEARNING,
+    ),
 ]
 Out = Annotated[Path, typer.Option("--out", metavar="MODEL", help="The file for the model.", rich_help_panel=OUTPUT)]
 Checkpoint = Annotated[
