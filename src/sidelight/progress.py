@@ -11,6 +11,8 @@ from rich.status import Status
 
 from sidelight.records import Round
 
+OWN_PRECISION = ("cllp", "mms")  # learners that solve each problem to a precision of its own, at first a rough one
+
 
 class Progress:
     """Shows what is being done; use it as a context, and `round` as a callback of training.
@@ -70,11 +72,11 @@ def round_line(record: Round) -> str:
 
 
 def relative_gap(record: Round) -> float | None:
-    """The duality gap as a share of the objective, which is what the tolerance is about.
+    """The duality gap as a share of the objective, which is what the tolerance is about; None where it means nothing.
 
     >>> relative_gap(Round(3, "jlis", 0.25, objective=50.0, gap=1.0))
     0.02
     """
-    if record.gap is None or not record.objective:
+    if record.gap is None or not record.objective or record.learner in OWN_PRECISION:
         return None
     return record.gap / abs(record.objective)

@@ -9,11 +9,13 @@ import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from sidelight.model_file import load_model
 
+Run = Callable[..., Any]
 Write = Callable[..., Path]
 PROGRAM = (sys.executable, "-m", "sidelight")
 
@@ -68,6 +70,22 @@ def test_an_interrupted_run_says_so_in_one_line(long_run: list[str]) -> None:
     assert found.stdout == ""
     assert found.stderr == "interrupted; model.sidelight is as it was; the same command goes on from check\n"
     assert Path("model.sidelight").read_text() == "the old model"
+
+
+def test_an_interrupted_run_says_that_there_is_no_model(
+    run: Run, write: Write, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def interrupt(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("sidelight.commands.trials.Trials.fit", interrupt)
+    train = "train", "--gold", write("train", "columns", 0, 3), "--out"
+    assert run(*train, "new", code=130).err == "interrupted; nothing was written\n"
+    found = run(*train, "new", "--checkpoint", "check", code=130).err
+    assert found == "interrupted; no model was written; the same command goes on from check\n"
+    Path("old").write_text("the old model")
+    assert run(*train, "old", code=130).err == "interrupted; old is as it was\n"
+    assert not Path("new").exists()
 
 
 def test_nobody_reads_the_output(model: Path, write: Write) -> None:

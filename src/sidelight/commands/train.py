@@ -8,8 +8,9 @@ from typing import Any
 from sidelight.commands import options, settings
 from sidelight.commands import train_options as given
 from sidelight.commands.inputs import EvidenceFiles, check_alike, read_labelled
+from sidelight.commands.notes import notes_on
 from sidelight.commands.options import DEFAULTS
-from sidelight.commands.outputs import check_writable, write
+from sidelight.commands.outputs import check_writable, note, write
 from sidelight.commands.ruling import Inference, RulesFile, check_inference, rules_in
 from sidelight.commands.trials import Trials, summary
 from sidelight.data import write_text_atomically
@@ -63,6 +64,7 @@ def command(
     """
     check_writable(out, checkpoint, history)
     check_inference(inference, rules)
+    replaced = out.exists()
     if valid is None and grid is not None:
         raise ValueError("--grid is given without --valid; name a labelled file to choose by")
     if valid is not None and checkpoint is not None:
@@ -118,8 +120,13 @@ def command(
             best.save(out)
     except KeyboardInterrupt:
         hint = "" if checkpoint is None else f"; the same command goes on from {checkpoint}"
-        raise KeyboardInterrupt(f"{out} is as it was{hint}") from None
+        nothing = "no model was written" if hint else "nothing was written"
+        left = f"{out} is as it was" if replaced else nothing
+        raise KeyboardInterrupt(f"{left}{hint}") from None
     if history is not None:
         write_text_atomically(history, "".join(json.dumps(record) + "\n" for record in trials.history))
     if not quiet:
         write(table + summary(best, out), None)
+        found = notes_on(best.model_, chosen, evidence, ruled=rules is not None, states=states, min_count=min_count)
+        for text in found:
+            note(text)

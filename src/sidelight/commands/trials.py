@@ -11,7 +11,8 @@ from sidelight.commands.outputs import size_of
 from sidelight.commands.settings import sequences_in
 from sidelight.estimators import Classifier, Tagger
 from sidelight.evidence import Evidence, Gold
-from sidelight.progress import Progress, relative_gap
+from sidelight.learners.stopping import MAX_COMPLETIONS, MAX_ROUNDS
+from sidelight.progress import OWN_PRECISION, Progress, relative_gap
 from sidelight.recipe_kinds import Driven, Recipe, SemiMarkov
 from sidelight.records import Round
 from sidelight.segment_tagger import SegmentTagger
@@ -99,13 +100,27 @@ def summary(fitted: Estimator, out: Path) -> str:
         if (gap := relative_gap(last)) is not None:
             stopped = gap > fitted.tolerance and last.number == fitted.max_rounds
             rows.append(("gap", f"{gap:.2%}{', stopped by --max-rounds' if stopped else ''}"))
+        elif last.stopped is not None:
+            rows.append(("stopped", _why(last)))
         if last.mistakes is not None:
             rows.append(("mistakes", f"{last.mistakes:,}"))
         rows.append(("seconds", f"{last.seconds:.2f}"))
     rows.append(("model", f"{out} ({size_of(out)})"))
+    if fitted.rules:
+        rows.append(
+            ("rules", f"{len(fitted.rules)}, no part of the model file: give --rules again to predict under them")
+        )
     return "".join(f"{name:<10} {value}\n" for name, value in rows)
 
 
+def _why(last: Round) -> str:
+    """Why training ended, in the words of options."""
+    if last.stopped in _LIMITS:
+        return _LIMITS[last.stopped]
+    return f"at its precision: {last.stopped}" if last.learner in OWN_PRECISION else str(last.stopped)
+
+
+_LIMITS = {MAX_ROUNDS: "by --max-rounds", MAX_COMPLETIONS: "by the limit of completions"}
 _AXES = {"c1": "gold", "c2": "companion"}
 
 

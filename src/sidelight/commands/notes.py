@@ -1,0 +1,41 @@
+"""What is no error in a training but may surprise, each in one line."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from sidelight.evidence import Evidence
+from sidelight.recipe_kinds import Driven, Recipe
+
+RULED = ("codl", "posterior_regularization")  # learners that are about rules
+PLAIN = {  # what learners of more than labelled inputs are where there are no others, nor hidden states
+    **dict.fromkeys(("em", "hard_em", "unified_em", *RULED), "hmm"),
+    **dict.fromkeys(("latent_svm", "transductive_svm", "self_training"), "structural_svm"),
+    "partial_crf": "crf",
+}
+PARTLY = ("latent_svm", "partial_crf")  # learners that have little use for inputs without any labels
+
+
+def notes_on(
+    model: Any, recipe: Recipe, evidence: Sequence[Evidence], *, ruled: bool, states: int | None, min_count: int
+) -> Iterator[str]:
+    """The notes on a model and on what it was trained from."""
+    name, ruling = recipe.name, recipe.name in RULED
+    if name in PLAIN and (states or 1) == 1 and all(piece.kind == "gold" for piece in evidence):
+        plain = recipe.base.name if isinstance(recipe, Driven) else PLAIN[name]
+        more = "--partial FILE or --candidates FILE" if name in PARTLY else "--unlabeled FILE"
+        rules = " and --rules FILE.py" if ruling and not ruled else ""
+        yield f"{name} with labelled inputs alone is plain {plain}; add {more}{rules}"
+    elif ruling and not ruled:
+        yield f"{name} without rules learns from its own guesses alone; --rules FILE.py says what outputs obey"
+    if not _features_of(model):
+        seen = f", as none was seen {min_count:,} times; lower --min-count" if min_count > 1 else ""
+        yield f"the model has no features and looks at no input{seen}"
+
+
+def _features_of(model: Any) -> int:
+    found = [model.extractor.n_attributes, model.extractor.n_dense]
+    if hasattr(model, "segments"):
+        found.append(model.segments.n_attributes)
+    return sum(found)
