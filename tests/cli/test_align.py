@@ -109,6 +109,20 @@ def test_models_and_gold_that_cannot_be_used(run: Run, files: tuple[str, ...]) -
     assert wrong.startswith("error: gold.wa:") and "sentence 2 where there are 1" in wrong
 
 
+def test_models_of_other_commands(run: Run, files: tuple[str, ...], model: Path) -> None:
+    Path("gold.txt").write_text("Pages pages\n12 pages\n\nMIT location\n\n")
+    run("train", "--gold", "gold.txt", "--out", "m", "--checkpoint", "check", "--quiet")
+    run("align", "train", *files, "--out", "links", "--model1", "1", "--hmm", "0", "--quiet")
+    found = run("align", "apply", model, *files, code=2)
+    assert found.err == f"error: {model}: a sidelight model; it is for sidelight predict\n"
+    for name, use in (
+        ("links", "a sidelight alignment model; it is for sidelight align apply"),
+        ("check", "a sidelight checkpoint; it is for sidelight train --checkpoint"),
+    ):
+        for command in ("predict", "evaluate", "explain"):
+            assert run(command, name, "gold.txt", code=2).err == f"error: {name}: {use}\n"
+
+
 def test_help_says_how(run: Run) -> None:
     assert "apply" in run("align", "--help").out
     for command in ("train", "apply", "evaluate"):

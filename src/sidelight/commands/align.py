@@ -11,8 +11,10 @@ from typing import Annotated, Any, Literal
 import typer
 
 from sidelight.aligner import DECODERS, Aligner
+from sidelight.alignment_model import KIND
 from sidelight.commands import options
 from sidelight.commands.lazily import SETTINGS
+from sidelight.commands.loading import checked_kind
 from sidelight.commands.options import LEARNING, OUTPUT, READING
 from sidelight.commands.outputs import check_writable, size_of, write, write_json
 from sidelight.data import write_text_atomically
@@ -187,6 +189,7 @@ def apply(
 ) -> None:
     """Align the words of new sentence pairs."""
     check_writable(out)
+    checked_kind(model, KIND)
     aligner = Aligner.load(model)
     given = {"decode": decode, "combine": combine, "threshold": threshold}
     aligner.set_params(n_jobs=jobs, **{name: value for name, value in given.items() if value is not None})

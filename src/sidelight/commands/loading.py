@@ -5,15 +5,36 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from sidelight.errors import ModelFileError
+
 if TYPE_CHECKING:
     from sidelight.model import Model
     from sidelight.segment_model import SegmentModel
 
 
+# What files of each kind are for.
+_USES = {
+    "sidelight model": "sidelight predict",
+    "sidelight segment model": "sidelight predict",
+    "sidelight alignment model": "sidelight align apply",
+    "sidelight checkpoint": "sidelight train --checkpoint",
+}
+
+
 def load(path: Path) -> Model | SegmentModel:
     """The model in a file; raises `ModelFileError` in one line where it cannot be read."""
-    from sidelight.files import kind_of
-    from sidelight.model_file import load_model
-    from sidelight.segment_model import KIND, load_segment_model
+    from sidelight.model_file import KIND, load_model
+    from sidelight.segment_model import KIND as SEGMENTS
+    from sidelight.segment_model import load_segment_model
 
-    return load_segment_model(path) if kind_of(path) == KIND else load_model(path)
+    return load_segment_model(path) if checked_kind(path, KIND, SEGMENTS) == SEGMENTS else load_model(path)
+
+
+def checked_kind(path: Path, *wanted: str) -> str | None:
+    """What kind of file it says it is; raises `ModelFileError` where it is of a kind for other commands."""
+    from sidelight.files import kind_of
+
+    kind = kind_of(path)
+    if kind in _USES and kind not in wanted:
+        raise ModelFileError(f"a {kind}", file=path, remedy=f"it is for {_USES[kind]}")
+    return kind
