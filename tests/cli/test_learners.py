@@ -74,7 +74,7 @@ def test_options_of_a_learner_are_set_by_name(run, gold):
     [
         (("--learner", "clp"), "--learner is 'clp'; there are jlis"),
         (("--learner", "cllp", "--set", "dicsount=3"), "cllp has no option 'dicsount'; its options are: solver="),
-        (("--learner", "cllp", "--set", "discount=much"), "--set is 'discount=much'; the value is not a float"),
+        (("--learner", "cllp", "--set", "discount=much"), "--set is 'discount=much'; give a number"),
         (("--learner", "perceptron", "--set", "k=3"), "perceptron has no option 'k'; its options are: none"),
         (("--learner", "cllp", "--set", "discount=0.5"), "discount is 0.5; give a number above 1"),
     ],
