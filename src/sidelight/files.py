@@ -83,7 +83,9 @@ def read_tensors(path: str | Path, *, kind: str, version: int) -> tuple[Any, Ten
         if isinstance(error, ModelFileError):
             raise
         if _is_text(path):
-            raise ModelFileError("this is text, not a model", file=path, remedy="give the file of a trained model") from None
+            raise ModelFileError(
+                "this is text, not a model", file=path, remedy="give the file of a trained model"
+            ) from None
         raise ModelFileError("damaged or truncated", file=path, remedy="write it again, or take a copy") from None
     if _check(tensors, text) != header.get("check"):
         raise ModelFileError("damaged: its contents do not match their checksum", file=path, remedy="take a copy")
