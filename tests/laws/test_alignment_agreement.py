@@ -82,23 +82,33 @@ def test_a_warm_start_ends_at_the_same_place(seed):
     assert again.sums == 1
 
 
-@settings(max_examples=12, deadline=None)
-@given(SEEDS)
-def test_without_entropy_it_is_the_linear_program(seed):
-    """γ = 0: the smallest dual value tends to the optimum of the linear program over distributions that agree."""
-    text, parameters, _ = one_pair(seed)
+def linear_program(text, parameters):
+    """The optimum over pairs of distributions that agree."""
     one, other = listed(text, parameters)
     a, b = len(one.logs), len(other.logs)
     rows = np.hstack([one.links.reshape(a, -1).T, -other.links.reshape(b, -1).T])
     sums = np.vstack([np.r_[np.ones(a), np.zeros(b)], np.r_[np.zeros(a), np.ones(b)]])
     right = np.r_[np.zeros(len(rows)), 1.0, 1.0]
-    solved = linprog(-np.r_[one.logs, other.logs], A_eq=np.vstack([rows, sums]), b_eq=right)
-    found = expect(text, parameters, Step(0.0, True, 2000))
-    assert found.objective == pytest.approx(-solved.fun, abs=0.05)
-    assert found.objective >= -solved.fun - 1e-7
-    few = expect(text, parameters, Step(0.0, True, 20))
-    assert few.objective >= found.objective
-    assert found.worst <= 0.15
+    return -linprog(-np.r_[one.logs, other.logs], A_eq=np.vstack([rows, sums]), b_eq=right).fun
+
+
+@settings(max_examples=12, deadline=None)
+@given(SEEDS)
+def test_without_entropy_the_linear_program_is_bounded(seed):
+    """γ = 0: the smallest dual value is never below the optimum, and never rises as steps go on."""
+    text, parameters, _ = one_pair(seed)
+    value = linear_program(text, parameters)
+    found = [expect(text, parameters, Step(0.0, True, most)).objective for most in (20, 200, 2000)]
+    assert found[0] >= found[1] >= found[2] >= value - 1e-7
+
+
+@pytest.mark.parametrize("seed", range(24))
+def test_without_entropy_it_is_the_linear_program(seed):
+    """Steps shrink as dual values rise, so now and then (one pair in 300) thousands of them are not enough: no law."""
+    text, parameters, _ = one_pair(seed)
+    found = expect(text, parameters, Step(0.0, True, 5000))
+    assert found.objective == pytest.approx(linear_program(text, parameters), abs=1e-3)
+    assert found.worst <= 0.01
 
 
 def test_equal_best_alignments_end_the_search_at_once():
