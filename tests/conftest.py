@@ -1,7 +1,17 @@
-"""Lets every test import `drawing` and `quadratic`, which stand in tests/laws, and `expressions`, beside this file."""
+"""Lets every test import `drawing` and `quadratic`, which stand in tests/laws, and `expressions`, beside this file.
 
+Cases of laws are drawn anew in every run, so that they go on looking; where SIDELIGHT_STEADY is set (before a change
+lands) they are the same in every run, so that a change is judged by what it changes.
+"""
+
+import os
 import sys
 from pathlib import Path
 
+from hypothesis import settings
+
 here = Path(__file__).resolve().parent
 sys.path[:0] = [str(here / "laws"), str(here)]
+settings.register_profile("steady", derandomize=True)
+if os.environ.get("SIDELIGHT_STEADY"):
+    settings.load_profile("steady")
