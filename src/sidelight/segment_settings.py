@@ -6,15 +6,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-
 from sidelight.features import FeatureSet
 from sidelight.features.segment_sources import SegmentFeatures
 from sidelight.learners.segments import SegmentOptions
 from sidelight.recipe_kinds import Driven, Recipe, SemiMarkov
 from sidelight.recipes import codl, recipe_of
 from sidelight.rules import Rule
-from sidelight.settings import check_rules
+from sidelight.settings import check_amounts, check_rules
 
 DEFAULT_PRICES: dict[str, float] = {"gold": 1.0, "partial": 1.0, "candidates": 1.0, "unlabeled": 0.1}
 
@@ -51,14 +49,9 @@ class SegmentSettings:
         if self.scheme not in (None, "BIO"):
             raise ValueError(f"scheme is {self.scheme!r}; give 'BIO' or None")
         check_rules(self.rules, self.inference)
-        for kind, price in (self.prices or {}).items():
-            if kind not in DEFAULT_PRICES:
-                raise ValueError(f"prices has {kind!r}; there are {', '.join(DEFAULT_PRICES)}")
-            if not (price >= 0 and np.isfinite(price)):
-                raise ValueError(f"the price of {kind} is {price}; give a number that is not negative")
-        for name in ("tolerance", "violation", "decrease"):
-            if not getattr(self, name) >= 0:
-                raise ValueError(f"{name} is {getattr(self, name)}; give a number that is not negative")
+        check_amounts(
+            self.prices, DEFAULT_PRICES, tolerance=self.tolerance, violation=self.violation, decrease=self.decrease
+        )
         for name, value in (("max_length", self.longest), ("max_rounds", self.max_rounds)):
             if value is not None and value < 1:
                 raise ValueError(f"{name} is {value}; give 1 or more, or None")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -91,14 +91,9 @@ class Settings:
         check_rules(self.rules, self.inference)
         if self.rules and self.states is not None:
             raise ValueError("rules speak of labels, and states are given; leave one of them out")
-        for kind, price in (self.prices or {}).items():
-            if kind not in DEFAULT_PRICES:
-                raise ValueError(f"prices has {kind!r}; there are {', '.join(DEFAULT_PRICES)}")
-            if not (price >= 0 and np.isfinite(price)):
-                raise ValueError(f"the price of {kind} is {price}; give a number that is not negative")
-        for name in ("tolerance", "violation", "decrease"):
-            if not getattr(self, name) >= 0:
-                raise ValueError(f"{name} is {getattr(self, name)}; give a number that is not negative")
+        check_amounts(
+            self.prices, DEFAULT_PRICES, tolerance=self.tolerance, violation=self.violation, decrease=self.decrease
+        )
         if self.patience < 1:
             raise ValueError(f"patience is {self.patience}; give 1 or more")
         if self.max_rounds is not None and self.max_rounds < 1:
@@ -141,6 +136,25 @@ def _takes_states(recipe: Recipe) -> bool:
     if isinstance(recipe, Generative):
         return recipe.options.iterations > 0
     return isinstance(recipe, CandidateMargins) or (isinstance(recipe, LogLinear) and not recipe.gold_only)
+
+
+def check_amounts(
+    prices: Mapping[str, float] | None,
+    known: Collection[str],
+    *,
+    tolerance: float,
+    violation: float,
+    decrease: float,
+) -> None:
+    """Raises ValueError for the price of an unknown kind of evidence, and for what is negative or no number."""
+    for kind, price in (prices or {}).items():
+        if kind not in known:
+            raise ValueError(f"prices has {kind!r}; there are {', '.join(known)}")
+        if not (price >= 0 and np.isfinite(price)):
+            raise ValueError(f"the price of {kind} is {price}; give a number that is not negative")
+    for name, value in (("tolerance", tolerance), ("violation", violation), ("decrease", decrease)):
+        if not value >= 0:
+            raise ValueError(f"{name} is {value}; give a number that is not negative")
 
 
 def check_rules(rules: Sequence[Any], inference: str) -> None:
