@@ -102,13 +102,16 @@ def test_without_entropy_the_linear_program_is_bounded(seed):
     assert found[0] >= found[1] >= found[2] >= value - 1e-7
 
 
-@pytest.mark.parametrize("seed", range(24))
-def test_without_entropy_it_is_the_linear_program(seed):
-    """Steps shrink as dual values rise, so now and then (one pair in 300) thousands of them are not enough: no law."""
-    text, parameters, _ = one_pair(seed)
-    found = expect(text, parameters, Step(0.0, True, 5000))
-    assert found.objective == pytest.approx(linear_program(text, parameters), abs=1e-3)
-    assert found.worst <= 0.01
+@settings(max_examples=25, deadline=None)
+@given(SEEDS, st.booleans())
+def test_without_entropy_it_is_the_linear_program(seed, hmm):
+    """Ten times the steps, a tenth of the distance from the optimum and from agreement."""
+    text, parameters, _ = one_pair(seed, hmm=hmm)
+    value = linear_program(text, parameters)
+    for most in (200, 2000, 20_000):
+        found = expect(text, parameters, Step(0.0, True, most))
+        assert found.objective - value <= 40.0 / most
+        assert found.worst <= 15.0 / most
 
 
 def test_equal_best_alignments_end_the_search_at_once():

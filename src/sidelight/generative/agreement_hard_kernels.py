@@ -2,9 +2,14 @@
 
     minimise   V(λ) = max_a [log p₁(a) + λ·u(a)] + max_b [log p₂(b) − λ·u(b)],    a subgradient is u(a) − u(b)
 
-The step is 1 / (1 + how often V has risen) (Rush et al. 2010). Where both best alignments have the same links they are
-the optimum. Otherwise the average of the alignments met in the second half of the steps, weighted by the steps, stands
-for the solution of the linear program: it tends to it, and so to agreement, as steps go on.
+Steps are Polyak's towards a target level (Goffin and Kiwiel 1999), which reaches the optimum from anywhere:
+
+    step = (V(λ) − target) / ‖u(a) − u(b)‖²,    target = smallest V so far, at the last change of the target, − δ
+
+Where V falls by δ / 2 the target moves on; where λ has walked `REACH` · √cells in vain, δ asked for too much and is
+halved. Where both best alignments have the same links they are the optimum. Otherwise the average of the alignments met
+in the second half of the steps, weighted by the steps, stands for the solution of the linear program: it tends to it,
+and so to agreement, as steps go on.
 """
 
 from __future__ import annotations
@@ -15,24 +20,36 @@ from sidelight.arrays import Floats, Ids
 from sidelight.generative.alignment_sides import Direction, Side, best_side
 from sidelight.kernels import kernel
 
+FIRST = 2.0  # the length of the first step, in nats per link: δ begins with what that step promises
+REACH = 4.0  # how far λ walks for a target, per square root of the number of cells; both settled on real sentence pairs
+
 
 @kernel
-def tilt(a: Side, b: Side, path_a: Ids, path_b: Ids, step: float) -> float:
-    """λ −= step · (u(a) − u(b)); returns how many links are in one alignment alone."""
+def links_apart(path_a: Ids, path_b: Ids) -> float:
+    """‖u(a) − u(b)‖²: how many links are in one alignment alone."""
     apart = 0.0
+    for j in range(path_a.shape[0]):
+        i = path_a[j]
+        apart += i > 0 and path_b[i - 1] != j + 1
+    for i in range(path_b.shape[0]):
+        j = path_b[i]
+        apart += j > 0 and path_a[j - 1] != i + 1
+    return apart
+
+
+@kernel
+def tilt(a: Side, b: Side, path_a: Ids, path_b: Ids, step: float) -> None:
+    """λ −= step · (u(a) − u(b))."""
     for j in range(path_a.shape[0]):
         i = path_a[j]
         if i > 0 and path_b[i - 1] != j + 1:
             a.scores[j, i] -= step
             b.scores[i - 1, j + 1] += step
-            apart += 1.0
     for i in range(path_b.shape[0]):
         j = path_b[i]
         if j > 0 and path_a[j - 1] != i + 1:
             a.scores[j - 1, i + 1] += step
             b.scores[i, j] -= step
-            apart += 1.0
-    return apart
 
 
 @kernel
@@ -47,26 +64,30 @@ def agree_hard(
 ) -> tuple[float, int]:
     """The smallest V, and how many alignments of either direction were found: as many as there is room for at most."""
     rows, columns = paths_b.shape[1], paths_a.shape[1]
-    least, last, rises, found = np.inf, np.inf, 0, 0
-    while found < weights.shape[0]:
-        value = best_side(a, one, rows + 1, paths_a[found]) + best_side(b, other, columns + 1, paths_b[found])
-        rises += value > last
-        least, last = min(least, value), value
-        step = 1.0 / (1.0 + rises)
-        weights[found] = step
-        apart = tilt(a, b, paths_a[found], paths_b[found], step)
-        found += 1
+    reach = REACH * np.sqrt(float(rows * columns))
+    least, record, delta, walked = np.inf, np.inf, 0.0, 0.0
+    for k in range(weights.shape[0]):
+        value = best_side(a, one, rows + 1, paths_a[k]) + best_side(b, other, columns + 1, paths_b[k])
+        least = min(least, value)
+        apart = links_apart(paths_a[k], paths_b[k])
         if apart == 0.0:
-            weights[:found] = 0.0
-            weights[found - 1] = 1.0
-            return least, found
-    total = 0.0
-    for k in range(found):
-        weights[k] = weights[k] if 2 * k >= found else 0.0
-        total += weights[k]
-    for k in range(found):
-        weights[k] /= total
-    return least, found
+            weights[:k] = 0.0
+            weights[k] = 1.0
+            return least, k + 1
+        if k == 0:
+            record, delta = value, FIRST * apart
+        elif value <= record - 0.5 * delta:
+            record, walked = least, 0.0
+        elif walked > reach:
+            record, walked, delta = least, 0.0, 0.5 * delta
+        step = (value - record + delta) / apart
+        weights[k] = step
+        walked += step * np.sqrt(apart)
+        tilt(a, b, paths_a[k], paths_b[k], step)
+    met = weights.shape[0] // 2
+    weights[:met] = 0.0
+    weights[met:] /= weights[met:].sum()
+    return least, weights.shape[0]
 
 
 @kernel
