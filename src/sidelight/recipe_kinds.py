@@ -10,7 +10,7 @@ from sidelight.learners.candidates import CandidateOptions
 from sidelight.learners.hmm import EmOptions
 from sidelight.learners.naive_bayes import NaiveBayesOptions
 from sidelight.learners.self_training import SelfTrainingOptions
-from sidelight.objective.candidates import Margins
+from sidelight.objective.candidates import Charge, Margins
 from sidelight.solvers.mira import MiraOptions
 
 
@@ -83,6 +83,7 @@ class CandidateMargins(Recipe):
     """`cllp` and `mms`."""
 
     margins: Margins
+    charge: Charge  # for what is outside the candidates
     inside: float  # C1 as a multiple of C2
     options: CandidateOptions
 

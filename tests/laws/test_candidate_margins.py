@@ -17,6 +17,8 @@ from sidelight.objective.candidates import CandidateProblem
 from sidelight.objective.margin import StackedTerms, Worst
 from sidelight.solvers.group_slack import GroupSlack
 
+CHARGES = st.sampled_from(["completion", "candidates"])
+
 
 @st.composite
 def problems(draw, *, longest=3):
@@ -93,7 +95,7 @@ def test_objectives_are_those_of_the_paper(drawn):
     problem, batch, admitted, _, rng = drawn
     weights = rng.normal(size=batch.layout.size)
     half = 0.5 * weights @ weights
-    mms = replace(problem, margins="mms")
+    mms = replace(problem, margins="mms", charge="candidates")
     best = mms.complete(weights)
     expected = losses_by_definition(problem, batch, admitted, weights, "mms")
     assert mms.objective(weights, best) == pytest.approx(half + expected)
@@ -113,9 +115,25 @@ def test_gold_is_above_cllp_is_above_mms(drawn):
     weights = rng.normal(size=batch.layout.size) * rng.choice([0.1, 1.0, 5.0])
     true = problem.objective(weights, truth)
     cllp = 0.5 * weights @ weights + losses_by_definition(problem, batch, admitted, weights, "cllp")
-    mms = replace(problem, margins="mms").objective(weights, problem.complete(weights))
+    mms = replace(problem, margins="mms", charge="candidates").objective(weights, problem.complete(weights))
     assert true >= cllp - 1e-9 and cllp >= mms - 1e-9
     assert problem.objective(weights, problem.random(rng)) >= cllp - 1e-9
+
+
+@law(60)
+@given(problems())
+def test_charges_stand_between(drawn):
+    """For one completion: margins inside, and a charge for every label unlike it, can only add."""
+    problem, batch, _, _, rng = drawn
+    weights = rng.normal(size=batch.layout.size) * rng.choice([0.1, 1.0, 5.0])
+    labels = problem.random(rng)
+    both, less, neither, alone = (
+        replace(problem, margins=margins, charge=charge).objective(weights, labels)
+        for margins, charge in product(("cllp", "mms"), ("completion", "candidates"))
+    )
+    assert both >= less - 1e-9 and neither >= alone - 1e-9
+    within = both - neither
+    assert within >= -1e-9 and less - alone == pytest.approx(within)
 
 
 def all_cuts(problem, batch, admitted, labels):
@@ -142,10 +160,10 @@ def all_cuts(problem, batch, admitted, labels):
 @pytest.mark.parametrize("margins", ["cllp", "mms"])
 def test_both_solvers_reach_the_optimum_of_the_convex_problem(solver, margins):
     @law(20)
-    @given(problems())
-    def check(drawn):
+    @given(problems(), CHARGES)
+    def check(drawn, charge):
         problem, batch, admitted, truth, _ = drawn
-        problem = replace(problem, margins=margins)
+        problem = replace(problem, margins=margins, charge=charge)
         cuts = all_cuts(problem, batch, admitted, truth)
         least = 0.0 if cuts is None else optimum(*cuts, power=1)[0]
         fine = (1e-7, 1e-7)

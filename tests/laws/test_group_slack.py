@@ -40,10 +40,10 @@ def risks(groups, weights):
 
 
 @law(40)
-@given(problems(longest=4), st.sampled_from(["cllp", "mms"]))
-def test_constraints_stay_lower_bounds_after_another_completion(drawn, margins):
+@given(problems(longest=4), st.sampled_from(["cllp", "mms"]), st.sampled_from(["completion", "candidates"]))
+def test_constraints_stay_lower_bounds_after_another_completion(drawn, margins, charge):
     problem, batch, _, truth, rng = drawn
-    problem = replace(problem, margins=margins)
+    problem = replace(problem, margins=margins, charge=charge)
     solver = GroupSlack.at(rng.normal(size=batch.layout.size))
     for _ in range(4):
         solver.step(problem.convex(truth), (1e-9, 1e-9))

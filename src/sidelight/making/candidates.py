@@ -51,6 +51,7 @@ def make(given: Given, recipe: CandidateMargins) -> CandidateLearner:
         costs=given.costs(),
         prices=(recipe.inside * prices, prices),
         margins=recipe.margins,
+        charge=recipe.charge,
     )
     options = replace(recipe.options, seed=given.settings.seed)
     if given.settings.max_rounds is not None:

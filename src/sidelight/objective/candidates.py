@@ -10,6 +10,9 @@ input all. With the scores s(y) = w·Φ(x_i, y), positive parts |v|₊ = max(0, 
 (CLLP Eq. 7 and 8, the latter with the minimum over Y_i; with Hamming cost Δ_min counts the parts outside their
 candidates). For fixed ŷ both are convex: target terms over the space inside and over the space outside the candidates.
 J_gold >= J_CLLP >= J_MMS at every w (CLLP Theorem 3), where J_gold has the true outputs as ŷ.
+
+What an output outside the candidates is charged may be had the other way round: Δ_min in CLLP, which then is MMS with
+margins inside and becomes MMS as C1 goes to 0, or Δ(ŷ, y) in MMS, which then is CLLP without margins inside.
 """
 
 from __future__ import annotations
@@ -29,6 +32,7 @@ from sidelight.spaces import ChainSpace, Cost, LeavingCost, Space
 from sidelight.spaces.parts import PartLeavingCost, Parts, PartSpace
 
 Margins = Literal["cllp", "mms"]
+Charge = Literal["completion", "candidates"]  # outside outputs pay for labels unlike ŷ, or for parts that have left
 
 
 def inside_of(space: Space, candidates: Bytes | Parts) -> Space:
@@ -98,6 +102,7 @@ class CandidateProblem:
     batch: ChainBatch  # its space is inside the candidates
     costs: Floats  # [L, L] of a label where another is right
     margins: Margins
+    charge: Charge
     inside: Group
     outside: Group
 
@@ -110,11 +115,12 @@ class CandidateProblem:
         costs: Floats,
         prices: tuple[Floats, Floats],  # [N], [N] C1 against other candidates, C2 against what is outside them
         margins: Margins = "cllp",
+        charge: Charge = "completion",
     ) -> CandidateProblem:
         """Raises `Infeasible` where an input has no candidate output."""
         inside = Group.inside(batch, candidates, prices[0])
         outside = Group.outside(batch, candidates, prices[1])
-        return cls(replace(batch, space=inside_of(batch.space, candidates)), costs, margins, inside, outside)
+        return cls(replace(batch, space=inside_of(batch.space, candidates)), costs, margins, charge, inside, outside)
 
     def __len__(self) -> int:
         return len(self.batch)
@@ -144,12 +150,12 @@ class CandidateProblem:
         """The terms that a completion leaves: inside the candidates (CLLP alone), and outside them."""
         ours, theirs = self.inside, self.outside
         targets = theirs.targets(labels)
+        leaving = self.charge == "candidates"
+        cost = leaving_cost(targets, theirs.candidates) if leaving else Cost(targets, self.costs)
+        away = SummedTerms(theirs.batch, cost, theirs.prices)
         if self.margins == "mms":
-            return [SummedTerms(theirs.batch, leaving_cost(targets, theirs.candidates), theirs.prices)]
-        return [
-            SummedTerms(ours.batch, Cost(ours.targets(labels), self.costs), ours.prices),
-            SummedTerms(theirs.batch, Cost(targets, self.costs), theirs.prices),
-        ]
+            return [away]
+        return [SummedTerms(ours.batch, Cost(ours.targets(labels), self.costs), ours.prices), away]
 
     def term_numbers(self, inputs: Ints) -> Ints:
         """The numbers of these inputs' terms, where the groups of `convex` are stacked."""

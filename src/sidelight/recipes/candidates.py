@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Literal
 
 from sidelight.learners.candidates import CandidateOptions
+from sidelight.objective.candidates import Charge
 from sidelight.recipe_kinds import AllLabelings, CandidateMargins, Picked, Recipe
 from sidelight.recipes.entry import Entry
 
@@ -13,6 +14,7 @@ def cllp(
     *,
     solver: str = "two_slack",
     inside: float = 0.1,
+    charge: str = "completion",
     precision: float | None = None,
     threshold: float | None = None,
     precision_inside: float | None = None,
@@ -23,26 +25,29 @@ def cllp(
     """Candidate labels for local parts, margins inside and outside them (CLLP).
 
     `inside` is C1 as a multiple of C2, the price of the evidence: above 0, and the larger the firmer labels that chance
-    began with. `precision` and `threshold` are ε2 and t2 per unit of price (by default they follow the loss at zero
-    weights), with ε1 and t1 the same unless given; `discount` is d. `solver` is "two_slack" or "dual_coordinate".
+    began with. `charge` says what an output outside the candidates pays for: labels unlike the "completion", as in the
+    paper, or parts outside their "candidates" alone, as with `mms`. `precision` and `threshold` are ε2 and t2 per unit
+    of price (by default they follow the loss at zero weights), with ε1 and t1 the same unless given; `discount` is d.
+    `solver` is "two_slack" or "dual_coordinate".
     """
     first = precision if precision_inside is None else precision_inside
     last = threshold if threshold_inside is None else threshold_inside
     options = _options(solver, (first, precision), (last, threshold), discount, max_completions)
-    return CandidateMargins("cllp", "cllp", inside, options)
+    return CandidateMargins("cllp", "cllp", _charge(charge), inside, options)
 
 
 def mms(
     *,
     solver: str = "two_slack",
+    charge: str = "candidates",
     precision: float | None = None,
     threshold: float | None = None,
     discount: float = 2.0,
     max_completions: int = 30,
 ) -> Recipe:
-    """Maximum margin set: the best candidate against what is outside (Luo and Orabona 2010)."""
+    """Maximum margin set: the best candidate against what is outside (Luo and Orabona 2010); options as with `cllp`."""
     options = _options(solver, (precision,) * 2, (threshold,) * 2, discount, max_completions)
-    return CandidateMargins("mms", "mms", 1.0, options)
+    return CandidateMargins("mms", "mms", _charge(charge), 1.0, options)
 
 
 def naive() -> Recipe:
@@ -79,6 +84,12 @@ ENTRIES: dict[str, Entry] = {
         cl_svm, "Candidates, Gold", "as structural_svm, all labelings as Gold", "loss-augmented", "none", "duality gap"
     ),
 }
+
+
+def _charge(name: str) -> Charge:
+    if name not in ("completion", "candidates"):
+        raise ValueError(f"charge is {name!r}; give 'completion' or 'candidates'")
+    return "completion" if name == "completion" else "candidates"
 
 
 def _options(
