@@ -13,8 +13,11 @@ from sidelight.experiments.candidate_corpora import WORD_FEATURES, Sentences
 from sidelight.experiments.candidate_grid import (
     CL_SVM,
     CLLP,
+    CLLP_LIKE_MMS,
+    EIGHT,
     GOLD,
     MMS,
+    MMS_LIKE_CLLP,
     NAIVE,
     STAGES,
     Choice,
@@ -22,10 +25,10 @@ from sidelight.experiments.candidate_grid import (
     Results,
     Setting,
     Task,
+    choices_of,
     evidence_of,
     fit,
     labelings,
-    trials,
 )
 from sidelight.experiments.candidate_sets import (
     initial_labels,
@@ -135,14 +138,16 @@ def test_all_labelings_weigh_as_much_as_one():
 
 def test_every_method_has_eight_trials():
     letters = study()
-    for method in (GOLD, NAIVE, CL_SVM, MMS, CLLP):
-        tried = [choice for stage in range(STAGES) for choice in trials(method, stage, Choice(0.1, 0.1), letters)]
+    best = Choice(0.1, 0.1)
+    for method in (GOLD, NAIVE, CL_SVM, MMS, MMS_LIKE_CLLP, CLLP, CLLP_LIKE_MMS):
+        tried = [choice for stage in range(STAGES) for choice in choices_of(EIGHT, method, stage, best, letters)]
         assert len(tried) == 8
 
 
 def test_from_candidates_to_rows():
     letters = study("random")
-    setting = Setting("2 doublings", 2, 3, (GOLD, NAIVE, CL_SVM, MMS, CLLP), {MMS: 90.0, CLLP: 95.0})
+    methods = (GOLD, NAIVE, CL_SVM, MMS, CLLP, CLLP_LIKE_MMS)
+    setting = Setting("2 doublings", 2, 3, methods, {MMS: 90.0, CLLP: 95.0})
     with pool(fit, letters, n_jobs=1, report=lambda line: None) as run:
         rows = Results(letters, run, gold_draws=1).rows_of(setting, lambda line: None)
     found = {(row["method"], row["metric"]): row for row in rows}

@@ -1,8 +1,12 @@
 """Gold, NAIVE, CL-SVM, MMS and CLLP on the same draws, each with prices chosen on development data.
 
-Every method has eight trials on the pilot draws of a setting (`trials`): a structural SVM eight prices; MMS six prices
+Every method has eight trials on the pilot draws of a setting (`Trials`): a structural SVM eight prices; MMS six prices
 and two other thresholds; CLLP four prices, two other ratios of its two prices, and two other thresholds. The choice
 with the best mean score on the development data is fitted on all draws, and its score on the test data is the result.
+
+MMS and CLLP differ in two things: margins inside the candidates, and what outputs outside them are charged. To tell
+these apart there are MMS with the charge of CLLP (labels unlike the completion: Δ(ŷ)) and CLLP with that of MMS (labels
+outside the candidates: Δmin). The former is MMS with the approximations of the paper's section 4.
 """
 
 from __future__ import annotations
@@ -23,17 +27,30 @@ from sidelight.experiments.table import Row, row
 from sidelight.recipe_kinds import Recipe
 
 GOLD, NAIVE, CL_SVM, MMS, CLLP = "Gold", "NAIVE", "CL-SVM", "MMS", "CLLP"
+MMS_LIKE_CLLP, CLLP_LIKE_MMS = "MMS, Δ(ŷ)", "CLLP, Δmin"
 SVMS = (GOLD, NAIVE, CL_SVM)
-PRICES = (0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1.0, 3.0)
-MMS_PRICES = PRICES[2:]
-CLLP_PRICES = PRICES[3:7]
+CLLPS = (CLLP, CLLP_LIKE_MMS)
+PAIRS = ((CLLP, MMS), (CLLP, NAIVE), (CLLP, MMS_LIKE_CLLP), (CLLP_LIKE_MMS, MMS))  # that differences are told of
 INSIDE = 0.1  # C1 / C2 with which prices are tried
-OTHER_INSIDES = (0.01, 1.0)
 STAGES = 3
 COMPLETIONS = 20  # at most
 LABELINGS = 4_000  # CL-SVM is left out beyond
 
 Report = Callable[[str], None]
+
+
+@dataclass(frozen=True)
+class Trials:
+    """What each method tries."""
+
+    prices: tuple[float, ...] = (0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1.0, 3.0)  # of structural SVMs
+    mms_prices: tuple[float, ...] = (0.01, 0.03, 0.1, 0.3, 1.0, 3.0)
+    cllp_prices: tuple[float, ...] = (0.03, 0.1, 0.3, 1.0)
+    insides: tuple[float, ...] = (0.01, 1.0)  # other C1 / C2
+    thresholds: bool = True  # whether other thresholds are tried
+
+
+EIGHT = Trials()
 
 
 class Choice(NamedTuple):
@@ -128,11 +145,12 @@ def recipe_of(method: str, choice: Choice, *, precise: float) -> Recipe:
     With one candidate per token CLLP is the structural SVM: nothing is left inside the candidates. Its solver, the
     1-slack cutting plane of the paper's SVM-HMM, is much faster with wrong labels than one slack per sentence.
     """
-    if method == MMS:
-        return recipes.mms(threshold=choice.threshold, max_completions=COMPLETIONS)
-    if method == CLLP:
+    charge = "completion" if method in (CLLP, MMS_LIKE_CLLP) else "candidates"
+    if method in (MMS, MMS_LIKE_CLLP):
+        return recipes.mms(charge=charge, threshold=choice.threshold, max_completions=COMPLETIONS)
+    if method in CLLPS:
         inside = INSIDE if choice.inside is None else choice.inside
-        return recipes.cllp(inside=inside, threshold=choice.threshold, max_completions=COMPLETIONS)
+        return recipes.cllp(inside=inside, charge=charge, threshold=choice.threshold, max_completions=COMPLETIONS)
     return recipes.cllp(threshold=precise)
 
 
@@ -166,14 +184,14 @@ def fit(study: Study, task: Task) -> Outcome:
     return Outcome(dev, test, estimator.rounds_[-1].completion or 0)
 
 
-def trials(method: str, stage: int, best: Choice, study: Study) -> list[Choice]:
+def choices_of(trials: Trials, method: str, stage: int, best: Choice, study: Study) -> list[Choice]:
     """What a method tries in one of three stages, given the best choice of those before (in the first: any)."""
     if stage == 0:
-        prices = PRICES if method in SVMS else MMS_PRICES if method == MMS else CLLP_PRICES
-        return [Choice(study.unit * price, INSIDE if method == CLLP else None) for price in prices]
-    if stage == 1 and method == CLLP:
-        return [best._replace(inside=inside) for inside in OTHER_INSIDES]
-    if stage == (2 if method == CLLP else 1) and method not in SVMS:
+        prices = trials.prices if method in SVMS else trials.cllp_prices if method in CLLPS else trials.mms_prices
+        return [Choice(study.unit * price, INSIDE if method in CLLPS else None) for price in prices]
+    if stage == 1 and method in CLLPS:
+        return [best._replace(inside=inside) for inside in trials.insides]
+    if stage == (2 if method in CLLPS else 1) and method not in SVMS and trials.thresholds:
         return [best._replace(threshold=threshold) for threshold in study.thresholds]
     return []
 
@@ -182,11 +200,18 @@ class Results:
     """Every fit so far; what has been fitted once is not fitted again."""
 
     def __init__(
-        self, study: Study, run: Runner, *, gold_at: Setting | None = None, gold_draws: int | None = None
+        self,
+        study: Study,
+        run: Runner,
+        *,
+        gold_at: Setting | None = None,
+        gold_draws: int | None = None,
+        trials: Trials = EIGHT,
     ) -> None:
         """`gold_at`: the setting whose Gold serves for all; `gold_draws`: how many draws of Gold differ at all."""
         self.study = study
         self.run = run
+        self.trials = trials
         self.gold_at = gold_at
         self.gold_draws = gold_draws
         self.outcomes: dict[Task, Outcome] = {}
@@ -212,7 +237,7 @@ class Results:
         best = dict.fromkeys(setting.methods, Choice(0.0))
         for stage in range(STAGES):
             for method in setting.methods:
-                tried[method] += trials(method, stage, best[method], self.study)
+                tried[method] += choices_of(self.trials, method, stage, best[method], self.study)
             self._fit([task for method in tried for c in tried[method] for task in self._pilots(setting, method, c)])
             best = {method: self._best(setting, method, choices) for method, choices in tried.items()}
         self.chosen[setting.name] = best
@@ -243,25 +268,23 @@ class Results:
 
 
 def rows_of(setting: Setting, found: Mapping[str, Sequence[Outcome]]) -> list[Row]:
-    """The metrics of each method; then by how much CLLP is better than MMS and NAIVE, with a paired t-test."""
+    """The metrics of each method; then by how much one is better than another (`PAIRS`), with a paired t-test."""
     rows: list[Row] = []
     for method, outcomes in found.items():
         for number, metric in enumerate(outcomes[0].test):
             paper = setting.paper.get(method) if number == 0 else None
             rows.append(row(setting.name, method, metric, [o.test[metric] for o in outcomes], paper=paper))
-    for other in (MMS, NAIVE):
-        if CLLP in found and other in found:
-            rows += difference_rows(setting, found[CLLP], found[other], name=f"{CLLP} - {other}", other=other)
+    for one, other in PAIRS:
+        if one in found and other in found:
+            rows += difference_rows(setting, found, one, other)
     return rows
 
 
-def difference_rows(
-    setting: Setting, ours: Sequence[Outcome], theirs: Sequence[Outcome], *, name: str, other: str
-) -> list[Row]:
+def difference_rows(setting: Setting, found: Mapping[str, Sequence[Outcome]], one: str, other: str) -> list[Row]:
     """The mean difference over draws in the first metric, and its p-value where there are at least two draws."""
-    a, b = ([next(iter(outcome.test.values())) for outcome in side] for side in (ours, theirs))
-    paper = setting.paper
-    published = round(paper[CLLP] - paper[other], 2) if CLLP in paper and other in paper else None
+    a, b = ([next(iter(outcome.test.values())) for outcome in found[side]] for side in (one, other))
+    paper, name = setting.paper, f"{one} - {other}"
+    published = round(paper[one] - paper[other], 2) if one in paper and other in paper else None
     rows = [row(setting.name, name, "difference", [x - y for x, y in zip(a, b)], paper=published)]
     if len(a) > 1:
         rows.append({**row(setting.name, name, "p-value", [paired_t(a, b)[1]]), "draws": len(a)})
