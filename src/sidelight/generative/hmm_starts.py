@@ -8,7 +8,9 @@ emission        a word's tokens are shared out over the labels of its dictionary
 em              the HMM that EM finds from uniform; with one hard iteration after it, "auto-supervised" training
 emission_em     the HMM that EM finds from emission
 min_greedy      labels by an HMM that EM finds from emission (or uniform, without a dictionary) with the few pairs of
-                labels that greedy model minimisation leaves
+                labels that greedy model minimisation leaves; then in turn, until the pairs stay as they are, by EM with
+                all pairs but only the labels that each word was given, and by EM with only the pairs that occurred
+                (Ravi and Knight 2009)
 """
 
 from __future__ import annotations
@@ -19,7 +21,7 @@ from typing import cast
 
 import numpy as np
 
-from sidelight.arrays import Bytes, Floats, Ids
+from sidelight.arrays import Bytes, Floats, Ids, Ints
 from sidelight.errors import DataError
 from sidelight.generative.beliefs import Beliefs
 from sidelight.generative.completion import Free, spread
@@ -31,6 +33,7 @@ from sidelight.spaces.second_order import SecondOrderSpace
 
 STARTS = ("gold", "uniform", "labels", "emission", "em", "emission_em", "min_greedy")
 ROUNDS = 40  # of EM for em, emission_em and min_greedy
+TURNS = 5  # of min_greedy at most
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,13 +100,24 @@ class Start:
         has_dictionary = bool(np.any(masks == 0))
         believed = self._emission() if has_dictionary else spread(space, weights=inputs.weights)
         between = None if space.allowed is None else space.allowed.between
-        taken = min_greedy(space.starts, masks, believed.transitions, allowed=between)
-        narrow = self.problem.within(_with_pairs(space, taken))
-        begun = replace(self, problem=narrow)
-        hmm = begun._estimate(begun._emission()) if has_dictionary else begun._uniform()
-        hmm = self._em(hmm, narrow)
-        labels = narrow.expect(hmm, Free(), 0.0).labels
-        return self.problem.estimate(inputs.counts_of_labels(cast(Ids, labels)))
+        pairs = min_greedy(space.starts, masks, believed.transitions, allowed=between)
+        labels = self._labels_within(_with_pairs(space, pairs), has_dictionary)
+        for _ in range(TURNS):
+            entries = np.zeros((len(inputs.bounds) - 1, masks.shape[1]), dtype=np.uint8)
+            entries[inputs.symbols, labels] = 1
+            labels = self._labels_within(space.inside(masks & entries[inputs.symbols]), has_dictionary)
+            before, pairs = pairs, pairs_of(labels, space.starts, masks.shape[1])
+            if np.array_equal(before, pairs):
+                break
+            labels = self._labels_within(_with_pairs(space, pairs), has_dictionary)
+        return self.problem.estimate(inputs.counts_of_labels(labels))
+
+    def _labels_within(self, space: Space, has_dictionary: bool) -> Ids:
+        """The best labels of an HMM that EM finds from emission, or from uniform, in a narrower space."""
+        problem = self.problem.within(space)
+        begun = replace(self, problem=problem)
+        hmm = self._em(begun._estimate(begun._emission()) if has_dictionary else begun._uniform(), problem)
+        return cast(Ids, problem.expect(hmm, Free(), 0.0).labels)
 
     def _dictionary(self) -> Bytes:
         """The labels that any token with each symbol may have. # [S, L]"""
@@ -131,6 +145,20 @@ def dictionary_shares(dictionary: Bytes, seen: np.ndarray) -> Floats | None:
     openness = dictionary[known].sum(axis=0) + 1.0  # one more, so that no label is impossible
     shares = np.where(known[:, None], dictionary / np.maximum(labels, 1)[:, None], openness / openness.sum())
     return np.asarray(shares)
+
+
+def pairs_of(labels: Ids, starts: Ints, size: int) -> Bytes:
+    """The pairs of neighbouring labels that occur. # [L, L] of 0 and 1
+
+    >>> pairs_of(np.array([0, 1, 1], dtype=np.int32), np.array([0, 2, 3]), 2).tolist()
+    [[0, 1], [0, 0]]
+    """
+    follows = np.ones(len(labels), dtype=bool)
+    follows[starts[:-1]] = False
+    after = np.flatnonzero(follows)
+    found = np.zeros((size, size), dtype=np.uint8)
+    found[labels[after - 1], labels[after]] = 1
+    return found
 
 
 def stirred(hmm: Hmm, noise: float, rng: np.random.Generator) -> Hmm:
