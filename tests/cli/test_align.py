@@ -61,9 +61,17 @@ def test_empty_sentences(run: Run, files: tuple[str, ...]) -> None:
     assert trained.out.startswith("149 pairs, 1 skipped")
     written = Path("links").read_text().split("\n")
     assert len(written) == 151 and written[0] == "" and written[1]
-    run("align", "evaluate", "links", "gold.wa")
+    run("align", "apply", "m", *files, "--skip-empty", "--out", "links.pharaoh")
     run("align", "apply", "m", *files, "--skip-empty", "--format", "giza", "--out", "links.giza")
-    assert Path("links.giza").read_text().startswith("# Sentence pair (2) ")
+    entries = Path("links.giza").read_text().splitlines()
+    assert len(entries) == 450 and entries[:3] == [entries[0], "", "NULL ({ })"]
+    assert entries[0].startswith("# Sentence pair (1) source length 0 ") and entries[3].startswith(
+        "# Sentence pair (2) "
+    )
+    scores = [
+        run("align", "evaluate", f"links.{format}", "gold.wa", "--format", format).out for format in ("pharaoh", "giza")
+    ]
+    assert scores[0] == scores[1]
 
 
 @pytest.mark.parametrize(

@@ -72,3 +72,10 @@ def test_links_that_cannot_be_read(tmp_path):
     whole = giza_entry(1, ["a"], ["x"], [])
     with pytest.raises(DataError, match="links:4: not an entry"):
         read_giza(written(tmp_path, f"{whole}\n{whole.splitlines()[0]}\n"))
+    with pytest.raises(DataError, match="links:4: sentence pair 1 for a second time"):
+        read_giza(written(tmp_path, f"{whole}\n{whole}\n"))
+
+
+def test_giza_entries_have_their_places_by_number(tmp_path):
+    entries = [giza_entry(number, ["a"], ["x"], [(0, 0)]) for number in (4, 2)]
+    assert [len(links) for links in read_giza(written(tmp_path, "\n".join(entries) + "\n"))] == [0, 1, 0, 1]

@@ -232,10 +232,9 @@ def round_line(record: Round, total: int) -> str:
 
 def _written(text: ParallelText, links: Sequence[Sequence[Link]], format: Format) -> str:
     if format == "pharaoh":
-        entries = [pharaoh_line(one) for one in links]
+        entries = text.on_all_lines([pharaoh_line(one) for one in links])
     else:
-        entries = [
-            giza_entry(number, x, y, one) for number, x, y, one in zip(text.lines, text.sources, text.targets, links)
-        ]
-        return "".join(f"{entry}\n" for entry in entries)
-    return "".join(f"{line}\n" for line in text.on_all_lines(entries))
+        pairs = zip(text.lines, text.sources, text.targets, links)
+        lines = text.on_all_lines([giza_entry(number, x, y, one) for number, x, y, one in pairs])
+        entries = [line or giza_entry(number, [], [], []) for number, line in enumerate(lines, 1)]
+    return "".join(f"{entry}\n" for entry in entries)

@@ -127,17 +127,24 @@ def giza_entry(
 
 
 def read_giza(path: str | Path) -> list[Links]:
-    """Links from a file in Giza's A3 format; raises `DataError` where it is not one."""
+    """Links from a file in Giza's A3 format, by the numbers of its entries; raises `DataError` where it is not one.
+
+    Pairs without an entry, such as those that Giza leaves out, have no links.
+    """
     lines = read_lines(path)
     file = shown_name(path)
-    found: list[Links] = []
+    found: dict[int, Links] = {}
     for at in range(0, len(lines), 3):
         head = _GIZA_HEAD.match(lines[at])
         words = list(_GIZA_WORD.finditer(lines[at + 2])) if at + 2 < len(lines) else []
         if head is None or len(words) != int(head[2]) + 1:
             raise DataError("not an entry of three lines", file=file, line=at + 1, remedy="give a Giza A3 file")
-        found.append(frozenset((i, int(j) - 1) for i, word in enumerate(words[1:]) for j in word[2].split()))
-    return found
+        number = int(head[1])
+        if number < 1 or number in found:
+            problem = f"sentence pair {number} for a second time" if number else "sentence pairs count from 1"
+            raise DataError(problem, file=file, line=at + 1, remedy="give a Giza A3 file")
+        found[number] = frozenset((i, int(j) - 1) for i, word in enumerate(words[1:]) for j in word[2].split())
+    return [found.get(number, frozenset()) for number in range(1, max(found, default=0) + 1)]
 
 
 def _is_whole(cell: str) -> bool:
