@@ -68,10 +68,8 @@ def test_empty_sentences(run: Run, files: tuple[str, ...]) -> None:
     assert entries[0].startswith("# Sentence pair (1) source length 0 ") and entries[3].startswith(
         "# Sentence pair (2) "
     )
-    scores = [
-        run("align", "evaluate", f"links.{format}", "gold.wa", "--format", format).out for format in ("pharaoh", "giza")
-    ]
-    assert scores[0] == scores[1]
+    scores = {run("align", "evaluate", f"links.{name}", "gold.wa", "--format", name).out for name in ("pharaoh", "giza")}
+    assert len(scores) == 1
 
 
 @pytest.mark.parametrize(
