@@ -1,0 +1,35 @@
+"""Rules as a user gives them: a list of them, or none at all."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+from sidelight.errors import DataError
+from sidelight.rules.rule import Rule
+
+
+def checked_rules(rules: Iterable[Any] | None) -> tuple[Rule, ...]:
+    """The rules of a list; None means no rules. Raises `DataError` for what is no list of rules.
+
+    >>> from sidelight.rules import gallery
+    >>> [one.name for one in checked_rules([gallery.at_most(1, "A")])], checked_rules(None)
+    (['at_most_1_A'], ())
+    >>> checked_rules([len])
+    Traceback (most recent call last):
+    sidelight.errors.DataError: rules has <built-in function len>; make a rule of a function with @sidelight.rules.rule
+    """
+    if rules is None:
+        return ()
+    if isinstance(rules, Rule):
+        raise DataError(f"rules is the rule {rules.name}", remedy=f"give a list of rules: [{rules.name}]")
+    if isinstance(rules, (str, Path)):
+        raise DataError(f"rules is {str(rules)!r}", remedy="read a file of rules with sidelight.rules.read_rules")
+    if not isinstance(rules, Iterable):
+        raise DataError(f"rules is {rules!r}", remedy="give a list of rules, made with @sidelight.rules.rule")
+    found = tuple(rules)
+    for one in found:
+        if not isinstance(one, Rule):
+            raise DataError(f"rules has {one!r}", remedy="make a rule of a function with @sidelight.rules.rule")
+    return found
