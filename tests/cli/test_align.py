@@ -68,7 +68,9 @@ def test_empty_sentences(run: Run, files: tuple[str, ...]) -> None:
     assert entries[0].startswith("# Sentence pair (1) source length 0 ") and entries[3].startswith(
         "# Sentence pair (2) "
     )
-    scores = {run("align", "evaluate", f"links.{name}", "gold.wa", "--format", name).out for name in ("pharaoh", "giza")}
+    scores = {
+        run("align", "evaluate", f"links.{name}", "gold.wa", "--format", name).out for name in ("pharaoh", "giza")
+    }
     assert len(scores) == 1
 
 
