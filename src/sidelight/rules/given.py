@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +11,10 @@ from sidelight.rules.rule import Rule
 
 
 def checked_rules(rules: Iterable[Any] | None) -> tuple[Rule, ...]:
-    """The rules of a list; None means no rules. Raises `DataError` for what is no list of rules.
+    """The rules of a list; None means no rules.
+
+    Raises `DataError` for what is no list of rules, and where two rules whose penalties are to be learned have one
+    name: penalties are kept by the names of rules.
 
     >>> from sidelight.rules import gallery
     >>> [one.name for one in checked_rules([gallery.at_most(1, "A")])], checked_rules(None)
@@ -32,4 +35,15 @@ def checked_rules(rules: Iterable[Any] | None) -> tuple[Rule, ...]:
     for one in found:
         if not isinstance(one, Rule):
             raise DataError(f"rules has {one!r}", remedy="make a rule of a function with @sidelight.rules.rule")
+    _check_names(found)
     return found
+
+
+def _check_names(rules: Sequence[Rule]) -> None:
+    named: dict[str, Rule] = {}
+    for rule in rules:
+        if rule.learned and named.setdefault(rule.name, rule) != rule:
+            raise DataError(
+                f"two rules whose penalties are to be learned are called {rule.name}",
+                remedy="name one of them otherwise: @rule(name=…), or name=… of a rule of the gallery",
+            )
