@@ -24,6 +24,7 @@ from sidelight.recipe_kinds import Recipe
 from sidelight.recipes import LEARNERS
 from sidelight.records import Callback, Round
 from sidelight.rules import Rule
+from sidelight.rules.given import checked_rules
 from sidelight.settings import DEFAULT_PRICES, Settings
 from sidelight.training import Training
 
@@ -135,7 +136,7 @@ class _Estimator(Estimator):
         if by not in ("path", "marginals"):
             raise ValueError(f"by is {by!r}; give 'path' or 'marginals'")
         model = self._fitted()
-        if self.rules if rules is None else rules:
+        if self._asked(rules):
             if by != "path":
                 raise ValueError("rules are about the best path; give by='path', or rules=()")
             return self._under(rules).predict(xs, clamp=clamp)
@@ -210,9 +211,10 @@ class _Estimator(Estimator):
             other = "Classifier" if cls._sequences else "Tagger"
             raise ModelFileError(f"not the model of a {cls.__name__}", file=path, remedy=f"use {other}.load")
         learner = str(model.about.get("learner"))
-        self = cls(rules=rules, order=model.layout.order, learner=learner if learner in LEARNERS else "jlis")
+        given = checked_rules(rules)
+        self = cls(rules=given, order=model.layout.order, learner=learner if learner in LEARNERS else "jlis")
         self.model_ = model
-        self.penalties_ = Constrained(model, rules).prices() if rules else []
+        self.penalties_ = Constrained(model, given).prices() if given else []
         return self
 
     @property
@@ -230,10 +232,16 @@ class _Estimator(Estimator):
 
     def _under(self, rules: Sequence[Rule] | None) -> Constrained:
         """The model under the estimator's rules with their learned penalties, or under others."""
-        if rules is not None:
-            return Constrained(self._fitted(), rules, method=self.inference, n_jobs=self.n_jobs)
-        model = self._fitted()
-        return Constrained(model, self.rules, penalties=self.penalties_, method=self.inference, n_jobs=self.n_jobs)
+        return Constrained(
+            self._fitted(),
+            self._asked(rules),
+            penalties=self.penalties_ if rules is None else None,
+            method=self.inference,
+            n_jobs=self.n_jobs,
+        )
+
+    def _asked(self, rules: Sequence[Rule] | None) -> tuple[Rule, ...]:
+        return checked_rules(self.rules if rules is None else rules)
 
     def _evidence(self, evidence: Any, y: Any, sample_weight: Any) -> list[Evidence]:
         if not isinstance(evidence, Matrix) and not hasattr(evidence, "shape"):

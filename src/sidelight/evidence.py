@@ -12,6 +12,9 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
+from sidelight.rules import Rule
+from sidelight.rules.given import checked_rules
+
 Input = Any  # a sentence: tokens as strings, tuples of columns, attribute dicts, or a row view; a document for classes
 
 
@@ -109,7 +112,10 @@ class Unlabeled(Evidence):
     """An input of the right sort; all that may be known of it are rules that its output obeys (`sidelight.rules`)."""
 
     kind: ClassVar[str] = "unlabeled"
-    rules: tuple[Any, ...] = field(default=(), kw_only=True)
+    rules: tuple[Rule, ...] = field(default=(), kw_only=True)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "rules", checked_rules(self.rules))
 
 
 KINDS: tuple[type[Evidence], ...] = (Gold, Partial, Candidates, Companion, Unlabeled)
@@ -175,10 +181,13 @@ def companion(
 
 
 def unlabeled(
-    xs: Sequence[Input], *, rules: Iterable[Any] = (), weight: float | Iterable[float] = 1.0
+    xs: Sequence[Input], *, rules: Iterable[Rule] | None = (), weight: float | Iterable[float] = 1.0
 ) -> list[Unlabeled]:
-    """One `Unlabeled` per input; `rules` are what is known of their outputs, for learners that use rules."""
-    obeyed = tuple(rules)
+    """One `Unlabeled` per input; `rules` are what is known of their outputs, for learners that use rules.
+
+    Raises `DataError` for what is no list of rules.
+    """
+    obeyed = checked_rules(rules)
     return [Unlabeled(x, rules=obeyed, weight=w) for x, w in zip(xs, _weights(weight, len(xs)))]
 
 

@@ -8,11 +8,13 @@ from typing import Any
 
 from sidelight.features import FeatureSet
 from sidelight.features.segment_sources import SegmentFeatures
+from sidelight.inference.choose import check_method
 from sidelight.learners.segments import SegmentOptions
 from sidelight.recipe_kinds import Driven, Recipe, SemiMarkov
 from sidelight.recipes import codl, recipe_of
 from sidelight.rules import Rule
-from sidelight.settings import check_amounts, check_rules
+from sidelight.rules.given import checked_rules
+from sidelight.settings import check_amounts
 
 DEFAULT_PRICES: dict[str, float] = {"gold": 1.0, "partial": 1.0, "candidates": 1.0, "unlabeled": 0.1}
 
@@ -48,7 +50,8 @@ class SegmentSettings:
             raise ValueError(f"loss is {self.loss!r}; give 'squared_hinge' or 'hinge'")
         if self.scheme not in (None, "BIO"):
             raise ValueError(f"scheme is {self.scheme!r}; give 'BIO' or None")
-        check_rules(self.rules, self.inference)
+        check_method(self.inference)
+        object.__setattr__(self, "rules", checked_rules(self.rules))
         check_amounts(
             self.prices, DEFAULT_PRICES, tolerance=self.tolerance, violation=self.violation, decrease=self.decrease
         )

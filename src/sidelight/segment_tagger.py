@@ -19,6 +19,7 @@ from sidelight.model import as_sequences
 from sidelight.recipe_kinds import Recipe
 from sidelight.records import Callback, Round
 from sidelight.rules import Rule
+from sidelight.rules.given import checked_rules
 from sidelight.segment_model import SegmentModel, load_segment_model, save_segment_model
 from sidelight.segment_settings import SegmentSettings, learner_in
 from sidelight.segment_training import train_segmenter
@@ -133,7 +134,7 @@ class SegmentTagger(Estimator):
         others, or none (`rules=()`), are given. Raises `Infeasible` where hard rules leave no segmentation.
         """
         inputs = as_sequences(xs, sequences=True)
-        if clamp is not None or (self.rules if rules is None else rules):
+        if clamp is not None or self._asked(rules):
             return self._under(rules).predict(inputs, clamp=clamp)
         return self._fitted().predict(inputs, n_jobs=self.n_jobs)
 
@@ -143,7 +144,7 @@ class SegmentTagger(Estimator):
         Options as for `predict`.
         """
         inputs = as_sequences(xs, sequences=True)
-        if clamp is not None or (self.rules if rules is None else rules):
+        if clamp is not None or self._asked(rules):
             return self._fitted().scheme.spans_of(self._under(rules).predict(inputs, clamp=clamp))
         return self._fitted().predict_segments(inputs, n_jobs=self.n_jobs)
 
@@ -176,15 +177,16 @@ class SegmentTagger(Estimator):
         Rules are no part of a file, which keeps their names and the penalties that were learned: give them again.
         """
         model = load_segment_model(path, function=function)
+        given = checked_rules(rules)
         self = cls(
             segment_features=model.segments.features,
             max_length=model.max_length,
             learner=learner_in(model.about),
             scheme="BIO" if model.scheme.bio else None,
-            rules=rules,
+            rules=given,
         )
         self.model_ = model
-        self.penalties_ = Constrained(model, rules).prices() if rules else []
+        self.penalties_ = Constrained(model, given).prices() if given else []
         return self
 
     @property
@@ -199,14 +201,16 @@ class SegmentTagger(Estimator):
 
     def _under(self, rules: Sequence[Rule] | None) -> Constrained:
         """The model under the tagger's rules with their learned penalties, or under others."""
-        own = rules is None
         return Constrained(
             self._fitted(),
-            self.rules if rules is None else rules,
-            penalties=self.penalties_ if own else None,
+            self._asked(rules),
+            penalties=self.penalties_ if rules is None else None,
             method=self.inference,
             n_jobs=self.n_jobs,
         )
+
+    def _asked(self, rules: Sequence[Rule] | None) -> tuple[Rule, ...]:
+        return checked_rules(self.rules if rules is None else rules)
 
     def _evidence(self, evidence: Any, y: Any, sample_weight: Any) -> list[Evidence]:
         if y is not None:

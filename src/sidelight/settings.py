@@ -26,6 +26,7 @@ from sidelight.recipe_kinds import (
 )
 from sidelight.recipes import recipe_of
 from sidelight.rules import Rule
+from sidelight.rules.given import checked_rules
 
 DEFAULT_PRICES: dict[str, float] = {"gold": 1.0, "partial": 1.0, "candidates": 1.0, "companion": 1.0, "unlabeled": 0.1}
 SECOND_ORDER = (
@@ -88,7 +89,8 @@ class Settings:
             name = self.recipe.name
             raise ValueError(f"{name} knows no cost and no class_weight; give weights to the evidence, or use jlis")
         self._check_states()
-        check_rules(self.rules, self.inference)
+        check_method(self.inference)
+        object.__setattr__(self, "rules", checked_rules(self.rules))
         if self.rules and self.states is not None:
             raise ValueError("rules speak of labels, and states are given; leave one of them out")
         check_amounts(
@@ -155,13 +157,3 @@ def check_amounts(
     for name, value in (("tolerance", tolerance), ("violation", violation), ("decrease", decrease)):
         if not value >= 0:
             raise ValueError(f"{name} is {value}; give a number that is not negative")
-
-
-def check_rules(rules: Sequence[Any], inference: str) -> None:
-    """Raises ValueError for what is no rule, and `DataError` for a method of inference that there is not."""
-    check_method(inference)
-    if isinstance(rules, Rule):
-        raise ValueError(f"rules is the rule {rules.name}; give a list of rules: [{rules.name}]")
-    for rule in rules:
-        if not isinstance(rule, Rule):
-            raise ValueError(f"rules has {rule!r}; make a rule of a function with @sidelight.rules.rule")
