@@ -64,6 +64,8 @@ NOTES = (
     f"segments have at most {MOST_TOKENS} tokens; a longer field is made of pieces, joined again in the output",
     "the comparison with posterior regularisation has all 1,000 unlabelled references, all twelve rules, learned "
     "penalties, five iterations, and rules at test time for all three methods",
+    "CRFs have a weight for every word with the labels that it has in the labelled references; PR has the same CRF as "
+    "its base, and there every word of the unlabelled references has one with every label, as any may be believed",
     "the thesis cites alternating projections from elsewhere (75.6 or 74.6 with 5 references, 85.4 or 85.1 with 20): a "
     "CRF with many more features and another split, so there is no published number for PR here",
 )
@@ -113,7 +115,7 @@ def model_of(study: Study, task: Task) -> Any:
             n_jobs=1,
         )
     if task.method in (CRF, CRF_RULE, PR_CRF):
-        base = recipes.crf()
+        base = recipes.crf(support="seen")
         learner = recipes.posterior_regularization(base=base, iterations=CYCLES) if task.method == PR_CRF else base
         prices = {"gold": _price(task), "unlabeled": 0.1 * _price(task)}
         features = words(before=0)

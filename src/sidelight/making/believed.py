@@ -1,18 +1,27 @@
-"""CRFs by posterior regularisation: Gold is known, everything else believed under rules."""
+"""CRFs by posterior regularisation: Gold is known, everything else believed under rules.
+
+Which weights exist follows the base as in `crf` and `partial_crf`: with support "seen" these are the pairs of attribute
+and label that some labeling of the data has. That is the gold label for tokens of Gold, and for believed tokens every
+label that they are admitted: any one for Unlabeled, since the rules may come to believe it. Inputs of price 0 show
+nothing.
+"""
 
 from __future__ import annotations
 
 import numpy as np
 
+from sidelight.arrays import Bytes, Ints
 from sidelight.errors import DataError, Intractable
 from sidelight.features.gradient import FullFeatures
+from sidelight.features.support import Shown, Support
+from sidelight.features.supported import SupportedFeatures
 from sidelight.generative.completion import Free
 from sidelight.learners.believed import BelievedLearner, BelievedOptions, Pool
 from sidelight.learners.likelihood import LikelihoodOptions
 from sidelight.making import ruled
 from sidelight.making.given import Given
 from sidelight.making.hmm import to_complete
-from sidelight.objective.likelihood import LikelihoodTerms
+from sidelight.objective.likelihood import LikelihoodTerms, WeightedFeatures
 from sidelight.recipe_kinds import Believed
 from sidelight.solvers.lbfgs import LbfgsOptions
 from sidelight.spaces import ChainSpace
@@ -36,14 +45,19 @@ def make(given: Given, recipe: Believed) -> BelievedLearner:
         raise Intractable("a CRF has order 1; leave order out")
     prices, rows = given.prices(), given.rows
     targets = given.encoded.targets[rows.tokens_of(gold)]
-    known = LikelihoodTerms(
-        FullFeatures.of(rows.take(gold), given.layout, n_jobs=settings.n_jobs), space, prices[gold], targets=targets
-    )
+    support = _seen(given, gold, rest) if recipe.base.support == "seen" else None
+
+    def features(which: Ints) -> WeightedFeatures:
+        taken = rows.take(which)
+        if support is None:
+            return FullFeatures.of(taken, given.layout, n_jobs=settings.n_jobs)
+        return SupportedFeatures.of(taken, support, n_jobs=settings.n_jobs)
+
+    known = LikelihoodTerms(features(gold), space, prices[gold], targets=targets)
     admitted = pool_space
     if given.encoded.admitted is not None:
         admitted = pool_space.inside(given.encoded.admitted[rows.tokens_of(rest)])
-    features = FullFeatures.of(rows.take(rest), given.layout, n_jobs=settings.n_jobs)
-    pool = Pool(features, pool_space, admitted, np.ascontiguousarray(prices[rest]))
+    pool = Pool(features(rest), pool_space, admitted, np.ascontiguousarray(prices[rest]))
     completion = ruled.completion(given, beta=None)
     options = BelievedOptions(
         recipe.gamma,
@@ -54,3 +68,18 @@ def make(given: Given, recipe: Believed) -> BelievedLearner:
     return BelievedLearner(
         known, pool, Free() if completion is None else completion, options, recipe.name, settings.n_jobs
     )
+
+
+def _seen(given: Given, gold: Ints, rest: Ints) -> Support:
+    """The pairs that gold labels, and labels that may be believed, show."""
+    prices, encoded = given.prices(), given.encoded
+    gold, rest = gold[prices[gold] > 0], rest[prices[rest] > 0]
+    rows = given.rows
+    if encoded.admitted is None:
+        admitted: Bytes = np.ones((int(rows.lengths[rest].sum()), given.layout.n_labels), dtype=np.uint8)
+    else:
+        admitted = encoded.admitted[rows.tokens_of(rest)]
+    shown = [Shown(rows.take(gold), targets=encoded.targets[rows.tokens_of(gold)])]
+    if len(rest):
+        shown.append(Shown(rows.take(rest), admitted=admitted))
+    return Support.seen(given.layout, shown)

@@ -47,7 +47,8 @@ def posterior_regularization(
     """EM whose beliefs obey rules in expectation, for an HMM or a CRF (Ganchev et al. 2010; thesis chapter 4).
 
     `base` is "hmm" or "crf". With `gamma` other than 1 it is constrained unified EM: 0 is constrained LP-EM, −inf CoDL.
-    `beta` as for `em`; for the CRF there is none.
+    `beta` as for `em`; for the CRF there is none. A CRF with support "seen" has weights for the labels that attributes
+    have in Gold, and for all that they may be believed to have elsewhere: for any label, in unlabelled inputs.
     """
     if iterations < 1:
         raise ValueError(f"iterations is {iterations}; give 1 or more")
