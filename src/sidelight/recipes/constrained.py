@@ -28,8 +28,7 @@ def codl(*, base: str | Recipe = "hmm", beta: float | None = BETA, cycles: int =
     `cycles`. With `beta` none, Gold and completed inputs are learned from together. With the base "semi_crf" or
     "semi_svm" it is a learner of `SegmentTagger`.
     """
-    if beta is not None and not 0.0 <= beta <= 1.0:
-        raise ValueError(f"beta is {beta}; give a number from 0 to 1")
+    _check_share(beta)
     if cycles < 1:
         raise ValueError(f"cycles is {cycles}; give 1 or more")
     driven = _base(base)
@@ -54,6 +53,7 @@ def posterior_regularization(
         raise ValueError(f"iterations is {iterations}; give 1 or more")
     if math.isnan(gamma):
         raise ValueError("gamma is not a number; give one from -inf to inf")
+    _check_share(beta)
     driven = _base(base)
     name = "posterior_regularization"
     if isinstance(driven, Generative):
@@ -64,6 +64,11 @@ def posterior_regularization(
     if beta is not None:
         raise ValueError("the CRF has no beta; leave it out")
     return Believed(name, driven, gamma, iterations)
+
+
+def _check_share(beta: float | None) -> None:
+    if beta is not None and not 0.0 <= beta <= 1.0:
+        raise ValueError(f"beta is {beta}; give a number from 0 to 1")
 
 
 def _base(base: str | Recipe) -> Recipe:
