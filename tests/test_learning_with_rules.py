@@ -6,7 +6,10 @@ import math
 
 import pytest
 
+import sidelight as sl
 from sidelight import recipes
+from sidelight.errors import DataError
+from sidelight.rules import gallery
 
 LABELS = ["N", "V", "A"]
 XS = [s.split() for s in ("light shines", "dogs bark loud", "red light shines", "dogs shine", "loud dogs bark")]
@@ -19,3 +22,45 @@ POOL = [s.split() for s in ("light bark", "red dogs shine loud", "dogs", "loud r
 def test_beta_is_a_share(recipe, beta: float) -> None:
     with pytest.raises(ValueError, match="give a number from 0 to 1"):
         recipe(beta=beta)
+
+
+def _evidence(**kwargs):
+    return [*sl.gold(XS, YS), *sl.unlabeled(POOL, **kwargs)]
+
+
+BLIND = [
+    "em",
+    "hard_em",
+    "jlis",
+    "latent_svm",
+    "transductive_svm",
+    "self_training",
+    "partial_crf",
+    "contrastive",
+    "crf",
+]
+
+
+@pytest.mark.parametrize("learner", BLIND)
+def test_rules_of_an_input_that_a_learner_would_not_look_at_are_refused(learner: str) -> None:
+    first = gallery.starts_with("N", name="begin")
+    evidence = [*_evidence(), sl.Unlabeled(["red", "dogs"], rules=(first,))]
+    with pytest.raises(DataError, match=rf"evidence 10 .*{learner} does not look at the rules .*begin.* use codl"):
+        sl.Tagger(learner=learner, labels=LABELS).fit(evidence)
+
+
+DRIVEN = [
+    recipes.unified_em(iterations=1),
+    recipes.posterior_regularization(iterations=1),
+    recipes.posterior_regularization(base="crf", iterations=1),
+    recipes.codl(cycles=1),
+    recipes.codl(base="structural_svm", cycles=1),
+    recipes.codl(base="transductive_svm", cycles=1),
+]
+
+
+@pytest.mark.parametrize("learner", DRIVEN, ids=str)
+def test_learners_that_rules_drive_look_at_the_rules_of_an_input(learner) -> None:
+    with_rule = sl.Tagger(learner=learner, labels=LABELS).fit(_evidence(rules=[gallery.at_most(0, "N")]))
+    without = sl.Tagger(learner=learner, labels=LABELS).fit(_evidence())
+    assert not (with_rule.model_.weights == without.model_.weights).all()

@@ -44,7 +44,11 @@ from sidelight.recipe_kinds import (
 
 
 def learner_of(given: Given, *, memory: PerceptronMemory | None = None) -> Learner:
-    """A learner before its first round; `memory` is what an earlier perceptron goes on from."""
+    """A learner before its first round; `memory` is what an earlier perceptron goes on from.
+
+    Raises `DataError` for rules of the evidence that it would not look at.
+    """
+    ruled.check_rules_are_used(given)
     match given.settings.recipe:
         case AveragedPerceptron():
             return perceptron.make(given, memory)

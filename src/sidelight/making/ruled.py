@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from sidelight.arrays import Floats, Ids, Ints
+from sidelight.data.checks import trouble
 from sidelight.errors import DataError, Intractable
 from sidelight.evidence import Unlabeled
 from sidelight.features.rows import scores as linear_scores
@@ -19,11 +20,24 @@ from sidelight.learners import Learner
 from sidelight.learners.driven import DrivenLearner
 from sidelight.making.given import Given
 from sidelight.making.hmm import to_complete
-from sidelight.recipe_kinds import Driven
+from sidelight.recipe_kinds import Believed, Driven, Generative
 from sidelight.rules.penalties import penalties_of
 from sidelight.structures.encoding import Encoded
 
 MakeLearner = Callable[[Given], Learner]
+
+
+def check_rules_are_used(given: Given) -> None:
+    """Raise `DataError` at the first input with rules of its own, where the learner would not look at them."""
+    recipe = given.settings.recipe
+    if isinstance(recipe, (Driven, Believed)) or (isinstance(recipe, Generative) and recipe.ruled):
+        return
+    for i, piece in enumerate(given.evidence):
+        if given.encoded.kinds[i] == "unlabeled" and isinstance(piece, Unlabeled) and piece.rules:
+            names = ", ".join(rule.name for rule in piece.rules)
+            problem = f"the learner {recipe.name} does not look at the rules of an input ({names})"
+            remedy = "use codl, posterior_regularization or unified_em, or give the rules to predict"
+            raise trouble(piece, i, problem=problem, remedy=remedy)
 
 
 def ruled_inputs(given: Given, which: Ints) -> RuledInputs:
