@@ -96,6 +96,132 @@ def test_clamped_labels_and_rules_hold_together() -> None:
         assert found[t] == "V" and found.count("V") == 1
 
 
+def flat(*labels: str, **more: object) -> HandedScores:
+    """The first label is the better one, everywhere."""
+    return HandedScores(labels, lambda x: np.tile(-np.arange(float(len(labels))), (len(x), 1)), **more)
+
+
+@pytest.mark.parametrize(
+    ("more", "said"),
+    [
+        (
+            {"transition": np.zeros((2, 2))},
+            r"transitions have the shape \(2, 2\) and not \(3, 3\); give one",
+        ),
+        ({"transition": np.zeros(3)}, r"transitions have the shape \(3,\)"),
+        ({"transition": [[0.0, 1.0, 2.0], [0.0]]}, "transitions are not numbers in rows of one length"),
+        ({"start": np.zeros(2)}, r"first labels have the shape \(2,\)"),
+        ({"start": [0.0, np.nan, 0.0]}, "first labels have nan or inf among them; give finite numbers, or -inf"),
+        ({"end": np.full(3, np.inf)}, "last labels have nan or inf"),
+        ({"labels": ["A", "B", "A"]}, "the label 'A' is listed twice; give every label once"),
+        ({"labels": []}, "there are no labels to score"),
+        ({"tokens": np.zeros((2, 3))}, "the scores of tokens are a ndarray; give a function of an input"),
+    ],
+)
+def test_handed_scores_are_checked_when_they_are_given(more: dict[str, object], said: str) -> None:
+    with pytest.raises(DataError, match=said):
+        HandedScores(**{"labels": ["A", "B", "C"], "tokens": lambda x: np.zeros((len(x), 3)), **more})
+
+
+@pytest.mark.parametrize(
+    ("rows", "said"),
+    [
+        (np.zeros((1, 2)), r"the scores of input 1 have the shape \(1, 2\) and not \(2, 2\); .* 2 tokens and 2 labels"),
+        (np.zeros(4), r"the shape \(4,\)"),
+        ([[0.0, np.nan], [0.0, 0.0]], "input 1 have nan or inf among them"),
+        ([[0.0, np.inf], [0.0, 0.0]], "input 1 have nan or inf among them"),
+        ([["a", "b"], ["c", "d"]], "input 1 are not numbers"),
+    ],
+)
+def test_handed_scores_of_tokens_are_checked_when_they_come(rows: object, said: str) -> None:
+    scorer = HandedScores(["A", "B"], lambda x: np.zeros((1, 2)) if len(x) == 1 else rows)
+    with pytest.raises(DataError, match=said):
+        Constrained(scorer, [gallery.at_most(1, "A")]).predict([["x"], ["x", "y"]])
+
+
+def test_labels_of_handed_scores_are_clamped_input_by_input() -> None:
+    under = Constrained(flat("A", "B"), [gallery.at_most(2, "A")])
+    xs = [["x", "y"], ["x", "y"]]
+    assert under.predict(xs, clamp=[["B", None], [None, "B"]]) == [["B", "A"], ["A", "B"]]
+    for clamp, said in (
+        ([["A"], [None, "A"]], "clamp does not fit the inputs"),
+        ([["A", "A"]], "clamp does not fit the inputs"),
+        ([["A", "A"], ["A", "C"]], "clamp names the unknown label 'C'"),
+    ):
+        with pytest.raises(DataError, match=said):
+            under.predict(xs, clamp=clamp)
+
+
+@pytest.mark.parametrize("method", ["auto", "ilp", "beam"])
+def test_inputs_without_tokens_have_an_empty_output(method: str) -> None:
+    some = gallery.at_least(1, "B")
+    found = Constrained(flat("A", "B"), [some.soft(2.0)], method=method).solutions([[], ["x"]])
+    assert [(one.labels, one.value) for one in found] == [((), -2.0), ((1,), -1.0)]
+    with pytest.raises(Infeasible, match="example 0: the input has no tokens, and the rule at_least_1_B asks for some"):
+        Constrained(flat("A", "B"), [some], method=method).predict([[]])
+
+
+def test_penalties_and_outputs_are_as_many_as_they_should_be() -> None:
+    scorer = flat(*LABELS)
+    rules = [gallery.at_most(0, "A", name="few").soft(), one_verb]
+    for penalties, said in (
+        ([1.0], "1 penalties for 2 rules; give every rule one"),
+        ([], "0 penalties for 2 rules"),
+        ([1.0, 2.0, 3.0], "3 penalties for 2 rules"),
+        ([-1.0, 2.0], "the penalty of few is -1.0; give a number that is not negative"),
+        ([np.nan, 2.0], "the penalty of few is nan"),
+    ):
+        with pytest.raises(DataError, match=said):
+            Constrained(scorer, rules, penalties=penalties)
+    under = Constrained(scorer, rules)
+    for ys, said in (
+        ([["N", "V"]], "there are 2 inputs and 1 outputs; give every input one output"),
+        ([["N", "V"], ["N"]], "output 1 has 1 labels for 2 tokens; give one label per token"),
+        ([["N", "V"], ["N", "v"]], "output 1: there is no label 'v'"),
+    ):
+        for count_them in (under.learn_penalties, under.violations):
+            with pytest.raises(DataError, match=said):
+                count_them([["a", "b"], ["c", "d"]], ys)
+
+
+def test_what_is_no_list_of_rules_is_said() -> None:
+    scorer = flat(*LABELS)
+    for rules, said in (
+        ([lambda x, y: True], "make a rule of a function"),
+        (one_verb, r"rules is the rule one_verb; give a list of rules: \[one_verb\]"),
+        ([gallery.starts_with(label, name="first").soft() for label in "NV"], "are called first; name one of them"),
+    ):
+        with pytest.raises(DataError, match=said):
+            Constrained(scorer, rules)
+    assert Constrained(scorer, None).predict([["a"]]) == [["N"]]
+
+
+def test_a_rule_that_is_given_twice_counts_once_and_the_next_keeps_its_price() -> None:
+    soft, other = gallery.at_most(0, "N", name="no_noun").soft(0.75), gallery.at_most(0, "V", name="no_verb").soft(9.0)
+    under = Constrained(flat(*LABELS), [soft, soft, other], penalties=[0.75, 0.75, 9.0])
+    assert under.prices() == [0.75, 9.0] and under.solutions([["a"]])[0].value == -0.75
+    assert [effect.penalty for effect in under.explain_rules(["a"]).rules] == [0.75, 9.0]
+
+
+def test_where_clamped_labels_are_the_cause_rules_are_not_blamed() -> None:
+    x, few = ["x", "y", "z"], gallery.at_most(1, "V", name="few_verbs")
+    forbidding = np.zeros((3, 3))
+    forbidding[0, 1] = -np.inf
+    under = Constrained(flat(*LABELS, transition=forbidding), [few, gallery.starts_with("N", "A")])
+    for clamp, said in (
+        (["V", None, None], "example 1: no output has the clamped labels and obeys the rule start; clamp fewer"),
+        (["A", "V", "V"], "has the clamped labels and obeys the rule few_verbs; clamp fewer, or make it soft"),
+        (["N", "V", None], "example 1: no output has the clamped labels: .* is ruled out; clamp fewer"),
+    ):
+        with pytest.raises(Infeasible, match=said):
+            under.predict([x, x], clamp=[[None] * 3, clamp])
+    with pytest.raises(Infeasible, match="example 0: no output obeys the rules few_verbs and many together"):
+        rules = [few, gallery.at_least(3, "V", name="many")]
+        Constrained(flat(*LABELS), rules).predict([x], clamp=[[None, None, "V"]])
+    with pytest.raises(Infeasible, match=r"obeys the rules few_verbs and end; .* make one of them soft"):
+        Constrained(flat("N", "V"), [few, gallery.ends_with("V")]).predict([x], clamp=[["V", None, None]])
+
+
 def test_learned_penalties_are_counted_on_gold_kept_in_the_file_and_used_again(tmp_path: Path) -> None:
     soft = gallery.starts_with("N").soft()
     tagger = sl.Tagger(labels=LABELS, rules=[soft, one_verb]).fit(XS, YS)

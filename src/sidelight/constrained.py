@@ -7,149 +7,23 @@ The scorer is any model of this library (HMM, CRF, SVM, perceptron, …), or sco
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import Any, Protocol
+from collections.abc import Sequence
+from typing import Any
 
-import numpy as np
-
-from sidelight.arrays import Floats
-from sidelight.errors import DataError
+from sidelight.errors import DataError, Infeasible
 from sidelight.features.rows import Rows
-from sidelight.features.rows import scores as linear_scores
-from sidelight.inference.batches import BatchScores, ChainBatchScores
 from sidelight.inference.choose import check_method
 from sidelight.inference.explanation import Explanation, explain_rules
+from sidelight.inference.legal import legal
 from sidelight.inference.problem import Solution
 from sidelight.inference.rule_set import RuleSet
 from sidelight.inference.ruled import RuledInputs
-from sidelight.inference.segment_batches import SegmentBatchScores
 from sidelight.manners import accuracy
-from sidelight.model import Model
-from sidelight.probabilities import Clamp, mask_of
+from sidelight.probabilities import Clamp
 from sidelight.rules import Domain, Rule, Sentence
+from sidelight.rules.given import checked_rules
 from sidelight.rules.penalties import SMOOTHING, penalties_of
-from sidelight.segment_model import SegmentModel
-from sidelight.spaces import ChainSpace
-from sidelight.spaces.chain import GivenScores
-
-
-class Scorer(Protocol):
-    """Gives labels, and the scores of some inputs."""
-
-    @property
-    def names(self) -> Sequence[Any]: ...
-
-    @property
-    def sequences(self) -> bool:
-        """Whether an output is a list of labels; else it is one label, `y[0]` to a rule, and `x[0]` the input."""
-        ...
-
-    @property
-    def learned(self) -> Mapping[str, float]:
-        """The penalties that training left, by the names of rules."""
-        ...
-
-    def scores(self, xs: Sequence[Any], *, clamp: Clamp | None, n_jobs: int | None) -> BatchScores: ...
-
-
-@dataclass(frozen=True, slots=True)
-class ModelScorer:
-    """A trained model as a scorer."""
-
-    model: Model
-
-    @property
-    def names(self) -> Sequence[Any]:
-        if self.model.labels.hidden:
-            raise DataError("rules speak of labels, and the model has hidden states", remedy="train without states")
-        return self.model.labels.names
-
-    @property
-    def sequences(self) -> bool:
-        return self.model.sequences
-
-    @property
-    def learned(self) -> Mapping[str, float]:
-        return _penalties_in(self.model.about)
-
-    def scores(self, xs: Sequence[Any], *, clamp: Clamp | None, n_jobs: int | None) -> ChainBatchScores:
-        batch = self.model.batch(xs, n_jobs=n_jobs)
-        if clamp is not None:
-            batch = replace(batch, space=batch.space.inside(mask_of(self.model.labels, batch.rows, clamp)))
-        return ChainBatchScores.of(linear_scores(batch.rows, batch.layout, self.model.weights), batch.space)
-
-
-@dataclass(frozen=True, slots=True)
-class SegmentScorer:
-    """A trained segmenter as a scorer; rules about it speak of the labels of tokens."""
-
-    model: SegmentModel
-
-    @property
-    def names(self) -> Sequence[Any]:
-        return self.model.scheme.tokens.names
-
-    @property
-    def sequences(self) -> bool:
-        return True
-
-    @property
-    def learned(self) -> Mapping[str, float]:
-        return _penalties_in(self.model.about)
-
-    def scores(self, xs: Sequence[Any], *, clamp: Clamp | None, n_jobs: int | None) -> SegmentBatchScores:
-        batch, scheme = self.model.batch(xs, n_jobs=n_jobs), self.model.scheme
-        if clamp is not None:
-            batch = batch.inside(*scheme.masks(mask_of(scheme.tokens, batch.rows, clamp)))
-        return SegmentBatchScores.of(batch.scores(self.model.weights), batch.space, scheme)
-
-
-@dataclass(frozen=True, slots=True)
-class HandedScores:
-    """Scores that a user hands in: a function of an input gives those of its tokens.
-
-    >>> from sidelight.rules import gallery
-    >>> flat = HandedScores(["A", "B"], lambda x: np.array([[0.0, 1.0]] * len(x)))
-    >>> Constrained(flat, [gallery.at_most(1, "B")]).predict([["x", "y"]])
-    [['A', 'B']]
-    """
-
-    labels: Sequence[Any]
-    tokens: Any  # a function of an input: [T, L]
-    transition: Floats | None = None  # [L, L], 0 if left out
-    start: Floats | None = None  # [L]
-    end: Floats | None = None  # [L]
-
-    @property
-    def names(self) -> Sequence[Any]:
-        return self.labels
-
-    @property
-    def sequences(self) -> bool:
-        return True
-
-    @property
-    def learned(self) -> Mapping[str, float]:
-        return {}
-
-    def scores(self, xs: Sequence[Any], *, clamp: Clamp | None, n_jobs: int | None) -> ChainBatchScores:
-        size = len(self.labels)
-        blocks = [np.asarray(self.tokens(x), dtype=np.float64) for x in xs]
-        for i, (x, block) in enumerate(zip(xs, blocks)):
-            if block.shape != (len(x), size) or np.isnan(block).any():
-                problem = f"the scores of input {i} have the shape {block.shape}, or are not numbers"
-                raise DataError(problem, remedy=f"give one number for each of {len(x)} tokens and {size} labels")
-        starts = np.concatenate([[0], np.cumsum([len(block) for block in blocks])]).astype(np.int64)
-        tokens = np.concatenate([np.zeros((0, size)), *blocks])
-        if clamp is not None:
-            number = {label: k for k, label in enumerate(self.labels)}
-            for t, label in enumerate(label for labels in clamp for label in labels):
-                if label is not None:
-                    tokens[t, np.arange(size) != number[label]] = -np.inf
-        shapes = ((self.transition, (size, size)), (self.start, (size,)), (self.end, (size,)))
-        parts = [np.zeros(shape) if given is None else np.asarray(given, dtype=float) for given, shape in shapes]
-        return ChainBatchScores.of(GivenScores(tokens, *parts), ChainSpace(starts, size, None))
+from sidelight.scorers import HandedScores, scorer_of
 
 
 class Constrained:
@@ -157,7 +31,8 @@ class Constrained:
 
     `scorer` is an estimator that has been fitted, a `Model`, a `SegmentModel`, or `HandedScores`. `penalties` are one
     number a rule, the rules' own if left out; those of soft rules without a number are learned by `learn_penalties`.
-    `method` is a name of `inference.choose`. Raises `DataError` where a rule speaks of a label that does not exist.
+    `method` is a name of `inference.choose`. Raises `DataError` for what is no list of rules, where a rule speaks of a
+    label that does not exist, and for penalties that are not one a rule, or negative.
 
     >>> from sidelight import Tagger
     >>> from sidelight.rules import gallery
@@ -169,26 +44,31 @@ class Constrained:
     def __init__(
         self,
         scorer: Any,
-        rules: Sequence[Rule],
+        rules: Sequence[Rule] | None,
         *,
         penalties: Sequence[float] | None = None,
         method: str = "auto",
         n_jobs: int | None = -1,
     ) -> None:
-        self.scorer = _scorer_of(scorer)
-        self.rules = tuple(rules)
+        self.scorer = scorer_of(scorer)
+        given = checked_rules(rules)
+        self.rules = tuple(dict.fromkeys(given))
         self.method = check_method(method)
         self.n_jobs = n_jobs
         self.domain = Domain(self.scorer.names)
         made_up = [Sentence([f"word{t}" for t in range(length)]) for length in (1, 4)]
         for rule in self.rules:
             rule.probe(self.domain, made_up)
-        self.penalties = None if penalties is None else list(penalties)
+        self.penalties = None if penalties is None else _one_a_rule(given, penalties)
 
     def learn_penalties(
         self, xs: Sequence[Any], ys: Sequence[Sequence[Any]], *, smoothing: float = SMOOTHING
     ) -> Constrained:
-        """Count how often labelled sequences break the rules whose penalty is to be learned (Algorithm 7)."""
+        """Count how often labelled sequences break the rules whose penalty is to be learned (Algorithm 7).
+
+        Raises `DataError` where the outputs do not fit the inputs or have a label that does not exist.
+        """
+        self._check_outputs(xs, ys)
         self.penalties = penalties_of(self.rules, self._wrapped(xs), self._wrapped(ys), smoothing=smoothing)
         return self
 
@@ -206,10 +86,17 @@ class Constrained:
             return []
         inputs = RuledInputs.of(self._wrapped(xs), self.domain.labels, self.rules, None)
         batch = self.scorer.scores(xs, clamp=clamp, n_jobs=self.n_jobs)
-        return inputs.solutions(batch, self.prices(), method=self.method)
+        try:
+            return inputs.solutions(batch, self.prices(), method=self.method)
+        except Infeasible as error:
+            if clamp is None or error.example is None or not self._possible_unclamped(xs[error.example], error.rules):
+                raise
+            names = [self.rules[number].name for number in error.rules]
+            raise _clamped_too_much(error.example, names) from None
 
     def violations(self, xs: Sequence[Any], ys: Sequence[Sequence[Any]]) -> list[list[int]]:
-        """How often each rule is broken by known outputs. # [N][rules]"""
+        """How often each rule is broken by known outputs; raises `DataError` as `learn_penalties`. # [N][rules]"""
+        self._check_outputs(xs, ys)
         return [
             [rule.violations(Sentence(x), list(y), example=i) for rule in self.rules]
             for i, (x, y) in enumerate(zip(self._wrapped(xs), self._wrapped(ys)))
@@ -230,6 +117,26 @@ class Constrained:
         """Inputs or outputs as sequences: of one, for classes."""
         return items if self.scorer.sequences else [[item] for item in items]
 
+    def _check_outputs(self, xs: Sequence[Any], ys: Sequence[Any]) -> None:
+        if len(xs) != len(ys):
+            raise DataError(f"there are {len(xs)} inputs and {len(ys)} outputs", remedy="give every input one output")
+        for i, (x, y) in enumerate(zip(self._wrapped(xs), self._wrapped(ys))):
+            if len(x) != len(y):
+                problem = f"output {i} has {len(y)} labels for {len(x)} tokens"
+                raise DataError(problem, remedy="give one label per token")
+            for label in y:
+                try:
+                    self.domain.number(label)
+                except DataError as error:
+                    raise DataError(f"output {i}: {error.problem}", remedy=error.remedy) from None
+
+    def _possible_unclamped(self, x: Any, rules: Sequence[int]) -> bool:
+        """Whether some output of an input obeys these hard rules where no label of it is clamped."""
+        free = self.scorer.scores([x], clamp=None, n_jobs=self.n_jobs)
+        every = RuleSet(self.rules, self.domain, penalties=self.prices())
+        problem = every.problem(Sentence(self._wrapped([x])[0]), free.own(0), free.shared)
+        return legal(problem, [clause for clause in problem.clauses if clause.hard and clause.rule in rules])
+
     def prices(self) -> list[float]:
         """What breaking each rule costs: as given, the rules' own, or as training left it in the model."""
         if self.penalties is not None:
@@ -247,21 +154,28 @@ class Constrained:
         return prices
 
 
-def _scorer_of(scorer: Any) -> Scorer:
-    model = getattr(scorer, "model_", scorer)
-    match model:
-        case Model():
-            return ModelScorer(model)
-        case SegmentModel():
-            return SegmentScorer(model)
-        case ModelScorer() | SegmentScorer() | HandedScores():
-            return model
-    raise DataError(
-        f"{type(scorer).__name__} does not score labels of tokens",
-        remedy="give a fitted Tagger or SegmentTagger, a Model or HandedScores",
+def _one_a_rule(rules: Sequence[Rule], penalties: Sequence[float]) -> list[float]:
+    """What each rule costs, one that is given twice as the first time."""
+    if len(penalties) != len(rules):
+        raise DataError(f"{len(penalties)} penalties for {len(rules)} rules", remedy="give every rule one")
+    found: dict[Rule, float] = {}
+    for rule, price in zip(rules, penalties):
+        if not price >= 0:
+            raise DataError(f"the penalty of {rule.name} is {price}", remedy="give a number that is not negative")
+        found.setdefault(rule, float(price))
+    return list(found.values())
+
+
+def _clamped_too_much(example: int, names: Sequence[str]) -> Infeasible:
+    if not names:
+        why = "every other label beside them, or a transition between two, is ruled out"
+        return Infeasible(f"example {example}: no output has the clamped labels: {why}; clamp fewer", example=example)
+    rules = f"the rule {names[0]}" if len(names) == 1 else f"the rules {', '.join(names[:-1])} and {names[-1]}"
+    soft = "it" if len(names) == 1 else "one of them"
+    return Infeasible(
+        f"example {example}: no output has the clamped labels and obeys {rules}; clamp fewer, or make {soft} soft",
+        example=example,
     )
 
 
-def _penalties_in(about: Mapping[str, Any]) -> Mapping[str, float]:
-    found: Mapping[str, float] = about.get("penalties", {})
-    return found
+__all__ = ["Constrained", "HandedScores"]

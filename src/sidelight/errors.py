@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
 
@@ -43,7 +44,15 @@ class NotFitted(SidelightError, AttributeError):
 
 
 class Infeasible(SidelightError):
-    """No output satisfies what is required of it."""
+    """No output satisfies what is required of it.
+
+    `example` is the number of the input and `rules` are the numbers of the rules in conflict, where they are known.
+    """
+
+    def __init__(self, problem: str, *, example: int | None = None, rules: Sequence[int] = ()) -> None:
+        super().__init__(problem)
+        self.example = example
+        self.rules = tuple(rules)
 
 
 class Intractable(SidelightError):

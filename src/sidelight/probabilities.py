@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from sidelight.arrays import Bytes, Floats, Ids
+from sidelight.arrays import Bytes, Floats, Ids, Ints
 from sidelight.errors import DataError, Intractable
 from sidelight.features.rows import LinearScores, Rows
 from sidelight.features.rows import scores as linear_scores
@@ -134,16 +134,15 @@ def _scored(
 ) -> tuple[ChainBatch, LinearScores]:
     batch = model.batch(xs, n_jobs=n_jobs)
     if clamp is not None:
-        batch = replace(batch, space=batch.space.inside(mask_of(model.labels, batch.rows, clamp)))
+        batch = replace(batch, space=batch.space.inside(mask_of(model.labels, batch.rows.lengths, clamp)))
     return batch, linear_scores(batch.rows, batch.layout, model.weights)
 
 
-def mask_of(labels: LabelSet, rows: Rows, clamp: Clamp) -> Bytes:
-    """Which labels clamping leaves to each token. # [T, L]"""
-    lengths = rows.lengths.tolist()
+def mask_of(labels: LabelSet, lengths: Sequence[int] | Ints, clamp: Clamp) -> Bytes:
+    """Which labels clamping leaves to each token of inputs with these many tokens. # [T, L]"""
     if len(clamp) != len(lengths) or any(len(own) != length for own, length in zip(clamp, lengths)):
         raise DataError("clamp does not fit the inputs", remedy="give a label or None for every token of every input")
-    mask = np.ones((rows.n_tokens, len(labels)), dtype=np.uint8)
+    mask = np.ones((int(np.sum(lengths)), len(labels)), dtype=np.uint8)
     for t, label in enumerate(label for own in clamp for label in own):
         if label is not None:
             if label not in labels:

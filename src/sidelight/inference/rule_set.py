@@ -193,7 +193,9 @@ class RuleSet:
             return self._solve(x, own, scores, method=method, example=example, plain=plain)
         except Infeasible as error:
             if relax is None:
-                raise (error if example is None else Infeasible(f"example {example}: {error}")) from None
+                if example is None:
+                    raise
+                raise Infeasible(f"example {example}: {error}", example=example, rules=error.rules) from None
         softer = self.with_penalties([min(price, relax) for price in self.penalties])
         found = softer._solve(x, own, scores, method=method, example=example, plain=plain)
         return replace(found, method=f"{found.method}, hard rules at {relax:g}")
@@ -208,6 +210,8 @@ class RuleSet:
         example: int | None,
         plain: Solution | None,
     ) -> Solution:
+        if not len(x):
+            return self._nothing(x, example)
         if check_method(method) != "auto":
             chain = self.lattice(x, own, scores, example=example) if method in ON_LATTICES else None
             problem = self.problem(x, own, scores, example=example)
@@ -224,6 +228,16 @@ class RuleSet:
             raise no_output(self.problem(x, own, scores, example=example), self.names)
         return found
 
+    def _nothing(self, x: Sentence, example: int | None) -> Solution:
+        """The only output of an input without tokens."""
+        broken = {k: often for k, often in enumerate(self.violations(x, (), example=example)) if often}
+        hard = [k for k in broken if self.penalties[k] == math.inf]
+        if hard:
+            problem = f"the input has no tokens, and the rule {self.names[hard[0]]} asks for some"
+            raise Infeasible(f"{problem}; leave empty inputs out", rules=hard)
+        value = -sum(self.penalties[k] * often for k, often in broken.items())
+        return Solution((), value, value, True, "no tokens")
+
     def decode(
         self,
         xs: Sequence[Sentence],
@@ -238,7 +252,11 @@ class RuleSet:
 
         Errors call inputs by their numbers, or by those in `examples`.
         """
-        plain = scores.plain(own) if method == "auto" else [None] * len(xs)
+        plain: list[Solution | None] = [None] * len(xs)
+        if method == "auto":
+            some = [i for i, x in enumerate(xs) if len(x)]
+            for i, best in zip(some, scores.plain([own[i] for i in some])):
+                plain[i] = best
         numbers = range(len(xs)) if examples is None else examples
         return [
             self.solve(x, its, scores, method=method, relax=relax, example=i, plain=best)
