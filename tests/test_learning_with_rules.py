@@ -8,7 +8,7 @@ import pytest
 
 import sidelight as sl
 from sidelight import recipes
-from sidelight.errors import DataError
+from sidelight.errors import DataError, Infeasible
 from sidelight.rules import gallery
 
 LABELS = ["N", "V", "A"]
@@ -26,6 +26,11 @@ def test_beta_is_a_share(recipe, beta: float) -> None:
 
 def _evidence(**kwargs):
     return [*sl.gold(XS, YS), *sl.unlabeled(POOL, **kwargs)]
+
+
+def called(recipe) -> str:
+    base = recipe.base.name if hasattr(recipe, "base") else "hmm"
+    return f"{recipe.name} of {base} {getattr(recipe, 'gamma', getattr(getattr(recipe, 'options', None), 'gamma', ''))}"
 
 
 BLIND = [
@@ -59,8 +64,26 @@ DRIVEN = [
 ]
 
 
-@pytest.mark.parametrize("learner", DRIVEN, ids=str)
+@pytest.mark.parametrize("learner", DRIVEN, ids=called)
 def test_learners_that_rules_drive_look_at_the_rules_of_an_input(learner) -> None:
     with_rule = sl.Tagger(learner=learner, labels=LABELS).fit(_evidence(rules=[gallery.at_most(0, "N")]))
     without = sl.Tagger(learner=learner, labels=LABELS).fit(_evidence())
     assert not (with_rule.model_.weights == without.model_.weights).all()
+
+
+BELIEVING = [
+    recipes.codl(base="hmm"),
+    *(recipes.posterior_regularization(gamma=gamma) for gamma in (0.0, 1.0, 2.5, math.inf)),
+    recipes.posterior_regularization(base="crf"),
+]
+
+
+@pytest.mark.parametrize("learner", BELIEVING, ids=called)
+def test_rules_that_no_belief_obeys_are_named_with_the_example(learner) -> None:
+    many, few = gallery.at_least(9, "A", name="many"), gallery.at_most(1, "A", name="few")
+    some, none = gallery.at_least(2, "A", name="some"), gallery.at_most(3, "V", name="verbs").soft(1.0)
+    tagger = sl.Tagger(learner=learner, labels=LABELS, rules=[gallery.starts_with("N", "A", name="begin"), none])
+    with pytest.raises(Infeasible, match=r"^example 7: no output obeys the rule many;"):
+        tagger.fit([*_evidence()[:7], *sl.unlabeled(POOL[:1], rules=[few, many])])
+    with pytest.raises(Infeasible, match=r"^example 6: no output obeys the rules (few and some|some and few) together"):
+        tagger.fit([*_evidence()[:6], *sl.unlabeled(POOL[:1], rules=[few, some])])

@@ -17,13 +17,15 @@ import numpy as np
 
 from sidelight.arrays import Floats, Ints
 from sidelight.errors import Infeasible, Intractable
+from sidelight.inference.conflict import infeasible
 from sidelight.inference.expected_ascent import ascend
 from sidelight.inference.expected_model import FIXED
 from sidelight.inference.expected_program import believed_by_program, possible
-from sidelight.inference.problem import ChainProblem
+from sidelight.inference.problem import ChainProblem, Clause
 from sidelight.parallel import shards, threads
 from sidelight.rules.columns import chain_columns
 from sidelight.rules.expectations import HARD, Expectations, expectations
+from sidelight.rules.expr import TRUE
 
 MOST_STEPS = 500
 TOLERANCE = 1e-5  # what hard rows may be broken by
@@ -52,6 +54,7 @@ class ExpectationBatch:
 
     def __init__(self, lengths: Sequence[int], n_labels: int, readings: Sequence[Expectations]) -> None:
         self.n_labels, self.readings = n_labels, list(readings)
+        self.numbers: Sequence[int] | None = None  # what errors call the sequences by
         self.starts = _offsets(lengths)
         laid = [_Cells(one, length * n_labels) for one, length in zip(readings, lengths)]
         self.out_starts = _offsets([len(one.edges_out) for one in laid])
@@ -68,6 +71,11 @@ class ExpectationBatch:
         self.share = _real([np.append(one.share, 0.0) for one in readings])
         self.price = _real([_prices(one) for one in readings])
 
+    def called(self, numbers: Sequence[int]) -> ExpectationBatch:
+        """The same, with errors that call sequences by these numbers."""
+        self.numbers = numbers
+        return self
+
     def beliefs(
         self,
         tokens: Floats,  # [T, L]
@@ -83,23 +91,25 @@ class ExpectationBatch:
     ) -> ConstrainedBeliefs:
         """The best beliefs; `warm` are the multipliers of an earlier call.
 
-        Raises `Infeasible` with the number of the sequence where no belief obeys its hard rows, and `Intractable` for
-        γ < 0, where the best belief is one labeling.
+        Raises `Infeasible` with the number of the sequence and the rules in conflict where no belief obeys the hard
+        ones, and `Intractable` for γ < 0, where the best belief is one labeling.
         """
         if not gamma >= 0.0:
             raise Intractable(f"beliefs under rules need gamma >= 0, not {gamma}; below 0 take the best labeling")
         scores = np.array(tokens, dtype=np.float64)
         scores[self.starts[:-1]] += start
         scores[self.starts[1:] - 1] += end
+        free = scores.copy()
         for first, out in zip(self.starts, self.nodes_out):
             scores[first + out // self.n_labels, out % self.n_labels] = -math.inf
         if gamma == 0.0:
-            return self._by_program(scores, transition, n_jobs)
-        return self._by_ascent(scores, transition, gamma, warm, most_steps, tolerance, n_jobs)
+            return self._by_program(scores, free, transition, n_jobs)
+        return self._by_ascent(scores, free, transition, gamma, warm, most_steps, tolerance, n_jobs)
 
     def _by_ascent(
         self,
         scores: Floats,
+        free: Floats,
         transition: Floats,
         gamma: float,
         warm: Floats | None,
@@ -140,7 +150,7 @@ class ExpectationBatch:
             mine, expected = multipliers[first : last + 1], means[first : last + 1]
             found.violations[i] = reading.violation(expected[:-1]) if sums[i] > -math.inf else math.inf
             if found.violations[i] > max(DOUBTFUL, tolerance):
-                self._check(i, scores, transition)
+                self._check(i, free, transition)
             slack = reading.slack(expected[:-1])
             found.penalties[i] = reading.constant + float(expected[-1]) + float(reading.price @ slack)
             if math.isfinite(gamma):
@@ -154,7 +164,7 @@ class ExpectationBatch:
             found.duals[:] *= gamma
         return found
 
-    def _by_program(self, scores: Floats, transition: Floats, n_jobs: int | None) -> ConstrainedBeliefs:
+    def _by_program(self, scores: Floats, free: Floats, transition: Floats, n_jobs: int | None) -> ConstrainedBeliefs:
         count, size = len(self.starts) - 1, self.n_labels
         moves, values, penalties = np.zeros((count, size, size)), np.zeros(count), np.zeros(count)
         beliefs = np.zeros_like(scores)
@@ -163,7 +173,7 @@ class ExpectationBatch:
             part = slice(int(self.starts[i]), int(self.starts[i + 1]))
             one = believed_by_program(scores[part], transition, self.readings[i])
             if one is None:
-                raise self._impossible(i)
+                raise self._impossible(i, free, transition)
             beliefs[part], moves[i], values[i], penalties[i] = one
 
         threads(run, range(count), n_jobs=n_jobs)
@@ -174,13 +184,22 @@ class ExpectationBatch:
             self.starts, beliefs, moves, values, penalties, values, none, multipliers, steps, duals
         )
 
-    def _check(self, i: int, scores: Floats, transition: Floats) -> None:
+    def _check(self, i: int, free: Floats, transition: Floats) -> None:
         part = slice(int(self.starts[i]), int(self.starts[i + 1]))
-        if not possible(scores[part], transition, self.readings[i]):
-            raise self._impossible(i)
+        if not possible(free[part], transition, self.readings[i]):
+            raise self._impossible(i, free, transition)
 
-    def _impossible(self, i: int) -> Infeasible:
-        return Infeasible(f"sequence {i}: no belief obeys its hard rules; make one of them soft")
+    def _impossible(self, i: int, free: Floats, transition: Floats) -> Infeasible:
+        """The error that names a smallest set of rules in conflict; `free` are scores with nothing ruled out."""
+        part, reading = slice(int(self.starts[i]), int(self.starts[i + 1])), self.readings[i]
+        names = reading.hard_rules
+
+        def feasible(clauses: tuple[Clause, ...]) -> bool:
+            return possible(free[part], transition, reading.only([names[clause.rule] for clause in clauses]))
+
+        error = infeasible([Clause(k, TRUE) for k in range(len(names))], feasible, names)
+        where = f"sequence {i}" if self.numbers is None else f"example {self.numbers[i]}"
+        return Infeasible(f"{where}: {error}")
 
 
 def expected_beliefs(

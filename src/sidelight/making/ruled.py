@@ -15,6 +15,7 @@ from sidelight.evidence import Unlabeled
 from sidelight.features.rows import scores as linear_scores
 from sidelight.inference.batches import ChainBatchScores
 from sidelight.inference.choose import check_method
+from sidelight.inference.expected import ExpectationBatch
 from sidelight.inference.ruled import Ruled, RuledInputs
 from sidelight.learners import Learner
 from sidelight.learners.driven import DrivenLearner
@@ -25,6 +26,16 @@ from sidelight.rules.penalties import penalties_of
 from sidelight.structures.encoding import Encoded
 
 MakeLearner = Callable[[Given], Learner]
+
+
+class PlacedInputs(RuledInputs):
+    """Inputs that errors about beliefs call by their places in the evidence, as those about outputs do."""
+
+    __slots__ = ()
+
+    def expected(self, penalties: Sequence[float]) -> ExpectationBatch:
+        """What the rules say of beliefs about every input."""
+        return super().expected(penalties).called(self.places)
 
 
 def check_rules_are_used(given: Given) -> None:
@@ -45,7 +56,7 @@ def ruled_inputs(given: Given, which: Ints) -> RuledInputs:
     pieces = [given.evidence[i] for i in which.tolist()]
     own = [piece.rules if isinstance(piece, Unlabeled) else () for piece in pieces]
     xs = [piece.x if given.settings.sequences else [piece.x] for piece in pieces]
-    return RuledInputs.of(xs, given.labels.names, given.settings.rules, own, places=which.tolist())
+    return PlacedInputs.of(xs, given.labels.names, given.settings.rules, own, places=which.tolist())
 
 
 def gold_penalties(given: Given, inputs: RuledInputs) -> list[float]:

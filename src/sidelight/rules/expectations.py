@@ -14,8 +14,8 @@ from __future__ import annotations
 
 import math
 from bisect import bisect_right
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -45,6 +45,9 @@ class Expectations:
     share: Floats  # [R] of ξ in a row; 0 for hard rows
     price: Floats  # [G] ρ
     counted: NDArray[np.bool_]  # [clauses] whether Σ ρ ξ and costs of one output are exactly ρ · degree
+    names: tuple[str, ...]  # [clauses] of their rules
+    clause: Ints  # [R] whose row it is
+    outs: Ints  # [O, 2] a clause, and a column that it rules out
 
     @property
     def n_rows(self) -> int:
@@ -62,6 +65,35 @@ class Expectations:
         hard = self.group == HARD
         return float(max(0.0, (means - self.bound)[hard].max(initial=0.0)))
 
+    @property
+    def hard_rules(self) -> tuple[str, ...]:
+        """The names of the rules that beliefs must obey."""
+        clauses = np.concatenate([self.clause[self.group == HARD], self.outs[:, 0]])
+        return tuple(dict.fromkeys(self.names[k] for k in np.unique(clauses).tolist()))
+
+    def only(self, rules: Collection[str]) -> Expectations:
+        """What hard clauses of some rules ask for, and nothing else."""
+        mine = np.array([name in rules for name in self.names], np.bool_)
+        rows = np.flatnonzero((self.group == HARD) & mine[self.clause])
+        sizes = np.diff(self.starts)
+        entries = np.repeat(np.isin(np.arange(self.n_rows), rows), sizes)
+        outs = self.outs[mine[self.outs[:, 0]]]
+        return replace(
+            self,
+            ruled_out=np.unique(outs[:, 1]),
+            cost=np.zeros_like(self.cost),
+            constant=0.0,
+            starts=np.concatenate([[0], np.cumsum(sizes[rows])]).astype(np.int64),
+            columns=self.columns[entries],
+            weights=self.weights[entries],
+            bound=self.bound[rows],
+            group=self.group[rows],
+            share=self.share[rows],
+            price=np.zeros(0),
+            clause=self.clause[rows],
+            outs=outs,
+        )
+
 
 def expectations(
     says: Sequence[Expr], penalties: Sequence[float], columns: Columns, *, names: Sequence[str] = ()
@@ -78,51 +110,63 @@ def expectations(
     ([0, 4], [1.0])
     """
     lowering = Lowering(columns, tight=True, auxiliary=False)
+    called = tuple(names[k] if k < len(names) else f"number {k}" for k in range(len(says)))
+    local: list[int] = []  # the clauses of `lowering.local`
     for k, (expression, penalty) in enumerate(zip(says, penalties)):
         try:
             lowering.add(expression, penalty)
         except Intractable as error:
-            name = names[k] if k < len(names) else f"number {k}"
-            raise Intractable(f"the rule {name} has no expectation: {error}") from None
+            raise Intractable(f"the rule {called[k]} has no expectation: {error}") from None
+        local += [k] * (len(lowering.local) - len(local))
     counted = [penalty == math.inf or _counted(expression, columns) for expression, penalty in zip(says, penalties)]
-    return _read(lowering.rows(), lowering.local, columns, counted)
+    return _read(lowering.rows(), list(zip(local, lowering.local)), columns, counted, called)
 
 
-def _read(rows: Rows, local: Sequence[Signed], columns: Columns, counted: Sequence[bool]) -> Expectations:
-    ruled_out: set[int] = set()
-    for expression, holds in local:
-        ruled_out.update(_ruled_out(expression, holds, columns))
-    kept: list[tuple[int, float, Form, float, float]] = []  # group, share, φ, b, price
+def _read(
+    rows: Rows,
+    local: Sequence[tuple[int, Signed]],
+    columns: Columns,
+    counted: Sequence[bool],
+    names: tuple[str, ...],
+) -> Expectations:
+    outs: set[tuple[int, int]] = set()
+    for clause, (expression, holds) in local:
+        outs.update((clause, column) for column in _ruled_out(expression, holds, columns))
+    kept: list[tuple[int, float, Form, float, float, int]] = []  # group, share, φ, b, price, clause
     for r in range(len(rows.low)):
         entries = slice(int(rows.starts[r]), int(rows.starts[r + 1]))
         terms = {int(c): int(w) for c, w in zip(rows.columns[entries], rows.weights[entries])}
         own = {c: w for c, w in terms.items() if c < columns.count}
         slack = next((c for c in terms if c >= columns.count), None)
+        clause = int(rows.clause[r])
         for sign, bound in ((1, rows.high[r]), (-1, -rows.low[r])):
             if bound == math.inf:
                 continue
             form = Form({c: sign * w for c, w in own.items()})
             if slack is not None:
-                kept.append((slack, float(abs(terms[slack])), form, bound, float(rows.cost[slack])))
+                kept.append((slack, float(abs(terms[slack])), form, bound, float(rows.cost[slack]), clause))
             elif columns.bounds(form)[0] >= bound:
-                ruled_out.update(_above_least(form, bound, columns))
+                outs.update((clause, column) for column in _above_least(form, bound, columns))
             else:
-                kept.append((HARD, 0.0, form, bound, math.inf))
+                kept.append((HARD, 0.0, form, bound, math.inf, clause))
     kept.sort(key=lambda row: row[0])
     slacks = list(dict.fromkeys(row[0] for row in kept if row[0] != HARD))
     numbers = {slack: g for g, slack in enumerate(slacks)}
     return Expectations(
-        ruled_out=np.array(sorted(ruled_out), np.int64),
+        ruled_out=np.array(sorted({column for _, column in outs}), np.int64),
         cost=rows.cost[: columns.count],
         constant=rows.constant,
-        starts=np.cumsum([0, *(len(form.terms) for _, _, form, _, _ in kept)]).astype(np.int64),
-        columns=np.array([c for _, _, form, _, _ in kept for c in form.terms], np.int64),
-        weights=np.array([w for _, _, form, _, _ in kept for w in form.terms.values()], np.float64),
-        bound=np.array([bound for _, _, _, bound, _ in kept], np.float64),
+        starts=np.cumsum([0, *(len(form.terms) for _, _, form, *_ in kept)]).astype(np.int64),
+        columns=np.array([c for _, _, form, *_ in kept for c in form.terms], np.int64),
+        weights=np.array([w for _, _, form, *_ in kept for w in form.terms.values()], np.float64),
+        bound=np.array([bound for _, _, _, bound, *_ in kept], np.float64),
         group=np.array([HARD if slack == HARD else numbers[slack] for slack, *_ in kept], np.int64),
         share=np.array([share for _, share, *_ in kept], np.float64),
         price=np.array([next(row[4] for row in kept if row[0] == slack) for slack in slacks], np.float64),
         counted=np.array(counted, np.bool_),
+        names=names,
+        clause=np.array([row[5] for row in kept], np.int64),
+        outs=np.array(sorted(outs), np.int64).reshape(-1, 2),
     )
 
 
