@@ -96,6 +96,42 @@ def test_samples_follow_the_marginals(tagger):
             assert abs(np.mean([y[t] == label for y in drawn]) - chance) < 0.05
 
 
+def test_clamped_samples_are_drawn_from_what_is_left(tagger):
+    x = next(x for x in XS if len(x) == 3)
+    clamp = [None, "O", None]
+    drawn = tagger.sample([x] * 2000, seed=1, clamp=[clamp] * 2000)
+    assert all(allowed(y) and y[1] == "O" for y in drawn)
+    assert not all(y[1] == "O" for y in tagger.sample([x] * 2000, seed=1))
+    for t, row in enumerate(tagger.predict_marginals([x], clamp=[clamp])[0]):
+        for label, chance in row.items():
+            assert abs(np.mean([y[t] == label for y in drawn]) - chance) < 0.05
+
+
+def test_the_partition_sums_scores_and_clamping_takes_its_share(tagger):
+    x = next(x for x in XS if len(x) == 3)
+    scores = {tuple(y): score for y, score in tagger.k_best([x], 100)[0]}
+    assert len(scores) > 5
+    found = tagger.log_partition([x, x], clamp=[None, [None, "O", None]])
+    assert found[0] == pytest.approx(np.log(sum(map(np.exp, scores.values()))))
+    assert found[1] == pytest.approx(np.log(sum(np.exp(score) for y, score in scores.items() if y[1] == "O")))
+    np.testing.assert_array_equal(tagger.log_partition([x]), found[:1])
+    assert tagger.log_partition([]).shape == (0,)
+
+
+def test_classes_are_clamped_with_or_without_a_list():
+    xs, ys = [{"a": 1.0}, {"b": 1.0}, {"c": 1.0}] * 5, ["xx", "yy", "zz"] * 5
+    fitted = sl.Classifier(learner="crf", n_jobs=1).fit(xs, ys)
+    for clamp in (["yy", None], [["yy"], [None]], [("yy",), None], np.array(["yy", None], dtype=object)):
+        assert fitted.predict(xs[:2], clamp=clamp) == ["yy", "yy"]
+        assert fitted.predict_marginals(xs[:1], clamp=clamp[:1])[0]["yy"] == pytest.approx(1.0)
+        assert fitted.sample(xs[:1] * 50, clamp=[clamp[0]] * 50) == ["yy"] * 50
+    assert fitted.predict([{"a": 1.0}], clamp=[None]) == ["xx"]
+    total = np.exp(fitted.decision_function(xs[:1])).sum()
+    assert np.exp(fitted.log_partition(xs[:1]))[0] == pytest.approx(total)
+    with pytest.raises(DataError, match="clamp names the unknown label 'spam'"):
+        fitted.predict(xs[:1], clamp=["spam"])
+
+
 def test_classes_have_probabilities_too():
     xs, ys = [{"a": 1.0}, {"b": 1.0}, {"c": 1.0}] * 5, ["x", "y", "z"] * 5
     for labels in (["x", "y", "z"], ["x", "y"]):
@@ -128,6 +164,8 @@ def test_bad_requests(tagger):
         tagger.predict([["w", "w"]], clamp=[["O"]])
     with pytest.raises(DataError, match="clamp names the unknown label 'Z'"):
         tagger.predict([["w"]], clamp=[["Z"]])
+    with pytest.raises(DataError, match="the outputs do not fit"):
+        tagger.log_probability([["w"]], [None])
     with pytest.raises(Infeasible):
         tagger.predict_marginals([["w", "w"]], clamp=[["O", "I-X"]])
     with pytest.raises(DataError, match="unknown label 'Z'"):
@@ -135,6 +173,44 @@ def test_bad_requests(tagger):
     with pytest.raises(ValueError, match="by is 'magic'"):
         tagger.predict([["w"]], by="magic")
     assert tagger.predict_marginals([]) == [] and tagger.sample([]) == []
+
+
+@pytest.mark.parametrize(
+    ("clamp", "problem"),
+    [
+        ("O", "clamp is of type str"),
+        (3, "clamp is of type int"),
+        ({0: "O"}, "clamp is of type dict"),
+        ([None], "clamp does not fit the inputs: it has 1 entries for 2 inputs"),
+        ([None, ["O", "O"]], "clamp does not fit the inputs: input 1 has 1 token, its clamp 2"),
+        (["OO", None], "clamp does not fit the inputs: that of input 0 is 'OO'"),
+        ([{"O": 1, "B-X": 1}, None], "clamp does not fit the inputs: that of input 0 is {"),
+        ([[None, {"O"}], None], r"clamp has the set {'O'} for token 1 of input 0, which is not a label"),
+        ([[None, ["O", "B-X"]], None], "clamp has the list .* for token 1 of input 0"),
+    ],
+)
+def test_clamps_of_another_shape_are_named(tagger, clamp, problem):
+    xs = [["w", "w"], ["w"]]
+    asks = tagger.predict, tagger.predict_marginals, tagger.sample, tagger.log_partition
+    for ask in asks:
+        with pytest.raises(DataError, match=problem):
+            ask(xs, clamp=clamp)
+    with pytest.raises(DataError, match=problem):
+        tagger.predict(xs, clamp=clamp, rules=[sl.rules.gallery.at_most(1, "O")])
+
+
+def test_an_input_without_known_labels_is_clamped_by_none(tagger):
+    xs = [["w", "w"], ["w"]]
+    assert tagger.predict(xs, clamp=[None, None]) == tagger.predict(xs)
+    assert tagger.predict(xs, clamp=[None, ["B-X"]]) == [tagger.predict(xs)[0], ["B-X"]]
+
+
+@pytest.mark.parametrize("k", [0, -1, 2.5, "2", True, None])
+def test_k_is_a_whole_number(tagger, k):
+    with pytest.raises(ValueError, match=f"k is {k!r}; give a whole number from 1 on"):
+        tagger.k_best([["w"]], k)
+    with pytest.raises(ValueError, match="k is"):
+        tagger.k_best([], k)
 
 
 def test_crf_refuses_what_it_cannot_use():

@@ -130,12 +130,14 @@ class _Estimator(Estimator):
         """The best output of each input, or of each row of features that `prepare` made.
 
         `by` is "path" (the output with the highest score) or "marginals" (the most tokens right in expectation).
-        `clamp` fixes labels: for every input one label or None per token. `rules` are those of the estimator unless
-        others, or none (`rules=()`), are given. Raises `Infeasible` where hard rules leave no output.
+        `clamp` fixes labels: for every input one label or None per token (for classes: one label or None), or None for
+        an input without known labels. `rules` are those of the estimator unless others, or none (`rules=()`), are
+        given. Raises `Infeasible` where hard rules leave no output, `DataError` where the clamp does not fit.
         """
         if by not in ("path", "marginals"):
             raise ValueError(f"by is {by!r}; give 'path' or 'marginals'")
         model = self._fitted()
+        clamp = self._clamped(clamp)
         if self._asked(rules):
             if by != "path":
                 raise ValueError("rules are about the best path; give by='path', or rules=()")
@@ -148,25 +150,30 @@ class _Estimator(Estimator):
     def predict_marginals(self, xs: Any, *, clamp: Any = None) -> list[Any]:
         """For every token (for classes: every input) a dict from label to probability.
 
-        `clamp` has a label or None for every token; what is clamped has probability 1. These, `k_best` and `sample` are
-        of the model without rules. See `sidelight.probabilities`.
+        `clamp` is that of `predict`; what is clamped has probability 1. These, `log_probability`, `log_partition`,
+        `k_best` and `sample` are of the model without rules. See `sidelight.probabilities`.
         """
         model = self._fitted()
-        found = probabilities.marginals(model, xs, clamp=clamp, n_jobs=self.n_jobs)
+        found = probabilities.marginals(model, xs, clamp=self._clamped(clamp), n_jobs=self.n_jobs)
         rows = [[dict(zip(model.labels.classes, row)) for row in rows.tolist()] for rows in found]
         return rows if self._sequences else [row[0] for row in rows]
 
     def log_probability(self, xs: Any, ys: Any, *, clamp: Any = None) -> Any:
         """log p(y | x) of given outputs. # [N]"""
-        return probabilities.log_probabilities(self._fitted(), xs, ys, clamp=clamp, n_jobs=self.n_jobs)
+        return probabilities.log_probabilities(self._fitted(), xs, ys, clamp=self._clamped(clamp), n_jobs=self.n_jobs)
+
+    def log_partition(self, xs: Any, *, clamp: Any = None) -> Floats:
+        """log Σ exp(score) over the outputs of each input, or over those that have the clamped labels. # [N]"""
+        return probabilities.log_partitions(self._fitted(), xs, clamp=self._clamped(clamp), n_jobs=self.n_jobs)
 
     def k_best(self, xs: Any, k: int, *, clamp: Any = None) -> list[list[tuple[Any, float]]]:
         """The k best outputs of each input with their scores, best first."""
-        return probabilities.k_best(self._fitted(), xs, k, clamp=clamp, n_jobs=self.n_jobs)
+        return probabilities.k_best(self._fitted(), xs, k, clamp=self._clamped(clamp), n_jobs=self.n_jobs)
 
-    def sample(self, xs: Any, *, seed: int | np.random.Generator = 0) -> list[Any]:
-        """One output of each input, drawn from p(y | x)."""
-        return probabilities.samples(self._fitted(), xs, np.random.default_rng(seed), n_jobs=self.n_jobs)
+    def sample(self, xs: Any, *, seed: int | np.random.Generator = 0, clamp: Any = None) -> list[Any]:
+        """One output of each input, drawn from p(y | x), or among those that have the clamped labels."""
+        rng = np.random.default_rng(seed)
+        return probabilities.samples(self._fitted(), xs, rng, clamp=self._clamped(clamp), n_jobs=self.n_jobs)
 
     def explain_rules(self, x: Any, *, rules: Sequence[Rule] | None = None) -> Explanation:
         """How each rule was lowered for an input, whether the output without rules breaks it, and what it changed."""
@@ -229,6 +236,14 @@ class _Estimator(Estimator):
         if not hasattr(self, "model_"):
             raise NotFitted(f"this {type(self).__name__} has not been fitted; call fit first")
         return self.model_
+
+    def _clamped(self, clamp: Any) -> Any:
+        """Labels to clamp by token: that of a class stands alone, or in a list of one."""
+        if self._sequences or not isinstance(clamp, (list, tuple, np.ndarray)):
+            return clamp
+        labels = self.classes_  # which may be tuples
+        among = [type(one) in (list, np.ndarray) or (type(one) is tuple and one not in labels) for one in clamp]
+        return [list(one) if listed else [one] for one, listed in zip(clamp, among)]
 
     def _under(self, rules: Sequence[Rule] | None) -> Constrained:
         """The model under the estimator's rules with their learned penalties, or under others."""

@@ -24,7 +24,8 @@ from sidelight.objective.margin import ChainBatch
 from sidelight.spaces import sums
 from sidelight.structures.labels import LabelSet
 
-Clamp = Sequence[Sequence[Any | None]]  # for each input and token a label, or None
+Clamp = Sequence[Sequence[Any | None] | None]  # for each input and token a label, or None
+CLAMP_FORM = "give every input a list with a label or None for every token, or None where no label is known"
 
 
 def best(model: Model, xs: Sequence[Any] | Rows, *, clamp: Clamp | None = None, n_jobs: int | None = -1) -> list[Any]:
@@ -56,7 +57,7 @@ def log_probabilities(
     batch, scores = _scored(model, xs, clamp, n_jobs)
     if not len(batch):
         return np.zeros(0)
-    names = _labels(model, batch, ys)
+    names = label_names(model.labels, batch.rows.lengths, ys if model.sequences else [[y] for y in ys])
     if model.labels.hidden:
         inside = batch.space.inside(np.array([model.labels.mask([label]) for label in names]))
         values = np.full(len(batch), -np.inf)
@@ -68,6 +69,14 @@ def log_probabilities(
     labels = model.labels.encode(names)
     values = batch.space.score(scores, labels, n_jobs=n_jobs) - sums.log_sums(batch.space, scores, n_jobs=n_jobs)
     return np.where(batch.space.admits(labels) != 0, values, -np.inf)
+
+
+def log_partitions(
+    model: Model, xs: Sequence[Any] | Rows, *, clamp: Clamp | None = None, n_jobs: int | None = -1
+) -> Floats:
+    """log Σ exp(score) over the outputs of each input that have the clamped labels. # [N]"""
+    batch, scores = _scored(model, xs, clamp, n_jobs)
+    return sums.log_sums(batch.space, scores, n_jobs=n_jobs) if len(batch) else np.zeros(0)
 
 
 def class_scores(model: Model, xs: Sequence[Any] | Rows, *, n_jobs: int | None = -1) -> Floats:
@@ -86,6 +95,7 @@ def k_best(
     model: Model, xs: Sequence[Any] | Rows, k: int, *, clamp: Clamp | None = None, n_jobs: int | None = -1
 ) -> list[list[tuple[Any, float]]]:
     """The k best outputs of each input with their scores, best first; fewer where there are not so many."""
+    k = checked_k(k)
     batch, scores = _scored(model, xs, clamp, n_jobs)
     if not len(batch):
         return []
@@ -140,15 +150,48 @@ def _scored(
 
 def mask_of(labels: LabelSet, lengths: Sequence[int] | Ints, clamp: Clamp) -> Bytes:
     """Which labels clamping leaves to each token of inputs with these many tokens. # [T, L]"""
-    if len(clamp) != len(lengths) or any(len(own) != length for own, length in zip(clamp, lengths)):
-        raise DataError("clamp does not fit the inputs", remedy="give a label or None for every token of every input")
+    if not _is_list(clamp):
+        raise DataError(f"clamp is of type {type(clamp).__name__}", remedy=CLAMP_FORM)
+    if len(clamp) != len(lengths):
+        problem = f"clamp does not fit the inputs: it has {len(clamp)} entries for {len(lengths)} inputs"
+        raise DataError(problem, remedy=CLAMP_FORM)
     mask = np.ones((int(np.sum(lengths)), len(labels)), dtype=np.uint8)
-    for t, label in enumerate(label for own in clamp for label in own):
-        if label is not None:
-            if label not in labels:
-                raise DataError(f"clamp names the unknown label {label!r}", remedy="use labels of the model")
-            mask[t] = labels.mask([label])
+    first = 0
+    for i, (own, length) in enumerate(zip(clamp, lengths)):
+        if own is not None:
+            _check_clamp(labels, own, i, int(length))
+            for t, label in enumerate(own, start=first):
+                if label is not None:
+                    mask[t] = labels.mask([label])
+        first += int(length)
     return mask
+
+
+def _check_clamp(labels: LabelSet, own: Any, i: int, length: int) -> None:
+    if not _is_list(own):
+        raise DataError(f"clamp does not fit the inputs: that of input {i} is {own!r}", remedy=CLAMP_FORM)
+    if len(own) != length:
+        tokens = f"input {i} has {length} token{'' if length == 1 else 's'}"
+        raise DataError(f"clamp does not fit the inputs: {tokens}, its clamp {len(own)}", remedy=CLAMP_FORM)
+    for t, label in enumerate(own):
+        try:
+            known = label is None or label in labels
+        except TypeError:
+            problem = f"clamp has the {type(label).__name__} {label!r} for token {t} of input {i}, which is not a label"
+            raise DataError(problem, remedy="give one label, or None; rules can leave a choice of labels") from None
+        if not known:
+            raise DataError(f"clamp names the unknown label {label!r}", remedy="use labels of the model")
+
+
+def _is_list(given: Any) -> bool:
+    return isinstance(given, (Sequence, np.ndarray)) and not isinstance(given, (str, bytes))
+
+
+def checked_k(k: Any) -> int:
+    """How many outputs are wanted; raises `ValueError` for what is no whole number from 1 on."""
+    if isinstance(k, bool) or not isinstance(k, (int, np.integer)) or k < 1:
+        raise ValueError(f"k is {k!r}; give a whole number from 1 on")
+    return int(k)
 
 
 def _by_label(model: Model, tokens: Floats) -> Floats:
@@ -157,14 +200,13 @@ def _by_label(model: Model, tokens: Floats) -> Floats:
     return np.add.reduceat(tokens, firsts, axis=1) if model.labels.hidden else tokens
 
 
-def _labels(model: Model, batch: ChainBatch, ys: Sequence[Any]) -> list[Any]:
-    outputs = ys if model.sequences else [[y] for y in ys]
-    lengths = batch.rows.lengths.tolist()
-    if len(outputs) != len(lengths) or any(len(y) != length for y, length in zip(outputs, lengths)):
+def label_names(labels: LabelSet, lengths: Sequence[int] | Ints, outputs: Sequence[Any]) -> list[Any]:
+    """The labels of all tokens in a row; raises `DataError` where they do not fit the inputs or are unknown."""
+    if len(outputs) != len(lengths) or any(not _is_list(y) or len(y) != n for y, n in zip(outputs, lengths)):
         raise DataError("the outputs do not fit the inputs", remedy="give one label per token of every input")
     names = [label for y in outputs for label in y]
     for label in names:
-        if label not in model.labels:
+        if label not in labels:
             raise DataError(f"unknown label {label!r}", remedy="use labels of the model")
     return names
 
