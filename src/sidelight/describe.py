@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass
 from itertools import chain
 from typing import Any
 
 import numpy as np
 
+from sidelight.data.single import single_label
 from sidelight.errors import DataError
 from sidelight.evidence import KINDS, Candidates, Companion, Evidence, Gold, Origin, Partial
 
@@ -96,6 +97,7 @@ def describe(evidence: Sequence[Evidence]) -> Description:
             raise DataError(
                 f"evidence {index} is a {type(piece).__name__}", remedy="wrap the input in Gold or its like"
             )
+    evidence = [_listed(piece, index) for index, piece in enumerate(evidence)]
     counts = Counter[Any]()
     labels: set[Any] = set()
     for piece in evidence:
@@ -117,6 +119,17 @@ def describe(evidence: Sequence[Evidence]) -> Description:
         duplicates=len(evidence) - len({(p.kind, key, _key(_known(p))) for p, key in zip(evidence, inputs)}),
         conflicts=tuple(_conflicts(evidence, inputs)),
     )
+
+
+def _listed(piece: Evidence, index: int) -> Evidence:
+    """The same, with a list where one label or one set of labels stands alone."""
+    if isinstance(piece, Partial) and (piece.y is None or isinstance(piece.y, str)):
+        return single_label(piece, index)
+    if isinstance(piece, Candidates):
+        y = piece.y
+        if y is None or isinstance(y, Set) or any(isinstance(label, str) for label in y):
+            return single_label(piece, index)
+    return piece
 
 
 def _labels(y: Any) -> Iterable[Any]:

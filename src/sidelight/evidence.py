@@ -57,10 +57,10 @@ class Gold(Evidence):
 
 @dataclass(frozen=True, slots=True)
 class Partial(Evidence):
-    """Labels for some tokens; `None` where nothing is known."""
+    """Labels for some tokens; `None` where nothing is known. For single labels: the label, or `None`."""
 
     kind: ClassVar[str] = "partial"
-    y: Sequence[Any | None]
+    y: Any  # a label or None for each token
 
 
 class Chunk(NamedTuple):
@@ -82,6 +82,8 @@ class Chunk(NamedTuple):
 class Candidates(Evidence):
     """For each token the labels it may have; `None` where any label may be. The admitted set is their product.
 
+    For single labels `y` is the collection of labels, alone or in a list: {"spam", "ham"} or [{"spam", "ham"}].
+
     `chunks` are parts larger than one token: their tokens have `None` in `y`, and the labelings of the chunk instead.
 
     Where the right label of a token is known besides, `known` says it; it must be among the token's candidates. Where
@@ -89,7 +91,7 @@ class Candidates(Evidence):
     """
 
     kind: ClassVar[str] = "candidates"
-    y: Sequence[Collection[Any] | None]
+    y: Any  # a collection of labels, or None, for each token
     known: Sequence[Any | None] | None = field(default=None, kw_only=True)
     initial: Sequence[Any | None] | None = field(default=None, kw_only=True)
     chunks: Sequence[Chunk] = field(default=(), kw_only=True)
@@ -145,21 +147,14 @@ def gold(xs: Sequence[Input], ys: Sequence[Any], *, weight: float | Iterable[flo
     return [Gold(x, y, weight=w) for x, y, w in zip(xs, ys, _weights(weight, len(xs)))]
 
 
-def partial(
-    xs: Sequence[Input], ys: Sequence[Sequence[Any | None]], *, weight: float | Iterable[float] = 1.0
-) -> list[Partial]:
+def partial(xs: Sequence[Input], ys: Sequence[Any], *, weight: float | Iterable[float] = 1.0) -> list[Partial]:
     """One `Partial` per input; `None` marks a token whose label is not known."""
     _same_length(xs, ys)
     return [Partial(x, y, weight=w) for x, y, w in zip(xs, ys, _weights(weight, len(xs)))]
 
 
-def candidates(
-    xs: Sequence[Input],
-    ys: Sequence[Sequence[Collection[Any] | None]],
-    *,
-    weight: float | Iterable[float] = 1.0,
-) -> list[Candidates]:
-    """One `Candidates` per input: a collection of labels, or `None`, for every token."""
+def candidates(xs: Sequence[Input], ys: Sequence[Any], *, weight: float | Iterable[float] = 1.0) -> list[Candidates]:
+    """One `Candidates` per input: a collection of labels, or `None`, for every token (for single labels: for it)."""
     _same_length(xs, ys)
     return [Candidates(x, y, weight=w) for x, y, w in zip(xs, ys, _weights(weight, len(xs)))]
 

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from sidelight.arrays import Floats
 from sidelight.checkpoint import fingerprint, load_checkpoint, save_checkpoint
 from sidelight.data.checks import trouble
+from sidelight.data.single import single_labels
 from sidelight.errors import DataError
 from sidelight.evidence import Evidence
 from sidelight.features import Extractor, Templates, emissions, extractor_of, features_for
@@ -48,6 +49,7 @@ class Training:
         memory: PerceptronMemory | None = None,
     ) -> None:
         self.settings = settings
+        evidence = evidence if settings.sequences else single_labels(evidence)
         xs = self._inputs(evidence)
         self.extractor = self._extractor(xs, before)
         grow = before is None or not settings.freeze_vocabulary

@@ -62,11 +62,15 @@ def test_outputs_that_are_not_labels_of_tokens() -> None:
         (Candidates(["a", "b"], [None, []]), "(Candidates), token 1: an empty candidate set; give at least one label"),
         (Candidates({"f": 1.0}, [()]), "(Candidates), token 0: an empty candidate set"),
         (Candidates(["a"], ["NOUN"]), "(Candidates), token 0: the candidates 'NOUN' are a str; give a set or tuple"),
-        (Candidates(["a"], [3]), "(Candidates), token 0: the candidates 3 are a int"),  # type: ignore[list-item]
+        (Candidates(["a"], [3]), "(Candidates), token 0: the candidates 3 are a int"),
         (
             Candidates(["a", "b"], [None, ("B", "A")], known=["X", "C"]),
             "(Candidates), token 1: the known label 'C' is not among the candidates {'A', 'B'}; add the label",
         ),
+        (Candidates(["a", "b"], {"A", "B"}), "(Candidates): the output {"),
+        (Candidates(["a"], None), "(Candidates): the output None is a NoneType; give a list with one element"),
+        (Partial(["a", "b"], "AB"), "(Partial): the output 'AB' is a str; give a list with one element per token"),
+        (Partial(["a", "b"], np.array(["A"])), "(Partial): 2 tokens but an output for 1"),
         (Gold("a text", ["x", "y"]), "(Gold): the input is a string; give a list of tokens"),
         (Candidates(["a"], [{"A"}], known=[]), "(Candidates): 1 candidate sets but 0 known labels"),
     ],

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence, Set
 from typing import Any
 
+from sidelight.data.single import single_label
+from sidelight.data.trouble import trouble
 from sidelight.errors import DataError
 from sidelight.evidence import Candidates, Companion, Evidence, Gold, Partial
+
+__all__ = ["KNOWN_REMEDY", "check_evidence", "check_known_label", "trouble"]
 
 
 def check_evidence(evidence: Sequence[Evidence], *, per_token: bool = True) -> None:
@@ -15,7 +19,8 @@ def check_evidence(evidence: Sequence[Evidence], *, per_token: bool = True) -> N
 
     A weight is finite and not negative, a companion answer +1 or -1, a sequence not empty, a candidate set not empty,
     and a known label in its set. With `per_token`, outputs given as lists have one element per token of the input,
-    and those of `Gold` no `None`; turn it off for structures whose outputs are something else.
+    and those of `Gold` no `None`. Turn it off for inputs that have one output each, whatever that is: `Gold` then is
+    not looked at, and the others say something of one label (`single_label`).
 
     >>> from sidelight.evidence import Candidates
     >>> check_evidence([Candidates(["Lights", "on"], [{"NOUN", "VERB"}, None])])
@@ -37,16 +42,16 @@ or None for any label
         length = _length(piece.x)
         if length == 0:
             raise trouble(piece, index, problem="the input has no tokens", remedy="leave it out")
+        if not per_token:
+            piece, length = single_label(piece, index), None if length is None else 1
         match piece:
             case Gold(y=y):
                 if per_token:
                     _check_output(piece, index, length=length, output=y)
             case Partial(y=y):
-                if per_token:
-                    _check_length(piece, index, length=length, output=y)
+                _check_listed(piece, index, length=length, output=y)
             case Candidates(y=y, known=known):
-                if per_token:
-                    _check_length(piece, index, length=length, output=y)
+                _check_listed(piece, index, length=length, output=y)
                 _check_sets(piece, index, sets=y, in_sequence=length is not None)
                 if known is not None:
                     _check_known(piece, index, known=known)
@@ -58,7 +63,7 @@ or None for any label
                 if z not in (1, -1):
                     raise trouble(piece, index, problem=f"the answer {z!r}", remedy="answer +1 or -1")
                 if limits is not None:
-                    _check_length(piece, index, length=length, output=limits)
+                    _check_listed(piece, index, length=length, output=limits)
                     _check_sets(piece, index, sets=limits, in_sequence=length is not None)
 
 
@@ -74,16 +79,6 @@ def check_known_label(label: Any, labels: Collection[Any]) -> str | None:
 
 
 KNOWN_REMEDY = "add the label to the candidates, or correct it"
-
-
-def trouble(piece: Evidence, index: int, *, problem: str, remedy: str, token: int | None = None) -> DataError:
-    """The error that names a piece of evidence, a token of it, and the file and line if these are known."""
-    where = f"evidence {index} ({type(piece).__name__})" + ("" if token is None else f", token {token}")
-    origin = piece.origin
-    if origin is None:
-        return DataError(f"{where}: {problem}", remedy=remedy)
-    line = origin.line(token or 0) if len(origin.lines) else None
-    return DataError(f"{where}: {problem}", file=origin.file, line=line, remedy=remedy)
 
 
 def _length(x: Any) -> int | None:
@@ -121,6 +116,16 @@ def _check_length(piece: Evidence, index: int, *, length: int | None, output: An
             problem=f"{length} tokens but an output for {len(output)}",
             remedy="give one element per token",
         )
+
+
+def _check_listed(piece: Evidence, index: int, *, length: int | None, output: Any) -> None:
+    """One element for every token, in an order: neither a label, nor a set."""
+    if isinstance(output, str | bytes | Set | Mapping) or not hasattr(output, "__len__"):
+        problem = f"the output {output!r} is a {type(output).__name__}"
+        raise trouble(piece, index, problem=problem, remedy="give a list with one element per token")
+    if length is not None and len(output) != length:
+        problem = f"{length} tokens but an output for {len(output)}"
+        raise trouble(piece, index, problem=problem, remedy="give one element per token")
 
 
 def _check_sets(piece: Evidence, index: int, *, sets: Sequence[Collection[Any] | None], in_sequence: bool) -> None:

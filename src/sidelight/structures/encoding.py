@@ -80,6 +80,7 @@ def encode(evidence: Sequence[Evidence], labels: LabelSet, starts: Ints, *, sequ
     states_of = (np.arange(len(plain))[:, None] == labels.label_of).astype(np.uint8)  # [K, L]
     for i, piece in enumerate(evidence):
         first, last = int(starts[i]), int(starts[i + 1])
+        _check_length(piece, i, last - first)
         if isinstance(piece, Gold):
             ys = piece.y if sequences else [piece.y]
             try:
@@ -135,6 +136,15 @@ def encode(evidence: Sequence[Evidence], labels: LabelSet, starts: Ints, *, sequ
         initial,
         chunks,
     )
+
+
+def _check_length(piece: Evidence, i: int, length: int) -> None:
+    """A list that is too long would say something of the next input's tokens."""
+    listed = piece.candidates if isinstance(piece, Companion) else getattr(piece, "y", None)
+    if isinstance(piece, Gold) or listed is None or len(listed) == length:
+        return
+    problem = f"{length} tokens but an output for {len(listed)}"
+    raise trouble(piece, i, problem=problem, remedy="give one element per token")
 
 
 def unknown_label(evidence: Sequence[Evidence], i: int, token: int, label: Any, labels: LabelSet) -> DataError:

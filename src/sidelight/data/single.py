@@ -1,0 +1,100 @@
+"""Evidence on inputs that have one label each, brought to one form: a list with one element.
+
+A person may write the set of candidates alone, {"spam", "ham"}, or in a list, [{"spam", "ham"}]; a known label alone or
+in a list. What is more than one set, or more than one label, is refused.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from sidelight.data.trouble import trouble
+from sidelight.evidence import Candidates, Companion, Evidence, Partial
+
+SETS = "give the labels that the input may have, e.g. {'spam', 'ham'}, alone or in a list; None is any label"
+LABELS = "give a label, alone or in a list, or None"
+
+
+def single_labels(evidence: Iterable[Evidence]) -> list[Evidence]:
+    """All of the evidence in the form that sequences of one token have; raises `DataError` as `single_label` does.
+
+    >>> single_labels([Partial({"w=on": 1.0}, "ham")])[0].y
+    ['ham']
+    """
+    return [single_label(piece, index) for index, piece in enumerate(evidence)]
+
+
+def single_label(piece: Evidence, index: int) -> Evidence:
+    """A piece of evidence on an input with one label, as on a sequence of one token.
+
+    Raises `DataError` where it says something of several labels, or a set of candidates is empty.
+
+    >>> single_label(Candidates({"w=on": 1.0}, ("spam", "ham")), 0).y
+    [('spam', 'ham')]
+    """
+    match piece:
+        case Partial(y=y):
+            return replace(piece, y=_one_label(piece, index, labels=y, what="labels"))
+        case Candidates(y=y, known=known, initial=initial):
+            if piece.chunks:
+                problem = "chunks of tokens, where an input has one label"
+                raise trouble(piece, index, problem=problem, remedy="give candidates instead")
+            return replace(
+                piece,
+                y=[_one_set(piece, index, y)],
+                known=None if known is None else _one_label(piece, index, labels=known, what="known labels"),
+                initial=None if initial is None else _one_label(piece, index, labels=initial, what="initial labels"),
+            )
+        case Companion(candidates=limits) if limits is not None:
+            return replace(piece, candidates=[_one_set(piece, index, limits)])
+    return piece
+
+
+def _one_label(piece: Evidence, index: int, *, labels: Any, what: str) -> list[Any | None]:
+    """[label] from a label, or from a list with one."""
+    if not isinstance(labels, list | tuple | np.ndarray):
+        if _hashable(labels):
+            return [labels]
+        raise trouble(piece, index, problem=f"the {what} {labels!r} are a {type(labels).__name__}", remedy=LABELS)
+    if len(labels) != 1:
+        raise trouble(piece, index, problem=f"{len(labels)} {what}, where an input has one", remedy=LABELS)
+    if not _hashable(labels[0]):
+        raise trouble(piece, index, problem=f"the label {labels[0]!r} is a {type(labels[0]).__name__}", remedy=LABELS)
+    return list(labels)
+
+
+def _one_set(piece: Evidence, index: int, sets: Any) -> Collection[Any] | None:
+    """The one set of labels, from a collection of labels or from a list with one such collection."""
+    listed = isinstance(sets, list | tuple | np.ndarray)
+    if listed and len(sets) == 1 and _is_set(sets[0]):
+        sets = sets[0]
+    elif listed and len(sets) > 1 and any(_is_set(labels) for labels in sets):
+        raise trouble(piece, index, problem=f"{len(sets)} candidate sets, where an input has one", remedy=SETS)
+    if sets is None:
+        return None
+    if isinstance(sets, str | bytes) or not isinstance(sets, Collection):
+        problem = f"the candidates {sets!r} are a {type(sets).__name__}"
+        raise trouble(piece, index, problem=problem, remedy=SETS)
+    if len(sets) == 0:
+        raise trouble(piece, index, problem="an empty candidate set", remedy=SETS)
+    bad = [label for label in sets if label is None or not _hashable(label)]
+    if bad:
+        raise trouble(piece, index, problem=f"the candidate {bad[0]!r} is no label", remedy=SETS)
+    return sets
+
+
+def _is_set(labels: Any) -> bool:
+    """Whether this is what a set of candidates may be, rather than a label."""
+    return labels is None or (isinstance(labels, Collection) and not isinstance(labels, str | bytes))
+
+
+def _hashable(label: Any) -> bool:
+    try:
+        hash(label)
+    except TypeError:
+        return False
+    return True
