@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from sidelight.errors import DataError
@@ -26,6 +27,7 @@ from sidelight.rules import (
     some,
     weighted,
 )
+from sidelight.rules.expr import as_expr
 from sidelight.rules.output import Group, Groups, symbolic_labels
 from sidelight.rules.penalties import mixed, penalties_of, penalty_of
 from sidelight.rules.truth import degree, truth
@@ -81,10 +83,25 @@ def test_a_rule_prints_as_a_sentence_with_its_price() -> None:
         (lambda y: some(begins(y, t, "B") for t in range(3)), "ABB", 0),
         (lambda y: count(ends(y, t, "B") for t in range(3)) == 1, "BAB", 1),
         (lambda y: count(changes(y, t) for t in range(3)) <= 1, "ABA", 1),
+        (lambda y: (y[0] == "B") != (y[1] != "B"), "BAA", 1),
+        (lambda y: (y[0] == "B") != (y[1] != "B"), "AAA", 0),
+        (lambda y: (y[0] == "B") == (y[1] == "B"), "BAA", 1),
+        (lambda y: (y[0] == "B") == (y[1] == "B"), "CAA", 0),
+        (lambda y: (y[0] == y[1]) == (y[1] == y[2]), "ABC", 0),
+        (lambda y: every(y[0] == "A", y[1] == "A") == some(y[2] == "A", y[1] == "B"), "BBC", 1),
+        (lambda y: (count(y[t] == "A" for t in range(3)) >= 2) == begins(y, 1, "A"), "BAA", 0),
+        (lambda y: (count(y[t] == "A" for t in range(3)) >= 2) != begins(y, 1, "A"), "BAA", 1),
+        (lambda y: every(y[0] == "A", y[1] == "A") == True, "BBC", 1),  # noqa: E712
+        (lambda y: (count(y[t] == "A" for t in range(3)) <= 0) != False, "AAA", 1),  # noqa: E712
+        (lambda y: (y[0] == "A") == np.bool_(True), "BBC", 1),
+        (lambda y: np.True_ == (y[0] == "A"), "ABC", 0),
+        (lambda y: count(y[t] == "A" for t in range(3)) <= np.int64(1), "AAA", 2),
+        (lambda y: np.int64(2) * count(y[t] == "A" for t in range(3)) == np.int32(4), "AAA", 2),
+        (lambda y: weighted([(np.int64(3), y[0] == "A"), (True, y[1] == "A")]) <= 1, "AAA", 3),
     ],
 )
 def test_known_and_symbolic_readings_agree(says, labels: str, violations: int) -> None:
-    known = says(Labels(list(labels)))
+    known = as_expr(says(Labels(list(labels))))
     symbolic = says(Y)
     numbers = [DOMAIN.numbers[label] for label in labels]
     assert known.degree == degree(symbolic, numbers) == violations

@@ -21,7 +21,7 @@ from sidelight.rules.expr import Expr, pieces
 from sidelight.rules.truth import degree
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)  # == between expressions is something to say of an output
 class Clause:
     """A piece of what a rule says of this output, and what breaking it once costs."""
 

@@ -16,26 +16,25 @@ which for rules about sequences is the thesis's count of the positions that brea
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import Any, Final, NoReturn
+from typing import Any, Final
 
 import numpy as np
 
-ADVICE = (
-    "what a rule says of y is symbolic, so Python's `and`, `or`, `not`, `if`, `in` and chained comparisons do not work "
-    "on it; use every(…), some(…), not_(…), implies(…, …), one_of(y[t], labels), count(…)"
-)
+from sidelight.rules.symbolic import Misused, Symbolic, whole
 
 
-class Expr:
-    """Something that is true or false of an output."""
+class Expr(Symbolic):
+    """Something that is true or false of an output; two of them are compared by `==` (both or neither) and `!=`."""
 
     __slots__ = ()
 
-    def __bool__(self) -> bool:
-        raise TypeError(ADVICE)
+    def __eq__(self, other: object) -> Expr:  # type: ignore[override]
+        return between(total(((1, self), (-1, _condition(other)))), 0, 0)
 
-    def __contains__(self, item: Any) -> NoReturn:
-        raise TypeError(ADVICE)
+    def __ne__(self, other: object) -> Expr:  # type: ignore[override]
+        return between(total(((1, self), (1, _condition(other)))), 1, 1)
+
+    __hash__ = Symbolic.__hash__
 
 
 class Known(Expr):
@@ -60,14 +59,16 @@ FALSE: Final = Known(1)
 class OneOf(Expr):
     """A variable has one of some labels: neither none nor all of its domain."""
 
-    __slots__ = ("labels", "variable")
+    __slots__ = ("labels", "names", "variable")
 
-    def __init__(self, variable: int, labels: tuple[int, ...]) -> None:
+    def __init__(self, variable: int, labels: tuple[int, ...], names: tuple[Any, ...] = ()) -> None:
         self.variable = variable
         self.labels = labels  # rising
+        self.names = names  # of all labels of the domain, for people; () where they are not known
 
     def __repr__(self) -> str:
-        return f"y[{self.variable}] in {list(self.labels)}"
+        shown = [self.names[label] if self.names else label for label in self.labels]
+        return f"y[{self.variable}] == {shown[0]!r}" if len(shown) == 1 else f"y[{self.variable}] in {shown}"
 
 
 class Same(Expr):
@@ -134,18 +135,14 @@ class Between(Expr):
         return f"{low}{total}" if self.high is None else f"{low}{total} <= {self.high}"
 
 
-class Total:
+class Total(Symbolic):
     """A whole number: a constant plus the weights of what is true."""
 
     __slots__ = ("constant", "terms")
-    __hash__ = None  # type: ignore[assignment]
 
     def __init__(self, terms: tuple[tuple[int, Expr], ...], constant: int) -> None:
         self.terms = terms
         self.constant = constant
-
-    def __bool__(self) -> bool:
-        raise TypeError(ADVICE)
 
     def __add__(self, other: Total | int) -> Total:
         more = as_total(other)
@@ -154,8 +151,7 @@ class Total:
     __radd__ = __add__
 
     def __mul__(self, factor: int) -> Total:
-        if not isinstance(factor, int):
-            raise TypeError(f"a count can be multiplied by whole numbers only, not by {factor!r}")
+        factor = whole(factor, "a count is multiplied by whole numbers")
         if factor == 0:
             return Total((), 0)
         return Total(tuple((factor * weight, part) for weight, part in self.terms), factor * self.constant)
@@ -184,28 +180,22 @@ class Total:
         return between(self - other, 1, None)
 
     def __eq__(self, other: object) -> Expr:  # type: ignore[override]
-        return between(self - _number(other), 0, 0)
+        return between(self - as_total(other), 0, 0)
 
     def __ne__(self, other: object) -> Expr:  # type: ignore[override]
-        return negation(between(self - _number(other), 0, 0))
+        return negation(between(self - as_total(other), 0, 0))
+
+    __hash__ = Symbolic.__hash__
 
     def __repr__(self) -> str:
         return " + ".join([*(f"{weight}*[{part!r}]" for weight, part in self.terms), str(self.constant)])
 
 
-def _number(value: object) -> Total | int:
-    if isinstance(value, (Total, int)):
-        return value
-    raise TypeError(f"a count is compared with a whole number or another count, not with {value!r}")
-
-
-def as_total(value: Total | int) -> Total:
+def as_total(value: Any) -> Total:
     """A number as a total."""
     if isinstance(value, Total):
         return value
-    if isinstance(value, int):
-        return Total((), int(value))
-    raise TypeError(f"not a count or a whole number: {value!r}")
+    return Total((), whole(value, "a count is added to, and compared with, counts and whole numbers"))
 
 
 def as_expr(value: object) -> Expr:
@@ -218,7 +208,15 @@ def as_expr(value: object) -> Expr:
         return FALSE
     if isinstance(value, np.bool_):
         return TRUE if value else FALSE
-    raise TypeError(f"a rule says something that is true or false of y, not {value!r}")
+    problem = f"a rule says something that is true or false of y, not {value!r}"
+    raise Misused(f"{problem}; compare it") if isinstance(value, Symbolic) else TypeError(problem)
+
+
+def _condition(value: object) -> Expr:
+    """The other side of a comparison with an expression."""
+    if isinstance(value, (Expr, bool, np.bool_)):
+        return as_expr(value)
+    raise Misused(f"what is true or false of y is compared with something that is true or false, not with {value!r}")
 
 
 def conjunction(parts: Iterable[object]) -> Expr:
@@ -266,11 +264,11 @@ def negation(value: object) -> Expr:
 
 
 def total(weighted: Iterable[tuple[int, object]]) -> Total:
-    """The sum of the weights of what is true."""
+    """The sum of the weights, whole numbers, of what is true."""
     constant = 0
     terms: list[tuple[int, Expr]] = []
-    for weight, value in weighted:
-        part = as_expr(value)
+    for given, value in weighted:
+        weight, part = given if type(given) is int else whole(given, "weights are whole numbers"), as_expr(value)
         if isinstance(part, Known):
             constant += weight if part else 0
         elif weight:

@@ -14,7 +14,7 @@ from sidelight.rules.rule import Rule
 
 def read_rules(path: str | Path) -> list[Rule]:
     """Run a file and take its rules; raises `DataError` with the line where it fails, or where it has none."""
-    path = Path(path)
+    path = Path(path).absolute()
     if not path.is_file():
         raise DataError("there is no such file", file=path, remedy="give a file of Python with @rule functions")
     spec = importlib.util.spec_from_file_location(f"sidelight_rules_{path.stem}", path)

@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any
+from typing import Any, NoReturn
 
 from sidelight.errors import DataError
 from sidelight.rules.expr import FALSE, TRUE, Expr, OneOf, Same, negation
+from sidelight.rules.symbolic import ADVICE, Misused, Symbolic
 
 
 class Domain:
@@ -25,20 +26,25 @@ class Domain:
 
     def number(self, label: Any) -> int:
         """The number of a label; raises `DataError` where it is unknown, with what it may have been meant to be."""
-        found = self.numbers.get(label)
+        try:
+            found = self.numbers.get(label)
+        except TypeError:  # a list, say
+            found = None
         if found is None:
             near = difflib.get_close_matches(str(label), [str(known) for known in self.labels], n=1)
             names = ", ".join(str(known) for known in self.labels[:12]) + (", …" if len(self.labels) > 12 else "")
             remedy = f"did you mean {near[0]!r}?" if near else f"the labels are {names}"
+            if isinstance(label, (list, tuple, set, frozenset)):
+                remedy = "ask for one of several labels with one_of(y[t], labels)"
             raise DataError(f"there is no label {label!r}", remedy=remedy)
         return found
 
 
-class Choice:
+class Choice(Symbolic):
     """A variable whose label is open."""
 
     __slots__ = ("domain", "variable")
-    __hash__ = None  # type: ignore[assignment]
+    _advice = f"y[…] is a label that is not known yet; compare it: y[t] == 'X', y[t] == y[t - 1]; {ADVICE}"
 
     def __init__(self, variable: int, domain: Domain) -> None:
         self.variable = variable
@@ -49,9 +55,11 @@ class Choice:
         numbers = tuple(sorted({self.domain.number(label) for label in labels}))
         if not numbers:
             return FALSE
-        return TRUE if len(numbers) == len(self.domain.labels) else OneOf(self.variable, numbers)
+        return TRUE if len(numbers) == len(self.domain.labels) else OneOf(self.variable, numbers, self.domain.labels)
 
     def __eq__(self, other: object) -> Expr:  # type: ignore[override]
+        if isinstance(other, Symbolic) and not isinstance(other, Choice):
+            raise Misused(f"y[…] is a label, and is compared with a label or another y[…], not with {other!r}")
         if isinstance(other, Choice):
             if other.variable == self.variable:
                 return TRUE
@@ -59,13 +67,20 @@ class Choice:
                 raise DataError("two variables with different labels are compared", remedy="compare each with a label")
             return Same(self.variable, other.variable)
         number = self.domain.number(other)
-        return OneOf(self.variable, (number,)) if len(self.domain.labels) > 1 else TRUE
+        return OneOf(self.variable, (number,), self.domain.labels) if len(self.domain.labels) > 1 else TRUE
 
     def __ne__(self, other: object) -> Expr:  # type: ignore[override]
         return negation(self == other)
 
-    def __bool__(self) -> bool:
-        raise TypeError("y[…] is a label that is not known yet; compare it: y[t] == 'X', y[t] == y[t - 1]")
+    __hash__ = Symbolic.__hash__
+
+    def __getattr__(self, name: str) -> NoReturn:
+        if name.startswith("_"):  # Python's own, which it asks for of anything
+            raise AttributeError(name)
+        raise Misused(f"y[…] is a label that is not known yet and has no .{name}; list labels: one_of(y[t], labels)")
+
+    def __repr__(self) -> str:
+        return f"y[{self.variable}]"
 
 
 class NoSuchPlace(DataError):
@@ -86,12 +101,25 @@ class Labels:
         except IndexError:
             problem = f"the rule asks for y[{t}] of an output with {len(self._items)} tokens"
             raise NoSuchPlace(problem, remedy="stay within x.positions") from None
+        except TypeError:
+            raise Misused(f"y[…] takes the place of a token, a whole number, not {t!r}") from None
 
     def __len__(self) -> int:
         return len(self._items)
 
     def __iter__(self) -> Iterator[Any]:
         return iter(self._items)
+
+    def __eq__(self, other: object) -> NoReturn:
+        raise Misused("y is a whole output; compare its labels one by one: every(y[t] == … for t in x.positions)")
+
+    __ne__ = __eq__
+    __hash__ = None  # type: ignore[assignment]
+
+    def __getattr__(self, name: str) -> NoReturn:
+        if name.startswith("_"):
+            raise AttributeError(name)
+        raise Misused(f"the labels of a sequence have no .{name}; say it with y[t], every(…), some(…), count(…)")
 
 
 class Group:
@@ -117,6 +145,10 @@ class Group:
     def items(self) -> Iterable[tuple[Any, Any]]:
         """Keys and variables."""
         return self._items.items()
+
+    def values(self) -> Iterable[Any]:
+        """The variables alone."""
+        return self._items.values()
 
 
 class Groups:

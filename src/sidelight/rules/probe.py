@@ -49,7 +49,7 @@ def said_of_length(rule: Rule, length: int, domain: Domain) -> Expr | None:
     >>> from sidelight.rules import gallery
     >>> domain = Domain(["A", "B"])
     >>> said_of_length(gallery.starts_with("A"), 3, domain)
-    y[0] in [0]
+    y[0] == 'A'
     >>> said_of_length(gallery.words_are(["a"], "A", name="a"), 3, domain) is None
     True
     """

@@ -11,14 +11,15 @@ labelled examples (ρ of a constrained conditional model; Chang, Ratinov and Rot
 from __future__ import annotations
 
 import math
-import traceback
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, overload
 
 from sidelight.errors import DataError
-from sidelight.rules.expr import ADVICE, Expr, Known, as_expr
+from sidelight.rules.expr import Expr, Known, as_expr
 from sidelight.rules.output import Domain, Labels, NoSuchPlace, symbolic_labels
+from sidelight.rules.places import place_of
+from sidelight.rules.symbolic import ADVICE, Misused, of_symbols
 
 Says = Callable[[Any, Any], Any]
 
@@ -84,8 +85,8 @@ class Rule:
     def probe(self, domain: Domain, xs: Sequence[Any]) -> None:
         """Read it on some inputs; raises `DataError` where it speaks of a label or a variable that does not exist.
 
-        So it does where the truth of something symbolic is asked for. Whatever else goes wrong on inputs that were made
-        up for the purpose is no fault of the rule.
+        So it does where something symbolic is used as if it were known. Whatever else goes wrong on inputs that were
+        made up for the purpose is no fault of the rule.
         """
         self.check(domain.labels)
         for x in xs:
@@ -95,7 +96,7 @@ class Rule:
                 cause = error.__cause__
                 if isinstance(cause, NoSuchPlace):  # an input that is as long as the rule expects will tell
                     continue
-                if isinstance(cause, DataError) or (isinstance(cause, TypeError) and ADVICE in str(cause)):
+                if isinstance(cause, DataError) or of_symbols(cause):
                     raise
 
     def __str__(self) -> str:
@@ -104,16 +105,16 @@ class Rule:
         return f"{self.name}: {self.sentence or self.name.replace('_', ' ')} [{sort}]{price}"
 
     def _failure(self, error: Exception, example: int | None) -> DataError:
-        own = [frame for frame in traceback.extract_tb(error.__traceback__) if "sidelight/rules" not in frame.filename]
-        place = own[-1] if own else None
+        file, line = place_of(error, self.says)
         where = "" if example is None else f" on example {example}"
-        problem = error.problem if isinstance(error, DataError) else f"{type(error).__name__}: {error}"
-        return DataError(
-            f"the rule {self.name}{where}: {problem}",
-            file=None if place is None else place.filename,
-            line=None if place is None else place.lineno,
-            remedy=error.remedy if isinstance(error, DataError) else "mend the rule",
-        )
+        problem, remedy = f"{type(error).__name__}: {error}", "mend the rule"
+        if isinstance(error, DataError):
+            problem, remedy = error.problem, error.remedy or remedy
+        elif isinstance(error, Misused):
+            problem = str(error)
+        elif of_symbols(error):
+            problem = f"{problem}; {ADVICE}"
+        return DataError(f"the rule {self.name}{where}: {problem}", file=file, line=line, remedy=remedy)
 
 
 @overload
