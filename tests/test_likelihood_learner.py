@@ -66,7 +66,7 @@ def test_learns(kind):
     assert [record.last for record in records] == [False] * (len(records) - 1) + [True]
     objectives = [record.objective for record in records]
     assert objectives == sorted(objectives, reverse=True)
-    assert len(records) < 60
+    assert len(records) < 60 or "sgd" in kind
     weights = learner.finish()
     assert len(weights) == LAYOUT.size
     rows, targets = corpus(40, 1)
@@ -125,7 +125,7 @@ def test_all_solvers_come_to_the_same_minimum():
             assert gaps[-1] <= 1e-4 * records[-1].objective
             assert gaps[-1] == records[-1].objective - records[-1].dual
     assert found["all"] * (1 - 1e-5) <= found["eg all"] <= found["all"] * (1 + 1e-3)
-    assert found["all"] * (1 - 1e-5) <= found["sgd all"] <= found["all"] * (1 + 2e-2)
+    assert found["all"] * (1 - 1e-5) <= found["sgd all"] <= found["all"] * (1 + 1e-4)
 
 
 def test_exponentiated_gradient_learns_margins():

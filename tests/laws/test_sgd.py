@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from drawing import batches, generators, law, plain_scores, random_mask, random_rows
@@ -13,6 +15,7 @@ from sidelight.features.layout import Layout
 from sidelight.features.rows import offsets_of
 from sidelight.features.support import Shown, Support
 from sidelight.features.supported import SupportedFeatures
+from sidelight.learners.likelihood import LikelihoodLearner, LikelihoodOptions
 from sidelight.objective.likelihood import LikelihoodProblem, LikelihoodTerms
 from sidelight.objective.online_likelihood import OnlineLikelihood
 from sidelight.solvers.lbfgs import Lbfgs, LbfgsOptions
@@ -77,16 +80,19 @@ def test_a_step_is_a_gradient_step(batch, rng, kind, support, scale):
         np.testing.assert_allclose(online.weights(moved, after), expected, rtol=1e-8, atol=1e-8)
 
 
-def small_problem(l2=1.0):
+def small_problem(l2=1.0, *, price=0.5, enlarged=1.0):
     rng = np.random.default_rng(0)
     layout = Layout(3, 12, 2)
     rows = random_rows(rng, offsets_of(rng.integers(1, 6, 60)), 12, 2, valued=True)
+    rows = replace(rows, values=enlarged * rows.values)
     targets = (rows.indices[np.minimum(rows.indptr[:-1], len(rows.indices) - 1)] % 3).astype(np.int32)
     space = ChainSpace(rows.starts, 3)
     features = SupportedFeatures.of(rows, Support.all(layout))
-    prices = np.full(len(rows), 0.5)
+    prices = np.full(len(rows), price)
     problem = LikelihoodProblem([LikelihoodTerms(features, space, prices, targets=targets)], l2=l2)
-    return problem, OnlineLikelihood.of(features, space, prices, targets=targets), l2 / prices.sum()
+    relative = prices if price > 0 else np.ones(len(rows))
+    online = OnlineLikelihood.of(features, space, relative, targets=targets)
+    return problem, online, l2 / relative.sum()
 
 
 def test_epochs_lead_to_the_minimum():
@@ -117,7 +123,59 @@ def test_calibration_does_best_on_the_sample():
     np.testing.assert_array_equal(sgd.v, np.zeros(online.size))
 
 
+def test_calibration_goes_down_until_a_step_does_good():
+    _, online, decay = small_problem(enlarged=1e4)
+    sgd = Sgd.fresh(online, np.zeros(online.size), decay=decay)
+    rate = sgd.calibrated(online, np.random.default_rng(3))
+    everything = np.arange(len(online))
+    still = sgd._objective(online, everything, sgd.v, sgd.scale)
+    assert sgd._after(online, everything, rate) < still
+    assert rate < 1e-4
+    assert not sgd._after(online, everything, 1e-4) < still
+
+
+def test_the_average_is_that_of_the_weights_on_the_way():
+    _, online, decay = small_problem()
+    whole = Sgd.fresh(online, np.zeros(online.size), decay=decay)
+    rng, same = np.random.default_rng(5), np.random.default_rng(5)
+    clock = 1.0 / (decay * whole.calibrated(online, same))
+    v, scale = np.zeros(online.size), 1.0
+    for looks in (16, 16, 16, 32):  # it begins anew after epochs 1, 2, 4, …
+        whole.epoch(online, rng)
+        assert whole.looks == looks
+        if looks == 16:
+            met = []
+        for part in np.array_split(same.permutation(len(online)), 16):
+            _, scale = online.epoch(part, v, scale=scale, clock=clock, decay=decay)
+            clock += len(part)
+            met.append(scale * v)
+        np.testing.assert_allclose(whole.scale * whole.v, scale * v, rtol=1e-12, atol=1e-15)
+        np.testing.assert_allclose(whole.average(), np.mean(met, axis=0), rtol=1e-9, atol=1e-12)
+
+
+@pytest.mark.parametrize("price", [1.0, 10.0, 100.0])
+def test_noise_does_not_end_training(price):
+    problem, _, _ = small_problem(price=price)
+    best = Lbfgs.fresh(np.zeros(problem.size), LbfgsOptions(epsilon=1e-8, delta=0.0))
+    while not best.stopped:
+        best.step(problem.value_and_gradient)
+    reached = []
+    for tolerance in (1e-3, 1e-5, 0.0):
+        learner = LikelihoodLearner.fresh(problem, LikelihoodOptions(300, solver="sgd", tolerance=tolerance))
+        records = list(learner.run())
+        assert records[-1].objective == min(record.primal for record in records)
+        np.testing.assert_allclose(problem.value(problem.shorten(learner.finish())), records[-1].objective, rtol=1e-12)
+        reached.append(records[-1].objective / best.value - 1.0)
+    assert len(records) == 300  # with tolerance 0 nothing but max_rounds ends it
+    assert reached[0] < 2e-3
+    assert reached[2] <= reached[1] <= reached[0]
+    assert reached[2] < 1e-3
+
+
 def test_refusals():
+    free, _, _ = small_problem(price=0.0)
+    with pytest.raises(ValueError, match=r"all prices are 0.*use lbfgs"):
+        LikelihoodLearner.fresh(free, LikelihoodOptions(solver="sgd"))
     _, online, _ = small_problem()
     with pytest.raises(ValueError, match="L2"):
         Sgd.fresh(online, np.zeros(online.size), decay=0.0)

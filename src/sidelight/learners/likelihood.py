@@ -24,7 +24,7 @@ from sidelight.solvers.lbfgs import Lbfgs, LbfgsOptions
 from sidelight.solvers.sgd import Sgd
 
 SOLVERS = ("lbfgs", "sgd", "eg")
-PERIOD = 5  # epochs over which stochastic gradient descent must have gained something
+PERIOD = 5  # epochs over which stochastic gradient descent must have gained something, at the least
 
 
 class SmoothProblem(Protocol):
@@ -52,7 +52,7 @@ class LikelihoodOptions:
     max_rounds: int = 100
     lbfgs: LbfgsOptions = field(default_factory=LbfgsOptions)
     solver: str = "lbfgs"
-    tolerance: float = 1e-3  # sgd: least relative fall over 5 epochs; eg: relative duality gap
+    tolerance: float = 1e-3  # sgd: least relative fall over the latter half of the epochs; eg: relative duality gap
     depth: float = 10.0  # eg: how near to the gold labels it begins
     seed: int = 0  # sgd, eg: order of the examples
 
@@ -233,18 +233,27 @@ class _LbfgsEngine:
 
 @dataclass(slots=True)
 class _SgdEngine:
+    """Epochs are judged by the weights after them or by the average, whichever is better.
+
+    They end where the best objective fell by no more than `tolerance` in the latter half of them: over fewer epochs the
+    noise of the steps hides a slow fall. With tolerance 0 they go on.
+    """
+
     problem: LikelihoodProblem
     online: OnlineLikelihood
     solver: Sgd
     rng: np.random.Generator
     tolerance: float
     best: Floats
-    values: list[float] = field(default_factory=list)  # best objectives after the last epochs
+    values: list[float] = field(default_factory=list)  # best objectives after each epoch
 
     @classmethod
     def fresh(cls, problem: LikelihoodProblem, options: LikelihoodOptions, weights: Floats) -> _SgdEngine:
-        online = OnlineLikelihood.of_terms(_plain_terms(problem, "sgd"))
-        total = float(sum(part.prices.sum() for part in problem.terms))
+        terms = _plain_terms(problem, "sgd")
+        total = float(sum(part.prices.sum() for part in terms))
+        if not total > 0:
+            raise ValueError("all prices are 0, so sgd has nothing to learn from; give prices above 0, or use lbfgs")
+        online = OnlineLikelihood.of_terms(terms)
         solver = Sgd.fresh(online, online.vector(weights), decay=problem.l2 / total)
         return cls(problem, online, solver, np.random.default_rng(options.seed), options.tolerance, weights)
 
@@ -255,26 +264,41 @@ class _SgdEngine:
     @property
     def solved(self) -> bool:
         values = self.values
-        return len(values) > PERIOD and values[0] - values[-1] <= self.tolerance * abs(values[-1])
+        span = max(PERIOD, len(values) // 2)
+        if self.tolerance == 0 or len(values) <= span:
+            return False
+        return values[-1 - span] - values[-1] <= self.tolerance * abs(values[-1])
 
     def round(self) -> Figures:
         self.solver.epoch(self.online, self.rng)
-        weights = self.online.weights(self.solver.v, self.solver.scale)
-        now = self.problem.value(weights)
+        found = [
+            self.online.weights(self.solver.v, self.solver.scale),
+            self.online.weights(self.solver.average(), 1.0),
+        ]
+        now, chosen = min((self.problem.value(weights), number) for number, weights in enumerate(found))
         before = self.values[-1] if self.values else np.inf
         if now < before:
-            self.best = weights
-        self.values = [*self.values[-PERIOD:], min(now, before)]
+            self.best = found[chosen]
+        self.values.append(min(now, before))
         return Figures(self.values[-1], now)
 
     def state(self) -> State:
         solver = self.solver
-        numbers = {"scale": solver.scale, "clock": solver.clock, "values": self.values}
-        return numbers | {"rng": self.rng.bit_generator.state}, {"v": solver.v, "best": self.best}
+        numbers = {name: getattr(solver, name) for name in ("scale", "clock", "epochs", "looks")}
+        arrays = {"v": solver.v, "total": solver.total, "best": self.best}
+        return numbers | {"values": list(self.values), "rng": self.rng.bit_generator.state}, arrays
 
     def resume(self, state: State) -> None:
         numbers, arrays = state
-        self.solver = Sgd(arrays["v"].copy(), self.solver.decay, numbers["scale"], numbers["clock"])
+        self.solver = Sgd(
+            arrays["v"].copy(),
+            self.solver.decay,
+            numbers["scale"],
+            numbers["clock"],
+            numbers["epochs"],
+            arrays["total"].copy(),
+            numbers["looks"],
+        )
         self.best, self.values = arrays["best"].copy(), list(numbers["values"])
         self.rng.bit_generator.state = numbers["rng"]
 

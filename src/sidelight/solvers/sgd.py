@@ -6,14 +6,19 @@ The problem:  min_w  ½ λ ‖w‖² + Σ_i C_i ℓ_i(w).  Divided by N times th
     w ← (1 − η_t μ) w − η_t c_i ∇ℓ_i(w),        η_t = 1 / (μ (t_0 + t))
 
 (Bottou 2010, the rule of CRFsuite's trainer as well). t_0 sets the first step, which is found on a sample: starting
-from 0.1 it is halved or doubled as long as one pass over the sample leaves a smaller objective of the sample.
+from 0.1 it is halved or doubled as long as one pass over the sample leaves a smaller objective of the sample, and
+halved in any case until a pass leaves a smaller one than standing still.
 
-No stopping rule of its own: the caller reads the objective after each epoch.
+Where prices are high μ is small and the steps fall slowly: the weights swing about the minimum for many epochs. Their
+average does not. It is that of the weights since the last epoch whose number was a power of two, between half of them
+and all (Rakhlin, Shamir and Sridharan 2012), looked at some times an epoch.
+
+No stopping rule of its own: the caller reads the objective after each epoch, of the weights and of the average.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Protocol
 
 import numpy as np
@@ -24,6 +29,8 @@ from sidelight.kernels import inner
 SAMPLE = 1000
 FIRST = 0.1
 TRIALS = 10
+HALVINGS = 60  # of the first step, where all larger ones do harm
+LOOKS = 16  # at the weights in an epoch, for their average
 
 
 class OnlineProblem(Protocol):
@@ -51,6 +58,9 @@ class Sgd:
     decay: float  # μ
     scale: float = 1.0
     clock: float = 0.0  # t_0 + t; 0 before t_0 is known
+    epochs: int = 0
+    total: Floats = field(default_factory=lambda: np.zeros(0))  # Σ w over the looks since a power of two
+    looks: int = 0
 
     @classmethod
     def fresh(cls, problem: OnlineProblem, start: Floats, *, decay: float) -> Sgd:
@@ -63,29 +73,48 @@ class Sgd:
         """One pass in random order; returns Σ c_i ℓ_i as met on the way."""
         if self.clock == 0.0:
             self.clock = 1.0 / (self.decay * self.calibrated(problem, rng))
-        order = rng.permutation(len(problem))
-        loss, self.scale = problem.epoch(order, self.v, scale=self.scale, clock=self.clock, decay=self.decay)
-        self.clock += len(problem)
+        if self.epochs & (self.epochs - 1) == 0:
+            self.total, self.looks = np.zeros(len(self.v)), 0
+        loss = 0.0
+        for part in np.array_split(rng.permutation(len(problem)), min(LOOKS, len(problem))):
+            met, self.scale = problem.epoch(part, self.v, scale=self.scale, clock=self.clock, decay=self.decay)
+            loss += met
+            self.clock += len(part)
+            self.total += self.scale * self.v
+            self.looks += 1
+        self.epochs += 1
         return loss
+
+    def average(self) -> Floats:
+        """The average of the weights, as v at scale 1."""
+        return self.total / self.looks if self.looks else self.scale * self.v
 
     def calibrated(self, problem: OnlineProblem, rng: np.random.Generator) -> float:
         """The first step η that does best in one pass over a sample."""
         sample = rng.permutation(len(problem))[:SAMPLE]
+        still = self._objective(problem, sample, self.v, self.scale)
         tried = {FIRST: self._after(problem, sample, FIRST)}
-        for factor in (2.0, 0.5):
-            rate = FIRST
-            while len(tried) < TRIALS:
-                rate *= factor
-                tried[rate] = self._after(problem, sample, rate)
-                if not tried[rate] < tried[rate / factor]:
-                    break
+        rate = FIRST
+        while len(tried) < TRIALS:
+            rate *= 2.0
+            tried[rate] = self._after(problem, sample, rate)
+            if not tried[rate] < tried[rate / 2.0]:
+                break
+        rate = FIRST
+        for _ in range(HALVINGS):
+            rate *= 0.5
+            tried[rate] = self._after(problem, sample, rate)
+            if not tried[rate] < tried[rate * 2.0] and min(tried.values()) < still:
+                break
         return min(tried, key=lambda rate: tried[rate])
 
     def _after(self, problem: OnlineProblem, sample: Ints, rate: float) -> float:
         """The objective of the sample, per input, after one pass over it."""
         v = self.v.copy()
-        clock = 1.0 / (self.decay * rate)
-        _, scale = problem.epoch(sample, v, scale=self.scale, clock=clock, decay=self.decay)
-        loss, _ = problem.epoch(sample, v, scale=scale, clock=clock, decay=self.decay, move=False)
+        _, scale = problem.epoch(sample, v, scale=self.scale, clock=1.0 / (self.decay * rate), decay=self.decay)
+        return self._objective(problem, sample, v, scale)
+
+    def _objective(self, problem: OnlineProblem, sample: Ints, v: Floats, scale: float) -> float:
+        loss, _ = problem.epoch(sample, v, scale=scale, clock=1.0, decay=self.decay, move=False)
         value = 0.5 * self.decay * scale * scale * inner(v, v) + loss / len(sample)
         return value if np.isfinite(value) else np.inf
