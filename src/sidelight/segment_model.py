@@ -72,14 +72,6 @@ class SegmentModel:
         batch = self.batch(xs, n_jobs=n_jobs)
         return self.scheme.spans(batch.rows.starts, batch.best(self.weights).segments)
 
-    def marginals(self, xs: Sequence[Any], *, n_jobs: int | None = -1) -> list[Floats]:
-        """The probability of each token label at each token, as exp(score) over all segmentations has it. # [t, K]"""
-        if not len(xs):
-            return []
-        batch = self.batch(xs, n_jobs=n_jobs)
-        shares = self.scheme.marginals(*batch.space.token_beliefs(batch.scores(self.weights), n_jobs=n_jobs))
-        return [shares[a:b] for a, b in pairwise(batch.rows.starts.tolist())]
-
 
 def segment_space(starts: Any, scheme: SegmentScheme, max_length: int) -> SegmentSpace:
     """The segmentations that a scheme allows."""

@@ -6,6 +6,9 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Self
 
+import numpy as np
+
+from sidelight import segment_probabilities
 from sidelight.arrays import Floats
 from sidelight.constrained import Constrained
 from sidelight.data.checks import check_evidence
@@ -152,12 +155,43 @@ class SegmentTagger(Estimator):
         """How each rule was lowered for an input, whether the output without rules breaks it, and what it changed."""
         return self._under(rules).explain_rules(x)
 
-    def marginals(self, xs: Any) -> list[Floats]:
-        """For each input an array [tokens, labels] of the probabilities of token labels, in the order of `classes_`.
+    def predict_marginals(self, xs: Any, *, clamp: Any = None) -> list[list[dict[Any, float]]]:
+        """For every token of every input a dict from token label to probability.
 
         They are those of the model exp(score) / sum; for semi_svm scores were not trained to be log-probabilities.
+        `clamp` has for every input one label or None per token; what is clamped has probability 1. These, `k_best`,
+        `sample`, `log_probability` and `log_partition` are of the model without rules. Raises `DataError` for a clamp
+        that does not fit and `Infeasible` where no segmentation has the clamped labels.
+
+        >>> xs, ys = [["ed", "holt", "1994"], ["al", "1995"]], [["name", "name", "year"], ["name", "year"]]
+        >>> tagger = SegmentTagger(max_rounds=20).fit(xs, ys)
+        >>> row = tagger.predict_marginals([["al", "1994"]], clamp=[["name", None]])[0][1]
+        >>> max(row, key=row.get)
+        'year'
         """
-        return self._fitted().marginals(as_sequences(xs, sequences=True), n_jobs=self.n_jobs)
+        names = self.classes_
+        return [[dict(zip(names, row)) for row in rows.tolist()] for rows in self.marginals(xs, clamp=clamp)]
+
+    def marginals(self, xs: Any, *, clamp: Any = None) -> list[Floats]:
+        """The same as an array [tokens, labels] for each input, token labels in the order of `classes_`."""
+        return segment_probabilities.marginals(*self._asked_of(xs), clamp=clamp, n_jobs=self.n_jobs)
+
+    def log_probability(self, xs: Any, ys: Any, *, clamp: Any = None) -> Floats:
+        """log p(y | x) of given token labels, -inf where they are no segmentation of the model. # [N]"""
+        return segment_probabilities.log_probabilities(*self._asked_of(xs), ys, clamp=clamp, n_jobs=self.n_jobs)
+
+    def log_partition(self, xs: Any, *, clamp: Any = None) -> Floats:
+        """log Σ exp(score) over the segmentations of each input, or over those that have the clamped labels. # [N]"""
+        return segment_probabilities.log_partitions(*self._asked_of(xs), clamp=clamp, n_jobs=self.n_jobs)
+
+    def k_best(self, xs: Any, k: int, *, clamp: Any = None) -> list[list[tuple[list[Any], float]]]:
+        """The token labels of the k best segmentations of each input with their scores, best first."""
+        return segment_probabilities.k_best(*self._asked_of(xs), k, clamp=clamp, n_jobs=self.n_jobs)
+
+    def sample(self, xs: Any, *, seed: int | np.random.Generator = 0, clamp: Any = None) -> list[list[Any]]:
+        """The token labels of one segmentation of each input, drawn from p(y | x)."""
+        rng = np.random.default_rng(seed)
+        return segment_probabilities.samples(*self._asked_of(xs), rng, clamp=clamp, n_jobs=self.n_jobs)
 
     def score(self, xs: Any, y: Any = None, sample_weight: Any = None) -> float:
         """Token accuracy between 0 and 1, of inputs and token labels or of the Gold in evidence."""
@@ -198,6 +232,9 @@ class SegmentTagger(Estimator):
         if not hasattr(self, "model_"):
             raise NotFitted(f"this {type(self).__name__} has not been fitted; call fit first")
         return self.model_
+
+    def _asked_of(self, xs: Any) -> tuple[SegmentModel, Sequence[Any]]:
+        return self._fitted(), as_sequences(xs, sequences=True)
 
     def _under(self, rules: Sequence[Rule] | None) -> Constrained:
         """The model under the tagger's rules with their learned penalties, or under others."""
