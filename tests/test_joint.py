@@ -11,10 +11,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sidelight import DataError, Infeasible, Joint
-from sidelight.rules import count, every, implies, not_, rule
+from sidelight.rules import count, every, implies, not_, one_of, rule, weighted
 
 ENTITIES, RELATIONS = ["person", "place", "firm"], ["none", "lives_in", "works_for"]
 KINDS = {"entity": ENTITIES, "relation": RELATIONS}
+EXACT = ("auto", "elimination", "dynamic", "program", "ilp")
+METHODS = (*EXACT, "relaxation", "lp")
 KEYS = [(a, b) for a, b in itertools.permutations(range(3), 2) if a < b]
 
 
@@ -75,9 +77,9 @@ def test_every_method_finds_the_best_output(seed, most, price):
     }
     rules = [typed, few.soft(0.4), alike.soft(price)]
     worth = enumerated(Joint(KINDS, rules), x, scores, pairs)
-    for inference in ("auto", "elimination", "program", "relaxation"):
+    for inference in METHODS:
         found = Joint(KINDS, rules, inference=inference).solutions([x], [scores], pairs=[pairs])[0]
-        if inference != "relaxation":
+        if inference in EXACT:
             assert found.exact
         if found.exact:
             assert found.value == pytest.approx(worth, abs=1e-6)
@@ -113,19 +115,11 @@ def test_what_is_wrong_is_said():
         Joint(KINDS, [few, alike, different]).predict([{"most": 1}] * 2, [{"relation": {}, **scores}] * 2)
 
     @rule
-    def misspelt(x, y):
-        return y.entity[0] == "persn"
-
-    @rule
     def elsewhere(x, y):
         return y.entity[7] == "person"
 
-    for broken, problem in (
-        (misspelt, "the rule misspelt on example 0: there is no label 'persn'; did you mean 'person'"),
-        (elsewhere, r"the rule elsewhere on example 0: there is no variable entity\[7\]"),
-    ):
-        with pytest.raises(DataError, match=problem):
-            Joint(KINDS, [broken]).predict([None], [scores])
+    with pytest.raises(DataError, match=r"the rule elsewhere on example 0: there is no variable entity\[7\]"):
+        Joint(KINDS, [elsewhere]).predict([None], [scores])
     joint = Joint(KINDS)
     for given_scores, problem in (
         ({"entity": {0: [1.0, 2.0]}}, r"example 0: entity\[0\] has scores of shape \(2,\) for 3 labels"),
@@ -137,8 +131,105 @@ def test_what_is_wrong_is_said():
     for pair, table, problem in (
         ((("entity", 0), ("entity", 9)), np.zeros((3, 3)), "not of two variables with scores"),
         ((("entity", 0), ("entity", 1)), np.zeros((3, 2)), r"make it \(3, 3\)"),
+        ((("entity", 0), ("entity", 1)), np.full((3, 3), np.nan), "have nan or inf among them; give finite numbers"),
+        ((("entity", 0), ("entity", 1)), np.full((3, 3), np.inf), "have nan or inf among them"),
     ):
         with pytest.raises(DataError, match=problem):
             joint.predict([None], [scores], pairs=[{pair: table}])
     with pytest.raises(ValueError, match="inference is 'guess'; there are auto"):
         Joint(KINDS, inference="guess")
+
+
+def made(says, name="mine"):
+    return rule(name=name)(says)
+
+
+@pytest.mark.parametrize(
+    ("says", "problem"),
+    [
+        (lambda x, y: y.entity[0] == "persn", "the rule mine: there is no label 'persn'; did you mean 'person'"),
+        (
+            lambda x, y: every(e != "lives_in" for e in y.entity.values()),
+            "there is no label 'lives_in'; the labels are",
+        ),
+        (lambda x, y: y.entitty[0] == "person", "there is no kind of variable y.entitty; there are entity, relation"),
+        (lambda x, y: (y.entity[0] == "firm") and (y.entity[1] == "firm"), "Python's `and`"),
+        (lambda x, y: count(r == "livs_in" for _, r in y.relation.items()) <= x["most"], "did you mean 'lives_in'"),
+        (lambda x, y: y.entity[x.first + 1] == y.relation[0, 1], "two variables with different labels are compared"),
+        (lambda x, y: every(y.entity[a] == "X" for (a, _, _), r in y.relation.items()), "there is no label 'X'"),
+        (lambda x, y: every(y.entity[k] == "X" for k in x["keys"] if len(x) < 9), "there is no label 'X'"),
+    ],
+)
+def test_rules_are_read_when_they_are_given(says, problem):
+    with pytest.raises(DataError, match=problem):
+        Joint(KINDS, [made(says)])
+
+
+@pytest.mark.parametrize(
+    "says",
+    [
+        lambda x, y: y.entity[0] == x["label"],
+        lambda x, y: one_of(y.entity[x.head], x.allowed),
+        lambda x, y: (y.entity[0] == "firm") == x["is_firm"],
+        lambda x, y: y.entity[0] == ("person" if x else "place"),
+        lambda x, y: every(y.entity[a] == x[a] for a in sorted(y.entity)),
+        lambda x, y: x["flag"],
+        lambda x, y: not_(y.entity[0] == f"{x.kind}_of"),
+        lambda x, y: [1 for _ in iter(lambda: x.done.at.last, None)] == [],  # endless on an input that is made up
+        lambda x, y: weighted([(x["weight"], y.entity[0] == "firm")]) <= 3 * x["most"],
+    ],
+)
+def test_what_hangs_on_the_input_is_not_refused(says):
+    Joint(KINDS, [made(says)])
+
+
+def test_what_is_no_list_of_rules_is_said():
+    for rules, problem in (
+        ([lambda x, y: True], "make a rule of a function"),
+        (alike, r"rules is the rule alike; give a list of rules: \[alike\]"),
+        ([alike.soft(), made(lambda x, y: True, "alike").soft()], "are called alike; name one of them otherwise"),
+    ):
+        with pytest.raises(DataError, match=problem):
+            Joint(KINDS, rules)
+    assert Joint(KINDS, None).rules == ()
+    for labels in ({"entity": ["a", "b", "a"]}, {"entity": []}):
+        with pytest.raises(DataError, match="entity has no labels, or one of them twice"):
+            Joint(labels)
+
+
+def test_outputs_that_are_known_are_checked():
+    joint, right = Joint(KINDS, [alike.soft()]), {"entity": {0: "person", 1: "firm"}}
+    for ys, problem in (
+        ([{"entity": {0: "persn", 1: "firm"}}], r"example 0: entity\[0\]: there is no label 'persn'; did you mean"),
+        ([{"mood": {0: "good"}}], "example 0: there is no kind of variable 'mood'; there are entity, relation"),
+        ([right, right], "there are 1 inputs, 2 outputs; give as many of each"),
+    ):
+        for counting in (joint.learn_penalties, joint.violations):
+            with pytest.raises(DataError, match=problem):
+                counting([None], ys)
+    with pytest.raises(DataError, match="there are 2 inputs, 1 scores, 1 pairs"):
+        joint.predict([None, None], [{"entity": {}}])
+    twice = Joint(KINDS, [alike, made(lambda x, y: y.entity[0] == "firm", "alike")])
+    assert twice.violations([None], [right]) == [{"alike": 2}]
+
+
+def test_what_rules_did_is_told():
+    scores = {"entity": {"a": [0, 2.0, 0], "b": [0, 0, 1.0]}, "relation": {("a", "b"): [0, 1.5, 0]}}
+    vain = made(lambda x, y: y.entity["b"] == "place", "vain").soft(0.0)
+    joint = Joint(KINDS, [typed, few, vain])
+    found = joint.explain_rules({"most": 2}, scores)
+    assert found.variables == (("entity", "a"), ("entity", "b"), ("relation", ("a", "b")))
+    assert found.plain == ("place", "firm", "lives_in") and found.labels == ("place", "firm", "none")
+    assert [str(change) for change in found.changes] == ["relation['a', 'b']: lives_in → none"]
+    effects = [(effect.before, effect.after, len(effect.changes)) for effect in found.rules]
+    assert effects == [(1, 0, 1), (0, 0, 0), (1, 1, 0)]
+    assert found.rules[0].lowered == "2 clauses in tables over up to 3 variables"
+    assert found.rules[2].lowered == "nothing: its penalty is 0"
+    assert (found.changes[0].kind, found.changes[0].key) == ("relation", ("a", "b"))
+    rows = Joint(KINDS, [typed, few, vain], inference="ilp").explain_rules({"most": 2}, scores)
+    assert rows.labels == found.labels and rows.rules[0].lowered == "linear rows of 2 clauses"
+    pairs = {(("entity", "a"), ("entity", "b")): np.diag([0.0, 9.0, 0.0])}
+    assert joint.explain_rules({"most": 0}, scores, pairs=pairs).plain == ("place", "place", "lives_in")
+    assert "no label was changed" in str(Joint(KINDS, []).explain_rules(None, scores))
+    with pytest.raises(DataError, match="vain has no penalty yet"):
+        Joint(KINDS, [vain.soft()]).explain_rules(None, scores)

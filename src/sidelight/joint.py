@@ -9,17 +9,22 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Self, get_args
+from typing import Any, Self
 
 import numpy as np
 
 from sidelight.arrays import Floats
 from sidelight.errors import DataError, Infeasible
-from sidelight.inference.problem import Clause, clauses_of
-from sidelight.inference.variables import Method, VariableProblem, solve_variables
+from sidelight.inference.problem import clauses_of
+from sidelight.inference.variable_explanation import VariableExplanation, explain_variables
+from sidelight.inference.variables import VariableProblem, check_method, solve_variables
 from sidelight.rules import Domain, Rule
+from sidelight.rules.expr import Expr
+from sidelight.rules.given import checked_rules
+from sidelight.rules.made_up import read_unseen
 from sidelight.rules.output import Choice, Group, Groups
 from sidelight.rules.penalties import SMOOTHING, counted_penalties
 
@@ -43,9 +48,10 @@ class Joint:
 
     - labels: those of every kind of variable.
     - rules: about outputs; `x` is the input as it is given. The penalties of soft rules are their own, or learned by
-      `learn_penalties`.
-    - inference: "auto", or one of "elimination" (exact; tables must stay small), "relaxation" (linear), "program"
-      (integer, exact).
+      `learn_penalties`. Raises `DataError` for what is no list of rules, and where one speaks of a kind or a label that
+      does not exist.
+    - inference: "auto", or one of "elimination" (exact; tables must stay small), "ilp" (an integer program, exact),
+      "lp" (its linear relaxation); "dynamic" is another name of the first, "program" and "relaxation" of the others.
 
     >>> from sidelight.rules import every, implies, rule
     >>> @rule
@@ -61,24 +67,30 @@ class Joint:
     """
 
     def __init__(
-        self, labels: Mapping[str, Sequence[Any]], rules: Sequence[Rule] = (), *, inference: str = "auto"
+        self, labels: Mapping[str, Sequence[Any]], rules: Sequence[Rule] | None = (), *, inference: str = "auto"
     ) -> None:
-        if inference not in get_args(Method):
-            raise ValueError(f"inference is {inference!r}; there are {', '.join(get_args(Method))}")
+        self.inference = check_method(inference)
         self.labels = {kind: tuple(names) for kind, names in labels.items()}
-        self.rules = tuple(rules)
-        self.inference = inference
+        self.rules = tuple(dict.fromkeys(checked_rules(rules)))
         self.penalties: list[float | None] = [rule.penalty for rule in self.rules]
         self._domains = {kind: Domain(names) for kind, names in self.labels.items()}
         known = [name for names in self.labels.values() for name in names]
+        for kind, names in self.labels.items():
+            if not names or len(set(names)) < len(names):
+                raise DataError(f"{kind} has no labels, or one of them twice", remedy="give every label once")
         for rule in self.rules:
             rule.check(known)
+        read_unseen(self.rules, self._domains)
 
     def learn_penalties(self, xs: Sequence[Any], ys: Sequence[Output], *, smoothing: float = SMOOTHING) -> Self:
-        """Count how often right outputs break the rules whose penalty is to be learned (Algorithm 7)."""
+        """Count how often right outputs break the rules whose penalty is to be learned (Algorithm 7).
+
+        Raises `DataError` where an output has a kind or a label that does not exist.
+        """
+        _check_numbers(inputs=xs, outputs=ys)
         broken = [0.0] * len(self.rules)
         variables = 0
-        for i, (x, y) in enumerate(zip(xs, ys, strict=True)):
+        for i, (x, y) in enumerate(zip(xs, ys)):
             variables += sum(len(members) for members in y.values())
             for k, often in enumerate(self._broken(x, y, i)):
                 broken[k] += often
@@ -100,38 +112,74 @@ class Joint:
         conflict, where hard rules leave no output.
         """
         both = [{}] * len(scores) if pairs is None else pairs
-        return [self._solution(i, *given) for i, given in enumerate(zip(xs, scores, both, strict=True))]
+        _check_numbers(inputs=xs, scores=scores, pairs=both)
+        return [self._solution(i, *given) for i, given in enumerate(zip(xs, scores, both))]
 
     def violations(self, xs: Sequence[Any], ys: Sequence[Output]) -> list[dict[str, int]]:
-        """How often each output breaks each rule, by its name; rules that are obeyed are left out."""
-        return [
-            {rule.name: often for rule, often in zip(self.rules, self._broken(x, y, i)) if often}
-            for i, (x, y) in enumerate(zip(xs, ys, strict=True))
-        ]
+        """How often each output breaks each rule, by its name; rules that are obeyed are left out.
+
+        Raises `DataError` as `learn_penalties`.
+        """
+        _check_numbers(inputs=xs, outputs=ys)
+        found = []
+        for i, (x, y) in enumerate(zip(xs, ys)):
+            broken: Counter[str] = Counter()
+            for rule, often in zip(self.rules, self._broken(x, y, i)):
+                broken[rule.name] += often
+            found.append({name: often for name, often in broken.items() if often})
+        return found
+
+    def explain_rules(self, x: Any, scores: Scores, *, pairs: Pairs | None = None) -> VariableExplanation:
+        """How each rule was taken in for an input, whether the output without rules breaks it, and what it changed.
+
+        >>> from sidelight.rules import rule
+        >>> alike = rule(name="alike")(lambda x, y: y.field[0] == y.field[1])
+        >>> print(Joint({"field": ["a", "b"]}, [alike]).explain_rules("x", {"field": {0: [2.0, 0.0], 1: [0.0, 1.0]}}))
+        rule   penalty  broken without rules  broken  labels changed  lowered to
+        alike     hard                     1       0               1  1 clause in tables over up to 2 variables
+        <BLANKLINE>
+        elimination, exact; value 2; 1 clause taken in
+        field[1]: b → a
+        """
+        called, problem, says = self._problem(0, x, scores, {} if pairs is None else pairs)
+        return explain_variables(
+            problem,
+            called,
+            labels=[self.labels[kind] for kind, _ in called],
+            names=[rule.name for rule in self.rules],
+            says=says,
+            penalties=self._prices(),
+            method=self.inference,
+        )
 
     def _solution(self, i: int, x: Any, scores: Scores, pairs: Pairs) -> JointSolution:
-        variables = [(kind, key) for kind, members in scores.items() for key in members]
-        own = tuple(self._checked(i, kind, key, scores[kind][key]) for kind, key in variables)
-        between = _pair_tables(i, variables, own, pairs)
-        problem = VariableProblem(own, *between, self._clauses(i, x, variables))
+        variables, problem, _ = self._problem(i, x, scores, pairs)
         names = [rule.name for rule in self.rules]
-        method: Any = self.inference
         try:
-            found = solve_variables(problem, method=method, names=names)
+            found = solve_variables(problem, method=self.inference, names=names)
         except Infeasible as error:
-            raise Infeasible(f"example {i}: {error}") from None
+            raise Infeasible(f"example {i}: {error}", example=i, rules=error.rules) from None
         output: Output = {kind: {} for kind in scores}
         for (kind, key), label in zip(variables, found.labels):
             output[kind][key] = self.labels[kind][label]
         return JointSolution(output, found.value, found.exact, found.method)
 
-    def _clauses(self, i: int, x: Any, variables: Sequence[tuple[str, Any]]) -> tuple[Clause, ...]:
+    def _problem(
+        self, i: int, x: Any, scores: Scores, pairs: Pairs
+    ) -> tuple[list[tuple[str, Any]], VariableProblem, list[Expr]]:
+        """The variables of an input, its problem, and what each rule says of it."""
+        variables = [(kind, key) for kind, members in scores.items() for key in members]
+        own = tuple(self._checked(i, kind, key, scores[kind][key]) for kind, key in variables)
+        between = _pair_tables(i, variables, own, pairs)
         groups: dict[str, dict[Any, Any]] = {kind: {} for kind in self.labels}
         for number, (kind, key) in enumerate(variables):
             groups[kind][key] = Choice(number, self._domains[kind])
         y = _groups(groups)
-        prices = [self._price(k) for k in range(len(self.rules))]
-        return clauses_of([rule.on(x, y, example=i) for rule in self.rules], prices)
+        says = [rule.on(x, y, example=i) for rule in self.rules]
+        return variables, VariableProblem(own, *between, clauses_of(says, self._prices())), says
+
+    def _prices(self) -> list[float]:
+        return [self._price(k) for k in range(len(self.rules))]
 
     def _price(self, rule: int) -> float:
         price = self.penalties[rule]
@@ -141,13 +189,26 @@ class Joint:
         return price
 
     def _broken(self, x: Any, y: Output, i: int) -> Iterator[int]:
+        for kind, members in y.items():
+            for key, label in members.items():
+                self._check_label(i, kind, key, label)
         known = _groups({kind: y.get(kind, {}) for kind in self.labels})
         return (rule.violations(x, known, example=i) for rule in self.rules)
 
-    def _checked(self, i: int, kind: str, key: Any, given: Any) -> Floats:
+    def _check_label(self, i: int, kind: str, key: Any, label: Any) -> None:
+        self._check_kind(i, kind)
+        try:
+            self._domains[kind].number(label)
+        except DataError as error:
+            raise DataError(f"example {i}: {kind}[{key!r}]: {error.problem}", remedy=error.remedy) from None
+
+    def _check_kind(self, i: int, kind: str) -> None:
         if kind not in self.labels:
             remedy = f"there are {', '.join(self.labels)}"
             raise DataError(f"example {i}: there is no kind of variable {kind!r}", remedy=remedy)
+
+    def _checked(self, i: int, kind: str, key: Any, given: Any) -> Floats:
+        self._check_kind(i, kind)
         found = np.asarray(given, dtype=np.float64)
         labels = self.labels[kind]
         if found.shape != (len(labels),):
@@ -156,6 +217,13 @@ class Joint:
         if np.isnan(found).any() or found.max() in (math.inf, -math.inf):
             raise DataError(f"example {i}: {kind}[{key!r}] has no finite score", remedy="give finite numbers, or -inf")
         return found
+
+
+def _check_numbers(**given: Sequence[Any]) -> None:
+    sizes = {what: len(items) for what, items in given.items()}
+    if len(set(sizes.values())) > 1:
+        said = ", ".join(f"{size} {what}" for what, size in sizes.items())
+        raise DataError(f"there are {said}", remedy="give as many of each, in the same order")
 
 
 def _groups(members: Mapping[str, Mapping[Any, Any]]) -> Groups:
@@ -177,6 +245,9 @@ def _pair_tables(
         if table.shape != (len(own[first]), len(own[second])):
             problem = f"example {i}: the pair {one!r}, {other!r} has scores of shape {table.shape}"
             raise DataError(problem, remedy=f"make it {(len(own[first]), len(own[second]))}")
+        if np.isnan(table).any() or np.isposinf(table).any():
+            problem = f"example {i}: the scores of the pair {one!r}, {other!r} have nan or inf among them"
+            raise DataError(problem, remedy="give finite numbers, or -inf")
         place, table = ((first, second), table) if first < second else ((second, first), table.T)
         found[place] = found[place] + table if place in found else table
     return tuple(found), tuple(found.values())

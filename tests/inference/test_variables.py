@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from typing import get_args
 
 import numpy as np
 import pytest
@@ -49,15 +50,15 @@ def test_methods_agree(seed: int) -> None:
     problem = program(*RULES[:2], RULES[2].soft(0.7), seed=seed)
     exact = solve_variables(problem)
     assert exact.method == "elimination" and exact.exact
-    assert solve_variables(problem, method="program").value == pytest.approx(exact.value)
-    relaxed = solve_variables(problem, method="relaxation")
+    assert solve_variables(problem, method="ilp").value == pytest.approx(exact.value)
+    relaxed = solve_variables(problem, method="lp")
     assert relaxed.bound >= exact.value - 1e-6
     for (a, b), label in zip(PAIRS, exact.labels[3:]):
         if RELATIONS.labels[label] == "live_in":
             assert (exact.labels[a], exact.labels[b]) == (0, 1)
 
 
-METHODS: list[Method] = ["auto", "elimination", "program", "relaxation"]
+METHODS: list[Method] = [*get_args(Method)]
 
 
 @pytest.mark.parametrize("method", METHODS)

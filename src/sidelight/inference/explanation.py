@@ -24,10 +24,6 @@ from sidelight.rules.counters import Piece
 ROWS = {"ilp": "linear rows", "lp": "linear rows", "lagrangian": "linear rows with multipliers"}
 
 
-def _clauses(count: int) -> str:
-    return "1 clause" if count == 1 else f"{count} clauses"
-
-
 @dataclass(frozen=True, slots=True)
 class Change:
     """A token whose label a rule changed."""
@@ -70,22 +66,26 @@ class Explanation:
         return _changes(self.words, self.plain, self.labels)
 
     def __str__(self) -> str:
-        rows = [("rule", "penalty", "broken without rules", "broken", "tokens changed", "lowered to")]
-        for effect in self.rules:
-            price = "hard" if effect.penalty == np.inf else f"{effect.penalty:g}"
-            counts = str(effect.before), str(effect.after), str(len(effect.changes))
-            rows.append((effect.name, price, *counts, effect.lowered))
-        widths = [max(len(row[k]) for row in rows) for k in range(len(rows[0]))]
-        lines = []
-        for row in rows:
-            cells = [f"{cell:>{w}}" if 0 < k < 5 else f"{cell:<{w}}" for k, (cell, w) in enumerate(zip(row, widths))]
-            lines.append("  ".join(cells).rstrip())
-        lines.append("")
-        found = self.solution
-        proof = "exact" if found.exact else f"not proved exact, no output is worth more than {found.bound:g}"
-        lines.append(f"{found.method}, {proof}; value {found.value:g}; {_clauses(found.taken_in)} taken in")
-        lines += [str(change) for change in self.changes] or ["no label was changed"]
-        return "\n".join(lines)
+        return told(self.rules, self.solution, self.changes, "tokens changed")
+
+
+def told(effects: Sequence[RuleEffect], found: Solution, changes: Sequence[Change], changed: str) -> str:
+    """A table of what rules did, how the output was found, and what the rules changed together."""
+    rows = [("rule", "penalty", "broken without rules", "broken", changed, "lowered to")]
+    for effect in effects:
+        price = "hard" if effect.penalty == np.inf else f"{effect.penalty:g}"
+        counts = str(effect.before), str(effect.after), str(len(effect.changes))
+        rows.append((effect.name, price, *counts, effect.lowered))
+    widths = [max(len(row[k]) for row in rows) for k in range(len(rows[0]))]
+    lines = []
+    for row in rows:
+        cells = [f"{cell:>{w}}" if 0 < k < 5 else f"{cell:<{w}}" for k, (cell, w) in enumerate(zip(row, widths))]
+        lines.append("  ".join(cells).rstrip())
+    lines.append("")
+    proof = "exact" if found.exact else f"not proved exact, no output is worth more than {found.bound:g}"
+    lines.append(f"{found.method}, {proof}; value {found.value:g}; {many(found.taken_in, 'clause')} taken in")
+    lines += [str(change) for change in changes] or ["no label was changed"]
+    return "\n".join(lines)
 
 
 def explain_rules(
@@ -161,7 +161,7 @@ def _lowered(pieces: Sequence[Piece], price: float, used: set[int] | None, metho
     if not price:
         return "nothing: its penalty is 0"
     if method in ROWS:
-        return f"{ROWS[method]} of {_many(len(pieces), 'clause')}"
+        return f"{ROWS[method]} of {many(len(pieces), 'clause')}"
     done = "dropped" if price == np.inf else "penalised"
     kinds = Counter(piece.kind for piece in pieces)
     said = []
@@ -172,18 +172,19 @@ def _lowered(pieces: Sequence[Piece], price: float, used: set[int] | None, metho
         if own:
             number = sum(int((piece.degrees > 0).sum()) for piece in own if piece.degrees is not None)
             places = len({piece.at for piece in own})
-            said.append(f"{_many(number, what)} {done} at {_many(places, 'token')}")
+            said.append(f"{many(number, what)} {done} at {many(places, 'token')}")
     own = [piece for piece in pieces if piece.kind == "counter"]
     taken = [piece for piece in own if used is None or id(piece) in used]
     if taken:
         states = max(piece.counter().states for piece in taken)
-        said.append(f"{_many(len(taken), 'counter')}, up to {_many(states, 'state')}")
+        said.append(f"{many(len(taken), 'counter')}, up to {many(states, 'state')}")
     if len(taken) < len(own):
-        said.append(f"{_many(len(own) - len(taken), 'counter')} not needed")
+        said.append(f"{many(len(own) - len(taken), 'counter')} not needed")
     return "; ".join(said)
 
 
-def _many(number: int, what: str) -> str:
+def many(number: int, what: str) -> str:
+    """A number of things, in words."""
     return f"{number} {what}{'' if number == 1 else 's'}"
 
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, get_args
 
 import numpy as np
 
@@ -20,7 +20,8 @@ from sidelight.errors import DataError, Intractable
 from sidelight.inference.problem import Clause, Solution
 from sidelight.rules.truth import degree
 
-Method = Literal["auto", "elimination", "relaxation", "program"]
+Method = Literal["auto", "elimination", "ilp", "lp"]
+OTHER_NAMES = {"dynamic": "elimination", "program": "ilp", "relaxation": "lp"}
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -58,6 +59,19 @@ class VariableProblem:
         return found
 
 
+def check_method(method: str) -> Method:
+    """The method of a name; raises `DataError` where there is none.
+
+    >>> check_method("ilp"), check_method("program")
+    ('ilp', 'ilp')
+    """
+    for known in get_args(Method):
+        if OTHER_NAMES.get(method, method) == known:
+            return known  # type: ignore[no-any-return]
+    names = ", ".join([*get_args(Method), *OTHER_NAMES])
+    raise DataError(f"inference is {method!r}", remedy=f"there are {names}")
+
+
 def solve_variables(problem: VariableProblem, *, method: Method = "auto", names: Sequence[str] = ()) -> Solution:
     """The best output; `Solution.method` says how it was found.
 
@@ -74,11 +88,12 @@ def solve_variables(problem: VariableProblem, *, method: Method = "auto", names:
     from sidelight.inference.elimination import solve_elimination
     from sidelight.inference.variable_program import solve_variable_program, solve_variable_relaxation
 
+    method = check_method(method)
     if method == "elimination":
         return solve_elimination(problem, names=names)
-    if method == "relaxation":
+    if method == "lp":
         return solve_variable_relaxation(problem, names=names)
-    if method == "program":
+    if method == "ilp":
         return solve_variable_program(problem, names=names)
     try:
         return solve_elimination(problem, names=names)
