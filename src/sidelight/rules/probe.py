@@ -19,10 +19,11 @@ class _Looked(BaseException):
 
 
 class _OnlyLength(Sentence):
-    """An input of which nothing is known but its length."""
+    """An input of which nothing is known but its length; `looked` is whether more was asked for."""
 
     def __init__(self, length: int) -> None:
         self._range = range(length)
+        self.looked = False  # a rule may handle any exception (`except:`), so raising one is not enough
 
     @property
     def positions(self) -> range:
@@ -32,15 +33,29 @@ class _OnlyLength(Sentence):
         return len(self._range)
 
     def __getattribute__(self, name: str) -> Any:
-        if name in ("positions", "_range", "__class__"):
+        if name in ("positions", "looked", "_range", "__class__"):
             return object.__getattribute__(self, name)
-        raise _Looked
+        raise _look(self)
 
     def __getitem__(self, t: int) -> NoReturn:
-        raise _Looked
+        raise _look(self)
 
     def __iter__(self) -> NoReturn:
-        raise _Looked
+        raise _look(self)
+
+    def __eq__(self, other: object) -> NoReturn:
+        raise _look(self)
+
+    def __hash__(self) -> NoReturn:
+        raise _look(self)
+
+    def __repr__(self) -> NoReturn:
+        raise _look(self)
+
+
+def _look(x: _OnlyLength) -> _Looked:
+    x.looked = True
+    return _Looked()
 
 
 def said_of_length(rule: Rule, length: int, domain: Domain) -> Expr | None:
@@ -53,8 +68,10 @@ def said_of_length(rule: Rule, length: int, domain: Domain) -> Expr | None:
     >>> said_of_length(gallery.words_are(["a"], "A", name="a"), 3, domain) is None
     True
     """
+    x = _OnlyLength(length)
     try:
-        return as_expr(rule.says(_OnlyLength(length), symbolic_labels(length, domain)))
+        found = as_expr(rule.says(x, symbolic_labels(length, domain)))
+        return None if x.looked else found
     except _Looked:
         return None
     except Exception:  # it will fail on the input itself too, with its name and place
