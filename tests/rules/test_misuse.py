@@ -68,7 +68,7 @@ def test_conditions_are_compared_by_all_methods(method: str) -> None:
     either = rule(lambda x, y: (y[0] == "A") != (y[2] == "A"), name="either")
     both = rule(lambda x, y: (count(y[t] == "A" for t in x.positions) >= 2) == begins(y, 1, "B"), name="both")
     xs = [["x", "y", "z", "z"]]
-    solved = Constrained(FLAT, [either, both], method=method).predict(xs)[0]
+    solved = [LABELS[k] for k in Constrained(FLAT, [either, both], method=method).solutions(xs)[0].labels]
     assert either.violations(Sentence(xs[0]), solved) == both.violations(Sentence(xs[0]), solved) == 0
     legal = [
         sum("CBA".index(label) for label in labels)

@@ -36,8 +36,16 @@ class Domain:
             remedy = f"did you mean {near[0]!r}?" if near else f"the labels are {names}"
             if isinstance(label, (list, tuple, set, frozenset)):
                 remedy = "ask for one of several labels with one_of(y[t], labels)"
-            raise DataError(f"there is no label {label!r}", remedy=remedy)
+            raise NoSuchLabel(label, remedy)
         return found
+
+
+class NoSuchLabel(DataError):
+    """A rule speaks of a label that a variable cannot have."""
+
+    def __init__(self, label: Any, remedy: str) -> None:
+        super().__init__(f"there is no label {label!r}", remedy=remedy)
+        self.label = label
 
 
 class Choice(Symbolic):

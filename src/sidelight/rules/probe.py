@@ -12,6 +12,7 @@ from sidelight.rules.expr import Expr, as_expr
 from sidelight.rules.inputs import Sentence
 from sidelight.rules.output import Domain, symbolic_labels
 from sidelight.rules.rule import Rule
+from sidelight.rules.unseen import read_unseen
 
 
 class _Looked(BaseException):
@@ -82,11 +83,11 @@ PROBED = 10  # inputs that rules are read on before training begins
 
 
 def read_first(rules: Sequence[Rule], domain: Domain, xs: Sequence[Any]) -> None:
-    """Read rules on the first inputs: a label that does not exist, or a mistake in a rule, shows at once.
+    """Read rules on made-up inputs and on the first ones: a wrong label, or a mistake in a rule, shows at once.
 
     Raises `DataError` where one does.
     """
+    read_unseen(rules, domain)
     for rule in rules:
-        rule.check(domain.labels)
         for i, x in enumerate(xs[:PROBED]):
             rule.on_labels(Sentence(x), domain, example=i)

@@ -1,0 +1,141 @@
+"""Rules about sequences, read before there is an input: on made-up words, and on those that a rule itself speaks of.
+
+`if x.words[t] == "lion": …` says nothing of an input without lions. The strings in a rule's code, in its closure and in
+the globals that it names are words that it may be looking for, so sentences are made of them.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from heapq import nsmallest
+from itertools import islice
+from types import CodeType
+from typing import Any
+from weakref import WeakKeyDictionary
+
+from sidelight.errors import DataError
+from sidelight.rules.inputs import Sentence
+from sidelight.rules.output import Domain, NoSuchLabel, NoSuchPlace
+from sidelight.rules.rule import Rule
+from sidelight.rules.symbolic import of_symbols
+
+MOST_WORDS = 48  # of one rule
+MOST_OF_ONE = 16  # of one collection
+TOO_MANY = 100_000  # in a collection that is looked through
+
+_READ: WeakKeyDictionary[Any, set[tuple[Any, ...]]] = WeakKeyDictionary()  # by function: the labels it was read with
+
+
+class _Word(str):
+    """A word that was made up; so are its parts."""
+
+    __slots__ = ()
+
+    def __getitem__(self, place: Any) -> _Word:
+        return _Word(super().__getitem__(place))
+
+    def __iter__(self) -> Iterator[_Word]:
+        return (_Word(letter) for letter in super().__iter__())
+
+    def lower(self) -> _Word:
+        return _Word(super().lower())
+
+    def upper(self) -> _Word:
+        return _Word(super().upper())
+
+
+def read_unseen(rules: Iterable[Rule], domain: Domain) -> None:
+    """Read rules on made-up sentences, once for each set of labels.
+
+    Raises `DataError` where one speaks of a label that does not exist, or takes something symbolic for known. Whatever
+    else goes wrong, and a label that comes of the made-up words, is no fault of the rule.
+
+    >>> from sidelight.rules import rule
+    >>> @rule
+    ... def lions(x, y):
+    ...     return y[0] == "ANMIAL" if x.words[0] == "lion" else True
+    >>> read_unseen([lions], Domain(["ANIMAL", "OTHER"]))
+    Traceback (most recent call last):
+    sidelight.errors.DataError: ...the rule lions: there is no label 'ANMIAL'; did you mean 'ANIMAL'?
+    """
+    for rule in rules:
+        rule.check(domain.labels)
+        known = _labels_read(rule)
+        if domain.labels in known:
+            continue
+        words = words_of(rule.says)
+        for sentence in _sentences(words):
+            try:
+                rule.on_labels(Sentence(sentence), domain)
+            except DataError as error:
+                if _is_its_fault(error.__cause__, sentence, words):
+                    raise
+        known.add(domain.labels)
+
+
+def words_of(function: Any) -> list[str]:
+    """The strings that a function may be looking for, without its documentation.
+
+    >>> words_of(lambda x, y: x.words[0] in {"lion", "bear"} or y[0] == "A")
+    ['bear', 'lion', 'A']
+    """
+    function = inspect.unwrap(function)
+    code = getattr(function, "__code__", None)
+    found: list[str] = []
+    if isinstance(code, CodeType):
+        scope = getattr(function, "__globals__", {})
+        for part in _codes(code):
+            found += (word for value in part.co_consts for word in _strings(value))
+            found += (word for name in part.co_names for word in _strings(scope.get(name)))
+    for cell in getattr(function, "__closure__", None) or ():
+        try:
+            found += _strings(cell.cell_contents)
+        except ValueError:  # not bound yet
+            continue
+    said = {getattr(function, "__doc__", None), ""}
+    return [word for word in dict.fromkeys(found) if word not in said and not any(map(str.isspace, word))]
+
+
+def _codes(code: CodeType) -> Iterator[CodeType]:
+    yield code
+    for value in code.co_consts:
+        if isinstance(value, CodeType):
+            yield from _codes(value)
+
+
+def _strings(value: Any) -> list[str]:
+    if isinstance(value, str):
+        return [value]
+    if not isinstance(value, (list, tuple, set, frozenset, Mapping)) or len(value) > TOO_MANY:
+        return []
+    strings = (word for word in value if isinstance(word, str))
+    unordered = isinstance(value, (set, frozenset))
+    return nsmallest(MOST_OF_ONE, strings) if unordered else list(islice(strings, MOST_OF_ONE))
+
+
+def _sentences(words: Sequence[str]) -> Iterator[list[_Word]]:
+    other = [_Word(f"word{t}") for t in range(4)]
+    yield other[:1]
+    yield other
+    few = [_Word(word) for word in words[:MOST_WORDS]]
+    if few:
+        yield few
+    for word in few:
+        yield [word] * 3
+        yield [other[0], word, other[2]]
+
+
+def _is_its_fault(cause: BaseException | None, sentence: Collection[str], words: Collection[str]) -> bool:
+    if isinstance(cause, NoSuchLabel):
+        label = cause.label
+        made_of = isinstance(label, str) and any(word in label and word != label for word in sentence)
+        return not isinstance(label, _Word) and (label in words or not made_of)
+    return not isinstance(cause, NoSuchPlace) and (isinstance(cause, DataError) or of_symbols(cause))
+
+
+def _labels_read(rule: Rule) -> set[tuple[Any, ...]]:
+    try:
+        return _READ.setdefault(rule.says, set())
+    except TypeError:  # it cannot be kept without keeping it alive
+        return set()
