@@ -14,8 +14,10 @@ from sidelight.errors import DataError, Infeasible
 from sidelight.features.rows import Rows
 from sidelight.inference.choose import check_method
 from sidelight.inference.explanation import Explanation, explain_rules
+from sidelight.inference.frontier import WIDTH
 from sidelight.inference.legal import legal
 from sidelight.inference.problem import Solution
+from sidelight.inference.proofs import warn_of_unproved
 from sidelight.inference.rule_set import RuleSet
 from sidelight.inference.ruled import RuledInputs
 from sidelight.manners import accuracy
@@ -31,8 +33,9 @@ class Constrained:
 
     `scorer` is an estimator that has been fitted, a `Model`, a `SegmentModel`, or `HandedScores`. `penalties` are one
     number a rule, the rules' own if left out; those of soft rules without a number are learned by `learn_penalties`.
-    `method` is a name of `inference.choose`. Raises `DataError` for what is no list of rules, where a rule speaks of a
-    label that does not exist, and for penalties that are not one a rule, or negative.
+    `method` is a name of `inference.choose`, and `beam_width` how many prefixes "beam" keeps. Raises `DataError` for
+    what is no list of rules, where a rule speaks of a label that does not exist, and for penalties that are not one a
+    rule, or negative.
 
     >>> from sidelight import Tagger
     >>> from sidelight.rules import gallery
@@ -48,17 +51,21 @@ class Constrained:
         *,
         penalties: Sequence[float] | None = None,
         method: str = "auto",
+        beam_width: int = WIDTH,
         n_jobs: int | None = -1,
     ) -> None:
         self.scorer = scorer_of(scorer)
         given = checked_rules(rules)
         self.rules = tuple(dict.fromkeys(given))
         self.method = check_method(method)
+        self.beam_width = beam_width
         self.n_jobs = n_jobs
         self.domain = Domain(self.scorer.names)
         made_up = [Sentence([f"word{t}" for t in range(length)]) for length in (1, 4)]
         for rule in self.rules:
             rule.probe(self.domain, made_up)
+        if beam_width < 1:
+            raise DataError(f"beam_width is {beam_width}", remedy="a beam is at least 1 wide")
         self.penalties = None if penalties is None else _one_a_rule(given, penalties)
 
     def learn_penalties(
@@ -73,13 +80,25 @@ class Constrained:
         return self
 
     def predict(self, xs: Sequence[Any], *, clamp: Clamp | None = None) -> list[Any]:
-        """The best output of each input under the rules; raises `Infeasible` where hard rules leave none."""
+        """The best output of each input under the rules; raises `Infeasible` where hard rules leave none.
+
+        Warns (`sidelight.errors.NotProved`) where the method did not prove that outputs are the best.
+        """
+        found = self.solutions(xs, clamp=clamp)
+        warn_of_unproved(found)
+        return self.outputs(found)
+
+    def outputs(self, solutions: Sequence[Solution]) -> list[Any]:
+        """The outputs of solutions: lists of labels, or labels."""
         names = self.domain.labels
-        outputs = [[names[label] for label in found.labels] for found in self.solutions(xs, clamp=clamp)]
+        outputs = [[names[label] for label in found.labels] for found in solutions]
         return outputs if self.scorer.sequences else [output[0] for output in outputs]
 
     def solutions(self, xs: Sequence[Any], *, clamp: Clamp | None = None) -> list[Solution]:
-        """The same with what each is worth, how it was found, and whether it is proved to be the best."""
+        """The same with what each is worth, how it was found, and whether it is proved to be the best.
+
+        Labels are numbers there, in the order of the scorer's labels; `outputs` names them.
+        """
         if isinstance(xs, Rows):
             raise DataError("rules read inputs, and these are features", remedy="give inputs, not prepared features")
         if not len(xs):
@@ -87,7 +106,7 @@ class Constrained:
         inputs = RuledInputs.of(self._wrapped(xs), self.domain.labels, self.rules, None)
         batch = self.scorer.scores(xs, clamp=clamp, n_jobs=self.n_jobs)
         try:
-            return inputs.solutions(batch, self.prices(), method=self.method)
+            return inputs.solutions(batch, self.prices(), method=self.method, beam_width=self.beam_width)
         except Infeasible as error:
             if clamp is None or error.example is None or not self._possible_unclamped(xs[error.example], error.rules):
                 raise
@@ -105,7 +124,7 @@ class Constrained:
     def explain_rules(self, x: Any) -> Explanation:
         """How each rule was lowered for an input, whether the output without rules breaks it, and what it changed."""
         batch = self.scorer.scores([x], clamp=None, n_jobs=self.n_jobs)
-        rules = RuleSet(self.rules, self.domain, penalties=self.prices())
+        rules = RuleSet(self.rules, self.domain, penalties=self.prices(), beam_width=self.beam_width)
         sentence = Sentence(x if self.scorer.sequences else [x])
         return explain_rules(rules, sentence, batch.own(0), batch.shared, method=self.method)
 

@@ -55,5 +55,9 @@ class Infeasible(SidelightError):
         self.rules = tuple(rules)
 
 
+class NotProved(UserWarning):
+    """Some outputs are not proved to be the best: the method of inference was not exact on them."""
+
+
 class Intractable(SidelightError):
     """The space does not offer this kind of inference."""

@@ -18,6 +18,8 @@ from sidelight.evidence import Evidence, gold
 from sidelight.features import FeatureSet, Matrix
 from sidelight.features.rows import Rows
 from sidelight.inference.explanation import Explanation
+from sidelight.inference.problem import Solution
+from sidelight.learners.stopping import PATIENCE
 from sidelight.manners import Estimator, accuracy, labelled
 from sidelight.model import Model, as_sequences
 from sidelight.recipe_kinds import Recipe
@@ -132,7 +134,8 @@ class _Estimator(Estimator):
         `by` is "path" (the output with the highest score) or "marginals" (the most tokens right in expectation).
         `clamp` fixes labels: for every input one label or None per token (for classes: one label or None), or None for
         an input without known labels. `rules` are those of the estimator unless others, or none (`rules=()`), are
-        given. Raises `Infeasible` where hard rules leave no output, `DataError` where the clamp does not fit.
+        given. Raises `Infeasible` where hard rules leave no output, `DataError` where the clamp does not fit, and warns
+        (`sidelight.errors.NotProved`) where the method of inference did not prove outputs to be the best under rules.
         """
         if by not in ("path", "marginals"):
             raise ValueError(f"by is {by!r}; give 'path' or 'marginals'")
@@ -174,6 +177,17 @@ class _Estimator(Estimator):
         """One output of each input, drawn from p(y | x), or among those that have the clamped labels."""
         rng = np.random.default_rng(seed)
         return probabilities.samples(self._fitted(), xs, rng, clamp=self._clamped(clamp), n_jobs=self.n_jobs)
+
+    def solutions(self, xs: Any, *, clamp: Any = None, rules: Sequence[Rule] | None = None) -> list[Solution]:
+        """What `predict` gives under rules, with what each output is worth, how it was found, and whether it is proved.
+
+        Labels are numbers, in the order of `classes_`. Options as for `predict`.
+
+        >>> tagger = Tagger(max_rounds=5).fit([["light", "on"], ["light", "off"]], [["N", "P"], ["N", "P"]])
+        >>> tagger.solutions([["light"]])[0].exact
+        True
+        """
+        return self._under(rules).solutions(xs, clamp=self._clamped(clamp))
 
     def explain_rules(self, x: Any, *, rules: Sequence[Rule] | None = None) -> Explanation:
         """How each rule was lowered for an input, whether the output without rules breaks it, and what it changed."""
@@ -290,6 +304,8 @@ class _Estimator(Estimator):
                 idle = 0 if score > best_score else idle + 1
                 if score > best_score:
                     best, best_penalties, best_score = self.model_, self.penalties_, score
+                if idle >= self.patience and not record.last:
+                    record = replace(record, last=True, stopped=PATIENCE)
             self.rounds_.append(record)
             for callback in self.callbacks:
                 callback(record)

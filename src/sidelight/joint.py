@@ -19,6 +19,7 @@ import numpy as np
 from sidelight.arrays import Floats
 from sidelight.errors import DataError, Infeasible
 from sidelight.inference.problem import clauses_of
+from sidelight.inference.proofs import warn_of_unproved
 from sidelight.inference.variable_explanation import VariableExplanation, explain_variables
 from sidelight.inference.variables import VariableProblem, check_method, solve_variables
 from sidelight.rules import Domain, Rule
@@ -100,8 +101,13 @@ class Joint:
     def predict(
         self, xs: Sequence[Any], scores: Sequence[Scores], *, pairs: Sequence[Pairs] | None = None
     ) -> list[Output]:
-        """The best output of every input. See `solutions`."""
-        return [found.output for found in self.solutions(xs, scores, pairs=pairs)]
+        """The best output of every input. See `solutions`.
+
+        Warns (`sidelight.errors.NotProved`) where the method did not prove that outputs are the best.
+        """
+        found = self.solutions(xs, scores, pairs=pairs)
+        warn_of_unproved(found)
+        return [one.output for one in found]
 
     def solutions(
         self, xs: Sequence[Any], scores: Sequence[Scores], *, pairs: Sequence[Pairs] | None = None

@@ -17,6 +17,7 @@ from sidelight.evidence import Evidence, gold
 from sidelight.features import FeatureSet
 from sidelight.features.segment_sources import SegmentFeatures, SegmentFunction
 from sidelight.inference.explanation import Explanation
+from sidelight.inference.problem import Solution
 from sidelight.manners import Estimator, accuracy, labelled
 from sidelight.model import as_sequences
 from sidelight.recipe_kinds import Recipe
@@ -150,6 +151,13 @@ class SegmentTagger(Estimator):
         if clamp is not None or self._asked(rules):
             return self._fitted().scheme.spans_of(self._under(rules).predict(inputs, clamp=clamp))
         return self._fitted().predict_segments(inputs, n_jobs=self.n_jobs)
+
+    def solutions(self, xs: Any, *, clamp: Any = None, rules: Sequence[Rule] | None = None) -> list[Solution]:
+        """What `predict` gives under rules, with what each output is worth, how it was found, and whether it is proved.
+
+        Labels are numbers of token labels, in the order of `classes_`. Options as for `predict`.
+        """
+        return self._under(rules).solutions(as_sequences(xs, sequences=True), clamp=clamp)
 
     def explain_rules(self, x: Any, *, rules: Sequence[Rule] | None = None) -> Explanation:
         """How each rule was lowered for an input, whether the output without rules breaks it, and what it changed."""

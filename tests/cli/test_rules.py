@@ -59,6 +59,20 @@ def test_evaluate_with_and_without_rules_and_explain_them(run, files):
     assert "one_verb" in shown and "start" in shown
 
 
+def test_outputs_that_are_not_proved_best_are_counted(run, files):
+    _train(run)
+    (files / "odd.py").write_text(
+        "from sidelight.rules import count, rule, some\n\n@rule(penalty=0.1)\ndef odd(x, y):\n"
+        "    verbs = count(y[t] == 'V' for t in x.positions)\n    return some(verbs == 1, verbs == 3)\n"
+    )
+    (files / "all.txt").write_text("Dogs\tN\nbark\tV\nshines\tV\n\nLight\tN\nbark\tV\n\n")
+    for command, file in (("predict", "pool.txt"), ("evaluate", "all.txt")):
+        found = run(command, "m.sidelight", file, "--rules", "odd.py", "--inference", "lp")
+        said = "note: 1 of 2 outputs is not proved best (linear relaxation); --inference auto is exact"
+        assert found.err.strip() == said
+        assert run(command, "m.sidelight", file, "--rules", "odd.py").err == ""
+
+
 @pytest.mark.parametrize("learner", ["structural_svm", "semi_crf"])
 def test_explain_shows_what_predict_gives_under_rules(run, files, learner):
     _train(run, "--learner", learner)

@@ -66,11 +66,17 @@ def predictor(path: Path, rules: Path | None, inference: str, *, name: str = "th
 
     Where the model was trained under rules and there are none, a note calls it by `name`; an empty one says nothing.
     """
+    from sidelight.inference.proofs import unproved
+
     model = load(path)
 
     def predict(xs: Any, jobs: int) -> list[Any]:
         if rules is not None:
-            return constrained(model, rules, inference, jobs=jobs).predict(xs)
+            under = constrained(model, rules, inference, jobs=jobs)
+            solutions = under.solutions(xs)
+            if said := unproved(solutions):
+                note(f"{said}; --inference auto is exact")
+            return under.outputs(solutions)
         found = model.predict(xs, n_jobs=jobs)
         if name:
             note_missing_rules(model, name=name)

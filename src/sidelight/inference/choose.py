@@ -14,6 +14,7 @@ from sidelight.errors import DataError, Intractable
 from sidelight.inference.a_star import a_star
 from sidelight.inference.beam import beam
 from sidelight.inference.dynamic import dynamic
+from sidelight.inference.frontier import WIDTH
 from sidelight.inference.lattice import Lattice
 from sidelight.inference.lattices import lattice
 from sidelight.inference.legal import no_output
@@ -32,6 +33,7 @@ def solve(
     names: Sequence[str] = (),
     chain: Lattice | None = None,
     most_states: int = MOST_STATES,
+    beam_width: int = WIDTH,
 ) -> Solution:
     """The best output of a problem, or a good one where the method is not exact (`Solution.exact`).
 
@@ -41,6 +43,8 @@ def solve(
     """
     if method == "auto":
         return _auto(problem, names, chain, most_states)
+    if method == "beam":
+        return beam(problem, names=names, chain=chain, width=beam_width)
     if chain is not None and method in ON_LATTICES:
         return _solver(method)(problem, names=names, chain=chain)
     return _solver(method)(problem, names=names)
@@ -60,8 +64,6 @@ def _solver(method: str) -> Callable[..., Solution]:
             return dynamic
         case "a_star":
             return a_star
-        case "beam":
-            return beam
         case "ilp":  # loaded where they are needed: they bring HiGHS
             from sidelight.inference.program import solve_program
 

@@ -17,6 +17,7 @@ import numpy as np
 from sidelight.arrays import Floats, Ids, Ints
 from sidelight.errors import DataError, Infeasible, Intractable
 from sidelight.inference.choose import ON_LATTICES, Method, check_method, solve
+from sidelight.inference.frontier import WIDTH
 from sidelight.inference.lattice import Lattice
 from sidelight.inference.lattices import lattice_with
 from sidelight.inference.legal import no_output
@@ -93,8 +94,14 @@ class RuleSet:
     """
 
     def __init__(
-        self, rules: Sequence[Rule], labels: Sequence[object] | Domain, *, penalties: Sequence[float] | None = None
+        self,
+        rules: Sequence[Rule],
+        labels: Sequence[object] | Domain,
+        *,
+        penalties: Sequence[float] | None = None,
+        beam_width: int = WIDTH,
     ) -> None:
+        self.beam_width = beam_width
         self.rules = tuple(rules)
         self.domain = labels if isinstance(labels, Domain) else Domain(labels)
         self.names = [rule.name for rule in self.rules]
@@ -120,7 +127,7 @@ class RuleSet:
 
     def with_penalties(self, penalties: Sequence[float]) -> RuleSet:
         """The same rules at other prices; what has been lowered is kept."""
-        return RuleSet(self.rules, self.domain, penalties=penalties)
+        return RuleSet(self.rules, self.domain, penalties=penalties, beam_width=self.beam_width)
 
     def said(self, rule: int, x: Sentence, *, example: int | None = None) -> Said:
         """What a rule says of an input, lowered; kept as long as the input, or for all inputs of its length."""
@@ -215,7 +222,7 @@ class RuleSet:
         if check_method(method) != "auto":
             chain = self.lattice(x, own, scores, example=example) if method in ON_LATTICES else None
             problem = self.problem(x, own, scores, example=example)
-            return solve(problem, method=method, names=self.names, chain=chain)
+            return solve(problem, method=method, names=self.names, chain=chain, beam_width=self.beam_width)
         if plain is None:
             plain = settle(lattice_with(scores.problem(own), (), (), ()))
         if plain is not None and self.obeyed(x, plain.labels, example=example):

@@ -19,6 +19,7 @@ from sidelight.generative.completion import Free
 from sidelight.inference.batches import BatchScores, ChainBatchScores
 from sidelight.inference.choose import Method
 from sidelight.inference.expected import ExpectationBatch
+from sidelight.inference.frontier import WIDTH
 from sidelight.inference.problem import Solution, clauses_of
 from sidelight.inference.rule_set import RuleSet
 from sidelight.rules import Domain, Rule, Sentence
@@ -72,12 +73,20 @@ class RuledInputs:
     def __len__(self) -> int:
         return len(self.sentences)
 
-    def solutions(self, batch: BatchScores, penalties: Sequence[float], *, method: Method = "auto") -> list[Solution]:
+    def solutions(
+        self,
+        batch: BatchScores,
+        penalties: Sequence[float],
+        *,
+        method: Method = "auto",
+        beam_width: int = WIDTH,
+    ) -> list[Solution]:
         """The best output of every input under its rules at these prices."""
         shared = batch.shared
         found: list[Solution | None] = [None] * len(self)
         for numbers, which in self.groups:
-            rules = RuleSet([self.rules[k] for k in numbers], self.domain, penalties=[penalties[k] for k in numbers])
+            own_rules, prices = [self.rules[k] for k in numbers], [penalties[k] for k in numbers]
+            rules = RuleSet(own_rules, self.domain, penalties=prices, beam_width=beam_width)
             for first in range(0, len(which), BLOCK):
                 some = which[first : first + BLOCK].tolist()
                 own = [batch.own(i) for i in some]

@@ -1,0 +1,41 @@
+"""Outputs that are not proved to be the best, as a note: methods that are not exact say so."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+from typing import Protocol
+
+from sidelight.errors import NotProved
+
+
+class Proof(Protocol):
+    """How an output was found, and whether it is proved to be the best."""
+
+    @property
+    def exact(self) -> bool: ...
+
+    @property
+    def method(self) -> str: ...
+
+
+def unproved(found: Sequence[Proof]) -> str | None:
+    """A note on outputs that are not proved to be the best; None where all are.
+
+    >>> from sidelight.inference.problem import Solution
+    >>> best, good = Solution((0,), 1.0, 1.0, True, "beam search"), Solution((0,), 1.0, 2.0, False, "beam search")
+    >>> unproved([best, good, good]), unproved([best])
+    ('2 of 3 outputs are not proved best (beam search)', None)
+    """
+    left = [one for one in found if not one.exact]
+    if not left:
+        return None
+    methods = ", ".join(dict.fromkeys(one.method for one in left))
+    return f"{len(left):,} of {len(found):,} outputs {'is' if len(left) == 1 else 'are'} not proved best ({methods})"
+
+
+def warn_of_unproved(found: Sequence[Proof]) -> None:
+    """Warn the caller of the caller where outputs are not proved to be the best."""
+    said = unproved(found)
+    if said is not None:
+        warnings.warn(f"{said}; solutions(…) tells which, the method 'auto' is exact", NotProved, stacklevel=3)
