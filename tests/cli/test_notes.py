@@ -88,6 +88,24 @@ def test_learners_with_a_precision_of_their_own_have_no_gap(run: Run, learner: s
     assert "\ngap " in run("train", "--candidates", "some.txt", "--learner", "jlis", "--out", "m").out
 
 
+@pytest.mark.parametrize(
+    ("learner", "why"),
+    [
+        ("structural_svm", "the duality gap is small enough"),
+        ("transductive_svm", "a completion changes nothing"),
+        ("self_training", "nothing left to label"),
+        ("crf", "the "),
+        ("mira", "no example asked for a step"),
+        ("semi_crf", "the gradient is small enough"),
+    ],
+)
+def test_why_training_ended_is_always_said(run: Run, learner: str, why: str) -> None:
+    pool = ("--unlabeled", "pool.txt") if learner in ("self_training", "transductive_svm") else ()
+    given = "train", "--gold", "gold.txt", *pool, "--learner", learner, "--out", "m"
+    assert f"\nstopped    {why}" in run(*given, "--max-rounds", 500).out
+    assert "\nstopped    by --max-rounds\n" in run(*given, "--max-rounds", 1, "--tolerance", 0).out
+
+
 def test_rules_are_no_part_of_the_model_file(run: Run) -> None:
     given = "train", "--gold", "gold.txt", "--out", "m"
     said = "\nrules      1, no part of the model file: give --rules again to predict under them\n"

@@ -98,9 +98,8 @@ def summary(fitted: Estimator, out: Path) -> str:
         if last.objective is not None:
             rows.append(("objective", f"{last.objective:.6g}"))
         if (gap := relative_gap(last)) is not None:
-            stopped = gap > fitted.tolerance and last.number == fitted.max_rounds
-            rows.append(("gap", f"{gap:.2%}{', stopped by --max-rounds' if stopped else ''}"))
-        elif last.stopped is not None:
+            rows.append(("gap", f"{gap:.2%}"))
+        if last.stopped is not None:
             rows.append(("stopped", _why(last)))
         if last.mistakes is not None:
             rows.append(("mistakes", f"{last.mistakes:,}"))

@@ -22,6 +22,7 @@ import numpy as np
 
 from sidelight.arrays import Floats
 from sidelight.learners.learner import State
+from sidelight.learners.stopping import MAX_ROUNDS, NO_CUTS, NO_FALL, SMALL_GAP
 from sidelight.objective.entries import examples_of
 from sidelight.objective.margin import TargetTerms
 from sidelight.objective.online_margin import ChainBlocks
@@ -119,7 +120,10 @@ class ConvexLearner:
         self.rounds += 1
         last = self.rounds >= self.options.max_rounds
         step = self._step(last)
-        self.done = last or self.solver.finished(self.options.tolerance)
+        stopped = self._stopped(step)
+        if stopped is None and last:
+            stopped = MAX_ROUNDS
+        self.done = stopped is not None
         self.seconds += time.perf_counter() - began
         objective = self.solver.best_primal
         gap = None if step.dual is None else objective - step.dual
@@ -134,7 +138,14 @@ class ConvexLearner:
             new_cuts=step.new_cuts,
             working_set=step.working_set,
             last=self.done,
+            stopped=stopped,
         )
+
+    def _stopped(self, step: _Step) -> str | None:
+        """Why the solver is done, if it is."""
+        if self.solver.finished(self.options.tolerance):
+            return NO_FALL if isinstance(self.solver, Subgradient) else SMALL_GAP
+        return NO_CUTS if isinstance(self.solver, NSlackQP) and step.new_cuts == 0 else None
 
     def _step(self, last: bool) -> _Step:
         """One round of whichever solver; the last one measures the primal in any case."""

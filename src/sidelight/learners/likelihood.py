@@ -15,6 +15,7 @@ import numpy as np
 
 from sidelight.arrays import Floats
 from sidelight.learners.learner import State
+from sidelight.learners.stopping import FLAT, MAX_ROUNDS, NO_DESCENT, NO_FALL, SMALL_GAP
 from sidelight.objective.chain_duals import ChainDuals, Potentials
 from sidelight.objective.likelihood import LikelihoodProblem, LikelihoodTerms
 from sidelight.objective.online_likelihood import OnlineLikelihood, stacked_terms
@@ -24,6 +25,7 @@ from sidelight.solvers.lbfgs import Lbfgs, LbfgsOptions
 from sidelight.solvers.sgd import Sgd
 
 SOLVERS = ("lbfgs", "sgd", "eg")
+WHY = {"gradient": FLAT, "decrease": NO_FALL, "no step falls": NO_DESCENT}  # the words of L-BFGS
 PERIOD = 5  # epochs over which stochastic gradient descent must have gained something, at the least
 
 
@@ -80,7 +82,9 @@ class Engine(Protocol):
         ...
 
     @property
-    def solved(self) -> bool: ...
+    def stopped(self) -> str | None:
+        """Why there is no more to do, if so."""
+        ...
 
     def round(self) -> Figures: ...
 
@@ -150,7 +154,10 @@ class LikelihoodLearner:
         began = time.perf_counter()
         figures = self.engine.round()
         self.rounds += 1
-        self.done = self.engine.solved or self.rounds >= self.options.max_rounds
+        stopped = self.engine.stopped
+        if stopped is None and self.rounds >= self.options.max_rounds:
+            stopped = MAX_ROUNDS
+        self.done = stopped is not None
         self.seconds += time.perf_counter() - began
         gap = None if figures.dual is None else figures.objective - figures.dual
         return Round(
@@ -162,6 +169,7 @@ class LikelihoodLearner:
             dual=figures.dual,
             gap=gap,
             last=self.done,
+            stopped=stopped,
         )
 
     def has_result(self, record: Round) -> bool:
@@ -174,7 +182,7 @@ class LikelihoodLearner:
             "name": self.name,
             "rounds": self.rounds,
             "seconds": self.seconds,
-            "done": self.engine.solved,
+            "done": self.engine.stopped is not None,
             "solver": numbers,
         }
         return values, arrays
@@ -215,8 +223,8 @@ class _LbfgsEngine:
         return self.solver.weights
 
     @property
-    def solved(self) -> bool:
-        return bool(self.solver.stopped)
+    def stopped(self) -> str | None:
+        return WHY[self.solver.stopped] if self.solver.stopped else None
 
     def round(self) -> Figures:
         """One iteration; the first one also evaluates the weights it starts from."""
@@ -262,12 +270,12 @@ class _SgdEngine:
         return self.best
 
     @property
-    def solved(self) -> bool:
+    def stopped(self) -> str | None:
         values = self.values
         span = max(PERIOD, len(values) // 2)
         if self.tolerance == 0 or len(values) <= span:
-            return False
-        return values[-1 - span] - values[-1] <= self.tolerance * abs(values[-1])
+            return None
+        return NO_FALL if values[-1 - span] - values[-1] <= self.tolerance * abs(values[-1]) else None
 
     def round(self) -> Figures:
         self.solver.epoch(self.online, self.rng)
@@ -327,8 +335,8 @@ class _DualEngine:
         return self.solver.best
 
     @property
-    def solved(self) -> bool:
-        return self.solver.finished(self.tolerance)
+    def stopped(self) -> str | None:
+        return SMALL_GAP if self.solver.finished(self.tolerance) else None
 
     def round(self) -> Figures:
         progress = self.solver.epoch(self.duals, self.rng)

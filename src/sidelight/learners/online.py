@@ -11,6 +11,7 @@ import numpy as np
 
 from sidelight.arrays import Floats
 from sidelight.learners.learner import State
+from sidelight.learners.stopping import MAX_ROUNDS, NO_STEPS
 from sidelight.objective.entries import Examples, examples_of
 from sidelight.objective.margin import ChainBatch
 from sidelight.objective.online_mira import mira_epoch
@@ -81,9 +82,10 @@ class OnlineLearner:
         epoch = partial(mira_epoch, self.data, self.batch.layout, *limits)
         moved = self.mira.epoch(epoch, len(self.batch), self.rng)
         self.rounds += 1
-        self.done = moved == 0 or self.rounds >= self.max_rounds
+        stopped = NO_STEPS if moved == 0 else MAX_ROUNDS if self.rounds >= self.max_rounds else None
+        self.done = stopped is not None
         self.seconds += time.perf_counter() - began
-        return Round(self.rounds, self.name, self.seconds, mistakes=moved, last=self.done)
+        return Round(self.rounds, self.name, self.seconds, mistakes=moved, last=self.done, stopped=stopped)
 
     def has_result(self, record: Round) -> bool:
         """Every epoch ends with weights that can be used."""

@@ -20,6 +20,15 @@ import numpy as np
 
 from sidelight.arrays import Floats, Ids, Ints
 from sidelight.kernels import inner
+from sidelight.learners.stopping import (
+    FLAT,
+    MAX_COMPLETIONS,
+    MAX_ROUNDS,
+    NO_CHANGE,
+    NO_DESCENT,
+    NO_FALL,
+    SMALL_GAP,
+)
 from sidelight.objective.cuts import Terms
 from sidelight.objective.margin import SilentTerms, StackedTerms
 from sidelight.objective.segment_likelihood import SegmentLikelihood
@@ -74,15 +83,19 @@ def minimise(
 def learn_semi_crf(objective: SegmentLikelihood, options: SegmentOptions, report: Callback) -> Floats:
     """The weights of a semi-Markov conditional random field; every L-BFGS step is a round."""
     began = time.perf_counter()
-    number, done = 0, False
+    number = 0
+    stopped: str | None = None
 
     def enough(value: float, gradient: Floats) -> bool:
-        nonlocal number, done
+        nonlocal number, stopped
         number += 1
         gap = 0.5 * inner(gradient, gradient)
-        done = gap <= options.tolerance * abs(value) or number >= options.max_rounds
-        _tell(report, number, "semi_crf", began, primal=value, dual=value - gap, last=done)
-        return done
+        if gap <= options.tolerance * abs(value):
+            stopped = FLAT
+        elif number >= options.max_rounds:
+            stopped = MAX_ROUNDS
+        _tell(report, number, began, primal=value, gap=gap, stopped=stopped)
+        return stopped is not None
 
     start = np.zeros(objective.batch.layout.size)
     found = minimise(
@@ -92,16 +105,26 @@ def learn_semi_crf(objective: SegmentLikelihood, options: SegmentOptions, report
         enough=enough,
         n_jobs=objective.batch.n_jobs,
     )
-    if not done:  # no step leads further down
+    if stopped is None:
         value, gradient = objective.value_and_gradient(found)
-        dual = value - 0.5 * inner(gradient, gradient)
-        _tell(report, number + 1, "semi_crf", began, primal=value, dual=dual, last=True)
+        _tell(report, number + 1, began, primal=value, gap=0.5 * inner(gradient, gradient), stopped=NO_DESCENT)
     return found
 
 
-def _tell(report: Callback, number: int, learner: str, began: float, *, primal: float, dual: float, last: bool) -> None:
-    seconds = time.perf_counter() - began
-    report(Round(number, learner, seconds, objective=primal, primal=primal, dual=dual, gap=primal - dual, last=last))
+def _tell(report: Callback, number: int, began: float, *, primal: float, gap: float, stopped: str | None) -> None:
+    report(
+        Round(
+            number,
+            "semi_crf",
+            time.perf_counter() - began,
+            objective=primal,
+            primal=primal,
+            dual=primal - gap,
+            gap=gap,
+            last=stopped is not None,
+            stopped=stopped,
+        )
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,27 +179,30 @@ def learn_semi_svm(gold: SegmentTerms, latent: OpenSegments, options: SegmentOpt
             solver.new_problem(terms, best)
         return changed > 0
 
-    def settled() -> bool:
-        """The problem of the moment is solved: whether to end, or to complete again."""
+    def settled() -> str | None:
+        """The problem of the moment is solved: complete again, or say why training ends."""
         nonlocal objective, tolerance
-        if len(latent.terms) == 0 or completions >= options.max_completions:
-            return True
+        if len(latent.terms) == 0:
+            return SMALL_GAP
+        if completions >= options.max_completions:
+            return MAX_COMPLETIONS
         before, objective = objective, solver.best_primal if completions else np.inf
         if completions >= 2:
             fall = (before - objective) / max(abs(before), 1e-12)
             if fall <= tolerance and tolerance > options.tolerance:
                 tolerance = max(tolerance / 3.0, options.tolerance)
             elif fall <= options.decrease:
-                return True
+                return NO_FALL
         if complete():
-            return False
+            return None
         tolerance = options.tolerance  # nothing left to complete: solve this problem to the end
-        return solver.finished(tolerance)
+        return NO_CHANGE if solver.finished(tolerance) else None
 
     if len(gold) == 0:
         complete()
-    number, done = 0, False
-    while not done:
+    number = 0
+    stopped: str | None = None
+    while stopped is None:
         number += 1
         completion, fresh = completions, changed
         changed = 0
@@ -195,6 +221,8 @@ def learn_semi_svm(gold: SegmentTerms, latent: OpenSegments, options: SegmentOpt
             working_set=progress.working_set,
             sweeps=progress.sweeps,
         )
-        done = (solver.finished(tolerance) and settled()) or number >= options.max_rounds
-        report(replace(record, last=done))
+        stopped = settled() if solver.finished(tolerance) else None
+        if stopped is None and number >= options.max_rounds:
+            stopped = MAX_ROUNDS
+        report(replace(record, last=stopped is not None, stopped=stopped))
     return solver.best.copy()
