@@ -25,6 +25,7 @@ from sidelight.probabilities import Clamp
 from sidelight.rules import Domain, Rule, Sentence
 from sidelight.rules.given import checked_rules
 from sidelight.rules.penalties import SMOOTHING, penalties_of
+from sidelight.rules.unseen import read_unseen
 from sidelight.scorers import HandedScores, scorer_of
 
 
@@ -61,9 +62,7 @@ class Constrained:
         self.beam_width = beam_width
         self.n_jobs = n_jobs
         self.domain = Domain(self.scorer.names)
-        made_up = [Sentence([f"word{t}" for t in range(length)]) for length in (1, 4)]
-        for rule in self.rules:
-            rule.probe(self.domain, made_up)
+        read_unseen(self.rules, self.domain)
         if beam_width < 1:
             raise DataError(f"beam_width is {beam_width}", remedy="a beam is at least 1 wide")
         self.penalties = None if penalties is None else _one_a_rule(given, penalties)

@@ -94,3 +94,12 @@ def test_estimators_read_rules_before_they_train() -> None:
     for estimator in (sl.Tagger, sl.SegmentTagger):
         with pytest.raises(DataError, match="no label 'NUON'"):
             estimator(rules=[rule(WRONG["any word"])]).fit(xs, ys)
+
+
+def test_rules_over_a_scorer_are_read_when_they_are_given() -> None:
+    scorer = sl.HandedScores(list(DOMAIN.labels), lambda x: [[0.0, 1.0, 2.0]] * len(x))
+    for wrong in WRONG.values():
+        with pytest.raises(DataError, match="the rule <lambda>"):
+            sl.Constrained(scorer, [rule(wrong)])
+    column = sl.Constrained(scorer, [rule(RIGHT["label of a column"])])
+    assert column.predict([[("x", "B"), ("y", "A")]]) == [["B", "A"]]
