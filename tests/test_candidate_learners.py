@@ -47,6 +47,28 @@ def test_learns_the_right_labels_from_candidates(learner):
     assert all(one.rounds_[-1].last for one in fitted)
 
 
+@pytest.mark.parametrize(
+    "learner",
+    [
+        recipes.cllp(),
+        recipes.cllp(solver="dual_coordinate"),
+        recipes.mms(),
+        recipes.mms(solver="dual_coordinate"),
+    ],
+    ids=lambda recipe: f"{recipe.name} {recipe.options.solver}",
+)
+def test_the_last_objective_is_the_lowest_of_all_completions(learner):
+    """Completions that raise the objective are common where words are ambiguous."""
+    rng = np.random.default_rng(0)
+    ys = [[LABELS[k] for k in rng.integers(0, 4, rng.integers(2, 6))] for _ in range(80)]
+    xs = [[f"{label.lower()}{rng.integers(6)}" if rng.random() < 0.8 else "w" for label in y] for y in ys]
+    sets = [[{label, *(LABELS[k] for k in rng.integers(0, 4, 2))} for label in y] for y in ys]
+    for seed in range(3):
+        fitted = tagger(learner, seed=seed).fit(sl.candidates(xs, sets))
+        ends = {record.completion: record.objective for record in fitted.rounds_}
+        assert fitted.rounds_[-1].objective <= min(ends.values()) * (1 + 1e-9)
+
+
 @pytest.mark.filterwarnings("ignore:cl_svm trains on")
 @pytest.mark.parametrize("learner", ["cllp", "mms", "naive", "cl_svm"])
 def test_takes_every_mixture_of_labels(learner):

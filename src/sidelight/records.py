@@ -12,7 +12,8 @@ class Round:
     """One round of training.
 
     For margin learners `objective` is the joint objective (over weights and completed outputs) of the best weights so
-    far: it never rises. `primal`, `dual` and their `gap` belong to the convex problem of the present completion. For
+    far: it never rises (with `cllp` and `mms` it is that of the present completion, and at the end the lowest of all that
+    were solved to the last precision). `primal`, `dual` and their `gap` belong to the convex problem of the present completion. For
     the perceptron only `mistakes` (sequences updated on) is there.
     """
 
@@ -32,7 +33,7 @@ class Round:
     disagreement: float | None = None  # of models that must agree: Σ |q₁ − q₂| over all links, per target word
     validation: float | None = None  # accuracy on validation examples, where a completion or an epoch ended
     last: bool = False  # training ends with this round
-    restart: int | None = None  # which of several learners this is a round of, where there are several
+    restart: int | None = None  # which of several learners this is a round of; the very last is of the one that is kept
     stopped: str | None = None  # why training ends, in the last round
 
     def as_dict(self) -> dict[str, Any]:

@@ -233,6 +233,41 @@ def test_an_interrupted_run_goes_on_to_the_same_bits(solver):
     check()
 
 
+class Erratic(CandidateProblem):
+    """Completes at random, so that the objective often rises."""
+
+    def complete(self, weights):
+        return self.random(np.random.default_rng(int(np.abs(weights).sum() * 1e6)))
+
+
+@pytest.mark.parametrize("solver", ["two_slack", "dual_coordinate"])
+@pytest.mark.parametrize("margins", ["cllp", "mms"])
+def test_training_never_ends_above_a_completion_of_the_last_precision(solver, margins):
+    @law(60)
+    @given(problems(longest=4), CHARGES, st.sampled_from([True, True, False]), st.sampled_from([5000, 8, 3]))
+    def check(drawn, charge, erratic, max_rounds):
+        problem, batch, _, _, rng = drawn
+        parts = problem.batch, problem.costs, margins, charge, problem.inside, problem.outside
+        problem = (Erratic if erratic else CandidateProblem)(*parts)
+        options = CandidateOptions(
+            solver, precision=(1.0, 1.0), thresholds=(0.5, 0.5), max_rounds=max_rounds, seed=int(rng.integers(100))
+        )
+        learner = CandidateLearner.fresh(problem, options, size=batch.layout.size)
+        ends, met = [], [learner.labels]
+        finest, labels = learner.precision == learner.thresholds, learner.labels
+        for record in learner.run():
+            if finest and learner.has_result(record) and record.stopped != "max_rounds":
+                ends.append(problem.objective(learner.best, labels))
+            finest, labels = learner.precision == learner.thresholds, learner.labels
+            met.append(labels)
+        reached = [problem.objective(learner.finish(), labels) for labels in met]
+        assert record.objective <= min(ends, default=np.inf) * (1 + 1e-9)
+        assert any(record.objective == pytest.approx(value) for value in reached)
+        assert record.gap >= -1e-9 * (1 + record.objective)
+
+    check()
+
+
 @law(20)
 @given(problems())
 def test_gold_alone_is_the_structural_svm(drawn):

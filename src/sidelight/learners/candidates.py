@@ -13,6 +13,10 @@ weights completes by votes instead: every feature for the labels it was seen wit
 A convex problem counts as solved when its duality gap is at most ε1 Σ C1 + ε2 Σ C2. Training ends when the precision is
 at its threshold and a completion changes nothing, or the objective J(w, ŷ) no longer falls by more than `decrease`,
 relatively.
+
+The best candidate under w may have a higher J than the completion before: charges Δ(ŷ, ·) are measured from it too. So
+the weights of the lowest J are kept, over all completions whose convex problem was solved to the last precision, and
+are what training ends with.
 """
 
 from __future__ import annotations
@@ -55,6 +59,16 @@ class CandidateOptions:
     seed: int = 0
 
 
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """The weights of the lowest objective so far, among completions that were solved to the last precision."""
+
+    weights: Floats
+    labels: Ids  # [T] the completion
+    primal: float
+    dual: float  # of the same convex problem
+
+
 @dataclass(slots=True)
 class CandidateLearner:
     """CLLP or MMS over chains and classes."""
@@ -75,6 +89,7 @@ class CandidateLearner:
     objective: float = np.inf  # of the last round of CCCP
     seconds: float = 0.0
     done: bool = False
+    kept: Kept | None = None
     _groups: list[SummedTerms] = field(default_factory=list)
 
     @classmethod
@@ -105,17 +120,17 @@ class CandidateLearner:
             terms = sum(map(len, self._groups))
             self.plane = CuttingPlane.fresh(size, terms, power=1, seed=options.seed)
             if start is not None:
-                self.plane.new_problem(StackedTerms(self._groups), start)
+                self.best_primal = self.plane.new_problem(StackedTerms(self._groups), start)
         return self
 
     @property
     def weights(self) -> Floats:
-        """The best weights of the present convex problem."""
-        return self.best
+        """The best weights of the present convex problem; at the end those of the lowest objective."""
+        return self.finish() if self.done else self.best
 
     def finish(self) -> Floats:
-        """The best weights, for keeps."""
-        return self.best
+        """The weights of the lowest objective: those that are kept, or those of the present convex problem."""
+        return self.best if self.kept is None or self.best_primal < self.kept.primal else self.kept.weights
 
     def run(self) -> Iterator[Round]:
         """Rounds until training ends."""
@@ -129,11 +144,15 @@ class CandidateLearner:
         self.changed = 0
         primal, dual, new, size, solved = self._two_slack() if self.slack is not None else self._per_term()
         self.rounds += 1
-        objective = self.best_primal
+        objective, bound = self.best_primal, dual
+        if solved and self.precision == self.thresholds and (self.kept is None or objective < self.kept.primal):
+            self.kept = Kept(self.best.copy(), self.labels.copy(), objective, dual)
         stopped = self._next() if solved else None
         if stopped is None and self.rounds >= self.options.max_rounds:
             stopped = MAX_ROUNDS
         self.done = stopped is not None
+        if self.done and self.kept is not None and self.kept.primal < objective:
+            objective, bound = self.kept.primal, self.kept.dual
         self.seconds += time.perf_counter() - began
         return Round(
             self.rounds,
@@ -143,8 +162,8 @@ class CandidateLearner:
             changed=changed,
             objective=objective,
             primal=primal,
-            dual=dual,
-            gap=objective - dual,
+            dual=bound,
+            gap=objective - bound,
             new_cuts=new,
             working_set=size,
             last=self.done,
@@ -181,7 +200,7 @@ class CandidateLearner:
         violation = min(self.options.violation, *self.precision)
         progress = self.plane.round(StackedTerms(self._groups), violation=violation, tolerance=aim)
         solved = progress.gap <= enough + 1e-12
-        if solved or progress.primal < self.best_primal:
+        if progress.primal < self.best_primal:
             self.best, self.best_primal = self.plane.weights.copy(), progress.primal
         return progress.primal, progress.dual, progress.new_cuts, progress.working_set, solved
 
@@ -235,6 +254,9 @@ class CandidateLearner:
             "done": self.done and self.rounds < self.options.max_rounds,
         }
         arrays: dict[str, NDArray[Any]] = {"labels": self.labels, "best": self.best}
+        if self.kept is not None:
+            values["kept"] = [self.kept.primal, self.kept.dual]
+            arrays |= {"kept": self.kept.weights, "kept.labels": self.kept.labels}
         if self.slack is not None:
             arrays |= {f"slack.{name}": array for name, array in self.slack.state().items()}
         if self.plane is not None:
@@ -252,6 +274,8 @@ class CandidateLearner:
             setattr(self, name, values[name])
         self.precision, self.thresholds = tuple(values["precision"]), tuple(values["thresholds"])
         self.labels, self.best = arrays["labels"].copy(), arrays["best"].copy()
+        if "kept" in arrays:
+            self.kept = Kept(arrays["kept"].copy(), arrays["kept.labels"].copy(), *values["kept"])
         self._groups = self.problem.convex(self.labels)
         if self.slack is not None:
             self.slack = GroupSlack.restored({k[6:]: v for k, v in arrays.items() if k.startswith("slack.")})
