@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -104,6 +105,19 @@ def test_why_training_ended_is_always_said(run: Run, learner: str, why: str) -> 
     given = "train", "--gold", "gold.txt", *pool, "--learner", learner, "--out", "m"
     assert f"\nstopped    {why}" in run(*given, "--max-rounds", 500).out
     assert "\nstopped    by --max-rounds\n" in run(*given, "--max-rounds", 1, "--tolerance", 0).out
+
+
+def test_of_several_restarts_the_kept_one_is_reported(run: Run) -> None:
+    gold = "".join(f"{w}\t{t}\n{v}\tV\n\n" for w, t, v in zip("abcdefgh", "NAANNANA", "klmnklmn"))
+    Path("gold.txt").write_text(gold)
+    states = "--learner", "latent_svm", "--states", 3, "--set", "restarts=6", "--features", "words"
+    out = run("train", "--gold", "gold.txt", *states, "--max-rounds", 40, "--history", "h.jsonl", "--out", "m").out
+    rounds = [json.loads(line) for line in Path("h.jsonl").read_text().splitlines()]
+    finals = {record["restart"]: record["objective"] for record in rounds}
+    assert len(set(finals.values())) > 1 and len(rounds) > 40
+    kept = min(finals, key=lambda number: (finals[number], number))
+    assert f"\nkept       restart {kept + 1} of 6\nobjective  {finals[kept]:.6g}\n" in out
+    assert "by --max-rounds" not in out
 
 
 def test_rules_are_no_part_of_the_model_file(run: Run) -> None:

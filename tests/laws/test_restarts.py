@@ -69,6 +69,8 @@ def test_the_result_is_the_minimum_over_learners_run_alone(order, dictionary):
     rounds = list(restarts.run())
     assert restarts.best == best
     assert restarts.ended.objective == min(finals)
+    assert (rounds[-1].restart, rounds[-1].objective) == (best, min(finals))
+    assert rounds[-1].stopped == told[best][-1].stopped is not None
     np.testing.assert_array_equal(restarts.finish(), alone[best])
     assert restarts.rounds == len(rounds) == sum(map(len, told))
     assert [record.number for record in rounds] == list(range(1, len(rounds) + 1))
@@ -89,8 +91,8 @@ def test_threads_change_nothing(abreast):
         results = [(record, restarts.has_result(record)) for record in restarts.run()]
         rounds = plain(record for record, _ in results)
         found.append((rounds, [result for _, result in results], restarts.finish()))
-    assert found[0][1][-1] == (found[0][0][-1].restart == restarts.best)
-    assert any(found[0][1])
+    assert found[0][0][-1].restart == restarts.best
+    assert found[0][1][-1]
     for rounds, results, weights in found[1:]:
         assert rounds == found[0][0]
         assert results == found[0][1]
@@ -102,8 +104,10 @@ def test_how_many_go_abreast_does_not_change_the_result():
     found = []
     for abreast in (1, 3, COUNT):
         restarts = replace(jlis_restarts(problem, OPTIONS, size=size, count=COUNT), abreast=abreast)
-        order = [record.restart for record in restarts.run()]
+        rounds = list(restarts.run())
+        order = [record.restart for record in rounds]
         assert order[:abreast] == list(range(abreast))
+        assert rounds[-1].restart == restarts.best and rounds[-1].objective == min(restarts.objectives.values())
         assert set(order) == set(range(COUNT))
         found.append((restarts.best, restarts.objectives, restarts.finish()))
     for best, objectives, weights in found[1:]:

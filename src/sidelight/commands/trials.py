@@ -95,6 +95,9 @@ def summary(fitted: Estimator, out: Path) -> str:
     if last is not None:
         completions = f" ({last.completion} completions)" if last.completion else ""
         rows.append(("rounds", f"{last.number:,}{completions}"))
+        if last.restart is not None:  # what follows is about the one that was kept
+            count = len({record.restart for record in fitted.rounds_})
+            rows.append(("kept", f"restart {last.restart + 1} of {count}"))
         if last.objective is not None:
             rows.append(("objective", f"{last.objective:.6g}"))
         if (gap := relative_gap(last)) is not None:

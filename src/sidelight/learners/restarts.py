@@ -6,6 +6,8 @@ the lowest objective, which needs no labels.
 
 Learners go abreast: a wave makes one round of each that is running, on as many threads as are given, and their rounds
 are told in the order of the restarts. When one ends, its weights are kept if they are the best, and the next begins.
+Its last round is then told when a better one has ended, or at the very end: the last of all rounds is that of the
+restart that is kept.
 All of this depends on rounds, never on time, so any number of threads gives the same bits.
 """
 
@@ -59,6 +61,7 @@ class Restarts:
     running: dict[int, Running] = field(default_factory=dict)
     ended: Ended | None = None
     _untold: list[tuple[Round, bool]] = field(default_factory=list)  # rounds made, and whether they have a result
+    _held: tuple[Round, bool] | None = None  # the last round of the best restart that has ended
     _has_result: bool = False  # the round told last
 
     def __post_init__(self) -> None:
@@ -86,10 +89,11 @@ class Restarts:
         return self.weights
 
     def run(self) -> Iterator[Round]:
-        """Rounds of all restarts until every one has ended; their numbers count them all."""
+        """Rounds of all restarts until every one has ended, that of the kept one last; their numbers count them all."""
         while self._untold or self.running or self.begun < len(self.seeds):
             if not self._untold:
                 self._wave()
+                continue
             record, self._has_result = self._untold.pop(0)
             self.rounds = record.number
             yield record
@@ -111,18 +115,24 @@ class Restarts:
             with ThreadPoolExecutor(count) as pool:  # of its own, since learners may wait for the shared one
                 made = list(pool.map(self._advance, numbers))
         self.seconds += time.perf_counter() - clock
-        results = []
+        told: list[tuple[Round, bool]] = []
         for number, (running, record) in zip(numbers, made):
             self.running[number] = running
             self.objectives[number] = _objective(record)
-            results.append(running.learner.has_result(record))
-            if record.last:
-                self._end(number)
+            made_now = replace(record, restart=number), running.learner.has_result(record)
+            if record.last and self._end(number):
+                told += [] if self._held is None else [self._held]
+                self._held = made_now
+            else:
+                told.append(made_now)
         over = not self.running and self.begun == len(self.seeds)
-        for place, (number, (_, record), result) in enumerate(zip(numbers, made, results), 1):
-            last = over and place == len(numbers)
-            shown = replace(record, number=self.rounds + place, seconds=self.seconds, last=last, restart=number)
-            self._untold.append((shown, result and number == self.best))
+        if over and self._held is not None:
+            told.append(self._held)
+            self._held = None
+        for place, (record, result) in enumerate(told, 1):
+            last = over and place == len(told)
+            shown = replace(record, number=self.rounds + place, seconds=self.seconds, last=last)
+            self._untold.append((shown, result and record.restart == self.best))
 
     def _advance(self, number: int) -> tuple[Running, Round]:
         running = self.running.get(number)
@@ -131,11 +141,13 @@ class Restarts:
             running = Running(learner, learner.run())
         return running, next(running.rounds)
 
-    def _end(self, number: int) -> None:
-        """Keep the weights of a restart that has ended if none that ended before is as good."""
+    def _end(self, number: int) -> bool:
+        """Keep the weights of a restart that has ended if none that ended before is as good; returns whether so."""
         learner, objective = self.running.pop(number).learner, self.objectives[number]
-        if self.ended is None or (objective, number) < (self.ended.objective, self.ended.restart):
-            self.ended = Ended(number, objective, learner.finish())
+        if self.ended is not None and (objective, number) >= (self.ended.objective, self.ended.restart):
+            return False
+        self.ended = Ended(number, objective, learner.finish())
+        return True
 
     def state(self) -> State:
         """Everything needed to go on."""
@@ -149,6 +161,7 @@ class Restarts:
             "running": [[number, state[0]] for number, state in states.items()],
             "ended": None if self.ended is None else self.ended[:2],
             "untold": [[record.as_dict(), result] for record, result in self._untold],
+            "held": None if self._held is None else [self._held[0].as_dict(), self._held[1]],
         }
         arrays: dict[str, NDArray[Any]] = {
             f"{number}.{name}": array for number, state in states.items() for name, array in state[1].items()
@@ -173,6 +186,8 @@ class Restarts:
             number, objective = values["ended"]
             self.ended = Ended(number, objective, arrays["ended"].copy())
         self._untold = [(Round(**record), result) for record, result in values["untold"]]
+        held = values["held"]
+        self._held = None if held is None else (Round(**held[0]), held[1])
 
 
 def _objective(record: Round) -> float:
