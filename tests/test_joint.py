@@ -10,13 +10,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sidelight import DataError, Infeasible, Joint
+from sidelight import DataError, Infeasible, Intractable, Joint
+from sidelight.errors import NotProved
 from sidelight.rules import count, every, implies, not_, one_of, rule, weighted
 
 ENTITIES, RELATIONS = ["person", "place", "firm"], ["none", "lives_in", "works_for"]
 KINDS = {"entity": ENTITIES, "relation": RELATIONS}
-EXACT = ("auto", "elimination", "dynamic", "program", "ilp")
-METHODS = (*EXACT, "relaxation", "lp")
+EXACT = ("auto", "elimination", "dynamic", "a_star", "program", "ilp")
+METHODS = (*EXACT, "relaxation", "lp", "beam")
 KEYS = [(a, b) for a, b in itertools.permutations(range(3), 2) if a < b]
 
 
@@ -233,3 +234,21 @@ def test_what_rules_did_is_told():
     assert "no label was changed" in str(Joint(KINDS, []).explain_rules(None, scores))
     with pytest.raises(DataError, match="vain has no penalty yet"):
         Joint(KINDS, [vain.soft()]).explain_rules(None, scores)
+
+
+def test_many_variables_are_too_many_for_a_star_and_a_beam_says_what_it_cannot_prove(monkeypatch):
+    rng = np.random.default_rng(2)
+    scores = {"entity": {a: rng.normal(size=3) for a in range(30)}}
+    pairs = {(("entity", a - 1), ("entity", a)): 2 * rng.normal(size=(3, 3)) for a in range(1, 30)}
+    third = made(lambda x, y: count(e == "firm" for e in y.entity.values()) <= 3)
+    monkeypatch.setattr("sidelight.inference.variable_search.MOST_NODES", 50)
+    with pytest.raises(Intractable, match="A\\* needs more than 50 prefixes; use another method"):
+        Joint(KINDS, [third], inference="a_star").predict([None], [scores], pairs=[pairs])
+    best = Joint(KINDS, [third], inference="ilp").solutions([None], [scores], pairs=[pairs])[0]
+    under = Joint(KINDS, [third], inference="beam")
+    found = under.solutions([None], [scores], pairs=[pairs])[0]
+    assert not found.exact and found.value <= best.value + 1e-6
+    with pytest.warns(NotProved, match="1 of 1 outputs is not proved best .beam search."):
+        under.predict([None], [scores], pairs=[pairs])
+    told = under.explain_rules(None, scores, pairs=pairs)
+    assert told.rules[0].lowered == "1 clause, read as variables get their labels"

@@ -51,8 +51,9 @@ class Joint:
     - rules: about outputs; `x` is the input as it is given. The penalties of soft rules are their own, or learned by
       `learn_penalties`. Raises `DataError` for what is no list of rules, and where one speaks of a kind or a label that
       does not exist.
-    - inference: "auto", or one of "elimination" (exact; tables must stay small), "ilp" (an integer program, exact),
-      "lp" (its linear relaxation); "dynamic" is another name of the first, "program" and "relaxation" of the others.
+    - inference: "auto", or one of "elimination" (exact; tables must stay small), "a_star" (exact; for few variables),
+      "ilp" (an integer program, exact), "lp" (its linear relaxation), "beam". Other names are "dynamic" for the first,
+      "program" and "relaxation" for the two programs.
 
     >>> from sidelight.rules import every, implies, rule
     >>> @rule

@@ -16,6 +16,7 @@ from sidelight.errors import Infeasible, Intractable
 from sidelight.inference import elimination
 from sidelight.inference.problem import Clause, Solution
 from sidelight.inference.variable_program import solve_variable_program, solve_variable_relaxation
+from sidelight.inference.variable_search import solve_variable_a_star, solve_variable_beam
 from sidelight.inference.variables import VariableProblem, enumerated_variables, solve_variables
 from sidelight.rules.expr import pieces
 
@@ -69,6 +70,31 @@ def test_elimination(problem: VariableProblem) -> None:
 @given(variable_problems(), st.booleans())
 def test_program(problem: VariableProblem, lazy: bool) -> None:
     agrees(problem, lambda given: solve_variable_program(given, lazy=lazy))
+
+
+@law(200)
+@given(variable_problems())
+def test_a_star(problem: VariableProblem) -> None:
+    agrees(problem, solve_variable_a_star)
+
+
+@law(200)
+@given(variable_problems(), st.sampled_from([1, 2, 5, 1000]))
+def test_beam(problem: VariableProblem, width: int) -> None:
+    if width == 1000:  # nothing is given up
+        agrees(problem, lambda given: solve_variable_beam(given, width=width))
+    _, best = enumerated_variables(problem)
+    try:
+        found = solve_variable_beam(problem, width=width)
+    except Infeasible:
+        assert best == -math.inf
+        return
+    except Intractable:
+        assert best > -math.inf
+        return
+    assert found.value == pytest.approx(problem.value(found.labels))
+    assert found.value <= best + 1e-9 <= found.bound + 2e-9
+    assert not found.exact or found.value == pytest.approx(best)
 
 
 @law(80)

@@ -43,7 +43,7 @@ def solve_variable_program(
         found = solve(with_rows(base, lowering.rows(), columns.count), integer=True, seconds=seconds)
         nodes += max(found.nodes, 1)
         if found.point is None:
-            raise infeasible(problem.clauses, lambda chosen: _feasible(problem, chosen), names)
+            raise infeasible(problem.clauses, lambda chosen: feasible(problem, chosen), names)
         labels = _labels(found.point, columns)
         broken = [clause for clause in left if degree(clause.says, labels)]
         if not broken:
@@ -64,7 +64,7 @@ def solve_variable_relaxation(problem: VariableProblem, *, names: Sequence[str] 
     taken = take_in(lowering, problem.clauses)
     found = solve(with_rows(variable_program(problem, columns), lowering.rows(), columns.count), integer=False)
     if found.point is None:
-        raise infeasible(problem.clauses, lambda chosen: _feasible(problem, chosen), names)
+        raise infeasible(problem.clauses, lambda chosen: feasible(problem, chosen), names)
     labels = _labels(found.point, columns)
     value = problem.value(labels)
     if value == -math.inf:
@@ -107,7 +107,8 @@ def variable_program(problem: VariableProblem, columns: Columns) -> Program:
     )
 
 
-def _feasible(problem: VariableProblem, clauses: Sequence[Clause]) -> bool:
+def feasible(problem: VariableProblem, clauses: Sequence[Clause]) -> bool:
+    """Whether some output with a finite score obeys those of these clauses that are hard."""
     columns = columns_of(problem.sizes, problem.pairs)
     lowering = Lowering(columns)
     take_in(lowering, [clause for clause in clauses if clause.hard])

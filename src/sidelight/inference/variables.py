@@ -20,7 +20,7 @@ from sidelight.errors import DataError, Intractable
 from sidelight.inference.problem import Clause, Solution
 from sidelight.rules.truth import degree
 
-Method = Literal["auto", "elimination", "ilp", "lp"]
+Method = Literal["auto", "elimination", "a_star", "beam", "ilp", "lp"]
 OTHER_NAMES = {"dynamic": "elimination", "program": "ilp", "relaxation": "lp"}
 
 
@@ -87,10 +87,15 @@ def solve_variables(problem: VariableProblem, *, method: Method = "auto", names:
     """
     from sidelight.inference.elimination import solve_elimination
     from sidelight.inference.variable_program import solve_variable_program, solve_variable_relaxation
+    from sidelight.inference.variable_search import solve_variable_a_star, solve_variable_beam
 
     method = check_method(method)
     if method == "elimination":
         return solve_elimination(problem, names=names)
+    if method == "a_star":
+        return solve_variable_a_star(problem, names=names)
+    if method == "beam":
+        return solve_variable_beam(problem, names=names)
     if method == "lp":
         return solve_variable_relaxation(problem, names=names)
     if method == "ilp":
