@@ -31,25 +31,25 @@ def agrees(problem: Problem, lazy: bool) -> None:
     assert found.taken_in <= len(problem.clauses)
 
 
-@law(120)
+@law(300)
 @given(chain_problems())
 def test_lazy_program(problem: Problem) -> None:
     agrees(problem, True)
 
 
-@law(60)
+@law(180)
 @given(chain_problems())
 def test_whole_program(problem: Problem) -> None:
     agrees(problem, False)
 
 
-@law(60)
+@law(160)
 @given(chain_problems(second_order=True))
 def test_second_order_program(problem: Problem) -> None:
     agrees(problem, True)
 
 
-@law(60)
+@law(160)
 @given(segmentations(), st.booleans())
 def test_program_of_segmentations(problem: Problem, lazy: bool) -> None:
     agrees(problem, lazy)
