@@ -10,7 +10,7 @@ import typer
 from sidelight.commands import options
 from sidelight.commands.inputs import check_fits, read_labelled
 from sidelight.commands.outputs import check_writable, write, write_json
-from sidelight.commands.ruling import Inference, RulesFile, check_inference, predictor
+from sidelight.commands.ruling import Inference, RulesFiles, check_inference, predictor
 from sidelight.evidence import Gold
 
 
@@ -34,7 +34,7 @@ def command(
     json: Annotated[Path | None, typer.Option(metavar="FILE", help="Write everything to a JSON file too.")] = None,
     format: options.Format = None,
     label_column: options.LabelColumn = -1,
-    rules: RulesFile = None,
+    rules: RulesFiles = None,
     inference: Inference = options.DEFAULTS["inference"],
     jobs: options.Jobs = options.DEFAULTS["n_jobs"],
 ) -> None:
@@ -68,7 +68,7 @@ def command(
 
 
 def _predictions(
-    path: Path, pieces: list[Gold], rules: Path | None, inference: str, jobs: int, *, name: str = "the model"
+    path: Path, pieces: list[Gold], rules: list[Path] | None, inference: str, jobs: int, *, name: str = "the model"
 ) -> list[Any]:
     """Outputs with labels as text, which is what files hold."""
     model, predict = predictor(path, rules, inference, name=name)

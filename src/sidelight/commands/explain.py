@@ -11,7 +11,7 @@ from sidelight.commands import options
 from sidelight.commands.inputs import check_fits, in_columns, label_position, read_inputs
 from sidelight.commands.loading import load
 from sidelight.commands.outputs import check_writable, write, write_json
-from sidelight.commands.ruling import Inference, RulesFile, check_inference, constrained, note_missing_rules
+from sidelight.commands.ruling import Inference, RulesFiles, check_inference, constrained, note_missing_rules
 from sidelight.errors import DataError
 from sidelight.model import Model
 from sidelight.segment_model import SegmentModel
@@ -26,7 +26,7 @@ def command(
     format: options.Format = None,
     label_column: options.InputLabelColumn = None,
     labelled: options.Labelled = False,
-    rules: RulesFile = None,
+    rules: RulesFiles = None,
     inference: Inference = options.DEFAULTS["inference"],
 ) -> None:
     """Show the prediction for one input, the runner-up, and which weights decide between the two.
@@ -41,7 +41,7 @@ def command(
     check_writable(json)
     check_inference(inference, rules)
     loaded = load(model)
-    if not isinstance(loaded, Model) and (rules is None or json is not None):
+    if not isinstance(loaded, Model) and (not rules or json is not None):
         raise ValueError(
             "the weights of a segmenter are not explained; give --rules, and not --json, to see what they do"
         )
@@ -50,7 +50,7 @@ def command(
     else:
         column = label_position(file, format=format, labelled=labelled, label_column=label_column)
         x = _chosen(file, index, loaded, format, column)
-    effects = None if rules is None else constrained(loaded, rules, inference).explain_rules(x)
+    effects = None if not rules else constrained(loaded, rules, inference).explain_rules(x)
     shown = []
     if isinstance(loaded, Model):
         found = explain(loaded, x)
@@ -63,7 +63,7 @@ def command(
     if effects is not None:
         shown.append(str(effects))
     write("\n\n".join(shown) + "\n", None)
-    if rules is None:
+    if not rules:
         note_missing_rules(loaded)
 
 

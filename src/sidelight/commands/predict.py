@@ -15,7 +15,7 @@ import typer
 from sidelight.commands import options
 from sidelight.commands.inputs import check_fits, label_position, read_inputs
 from sidelight.commands.outputs import check_writable, write
-from sidelight.commands.ruling import Inference, RulesFile, check_inference, predictor
+from sidelight.commands.ruling import Inference, RulesFiles, check_inference, predictor
 from sidelight.data import Corpus, read_lines, write_columns
 from sidelight.data.load import format_of
 
@@ -29,7 +29,7 @@ def command(
     format: options.Format = None,
     label_column: options.InputLabelColumn = None,
     labelled: options.Labelled = False,
-    rules: RulesFile = None,
+    rules: RulesFiles = None,
     inference: Inference = options.DEFAULTS["inference"],
     jobs: options.Jobs = options.DEFAULTS["n_jobs"],
 ) -> None:

@@ -17,12 +17,12 @@ if TYPE_CHECKING:
     from sidelight.rules import Rule
 
 RULES = "Rules"
-RulesFile = Annotated[
-    Path | None,
+RulesFiles = Annotated[
+    list[Path] | None,
     typer.Option(
         "--rules",
         metavar="FILE.py",
-        help="Rules that outputs obey: functions with @rule above them, or a list RULES. The file is run.",
+        help="Rules that outputs obey: functions with @rule above them, or a list RULES. The file is run. Repeatable.",
         rich_help_panel=RULES,
     ),
 ]
@@ -37,31 +37,31 @@ Inference = Annotated[
 ]
 
 
-def check_inference(inference: str, rules: Path | None) -> None:
+def check_inference(inference: str, rules: Sequence[Path] | None) -> None:
     """Raise ValueError for a method that there is not, and for one that has no rules to obey."""
     from sidelight.inference.choose import Method
 
     if inference not in get_args(Method):
         raise ValueError(f"--inference is {inference!r}; there are {', '.join(get_args(Method))}")
-    if rules is None and inference != DEFAULTS["inference"]:
+    if not rules and inference != DEFAULTS["inference"]:
         raise ValueError("--inference says how rules are obeyed, and there are none; give --rules, or leave it out")
 
 
-def rules_in(path: Path | None) -> Sequence[Rule]:
-    """The rules of a file, or none."""
+def rules_in(paths: Sequence[Path] | None) -> list[Rule]:
+    """The rules of all files in their order, or none."""
     from sidelight.rules import read_rules
 
-    return () if path is None else read_rules(path)
+    return list(dict.fromkeys(rule for path in paths or () for rule in read_rules(path)))
 
 
-def constrained(model: Any, rules: Path, inference: str, *, jobs: int = -1) -> Constrained:
-    """A loaded model under the rules of a file, with the penalties that were learned in training."""
+def constrained(model: Any, rules: Sequence[Path], inference: str, *, jobs: int = -1) -> Constrained:
+    """A loaded model under the rules of files, with the penalties that were learned in training."""
     from sidelight.constrained import Constrained
 
     return Constrained(model, rules_in(rules), method=inference, n_jobs=jobs)
 
 
-def predictor(path: Path, rules: Path | None, inference: str, *, name: str = "the model") -> tuple[Any, Any]:
+def predictor(path: Path, rules: Sequence[Path] | None, inference: str, *, name: str = "the model") -> tuple[Any, Any]:
     """The model in a file, and a function of inputs and threads that predicts with it, under rules if there are any.
 
     Where the model was trained under rules and there are none, a note calls it by `name`; an empty one says nothing.
@@ -71,7 +71,7 @@ def predictor(path: Path, rules: Path | None, inference: str, *, name: str = "th
     model = load(path)
 
     def predict(xs: Any, jobs: int) -> list[Any]:
-        if rules is not None:
+        if rules:
             under = constrained(model, rules, inference, jobs=jobs)
             solutions = under.solutions(xs)
             if said := unproved(solutions):

@@ -11,7 +11,7 @@ from sidelight.commands.inputs import EvidenceFiles, check_alike, read_labelled
 from sidelight.commands.notes import notes_on
 from sidelight.commands.options import DEFAULTS
 from sidelight.commands.outputs import check_writable, note, write
-from sidelight.commands.ruling import Inference, RulesFile, check_inference, rules_in
+from sidelight.commands.ruling import Inference, RulesFiles, check_inference, rules_in
 from sidelight.commands.trials import Trials, summary
 from sidelight.data import write_text_atomically
 from sidelight.progress import Progress
@@ -47,7 +47,7 @@ def command(
     order: given.Order = DEFAULTS["order"],
     states: given.States = DEFAULTS["states"],
     class_weight: given.ClassWeight = None,
-    rules: RulesFile = None,
+    rules: RulesFiles = None,
     inference: Inference = DEFAULTS["inference"],
     max_rounds: given.MaxRounds = DEFAULTS["max_rounds"],
     tolerance: given.Tolerance = DEFAULTS["tolerance"],
@@ -127,6 +127,6 @@ def command(
         write_text_atomically(history, "".join(json.dumps(record) + "\n" for record in trials.history))
     if not quiet:
         write(table + summary(best, out), None)
-        found = notes_on(best.model_, chosen, evidence, ruled=rules is not None, states=states, min_count=min_count)
+        found = notes_on(best.model_, chosen, evidence, ruled=bool(rules), states=states, min_count=min_count)
         for text in found:
             note(text)

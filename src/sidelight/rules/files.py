@@ -1,14 +1,23 @@
-"""Rules from a file of Python: its list `RULES`, or every rule that it names, in the order of their definitions."""
+"""Rules from a file of Python: its list `RULES`, or every rule that it names, in the order of their definitions.
+
+The file is run much as Python runs a script: modules beside it can be imported, and what it defines has a module.
+"""
 
 from __future__ import annotations
 
+import importlib
 import importlib.util
 import sys
 import traceback
+import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 from sidelight.errors import DataError
+from sidelight.rules.given import checked_rules
 from sidelight.rules.rule import Rule
 
 
@@ -17,29 +26,67 @@ def read_rules(path: str | Path) -> list[Rule]:
     path = Path(path).absolute()
     if not path.is_file():
         raise DataError("there is no such file", file=path, remedy="give a file of Python with @rule functions")
-    spec = importlib.util.spec_from_file_location(f"sidelight_rules_{path.stem}", path)
+    name = f"sidelight_rules_{path.stem}_{zlib.crc32(str(path).encode()):x}"
+    spec = importlib.util.spec_from_file_location(name, path)
     if spec is None or spec.loader is None:
         raise DataError("this is not a file of Python", file=path, remedy="give it a name that ends in .py")
     module: Any = importlib.util.module_from_spec(spec)
-    before = sys.dont_write_bytecode
-    sys.dont_write_bytecode = True  # nothing is left beside the file
     try:
-        spec.loader.exec_module(module)
+        with _as_script(module, path.parent):
+            spec.loader.exec_module(module)
+            return _rules_of(module, path)
+    except DataError as error:
+        if error.file == str(path):
+            raise
+        raise DataError(str(error), file=path, line=_line(error, path), remedy="mend the file") from error
     except SyntaxError as error:
-        raise DataError(f"{error.msg}", file=path, line=error.lineno, remedy="correct the syntax") from error
+        file, line = error.filename or path, error.lineno  # of a module beside it, maybe
+        raise DataError(f"{error.msg}", file=file, line=line, remedy="correct the syntax") from error
+    except SystemExit as error:
+        problem = f"the file ends the program: SystemExit({error.code!r})"
+        remedy = 'leave it out, or put it under if __name__ == "__main__"'
+        raise DataError(problem, file=path, line=_line(error, path), remedy=remedy) from error
     except Exception as error:
-        frames = [frame for frame in traceback.extract_tb(error.__traceback__) if frame.filename == str(path)]
-        line = frames[-1].lineno if frames else None
-        raise DataError(f"{type(error).__name__}: {error}", file=path, line=line, remedy="mend the file") from error
-    finally:
-        sys.dont_write_bytecode = before
+        problem = f"{type(error).__name__}: {error}"
+        raise DataError(problem, file=path, line=_line(error, path), remedy="mend the file") from error
+
+
+def _rules_of(module: ModuleType, path: Path) -> list[Rule]:
     listed = getattr(module, "RULES", None)
-    found = (
-        list(listed) if listed is not None else [value for value in vars(module).values() if isinstance(value, Rule)]
-    )
-    for value in found:
-        if not isinstance(value, Rule):
-            raise DataError(f"RULES has {value!r}, which is not a rule", file=path, remedy="make rules with @rule")
+    if listed is None:
+        listed = [value for value in vars(module).values() if isinstance(value, Rule)]
+    try:
+        found = checked_rules(listed, name="RULES")
+    except DataError as error:
+        raise DataError(error.problem, file=path, remedy=error.remedy) from None
     if not found:
         raise DataError("the file has no rules", file=path, remedy="put @rule above a function of x and y")
     return list(dict.fromkeys(found))
+
+
+@contextmanager
+def _as_script(module: ModuleType, folder: Path) -> Iterator[None]:
+    """Modules in the folder can be imported; they are forgotten afterwards, since other folders may name theirs so."""
+    bytecode, before, name = sys.dont_write_bytecode, set(sys.modules), module.__name__
+    sys.dont_write_bytecode = True  # nothing is left beside the file
+    sys.path.insert(0, str(folder))
+    importlib.invalidate_caches()
+    sys.modules[name] = module
+    try:
+        yield
+    except BaseException:
+        del sys.modules[name]
+        raise
+    finally:
+        sys.dont_write_bytecode = bytecode
+        if str(folder) in sys.path:
+            sys.path.remove(str(folder))
+        for other in [other for other in sys.modules if other not in before and other != name]:
+            file = getattr(sys.modules[other], "__file__", None)
+            if file is not None and Path(file).parent == folder:
+                del sys.modules[other]
+
+
+def _line(error: BaseException, path: Path) -> int | None:
+    lines = [frame.lineno for frame in traceback.extract_tb(error.__traceback__) if frame.filename == str(path)]
+    return lines[-1] if lines else None

@@ -10,8 +10,8 @@ from sidelight.errors import DataError
 from sidelight.rules.rule import Rule
 
 
-def checked_rules(rules: Iterable[Any] | None) -> tuple[Rule, ...]:
-    """The rules of a list; None means no rules.
+def checked_rules(rules: Iterable[Any] | None, *, name: str = "rules") -> tuple[Rule, ...]:
+    """The rules of a list, which errors call by `name`; None means no rules.
 
     Raises `DataError` for what is no list of rules, and where two rules whose penalties are to be learned have one
     name: penalties are kept by the names of rules.
@@ -26,15 +26,15 @@ def checked_rules(rules: Iterable[Any] | None) -> tuple[Rule, ...]:
     if rules is None:
         return ()
     if isinstance(rules, Rule):
-        raise DataError(f"rules is the rule {rules.name}", remedy=f"give a list of rules: [{rules.name}]")
+        raise DataError(f"{name} is the rule {rules.name}", remedy=f"give a list of rules: [{rules.name}]")
     if isinstance(rules, (str, Path)):
-        raise DataError(f"rules is {str(rules)!r}", remedy="read a file of rules with sidelight.rules.read_rules")
+        raise DataError(f"{name} is {str(rules)!r}", remedy="read a file of rules with sidelight.rules.read_rules")
     if not isinstance(rules, Iterable):
-        raise DataError(f"rules is {rules!r}", remedy="give a list of rules, made with @sidelight.rules.rule")
+        raise DataError(f"{name} is {rules!r}", remedy="give a list of rules, made with @sidelight.rules.rule")
     found = tuple(rules)
     for one in found:
         if not isinstance(one, Rule):
-            raise DataError(f"rules has {one!r}", remedy="make a rule of a function with @sidelight.rules.rule")
+            raise DataError(f"{name} has {one!r}", remedy="make a rule of a function with @sidelight.rules.rule")
     _check_names(found)
     return found
 
