@@ -17,7 +17,7 @@ from sidelight.rules import count, every, implies, not_, one_of, rule, weighted
 ENTITIES, RELATIONS = ["person", "place", "firm"], ["none", "lives_in", "works_for"]
 KINDS = {"entity": ENTITIES, "relation": RELATIONS}
 EXACT = ("auto", "elimination", "dynamic", "a_star", "program", "ilp")
-METHODS = (*EXACT, "relaxation", "lp", "beam")
+METHODS = (*EXACT, "relaxation", "lp", "lagrangian", "beam")
 KEYS = [(a, b) for a, b in itertools.permutations(range(3), 2) if a < b]
 
 

@@ -52,8 +52,8 @@ class Joint:
       `learn_penalties`. Raises `DataError` for what is no list of rules, and where one speaks of a kind or a label that
       does not exist.
     - inference: "auto", or one of "elimination" (exact; tables must stay small), "a_star" (exact; for few variables),
-      "ilp" (an integer program, exact), "lp" (its linear relaxation), "beam". Other names are "dynamic" for the first,
-      "program" and "relaxation" for the two programs.
+      "ilp" (an integer program, exact), "lp" (its linear relaxation), "lagrangian", "beam". "dynamic" is another name
+      of the first, "program" and "relaxation" of the two programs.
 
     >>> from sidelight.rules import every, implies, rule
     >>> @rule

@@ -15,6 +15,7 @@ from expressions import expressions
 from sidelight.errors import Infeasible, Intractable
 from sidelight.inference import elimination
 from sidelight.inference.problem import Clause, Solution
+from sidelight.inference.variable_lagrangian import solve_variable_lagrangian
 from sidelight.inference.variable_program import solve_variable_program, solve_variable_relaxation
 from sidelight.inference.variable_search import solve_variable_a_star, solve_variable_beam
 from sidelight.inference.variables import VariableProblem, enumerated_variables, solve_variables
@@ -95,6 +96,31 @@ def test_beam(problem: VariableProblem, width: int) -> None:
     assert found.value == pytest.approx(problem.value(found.labels))
     assert found.value <= best + 1e-9 <= found.bound + 2e-9
     assert not found.exact or found.value == pytest.approx(best)
+
+
+@pytest.mark.parametrize(("steps", "proofs"), [(3, 0.2), (200, 0.6)])
+def test_lagrangian(steps: int, proofs: float) -> None:
+    met: list[bool] = []
+
+    @law(100)
+    @given(variable_problems())
+    def run(problem: VariableProblem) -> None:
+        _, best = enumerated_variables(problem)
+        try:
+            found = solve_variable_lagrangian(problem, most_steps=steps)
+        except Infeasible:
+            assert best == -math.inf
+            return
+        except Intractable:
+            assert best > -math.inf
+            return
+        assert found.value == pytest.approx(problem.value(found.labels))
+        assert found.value <= best + 1e-9 <= found.bound + 1e-6
+        assert not found.exact or found.value == pytest.approx(best, abs=1e-5)
+        met.append(found.exact)
+
+    run()
+    assert sum(met) > proofs * len(met) > 0
 
 
 @law(80)

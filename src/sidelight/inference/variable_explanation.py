@@ -17,6 +17,7 @@ HOW = {
     "elimination": "{clauses} in tables over up to {variables}",
     "linear relaxation": "linear rows of {clauses}",
     "integer program": "linear rows of {clauses}",
+    "Lagrangian relaxation": "linear rows with multipliers of {clauses}",
 }
 
 

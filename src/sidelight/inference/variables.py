@@ -20,7 +20,7 @@ from sidelight.errors import DataError, Intractable
 from sidelight.inference.problem import Clause, Solution
 from sidelight.rules.truth import degree
 
-Method = Literal["auto", "elimination", "a_star", "beam", "ilp", "lp"]
+Method = Literal["auto", "elimination", "a_star", "beam", "ilp", "lp", "lagrangian"]
 OTHER_NAMES = {"dynamic": "elimination", "program": "ilp", "relaxation": "lp"}
 
 
@@ -86,6 +86,7 @@ def solve_variables(problem: VariableProblem, *, method: Method = "auto", names:
     (0, 1)
     """
     from sidelight.inference.elimination import solve_elimination
+    from sidelight.inference.variable_lagrangian import solve_variable_lagrangian
     from sidelight.inference.variable_program import solve_variable_program, solve_variable_relaxation
     from sidelight.inference.variable_search import solve_variable_a_star, solve_variable_beam
 
@@ -98,6 +99,8 @@ def solve_variables(problem: VariableProblem, *, method: Method = "auto", names:
         return solve_variable_beam(problem, names=names)
     if method == "lp":
         return solve_variable_relaxation(problem, names=names)
+    if method == "lagrangian":
+        return solve_variable_lagrangian(problem, names=names)
     if method == "ilp":
         return solve_variable_program(problem, names=names)
     try:
