@@ -252,3 +252,11 @@ def test_many_variables_are_too_many_for_a_star_and_a_beam_says_what_it_cannot_p
         under.predict([None], [scores], pairs=[pairs])
     told = under.explain_rules(None, scores, pairs=pairs)
     assert told.rules[0].lowered == "1 clause, read as variables get their labels"
+
+
+@pytest.mark.parametrize("inference", METHODS)
+def test_inputs_without_variables_have_an_empty_output(inference):
+    assert Joint(KINDS, [few], inference=inference).predict([{"most": 1}], [{"entity": {}}]) == [{"entity": {}}]
+    with pytest.raises(Infeasible, match="example 0: no output obeys the rule some_relation"):
+        some_relation = made(lambda x, y: count(r != "none" for r in y.relation.values()) >= 1, "some_relation")
+        Joint(KINDS, [some_relation], inference=inference).predict([None], [{"relation": {}}])

@@ -91,7 +91,7 @@ def solve_variables(problem: VariableProblem, *, method: Method = "auto", names:
     from sidelight.inference.variable_search import solve_variable_a_star, solve_variable_beam
 
     method = check_method(method)
-    if method == "elimination":
+    if method == "elimination" or not problem.scores:  # without variables there is nothing to search
         return solve_elimination(problem, names=names)
     if method == "a_star":
         return solve_variable_a_star(problem, names=names)
