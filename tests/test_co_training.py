@@ -10,8 +10,10 @@ from drawing import labelings, law, plain_scores, seeds, values_of
 from hypothesis import given
 from sklearn.base import clone
 
-from sidelight import Classifier, DataError, Gold, NotFitted, Tagger, Unlabeled, features
+from sidelight import Classifier, DataError, Gold, ModelFileError, NotFitted, Tagger, Unlabeled, features
 from sidelight.co_training import CoRound, CoTraining
+from sidelight.settings import Settings
+from sidelight.view_objective import view_objective
 
 VIEWS = (itemgetter(0), itemgetter(1))
 
@@ -159,17 +161,116 @@ def test_why_it_stops():
     assert everything[-1].stopped == "neither view has labels to give"
     assert (everything[-1].from_first, everything[-1].from_second) == (188, 188)
     stubborn = pair(share=0.02, max_rounds=50, patience=1, weight=0.0).fit(evidence).rounds_
-    assert stubborn[-1].stopped == "the agreement no longer improves"
+    assert stubborn[-1].stopped == "the joint objective no longer improves"
     assert [record.last for record in stubborn] == [False] * (len(stubborn) - 1) + [True]
+    counting = [Classifier(learner="perceptron", n_jobs=1) for _ in VIEWS]
+    without = CoTraining(*counting, views=VIEWS, share=0.02, max_rounds=50, patience=1, weight=0.0).fit(evidence)
+    assert without.rounds_[-1].stopped == "the agreement no longer improves"
+    assert all(record.objective is None for record in without.rounds_)
 
 
-def test_the_pair_that_agreed_most_is_kept():
+@pytest.mark.parametrize("learner", ["jlis", "crf"])
+def test_the_objective_is_what_both_would_minimise_with_all_labels_of_the_other(learner):
+    data = two_views(6, 80, "pqr", noise=0.3)
+    labelled, pool = [Gold(x, y, weight=1.5) for x, y in data[:9]], [x for x, _ in data[9:]]
+    found: list[float] = []
+
+    def check(record: CoRound) -> None:
+        views = both.first_, both.second_
+        guesses = [one.predict([x[v] for x in pool]) for v, one in enumerate(views)]
+        total = 0.0
+        for v, one in enumerate(views):
+            examples = [Gold(piece.x[v], piece.y, weight=1.5) for piece in labelled]
+            examples += [Gold(x[v], y, weight=0.2) for x, y in zip(pool, guesses[1 - v])]
+            total += view_objective(one.model_, Settings(sequences=False, **one.get_params()), examples)
+        assert record.objective == pytest.approx(total, rel=1e-12)
+        found.append(total)
+
+    both = CoTraining(*(Classifier(learner=learner, n_jobs=1) for _ in VIEWS), views=VIEWS, weight=0.2)
+    both.set_params(callbacks=[check]).fit([*labelled, *(Unlabeled(x) for x in pool)])
+    assert len(found) == len(both.rounds_) > 3
+    assert min(found) < 0.9 * found[0]
+
+
+def test_the_pair_with_the_lowest_objective_is_kept():
+    data = two_views(2, 160, "pqr", noise=0.7)
+    pairs = []
+    both = pair(share=0.05, patience=2)
+    both.callbacks = [lambda record: pairs.append((both.first_.model_.weights, both.second_.model_.weights))]
+    both.fit(evidence_of(data[:9], data[9:]))
+    objectives = [record.objective for record in both.rounds_]
+    best = int(np.argmin(objectives))
+    assert both.rounds_[-1].stopped == "the joint objective no longer improves"
+    assert best == len(objectives) - 3  # two rounds did not improve it
+    np.testing.assert_array_equal(both.first_.model_.weights, pairs[best][0])
+    np.testing.assert_array_equal(both.second_.model_.weights, pairs[best][1])
+    assert np.any(pairs[best][0] != pairs[-1][0])
+
+
+def test_without_an_objective_the_pair_that_agreed_most_is_kept():
     data = two_views(2, 160, "pqr", noise=0.4)
-    both = pair(share=0.05, patience=2).fit(evidence_of(data[:9], data[9:]))
+    counting = [Classifier(learner="perceptron", n_jobs=1) for _ in VIEWS]
+    both = CoTraining(*counting, views=VIEWS, share=0.05, patience=2).fit(evidence_of(data[:9], data[9:]))
     pool = [x for x, _ in data[9:]]
     first, second = (both.predict(pool, view=view) for view in ("first", "second"))
     agreement = np.mean([a == b for a, b in zip(first, second)])
     assert agreement == pytest.approx(max(record.agreement for record in both.rounds_))
+
+
+def test_a_file_has_both_models_and_the_rounds(tmp_path):
+    data = two_views(3, 60, "pqr")
+    path = tmp_path / "pair.model"
+    fitted = pair(max_rounds=3).fit(evidence_of(data[:9], data[9:]))
+    fitted.save(path)
+    loaded = CoTraining.load(path, views=VIEWS)
+    xs = [x for x, _ in data]
+    for view in (None, "first", "second"):
+        assert loaded.predict(xs, view=view) == fitted.predict(xs, view=view)
+    assert loaded.rounds_ == fitted.rounds_
+    assert loaded.classes_ == fitted.classes_
+    assert isinstance(loaded.first, Classifier)
+    assert loaded.score(xs, [y for _, y in data]) == fitted.score(xs, [y for _, y in data])
+    again = tmp_path / "again.model"
+    loaded.save(again)
+    assert again.read_bytes() == path.read_bytes()
+    loaded.fit(evidence_of(data[:9], data[9:]))  # an estimator like any other
+
+
+def test_files_of_taggers_keep_their_order_and_scheme(tmp_path):
+    xs = [[("a", "b"), ("c", "d")], [("c", "b"), ("a", "d")], [("a", "d"), ("c", "b")]]
+    ys = [["B-X", "I-X"], ["O", "B-X"], None]
+    makers = [features.parse_templates(f"U00:%x[0,{column}]\nB") for column in (0, 1)]
+    options = [{"order": 2, "scheme": "BIO"}, {"learner": "crf"}]
+    taggers = [Tagger(features=made, n_jobs=1, **own) for made, own in zip(makers, options)]
+    fitted = CoTraining(*taggers, measure="output").fit(xs, ys)
+    fitted.save(tmp_path / "taggers.model")
+    loaded = CoTraining.load(tmp_path / "taggers.model")
+    asked = [[("c", "d")] * 3, [("c", "d"), ("a", "b")], *xs]
+    for view in (None, "first", "second"):
+        assert loaded.predict(asked, view=view) == fitted.predict(asked, view=view)
+    assert (loaded.first.order, loaded.second.learner) == (2, "crf")
+
+
+def test_files_that_are_refused(tmp_path):
+    data = two_views(3, 30)
+    with pytest.raises(NotFitted, match="call fit first"):
+        pair().save(tmp_path / "none.model")
+    assert not (tmp_path / "none.model").exists()
+    fitted = pair(max_rounds=1).fit(evidence_of(data[:6], data[6:]))
+    fitted.save(tmp_path / "pair.model")
+    fitted.first_.save(tmp_path / "one.model")
+    with pytest.raises(DataError, match="the models see views of inputs; give the functions again"):
+        CoTraining.load(tmp_path / "pair.model")
+    with pytest.raises(ModelFileError, match=r"a sidelight model, not a sidelight pair of models; Tagger\.load"):
+        CoTraining.load(tmp_path / "one.model")
+    with pytest.raises(ModelFileError, match=r"pair of models, not a sidelight model; CoTraining\.load reads it"):
+        Classifier.load(tmp_path / "pair.model")
+    with pytest.raises(ModelFileError, match="no such file"):
+        CoTraining.load(tmp_path / "nothing.model")
+    plain = CoTraining(Classifier(n_jobs=1), Classifier(n_jobs=1), max_rounds=1)
+    plain.fit([{"a": 1.0}, {"b": 1.0}, {"a": 1.0}], ["p", "q", None]).save(tmp_path / "plain.model")
+    with pytest.raises(DataError, match="trained without views; leave views out"):
+        CoTraining.load(tmp_path / "plain.model", views=VIEWS)
 
 
 def test_parameters_and_clone():

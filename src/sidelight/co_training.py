@@ -3,21 +3,25 @@
 Two estimators that see different features learn from the same labelled inputs. Then, round by round, each labels the
 unlabelled inputs it is surest of (`objective.confidence`) for the other, and both learn again. If either view is enough
 to tell the label, and they are independent given the label, what one is sure of is as good as a random example to the
-other. Brefeld and Scheffer (2006) took this to structures: there as here, agreement on unlabelled inputs is the sign
-that it works. It is no proof: where the first models are little better than guessing, the two may come to agree on
-what is wrong.
+other. Brefeld and Scheffer (2006) took this to structures, with a joint objective J that is low where both views fit
+what is labelled and agree with a margin on the rest (`view_objective`). Here J is not what a round minimises: a round
+learns from the labels that were exchanged so far, which stay as they are, and J judges the two models by what each says
+now of all unlabelled inputs. It may rise, and a low J is no proof: where the first models are little better than
+guessing, the two may come to agree on what is wrong.
 
-Stops when neither view has labels to give, when the share of tokens that both label alike has not risen for `patience`
-rounds, or after `max_rounds`. The result is the pair of models that agreed most.
+Stops when neither view has labels to give, when J has not fallen for `patience` rounds, or after `max_rounds`. The
+result is the pair of models with the lowest J. Learners without an objective of that kind (perceptron, naive_bayes,
+hmm, …) have no J; the share of tokens that both label alike takes its place, and should rise.
 """
 
 from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from itertools import pairwise
-from typing import Any, Self
+from pathlib import Path
+from typing import Any, Self, TypeVar
 
 import numpy as np
 
@@ -31,10 +35,16 @@ from sidelight.manners import Estimator, accuracy, labelled
 from sidelight.model import Model
 from sidelight.objective.confidence import Measure, confidence
 from sidelight.objective.margin import ChainBatch
+from sidelight.pair_file import load_pair, save_pair
+from sidelight.recipes import LEARNERS
+from sidelight.settings import Settings
 from sidelight.spaces import Transitions, space_of
+from sidelight.view_objective import has_objective, view_objective
 
+Piece = TypeVar("Piece", bound=Evidence)
 View = Callable[[Any], Any]  # what an estimator sees of an input
 NO_LABELS = "neither view has labels to give"
+NO_FALL = "the joint objective no longer improves"
 NO_RISE = "the agreement no longer improves"
 MAX_ROUNDS = "max_rounds"
 
@@ -50,6 +60,7 @@ class CoRound:
     agreement: float  # share of the tokens of unlabelled inputs that both label alike
     last: bool = False
     stopped: str | None = None  # why training ends, in the last round
+    objective: float | None = None  # the joint objective of both views, where their learners have one
 
 
 class CoTraining(Estimator):
@@ -63,7 +74,7 @@ class CoTraining(Estimator):
       share of the inputs of every class they predict, so that no class takes over.
     - measure: of confidence, "tokens" or "output"; "output" for taggers of order 2.
     - confidence: inputs with a lower one are not labelled for the other view.
-    - weight: what an input with labels of the other view counts, against 1 for Gold.
+    - weight: what an input with labels of the other view counts, against 1 for Gold; in the joint objective too.
     - max_rounds, patience: see above; callbacks: functions of a `CoRound`.
 
     After `fit`: `first_` and `second_` are the fitted estimators, `rounds_` the rounds.
@@ -110,7 +121,7 @@ class CoTraining(Estimator):
         known, pool = self._split(evidence, y)
         self.first_, self.second_ = (type(one)(**one.get_params()) for one in (self.first, self.second))
         self.rounds_: list[CoRound] = []
-        began, best, idle = time.perf_counter(), -1.0, 0
+        began, best, idle = time.perf_counter(), -np.inf, 0
         lessons: tuple[dict[int, Any], dict[int, Any]] = {}, {}  # for the first and for the second view
         models: tuple[Model, Model] | None = None
         while not self.rounds_ or not self.rounds_[-1].last:
@@ -121,15 +132,21 @@ class CoTraining(Estimator):
             self._check_labels()
             guesses = [self._label(view, pool) for view in (0, 1)]
             agreement = float(np.mean(guesses[0].labels == guesses[1].labels))
-            idle = 0 if agreement > best else idle + 1
-            if agreement >= best:  # of equal ones the later, which have learned more
-                best, models = agreement, (self.first_.model_, self.second_.model_)
+            objective = self._objective(known, pool, guesses)
+            worth = agreement if objective is None else -objective
+            idle = 0 if worth > best else idle + 1
+            if worth >= best:  # of equal ones the later, which have learned more
+                best, models = worth, (self.first_.model_, self.second_.model_)
             counts = len(lessons[1]), len(lessons[0])
-            stopped = NO_RISE if idle >= self.patience else MAX_ROUNDS if number >= self.max_rounds else None
-            if stopped is None and not self._teach(guesses, lessons):
+            stopped = None
+            if idle >= self.patience:
+                stopped = NO_RISE if objective is None else NO_FALL
+            elif number >= self.max_rounds:
+                stopped = MAX_ROUNDS
+            elif not self._teach(guesses, lessons):
                 stopped = NO_LABELS
             seconds = time.perf_counter() - began
-            self.rounds_.append(CoRound(number, seconds, *counts, agreement, stopped is not None, stopped))
+            self.rounds_.append(CoRound(number, seconds, *counts, agreement, stopped is not None, stopped, objective))
             for callback in self.callbacks:
                 callback(self.rounds_[-1])
         assert models is not None
@@ -153,6 +170,32 @@ class CoTraining(Estimator):
         """Token accuracy between 0 and 1 (for classes: accuracy), of inputs and outputs or of the Gold in evidence."""
         xs, y = labelled(xs, y)
         return accuracy(self.predict(xs, view=view), y, sequences=self._sequences)
+
+    def save(self, path: str | Path) -> None:
+        """Write both models and the rounds to one file."""
+        models = self._fitted()
+        about = {"views": self.views is not None, "rounds": [asdict(record) for record in self.rounds_]}
+        save_pair(models, path, spec=about)
+
+    @classmethod
+    def load(cls, path: str | Path, *, views: tuple[View, View] | None = None) -> Self:
+        """Both models of a file, ready to predict; `views` are the functions that were given, if any.
+
+        As with `Tagger.load`, parameters and rules of the two estimators are no part of a file. Raises `ModelFileError`
+        where the file is none, `DataError` where the models saw views that are not given, or the other way round.
+        """
+        models, about = load_pair(path)
+        if about["views"] and views is None:
+            raise DataError("the models see views of inputs", file=path, remedy="give the functions again: views=…")
+        if views is not None and not about["views"]:
+            raise DataError("the models were trained without views", file=path, remedy="leave views out")
+        one, other = (_estimator_of(model) for model in models)
+        self = cls(one, other, views=views)
+        self.first_, self.second_ = (type(own)(**own.get_params()) for own in (one, other))
+        for own, model in zip(self._estimators, models):
+            own.model_, own.penalties_ = model, []
+        self.rounds_ = [CoRound(**record) for record in about["rounds"]]
+        return self
 
     @property
     def classes_(self) -> list[Any]:
@@ -201,7 +244,7 @@ class CoTraining(Estimator):
             check_evidence(self._seen(view, pieces), per_token=self._sequences)
         return known, pool
 
-    def _seen(self, view: int, pieces: Sequence[Evidence]) -> list[Evidence]:
+    def _seen(self, view: int, pieces: Sequence[Piece]) -> list[Piece]:
         """Evidence as one of the estimators sees it."""
         if self.views is None:
             return list(pieces)
@@ -217,6 +260,19 @@ class CoTraining(Estimator):
         best = batch.best(model.weights)
         sure = confidence(batch, model.weights, best, measure=self.measure)
         return _Guess(best.labels, _decoded(model, best.labels, batch.rows.starts), sure)
+
+    def _objective(self, known: list[Evidence], pool: list[Any], guesses: list[_Guess]) -> float | None:
+        """J of the present models; None where a learner has no objective over whole outputs."""
+        settings = [Settings(sequences=self._sequences, **one.get_params()) for one in self._estimators]
+        if not all(has_objective(own.recipe) for own in settings):
+            return None
+        total = 0.0
+        labelled = [piece for piece in known if isinstance(piece, Gold)]
+        for view, own in enumerate(settings):
+            others = [Gold(x, y, weight=self.weight) for x, y in zip(pool, guesses[1 - view].outputs)]
+            seen = self._seen(view, [*labelled, *others])
+            total += view_objective(self._estimators[view].model_, own, seen)
+        return total
 
     def _teach(self, guesses: list[_Guess], lessons: tuple[dict[int, Any], dict[int, Any]]) -> bool:
         """Let each view label inputs for the other; returns whether there were any."""
@@ -258,6 +314,13 @@ class _Guess:
             count = int(np.ceil(share * np.count_nonzero(groups == group)))
             chosen += mine[np.argsort(-self.sure[mine], kind="stable")[:count]].tolist()
         return sorted(chosen)
+
+
+def _estimator_of(model: Model) -> Tagger | Classifier:
+    """An estimator that a model of a file may belong to."""
+    name = str(model.about.get("learner"))
+    learner = name if name in LEARNERS else "jlis"
+    return Tagger(learner=learner, order=model.layout.order) if model.sequences else Classifier(learner=learner)
 
 
 class _SummedScores:

@@ -98,6 +98,7 @@ def _foreign(path: str | Path, found: Any, wanted: str) -> ModelFileError:
         "sidelight model": "Tagger.load, Classifier.load or load_model",
         "sidelight segment model": "SegmentTagger.load",
         "sidelight alignment model": "Aligner.load",
+        "sidelight pair of models": "CoTraining.load",
     }
     if found in loaders:
         return ModelFileError(f"a {found}, not a {wanted}", file=path, remedy=f"{loaders[found]} reads it")

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from sidelight.errors import ModelFileError
 from sidelight.features import restore
 from sidelight.features.layout import Layout
-from sidelight.files import read_tensors, write_tensors
+from sidelight.files import Tensors, read_tensors, write_tensors
 from sidelight.model import Model
 from sidelight.spaces import Transitions
 from sidelight.structures import LabelSet, StateSet, with_states
@@ -23,6 +23,17 @@ KIND = "sidelight model"
 
 def save_model(model: Model, path: str | Path) -> None:
     """Write a model; zero weights take no room where most weights are zero."""
+    description, tensors, version = model_state(model, path)
+    write_tensors(path, tensors, kind=KIND, version=version, spec=description)
+
+
+def load_model(path: str | Path) -> Model:
+    """Read a model; raises `ModelFileError` in one line where the file is damaged, foreign or newer."""
+    return model_from(*read_tensors(path, kind=KIND, version=VERSION))
+
+
+def model_state(model: Model, path: str | Path) -> tuple[dict[str, Any], Tensors, int]:
+    """A model as JSON values, arrays and the oldest version that can read it; `path` is where it will be written."""
     names = model.labels.classes
     if not all(isinstance(name, (str, int, np.integer)) for name in names):
         odd = next(name for name in names if not isinstance(name, (str, int, np.integer)))
@@ -49,12 +60,11 @@ def save_model(model: Model, path: str | Path) -> None:
     if isinstance(model.labels, StateSet):
         description["states"] = list(model.labels.counts)
         version = 3
-    write_tensors(path, tensors, kind=KIND, version=version, spec=description)
+    return description, tensors, version
 
 
-def load_model(path: str | Path) -> Model:
-    """Read a model; raises `ModelFileError` in one line where the file is damaged, foreign or newer."""
-    spec, tensors = read_tensors(path, kind=KIND, version=VERSION)
+def model_from(spec: dict[str, Any], tensors: Tensors) -> Model:
+    """The model that `model_state` described."""
     layout = Layout(**spec["layout"])
     prefix = "features."
     features = {name.removeprefix(prefix): array for name, array in tensors.items() if name.startswith(prefix)}
@@ -80,7 +90,7 @@ def _plain(name: Any) -> str | int:
     return name if isinstance(name, str) else int(name)
 
 
-def _weights(tensors: dict[str, NDArray[Any]], layout: Layout) -> NDArray[np.float64]:
+def _weights(tensors: Tensors, layout: Layout) -> NDArray[np.float64]:
     if "weights" in tensors:
         return tensors["weights"]
     weights = np.zeros(layout.size)

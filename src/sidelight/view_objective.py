@@ -1,0 +1,65 @@
+"""The joint objective of two views of the same inputs (Brefeld and Scheffer 2006; Chang 2011, section 2.5.3).
+
+    J(w_1, w_2) = Σ_v  ½‖w_v‖² + Σ_{i labelled} C_i ℓ_v(x_i, y_i) + C_u Σ_{j unlabelled} ℓ_v(x_j, ŷ_j of the other view)
+
+with C_i the price of Gold times the weight of an example and C_u the price of Gold times the weight of what the other
+view has labelled. ℓ_v is the loss of a view's own learner: for margins max(0, max_y Δ(y, ŷ) + s(y) − s(ŷ))^p, for a CRF
+−log p(ŷ | x); a CRF's l1 is added too. So J is the sum of what the learners would minimise if each had been given all
+unlabelled inputs with the labels of the other, and it falls as the views come to agree with a margin.
+
+It is no convex function: the labels of each view are those of the weights of the other. Evidence that is neither Gold
+nor unlabelled is not in it. Learners that minimise neither a margin nor a likelihood over whole outputs have none.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from sidelight.arrays import Floats, Ids
+from sidelight.evidence import Gold
+from sidelight.features.rows import scores
+from sidelight.making.given import Given
+from sidelight.model import Model
+from sidelight.objective.margin import ChainBatch, TargetTerms
+from sidelight.recipe_kinds import ConvexMargins, LatentMargins, LogLinear, Recipe
+from sidelight.settings import Settings
+from sidelight.spaces import Cost, sums
+from sidelight.structures.encoding import encode
+
+
+def has_objective(recipe: Recipe) -> bool:
+    """Whether a learner minimises losses of whole outputs, which a joint objective can add up."""
+    return isinstance(recipe, (LatentMargins, ConvexMargins, LogLinear))
+
+
+def view_objective(model: Model, settings: Settings, examples: Sequence[Gold]) -> float:
+    """What the learner of these settings would minimise on these examples, at the model's weights.
+
+    >>> from sidelight import Classifier
+    >>> xs, ys = [{"a": 1.0}, {"b": 1.0}, {"a": 1.0}], ["x", "y", "y"]
+    >>> fitted = Classifier(learner="crf").fit(xs, ys)
+    >>> examples = [Gold(x, y) for x, y in zip(xs, ys)]
+    >>> settings = Settings(sequences=False, **fitted.get_params())
+    >>> abs(view_objective(fitted.model_, settings, examples) - fitted.rounds_[-1].objective) < 1e-9
+    True
+    """
+    recipe = settings.recipe
+    batch = model.batch([example.x for example in examples], n_jobs=settings.n_jobs)
+    encoded = encode(examples, model.labels, batch.rows.starts, sequences=model.sequences)
+    given = Given(settings, examples, batch.rows, model.labels, encoded, model.layout, model.allowed)
+    norm = 0.5 * float(model.weights @ model.weights)
+    if isinstance(recipe, LogLinear):
+        norm += recipe.l1 * float(np.abs(model.weights).sum())
+        losses = _log_losses(batch, model.weights, encoded.targets)
+    else:
+        terms = TargetTerms(batch, Cost(encoded.targets, given.costs()), given.prices())
+        losses = np.maximum(terms.worst(model.weights).values, 0.0) ** (2 if settings.loss == "squared_hinge" else 1)
+    return norm + float(given.prices() @ losses)
+
+
+def _log_losses(batch: ChainBatch, weights: Floats, targets: Ids) -> Floats:
+    """−log p of the targets; those that this view forbids may score above all others, and then lose nothing. # [N]"""
+    under = scores(batch.rows, batch.layout, weights)
+    return np.maximum(sums.log_sums(batch.space, under, n_jobs=batch.n_jobs) - batch.score(weights, targets), 0.0)
