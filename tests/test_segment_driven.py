@@ -277,7 +277,6 @@ X, Y = ["ed", "holt", "1994"], ["name", "name", "year"]
         ([Gold(X, Y)], {"learner": recipes.codl(base=recipes.semi_crf(max_length=0))}, "max_length is 0"),
         ([Gold(X, Y)], {"prices": {"unlabeled": -1.0}}, "the price of unlabeled is -1.0"),
         ([Gold(X, Y), Unlabeled(X, rules=(gallery.starts_with("month"),))], {}, "there is no label 'month'"),
-        ([Gold(X, Y), Unlabeled(X, rules=(len,))], {}, "make a rule of a function"),
         (
             [Gold(X, Y), Unlabeled(X)],
             {"rules": [gallery.at_least(4, "name", name="many")]},
