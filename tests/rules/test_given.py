@@ -13,7 +13,7 @@ FEW = gallery.at_most(1, "N")
 NO_RULES = [
     (FEW, r"rules is the rule at_most_1_N; give a list of rules: \[at_most_1_N\]"),
     ([lambda x, y: True], r"rules has <function .*; make a rule of a function with @"),
-    ([FEW, FEW.says], r"rules has <.*; make a rule"),
+    ([FEW, FEW.says], r"rules has functools.partial.*; make a rule"),
     (len, r"rules is <built-in function len>; give a list of rules"),
     ("mine.py", r"rules is 'mine.py'; read a file of rules with sidelight.rules.read_rules"),
 ]

@@ -1,26 +1,25 @@
 """Ready rules for sequences: those of the thesis's Tables 3.1 and 3.2, and what else people ask for first.
 
-Each function makes a `Rule`; labels and words are given, so they serve any label set.
+Each function makes a `Rule`; labels and words are given, so they serve any label set. What a rule says is a function of
+this module with its labels filled in, and not a closure, so that estimators with ready rules can be pickled.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable, Collection, Iterable, Mapping
+from functools import partial
 from typing import Any
 
-from sidelight.rules.expr import Expr
+from sidelight.errors import DataError
+from sidelight.rules.expr import TRUE, Expr
 from sidelight.rules.inputs import Sentence
 from sidelight.rules.output import Labels
 from sidelight.rules.rule import Rule
 from sidelight.rules.words import begins, changes, count, every, implies, one_of, some
 
 PUNCTUATION = frozenset(".,;:!?()[]{}\"'`-–—/") | {"''", "``", "--", "..."}
-
-
-def _names(labels: Iterable[Any]) -> str:
-    names = [str(label) for label in labels]
-    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} or {names[-1]}"
+SHOWN = 6  # labels and words in a sentence
 
 
 def starts_with(*labels: Any, name: str = "start") -> Rule:
@@ -29,20 +28,20 @@ def starts_with(*labels: Any, name: str = "start") -> Rule:
     >>> starts_with("author", "editor").violations(Sentence(["A", "."]), ["title", "title"])
     1
     """
-
-    def says(x: Sentence, y: Labels) -> Expr:
-        return one_of(y[0], labels)
-
-    return Rule(says, name, sentence=f"The first token is {_names(labels)}", labels=labels)
+    _check_labels("starts_with", labels)
+    says = partial(_has_label, place=0, labels=labels)
+    return Rule(says, name, sentence=f"The first token is {_listed(labels)}", labels=labels)
 
 
 def ends_with(*labels: Any, name: str = "end") -> Rule:
     """The last token has one of these labels."""
+    _check_labels("ends_with", labels)
+    says = partial(_has_label, place=-1, labels=labels)
+    return Rule(says, name, sentence=f"The last token is {_listed(labels)}", labels=labels)
 
-    def says(x: Sentence, y: Labels) -> Expr:
-        return one_of(y[len(y) - 1], labels)
 
-    return Rule(says, name, sentence=f"The last token is {_names(labels)}", labels=labels)
+def _has_label(x: Sentence, y: Labels, *, place: int, labels: tuple[Any, ...]) -> Expr:
+    return one_of(y[place], labels) if len(y) else TRUE
 
 
 def appears_once(labels: Iterable[Any], *, name: str = "appears_once") -> Rule:
@@ -52,11 +51,14 @@ def appears_once(labels: Iterable[Any], *, name: str = "appears_once") -> Rule:
     2
     """
     mine = tuple(labels)
+    _check_labels("appears_once", mine)
+    each = _listed(mine) if len(mine) == 1 else f"Each of {_listed(mine, 'and')}"
+    sentence = f"{each} is one run of tokens, and appears at most once"
+    return Rule(partial(_appears_once, labels=mine), name, sentence=sentence, labels=mine)
 
-    def says(x: Sentence, y: Labels) -> Expr:
-        return every(count(begins(y, t, label) for t in x.positions) <= 1 for label in mine)
 
-    return Rule(says, name, sentence="Each field is one run of tokens, and appears at most once", labels=mine)
+def _appears_once(x: Sentence, y: Labels, *, labels: tuple[Any, ...]) -> Expr:
+    return every(count(begins(y, t, label) for t in x.positions) <= 1 for label in labels)
 
 
 def changes_after_punctuation(
@@ -67,28 +69,34 @@ def changes_after_punctuation(
     >>> changes_after_punctuation().violations(Sentence(["Smith", "1994", "."]), ["author", "date", "date"])
     1
     """
-
-    def says(x: Sentence, y: Labels) -> Expr:
-        may = [word in marks or (also is not None and also(word)) for word in x.words]
-        return every(y[t] == y[t - 1] for t in x.positions[1:] if not may[t - 1])
-
+    says = partial(_changes_after, marks=marks, also=also)
     return Rule(says, name, sentence="The label changes only after a punctuation mark")
 
 
-def words_are(words: Iterable[str], *labels: Any, name: str, case: bool = False) -> Rule:
-    """These words have one of these labels.
+def _changes_after(
+    x: Sentence, y: Labels, *, marks: Collection[str], also: Callable[[str], bool] | None = None
+) -> Expr:
+    may = [word in marks or (also is not None and also(word)) for word in x.words]
+    return every(y[t] == y[t - 1] for t in x.positions[1:] if not may[t - 1])
+
+
+def words_are(words: str | Iterable[str], *labels: Any, name: str, case: bool = False) -> Rule:
+    """These words, or this word, have one of these labels.
 
     >>> words_are(["pp", "pages"], "pages", name="pages").violations(Sentence(["Pages"]), ["title"])
     1
     """
-    mine = frozenset(words) if case else frozenset(word.lower() for word in words)
+    _check_labels("words_are", labels)
+    several = (words,) if isinstance(words, str) else words
+    mine = frozenset(several) if case else frozenset(word.lower() for word in several)
+    shown = ", ".join(sorted(mine)[:SHOWN]) + (", …" if len(mine) > SHOWN else "")
+    sentence = f"The {'word' if len(mine) == 1 else 'words'} {shown} {_are(len(mine))} {_listed(labels)}"
+    return Rule(partial(_words_are, words=mine, labels=labels, case=case), name, sentence=sentence, labels=labels)
 
-    def says(x: Sentence, y: Labels) -> Expr:
-        found = x.words if case else x.lower
-        return every(one_of(y[t], labels) for t in x.positions if found[t] in mine)
 
-    shown = ", ".join(sorted(mine)[:6]) + (", …" if len(mine) > 6 else "")
-    return Rule(says, name, sentence=f"The words {shown} are {_names(labels)}", labels=labels)
+def _words_are(x: Sentence, y: Labels, *, words: frozenset[str], labels: tuple[Any, ...], case: bool) -> Expr:
+    found = x.words if case else x.lower
+    return every(one_of(y[t], labels) for t in x.positions if found[t] in words)
 
 
 def pattern_is(pattern: str, *labels: Any, name: str) -> Rule:
@@ -97,22 +105,30 @@ def pattern_is(pattern: str, *labels: Any, name: str) -> Rule:
     >>> pattern_is("(19|20)[0-9]{2}", "date", name="date").violations(Sentence(["1994"]), ["title"])
     1
     """
-    match = re.compile(pattern).fullmatch
-
-    def says(x: Sentence, y: Labels) -> Expr:
-        return every(one_of(y[t], labels) for t in x.positions if match(x.words[t]))
-
-    return Rule(says, name, sentence=f"Words like {pattern} are {_names(labels)}", labels=labels)
+    _check_labels("pattern_is", labels)
+    says = partial(_pattern_is, pattern=re.compile(pattern), labels=labels)
+    return Rule(says, name, sentence=f"Words like {pattern} are {_listed(labels)}", labels=labels)
 
 
-def lexicon(entries: Mapping[str, Collection[Any]], *, name: str = "lexicon") -> Rule:
-    """A word of the lexicon has one of the labels that it is listed with."""
-    labels = tuple(dict.fromkeys(label for listed in entries.values() for label in listed))
+def _pattern_is(x: Sentence, y: Labels, *, pattern: re.Pattern[str], labels: tuple[Any, ...]) -> Expr:
+    return every(one_of(y[t], labels) for t in x.positions if pattern.fullmatch(x.words[t]))
 
-    def says(x: Sentence, y: Labels) -> Expr:
-        return every(one_of(y[t], entries[word]) for t, word in enumerate(x.words) if word in entries)
 
-    return Rule(says, name, sentence="A word has one of the labels that the lexicon lists", labels=labels)
+def lexicon(entries: Mapping[str, Any], *, name: str = "lexicon") -> Rule:
+    """A word of the lexicon has one of the labels, or the label, that it is listed with.
+
+    >>> lexicon({"light": {"NOUN", "ADJ"}, "on": "ADP"}).violations(Sentence(["light", "on"]), ["NOUN", "NOUN"])
+    1
+    """
+    mine = {word: (listed,) if isinstance(listed, str) else tuple(listed) for word, listed in entries.items()}
+    labels = tuple(sorted({label for listed in mine.values() for label in listed}, key=str))
+    sentence = "A word has one of the labels that the lexicon lists for it"
+    sentence += f", of {_listed(labels, 'and')}" if labels else ""
+    return Rule(partial(_lexicon, entries=mine), name, sentence=sentence, labels=labels)
+
+
+def _lexicon(x: Sentence, y: Labels, *, entries: Mapping[str, tuple[Any, ...]]) -> Expr:
+    return every(one_of(y[t], entries[word]) for t, word in enumerate(x.words) if word in entries)
 
 
 def minimum_length(tokens: int, labels: Iterable[Any], *, name: str = "field_length") -> Rule:
@@ -122,65 +138,93 @@ def minimum_length(tokens: int, labels: Iterable[Any], *, name: str = "field_len
     1
     """
     mine = tuple(labels)
+    _check_labels("minimum_length", mine)
+    sentence = f"A run of {_listed(mine)} has at least {_many(tokens, 'token')}"
+    return Rule(partial(_minimum_length, tokens=tokens, labels=mine), name, sentence=sentence, labels=mine)
 
-    def says(x: Sentence, y: Labels) -> Expr:
-        # a run that begins at t goes on to t + tokens − 1, which must exist
-        return every(
-            implies(
-                begins(y, t, label),
-                every(y[t + k] == label for k in range(1, tokens)) if t + tokens <= len(x) else False,
-            )
-            for t in x.positions
-            for label in mine
+
+def _minimum_length(x: Sentence, y: Labels, *, tokens: int, labels: tuple[Any, ...]) -> Expr:
+    # a run that begins at t goes on to t + tokens − 1, which must exist
+    return every(
+        implies(
+            begins(y, t, label),
+            every(y[t + k] == label for k in range(1, tokens)) if t + tokens <= len(x) else False,
         )
-
-    return Rule(says, name, sentence=f"A field has at least {tokens} tokens", labels=mine)
+        for t in x.positions
+        for label in labels
+    )
 
 
 def at_most(most: int, label: Any, *, name: str | None = None) -> Rule:
     """At most so many tokens have a label."""
+    sentence = f"At most {_many(most, 'token')} {_are(most)} {label}"
+    says = partial(_at_most, most=most, label=label)
+    return Rule(says, name or f"at_most_{most}_{label}", sentence=sentence, labels=(label,))
 
-    def says(x: Sentence, y: Labels) -> Expr:
-        return count(y[t] == label for t in x.positions) <= most
 
-    return Rule(says, name or f"at_most_{most}_{label}", sentence=f"At most {most} tokens are {label}", labels=(label,))
+def _at_most(x: Sentence, y: Labels, *, most: int, label: Any) -> Expr:
+    return count(y[t] == label for t in x.positions) <= most
 
 
 def at_least(least: int, label: Any, *, name: str | None = None) -> Rule:
     """At least so many tokens have a label."""
-
-    def says(x: Sentence, y: Labels) -> Expr:
-        return count(y[t] == label for t in x.positions) >= least
-
-    sentence = f"At least {least} tokens are {label}"
+    sentence = f"At least {_many(least, 'token')} {_are(least)} {label}"
+    says = partial(_at_least, least=least, label=label)
     return Rule(says, name or f"at_least_{least}_{label}", sentence=sentence, labels=(label,))
+
+
+def _at_least(x: Sentence, y: Labels, *, least: int, label: Any) -> Expr:
+    return count(y[t] == label for t in x.positions) >= least
 
 
 def requires(label: Any, other: Any, *, name: str | None = None) -> Rule:
     """Where a label occurs, another one does too."""
-
-    def says(x: Sentence, y: Labels) -> Expr:
-        return implies(some(y[t] == label for t in x.positions), some(y[t] == other for t in x.positions))
-
     sentence = f"Where there is {label} there is {other}"
+    says = partial(_requires, label=label, other=other)
     return Rule(says, name or f"{label}_requires_{other}", sentence=sentence, labels=(label, other))
+
+
+def _requires(x: Sentence, y: Labels, *, label: Any, other: Any) -> Expr:
+    return implies(some(y[t] == label for t in x.positions), some(y[t] == other for t in x.positions))
 
 
 def excludes(label: Any, other: Any, *, name: str | None = None) -> Rule:
     """Two labels do not occur in one output."""
-
-    def says(x: Sentence, y: Labels) -> Expr:
-        absent = count(y[t] == other for t in x.positions) == 0
-        return implies(some(y[t] == label for t in x.positions), absent)
-
     sentence = f"{label} and {other} do not occur together"
+    says = partial(_excludes, label=label, other=other)
     return Rule(says, name or f"{label}_excludes_{other}", sentence=sentence, labels=(label, other))
+
+
+def _excludes(x: Sentence, y: Labels, *, label: Any, other: Any) -> Expr:
+    absent = count(y[t] == other for t in x.positions) == 0
+    return implies(some(y[t] == label for t in x.positions), absent)
 
 
 def few_changes(most: int, *, name: str = "few_changes") -> Rule:
     """The label changes at most so many times."""
+    sentence = f"The label changes at most {_many(most, 'time')}"
+    return Rule(partial(_few_changes, most=most), name, sentence=sentence)
 
-    def says(x: Sentence, y: Labels) -> Expr:
-        return count(changes(y, t) for t in x.positions) <= most
 
-    return Rule(says, name, sentence=f"The label changes at most {most} times")
+def _few_changes(x: Sentence, y: Labels, *, most: int) -> Expr:
+    return count(changes(y, t) for t in x.positions) <= most
+
+
+def _check_labels(function: str, labels: tuple[Any, ...]) -> None:
+    if not labels:
+        raise DataError(f"{function} has no labels", remedy="name at least one")
+
+
+def _listed(labels: tuple[Any, ...], last: str = "or") -> str:
+    names = [str(label) for label in labels]
+    if len(names) > SHOWN:
+        return ", ".join([*names[:SHOWN], "…"])
+    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} {last} {names[-1]}"
+
+
+def _many(number: int, what: str) -> str:
+    return f"{number} {what}{'' if number == 1 else 's'}"
+
+
+def _are(number: int) -> str:
+    return "is" if number == 1 else "are"

@@ -10,10 +10,15 @@ labelled examples (ρ of a constrained conditional model; Chang, Ratinov and Rot
 
 from __future__ import annotations
 
+import importlib
 import math
+import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any, overload
+
+import numpy as np
 
 from sidelight.errors import DataError
 from sidelight.rules.expr import Expr, Known, as_expr
@@ -37,6 +42,13 @@ class Rule:
     sentence: str = ""
     labels: tuple[Any, ...] = ()  # those that it is known to speak of
 
+    def __post_init__(self) -> None:
+        if not callable(self.says):
+            raise ValueError(f"a rule is made of a function of x and y, not of {self.says!r}; name it with name=…")
+        price = self.penalty
+        if price is not None and not (isinstance(price, (int, float, np.number)) and price >= 0):
+            raise ValueError(f"the penalty of {self.name} is {price!r}; a penalty is a number that is not negative")
+
     @property
     def hard(self) -> bool:
         return self.penalty == math.inf
@@ -46,9 +58,10 @@ class Rule:
         return self.penalty is None
 
     def soft(self, penalty: float | None = None) -> Rule:
-        """The same rule at a price per violation; without a number the price is learned."""
-        if penalty is not None and not penalty >= 0:
-            raise ValueError(f"the penalty of {self.name} is {penalty}; a penalty is not negative")
+        """The same rule at a price per violation; without a number the price is learned.
+
+        Raises ValueError for a price that is negative.
+        """
         return replace(self, penalty=penalty)
 
     def strict(self) -> Rule:
@@ -102,7 +115,24 @@ class Rule:
     def __str__(self) -> str:
         sort = "must" if self.hard else "should"
         price = "" if self.hard else " (penalty to be learned)" if self.learned else f" (penalty {self.penalty:g})"
-        return f"{self.name}: {self.sentence or self.name.replace('_', ' ')} [{sort}]{price}"
+        return f"{self.name}: {self.sentence or self._unsaid()} [{sort}]{price}"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """What `@rule` stands above is called as the rule itself, so pickle would not find the function by its name."""
+        rest = self.name, self.penalty, self.sentence, self.labels
+        module, path = (getattr(self.says, part, None) for part in ("__module__", "__qualname__"))
+        if isinstance(module, str) and isinstance(path, str) and "<" not in path:
+            found = _named(module, path)
+            if isinstance(found, Rule) and found.says is self.says:
+                return _pickled, (module, path, *rest)
+        return Rule, (self.says, *rest)
+
+    def _unsaid(self) -> str:
+        """Something to say of a rule without a sentence: its name in words, or where it stands."""
+        code = getattr(self.says, "__code__", None)
+        if self.name != "<lambda>" or code is None:
+            return self.name.replace("_", " ")
+        return f"line {code.co_firstlineno} of {Path(code.co_filename).name}"
 
     def _failure(self, error: Exception, example: int | None) -> DataError:
         file, line = place_of(error, self.says)
@@ -115,6 +145,19 @@ class Rule:
         elif of_symbols(error):
             problem = f"{problem}; {ADVICE}"
         return DataError(f"the rule {self.name}{where}: {problem}", file=file, line=line, remedy=remedy)
+
+
+def _named(module: str, path: str) -> Any:
+    """What a module calls by a name, or None."""
+    found: Any = sys.modules.get(module)
+    for part in path.split("."):
+        found = getattr(found, part, None)
+    return found
+
+
+def _pickled(module: str, path: str, *rest: Any) -> Rule:
+    importlib.import_module(module)
+    return Rule(_named(module, path).says, *rest)
 
 
 @overload

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from heapq import nsmallest
 from itertools import islice
 from types import CodeType
@@ -80,9 +81,12 @@ def words_of(function: Any) -> list[str]:
     >>> words_of(lambda x, y: x.words[0] in {"lion", "bear"} or y[0] == "A")
     ['bear', 'lion', 'A']
     """
+    found: list[str] = []
+    while isinstance(function, partial):
+        found += (word for value in (*function.args, *function.keywords.values()) for word in _strings(value))
+        function = function.func
     function = inspect.unwrap(function)
     code = getattr(function, "__code__", None)
-    found: list[str] = []
     if isinstance(code, CodeType):
         scope = getattr(function, "__globals__", {})
         for part in _codes(code):
