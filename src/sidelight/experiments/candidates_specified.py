@@ -30,10 +30,10 @@ from sidelight.experiments.table import Row
 TITLE = "Chunks: accuracy by the number of candidates of every token, and by initial error (CLLP, Figure 2)"
 SIZES = tuple(range(1, 8))
 ERRORS = (0.5, 0.6, 0.7, 0.8)
-WHOLE = (2, 3, 5, 7)  # candidates, with all sentences
+WHOLE = (5, 7)  # candidates, with all sentences
 WHOLE_TRIALS = Trials((0.03, 0.1, 0.3), (0.1, 0.3, 1.0), (0.1, 0.3), (0.01,), thresholds=False)
 SETS = (MMS, MMS_LIKE_CLLP, CLLP, CLLP_LIKE_MMS)
-DRAWS, QUICK_DRAWS = 5, 3
+DRAWS, WHOLE_DRAWS, QUICK_DRAWS = 10, 5, 3
 
 NOTES = (
     "the paper shows a figure without numbers: the gap between CLLP and MMS grows with the number of candidates, and "
@@ -84,7 +84,7 @@ def whole_rows(
     """The rows of each number of candidates with all sentences."""
     study = replace(study, train=len(study.pool.xs))
     with pool(fit, study, n_jobs=n_jobs, report=report) as run:
-        settings = [Setting(f"{m} candidates, all sentences", m, DRAWS, methods=(GOLD, *SETS)) for m in sizes]
+        settings = [Setting(f"{m} candidates, all sentences", m, WHOLE_DRAWS, methods=(GOLD, *SETS)) for m in sizes]
         results = Results(study, run, gold_at=settings[0], gold_draws=1, trials=WHOLE_TRIALS)
         for setting in settings:
             yield results.rows_of(setting, report)
