@@ -11,7 +11,10 @@ from sidelight.learners.hmm import EmOptions
 from sidelight.learners.naive_bayes import NaiveBayesOptions
 from sidelight.learners.self_training import SelfTrainingOptions
 from sidelight.objective.candidates import Charge, Margins
+from sidelight.solvers.frank_wolfe import FrankWolfeOptions
 from sidelight.solvers.mira import MiraOptions
+from sidelight.solvers.one_slack import OneSlackOptions
+from sidelight.solvers.subgradient import SubgradientOptions
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +67,9 @@ class ConvexMargins(Recipe):
     """`structural_svm` by a solver that is not dual coordinate descent."""
 
     solver: OtherSolver
+    frank_wolfe: FrankWolfeOptions = field(default_factory=FrankWolfeOptions)
+    one_slack: OneSlackOptions = field(default_factory=OneSlackOptions)
+    subgradient: SubgradientOptions = field(default_factory=SubgradientOptions)
 
 
 @dataclass(frozen=True, slots=True)

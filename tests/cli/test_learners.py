@@ -69,6 +69,13 @@ def test_options_of_a_learner_are_set_by_name(run, gold):
     assert recipe.options.discount == 3.0 and recipe.options.solver == "dual_coordinate"
 
 
+def test_options_of_a_solver_are_set_by_name(run, gold):
+    typed = ("--learner", "structural_svm", "--loss", "hinge", "--set", "solver=frank_wolfe", "--set", "sampling=gap")
+    run("train", "--gold", gold, *typed, "--out", "m.sidelight")
+    assert choose_learner("structural_svm", ["solver=frank_wolfe", "sampling=gap"]).frank_wolfe.sampling == "gap"
+    assert choose_learner("structural_svm", ["solver=subgradient", "project=true"]).subgradient.project
+
+
 @pytest.mark.parametrize(
     ("typed", "message"),
     [

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from sidelight.errors import Intractable
@@ -38,6 +40,9 @@ def make(given: Given, recipe: ConvexMargins) -> Learner:
         tolerance=settings.tolerance,
         violation=settings.violation,
         max_rounds=most,
+        one_slack=recipe.one_slack,
+        frank_wolfe=replace(recipe.frank_wolfe, seed=settings.seed),
+        subgradient=replace(recipe.subgradient, seed=settings.seed),
     )
     return ConvexLearner.fresh(_terms(given), options, name=recipe.name)
 

@@ -2,23 +2,22 @@
 
 from __future__ import annotations
 
-from typing import Literal, cast, get_args
+from typing import Literal, cast
 
 from sidelight.learners.self_training import SelfTrainingOptions
 from sidelight.objective.confidence import Measure
 from sidelight.recipe_kinds import (
     AveragedPerceptron,
-    ConvexMargins,
     LatentMargins,
     OneAgainstRest,
     OnlineMargins,
-    OtherSolver,
     Recipe,
     SelfTraining,
     SemiMarkov,
     TransductiveMargins,
 )
 from sidelight.recipes.entry import Entry
+from sidelight.recipes.solver_options import SolverOptions
 from sidelight.solvers.mira import MiraOptions
 
 
@@ -33,17 +32,33 @@ def jlis(*, restarts: int = 1) -> Recipe:
     return LatentMargins("jlis", restarts=restarts)
 
 
-def structural_svm(*, solver: str = "dual_coordinate") -> Recipe:
+def structural_svm(
+    *,
+    solver: str = "dual_coordinate",
+    sampling: str | None = None,
+    steps: int | None = None,
+    cached: int | None = None,
+    average: str | None = None,
+    project: bool | None = None,
+    cache: int | None = None,
+    idle: int | None = None,
+) -> Recipe:
     """The structural SVM on Gold (Tsochantaridis et al. 2005).
 
     `solver`: "dual_coordinate" (cutting planes with dual coordinate descent), or with loss="hinge" "frank_wolfe" (by
-    blocks), "one_slack", "n_slack_qp", "subgradient" or "exponentiated_gradient".
+    blocks), "one_slack", "n_slack_qp", "subgradient" or "exponentiated_gradient". Some have options:
+
+    - frank_wolfe: `sampling` "uniform" or "gap" (examples drawn by their duality gaps); at most so many pairwise
+      `steps` of a visit, 0 for one Frank–Wolfe step; so many passes over `cached` outputs after each over all;
+      `average` "last" or "weighted" (the average of the weights is tried too).
+    - one_slack: outputs of so many rounds in the `cache`, 0 for none; constraints are dropped when `idle` so long.
+    - subgradient: `average` "weighted", "suffix" or "last"; `project` draws weights back to the ball of the optimum.
     """
+    options = SolverOptions(sampling, steps, cached, average, project, cache, idle)
+    options.check(solver)
     if solver == "dual_coordinate":
         return LatentMargins("structural_svm", gold_only=True)
-    if solver not in get_args(OtherSolver):
-        raise ValueError(f"solver is {solver!r}; there are dual_coordinate, {', '.join(get_args(OtherSolver))}")
-    return ConvexMargins("structural_svm", cast(OtherSolver, solver))
+    return options.recipe("structural_svm", solver)
 
 
 def latent_svm(*, restarts: int = 1) -> Recipe:

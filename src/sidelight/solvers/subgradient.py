@@ -17,7 +17,8 @@ weights since the last epoch whose number was a power of two ("suffix"; between 
 and Sridharan 2012), or the last weights ("last").
 
 There is no dual here and so no gap: P is measured every `every` epochs, and training stops after a given number of
-epochs, or when the best P has fallen by no more than tolerance · P in the last `patience` measurements.
+epochs, or when the best P has fallen by no more than tolerance · P in the last `patience` measurements. Averages other
+than "weighted" are noisier and may seem to stand still sooner; with tolerance 0 only the number of epochs ends it.
 """
 
 from __future__ import annotations
@@ -139,8 +140,8 @@ class Subgradient:
         return Progress(primal)
 
     def finished(self, tolerance: float) -> bool:
-        """Whether the primal has stopped to fall."""
-        if len(self.falls) <= self.options.patience:
+        """Whether the primal has stopped to fall; never with tolerance 0."""
+        if tolerance == 0 or len(self.falls) <= self.options.patience:
             return False
         return bool(self.falls[-1 - self.options.patience] - self.falls[-1] <= tolerance * abs(self.falls[-1]))
 
