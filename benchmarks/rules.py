@@ -19,7 +19,6 @@ import numpy as np
 
 from benchmarks.measure import Row
 from sidelight import recipes
-from sidelight.constrained import ModelScorer, SegmentScorer
 from sidelight.errors import Infeasible
 from sidelight.estimators import Tagger
 from sidelight.evidence import gold
@@ -33,6 +32,7 @@ from sidelight.inference.variables import VariableProblem, solve_variables
 from sidelight.rules import Rule, Sentence, every, implies, rule
 from sidelight.rules.output import Choice, Domain, Group, Groups
 from sidelight.rules.penalties import penalties_of
+from sidelight.scorers import ModelScorer, SegmentScorer
 from sidelight.segment_tagger import SegmentTagger
 
 LABELLED, FEW, SEGMENT = 20, 5, 20
@@ -124,7 +124,7 @@ def _programs(quick: bool) -> list[Row]:
         reading.append(1e3 * (read - began))
         values.append((problem, found))
     for problem, found in values[:5]:
-        other = solve_variables(problem, method="program")
+        other = solve_variables(problem, method="ilp")
         if not found.exact or abs(other.value - found.value) > 1e-6:
             raise AssertionError(f"the integer program finds {other.value}, {found.method} {found.value}")
     median = float(np.median(solving))

@@ -18,7 +18,6 @@ from pathlib import Path
 import numpy as np
 
 from sidelight import recipes
-from sidelight.constrained import ModelScorer
 from sidelight.errors import Infeasible, Intractable
 from sidelight.estimators import Tagger
 from sidelight.evidence import gold
@@ -34,6 +33,7 @@ from sidelight.inference.problem import Problem, Solution
 from sidelight.inference.rule_set import RuleSet
 from sidelight.rules import Rule, Sentence
 from sidelight.rules.penalties import penalties_of
+from sidelight.scorers import ModelScorer
 
 TITLE = "Inference with rules on references: score, accuracy, time (thesis 3.1.2)"
 SIZES, QUICK_SIZES = (20, 300), (20,)
