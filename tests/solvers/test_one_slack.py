@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 from drawing import random_rows
@@ -76,8 +78,8 @@ def test_every_constraint_raises_the_dual():
     """From the cache as from inference: else it would spare nothing."""
     _, rounds, _ = solved(OneSlackOptions())
     duals = [dual for _, dual, _ in rounds]
-    assert all(after >= before - 1e-9 for before, after in zip(duals, duals[1:]))
-    gained = [after - before for (_, before, _), (looked, after, _) in zip(rounds, rounds[1:]) if not looked]
+    assert all(after >= before - 1e-9 for before, after in pairwise(duals))
+    gained = [after - before for (_, before, _), (looked, after, _) in pairwise(rounds) if not looked]
     assert gained and min(gained) > 0.0
 
 
