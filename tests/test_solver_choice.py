@@ -9,7 +9,9 @@ import pytest
 
 import sidelight as sl
 from sidelight import recipes
+from sidelight.making.likelihood import lbfgs_options
 from sidelight.solvers.frank_wolfe import FrankWolfeOptions
+from sidelight.solvers.lbfgs import LbfgsOptions
 from sidelight.solvers.one_slack import OneSlackOptions
 from sidelight.solvers.subgradient import SubgradientOptions
 from sidelight.training import Training
@@ -46,6 +48,23 @@ def test_all_solvers_come_to_the_same_objective(solver, within, optimum):
     found = min(r.objective for r in fitted.rounds_ if r.objective is not None)
     assert optimum * (1 - 1e-3) <= found <= optimum * (1 + within)
     assert fitted.score(XS, YS) > 0.85
+
+
+@pytest.mark.parametrize("learner", ["crf", "partial_crf", recipes.crf(l1=0.1), "contrastive"])
+def test_likelihoods_by_lbfgs_heed_the_tolerance(learner):
+    evidence = [*sl.gold(XS[:20], YS[:20]), *(sl.unlabeled(XS[20:]) if learner == "contrastive" else ())]
+    found = []
+    for tolerance in (0.5, 0.01, 1e-6):
+        rounds = tagger(learner, tolerance=tolerance).fit(evidence).rounds_
+        found.append((len(rounds), rounds[-1].objective))
+    assert found[0][0] < found[1][0] < found[2][0]
+    assert found[0][1] > found[1][1] > found[2][1]
+    usual = tagger(learner).fit(evidence).rounds_
+    assert (len(usual), usual[-1].objective) == found[1]
+
+
+def test_the_usual_tolerance_is_the_usual_precision_of_lbfgs():
+    assert lbfgs_options(tagger("crf").tolerance, l1=0.5) == LbfgsOptions(l1=0.5)
 
 
 def solver_of(recipe, **settings):

@@ -13,6 +13,7 @@ from sidelight.errors import DataError, Intractable
 from sidelight.features.gradient import FullFeatures
 from sidelight.learners.likelihood import LikelihoodLearner, LikelihoodOptions
 from sidelight.making.given import Given
+from sidelight.making.likelihood import lbfgs_options
 from sidelight.objective.contrastive import ContrastiveTerms, Listed, Neighbourhood, Swaps
 from sidelight.objective.likelihood import LikelihoodProblem, LikelihoodTerms, LogLinearTerms
 from sidelight.objective.neighbourhoods import Neighbours
@@ -62,7 +63,8 @@ def make(given: Given, recipe: Contrastive) -> LikelihoodLearner:
     start = given.start
     if start is None and not len(gold):  # at zero all labels are equals, which is a stationary point
         start = np.random.default_rng(settings.seed).normal(scale=recipe.start, size=given.layout.size)
-    return LikelihoodLearner.fresh(problem, LikelihoodOptions(most), start=start, name=recipe.name)
+    options = LikelihoodOptions(most, lbfgs_options(settings.tolerance))
+    return LikelihoodLearner.fresh(problem, options, start=start, name=recipe.name)
 
 
 def _neighbourhood(starts: Ints, recipe: Contrastive, seed: int) -> Neighbourhood:

@@ -6,6 +6,8 @@ Morency, Quattoni and Darrell 2007), which is no longer convex.
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from sidelight.arrays import Ints
@@ -20,6 +22,7 @@ from sidelight.spaces import ChainSpace
 from sidelight.spaces.second_order import SecondOrderSpace
 
 MOST_ROUNDS = 1000
+USUAL_TOLERANCE = 0.01  # with which L-BFGS has its usual precision
 START = 0.1  # standard deviation of the first weights where labels have several states
 
 
@@ -36,7 +39,7 @@ def make(given: Given, recipe: LogLinear) -> LikelihoodLearner:
     problem = problem_of(_inputs(given), given.layout, support=recipe.support, l2=1.0, n_jobs=settings.n_jobs)
     options = LikelihoodOptions(
         MOST_ROUNDS if settings.max_rounds is None else settings.max_rounds,
-        LbfgsOptions(l1=recipe.l1),
+        lbfgs_options(settings.tolerance, l1=recipe.l1),
         recipe.solver,
         settings.tolerance / 10,
         seed=settings.seed,
@@ -45,6 +48,13 @@ def make(given: Given, recipe: LogLinear) -> LikelihoodLearner:
     if start is None and given.labels.hidden:  # at zero the states of a label are equals, and would stay so
         start = np.random.default_rng(settings.seed).normal(scale=START, size=given.layout.size)
     return LikelihoodLearner.fresh(problem, options, start=start, name=recipe.name)
+
+
+def lbfgs_options(tolerance: float, *, l1: float = 0.0) -> LbfgsOptions:
+    """L-BFGS knows no gap: it ends where the fall over ten rounds, or the gradient, is a thousandth of the tolerance."""
+    share = tolerance / USUAL_TOLERANCE
+    usual = LbfgsOptions(l1=l1)
+    return replace(usual, epsilon=share * usual.epsilon, delta=share * usual.delta)
 
 
 def _inputs(given: Given) -> list[Labelled]:
