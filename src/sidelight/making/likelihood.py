@@ -51,7 +51,7 @@ def make(given: Given, recipe: LogLinear) -> LikelihoodLearner:
 
 
 def lbfgs_options(tolerance: float, *, l1: float = 0.0) -> LbfgsOptions:
-    """L-BFGS knows no gap: it ends where the fall over ten rounds, or the gradient, is a thousandth of the tolerance."""
+    """L-BFGS knows no gap: it ends where the fall over ten rounds or the gradient is a thousandth of the tolerance."""
     share = tolerance / USUAL_TOLERANCE
     usual = LbfgsOptions(l1=l1)
     return replace(usual, epsilon=share * usual.epsilon, delta=share * usual.delta)
