@@ -163,4 +163,9 @@ class SemiMarkov(Recipe):
     max_length: int | None
 
 
-UNPRICED = (AveragedPerceptron, NaiveBayes, Generative)  # learners that prices of losses mean nothing to
+UNPRICED = (AveragedPerceptron, OnlineMargins, NaiveBayes, Generative)  # learners that prices mean nothing to
+
+
+def is_unpriced(recipe: Recipe) -> bool:
+    """Whether prices of losses mean nothing to a learner, or to the one that it drives."""
+    return isinstance(recipe.base if isinstance(recipe, Driven) else recipe, UNPRICED)

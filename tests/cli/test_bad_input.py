@@ -120,7 +120,14 @@ def test_bad_templates(run: Run, text: str, naming: str, remedy: str) -> None:
         (("--gold", "gold.txt", "--valid", "gold.txt", "--grid", "1,a"), "--grid is '1,a'; give prices"),
         (("--gold", "gold.txt", "--valid", "gold.txt", "--checkpoint", "c"), "--checkpoint is for one training"),
         (("--gold", "gold.txt", "--valid", "gold.txt", "--learner", "perceptron"), "--valid chooses prices"),
-        (("--gold", "gold.txt", "--valid", "gold.txt", "--learner", "hmm"), "--valid chooses prices, and hmm has none"),
+        *(
+            (("--gold", "gold.txt", "--valid", "gold.txt", "--learner", name), f"--valid chooses prices, and {name}")
+            for name in ("hmm", "naive_bayes", "mira", "passive_aggressive")
+        ),
+        (
+            ("--gold", "gold.txt", "--valid", "gold.txt", "--learner", "codl", "--set", "base=mira"),
+            "--valid chooses prices, and codl has none",
+        ),
         (("--gold", "gold.txt", "--shuffle-good", "1"), "--shuffle-good has nothing to shuffle"),
         (("--gold", "gold.txt", "--labels", "a,,b"), "--labels is 'a,,b'; give"),
         (("--gold", "gold.txt", "--class-weight", "heavy"), "--class-weight is 'heavy'; write"),

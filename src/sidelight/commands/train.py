@@ -15,7 +15,7 @@ from sidelight.commands.ruling import Inference, RulesFiles, check_inference, ru
 from sidelight.commands.trials import Trials, summary
 from sidelight.data import write_text_atomically
 from sidelight.progress import Progress
-from sidelight.recipe_kinds import UNPRICED
+from sidelight.recipe_kinds import is_unpriced
 
 
 def command(
@@ -70,7 +70,7 @@ def command(
     if valid is not None and checkpoint is not None:
         raise ValueError("--checkpoint is for one training, and --valid makes many; leave one of them out")
     chosen = settings.choose_learner(learner, learner_options or [])
-    if valid is not None and isinstance(chosen, UNPRICED):
+    if valid is not None and is_unpriced(chosen):
         raise ValueError(f"--valid chooses prices, and {learner} has none; leave one of them out")
     kinds = {
         "gold": gold,
