@@ -108,7 +108,7 @@ class Every(Expr):
 
 
 class Some(Expr):
-    """At least one part is true; no part is itself a `Some` or known."""
+    """At least one part is true; no part is itself a `Some` or known, and a single one has degrees of its own."""
 
     __slots__ = ("parts",)
 
@@ -252,7 +252,7 @@ def disjunction(parts: Iterable[object]) -> Expr:
             open_parts.append(part)
     if not open_parts:
         return FALSE
-    return open_parts[0] if len(open_parts) == 1 else Some(tuple(open_parts))
+    return _judged(open_parts[0]) if len(open_parts) == 1 else Some(tuple(open_parts))
 
 
 def negation(value: object) -> Expr:
@@ -260,7 +260,12 @@ def negation(value: object) -> Expr:
     part = as_expr(value)
     if isinstance(part, Known):
         return FALSE if part else TRUE
-    return part.part if isinstance(part, Not) else Not(part)
+    return _judged(part.part) if isinstance(part, Not) else Not(part)
+
+
+def _judged(part: Expr) -> Expr:
+    """The same with a degree of 0 or 1: what is left of a disjunction is still one thing to say."""
+    return Some((part,)) if isinstance(part, (Every, Between)) else part
 
 
 def total(weighted: Iterable[tuple[int, object]]) -> Total:
