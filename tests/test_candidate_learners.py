@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from itertools import product
+
 import numpy as np
 import pytest
 
 import sidelight as sl
 from sidelight import recipes
-from sidelight.errors import DataError, Infeasible, Intractable
-from sidelight.making.candidates import expanded
+from sidelight.errors import DataError, Infeasible, Intractable, LongTraining
+from sidelight.making import all_labelings
+from sidelight.making.all_labelings import counted, expanded, foretold
+from sidelight.spaces import ChainSpace, Transitions
 
 LABELS = ["A", "B", "C", "D"]
 
@@ -69,7 +73,6 @@ def test_the_last_objective_is_the_lowest_of_all_completions(learner):
         assert fitted.rounds_[-1].objective <= min(ends.values()) * (1 + 1e-9)
 
 
-@pytest.mark.filterwarnings("ignore:cl_svm trains on")
 @pytest.mark.parametrize("learner", ["cllp", "mms", "naive", "cl_svm"])
 def test_takes_every_mixture_of_labels(learner):
     sets = sets_around(YS, 2)
@@ -181,14 +184,65 @@ def test_every_labeling_is_expanded_once():
     assert np.all(admitted[np.arange(3), rows] == 1)
 
 
-def test_cl_svm_warns_and_refuses():
-    evidence = sl.candidates(XS, sets_around(YS, 3))
-    with pytest.warns(
-        UserWarning, match=r"cl_svm trains on [\d,]+ labelings with [\d,]+ tokens, at a guess \d+ seconds"
-    ):
-        tagger("cl_svm", max_rounds=1).fit(evidence)
+def test_no_labeling_is_expanded_that_the_allowed_transitions_forbid():
+    rng = np.random.default_rng(1)
+    starts = np.array([0, 4, 5, 8])
+    for _ in range(20):
+        admitted = (rng.random((8, 3)) < 0.8).astype(np.uint8)
+        allowed = Transitions(*((rng.random(shape) < 0.7).astype(np.uint8) for shape in ((3, 3), 3, 3)))
+        space = ChainSpace(starts, 3, allowed).inside(admitted)
+        if not space.feasible().all():
+            continue
+        which, labels = expanded(starts, admitted, allowed)
+        paths = np.split(labels, np.cumsum(np.diff(starts)[which])[:-1])
+        found = {(int(i), *path.tolist()) for i, path in zip(which, paths)}
+        every = {
+            (i, *path)
+            for i in range(3)
+            for path in product(range(3), repeat=int(np.diff(starts)[i]))
+            if space.part(i, i + 1).admits(np.array(path, dtype=np.int32))[0]
+        }
+        assert found == every and len(found) == len(which)
+        assert counted(starts, admitted, allowed).tolist() == np.bincount(which, minlength=3).tolist()
+
+
+def test_cl_svm_trains_on_allowed_labelings_alone():
+    from sidelight.training import Training
+
+    candidates = [sl.Candidates(["a", "b"], [{"O", "B-X"}, {"I-X", "O"}])]
+    names = ["B-X", "I-X", "O"]
+    estimator = sl.Tagger(learner=recipes.cl_svm(at_most=3), labels=names, scheme="BIO", n_jobs=1)
+    targets = Training(estimator._settings(), candidates).learner.problem.gold.cost.targets.reshape(-1, 2)
+    assert [[names[label] for label in path] for path in targets] == [["B-X", "I-X"], ["B-X", "O"], ["O", "O"]]
+    with pytest.raises(Intractable, match="cl_svm would train on 3 labelings of 1 inputs"):
+        estimator.set_params(learner=recipes.cl_svm(at_most=2)).fit(candidates)
+    with pytest.raises(Infeasible, match="sequence 0"):
+        estimator.fit([sl.Candidates(["a", "b"], [{"O"}, {"I-X"}])])
+
+
+def test_cl_svm_refuses_too_many_labelings():
     with pytest.raises(Intractable, match=r"cl_svm would train on [\d,]+ labelings of 200 inputs"):
-        tagger(recipes.cl_svm(at_most=100)).fit(evidence)
+        tagger(recipes.cl_svm(at_most=100)).fit(sl.candidates(XS, sets_around(YS, 3)))
+
+
+def test_cl_svm_warns_of_a_long_training(monkeypatch):
+    """By a sample, which leaves no trace; a short training, or a small one, is not worth a word."""
+    evidence = sl.candidates(XS, sets_around(YS, 3))
+    usual = tagger("cl_svm", max_rounds=2).fit(evidence).model_.weights
+    monkeypatch.setattr(all_labelings, "LONG", 0.0)
+    with pytest.warns(
+        LongTraining, match=r"cl_svm trains on [\d,]+ labelings with [\d,]+ tokens; by a sample .* takes some"
+    ):
+        np.testing.assert_array_equal(tagger("cl_svm", max_rounds=2).fit(evidence).model_.weights, usual)
+    monkeypatch.setattr(all_labelings, "PATIENCE", 0.0)
+    with pytest.warns(LongTraining, match="it takes more than"):
+        tagger("cl_svm", max_rounds=2).fit(evidence)
+    tagger("cl_svm", max_rounds=2).fit(evidence[:5])
+
+
+def test_a_measured_sample_foretells_more_than_in_proportion():
+    assert foretold(1.0, 500, 500) == 1.0
+    assert 10.0 < foretold(1.0, 500, 5000) < 100.0
 
 
 # recipes

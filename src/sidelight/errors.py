@@ -59,5 +59,9 @@ class NotProved(UserWarning):
     """Some outputs are not proved to be the best: the method of inference was not exact on them."""
 
 
+class LongTraining(UserWarning):
+    """Training will take long; Ctrl-C stops it."""
+
+
 class Intractable(SidelightError):
     """The space does not offer this kind of inference."""

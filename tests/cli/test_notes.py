@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 from sidelight.commands.notes import PLAIN
+from sidelight.making import all_labelings
 from sidelight.model_file import load_model
 
 Run = Callable[..., Any]
@@ -126,3 +127,13 @@ def test_rules_are_no_part_of_the_model_file(run: Run) -> None:
     assert said in run(*given, "--rules", "mine.py").out
     assert said in run(*given, "--rules", "mine.py", "--learner", "semi_crf").out
     assert "rules" not in run(*given).out
+
+
+def test_a_long_training_is_foretold_in_a_note(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(all_labelings, "LONG", 0.0)
+    Path("many.txt").write_text("a N|V\nb N|V\nc N|V\nd N|V\ne N|V\n\n" * 70)
+    command = ("train", "--candidates", "many.txt", "--learner", "cl_svm", "--out", "m", "--max-rounds", 1)
+    said = run(*command).err
+    assert said.startswith("note: cl_svm trains on 2,240 labelings with 11,200 tokens; by a sample of them it takes")
+    assert said.endswith("; cllp needs no copies; Ctrl-C stops it\n") and said.count("\n") == 1
+    assert run(*command, "--quiet").err == ""

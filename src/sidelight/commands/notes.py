@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterator, Sequence
-from typing import Any
+from contextlib import contextmanager
+from typing import Any, TextIO
 
+from sidelight.commands.outputs import note
+from sidelight.errors import LongTraining
 from sidelight.evidence import Evidence
 from sidelight.recipe_kinds import Driven, Recipe
 
@@ -32,6 +36,33 @@ def notes_on(
     if not _features_of(model):
         seen = f", as none was seen {min_count:,} times; lower --min-count" if min_count > 1 else ""
         yield f"the model has no features and looks at no input{seen}"
+
+
+@contextmanager
+def long_training_noted(*, quiet: bool) -> Iterator[None]:
+    """Within it, the warning of a long training is a note: the first one, and none with --quiet."""
+    said = quiet
+    with warnings.catch_warnings():
+        warnings.simplefilter("always", LongTraining)
+        usual = warnings.showwarning
+
+        def show(
+            message: Warning | str,
+            category: type[Warning],
+            filename: str,
+            lineno: int,
+            file: TextIO | None = None,
+            line: str | None = None,
+        ) -> None:
+            nonlocal said
+            if not issubclass(category, LongTraining):
+                usual(message, category, filename, lineno, file, line)
+            elif not said:
+                said = True
+                note(f"{message}; Ctrl-C stops it")
+
+        warnings.showwarning = show
+        yield
 
 
 def _features_of(model: Any) -> int:

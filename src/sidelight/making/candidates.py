@@ -1,15 +1,12 @@
-"""CLLP and MMS from any mixture of labels, and the baselines that turn candidates into Gold."""
+"""CLLP and MMS from any mixture of labels, and the baseline that picks labels from candidates."""
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import replace
-from itertools import pairwise
 
 import numpy as np
 
-from sidelight.arrays import NO_FLOATS, Bytes, Floats, Ids, Ints
-from sidelight.errors import Intractable
+from sidelight.arrays import NO_FLOATS, Bytes, Ids, Ints
 from sidelight.learners.candidates import CandidateLearner
 from sidelight.learners.margin import MarginLearner
 from sidelight.making import margin
@@ -17,12 +14,11 @@ from sidelight.making.given import Given
 from sidelight.objective.candidates import CandidateProblem, inside_of
 from sidelight.objective.completion import Latent, LatentProblem, Positive
 from sidelight.objective.margin import NegativeTerms, TargetTerms
-from sidelight.recipe_kinds import AllLabelings, CandidateMargins, Picked
+from sidelight.recipe_kinds import CandidateMargins, Picked
 from sidelight.spaces import Cost
 from sidelight.spaces.parts import Parts
 
 KINDS = ("gold", "partial", "candidates", "unlabeled")
-TOKENS_PER_SECOND = 40_000  # of a rough training run of the structural SVM, for the warning alone
 
 
 def admitted_of(given: Given) -> Bytes:
@@ -77,51 +73,7 @@ def make_naive(given: Given, recipe: Picked) -> MarginLearner:
     labels = space.random(np.random.default_rng(given.settings.seed), n_jobs=given.settings.n_jobs)
     started = given.encoded.initial >= 0
     labels = np.where(started, given.encoded.initial, labels).astype(np.int32)
-    return _svm(given, np.arange(len(given.rows)), labels, given.prices())
-
-
-def make_all_labelings(given: Given, recipe: AllLabelings) -> MarginLearner:
-    """A structural SVM on every candidate labeling of every input; raises `Intractable` where they are too many."""
-    given.only(KINDS)
-    given.whole(recipe.name)
-    if given.encoded.chunks:
-        raise Intractable("cl_svm takes candidates of single tokens; use cllp for chunks")
-    admitted = admitted_of(given)
-    starts = given.rows.starts
-    sizes = np.add.reduceat(np.log(admitted.sum(axis=1)), starts[:-1])
-    counts = np.exp(np.minimum(sizes, 40.0))
-    copies, tokens = float(np.sum(counts)), float(np.sum(counts * given.rows.lengths))
-    if copies > recipe.at_most:
-        raise Intractable(
-            f"cl_svm would train on {copies:,.0f} labelings of {len(given.rows):,} inputs; use cllp instead"
-        )
-    if copies > 10 * len(given.rows):
-        warnings.warn(
-            f"cl_svm trains on {copies:,.0f} labelings with {tokens:,.0f} tokens, at a guess "
-            f"{tokens / TOKENS_PER_SECOND:,.0f} seconds or more; Ctrl-C stops it, cllp needs no copies",
-            stacklevel=2,
-        )
-    which, labels = expanded(starts, admitted)
-    return _svm(given, which, labels, given.prices()[which])
-
-
-def expanded(starts: Ints, admitted: Bytes) -> tuple[Ints, Ids]:
-    """Every labeling of the product sets: which input each copy is of, and its labels one after another.
-
-    >>> which, labels = expanded(np.array([0, 2]), np.array([[1, 1], [0, 1]], dtype=np.uint8))
-    >>> which.tolist(), labels.tolist()
-    ([0, 0], [0, 1, 1, 1])
-    """
-    which, labels = [], []
-    for i, (first, last) in enumerate(pairwise(starts)):
-        options = [np.flatnonzero(row) for row in admitted[first:last]]
-        inner = np.cumprod([1, *(len(found) for found in options[::-1])])[::-1]  # labelings of the tokens from t on
-        paths = np.empty((inner[0], len(options)), dtype=np.int32)
-        for t, found in enumerate(options):
-            paths[:, t] = np.tile(np.repeat(found, inner[t + 1]), inner[0] // inner[t])
-        which.append(np.full(len(paths), i, dtype=np.int64))
-        labels.append(paths.ravel())
-    return np.concatenate(which), np.concatenate(labels)
+    return svm_on(given, np.arange(len(given.rows)), labels)
 
 
 def _initial(given: Given, problem: CandidateProblem) -> Ids | None:
@@ -137,13 +89,14 @@ def _initial(given: Given, problem: CandidateProblem) -> Ids | None:
     return np.where(initial >= 0, initial, labels).astype(np.int32)
 
 
-def _svm(given: Given, which: Ints, labels: Ids, prices: Floats) -> MarginLearner:
+def svm_on(given: Given, which: Ints, labels: Ids) -> MarginLearner:
+    """A structural SVM on labelings of some inputs, each of which may come several times."""
     none = np.zeros(0, dtype=np.int64)
     costs, nothing = given.costs(), np.zeros(0)
     empty = given.batch(none)
     no_cost = Cost(np.zeros(0, dtype=np.int32), costs, NO_FLOATS)
     problem = LatentProblem(
-        TargetTerms(given.batch(which), Cost(labels, costs, NO_FLOATS), prices),
+        TargetTerms(given.batch(which), Cost(labels, costs, NO_FLOATS), given.prices()[which]),
         Latent(TargetTerms(empty, no_cost, nothing), None),
         NegativeTerms(empty, nothing, nothing),
         Positive(empty, nothing, nothing),

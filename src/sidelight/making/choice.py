@@ -7,6 +7,7 @@ from sidelight.learners import Learner
 from sidelight.learners.driven import DrivenLearner
 from sidelight.learners.hmm import HmmLearner
 from sidelight.making import (
+    all_labelings,
     believed,
     candidates,
     contrastive,
@@ -57,7 +58,7 @@ def learner_of(given: Given, *, memory: PerceptronMemory | None = None) -> Learn
         case Picked() as recipe:
             return candidates.make_naive(given, recipe)
         case AllLabelings() as recipe:
-            return candidates.make_all_labelings(given, recipe)
+            return all_labelings.make(given, recipe)
         case NaiveBayes() as recipe:
             return naive_bayes.make(given, recipe)
         case OneAgainstRest():
