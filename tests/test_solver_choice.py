@@ -132,6 +132,22 @@ def test_options_that_a_solver_does_not_have_are_refused(options, message):
         recipes.structural_svm(**options)
 
 
+@pytest.mark.parametrize("name", ["jlis", "latent_svm", "transductive_svm", "self_training"])
+def test_learners_that_take_no_chunks_give_their_own_name(name):
+    chunk = sl.Candidates(["a0", "b1"], [None, None], chunks=[sl.Chunk(0, [["A", "B"], ["B", "C"]])])
+    with pytest.raises(sl.SidelightError, match=f"^{name} completes single tokens; use cllp or mms"):
+        tagger(name, labels=list("ABC")).fit([*sl.gold(XS, YS), chunk])
+
+
+def test_restarts_do_not_go_on():
+    many = tagger(recipes.jlis(restarts=2)).partial_fit(sl.gold(XS, YS))
+    with pytest.raises(ValueError, match="not from earlier weights; leave restarts at 1 for partial_fit"):
+        many.partial_fit(sl.gold(XS, YS))
+    warm = tagger(recipes.jlis(restarts=2), warm_start=True).fit(XS, YS)
+    with pytest.raises(ValueError, match="not from earlier weights; leave warm_start out"):
+        warm.fit(XS, YS)
+
+
 @pytest.mark.parametrize(
     "learner",
     [
@@ -150,8 +166,16 @@ def test_online_learners_learn(learner):
 
 
 def test_what_does_not_fit_is_refused():
-    with pytest.raises(ValueError, match="frank_wolfe minimises the hinge; give loss='hinge'"):
+    said = r"frank_wolfe minimises the hinge, and the loss is squared_hinge; give loss='hinge' \(--loss hinge on"
+    with pytest.raises(ValueError, match=said):
         tagger(recipes.structural_svm(solver="frank_wolfe")).fit(XS, YS)
+    for solver in ("frank_wolfe", "exponentiated_gradient"):
+        with pytest.raises(
+            ValueError, match=f"order is 2, and the solver {solver} is for order 1; use dual_coordinate"
+        ):
+            tagger(recipes.structural_svm(solver=solver), loss="hinge", order=2).fit(XS, YS)
+    with pytest.raises(ValueError, match="all prices are 0, so subgradient has nothing to learn from; give prices"):
+        tagger(recipes.structural_svm(solver="subgradient"), loss="hinge", prices={"gold": 0.0}).fit(XS, YS)
     with pytest.raises(ValueError, match="solver is 'simplex'; there are dual_coordinate, frank_wolfe"):
         recipes.structural_svm(solver="simplex")
     with pytest.raises(ValueError, match="rule is 'MIRA'; use recipes"):

@@ -17,6 +17,7 @@ from sidelight.recipe_kinds import (
     Believed,
     CandidateMargins,
     Contrastive,
+    ConvexMargins,
     Generative,
     LatentMargins,
     LogLinear,
@@ -83,8 +84,10 @@ class Settings:
             raise ValueError(f"order is {self.order!r}; give 1 or 2")
         if self.order == 2 and not self.sequences:
             raise ValueError("order is 2, and single labels have no order; leave it out")
+        if self.order == 2 and isinstance(self.recipe, ConvexMargins):
+            raise ValueError(f"order is 2, and the solver {self.recipe.solver} is for order 1; use dual_coordinate")
         if self.order == 2 and not isinstance(self.recipe, SECOND_ORDER):
-            raise ValueError(f"the {self.recipe.name} is first order; use jlis or structural_svm")
+            raise ValueError(f"order is 2, and {self.recipe.name} is for order 1; use jlis or structural_svm")
         if (self.class_weight is not None or self.cost is not None) and _knows_no_cost(self.recipe):
             name = self.recipe.name
             raise ValueError(f"{name} knows no cost and no class_weight; give weights to the evidence, or use jlis")

@@ -84,6 +84,7 @@ def test_options_of_a_solver_are_set_by_name(run, gold):
         (("--learner", "cllp", "--set", "discount=much"), "--set is 'discount=much'; give a number"),
         (("--learner", "perceptron", "--set", "k=3"), "perceptron has no option 'k'; its options are: none"),
         (("--learner", "cllp", "--set", "discount=0.5"), "discount is 0.5; give a number above 1"),
+        (("--learner", "structural_svm", "--set", "solver=one_slack"), "(--loss hinge on the command line)"),
     ],
 )
 def test_bad_options_are_one_line(run, gold, typed, message):

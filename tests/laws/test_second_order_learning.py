@@ -211,7 +211,7 @@ def test_the_order_changes_nothing_else():
     [
         (lambda: Tagger(order=3), "order is 3; give 1 or 2"),
         (lambda: Tagger(order=0), "order is 0; give 1 or 2"),
-        (lambda: Tagger(order=2, learner="perceptron"), "the perceptron is first order; use jlis or structural_svm"),
+        (lambda: Tagger(order=2, learner="perceptron"), "perceptron is for order 1; use jlis or structural_svm"),
         (lambda: Tagger(order=2, features=parse_templates("U00:%x[0,0]")), "the features have no transitions"),
     ],
 )

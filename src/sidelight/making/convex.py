@@ -30,7 +30,8 @@ def make(given: Given, recipe: ConvexMargins) -> Learner:
             f"the solver {recipe.solver} begins at zero; use dual_coordinate for partial_fit and warm_start"
         )
     if settings.loss != "hinge" and recipe.solver != "n_slack_qp":
-        raise ValueError(f"the solver {recipe.solver} minimises the hinge; give loss='hinge', or use dual_coordinate")
+        remedy = "give loss='hinge' (--loss hinge on the command line), or use dual_coordinate"
+        raise ValueError(f"the solver {recipe.solver} minimises the hinge, and the loss is {settings.loss}; {remedy}")
     most = MOST_ROUNDS if settings.max_rounds is None else settings.max_rounds
     if recipe.solver == "exponentiated_gradient":
         return _exponentiated_gradient(given, recipe, most)

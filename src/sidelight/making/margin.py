@@ -54,7 +54,8 @@ def problem_of(given: Given) -> LatentProblem:
     latent_cost = Cost(np.zeros(len(latent_tokens), dtype=np.int32), costs, NO_FLOATS)
     admitted = None if encoded.admitted is None else encoded.admitted[latent_tokens]
     if encoded.chunks:
-        raise Intractable("jlis completes single tokens; use cllp or mms for candidates of chunks")
+        name = given.settings.recipe.name
+        raise Intractable(f"{name} completes single tokens; use cllp or mms for candidates of chunks")
 
     def limited(which: Ints) -> ChainBatch:
         batch = given.batch(which)
@@ -77,7 +78,8 @@ def make(given: Given, recipe: LatentMargins) -> Learner:
         given.only(KINDS)
     if recipe.restarts > 1:
         if given.start is not None:
-            raise ValueError("restarts begin at random, not from earlier weights; leave warm_start out")
+            remedy = "leave restarts at 1 for partial_fit" if given.go_on else "leave warm_start out"
+            raise ValueError(f"restarts begin at random, not from earlier weights; {remedy}")
         alone = replace(given, settings=replace(given.settings, n_jobs=1))  # each run on one thread, runs abreast
         problem, options, size = problem_of(alone), options_of(given), given.layout.size
 

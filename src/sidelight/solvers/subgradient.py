@@ -93,10 +93,10 @@ class Subgradient:
 
     @classmethod
     def fresh(cls, size: int, terms: Terms, options: SubgradientOptions) -> Subgradient:
-        """A run that begins at zero; raises `ValueError` if no term has a price."""
+        """A run that begins at zero; raises `ValueError` if all prices are 0."""
         price = float(terms.prices.sum())
         if not price > 0.0:
-            raise ValueError("no term has a price")
+            raise ValueError("all prices are 0, so subgradient has nothing to learn from; give prices above 0")
         radius = np.inf
         if options.project:
             radius = float(np.sqrt(total_loss(terms.worst(np.zeros(size)).values, terms.prices, 1)))
