@@ -51,6 +51,9 @@ MISUSES = {
     "count against text": lambda x, y: count(y[0] == "B") != "1",
     "count alone": lambda x, y: count(y[0] == "A"),
     "label alone": lambda x, y: y[0],
+    "list": lambda x, y: [y[0] == "A"],
+    "generator": lambda x, y: (y[t] == "A" for t in x.positions),
+    "list in a connective": lambda x, y: every(y[0] == "A", [y[0] != "B"]),
 }
 
 

@@ -15,7 +15,7 @@ which for rules about sequences is the thesis's count of the positions that brea
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Generator, Iterable, Iterator
 from typing import Any, Final
 
 import numpy as np
@@ -209,6 +209,8 @@ def as_expr(value: object) -> Expr:
     if isinstance(value, np.bool_):
         return TRUE if value else FALSE
     problem = f"a rule says something that is true or false of y, not {value!r}"
+    if isinstance(value, (list, tuple, Generator)):
+        raise Misused(f"a rule says one thing of y, not a {type(value).__name__}; use every(…) or some(…)")
     raise Misused(f"{problem}; compare it") if isinstance(value, Symbolic) else TypeError(problem)
 
 
