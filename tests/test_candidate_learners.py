@@ -123,6 +123,62 @@ def test_an_initial_label_that_is_no_candidate_is_refused():
         tagger("cllp").fit([sl.Candidates(["a1", "b1"], [{"A"}, {"A", "B"}], initial=["A"])])
 
 
+def begun(learner, piece, seed, **settings):
+    """The labels that a learner begins with."""
+    from sidelight.training import Training
+
+    estimator = sl.Tagger(learner=learner, labels=["B-X", "I-X", "O"], scheme="BIO", n_jobs=1, seed=seed, **settings)
+    training = Training(estimator._settings(), [sl.Gold(["o"], ["O"]), piece])
+    found = training.learner
+    labels = found.problem.gold.cost.targets if learner == "naive" else found.labels
+    return training.labels.decode(labels)[1:]
+
+
+BIO_SETS = [{"O", "B-X"}, {"I-X", "O"}]
+BIO_CHUNK = sl.Chunk(0, [("B-X", "I-X"), ("O", "O")])
+
+
+@pytest.mark.parametrize("learner", ["cllp", "mms", "naive"])
+def test_what_initial_labels_leave_open_is_drawn_from_admitted_outputs(learner):
+    half = sl.Candidates(["a", "b"], BIO_SETS, initial=["O", None])
+    assert {tuple(begun(learner, half, seed)) for seed in range(20)} == {("O", "O")}
+    half = sl.Candidates(["a", "b"], BIO_SETS, initial=["B-X", None])
+    assert {tuple(begun(learner, half, seed)) for seed in range(20)} == {("B-X", "I-X"), ("B-X", "O")}
+    half = sl.Candidates(["a", "b"], [None, None], initial=[None, "I-X"], chunks=[BIO_CHUNK])
+    assert {tuple(begun(learner, half, seed)) for seed in range(5)} == {("B-X", "I-X")}
+
+
+def test_initial_labels_may_have_any_of_their_states():
+    half = sl.Candidates(["a", "b"], BIO_SETS, initial=["B-X", None])
+    found = {tuple(begun("cllp", half, seed, states=2)) for seed in range(20)}
+    assert found == {("B-X", "I-X"), ("B-X", "O")}
+
+
+@pytest.mark.parametrize("learner", ["cllp", "mms", "naive"])
+@pytest.mark.parametrize(
+    "piece",
+    [
+        sl.Candidates(["a", "b"], BIO_SETS, initial=["O", "I-X"]),
+        sl.Candidates(["a", "b"], [None, None], initial=["B-X", "O"], chunks=[BIO_CHUNK]),
+    ],
+)
+def test_initial_labels_that_are_no_output_are_refused(learner, piece):
+    with pytest.raises(
+        DataError, match=r"evidence 1 \(Candidates\): no output within the candidates .* initial labels"
+    ):
+        begun(learner, piece, 0)
+
+
+def test_known_labels_choose_among_the_labelings_of_a_chunk():
+    piece = sl.Candidates(["a", "b"], [None, None], known=[None, "O"], chunks=[BIO_CHUNK])
+    assert {tuple(begun("cllp", piece, seed)) for seed in range(10)} == {("O", "O")}
+    piece = sl.Candidates(["a", "b"], [None, None], known=["O", "I-X"], chunks=[BIO_CHUNK])
+    with pytest.raises(DataError, match="token 0: the known labels of a chunk are in none of its labelings"):
+        begun("cllp", piece, 0)
+    with pytest.raises(DataError, match="token 1: unknown label 'Z'"):
+        begun("cllp", sl.Candidates(["a", "b"], [None, None], known=[None, "Z"]), 0)
+
+
 def test_an_uninformed_start_matters_less_than_a_wrong_one():
     sets = sets_around(YS, 2)
     wrong = [[next(iter(options - {label})) for options, label in zip(s, y)] for s, y in zip(sets, YS)]

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
 
 from sidelight.arrays import NO_FLOATS, Bytes, Ids, Ints
+from sidelight.data.checks import trouble
 from sidelight.learners.candidates import CandidateLearner
 from sidelight.learners.margin import MarginLearner
 from sidelight.making import margin
@@ -15,8 +17,8 @@ from sidelight.objective.candidates import CandidateProblem, inside_of
 from sidelight.objective.completion import Latent, LatentProblem, Positive
 from sidelight.objective.margin import NegativeTerms, TargetTerms
 from sidelight.recipe_kinds import CandidateMargins, Picked
-from sidelight.spaces import Cost
-from sidelight.spaces.parts import Parts
+from sidelight.spaces import Cost, Space
+from sidelight.spaces.parts import Labelings, Parts
 
 KINDS = ("gold", "partial", "candidates", "unlabeled")
 
@@ -56,7 +58,7 @@ def make(given: Given, recipe: CandidateMargins) -> CandidateLearner:
         problem,
         options,
         size=given.layout.size,
-        initial=_initial(given, problem),
+        initial=drawn(given, problem.batch.space) if np.any(given.encoded.initial >= 0) else None,
         start=given.start,
         name=recipe.name,
     )
@@ -66,27 +68,45 @@ def make_naive(given: Given, recipe: Picked) -> MarginLearner:
     """A structural SVM on one labeling of every input, drawn at random from its candidates (or as given)."""
     given.only(KINDS)
     given.whole(recipe.name)
-    batch = given.batch(np.arange(len(given.rows)))
+    space = _space(given, admitted_of(given), given.encoded.chunks)
+    return svm_on(given, np.arange(len(given.rows)), drawn(given, space))
+
+
+def drawn(given: Given, space: Space) -> Ids:
+    """An output of each input at random, with the initial labels that are given. # [T]
+
+    `space` has the outputs within candidates. Raises `DataError` where initial labels are no output of it.
+    """
+    rng, n_jobs = np.random.default_rng(given.settings.seed), given.settings.n_jobs
+    if not np.any(given.encoded.initial >= 0):
+        return space.random(rng, n_jobs=n_jobs)
+    begun = _with_initial(given)
+    wrong = np.flatnonzero(~begun.feasible(n_jobs=n_jobs))
+    if len(wrong):
+        space.random(rng, n_jobs=n_jobs)  # raises `Infeasible` where the fault is not with the initial labels
+        i = int(wrong[0])
+        problem = "no output within the candidates and the allowed transitions has the initial labels"
+        raise trouble(given.evidence[i], i, problem=problem, remedy="begin with labels of one output, or with None")
+    return begun.random(rng, n_jobs=n_jobs)
+
+
+def _with_initial(given: Given) -> Space:
+    """The outputs within candidates that have the initial labels; of a label with several states, all of them."""
+    initial, of = given.encoded.initial, given.labels.label_of
+    started = np.flatnonzero(initial >= 0)
     admitted = admitted_of(given)
-    chunks = given.encoded.chunks
-    space = inside_of(batch.space, Parts.of(admitted, chunks) if chunks else admitted)
-    labels = space.random(np.random.default_rng(given.settings.seed), n_jobs=given.settings.n_jobs)
-    started = given.encoded.initial >= 0
-    labels = np.where(started, given.encoded.initial, labels).astype(np.int32)
-    return svm_on(given, np.arange(len(given.rows)), labels)
+    admitted[started] &= of[initial[started], None] == of
+    chunks = []
+    for first, rows in given.encoded.chunks:
+        guess = initial[first : first + rows.shape[1]]
+        fits = np.all((guess < 0) | (of[rows] == of[guess]), axis=1)
+        chunks.append(Labelings(first, rows[fits]))
+    return _space(given, admitted, chunks)
 
 
-def _initial(given: Given, problem: CandidateProblem) -> Ids | None:
-    """Given initial labels, with random candidates where there are none."""
-    initial = given.encoded.initial
-    if not np.any(initial >= 0):
-        return None
-    rng = np.random.default_rng(given.settings.seed)
-    labels = problem.random(rng)
-    if given.labels.hidden:  # any state of the label to begin with
-        of = given.labels.label_of
-        initial = np.where(initial >= 0, initial + rng.integers(0, np.bincount(of)[of[initial]]), -1)
-    return np.where(initial >= 0, initial, labels).astype(np.int32)
+def _space(given: Given, admitted: Bytes, chunks: Sequence[Labelings]) -> Space:
+    """The outputs of all inputs within candidates."""
+    return inside_of(given.batch(np.arange(len(given.rows))).space, Parts.of(admitted, chunks) if chunks else admitted)
 
 
 def svm_on(given: Given, which: Ints, labels: Ids) -> MarginLearner:

@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 
 from sidelight.arrays import Bytes, Floats, Ids, Ints
-from sidelight.data.checks import trouble
+from sidelight.data.checks import KNOWN_REMEDY, trouble
 from sidelight.errors import DataError
-from sidelight.evidence import Candidates, Companion, Evidence, Gold, Partial
+from sidelight.evidence import Candidates, Chunk, Companion, Evidence, Gold, Partial
 from sidelight.spaces.parts import Labelings
 from sidelight.structures.labels import LabelSet
 
@@ -106,6 +106,8 @@ def encode(evidence: Sequence[Evidence], labels: LabelSet, starts: Ints, *, sequ
                     if label not in number:
                         raise unknown_label(evidence, i, t, label, labels)
                 known = None if piece.known is None else piece.known[t]
+                if known is not None and known not in number:
+                    raise unknown_label(evidence, i, t, known, labels)
                 admitted[first + t] = labels.mask(options if known is None else [known])
                 guess = None if piece.initial is None else piece.initial[t]
                 if guess is not None:
@@ -117,7 +119,11 @@ def encode(evidence: Sequence[Evidence], labels: LabelSet, starts: Ints, *, sequ
                 for t, label in ((chunk.first + k, label) for row in chunk.labelings for k, label in enumerate(row)):
                     if label not in number:
                         raise unknown_label(evidence, i, t, label, labels)
-                rows = [path for row in chunk.labelings for path in product(*map(labels.numbers, row))]
+                fitting = [row for row in chunk.labelings if _has_known(piece, chunk, row)]
+                if not fitting:
+                    problem = "the known labels of a chunk are in none of its labelings"
+                    raise trouble(piece, i, problem=problem, remedy=KNOWN_REMEDY, token=chunk.first)
+                rows = [path for row in fitting for path in product(*map(labels.numbers, row))]
                 chunks.append(Labelings(first + chunk.first, np.array(rows, dtype=np.int32)))
         elif isinstance(piece, Companion) and piece.candidates is not None:
             assert admitted is not None
@@ -136,6 +142,14 @@ def encode(evidence: Sequence[Evidence], labels: LabelSet, starts: Ints, *, sequ
         initial,
         chunks,
     )
+
+
+def _has_known(piece: Candidates, chunk: Chunk, labeling: Sequence[Any]) -> bool:
+    """Whether a labeling of a chunk has the labels that are known of its tokens."""
+    if piece.known is None:
+        return True
+    known = piece.known[chunk.first : chunk.first + len(labeling)]
+    return all(right is None or right == label for right, label in zip(known, labeling))
 
 
 def _check_length(piece: Evidence, i: int, length: int) -> None:
