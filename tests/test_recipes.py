@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import sidelight as sl
 from sidelight import recipes
-from sidelight.recipe_kinds import Recipe
+from sidelight.recipe_kinds import Recipe, SemiMarkov
 from sidelight.recipes import LEARNERS, recipe_of, table
 
 PAGE = Path(__file__).parent.parent / "docs" / "learners.md"
@@ -40,6 +41,58 @@ def test_orders_on_the_page_are_those_of_the_settings():
     page = {part.strip(" `.,") for part in line.split(":")[1].split(",")}
     able = {name for name in LEARNERS if isinstance(recipe_of(name), SECOND_ORDER)}
     assert page == able
+
+
+XS = [["a", "b"], ["c", "d"], ["a", "d"]]
+YS = [["A", "B"], ["C", "A"], ["A", "A"]]
+PIECES = {
+    "Gold": sl.Gold(["a", "c"], ["A", "C"]),
+    "Partial": sl.Partial(["a", "c"], ["A", None]),
+    "Candidates": sl.Candidates(["a", "c"], [["A", "B"], ["C", "A"]]),
+    "Unlabeled": sl.Unlabeled(["a", "b"]),
+    "Companion": sl.Companion(["a", "b"], -1),
+}
+
+
+def fitted(name, more, **settings):
+    if isinstance(recipe_of(name), SemiMarkov):
+        return sl.SegmentTagger(learner=name, max_rounds=2, n_jobs=1, **settings).fit([*sl.gold(XS, YS), *more])
+    shared = {"features": sl.features.words(), "max_rounds": 20, "n_jobs": 1, **settings}
+    return sl.Tagger(learner=name, **shared).fit([*sl.gold(XS, YS), *more])
+
+
+@pytest.mark.filterwarnings("ignore::UserWarning")
+@pytest.mark.parametrize("name", LEARNERS)
+def test_learners_learn_from_what_the_table_says(name):
+    said = LEARNERS[name].evidence
+    for kind, piece in PIECES.items():
+        more = [piece, PIECES["Unlabeled"]] if name == "contrastive" else [piece]
+        if said == "all kinds" or kind in said:
+            fitted(name, more)
+        else:
+            with pytest.raises(sl.DataError, match="learns? from"):
+                fitted(name, more)
+
+
+def test_unlabelled_inputs_say_nothing_to_a_partial_crf():
+    found = [fitted("partial_crf", more).model_.weights for more in ([], [sl.Unlabeled(["a", "c"])] * 3)]
+    np.testing.assert_array_equal(*found)
+
+
+def test_costs_on_the_page_are_heeded():
+    line = next(line for line in PAGE.read_text().split("\n") if line.startswith("Costs"))
+    page = {part.strip(" `.,") for part in line.split(":")[1].split(",")}
+    assert page <= set(LEARNERS)
+    for name in LEARNERS:
+        if isinstance(recipe_of(name), SemiMarkov) or name == "mms":  # whose options decide
+            continue
+        more = [PIECES["Unlabeled"]] if name == "contrastive" else []
+        if name in page:
+            found = [fitted(name, more, class_weight=weight).model_.weights for weight in (None, {"A": 5.0})]
+            assert not np.array_equal(*found), name
+        else:
+            with pytest.raises(ValueError, match="cost"):
+                fitted(name, more, class_weight={"A": 5.0})
 
 
 def test_a_recipe_is_a_parameter_like_any_other():

@@ -330,7 +330,7 @@ class Tagger(_Estimator):
     - prices: what a unit of loss costs, per kind of evidence: C1 is prices["gold"], C2 is prices["companion"].
     - cost: {(right, predicted): cost} where it is not 1 for a wrong and 0 for a right label.
     - class_weight: {label: weight} multiplies the cost of getting it wrong; "balanced" weighs inversely to frequency.
-      For learners with a margin.
+      docs/learners.md says which learners heed costs; the others refuse them.
     - labels: all labels, if the evidence may not show them all; a label outside them is an error.
     - scheme: "BIO" forbids I-X except after B-X and I-X, in training and in prediction.
     - allowed: the only (label, next label) pairs that may occur.

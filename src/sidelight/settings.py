@@ -21,6 +21,8 @@ from sidelight.recipe_kinds import (
     Generative,
     LatentMargins,
     LogLinear,
+    NaiveBayes,
+    OneAgainstRest,
     Picked,
     Recipe,
     SelfTraining,
@@ -131,7 +133,8 @@ class Settings:
 
 def _knows_no_cost(recipe: Recipe) -> bool:
     """Whether the cost of a wrong label means nothing to a learner."""
-    return isinstance(recipe, (LogLinear, Contrastive, AveragedPerceptron, Generative, Believed))
+    kinds = (LogLinear, Contrastive, AveragedPerceptron, OneAgainstRest, NaiveBayes, Generative, Believed)
+    return isinstance(recipe, kinds)
 
 
 def _takes_states(recipe: Recipe) -> bool:

@@ -78,10 +78,20 @@ ENTRIES: dict[str, Entry] = {
         "precision at its threshold and no decrease",
     ),
     "naive": Entry(
-        naive, "Candidates, Gold", "as structural_svm, labels picked", "loss-augmented", "none", "duality gap"
+        naive,
+        "Candidates, Partial, Gold, Unlabeled",
+        "as structural_svm, labels picked",
+        "loss-augmented",
+        "none",
+        "duality gap",
     ),
     "cl_svm": Entry(
-        cl_svm, "Candidates, Gold", "as structural_svm, all labelings as Gold", "loss-augmented", "none", "duality gap"
+        cl_svm,
+        "Candidates, Partial, Gold, Unlabeled",
+        "as structural_svm, all labelings as Gold",
+        "loss-augmented",
+        "none",
+        "duality gap",
     ),
 }
 

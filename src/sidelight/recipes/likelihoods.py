@@ -74,11 +74,11 @@ ENTRIES: dict[str, Entry] = {
         "½‖w‖² + C Σ −log p(y | x) (+ l1‖w‖₁)",
         "marginal",
         "none (sgd finds its own)",
-        "relative decrease over ten rounds, or the gradient",
+        "relative decrease over ten rounds, or the gradient (sgd: over half the epochs; eg: duality gap)",
     ),
     "partial_crf": Entry(
         partial_crf,
-        "Partial, Candidates, Gold",
+        "Partial, Candidates, Gold; Unlabeled says nothing to it",
         "½‖w‖² + C Σ −log p(admitted | x) (+ l1‖w‖₁)",
         "marginal, of all and of the admitted",
         "none",

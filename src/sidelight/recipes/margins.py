@@ -160,7 +160,14 @@ ENTRIES: dict[str, Entry] = {
         "none",
         "relative decrease between completions",
     ),
-    "structural_svm": Entry(structural_svm, "Gold", "½‖w‖² + C Σ margin loss", "loss-augmented", "none", "duality gap"),
+    "structural_svm": Entry(
+        structural_svm,
+        "Gold",
+        "½‖w‖² + C Σ margin loss",
+        "loss-augmented (exponentiated_gradient: marginal)",
+        "none",
+        "duality gap (subgradient: relative decrease over five epochs)",
+    ),
     "latent_svm": Entry(
         latent_svm,
         "Gold, Partial, Candidates, Unlabeled",
@@ -194,7 +201,7 @@ ENTRIES: dict[str, Entry] = {
         "½‖w‖² + C Σ margin loss over segmentations",
         "loss-augmented over segmentations",
         "none",
-        "duality gap",
+        "duality gap; with Partial and Candidates relative decrease between completions",
     ),
     "mira": Entry(
         mira, "Gold", "change of the weights, online", "k best, loss-augmented", "none", "epochs, or none moved"
