@@ -301,6 +301,22 @@ def test_a_measured_sample_foretells_more_than_in_proportion():
     assert 10.0 < foretold(1.0, 500, 5000) < 100.0
 
 
+# settings
+
+
+@pytest.mark.parametrize(
+    "settings", [{"cost": {("A", "B"): 7.0}}, {"class_weight": {"A": 9.0}}], ids=["cost", "weight"]
+)
+def test_mms_takes_costs_where_it_charges_by_the_completion_alone(settings):
+    evidence = sl.candidates(XS[:30], sets_around(YS[:30], 2))
+    name = next(iter(settings))
+    with pytest.raises(ValueError, match=f"mms counts parts .* leave {name} out, or set the learner's charge"):
+        tagger("mms", **settings).fit(evidence)
+    for learner in (recipes.mms(charge="completion"), recipes.cllp(), recipes.cllp(charge="candidates")):
+        plain, costly = (tagger(learner, **more).fit(evidence).model_.weights for more in ({}, settings))
+        assert not np.array_equal(plain, costly)
+
+
 # recipes
 
 

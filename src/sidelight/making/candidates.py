@@ -40,6 +40,7 @@ def make(given: Given, recipe: CandidateMargins) -> CandidateLearner:
     """CLLP or MMS; C2 is the price of an input's kind, C1 that price times the recipe's `inside`."""
     given.only(KINDS)
     given.whole(recipe.name)
+    _check_costs_are_used(given, recipe)
     everything = np.arange(len(given.rows))
     prices = given.prices()
     admitted = admitted_of(given)
@@ -62,6 +63,16 @@ def make(given: Given, recipe: CandidateMargins) -> CandidateLearner:
         start=given.start,
         name=recipe.name,
     )
+
+
+def _check_costs_are_used(given: Given, recipe: CandidateMargins) -> None:
+    if recipe.margins == "mms" and recipe.charge == "candidates":
+        for name, value in (("cost", given.settings.cost), ("class_weight", given.settings.class_weight)):
+            if value is not None:
+                raise ValueError(
+                    f"mms counts parts outside their candidates, and knows no cost; leave {name} out, "
+                    "or set the learner's charge to 'completion'"
+                )
 
 
 def make_naive(given: Given, recipe: Picked) -> MarginLearner:

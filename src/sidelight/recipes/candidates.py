@@ -45,7 +45,11 @@ def mms(
     discount: float = 2.0,
     max_completions: int = 30,
 ) -> Recipe:
-    """Maximum margin set: the best candidate against what is outside (Luo and Orabona 2010); options as with `cllp`."""
+    """Maximum margin set: the best candidate against what is outside (Luo and Orabona 2010); options as with `cllp`.
+
+    Parts outside their candidates cost one each, so the estimator's `cost` and `class_weight` are refused unless
+    `charge` is "completion".
+    """
     options = _options(solver, (precision,) * 2, (threshold,) * 2, discount, max_completions)
     return CandidateMargins("mms", "mms", _charge(charge), 1.0, options)
 
