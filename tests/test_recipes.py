@@ -23,9 +23,40 @@ def test_every_name_is_a_function_that_makes_its_recipe():
         assert all(entry[1:])
 
 
-@pytest.mark.parametrize("name", ["structural_svm", "jlis", "cllp", "mms", "naive", "cl_svm", "latent_svm", "crf"])
+PROMISED = (
+    "structural_svm jlis cllp mms naive cl_svm latent_svm crf partial_crf semi_crf contrastive perceptron mira "
+    "passive_aggressive self_training"
+).split()
+
+
+@pytest.mark.parametrize("name", PROMISED)
 def test_the_names_of_the_papers_are_there(name):
     assert name in LEARNERS
+
+
+@pytest.mark.parametrize(
+    ("name", "option", "value"),
+    [
+        *(("mira", "k", value) for value in (0, 2.5, True, "2")),
+        *((name, "restarts", value) for name in ("jlis", "latent_svm") for value in (0, 2.5, float("nan"))),
+        *(("transductive_svm", "anneal", value) for value in (-1, 1.5)),
+        *((name, "max_length", value) for name in ("semi_crf", "semi_svm") for value in (0, 2.5)),
+        *(("contrastive", "copies", value) for value in (0, 2.5)),
+        *(("contrastive", "start", value) for value in (0.0, float("nan"), float("inf"))),
+        *((name, "l1", value) for name in ("crf", "partial_crf") for value in (-1.0, float("nan"), float("inf"))),
+        *((name, "aggressiveness", value) for name in ("mira", "passive_aggressive") for value in (0.0, float("nan"))),
+        *(("self_training", "share", value) for value in (0.0, 1.5, float("nan"))),
+        *(("self_training", "confidence", value) for value in (-1.0, float("nan"))),
+    ],
+)
+def test_options_that_mean_nothing_are_refused(name, option, value):
+    with pytest.raises(ValueError, match=f"^{option} is .*; give "):
+        getattr(recipes, name)(**{option: value})
+
+
+def test_whole_numbers_of_any_kind_are_taken():
+    assert recipes.mira(k=np.int64(3)) == recipes.mira(k=3)
+    assert recipes.jlis(restarts=np.int32(2)) == recipes.jlis(restarts=2)
 
 
 def test_the_page_has_the_table_of_the_code():
@@ -70,7 +101,7 @@ def test_learners_learn_from_what_the_table_says(name):
         if said == "all kinds" or kind in said:
             fitted(name, more)
         else:
-            with pytest.raises(sl.DataError, match="learns? from"):
+            with pytest.raises(sl.DataError, match=r"learns? from"):
                 fitted(name, more)
 
 

@@ -180,7 +180,5 @@ def test_what_does_not_fit_is_refused():
         recipes.structural_svm(solver="simplex")
     with pytest.raises(ValueError, match="rule is 'MIRA'; use recipes"):
         recipes.passive_aggressive(rule="MIRA")
-    with pytest.raises(ValueError, match="k is 0"):
-        recipes.mira(k=0)
     with pytest.raises(sl.DataError, match="the learner mira learns from Gold only"):
         tagger("mira").fit([*sl.gold(XS, YS), sl.Unlabeled(["w"])])

@@ -6,6 +6,7 @@ from sidelight.learners.likelihood import SOLVERS
 from sidelight.learners.naive_bayes import Events, NaiveBayesOptions
 from sidelight.objective.neighbourhoods import KINDS
 from sidelight.recipe_kinds import Contrastive, LogLinear, NaiveBayes, Recipe, SemiMarkov
+from sidelight.recipes.checks import whole
 from sidelight.recipes.entry import Entry
 
 
@@ -40,9 +41,9 @@ def contrastive(*, neighbours: str = "swaps", copies: int = 10, start: float = 0
     """
     if neighbours not in KINDS:
         raise ValueError(f"neighbours is {neighbours!r}; there are {', '.join(KINDS)}")
-    if copies < 1 or not start > 0:
-        raise ValueError("copies must be 1 or more, and start above 0")
-    return Contrastive("contrastive", neighbours, copies, start)
+    if not 0.0 < start < float("inf"):
+        raise ValueError(f"start is {start}; give a positive number")
+    return Contrastive("contrastive", neighbours, whole("copies", copies, least=1), start)
 
 
 def semi_crf(*, max_length: int | None = None) -> Recipe:
@@ -50,7 +51,7 @@ def semi_crf(*, max_length: int | None = None) -> Recipe:
 
     `max_length` is the most tokens of a segment; None is that of the longest gold segment.
     """
-    return SemiMarkov("semi_crf", max_length)
+    return SemiMarkov("semi_crf", None if max_length is None else whole("max_length", max_length, least=1))
 
 
 def naive_bayes(*, events: str = "multinomial", smoothing: float = 1.0, prior: bool = True) -> Recipe:
@@ -105,7 +106,7 @@ ENTRIES: dict[str, Entry] = {
 
 
 def _log_linear(l1: float, support: str) -> tuple[float, str]:
-    if not l1 >= 0:
+    if not 0.0 <= l1 < float("inf"):
         raise ValueError(f"l1 is {l1}; give a number that is not negative")
     if support not in ("seen", "all"):
         raise ValueError(f"support is {support!r}; give 'seen' or 'all'")

@@ -16,6 +16,7 @@ from sidelight.recipe_kinds import (
     SemiMarkov,
     TransductiveMargins,
 )
+from sidelight.recipes.checks import whole
 from sidelight.recipes.entry import Entry
 from sidelight.recipes.solver_options import SolverOptions
 from sidelight.solvers.mira import MiraOptions
@@ -27,9 +28,7 @@ def jlis(*, restarts: int = 1) -> Recipe:
     With more than one of `restarts` (for learning without Gold, thesis 6.5.4) as many runs with ties broken at random
     are made on all cores, and the one with the lowest objective is kept.
     """
-    if restarts < 1:
-        raise ValueError(f"restarts is {restarts}; give 1 or more")
-    return LatentMargins("jlis", restarts=restarts)
+    return LatentMargins("jlis", restarts=whole("restarts", restarts, least=1))
 
 
 def structural_svm(
@@ -67,9 +66,7 @@ def latent_svm(*, restarts: int = 1) -> Recipe:
     The objective is that of jlis without companion answers. It begins with states at random and ends in a local
     optimum; of several `restarts` the one with the lowest objective is kept. See `states` of the estimators.
     """
-    if restarts < 1:
-        raise ValueError(f"restarts is {restarts}; give 1 or more")
-    return LatentMargins("latent_svm", restarts=restarts, answers=False)
+    return LatentMargins("latent_svm", restarts=whole("restarts", restarts, least=1), answers=False)
 
 
 def transductive_svm(*, anneal: int = 0) -> Recipe:
@@ -78,9 +75,7 @@ def transductive_svm(*, anneal: int = 0) -> Recipe:
     The objective is that of jlis without companion answers. With `anneal`, what is completed has its full price only
     after so many completions, and half as much for each one to go (after Joachims 1999).
     """
-    if anneal < 0:
-        raise ValueError(f"anneal is {anneal}; give 0 or more")
-    return TransductiveMargins("transductive_svm", anneal=anneal)
+    return TransductiveMargins("transductive_svm", anneal=whole("anneal", anneal, least=0))
 
 
 def self_training(
@@ -115,7 +110,7 @@ def semi_svm(*, max_length: int | None = None) -> Recipe:
 
     `max_length` as for `semi_crf`.
     """
-    return SemiMarkov("semi_svm", max_length)
+    return SemiMarkov("semi_svm", None if max_length is None else whole("max_length", max_length, least=1))
 
 
 def mira(*, k: int = 1, aggressiveness: float = 1.0) -> Recipe:
@@ -123,7 +118,7 @@ def mira(*, k: int = 1, aggressiveness: float = 1.0) -> Recipe:
 
     `aggressiveness` caps a step.
     """
-    return OnlineMargins("mira", MiraOptions("MIRA", k, aggressiveness))
+    return OnlineMargins("mira", MiraOptions("MIRA", whole("k", k, least=1), aggressiveness))
 
 
 def passive_aggressive(
