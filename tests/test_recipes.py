@@ -23,10 +23,23 @@ def test_every_name_is_a_function_that_makes_its_recipe():
         assert all(entry[1:])
 
 
-PROMISED = (
-    "structural_svm jlis cllp mms naive cl_svm latent_svm crf partial_crf semi_crf contrastive perceptron mira "
-    "passive_aggressive self_training"
-).split()
+PROMISED = [
+    "structural_svm",
+    "jlis",
+    "cllp",
+    "mms",
+    "naive",
+    "cl_svm",
+    "latent_svm",
+    "crf",
+    "partial_crf",
+    "semi_crf",
+    "contrastive",
+    "perceptron",
+    "mira",
+    "passive_aggressive",
+    "self_training",
+]
 
 
 @pytest.mark.parametrize("name", PROMISED)
