@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import math
 
+import numpy as np
 import pytest
 
 import sidelight as sl
 from sidelight import recipes
-from sidelight.errors import DataError, Infeasible
-from sidelight.rules import gallery
+from sidelight.errors import DataError, Infeasible, Intractable
+from sidelight.rules import count, gallery, implies, rule
 
 LABELS = ["N", "V", "A"]
 XS = [s.split() for s in ("light shines", "dogs bark loud", "red light shines", "dogs shine", "loud dogs bark")]
@@ -87,3 +88,37 @@ def test_rules_that_no_belief_obeys_are_named_with_the_example(learner) -> None:
         tagger.fit([*_evidence()[:7], *sl.unlabeled(POOL[:1], rules=[few, many])])
     with pytest.raises(Infeasible, match=r"^example 6: no output obeys the rules (few and some|some and few) together"):
         tagger.fit([*_evidence()[:6], *sl.unlabeled(POOL[:1], rules=[few, some])])
+
+
+@rule
+def two_nouns_ask_for_an_adjective(x, y):
+    nouns, adjectives = (count(y[t] == label for t in x.positions) for label in "NA")
+    return implies(nouns >= 2, adjectives >= 1)
+
+
+@pytest.mark.parametrize(("base", "gamma"), [("hmm", 0.0), ("hmm", 1.0), ("crf", 1.0)])
+@pytest.mark.parametrize("penalty", [None, 3.0])
+def test_counts_inside_implications_are_believed(base: str, penalty: float | None, gamma: float) -> None:
+    """The rule has no linear reading; the pool has two nouns without an adjective unless it says otherwise."""
+    asks = two_nouns_ask_for_an_adjective if penalty is None else two_nouns_ask_for_an_adjective.soft(penalty)
+    learner = recipes.posterior_regularization(base=base, gamma=gamma, iterations=4)
+    pool = [["light", "dogs", "blue"], ["dogs", "light", "blue"], ["dogs", "blue", "light"]] * 3
+    evidence = [*sl.gold(XS, YS), *sl.unlabeled(pool)]
+    blue = []
+    for rules in ([asks], [asks.soft(1e-9)]):
+        tagger = sl.Tagger(learner=learner, labels=LABELS, rules=rules, prices={"unlabeled": 1.0}).fit(evidence)
+        plain = tagger.predict_marginals(pool)
+        blue.append(np.mean([token["A"] for x, found in zip(pool, plain) for w, token in zip(x, found) if w == "blue"]))
+    assert blue[0] > blue[1] + 0.05
+
+
+def test_beliefs_with_too_many_states_say_what_to_do() -> None:
+    @rule
+    def nested(x, y):
+        often = [count(y[t] == label for t in x.positions) for label in LABELS]
+        return implies(often[0] >= 20, implies(often[1] >= 15, often[2] >= 10))
+
+    evidence = [*sl.gold(XS, YS), *sl.unlabeled([["light", "dogs", "red"] * 20])]
+    with pytest.raises(Intractable, match=r"the rule nested has no linear reading .* more than 400 states: use codl"):
+        sl.Tagger(learner=recipes.unified_em(gamma=1.0), labels=LABELS, rules=[nested]).fit(evidence)
+    sl.Tagger(learner=recipes.codl(cycles=1), labels=LABELS, rules=[nested]).fit(evidence)

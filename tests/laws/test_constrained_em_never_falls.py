@@ -31,9 +31,17 @@ def more_a_than_c(x, y):
     return count(y[t] == "A" for t in x.positions) >= count(y[t] == "C" for t in x.positions)
 
 
+@rule
+def two_b_ask_for_c(x, y):
+    """Where B is there twice, so is C: without a linear reading, so that it needs counters."""
+    b, c = (count(y[t] == label for t in x.positions) for label in "BC")
+    return implies(b >= 2, c >= 1)
+
+
 POSSIBLE = (  # any of these together are obeyed by AA…A
     b_only_after_a,
     more_a_than_c,
+    two_b_ask_for_c,
     gallery.at_most(1, "C"),
     gallery.at_least(1, "A"),
     gallery.few_changes(2),

@@ -8,16 +8,17 @@ from collections.abc import Sequence
 import numpy as np
 import pytest
 from drawing import law
-from hypothesis import assume, given
+from hypothesis import given
 from hypothesis import strategies as st
 
 from chain_problems import chain_problems
 from expressions import outputs
-from sidelight.errors import Infeasible, Intractable
+from sidelight.errors import Infeasible
 from sidelight.inference.expected import ExpectationBatch, expected_beliefs
-from sidelight.inference.problem import ChainProblem
+from sidelight.inference.problem import ChainProblem, Clause
 from sidelight.rules.columns import Columns, chain_columns
 from sidelight.rules.expectations import HARD, Expectations, expectations
+from sidelight.rules.expr import OneOf, between, disjunction, negation, total
 from sidelight.rules.truth import degree
 
 GAMMAS = st.sampled_from([0.05, 0.5, 1.0, 3.0, math.inf])
@@ -31,6 +32,13 @@ def point_of(columns: Columns, labels: Sequence[int], size: int) -> np.ndarray:
     return found
 
 
+def charge(reading: Expectations, labels: Sequence[int]) -> float:
+    """What an output costs by the clauses that have counters."""
+    numbers = np.array(labels, dtype=np.int32)
+    broken = [(one.price, one.counter.degree(numbers)) for one in reading.counters]
+    return sum(price * much for price, much in broken if much)
+
+
 class Enumerated:
     """All possible outputs of a problem, with scores, columns and rows."""
 
@@ -42,11 +50,14 @@ class Enumerated:
         every = [np.array(labels) for labels in outputs([size] * length)]
         kept = [labels for labels in every if problem.score(labels) > -math.inf]
         points = [point_of(columns, labels, size) for labels in kept]
-        legal = [k for k, point in enumerate(points) if not point[self.reading.ruled_out].any()]
+        charged = [charge(self.reading, labels) for labels in kept]
+        legal = [
+            k for k, point in enumerate(points) if not point[self.reading.ruled_out].any() and charged[k] < math.inf
+        ]
         self.labels = [kept[k] for k in legal]
         self.points = np.array([points[k] for k in legal]).reshape(-1, columns.count)  # [Y, columns]
         self.scores = np.array([problem.score(labels) for labels in self.labels])
-        self.costs = self.points @ self.reading.cost
+        self.costs = self.points @ self.reading.cost + [charged[k] for k in legal]
         rows = np.zeros((self.reading.n_rows, columns.count))
         for r in range(self.reading.n_rows):
             part = slice(self.reading.starts[r], self.reading.starts[r + 1])
@@ -54,29 +65,24 @@ class Enumerated:
         self.rows = self.points @ rows.T  # [Y, R]
 
 
-def read(problem: ChainProblem) -> Enumerated:
-    try:
-        return Enumerated(problem)
-    except Intractable:
-        assume(False)
-        raise
-
-
 @law(200)
 @given(chain_problems(depth=2, penalties=(0.5, 2.0, math.inf)))
 def test_readings_agree_with_truth(problem: ChainProblem) -> None:
     """One output obeys all rows and columns exactly where it obeys the hard clauses, and costs what it should."""
-    found = read(problem)
+    found = Enumerated(problem)
     reading: Expectations = found.reading
     columns = chain_columns(problem.length, problem.n_labels)
     for labels in outputs([problem.n_labels] * problem.length):
         point = point_of(columns, labels, problem.n_labels)
         sums = np.add.reduceat(np.append(reading.weights * point[reading.columns], 0.0), reading.starts[:-1])
         means = np.where(np.diff(reading.starts) > 0, sums[: reading.n_rows], 0.0)
-        legal = not point[reading.ruled_out].any() and reading.violation(means) < 1e-9
+        counted = charge(reading, labels)
+        legal = not point[reading.ruled_out].any() and reading.violation(means) < 1e-9 and counted < math.inf
         broken = [degree(clause.says, labels) for clause in problem.clauses]
         assert legal == all(not much for clause, much in zip(problem.clauses, broken) if clause.hard)
-        cost = reading.constant + reading.cost @ point + reading.price @ reading.slack(means)
+        if counted == math.inf:
+            continue
+        cost = reading.constant + reading.cost @ point + reading.price @ reading.slack(means) + counted
         expected = sum(clause.penalty * much for clause, much in zip(problem.clauses, broken) if not clause.hard)
         if reading.counted.all():
             assert cost == pytest.approx(expected)
@@ -87,7 +93,7 @@ def test_readings_agree_with_truth(problem: ChainProblem) -> None:
 @law(250)
 @given(chain_problems(depth=2, penalties=(0.3, 2.0, math.inf)), GAMMAS)
 def test_ascent_against_enumeration(problem: ChainProblem, gamma: float) -> None:
-    found = read(problem)
+    found = Enumerated(problem)
     reading = found.reading
     try:
         beliefs = expected_beliefs(problem, gamma=gamma)
@@ -144,10 +150,62 @@ def linear(found: Enumerated) -> float | None:
     return None if solved.status == 2 else -float(solved.fun) - reading.constant
 
 
+@st.composite
+def counts_that_ask_for_counts(draw: st.DrawFn, penalties: tuple[float, ...] = (0.3, 2.0, math.inf)) -> ChainProblem:
+    """As `chain_problems`, with one or two clauses like "two A ask for a B", which have no linear reading."""
+    problem = draw(chain_problems(longest=5, most_labels=2, depth=1, most_rules=2, penalties=penalties))
+    size, length = problem.n_labels, problem.length
+    rule = 1 + max((clause.rule for clause in problem.clauses), default=-1)
+    more = []
+    for k in range(draw(st.integers(1, 2))):
+        label, other = draw(st.integers(0, size - 1)), draw(st.integers(0, size - 1))
+        before = total([(1, OneOf(t, (label,))) for t in range(length)])
+        after = total([(1, OneOf(t, (other,))) for t in range(length)])
+        low, high = draw(st.integers(1, length)), draw(st.integers(0, length))
+        then = between(after, high, None) if draw(st.booleans()) else between(after, None, high)
+        says = disjunction([negation(between(before, low, None)), then])
+        more.append(Clause(rule + k, says, draw(st.sampled_from(penalties))))
+    return problem.with_clauses((*problem.clauses, *more))
+
+
+@pytest.mark.parametrize("gamma", [0.0, 0.3, 1.0, math.inf])
+def test_counts_that_ask_for_counts(gamma: float) -> None:
+    """Clauses without rows are charged by their degree, or rule out what breaks them, exactly."""
+    seen = 0
+
+    @law(60)
+    @given(counts_that_ask_for_counts())
+    def run(problem: ChainProblem) -> None:
+        nonlocal seen
+        found = Enumerated(problem)
+        seen += bool(found.reading.counters)
+        if not feasible(found):
+            with pytest.raises(Infeasible, match=r"no output obeys the rules? number|the scores allow no output"):
+                expected_beliefs(problem, gamma=gamma)
+            return
+        beliefs = expected_beliefs(problem, gamma=gamma)
+        if gamma == 0.0:
+            assert beliefs.values[0] == pytest.approx(linear(found), abs=1e-6)
+            return
+        flat = (found.scores - found.costs) / gamma if gamma < math.inf else np.zeros(len(found.scores))
+        logs = flat - found.rows @ beliefs.multipliers[:-1]
+        q = np.exp(logs - logs.max())
+        q /= q.sum()
+        tokens = (q @ found.points)[: problem.tokens.size].reshape(problem.tokens.shape)
+        np.testing.assert_allclose(beliefs.tokens, tokens, atol=1e-9)
+        if found.reading.n_rows == 0 and gamma < math.inf:
+            peak = flat.max()
+            value = gamma * (peak + math.log(np.exp(flat - peak).sum())) - found.reading.constant
+            assert beliefs.values[0] == pytest.approx(value)
+
+    run()
+    assert seen > 20
+
+
 @law(120)
 @given(chain_problems(depth=2, penalties=(0.3, 2.0, math.inf)))
 def test_program_against_enumeration(problem: ChainProblem) -> None:
-    found = read(problem)
+    found = Enumerated(problem)
     best = linear(found)
     if best is None:
         with pytest.raises(Infeasible):
@@ -171,7 +229,7 @@ def test_ascent_against_a_generic_solver(gamma: float) -> None:
     @given(chain_problems(longest=4, most_labels=2, depth=2, penalties=(0.3, math.inf)))
     def run(problem: ChainProblem) -> None:
         nonlocal seen
-        found = read(problem)
+        found = Enumerated(problem)
         reading, count, groups = found.reading, len(found.scores), len(found.reading.price)
         if not feasible(found) or reading.n_rows == 0:
             return
@@ -198,14 +256,22 @@ def test_ascent_against_a_generic_solver(gamma: float) -> None:
     assert seen > 3
 
 
-def test_a_batch_is_its_parts_on_any_number_of_threads() -> None:
+@pytest.mark.parametrize("counters", [False, True])
+def test_a_batch_is_its_parts_on_any_number_of_threads(counters: bool) -> None:
     rng = np.random.default_rng(3)
-    from sidelight.rules import Sentence, gallery
+    from sidelight.rules import Sentence, count, gallery, implies, rule
     from sidelight.rules.output import Domain
 
     labels = "ABC"
     rules = [gallery.appears_once(labels), gallery.at_least(2, "A").soft(0.8), gallery.starts_with("A", "B")]
     lengths = [3, 1, 7, 5, 4]
+
+    @rule
+    def asks(x, y):
+        often = [count(y[t] == label for t in x.positions) for label in "BC"]
+        return True if len(x) in (3, 5) else implies(often[0] >= 2, often[1] >= 2)
+
+    rules += [asks, asks.soft(0.5)] if counters else []
     readings = []
     for length in lengths:
         x = Sentence(["w"] * length)
@@ -214,6 +280,7 @@ def test_a_batch_is_its_parts_on_any_number_of_threads() -> None:
         readings.append(expectations(says, penalties, chain_columns(length, 3)))
     tokens, transition = rng.normal(size=(20, 3)) * 2, rng.normal(size=(3, 3))
     start, end = rng.normal(size=3), rng.normal(size=3)
+    assert [bool(one.counters) for one in readings] == [False, False, counters, False, counters]
     batch = ExpectationBatch(lengths, 3, readings)
     whole = batch.beliefs(tokens, transition, start, end, gamma=1.0)
     two = batch.beliefs(tokens, transition, start, end, gamma=1.0, n_jobs=2)

@@ -5,12 +5,13 @@
 where rows φ, b and slacks ξ come from `rules.expectations`. For γ > 0 by dual ascent: γ = 1 is posterior regularisation
 (Ganchev et al. 2010), γ = ∞ the most even belief that obeys. For γ = 0 by the linear program over beliefs of tokens and
 edges, whose corners without rules are the labelings. A batch shares its transition scores, as those of a model do.
+Where a reading has counters, the chain is replaced by that of `expected_states`.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -21,6 +22,7 @@ from sidelight.inference.conflict import infeasible
 from sidelight.inference.expected_ascent import ascend
 from sidelight.inference.expected_model import FIXED
 from sidelight.inference.expected_program import believed_by_program, possible
+from sidelight.inference.expected_states import paired
 from sidelight.inference.problem import ChainProblem, Clause
 from sidelight.parallel import shards, threads
 from sidelight.rules.columns import chain_columns
@@ -30,6 +32,7 @@ from sidelight.rules.expr import TRUE
 MOST_STEPS = 500
 TOLERANCE = 1e-6  # what hard rows may be broken by; with more, T of unified EM would fall now and then by as much
 DOUBTFUL = 1e-2  # a row that is broken by more after all steps may be impossible
+MOST_COLUMNS = 1_000_000  # of a linear program over pairs of labels and states of counters
 TRACE = 64  # values of the dual that are kept
 
 
@@ -56,6 +59,7 @@ class ExpectationBatch:
         self.n_labels, self.readings = n_labels, list(readings)
         self.numbers: Sequence[int] | None = None  # what errors call the sequences by
         self.starts = _offsets(lengths)
+        self.counting = [i for i, one in enumerate(readings) if one.counters]
         laid = [_Cells(one, length * n_labels) for one, length in zip(readings, lengths)]
         self.out_starts = _offsets([len(one.edges_out) for one in laid])
         self.ruled_out = _whole([one.edges_out for one in laid])
@@ -103,8 +107,15 @@ class ExpectationBatch:
         for first, out in zip(self.starts, self.nodes_out):
             scores[first + out // self.n_labels, out % self.n_labels] = -math.inf
         if gamma == 0.0:
-            return self._by_program(scores, free, transition, n_jobs)
-        return self._by_ascent(scores, free, transition, gamma, warm, most_steps, tolerance, n_jobs)
+            found = self._by_program(scores, free, transition, n_jobs)
+        else:
+            found = self._by_ascent(scores, free, transition, gamma, warm, most_steps, tolerance, n_jobs)
+
+        def run(i: int) -> None:
+            self._by_pairs(found, i, scores, free, transition, gamma, warm, most_steps, tolerance)
+
+        threads(run, self.counting, n_jobs=n_jobs)
+        return found
 
     def _by_ascent(
         self,
@@ -137,8 +148,12 @@ class ExpectationBatch:
         divided, onward, caps = (_divided(part, gamma) for part in (scores, transition, self.price))
 
         def run(shard: tuple[int, int]) -> None:
+            for lo, hi in self._plain(*shard):
+                ascend_from(lo, hi)
+
+        def ascend_from(lo: int, hi: int) -> None:
             ascend(
-                self.starts, *shard, divided, onward, self.out_starts, self.ruled_out, self.cell_starts, self.places,
+                self.starts, lo, hi, divided, onward, self.out_starts, self.ruled_out, self.cell_starts, self.places,
                 self.entry_starts, self.entry_rows, self.entry_weights, self.row_starts, self.bound, self.group,
                 self.share, caps, most_steps, tolerance, multipliers, found.tokens, found.moves, means, sums,
                 found.duals, residuals, found.steps,
@@ -146,6 +161,8 @@ class ExpectationBatch:
 
         threads(run, shards(self.starts), n_jobs=n_jobs)
         for i, reading in enumerate(self.readings):
+            if reading.counters:
+                continue
             first, last = int(self.row_starts[i]), int(self.row_starts[i + 1]) - 1
             mine, expected = multipliers[first : last + 1], means[first : last + 1]
             found.violations[i] = reading.violation(expected[:-1]) if sums[i] > -math.inf else math.inf
@@ -176,13 +193,56 @@ class ExpectationBatch:
                 raise self._impossible(i, free, transition)
             beliefs[part], moves[i], values[i], penalties[i] = one
 
-        threads(run, range(count), n_jobs=n_jobs)
+        threads(run, [i for i, reading in enumerate(self.readings) if not reading.counters], n_jobs=n_jobs)
         none = np.zeros(count)
         steps, duals = np.ones(count, np.int64), np.repeat(values[:, None], TRACE, axis=1)
         multipliers = np.zeros(len(self.bound))
         return ConstrainedBeliefs(
-            self.starts, beliefs, moves, values, penalties, values, none, multipliers, steps, duals
+            self.starts, beliefs, moves, values, penalties, values.copy(), none, multipliers, steps, duals
         )
+
+    def _plain(self, lo: int, hi: int) -> Iterator[tuple[int, int]]:
+        """The sequences lo..hi without those that have counters."""
+        for i in (i for i in self.counting if lo <= i < hi):
+            if lo < i:
+                yield lo, i
+            lo = i + 1
+        if lo < hi:
+            yield lo, hi
+
+    def _by_pairs(
+        self,
+        found: ConstrainedBeliefs,
+        i: int,
+        scores: Floats,
+        free: Floats,
+        transition: Floats,
+        gamma: float,
+        warm: Floats | None,
+        most_steps: int,
+        tolerance: float,
+    ) -> None:
+        """Write the beliefs about a sequence with counters."""
+        part, rows = (slice(int(at[i]), int(at[i + 1])) for at in (self.starts, self.row_starts))
+        size, length = self.n_labels, int(self.starts[i + 1] - self.starts[i])
+        chain = paired(scores[part], transition, self.readings[i])
+        n_pairs = chain.n_pairs
+        if gamma == 0.0 and length * n_pairs * n_pairs > MOST_COLUMNS:
+            told = f"{length} tokens and {n_pairs} pairs of a label and a state of counters"
+            raise Intractable(f"a linear program with {told} is too large; use gamma above 0")
+        nothing = np.zeros(n_pairs)
+        try:
+            one = ExpectationBatch([length], n_pairs, [chain.reading]).beliefs(
+                chain.scores, chain.transition, nothing, nothing, gamma=gamma,
+                warm=None if warm is None else warm[rows], most_steps=most_steps, tolerance=tolerance, n_jobs=1,
+            )  # fmt: skip
+        except Infeasible:
+            raise self._impossible(i, free, transition) from None
+        found.tokens[part] = one.tokens.reshape(length, -1, size).sum(axis=1)
+        found.moves[i] = one.moves[0].reshape(-1, size, n_pairs // size, size).sum(axis=(0, 2))
+        for name in ("values", "penalties", "bounds", "violations", "steps", "duals"):
+            getattr(found, name)[i] = getattr(one, name)[0]
+        found.multipliers[rows] = one.multipliers
 
     def _check(self, i: int, free: Floats, transition: Floats) -> None:
         part = slice(int(self.starts[i]), int(self.starts[i + 1]))
@@ -195,7 +255,11 @@ class ExpectationBatch:
         names = reading.hard_rules
 
         def feasible(clauses: tuple[Clause, ...]) -> bool:
-            return possible(free[part], transition, reading.only([names[clause.rule] for clause in clauses]))
+            chosen = reading.only([names[clause.rule] for clause in clauses])
+            if not chosen.counters:
+                return possible(free[part], transition, chosen)
+            chain = paired(free[part], transition, chosen)
+            return possible(chain.scores, chain.transition, chain.reading)
 
         error = infeasible([Clause(k, TRUE) for k in range(len(names))], feasible, names)
         where = f"sequence {i}" if self.numbers is None else f"example {self.numbers[i]}"

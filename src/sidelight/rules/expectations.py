@@ -8,6 +8,10 @@ belief q, which may be spread over many outputs, is then asked for
 What a hard clause says of one token or one pair rules columns out; what a soft one says of them has an expected degree
 that is a sum over columns, so it costs ρ per unit of belief and needs no row. E_q[φ] <= b is implied by "q gives no
 weight to outputs that break the clause", and is weaker: counts are asked for on average.
+
+A clause without such rows, as "two A ask for a B" has none, is read by its *counter*, the automaton that finds its
+degree: a hard one rules out the outputs that break it, a soft one costs ρ times its expected degree. Sums are then
+taken over labels and states of counters (`inference.expected_states`).
 """
 
 from __future__ import annotations
@@ -22,12 +26,23 @@ from numpy.typing import NDArray
 
 from sidelight.arrays import Floats, Ints
 from sidelight.errors import Intractable
-from sidelight.rules.columns import Columns, Form, degree_form
-from sidelight.rules.expr import Between, Expr, Known, children, pieces, variables
+from sidelight.rules.columns import Columns, Form, chain_columns, degree_form
+from sidelight.rules.counters import Counter, counter
+from sidelight.rules.expr import TRUE, Between, Expr, Known, children, pieces, variables
 from sidelight.rules.rows import Lowering, Rows, Signed
 from sidelight.rules.tables import truth_table
 
 HARD = -1  # the group of a row without ξ
+MOST_STATES = 400  # of counters times labels: what sums over both take grows with its square
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Counted:
+    """A clause that has no rows."""
+
+    clause: int
+    counter: Counter
+    price: float  # ρ, infinite where it is hard
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -48,6 +63,7 @@ class Expectations:
     names: tuple[str, ...]  # [clauses] of their rules
     clause: Ints  # [R] whose row it is
     outs: Ints  # [O, 2] a clause, and a column that it rules out
+    counters: tuple[Counted, ...] = ()
 
     @property
     def n_rows(self) -> int:
@@ -68,7 +84,8 @@ class Expectations:
     @property
     def hard_rules(self) -> tuple[str, ...]:
         """The names of the rules that beliefs must obey."""
-        clauses = np.concatenate([self.clause[self.group == HARD], self.outs[:, 0]])
+        counted = [one.clause for one in self.counters if one.price == math.inf]
+        clauses = np.concatenate([self.clause[self.group == HARD], self.outs[:, 0], np.array(counted, np.int64)])
         return tuple(dict.fromkeys(self.names[k] for k in np.unique(clauses).tolist()))
 
     def only(self, rules: Collection[str]) -> Expectations:
@@ -92,6 +109,7 @@ class Expectations:
             price=np.zeros(0),
             clause=self.clause[rows],
             outs=outs,
+            counters=tuple(one for one in self.counters if one.price == math.inf and mine[one.clause]),
         )
 
 
@@ -100,7 +118,7 @@ def expectations(
 ) -> Expectations:
     """Read clauses as bounds on expectations; `names` are those of their rules.
 
-    Raises `Intractable`, naming the rule, where a clause has no linear reading.
+    Raises `Intractable`, naming the rule, where a clause has no rows and its counter too many states.
 
     >>> from sidelight.rules.columns import chain_columns
     >>> from sidelight.rules.expr import OneOf
@@ -109,17 +127,59 @@ def expectations(
     >>> found.columns.tolist(), found.bound.tolist()
     ([0, 4], [1.0])
     """
-    lowering = Lowering(columns, tight=True, auxiliary=False)
     called = tuple(names[k] if k < len(names) else f"number {k}" for k in range(len(says)))
-    local: list[int] = []  # the clauses of `lowering.local`
+    counters: list[Counted] = []
+    try:
+        lowering, local = _lowered(says, penalties, columns)
+    except Intractable:
+        without = [k for k, expression in enumerate(says) if not _has_rows(expression, penalties[k], columns)]
+        counters = [one for k in without for one in _counters(k, says[k], penalties[k], columns, called[k])]
+        rest = [TRUE if k in set(without) else expression for k, expression in enumerate(says)]
+        lowering, local = _lowered(rest, penalties, columns)
+    counted = [
+        penalty == math.inf or any(one.clause == k for one in counters) or _counted(expression, columns)
+        for k, (expression, penalty) in enumerate(zip(says, penalties))
+    ]
+    found = _read(lowering.rows(), list(zip(local, lowering.local)), columns, counted, called)
+    return replace(found, counters=tuple(counters)) if counters else found
+
+
+def _lowered(says: Sequence[Expr], penalties: Sequence[float], columns: Columns) -> tuple[Lowering, list[int]]:
+    """All clauses as rows, and the clauses of what is `local` among them."""
+    lowering = Lowering(columns, tight=True, auxiliary=False)
+    local: list[int] = []
     for k, (expression, penalty) in enumerate(zip(says, penalties)):
-        try:
-            lowering.add(expression, penalty)
-        except Intractable as error:
-            raise Intractable(f"the rule {called[k]} has no expectation: {error}") from None
+        lowering.add(expression, penalty)
         local += [k] * (len(lowering.local) - len(local))
-    counted = [penalty == math.inf or _counted(expression, columns) for expression, penalty in zip(says, penalties)]
-    return _read(lowering.rows(), list(zip(local, lowering.local)), columns, counted, called)
+    return lowering, local
+
+
+def _has_rows(expression: Expr, penalty: float, columns: Columns) -> bool:
+    try:
+        Lowering(columns, tight=True, auxiliary=False).add(expression, penalty)
+    except Intractable:
+        return False
+    return True
+
+
+def _counters(clause: int, expression: Expr, penalty: float, columns: Columns, name: str) -> list[Counted]:
+    length, size = len(columns.offsets) - 1, columns.size(0)
+    if columns != chain_columns(length, size):
+        raise Intractable(f"the rule {name} has no linear reading, and counters are for chains")
+    try:
+        found = [counter(piece, length, size, most_states=max(MOST_STATES // size, 1)) for piece in pieces(expression)]
+    except Intractable:
+        raise too_many_states([name], length, size) from None
+    return [Counted(clause, one, penalty) for one in found]
+
+
+def too_many_states(names: Sequence[str], length: int, size: int) -> Intractable:
+    """The error where sums over labels and states of counters would be too large."""
+    told = f"the rule {names[0]} has" if len(names) == 1 else f"the rules {', '.join(names)} together have"
+    return Intractable(
+        f"{told} no linear reading in expectations, and with {length} tokens and {size} labels more than "
+        f"{MOST_STATES} states: use codl (gamma -inf), or say it with counts outside of implications and disjunctions"
+    )
 
 
 def _read(
