@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from itertools import product
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -12,6 +14,8 @@ from sidelight import recipes
 from sidelight.errors import DataError, Infeasible, Intractable, LongTraining
 from sidelight.making import all_labelings
 from sidelight.making.all_labelings import counted, expanded, foretold
+from sidelight.recipe_kinds import SemiMarkov
+from sidelight.recipes import LEARNERS, recipe_of
 from sidelight.spaces import ChainSpace, Transitions
 
 LABELS = ["A", "B", "C", "D"]
@@ -222,6 +226,24 @@ def test_chunks_of_labelings_are_learned_from():
 def test_bad_chunks_are_refused(chunk, y, message):
     with pytest.raises(DataError, match=message):
         tagger("cllp").fit([sl.Candidates(["a1", "b1"], y, chunks=[chunk])])
+
+
+def test_learners_that_take_chunks_are_those_of_the_guide():
+    chunk = sl.Candidates(["a1", "b1"], [None, None], chunks=[sl.Chunk(0, [("A", "B"), ("B", "A")])])
+    taken = set()
+    for name in LEARNERS:
+        estimator = sl.SegmentTagger if isinstance(recipe_of(name), SemiMarkov) else sl.Tagger
+        try:
+            estimator(learner=name, max_rounds=1, n_jobs=1).fit([*sl.gold(XS[:5], YS[:5]), chunk])
+            taken.add(name)
+        except (Intractable, DataError):
+            pass
+    guide = (Path(__file__).parent.parent / "docs" / "guide.md").read_text()
+    line = next(line for line in guide.split("\n") if line.startswith("Chunks are for "))
+    assert taken == set(re.findall(r"`(\w+)`", line.partition(".")[0]))
+    for name in taken:
+        with pytest.raises(Intractable, match="need a chain of order 1; leave order out"):
+            tagger(name, order=2).fit([chunk])
 
 
 # CL-SVM

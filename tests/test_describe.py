@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from sidelight.describe import Conflict, KindSummary, describe
 from sidelight.errors import DataError
-from sidelight.evidence import Candidates, Companion, Evidence, Gold, Origin, Partial, Unlabeled
+from sidelight.evidence import Candidates, Chunk, Companion, Evidence, Gold, Origin, Partial, Unlabeled
 
 
 def problems(*evidence: Evidence) -> list[tuple[int, int, str]]:
@@ -179,3 +179,14 @@ def test_many_pieces_about_one_input_are_described_quickly() -> None:
     found = describe([*evidence, *(Companion(["a", "b"], 1 - 2 * (n % 2)) for n in range(10_000))])
     assert time.perf_counter() - started < 5.0  # a small part of this on an idle machine; quadratic time would not fit
     assert len(found.conflicts) == 9_999 + 9_999
+
+
+def test_the_tokens_of_a_chunk_have_the_labels_of_its_labelings() -> None:
+    chunk = Chunk(0, [("B", "I"), ("O", "I")])
+    piece, other = (
+        Candidates(["a", "b", "c"], [None, None, {"O"}], chunks=[one]) for one in (chunk, Chunk(0, [("B", "I")]))
+    )
+    found = describe([piece])
+    assert found.kinds[0].labels_per_token == pytest.approx(4 / 3)
+    assert describe([piece, other]).duplicates == 0 and describe([piece, piece]).duplicates == 1
+    assert describe([Gold(["a", "b", "c"], ["B", "O", "O"]), piece]).conflicts[0].problem.endswith("at token 1")

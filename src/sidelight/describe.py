@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Hashable, Iterable, Mapping, Sequence, Set
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import chain
 from typing import Any
 
@@ -122,13 +122,18 @@ def describe(evidence: Sequence[Evidence]) -> Description:
 
 
 def _listed(piece: Evidence, index: int) -> Evidence:
-    """The same, with a list where one label or one set of labels stands alone."""
+    """The same, with a list where one label or one set of labels stands alone, and sets for the tokens of chunks."""
     if isinstance(piece, Partial) and (piece.y is None or isinstance(piece.y, str)):
         return single_label(piece, index)
     if isinstance(piece, Candidates):
         y = piece.y
         if y is None or isinstance(y, Set) or any(isinstance(label, str) for label in y):
             return single_label(piece, index)
+        if piece.chunks:
+            sets = list(y)
+            for chunk in piece.chunks:
+                sets[chunk.first : chunk.first + chunk.length] = [set(labels) for labels in zip(*chunk.labelings)]
+            return replace(piece, y=sets)
     return piece
 
 
@@ -165,8 +170,8 @@ def _summary(kind: str, pieces: Sequence[Evidence], label_count: int) -> KindSum
 
 def _known(piece: Evidence) -> Any:
     match piece:
-        case Candidates(y=y, known=known):
-            return [None if choice is None else frozenset(choice) for choice in y], known
+        case Candidates(y=y, known=known, chunks=chunks):
+            return [None if choice is None else frozenset(choice) for choice in y], known, list(chunks)
         case Gold(y=y) | Partial(y=y):
             return y
         case Companion(z=z):

@@ -13,8 +13,8 @@ import pytest
 
 from sidelight.corpus import Reference
 from sidelight.estimators import Tagger
-from sidelight.evidence import companion, gold, shuffled
-from sidelight.features import window
+from sidelight.evidence import Candidates, Chunk, companion, gold, shuffled
+from sidelight.features import window, words
 from sidelight.model_file import load_model
 
 Write = Callable[..., Path]
@@ -100,6 +100,27 @@ def test_several_files_and_several_kinds(run: Run, write: Write, tmp_path: Path)
     run("train", *gold, *kinds[:4], *kinds[6:], "--out", "model.sidelight", "--max-rounds", 20)
     other = ("--unlabeled", write("more", "columns", 20, 30, labels=False))
     run("train", *gold, *other, "--out", "model.sidelight", "--max-rounds", 20)
+
+
+def test_chunks_and_initial_labels_from_a_file(run: Run, tmp_path: Path) -> None:
+    entries = [
+        {"tokens": ["a", "b", "c"], "chunks": [{"first": 0, "labelings": [["B", "I"], ["O", "O"]]}]},
+        {"tokens": ["a", "c"], "candidates": [["B", "O"], ["O"]], "initial": ["B", None]},
+        {"tokens": ["b", "c"], "candidates": [["I", "B"], ["O", "I"]], "known": [None, "O"]},
+    ]
+    path = tmp_path / "some.jsonl"
+    path.write_text("".join(json.dumps(entry) + "\n" for entry in entries))
+    assert re.search(r"^candidates +3 ", run("describe", "--candidates", path).out, re.M)
+    run("train", "--candidates", path, "--learner", "cllp", "--out", "m", "--features", "words")
+    chunk = Chunk(0, [("B", "I"), ("O", "O")])
+    evidence = [
+        Candidates(["a", "b", "c"], [None] * 3, chunks=[chunk]),
+        Candidates(["a", "c"], [["B", "O"], ["O"]], initial=["B", None]),
+        Candidates(["b", "c"], [["I", "B"], ["O", "I"]], known=[None, "O"]),
+    ]
+    fitted = Tagger(learner="cllp", features=words()).fit(evidence)
+    np.testing.assert_array_equal(load_model("m").weights, fitted.model_.weights)
+    assert run("train", "--candidates", path, "--learner", "jlis", "--out", "m", code=2).err.count("use cllp") == 1
 
 
 def test_column_output_keeps_the_columns(run: Run, model: Path) -> None:

@@ -9,7 +9,9 @@ from __future__ import annotations
 import difflib
 import json
 import math
+from collections.abc import Mapping
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, NamedTuple, NoReturn
 
 from sidelight.data.corpus import Corpus
@@ -18,6 +20,7 @@ from sidelight.errors import DataError
 from sidelight.evidence import Origin
 
 KEYS = ("tokens", "labels", "features", "label", "candidates", "good", "weight")
+MORE = ("known", "initial", "chunks")  # read where candidates are (`jsonl_candidates`), else left alone
 ALIKE = 0.75  # how much an unknown key may look like one of them
 
 
@@ -30,13 +33,17 @@ class Record(NamedTuple):
     good: bool | None
     weight: float
     origin: Origin
+    more: Mapping[str, Any] = MappingProxyType({})  # what candidates have besides, as it stands there
 
 
-class _Place(NamedTuple):
+class Place(NamedTuple):
+    """A line of a file."""
+
     file: str
     line: int
 
     def fail(self, problem: str, remedy: str) -> NoReturn:
+        """Raise the error that names it."""
         raise DataError(problem, file=self.file, line=self.line, remedy=remedy)
 
 
@@ -70,7 +77,7 @@ def read_records(path: str | Path) -> list[Record]:
     """Everything that the lines of a file say, checked line by line."""
     file = shown_name(path)
     records = [
-        _record(line, _Place(file, number)) for number, line in enumerate(read_lines(path), start=1) if line.strip()
+        _record(line, Place(file, number)) for number, line in enumerate(read_lines(path), start=1) if line.strip()
     ]
     if not records:
         raise DataError("no inputs", file=file, remedy='write one JSON object a line, e.g. {"tokens": ["a", "b"]}')
@@ -82,10 +89,11 @@ def output(record: Record) -> Any:
     return record.labels[0] if record.labels is not None and isinstance(record.x, dict) else record.labels
 
 
-def _record(line: str, place: _Place) -> Record:
+def _record(line: str, place: Place) -> Record:
     entry = _object(line, place)
+    keys = (*KEYS, *MORE) if "candidates" in entry else KEYS
     for key in entry:
-        meant = difflib.get_close_matches(key.lower(), KEYS, n=1, cutoff=ALIKE) if key not in KEYS else []
+        meant = difflib.get_close_matches(key.lower(), keys, n=1, cutoff=ALIKE) if key not in keys else []
         if meant and meant[0] not in entry:
             place.fail(f"unknown key {key!r}", f"write {meant[0]!r} if it is meant, or call it something else")
     if ("tokens" in entry) == ("features" in entry):
@@ -102,24 +110,23 @@ def _record(line: str, place: _Place) -> Record:
             place.fail('"label" beside "tokens"', 'write "labels", with a list of one label per token')
         x = _tokens(entry["tokens"], place)
         length = len(x)
-        labels = _one_each("labels", entry["labels"], length, place=place) if "labels" in entry else None
-        candidates = (
-            _one_each("candidates", entry["candidates"], length, place=place) if "candidates" in entry else None
-        )
+        labels = one_each("labels", entry["labels"], length, place=place) if "labels" in entry else None
+        candidates = one_each("candidates", entry["candidates"], length, place=place) if "candidates" in entry else None
     good = entry.get("good")
     if "good" in entry and not isinstance(good, bool):
         place.fail(f'"good" is {json.dumps(good)}', "write true or false")
     return Record(
         x,
-        None if labels is None else [_label(label, t, place) for t, label in enumerate(labels)],
+        None if labels is None else [label_at(label, t, place) for t, label in enumerate(labels)],
         None if candidates is None else [_candidates(labels, t, place) for t, labels in enumerate(candidates)],
         good,
         _weight(entry.get("weight", 1.0), place),
         Origin(place.file, (place.line,)),
+        {key: entry[key] for key in MORE if key in entry},
     )
 
 
-def _object(line: str, place: _Place) -> dict[str, Any]:
+def _object(line: str, place: Place) -> dict[str, Any]:
     def unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         entry = dict(pairs)
         if len(entry) != len(pairs):
@@ -148,7 +155,7 @@ def _object(line: str, place: _Place) -> dict[str, Any]:
     return entry
 
 
-def _tokens(tokens: Any, place: _Place) -> list[Any]:
+def _tokens(tokens: Any, place: Place) -> list[Any]:
     if not isinstance(tokens, list):
         place.fail('"tokens" is not a list', 'write e.g. "tokens": ["a", "b"]')
     if not tokens:
@@ -170,7 +177,7 @@ def _tokens(tokens: Any, place: _Place) -> list[Any]:
     return [tuple(token) for token in tokens]
 
 
-def _attributes(token: Any, t: int, place: _Place) -> dict[str, float]:
+def _attributes(token: Any, t: int, place: Place) -> dict[str, float]:
     if not isinstance(token, dict):
         place.fail('"features" is not an object', 'write e.g. "features": {"w=on": 1}')
     values: dict[str, float] = {}
@@ -184,7 +191,7 @@ def _attributes(token: Any, t: int, place: _Place) -> dict[str, float]:
     return values
 
 
-def _finite(value: float, what: str, place: _Place) -> float:
+def _finite(value: float, what: str, place: Place) -> float:
     try:
         number = float(value)
     except OverflowError:
@@ -194,7 +201,8 @@ def _finite(value: float, what: str, place: _Place) -> float:
     return number
 
 
-def _one_each(key: str, values: Any, length: int, *, place: _Place) -> list[Any]:
+def one_each(key: str, values: Any, length: int, *, place: Place) -> list[Any]:
+    """A list with one element for every token."""
     if not isinstance(values, list):
         place.fail(f'"{key}" is not a list', "give a list with one element per token")
     if len(values) != length:
@@ -202,7 +210,8 @@ def _one_each(key: str, values: Any, length: int, *, place: _Place) -> list[Any]
     return values
 
 
-def _label(label: Any, t: int, place: _Place) -> str | None:
+def label_at(label: Any, t: int, place: Place) -> str | None:
+    """A label, or None."""
     if label is None or (isinstance(label, str) and label):
         return label
     return place.fail(
@@ -210,7 +219,7 @@ def _label(label: Any, t: int, place: _Place) -> str | None:
     )
 
 
-def _candidates(labels: Any, t: int, place: _Place) -> tuple[str, ...] | None:
+def _candidates(labels: Any, t: int, place: Place) -> tuple[str, ...] | None:
     if labels is None:
         return None
     if not isinstance(labels, list):
@@ -223,7 +232,7 @@ def _candidates(labels: Any, t: int, place: _Place) -> tuple[str, ...] | None:
     return tuple(dict.fromkeys(labels))
 
 
-def _weight(weight: Any, place: _Place) -> float:
+def _weight(weight: Any, place: Place) -> float:
     if isinstance(weight, bool) or not isinstance(weight, int | float):
         place.fail(f'"weight" is {json.dumps(weight)}', "give a number, 0 or more")
     number = _finite(weight, '"weight"', place)

@@ -13,6 +13,7 @@ from sidelight.data.columns import read_columns
 from sidelight.data.corpus import Corpus
 from sidelight.data.files import shown_name
 from sidelight.data.jsonl import Record, output, read_jsonl, read_records
+from sidelight.data.jsonl_candidates import details_of
 from sidelight.errors import DataError
 from sidelight.evidence import Candidates, Companion, Evidence, Gold, Origin, Partial, Unlabeled
 
@@ -70,8 +71,10 @@ def load_evidence(
     `_` means "not known" for partial; for candidates `A|B` lists labels, and `_` or `*` alone means any label. The
     label column of "auto" is the last one for these kinds and gold, and none for the others, where all columns are
     input; for those a number names a column to leave out. A companion file is JSON lines that each say whether they
-    are `"good"`. Weights given in the file are multiplied by `weight`. Inputs given by features have a label for
-    `Gold`, and lists of one element for `Partial` and `Candidates`. Raises `DataError` with the file and the line.
+    are `"good"`. JSON lines with candidates may have `"known"` and `"initial"` labels and `"chunks"`
+    (`data.jsonl_candidates`). Weights given in the file are multiplied by `weight`. Inputs given by features have a
+    label for `Gold`, and lists of one element for `Partial` and `Candidates`. Raises `DataError` with the file and the
+    line.
 
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
@@ -168,15 +171,17 @@ def _partial(record: Record, weight: float) -> Evidence:
 
 
 def _candidates(record: Record, weight: float) -> Evidence:
-    sets = record.candidates
+    details = details_of(record)
+    sets = [None] * len(record.x) if record.candidates is None and details.chunks else record.candidates
     if sets is None:
         remedy = "add candidates, or read the file as something else than candidates"
         raise _fail(record, "no candidates", remedy=remedy)
-    for t, (label, labels) in enumerate(zip(record.labels or (), sets)):
+    for t, (label, labels) in enumerate(zip(details.known or (), sets)):
         problem = None if label is None or labels is None else check_known_label(label, labels)
         if problem:
             raise _fail(record, f"token {t}: {problem}", remedy=KNOWN_REMEDY, token=t)
-    return Candidates(record.x, sets, known=record.labels, weight=weight, origin=record.origin)
+    known, initial, chunks = details
+    return Candidates(record.x, sets, known=known, initial=initial, chunks=chunks, weight=weight, origin=record.origin)
 
 
 def _companion(record: Record, weight: float) -> Evidence:

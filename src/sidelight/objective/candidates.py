@@ -54,7 +54,7 @@ def leaving_cost(targets: Ids, candidates: Bytes | Parts) -> LeavingCost | PartL
 
 def _chain(space: Space) -> ChainSpace:
     if not isinstance(space, ChainSpace):
-        raise Intractable("candidates for chunks need a first-order chain")
+        raise Intractable("chunks of candidates need a chain of order 1; leave order out")
     return space
 
 

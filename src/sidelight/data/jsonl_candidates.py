@@ -1,0 +1,71 @@
+"""What lines with candidates may say besides: labels that are known, labels to begin with, chunks of tokens.
+
+    {"tokens": ["a", "b", "c"], "candidates": [null, null, ["B", "O"]], "known": [null, null, "O"],
+     "chunks": [{"first": 0, "labelings": [["B", "I"], ["O", "O"]]}], "initial": ["B", "I", null]}
+
+Only candidates have a use for these keys; a file that is read as something else may have others by their names.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import Any, NamedTuple
+
+from sidelight.data.jsonl import Place, Record, label_at, one_each
+from sidelight.evidence import Chunk
+
+CHUNK = 'write e.g. {"first": 0, "labelings": [["B", "I"], ["O", "O"]]}'
+
+
+class Details(NamedTuple):
+    """The values of the three keys, as `Candidates` takes them."""
+
+    known: list[str | None] | None
+    initial: list[str | None] | None
+    chunks: tuple[Chunk, ...]
+
+
+def details_of(record: Record) -> Details:
+    """Checked and in form; raises `DataError` with the file and the line.
+
+    Labels of the line are what is known, unless "known" says that.
+    """
+    place = Place(record.origin.file, record.origin.line(0))
+    known = _labels(record, "known", place)
+    if known is not None and record.labels is not None:
+        key = "label" if isinstance(record.x, dict) else "labels"
+        place.fail(f'"known" beside "{key}"', "write one of them: labels beside candidates are known labels too")
+    return Details(record.labels if known is None else known, _labels(record, "initial", place), _chunks(record, place))
+
+
+def _labels(record: Record, key: str, place: Place) -> list[str | None] | None:
+    if key not in record.more:
+        return None
+    given = record.more[key]
+    values = [given] if isinstance(record.x, dict) else one_each(key, given, len(record.x), place=place)
+    return [label_at(label, t, place) for t, label in enumerate(values)]
+
+
+def _chunks(record: Record, place: Place) -> tuple[Chunk, ...]:
+    given = record.more.get("chunks", [])
+    if isinstance(record.x, dict) and "chunks" in record.more:
+        place.fail('"chunks" beside "features"', "give candidates: an input by its features has one label")
+    if not isinstance(given, list):
+        place.fail('"chunks" is not a list', f"give a list of chunks; {CHUNK}")
+    return tuple(_chunk(entry, place) for entry in given)
+
+
+def _chunk(entry: Any, place: Place) -> Chunk:
+    if not isinstance(entry, dict) or set(entry) != {"first", "labelings"}:
+        place.fail(f"the chunk {json.dumps(entry)}", CHUNK)
+    first, labelings = entry["first"], entry["labelings"]
+    if isinstance(first, bool) or not isinstance(first, int):
+        place.fail(f"a chunk from token {json.dumps(first)} on", "count tokens from 0")
+    if not isinstance(labelings, list) or not all(isinstance(row, list) for row in labelings):
+        place.fail("the labelings of a chunk are not a list of lists", CHUNK)
+    for row in labelings:
+        for label in row:
+            if not isinstance(label, str) or not label:
+                problem = f"a labeling of a chunk has the label {json.dumps(label)}"
+                place.fail(problem, "write a label as a string that is not empty")
+    return Chunk(first, [tuple(row) for row in labelings])
