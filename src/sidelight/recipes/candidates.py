@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from typing import Literal
 
+import numpy as np
+
 from sidelight.learners.candidates import CandidateOptions
 from sidelight.objective.candidates import Charge
 from sidelight.recipe_kinds import AllLabelings, CandidateMargins, Picked, Recipe
+from sidelight.recipes.checks import positive, whole
 from sidelight.recipes.entry import Entry
 
 
@@ -30,10 +33,13 @@ def cllp(
     of price (by default they follow the loss at zero weights), with ε1 and t1 the same unless given; `discount` is d.
     `solver` is "two_slack" or "dual_coordinate".
     """
+    for name, value in (("precision_inside", precision_inside), ("threshold_inside", threshold_inside)):
+        if value is not None:
+            positive(name, value)
     first = precision if precision_inside is None else precision_inside
     last = threshold if threshold_inside is None else threshold_inside
     options = _options(solver, (first, precision), (last, threshold), discount, max_completions)
-    return CandidateMargins("cllp", "cllp", _charge(charge), inside, options)
+    return CandidateMargins("cllp", "cllp", _charge(charge), positive("inside", inside), options)
 
 
 def mms(
@@ -61,7 +67,7 @@ def naive() -> Recipe:
 
 def cl_svm(*, at_most: int = 5_000_000) -> Recipe:
     """A structural SVM on every candidate labeling as if it were Gold; refuses more than `at_most` labelings."""
-    return AllLabelings("cl_svm", at_most)
+    return AllLabelings("cl_svm", whole("at_most", at_most, least=1))
 
 
 ENTRIES: dict[str, Entry] = {
@@ -115,10 +121,14 @@ def _options(
 ) -> CandidateOptions:
     if solver not in ("two_slack", "dual_coordinate"):
         raise ValueError(f"solver is {solver!r}; give 'two_slack' or 'dual_coordinate'")
-    if not discount > 1.0:
-        raise ValueError(f"discount is {discount}; give a number above 1")
+    if not isinstance(discount, (int, float, np.number)) or not discount > 1.0:
+        raise ValueError(f"discount is {discount!r}; give a number above 1")
+    for text, value in (("precision", precision[1]), ("threshold", thresholds[1])):
+        if value is not None:
+            positive(text, value)
     for first, last in zip(precision, thresholds):
-        if (last is not None and not last > 0) or (first is not None and last is not None and first < last):
-            raise ValueError("a threshold is not positive, or above the precision that comes down to it")
+        if first is not None and last is not None and first < last:
+            raise ValueError(f"a threshold of {last} is above the precision of {first} that comes down to it")
+    limit = whole("max_completions", max_completions, least=1)
     name: Literal["two_slack", "dual_coordinate"] = "two_slack" if solver == "two_slack" else "dual_coordinate"
-    return CandidateOptions(name, precision, thresholds, discount, max_completions=max_completions)
+    return CandidateOptions(name, precision, thresholds, discount, max_completions=limit)

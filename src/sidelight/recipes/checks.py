@@ -16,3 +16,15 @@ def whole(name: str, value: Any, *, least: int) -> int:
     if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < least:
         raise ValueError(f"{name} is {value!r}; give a whole number from {least} on")
     return int(value)
+
+
+def positive(name: str, value: Any) -> float:
+    """A finite number above 0; raises ValueError otherwise.
+
+    >>> positive("inside", 0.1)
+    0.1
+    """
+    number = not isinstance(value, bool) and isinstance(value, (int, float, np.integer, np.floating))
+    if not number or not 0 < value < np.inf:
+        raise ValueError(f"{name} is {value!r}; give a number above 0")
+    return float(value)
