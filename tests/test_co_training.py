@@ -12,6 +12,7 @@ from sklearn.base import clone
 
 from sidelight import Classifier, DataError, Gold, ModelFileError, NotFitted, Tagger, Unlabeled, features
 from sidelight.co_training import CoRound, CoTraining
+from sidelight.rules import gallery
 from sidelight.settings import Settings
 from sidelight.view_objective import view_objective
 
@@ -309,6 +310,9 @@ def test_what_is_refused():
     evidence = evidence_of(data[:6], data[6:])
     with pytest.raises(DataError, match="nothing is unlabelled"):
         pair().fit(evidence[:6])
+    ruled = [*evidence, Unlabeled(data[0][0], rules=(gallery.at_most(1, "p"),))]
+    with pytest.raises(DataError, match=r"evidence 20 .*co-training does not look at the rules of an input"):
+        pair().fit(ruled)
     with pytest.raises(DataError, match="nothing is labelled"):
         pair().fit(evidence[6:])
     with pytest.raises(ValueError, match="two Taggers or two Classifiers"):

@@ -274,7 +274,6 @@ X, Y = ["ed", "holt", "1994"], ["name", "name", "year"]
             {"learner": recipes.codl(base=recipes.semi_crf(max_length=4)), "max_length": 3},
             "max_length is 3, and 4 in the learner",
         ),
-        ([Gold(X, Y)], {"learner": recipes.codl(base=recipes.semi_crf(max_length=0))}, "max_length is 0"),
         ([Gold(X, Y)], {"prices": {"unlabeled": -1.0}}, "the price of unlabeled is -1.0"),
         ([Gold(X, Y), Unlabeled(X, rules=(gallery.starts_with("month"),))], {}, "there is no label 'month'"),
         (

@@ -27,6 +27,7 @@ import numpy as np
 
 from sidelight.arrays import Floats, Ids, Ints
 from sidelight.data.checks import check_evidence
+from sidelight.data.trouble import trouble
 from sidelight.errors import DataError, NotFitted
 from sidelight.estimators import Classifier, Tagger
 from sidelight.evidence import Evidence, Gold, Unlabeled
@@ -237,6 +238,15 @@ class CoTraining(Estimator):
             pieces = [Unlabeled(x) if one is None else Gold(x, one) for x, one in zip(evidence, y)]
         known = [piece for piece in pieces if not isinstance(piece, Unlabeled)]
         pool = [piece.x for piece in pieces if isinstance(piece, Unlabeled)]
+        for i, piece in enumerate(pieces):
+            if isinstance(piece, Unlabeled) and piece.rules:
+                names = ", ".join(rule.name for rule in piece.rules)
+                raise trouble(
+                    piece,
+                    i,
+                    problem=f"co-training does not look at the rules of an input ({names})",
+                    remedy="leave them out, or learn with codl",
+                )
         if not known or not pool:
             missing = "labelled" if not known else "unlabelled"
             raise DataError(f"nothing is {missing}", remedy="give Gold and Unlabeled to co-training")

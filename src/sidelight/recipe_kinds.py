@@ -166,6 +166,11 @@ class SemiMarkov(Recipe):
 UNPRICED = (AveragedPerceptron, OnlineMargins, NaiveBayes, Generative)  # learners that prices mean nothing to
 
 
+def learns_from_rules(recipe: Recipe) -> bool:
+    """Whether rules have a part in learning, and not in prediction alone."""
+    return isinstance(recipe, (Driven, Believed)) or (isinstance(recipe, Generative) and recipe.ruled)
+
+
 def is_unpriced(recipe: Recipe) -> bool:
     """Whether prices of losses mean nothing to a learner, or to the one that it drives."""
     return isinstance(recipe.base if isinstance(recipe, Driven) else recipe, UNPRICED)

@@ -66,6 +66,14 @@ def test_learners_of_rules_miss_them(run: Run, learner: str) -> None:
     assert trained(run, learner, "--rules", "mine.py")[0].endswith("add --unlabeled FILE\n")
 
 
+def test_rules_that_are_not_learned_from_are_noted(run: Run) -> None:
+    rules = "--rules", "mine.py"
+    said = "note: with hard_em rules bear on predictions alone; codl and posterior_regularization learn from them\n"
+    assert trained(run, "hard_em", "--unlabeled", "pool.txt", *rules)[0] == said
+    assert trained(run, "hard_em", "--unlabeled", "pool.txt")[0] == ""
+    assert trained(run, "structural_svm", *rules)[0] == ""
+
+
 def test_the_base_of_a_learner_of_rules_is_named(run: Run) -> None:
     for base in ("crf", "structural_svm"):
         said, weights = trained(run, "codl", "--set", f"base={base}")

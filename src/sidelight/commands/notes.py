@@ -10,7 +10,7 @@ from typing import Any, TextIO
 from sidelight.commands.outputs import note
 from sidelight.errors import LongTraining
 from sidelight.evidence import Evidence
-from sidelight.recipe_kinds import Driven, Recipe
+from sidelight.recipe_kinds import Driven, Recipe, learns_from_rules
 
 RULED = ("codl", "posterior_regularization")  # learners that are about rules
 PLAIN = {  # what learners of more than labelled inputs are where there are no others, nor hidden states
@@ -33,6 +33,8 @@ def notes_on(
         yield f"{name} with labelled inputs alone is plain {plain}; add {more}{rules}"
     elif ruling and not ruled:
         yield f"{name} without rules learns from its own guesses alone; --rules FILE.py says what outputs obey"
+    if ruled and not learns_from_rules(recipe) and any(piece.kind == "unlabeled" for piece in evidence):
+        yield f"with {name} rules bear on predictions alone; codl and posterior_regularization learn from them"
     if not _features_of(model):
         seen = f", as none was seen {min_count:,} times; lower --min-count" if min_count > 1 else ""
         yield f"the model has no features and looks at no input{seen}"

@@ -112,7 +112,7 @@ class RuledInputs:
                     names=[self.rules[numbers[clause.rule]].name for clause in clauses],
                 )
         known = [reading for reading in readings if reading is not None]
-        return ExpectationBatch([len(sentence) for sentence in self.sentences], size, known)
+        return ExpectationBatch([len(sentence) for sentence in self.sentences], size, known).called(self.places)
 
     def counted(self, labels: Ids, starts: Ints) -> list[float]:
         """The penalties that outputs say, each by the inputs that its rule is about; what is not learned stays."""

@@ -15,33 +15,22 @@ from sidelight.evidence import Unlabeled
 from sidelight.features.rows import scores as linear_scores
 from sidelight.inference.batches import ChainBatchScores
 from sidelight.inference.choose import check_method
-from sidelight.inference.expected import ExpectationBatch
 from sidelight.inference.ruled import Ruled, RuledInputs
 from sidelight.learners import Learner
 from sidelight.learners.driven import DrivenLearner
 from sidelight.making.given import Given
 from sidelight.making.hmm import to_complete
-from sidelight.recipe_kinds import Believed, Driven, Generative
+from sidelight.recipe_kinds import Driven, learns_from_rules
 from sidelight.rules.penalties import penalties_of
 from sidelight.structures.encoding import Encoded
 
 MakeLearner = Callable[[Given], Learner]
 
 
-class PlacedInputs(RuledInputs):
-    """Inputs that errors about beliefs call by their places in the evidence, as those about outputs do."""
-
-    __slots__ = ()
-
-    def expected(self, penalties: Sequence[float]) -> ExpectationBatch:
-        """What the rules say of beliefs about every input."""
-        return super().expected(penalties).called(self.places)
-
-
 def check_rules_are_used(given: Given) -> None:
     """Raise `DataError` at the first input with rules of its own, where the learner would not look at them."""
     recipe = given.settings.recipe
-    if isinstance(recipe, (Driven, Believed)) or (isinstance(recipe, Generative) and recipe.ruled):
+    if learns_from_rules(recipe):
         return
     for i, piece in enumerate(given.evidence):
         if given.encoded.kinds[i] == "unlabeled" and isinstance(piece, Unlabeled) and piece.rules:
@@ -56,7 +45,7 @@ def ruled_inputs(given: Given, which: Ints) -> RuledInputs:
     pieces = [given.evidence[i] for i in which.tolist()]
     own = [piece.rules if isinstance(piece, Unlabeled) else () for piece in pieces]
     xs = [piece.x if given.settings.sequences else [piece.x] for piece in pieces]
-    return PlacedInputs.of(xs, given.labels.names, given.settings.rules, own, places=which.tolist())
+    return RuledInputs.of(xs, given.labels.names, given.settings.rules, own, places=which.tolist())
 
 
 def gold_penalties(given: Given, inputs: RuledInputs) -> list[float]:
