@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from itertools import product
 from pathlib import Path
 
@@ -14,6 +15,7 @@ from sidelight import recipes
 from sidelight.errors import DataError, Infeasible, Intractable, LongTraining
 from sidelight.making import all_labelings
 from sidelight.making.all_labelings import counted, expanded, foretold
+from sidelight.making.candidates import USUAL, options_of
 from sidelight.recipe_kinds import SemiMarkov
 from sidelight.recipes import LEARNERS, recipe_of
 from sidelight.spaces import ChainSpace, Transitions
@@ -337,6 +339,48 @@ def test_mms_takes_costs_where_it_charges_by_the_completion_alone(settings):
     for learner in (recipes.mms(charge="completion"), recipes.cllp(), recipes.cllp(charge="candidates")):
         plain, costly = (tagger(learner, **more).fit(evidence).model_.weights for more in ({}, settings))
         assert not np.array_equal(plain, costly)
+
+
+@pytest.mark.parametrize("solver", ["two_slack", "dual_coordinate"])
+@pytest.mark.parametrize("make", [recipes.cllp, recipes.mms])
+def test_settings_of_the_estimator_are_taken_or_refused(make, solver):
+    def options(learner, **settings):
+        return options_of(tagger(learner, **settings)._settings(), learner)
+
+    learner, name = make(solver=solver), make().name
+    assert options(learner, seed=3, loss="hinge") == replace(learner.options, seed=3)
+    assert options(learner, max_rounds=7, max_completions=4, decrease=0.5) == replace(
+        learner.options, max_rounds=7, max_completions=4, decrease=0.5
+    )
+    assert options(make(solver=solver, max_completions=4), max_completions=4).max_completions == 4
+    with pytest.raises(ValueError, match=f"max_completions is 9, and 4 among {name}'s options; give one of them"):
+        options(make(solver=solver, max_completions=4), max_completions=9)
+    with pytest.raises(ValueError, match="max_completions is 0; give a whole number from 1 on"):
+        options(learner, max_completions=0)
+    with pytest.raises(
+        ValueError, match=f"{name} solves to a precision of its own, and tolerance is 0.1; leave it out"
+    ):
+        options(learner, tolerance=0.1)
+    with pytest.raises(ValueError, match=f"{name} takes the first of outputs that tie, and random_ties is set"):
+        options(learner, random_ties=True)
+    if solver == "dual_coordinate":
+        assert options(learner, violation=1e-5).violation == 1e-5
+    else:
+        with pytest.raises(ValueError, match="violation is 1e-05; leave it out, or set the learner's solver"):
+            options(learner, violation=1e-5)
+
+
+def test_what_is_usual_is_what_estimators_have():
+    parameters = tagger("cllp").get_params()
+    assert {name: parameters[name] for name in USUAL} == USUAL
+
+
+def test_settings_reach_the_learner():
+    evidence = sl.candidates(XS[:30], sets_around(YS[:30], 2))
+    few = tagger("cllp", max_completions=2).fit(evidence).rounds_[-1]
+    assert (few.completion, few.stopped) == (2, "max_completions")
+    with pytest.raises(ValueError, match=r"tolerance is 0\.5"):
+        tagger("mms", tolerance=0.5).fit(evidence)
 
 
 # recipes

@@ -326,7 +326,7 @@ class Tagger(_Estimator):
     - features: templates, attributes or matrix rows; None chooses by the type of the first input (`features_for`).
     - learner: a name of docs/learners.md, or a recipe with options (`sidelight.recipes`). "jlis" learns with a margin
       from all kinds of evidence, with Gold alone as a structural SVM.
-    - loss: "squared_hinge" or "hinge".
+    - loss: "squared_hinge" or "hinge"; with "cllp" and "mms" always the hinge.
     - prices: what a unit of loss costs, per kind of evidence: C1 is prices["gold"], C2 is prices["companion"].
     - cost: {(right, predicted): cost} where it is not 1 for a wrong and 0 for a right label.
     - class_weight: {label: weight} multiplies the cost of getting it wrong; "balanced" weighs inversely to frequency.
@@ -341,7 +341,8 @@ class Tagger(_Estimator):
     - states: hidden states of every label, or {label: how many}: a label is then a coarse name for them. Weights are
       over states, costs and outputs over labels. With "jlis", "latent_svm", "transductive_svm", "cllp", "mms",
       "partial_crf" and EM; learning begins with states at random, so see the `restarts` of `recipes.latent_svm`.
-    - tolerance: relative duality gap at which a convex problem counts as solved; violation: ε of new cuts.
+    - tolerance: relative duality gap at which a convex problem counts as solved; violation: ε of new cuts. "cllp" and
+      "mms" have a precision of their own, see `recipes.cllp`.
     - decrease: ν, the relative fall of the objective at which completions end; max_completions, max_rounds: limits.
     - patience: see the `validation` of `fit`.
     - random_ties: complete with ties broken at random instead of towards the first label.

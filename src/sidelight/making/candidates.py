@@ -9,7 +9,7 @@ import numpy as np
 
 from sidelight.arrays import NO_FLOATS, Bytes, Ids, Ints
 from sidelight.data.checks import trouble
-from sidelight.learners.candidates import CandidateLearner
+from sidelight.learners.candidates import CandidateLearner, CandidateOptions
 from sidelight.learners.margin import MarginLearner
 from sidelight.making import margin
 from sidelight.making.given import Given
@@ -17,10 +17,19 @@ from sidelight.objective.candidates import CandidateProblem, inside_of
 from sidelight.objective.completion import Latent, LatentProblem, Positive
 from sidelight.objective.margin import NegativeTerms, TargetTerms
 from sidelight.recipe_kinds import CandidateMargins, Picked
+from sidelight.recipes.checks import whole
+from sidelight.settings import Settings
 from sidelight.spaces import Cost, Space
 from sidelight.spaces.parts import Labelings, Parts
 
 KINDS = ("gold", "partial", "candidates", "unlabeled")
+USUAL = {  # the defaults of estimators, which are not asked for: the learner has its own
+    "tolerance": 0.01,
+    "violation": 1e-3,
+    "decrease": 1e-5,
+    "max_completions": 50,
+    "random_ties": False,
+}
 
 
 def admitted_of(given: Given) -> Bytes:
@@ -52,17 +61,39 @@ def make(given: Given, recipe: CandidateMargins) -> CandidateLearner:
         margins=recipe.margins,
         charge=recipe.charge,
     )
-    options = replace(recipe.options, seed=given.settings.seed)
-    if given.settings.max_rounds is not None:
-        options = replace(options, max_rounds=given.settings.max_rounds)
     return CandidateLearner.fresh(
         problem,
-        options,
+        options_of(given.settings, recipe),
         size=given.layout.size,
         initial=drawn(given, problem.batch.space) if np.any(given.encoded.initial >= 0) else None,
         start=given.start,
         name=recipe.name,
     )
+
+
+def options_of(settings: Settings, recipe: CandidateMargins) -> CandidateOptions:
+    """The recipe's options, with what the estimator was asked for; raises ValueError for what means nothing to it."""
+    name, options = recipe.name, replace(recipe.options, seed=settings.seed)
+    asked = [setting for setting, usual in USUAL.items() if getattr(settings, setting) != usual]
+    if "tolerance" in asked:
+        problem = f"{name} solves to a precision of its own, and tolerance is {settings.tolerance}"
+        raise ValueError(f"{problem}; leave it out, or set the learner's threshold")
+    if "random_ties" in asked:
+        raise ValueError(f"{name} takes the first of outputs that tie, and random_ties is set; leave it out")
+    if "violation" in asked and options.solver == "two_slack":
+        problem = f"{name} by two_slack adds cuts until it is precise, and violation is {settings.violation}"
+        raise ValueError(f"{problem}; leave it out, or set the learner's solver to 'dual_coordinate'")
+    if "max_completions" in asked:
+        given, usual = settings.max_completions, CandidateOptions().max_completions
+        if options.max_completions not in (usual, given):
+            problem = f"max_completions is {given}, and {options.max_completions} among {name}'s options"
+            raise ValueError(f"{problem}; give one of them")
+        options = replace(options, max_completions=whole("max_completions", given, least=1))
+    if "violation" in asked:
+        options = replace(options, violation=settings.violation)
+    if "decrease" in asked:
+        options = replace(options, decrease=settings.decrease)
+    return options if settings.max_rounds is None else replace(options, max_rounds=settings.max_rounds)
 
 
 def _check_costs_are_used(given: Given, recipe: CandidateMargins) -> None:

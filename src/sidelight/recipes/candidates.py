@@ -32,6 +32,10 @@ def cllp(
     paper, or parts outside their "candidates" alone, as with `mms`. `precision` and `threshold` are ε2 and t2 per unit
     of price (by default they follow the loss at zero weights), with ε1 and t1 the same unless given; `discount` is d.
     `solver` is "two_slack" or "dual_coordinate".
+
+    Of the estimator's settings, `max_completions` (30 by default) and `decrease` (1e-4) are taken where they are not
+    the usual ones, `violation` with "dual_coordinate" alone. The loss is always the hinge. `tolerance` and
+    `random_ties` mean nothing here and are refused.
     """
     for name, value in (("precision_inside", precision_inside), ("threshold_inside", threshold_inside)):
         if value is not None:
