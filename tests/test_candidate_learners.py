@@ -248,6 +248,21 @@ def test_learners_that_take_chunks_are_those_of_the_guide():
             tagger(name, order=2).fit([chunk])
 
 
+def test_a_checkpoint_belongs_to_its_chunks_and_initial_labels(tmp_path):
+    x, y = ["a1", "b1"], [None, None]
+    one = sl.Candidates(x, y, chunks=[sl.Chunk(0, [("A", "B"), ("B", "A")])], initial=["A", None])
+    others = [
+        sl.Candidates(x, y, chunks=[sl.Chunk(0, [("A", "B"), ("B", "B")])], initial=["A", None]),
+        sl.Candidates(x, y, chunks=one.chunks, initial=["B", None]),
+        sl.Candidates(x, y, chunks=one.chunks),
+    ]
+    settings = {"checkpoint": tmp_path / "c", "max_rounds": 1}
+    tagger("cllp", **settings).fit([one, *sl.gold(XS[:2], YS[:2])])
+    for other in others:
+        with pytest.raises(DataError, match="the checkpoint is of other data or settings"):
+            tagger("cllp", **settings).fit([other, *sl.gold(XS[:2], YS[:2])])
+
+
 # CL-SVM
 
 

@@ -221,6 +221,10 @@ class Training:
         arrays += [self.encoded.weights, self.encoded.answers]
         if self.encoded.admitted is not None:
             arrays.append(self.encoded.admitted)
+        if np.any(self.encoded.initial >= 0):
+            arrays.append(self.encoded.initial)
+        for first, labels in self.encoded.chunks:
+            arrays += [np.array([first]), labels]
         return fingerprint(settings, [str(name) for name in self.labels.names], arrays)
 
 
