@@ -244,7 +244,8 @@ class _SgdEngine:
     """Epochs are judged by the weights after them or by the average, whichever is better.
 
     They end where the best objective fell by no more than `tolerance` in the latter half of them: over fewer epochs the
-    noise of the steps hides a slow fall. With tolerance 0 they go on.
+    noise of the steps hides a slow fall, and where it falls as 1/t the latter half gains what is left to gain. With
+    tolerance 0 they go on.
     """
 
     problem: LikelihoodProblem

@@ -41,7 +41,7 @@ def make(given: Given, recipe: LogLinear) -> LikelihoodLearner:
         MOST_ROUNDS if settings.max_rounds is None else settings.max_rounds,
         lbfgs_options(settings.tolerance, l1=recipe.l1),
         recipe.solver,
-        settings.tolerance / 10,
+        settings.tolerance if recipe.solver == "sgd" else settings.tolerance / 10,
         seed=settings.seed,
     )
     start = given.start
