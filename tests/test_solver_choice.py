@@ -67,6 +67,15 @@ def test_the_usual_tolerance_is_the_usual_precision_of_lbfgs():
     assert lbfgs_options(tagger("crf").tolerance, l1=0.5) == LbfgsOptions(l1=0.5)
 
 
+@pytest.mark.parametrize("price", [0.1, 1.0, 10.0])
+def test_stochastic_gradient_descent_ends_within_its_tolerance(price):
+    shared = {"prices": {"gold": price}}
+    least = tagger(recipes.crf(support="all"), tolerance=1e-6, **shared).fit(XS, YS).rounds_[-1].objective
+    for tolerance in (0.01, 1e-3):
+        rounds = tagger(recipes.crf(solver="sgd", support="all"), tolerance=tolerance, **shared).fit(XS, YS).rounds_
+        assert least * (1 - 1e-4) <= rounds[-1].objective <= least * (1 + tolerance)
+
+
 def solver_of(recipe, **settings):
     """The solver that an estimator would use, before its first round."""
     made = tagger(recipe, loss="hinge", **settings)
