@@ -243,9 +243,10 @@ class _LbfgsEngine:
 class _SgdEngine:
     """Epochs are judged by the weights after them or by the average, whichever is better.
 
-    They end where the best objective fell by no more than `tolerance` in the latter half of them: over fewer epochs the
-    noise of the steps hides a slow fall, and where it falls as 1/t the latter half gains what is left to gain. With
-    tolerance 0 they go on.
+    They stand still where the best objective fell by no more than `tolerance`, relatively, in the latter half of them:
+    over fewer epochs the noise of the steps hides a slow fall, and where it falls as 1/t the latter half gains what is
+    left to gain. If the weights themselves are then further above the best than that, they swing about it, and steps
+    are halved; otherwise training ends. With tolerance 0 it goes on.
     """
 
     problem: LikelihoodProblem
@@ -255,6 +256,8 @@ class _SgdEngine:
     tolerance: float
     best: Floats
     values: list[float] = field(default_factory=list)  # best objectives after each epoch
+    halved: int = 0  # after how many epochs steps were halved last
+    ended: bool = False
 
     @classmethod
     def fresh(cls, problem: LikelihoodProblem, options: LikelihoodOptions, weights: Floats) -> _SgdEngine:
@@ -272,11 +275,7 @@ class _SgdEngine:
 
     @property
     def stopped(self) -> str | None:
-        values = self.values
-        span = max(PERIOD, len(values) // 2)
-        if self.tolerance == 0 or len(values) <= span:
-            return None
-        return NO_FALL if values[-1 - span] - values[-1] <= self.tolerance * abs(values[-1]) else None
+        return NO_FALL if self.ended else None
 
     def round(self) -> Figures:
         self.solver.epoch(self.online, self.rng)
@@ -284,18 +283,33 @@ class _SgdEngine:
             self.online.weights(self.solver.v, self.solver.scale),
             self.online.weights(self.solver.average(), 1.0),
         ]
-        now, chosen = min((self.problem.value(weights), number) for number, weights in enumerate(found))
+        reached = [self.problem.value(weights) for weights in found]
+        now = min(reached)
         before = self.values[-1] if self.values else np.inf
         if now < before:
-            self.best = found[chosen]
+            self.best = found[reached.index(now)]
         self.values.append(min(now, before))
+        if self._stand_still():
+            if reached[0] - self.values[-1] > self.tolerance * abs(self.values[-1]):
+                self.solver.halve()
+                self.halved = len(self.values)
+            else:
+                self.ended = self.tolerance > 0
         return Figures(self.values[-1], now)
+
+    def _stand_still(self) -> bool:
+        values, count = self.values, len(self.values)
+        span = max(PERIOD, count // 2)
+        if count <= span or count - self.halved < PERIOD:
+            return False
+        return values[-1 - span] - values[-1] <= self.tolerance * abs(values[-1])
 
     def state(self) -> State:
         solver = self.solver
         numbers = {name: getattr(solver, name) for name in ("scale", "clock", "epochs", "looks")}
         arrays = {"v": solver.v, "total": solver.total, "best": self.best}
-        return numbers | {"values": list(self.values), "rng": self.rng.bit_generator.state}, arrays
+        numbers |= {"values": list(self.values), "halved": self.halved, "ended": self.ended}
+        return numbers | {"rng": self.rng.bit_generator.state}, arrays
 
     def resume(self, state: State) -> None:
         numbers, arrays = state
@@ -309,6 +323,7 @@ class _SgdEngine:
             numbers["looks"],
         )
         self.best, self.values = arrays["best"].copy(), list(numbers["values"])
+        self.halved, self.ended = numbers["halved"], numbers["ended"]
         self.rng.bit_generator.state = numbers["rng"]
 
 

@@ -13,7 +13,8 @@ Where prices are high μ is small and the steps fall slowly: the weights swing a
 average does not. It is that of the weights since the last epoch whose number was a power of two, between half of them
 and all (Rakhlin, Shamir and Sridharan 2012), looked at some times an epoch.
 
-No stopping rule of its own: the caller reads the objective after each epoch, of the weights and of the average.
+No stopping rule of its own: the caller reads the objective after each epoch, of the weights and of the average, and
+may halve the steps, which is a larger t_0.
 """
 
 from __future__ import annotations
@@ -84,6 +85,10 @@ class Sgd:
             self.looks += 1
         self.epochs += 1
         return loss
+
+    def halve(self) -> None:
+        """Steps half as long from now on."""
+        self.clock *= 2.0
 
     def average(self) -> Floats:
         """The average of the weights, as v at scale 1."""
