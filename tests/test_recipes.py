@@ -128,7 +128,7 @@ def test_costs_on_the_page_are_heeded():
     page = {part.strip(" `.,") for part in line.split(":")[1].split(",")}
     assert page <= set(LEARNERS)
     for name in LEARNERS:
-        if isinstance(recipe_of(name), SemiMarkov) or name == "mms":  # whose options decide
+        if isinstance(recipe_of(name), SemiMarkov):
             continue
         more = [PIECES["Unlabeled"]] if name == "contrastive" else []
         if name in page:
