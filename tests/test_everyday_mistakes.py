@@ -127,3 +127,14 @@ def test_what_was_loaded_goes_on_as_it_was(tmp_path):
     segments.save(tmp_path / "s")
     again = sl.SegmentTagger.load(tmp_path / "s", rules=segments.rules)
     assert again.predict(XS) == segments.predict(XS) and again.penalties_ == segments.penalties_
+
+
+def test_inputs_may_be_an_iterator():
+    """By every way to predict: with rules and without, of tokens and of segments."""
+    evidence = [sl.Gold(["a", "b"], ["X", "Y"]), sl.Gold(["b", "a"], ["Y", "X"])]
+    few = [gallery.at_most(1, "X")]
+    for estimator in (sl.Tagger(learner="crf", n_jobs=1), sl.SegmentTagger(max_length=2, n_jobs=1)):
+        fitted = estimator.fit(evidence)
+        for rules in ((), few):
+            expected = fitted.predict([["a", "a"]], rules=rules)
+            assert fitted.predict((x for x in [["a", "a"]]), rules=rules) == expected

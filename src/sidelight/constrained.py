@@ -7,7 +7,7 @@ The scorer is any model of this library (HMM, CRF, SVM, perceptron, …), or sco
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Sequence, Sized
 from typing import Any
 
 from sidelight.errors import DataError, Infeasible
@@ -100,6 +100,7 @@ class Constrained:
         """
         if isinstance(xs, Rows):
             raise DataError("rules read inputs, and these are features", remedy="give inputs, not prepared features")
+        xs = xs if isinstance(xs, Sized) else list(xs)
         if not len(xs):
             return []
         inputs = RuledInputs.of(self._wrapped(xs), self.domain.labels, self.rules, None)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Sequence, Sized
 from dataclasses import asdict, dataclass, field
 from itertools import pairwise
 from pathlib import Path
@@ -56,6 +56,7 @@ class SegmentModel:
 
     def predict(self, xs: Sequence[Any], *, n_jobs: int | None = -1) -> list[list[Any]]:
         """The token labels of the best segmentation of each input."""
+        xs = xs if isinstance(xs, Sized) else list(xs)
         if not len(xs):
             return []
         batch = self.batch(xs, n_jobs=n_jobs)
@@ -67,6 +68,7 @@ class SegmentModel:
 
         Without a scheme the pieces of a run that is longer than `max_length` are one segment.
         """
+        xs = xs if isinstance(xs, Sized) else list(xs)
         if not len(xs):
             return []
         batch = self.batch(xs, n_jobs=n_jobs)
