@@ -57,8 +57,8 @@ NOTES = (
     "eight trials of each method, with the first draw, choose prices, ratios and thresholds; for 96,000 tokens the "
     "choices of 48,000 are kept",
     "labels from HMMs to begin with: the dictionary and the sentences are all they know; CLLP has its trials with each "
-    "of them; MinGreedy here is weighted by the dictionary and goes on in turns between pairs of tags and tags of words, "
-    "where the paper's best row has extensions of its own",
+    "of them; MinGreedy here is weighted by the dictionary and goes on in turns between pairs of tags and tags of "
+    "words, where the paper's best row has extensions of its own",
 )
 
 
