@@ -2,7 +2,7 @@
 
     auto-supervised    EM, then a supervised HMM on the tags that it gives (Garrette and Baldridge 2012)
     + emission         the same, with EM begun from the dictionary's shares of each word
-    MinGreedy          EM with few pairs of tags, then a supervised HMM on the tags that it gives
+    MinGreedy          EM with few pairs of tags, and with few tags of words, in turn; then a supervised HMM likewise
 
 All of them put words seen once into classes by their spelling, which also stand for words not seen at all.
 """
@@ -20,7 +20,7 @@ from sidelight.estimators import Tagger
 from sidelight.evidence import Candidates
 from sidelight.features import emissions
 
-AUTO, EMISSION, MIN_GREEDY = "auto-supervised", "auto-supervised + emission", "MinGreedy"
+AUTO, EMISSION, MIN_GREEDY = "auto-supervised", "auto-supervised + emission", "MinGreedy with extensions"
 STARTS = {AUTO: "em", EMISSION: "emission_em", MIN_GREEDY: "min_greedy"}
 CHANCE = (AUTO,)  # begin with noise, so that draws differ
 EXTRA = 0.05  # added to the count of each word with each tag

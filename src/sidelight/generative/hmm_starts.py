@@ -7,10 +7,11 @@ emission        a word's tokens are shared out over the labels of its dictionary
                 follows the number of words that a label has in the dictionary (after Garrette and Baldridge 2012)
 em              the HMM that EM finds from uniform; with one hard iteration after it, "auto-supervised" training
 emission_em     the HMM that EM finds from emission
-min_greedy      labels by an HMM that EM finds from emission (or uniform, without a dictionary) with the few pairs of
-                labels that greedy model minimisation leaves; then in turn, until the pairs stay as they are, by EM with
-                all pairs but only the labels that each word was given, and by EM with only the pairs that occurred
-                (Ravi and Knight 2009)
+min_greedy      a supervised HMM on labels that EM gives, in turn with few pairs of labels and the whole dictionary, and
+                with all pairs and few labels of each word: those of the turn before, until there are about as many
+                pairs as before (Ravi and Knight 2009). The first pairs are those of greedy model minimisation, whose
+                paths are also what the first EM begins with; the others begin with emission (Garrette and Baldridge
+                2012, with their extensions) or, without a dictionary, with uniform
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ from sidelight.errors import DataError
 from sidelight.generative.beliefs import Beliefs
 from sidelight.generative.completion import Free, spread
 from sidelight.generative.em import EmProblem, fitted
-from sidelight.generative.hmm import Hmm
+from sidelight.generative.hmm import Hmm, HmmScores
 from sidelight.generative.min_greedy import min_greedy
 from sidelight.spaces import ChainSpace, GivenSecondOrderScores, Space, Transitions
 from sidelight.spaces.second_order import SecondOrderSpace
@@ -34,6 +35,7 @@ from sidelight.spaces.second_order import SecondOrderSpace
 STARTS = ("gold", "uniform", "labels", "emission", "em", "emission_em", "min_greedy")
 ROUNDS = 40  # of EM for em, emission_em and min_greedy
 TURNS = 5  # of min_greedy at most
+ENOUGH = 0.05  # a share of the pairs: turns end when their number changes by less
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,29 +97,31 @@ class Start:
 
     def _min_greedy(self) -> Hmm:
         inputs = self.problem.inputs
-        space = inputs.space
-        masks = admitted_of(space)
+        space, masks = inputs.space, admitted_of(inputs.space)
         has_dictionary = bool(np.any(masks == 0))
-        believed = self._emission() if has_dictionary else spread(space, weights=inputs.weights)
-        between = None if space.allowed is None else space.allowed.between
-        pairs = min_greedy(space.starts, masks, believed.transitions, allowed=between)
-        labels = self._labels_within(_with_pairs(space, pairs), has_dictionary)
+        scores = HmmScores(self._estimate(self._emission()) if has_dictionary else self._uniform(), inputs.symbols)
+        labels = min_greedy(space.starts, inputs.symbols, masks, scores, allowed=space.allowed)
+        begun: Hmm | None = self.problem.estimate(inputs.counts_of_labels(labels))
+        pairs = pairs_of(labels, space.starts, masks.shape[1])
         for _ in range(TURNS):
+            labels = self._labels_within(_with_pairs(space, pairs), has_dictionary, begun)
+            begun = None
             entries = np.zeros((len(inputs.bounds) - 1, masks.shape[1]), dtype=np.uint8)
             entries[inputs.symbols, labels] = 1
             labels = self._labels_within(space.inside(masks & entries[inputs.symbols]), has_dictionary)
             before, pairs = pairs, pairs_of(labels, space.starts, masks.shape[1])
-            if np.array_equal(before, pairs):
+            less, more = sorted(int(each.between.sum()) for each in (before, pairs))
+            if more - less <= ENOUGH * more:
                 break
-            labels = self._labels_within(_with_pairs(space, pairs), has_dictionary)
         return self.problem.estimate(inputs.counts_of_labels(labels))
 
-    def _labels_within(self, space: Space, has_dictionary: bool) -> Ids:
-        """The best labels of an HMM that EM finds from emission, or from uniform, in a narrower space."""
+    def _labels_within(self, space: Space, has_dictionary: bool, begun: Hmm | None = None) -> Ids:
+        """The best labels of an HMM that EM finds in a narrower space: from one, from emission, or from uniform."""
         problem = self.problem.within(space)
-        begun = replace(self, problem=problem)
-        hmm = self._em(begun._estimate(begun._emission()) if has_dictionary else begun._uniform(), problem)
-        return cast(Ids, problem.expect(hmm, Free(), 0.0).labels)
+        if begun is None:
+            narrow = replace(self, problem=problem)
+            begun = narrow._estimate(narrow._emission()) if has_dictionary else narrow._uniform()
+        return cast(Ids, problem.expect(self._em(begun, problem), Free(), 0.0).labels)
 
     def _dictionary(self) -> Bytes:
         """The labels that any token with each symbol may have. # [S, L]"""
@@ -147,18 +151,20 @@ def dictionary_shares(dictionary: Bytes, seen: np.ndarray) -> Floats | None:
     return np.asarray(shares)
 
 
-def pairs_of(labels: Ids, starts: Ints, size: int) -> Bytes:
-    """The pairs of neighbouring labels that occur. # [L, L] of 0 and 1
+def pairs_of(labels: Ids, starts: Ints, size: int) -> Transitions:
+    """The labels that sequences begin and end with, and the pairs of neighbouring ones, that occur.
 
-    >>> pairs_of(np.array([0, 1, 1], dtype=np.int32), np.array([0, 2, 3]), 2).tolist()
+    >>> pairs_of(np.array([0, 1, 1], dtype=np.int32), np.array([0, 2, 3]), 2).between.tolist()
     [[0, 1], [0, 0]]
     """
     follows = np.ones(len(labels), dtype=bool)
     follows[starts[:-1]] = False
     after = np.flatnonzero(follows)
-    found = np.zeros((size, size), dtype=np.uint8)
-    found[labels[after - 1], labels[after]] = 1
-    return found
+    between, first, last = np.zeros((size, size), np.uint8), np.zeros(size, np.uint8), np.zeros(size, np.uint8)
+    between[labels[after - 1], labels[after]] = 1
+    first[labels[starts[:-1]]] = 1
+    last[labels[starts[1:] - 1]] = 1
+    return Transitions(between, first, last)
 
 
 def stirred(hmm: Hmm, noise: float, rng: np.random.Generator) -> Hmm:
@@ -183,14 +189,8 @@ def admitted_of(space: Space) -> Bytes:
     return np.ones((int(chain.starts[-1]), chain.n_labels), dtype=np.uint8)
 
 
-def _with_pairs(space: Space, pairs: Bytes) -> Space:
+def _with_pairs(space: Space, pairs: Transitions) -> Space:
     chain = space.labelings if isinstance(space, SecondOrderSpace) else space
     assert isinstance(chain, ChainSpace)
-    ends = np.ones(chain.n_labels, dtype=np.uint8)
-    allowed = Transitions(
-        pairs,
-        ends if chain.allowed is None else chain.allowed.start,
-        ends if chain.allowed is None else chain.allowed.end,
-    )
-    narrow = replace(chain, allowed=allowed)
+    narrow = replace(chain, allowed=pairs)
     return SecondOrderSpace(narrow) if isinstance(space, SecondOrderSpace) else narrow
