@@ -25,6 +25,7 @@ from sidelight.experiments.candidate_grid import (
     Results,
     Setting,
     Task,
+    Trials,
     choices_of,
     evidence_of,
     fit,
@@ -142,6 +143,25 @@ def test_every_method_has_eight_trials():
     for method in (GOLD, NAIVE, CL_SVM, MMS, MMS_LIKE_CLLP, CLLP, CLLP_LIKE_MMS):
         tried = [choice for stage in range(STAGES) for choice in choices_of(EIGHT, method, stage, best, letters)]
         assert len(tried) == 8
+
+
+def test_prices_and_ratios_may_be_tried_jointly():
+    trials = Trials(cllp_prices=(0.1, 0.3), insides=(0.01, 1.0), jointly=True)
+    stages = [choices_of(trials, CLLP, stage, Choice(0.1, 0.01), study()) for stage in range(STAGES)]
+    assert stages[0] == [Choice(price, inside) for price in (0.1, 0.3) for inside in (0.01, 0.1, 1.0)]
+    assert stages[1] == [] and stages[2] == [Choice(0.1, 0.01, threshold) for threshold in (0.5, 3.0)]
+
+
+def test_draws_that_choose_need_not_be_scored():
+    def run(tasks):
+        return [Outcome({"accuracy": float(task.draw)}, {"accuracy": float(task.draw)}, 1) for task in tasks]
+
+    results = Results(study(), run)
+    setting = Setting("2 candidates", 2, 3, methods=(MMS,), pilots=(100, 101), first=10)
+    (scores,) = results.rows_of(setting, lambda line: None)
+    assert (scores["value"], scores["draws"]) == (11.0, 3)
+    tried = [task for task in results.outcomes if task.draw >= 100]
+    assert len(tried) == 2 * 8 and {task.draw for task in results.outcomes} == {10, 11, 12, 100, 101}
 
 
 def test_from_candidates_to_rows():

@@ -46,8 +46,8 @@ class Trials:
     prices: tuple[float, ...] = (0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1.0, 3.0)  # of structural SVMs
     mms_prices: tuple[float, ...] = (0.01, 0.03, 0.1, 0.3, 1.0, 3.0)
     cllp_prices: tuple[float, ...] = (0.03, 0.1, 0.3, 1.0)
-    insides: tuple[float, ...] = (0.01, 1.0)  # other C1 / C2
-    thresholds: bool = True  # whether other thresholds are tried
+    insides: tuple[float, ...] = (0.01, 1.0)  # other C1 / C2, with the best price; or, jointly, with every price
+    jointly: bool = False
 
 
 EIGHT = Trials()
@@ -76,7 +76,8 @@ class Setting:
     draws: int
     methods: tuple[str, ...] = (GOLD, NAIVE, MMS, CLLP)
     paper: Mapping[str, float] = field(default_factory=dict, hash=False)  # published scores by method
-    pilots: int = 1  # draws that choices are made with
+    pilots: tuple[int, ...] = (0,)  # draws that choices are made with
+    first: int = 0  # draw
 
 
 class Study(Protocol):
@@ -188,10 +189,11 @@ def choices_of(trials: Trials, method: str, stage: int, best: Choice, study: Stu
     """What a method tries in one of three stages, given the best choice of those before (in the first: any)."""
     if stage == 0:
         prices = trials.prices if method in SVMS else trials.cllp_prices if method in CLLPS else trials.mms_prices
-        return [Choice(study.unit * price, INSIDE if method in CLLPS else None) for price in prices]
-    if stage == 1 and method in CLLPS:
+        insides = [None] if method not in CLLPS else sorted({INSIDE, *trials.insides}) if trials.jointly else [INSIDE]
+        return [Choice(study.unit * price, inside) for price in prices for inside in insides]
+    if stage == 1 and method in CLLPS and not trials.jointly:
         return [best._replace(inside=inside) for inside in trials.insides]
-    if stage == (2 if method in CLLPS else 1) and method not in SVMS and trials.thresholds:
+    if stage == (2 if method in CLLPS else 1) and method not in SVMS:
         return [best._replace(threshold=threshold) for threshold in study.thresholds]
     return []
 
@@ -244,10 +246,11 @@ class Results:
         return best
 
     def _draws(self, setting: Setting, method: str) -> range:
-        return range(self.gold_draws if method == GOLD and self.gold_draws is not None else setting.draws)
+        count = self.gold_draws if method == GOLD and self.gold_draws is not None else setting.draws
+        return range(setting.first, setting.first + count)
 
     def _pilots(self, setting: Setting, method: str, choice: Choice) -> list[Task]:
-        return [self._task(setting, method, choice, draw) for draw in range(setting.pilots)]
+        return [self._task(setting, method, choice, draw) for draw in setting.pilots]
 
     def _task(self, setting: Setting, method: str, choice: Choice, draw: int) -> Task:
         where = self.gold_at if method == GOLD and self.gold_at is not None else setting

@@ -195,7 +195,7 @@ def rows(
         results = Results(study, run)
         for share in SHARES[:1] if quick else SHARES:
             paper = PAPER if share == SHARES[0] else {}
-            setting = Setting(f"{share:g} with Other", share, draws, (NAIVE, MMS, CLLP), paper, pilots=5)
+            setting = Setting(f"{share:g} with Other", share, draws, (NAIVE, MMS, CLLP), paper, pilots=tuple(range(5)))
             found += results.rows_of(setting, report)
             save(found)
     return found, NOTES
