@@ -7,7 +7,7 @@ import pytest
 from sidelight.evidence import Candidates
 from sidelight.experiments.candidate_grid import CLLP, Outcome, Setting
 from sidelight.experiments.grid import Examples
-from sidelight.experiments.initial_tags import MIN_GREEDY, STARTS, begun, tagger_of
+from sidelight.experiments.initial_tags import EXTRAS, MIN_GREEDY, STARTS, begun, tagger_of
 from sidelight.experiments.tag_dictionary import Dictionary, begun_rows
 
 XS = [["the", "dog", "runs"], ["a", "dog", "sees", "the", "zebra"], ["the", "cat", "sees"], ["a", "cat", "runs"]] * 5
@@ -47,3 +47,19 @@ def test_rows_begin_with_the_labels_of_the_hmm(monkeypatch):
     ]
     assert [row["paper"] for row in rows] == [None, None, 87.95, 89.87]
     assert asked and all(method == CLLP and len(initial) == 3 for method, initial in asked)
+
+
+def test_development_data_choose_what_is_added_to_counts(monkeypatch):
+    study = Dictionary(WORDS, Examples(XS, YS), Examples(XS[:4], YS[:4]), Examples(XS[4:], YS[4:]), LABELS)
+    told, parts = [], []
+
+    def alone(each, setting, draw, part):
+        parts.append(part)
+        return 90.0 if each.extra == EXTRAS[1] else 50.0
+
+    monkeypatch.setattr(Dictionary, "alone", alone)
+    monkeypatch.setattr("sidelight.experiments.tag_dictionary.fit", lambda *_: Outcome({"a": 1.0}, {"a": 2.0}, 1))
+    rows = begun_rows(study, MIN_GREEDY, [Setting("few", 20, 1)], n_jobs=1, report=told.append)
+    assert told[0].endswith("0.005 added to counts, chosen on development data")
+    assert rows[0]["value"] == 90.0
+    assert parts == [study.dev] * len(EXTRAS) + [study.test]

@@ -23,18 +23,20 @@ from sidelight.features import emissions
 AUTO, EMISSION, MIN_GREEDY = "auto-supervised", "auto-supervised + emission", "MinGreedy with extensions"
 STARTS = {AUTO: "em", EMISSION: "emission_em", MIN_GREEDY: "min_greedy"}
 CHANCE = (AUTO,)  # begin with noise, so that draws differ
-EXTRA = 0.05  # added to the count of each word with each tag
+EXTRAS = (0.05, 0.005, 0.0005)  # what may be added to the count of each word with each tag
 NOISE = 0.01
 
 
-def tagger_of(evidence: Sequence[Candidates], labels: Sequence[str], *, way: str, seed: int) -> Tagger:
+def tagger_of(
+    evidence: Sequence[Candidates], labels: Sequence[str], *, way: str, seed: int, extra: float = EXTRAS[0]
+) -> Tagger:
     """The HMM of one of the ways above."""
     learner = recipes.hard_em(
         start=STARTS[way],
         iterations=1,
         noise=NOISE,
         emission="additive",
-        emission_amount=EXTRA,
+        emission_amount=extra,
         vocabulary=0,
         rare=1,
     )
@@ -42,9 +44,11 @@ def tagger_of(evidence: Sequence[Candidates], labels: Sequence[str], *, way: str
     return Tagger(features=features, labels=labels, learner=learner, n_jobs=1, seed=seed).fit(evidence)
 
 
-def begun(evidence: Sequence[Candidates], labels: Sequence[str], *, way: str, seed: int) -> list[Candidates]:
+def begun(
+    evidence: Sequence[Candidates], labels: Sequence[str], *, way: str, seed: int, extra: float = EXTRAS[0]
+) -> list[Candidates]:
     """The evidence with the labels that the HMM gives it within its candidates."""
-    model = tagger_of(evidence, labels, way=way, seed=seed).model_
+    model = tagger_of(evidence, labels, way=way, seed=seed, extra=extra).model_
     batch = model.batch([piece.x for piece in evidence], n_jobs=1)
     masks = np.array([model.labels.mask(options) for piece in evidence for options in piece.y], dtype=np.uint8)
     names = model.labels.decode(replace(batch, space=batch.space.inside(masks)).best(model.weights).labels)

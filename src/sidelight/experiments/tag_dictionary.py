@@ -25,7 +25,7 @@ from sidelight.experiments.candidate_grid import CLLP, GOLD, MMS, NAIVE, Results
 from sidelight.experiments.candidate_sets import initial_labels
 from sidelight.experiments.draws import folder_of, labels_of, part, read_words, tokens_of
 from sidelight.experiments.grid import Examples
-from sidelight.experiments.initial_tags import AUTO, CHANCE, EMISSION, MIN_GREEDY, STARTS, begun, tagger_of
+from sidelight.experiments.initial_tags import AUTO, CHANCE, EMISSION, EXTRAS, MIN_GREEDY, STARTS, begun, tagger_of
 from sidelight.experiments.pool import pool
 from sidelight.experiments.table import Row, row
 from sidelight.features.templates import parse_templates
@@ -56,7 +56,8 @@ NOTES = (
     "capital, hyphen, digit; transitions",
     "eight trials of each method, with the first draw, choose prices, ratios and thresholds; for 96,000 tokens the "
     "choices of 48,000 are kept",
-    "labels from HMMs to begin with: the dictionary and the sentences are all they know; CLLP has its trials with each "
+    "labels from HMMs to begin with: the dictionary and the sentences are all they know; what is added to their counts "
+    f"({', '.join(f'{extra:g}' for extra in EXTRAS)}) is chosen on development data, and CLLP has its trials with each "
     "of them; MinGreedy has the extensions of the cited work (choice among equal pairs, pairs and parameters from "
     "the paths, emissions from the dictionary), and unlike there words not in the dictionary go by their spelling, and "
     "the path of a sentence is its most probable one",
@@ -75,6 +76,7 @@ class Dictionary:
     thresholds: tuple[float, float] = (0.5, 3.0)
     unit: float = 1.0
     way: str | None = None  # of `initial_tags`; else labels to begin with are drawn
+    extra: float = EXTRAS[0]  # of that way
 
     def gold(self, setting: Setting, draw: int) -> Sequence[Evidence]:
         return part(self.raw, range(self._count(setting)))
@@ -83,7 +85,7 @@ class Dictionary:
         xs = self.raw.xs[: self._count(setting)]
         pieces = [Candidates(x, [self.words.get(word) for word in x]) for x in xs]
         if self.way is not None:
-            return begun(pieces, self.labels, way=self.way, seed=draw)
+            return begun(pieces, self.labels, way=self.way, seed=draw, extra=self.extra)
         rng = np.random.default_rng([draw, 3])
         sets = ([self.words.get(word, self.labels) for word in x] for x in xs)
         return [replace(piece, initial=initial_labels(options, rng)) for piece, options in zip(pieces, sets)]
@@ -102,12 +104,12 @@ class Dictionary:
     def scores(self, right: Sequence[Any], found: Sequence[Any]) -> dict[str, float]:
         return {"accuracy": evaluate(right, found).accuracy}
 
-    def alone(self, setting: Setting, draw: int) -> float:
-        """The accuracy on test data of the HMM that labels to begin with are from."""
+    def alone(self, setting: Setting, draw: int, part: Examples) -> float:
+        """The accuracy of the HMM that labels to begin with are from."""
         assert self.way is not None
         pieces = replace(self, way=None).candidates(setting, draw)
-        tagger = tagger_of(pieces, self.labels, way=self.way, seed=draw)
-        return self.scores(self.test.ys, tagger.predict(self.test.xs))["accuracy"]
+        tagger = tagger_of(pieces, self.labels, way=self.way, seed=draw, extra=self.extra)
+        return self.scores(part.ys, tagger.predict(part.xs))["accuracy"]
 
     def _count(self, setting: Setting) -> int:
         """How many sentences have the setting's number of tokens; the last may overshoot."""
@@ -209,14 +211,16 @@ def begun_rows(
 ) -> list[Row]:
     """The HMM of one way, and CLLP begun with its labels; choices are made for the first setting."""
     found: list[Row] = []
-    study = replace(study, way=way)
+    studies = [replace(study, way=way, extra=extra) for extra in EXTRAS]
+    study = max(studies, key=lambda each: each.alone(settings[0], 0, each.dev))
+    report(f"  {way}: {study.extra:g} added to counts, chosen on development data")
     places = {tokens: place for place, tokens in enumerate(PAPER)}
     with pool(fit, study, n_jobs=n_jobs, report=report) as run:
         results = Results(study, run)
         for setting in (replace(each, draws=each.draws if way in CHANCE else 1) for each in settings):
             place = places.get(int(setting.level))
             alone = None if place is None or way not in ALONE else ALONE[way][place]
-            scores = [study.alone(setting, draw) for draw in range(setting.draws)]
+            scores = [study.alone(setting, draw, study.test) for draw in range(setting.draws)]
             found.append(row(setting.name, f"HMM, {way}", "accuracy", scores, paper=alone))
             paper = {} if place is None else {CLLP: BEGUN[way][place]}
             one = replace(setting, methods=(CLLP,), paper=paper)
