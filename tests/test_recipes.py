@@ -67,6 +67,18 @@ def test_options_that_mean_nothing_are_refused(name, option, value):
         getattr(recipes, name)(**{option: value})
 
 
+@pytest.mark.parametrize("make", [recipes.codl, recipes.posterior_regularization])
+def test_the_beta_of_a_base_is_not_replaced(make):
+    for base in (recipes.em(beta=0.5), recipes.hard_em(beta=0.0), recipes.unified_em(beta=1.0)):
+        with pytest.raises(
+            ValueError, match=rf"the base {base.name} has a beta of {base.beta}; give beta to {make().name}"
+        ):
+            make(base=base)
+        with pytest.raises(ValueError, match="has a beta of"):
+            make(base=base, beta=base.beta)
+    assert make(base=recipes.em(start="min_greedy"), beta=0.25).beta == 0.25
+
+
 def test_whole_numbers_of_any_kind_are_taken():
     assert recipes.mira(k=np.int64(3)) == recipes.mira(k=3)
     assert recipes.jlis(restarts=np.int32(2)) == recipes.jlis(restarts=2)

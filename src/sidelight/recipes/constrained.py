@@ -31,7 +31,7 @@ def codl(*, base: str | Recipe = "hmm", beta: float | None = BETA, cycles: int =
     _check_share(beta)
     if cycles < 1:
         raise ValueError(f"cycles is {cycles}; give 1 or more")
-    driven = _base(base)
+    driven = _base(base, "codl")
     if isinstance(driven, Generative):
         options = EmOptions(-math.inf, cycles)
         return replace(driven, name="codl", options=options, beta=beta, ruled=True)
@@ -54,8 +54,8 @@ def posterior_regularization(
     if math.isnan(gamma):
         raise ValueError("gamma is not a number; give one from -inf to inf")
     _check_share(beta)
-    driven = _base(base)
     name = "posterior_regularization"
+    driven = _base(base, name)
     if isinstance(driven, Generative):
         options = EmOptions(gamma, iterations)
         return replace(driven, name=name, options=options, beta=beta, ruled=True)
@@ -71,8 +71,11 @@ def _check_share(beta: float | None) -> None:
         raise ValueError(f"beta is {beta}; give a number from 0 to 1")
 
 
-def _base(base: str | Recipe) -> Recipe:
+def _base(base: str | Recipe, name: str) -> Recipe:
+    """The recipe of a base; raises ValueError where it has a beta, which is that of the learner over it."""
     if isinstance(base, Recipe):
+        if isinstance(base, Generative) and base.beta is not None:
+            raise ValueError(f"the base {base.name} has a beta of {base.beta}; give beta to {name} instead")
         return base
     known = {**MARGINS, **CANDIDATES, **LIKELIHOODS, **GENERATIVE}
     if base not in known:
