@@ -24,6 +24,7 @@ from sidelight.manners import Estimator, accuracy, labelled
 from sidelight.model import Model, as_sequences
 from sidelight.recipe_kinds import Recipe
 from sidelight.recipes import LEARNERS
+from sidelight.recipes.usual import DECREASE, MAX_COMPLETIONS
 from sidelight.records import Callback, Round
 from sidelight.rules import Rule
 from sidelight.rules.given import checked_rules
@@ -54,9 +55,9 @@ class _Estimator(Estimator):
         states: int | Mapping[Any, int] | None = None,
         tolerance: float = 0.01,
         violation: float = 1e-3,
-        decrease: float = 1e-5,
+        decrease: float = DECREASE,
         max_rounds: int | None = None,
-        max_completions: int = 50,
+        max_completions: int = MAX_COMPLETIONS,
         patience: int = 5,
         random_ties: bool = False,
         warm_start: bool = False,
@@ -344,6 +345,7 @@ class Tagger(_Estimator):
     - tolerance: relative duality gap at which a convex problem counts as solved; violation: ε of new cuts. "cllp" and
       "mms" have a precision of their own, see `recipes.cllp`.
     - decrease: ν, the relative fall of the objective at which completions end; max_completions, max_rounds: limits.
+      "cllp" and "mms" have other defaults for the first two.
     - patience: see the `validation` of `fit`.
     - random_ties: complete with ties broken at random instead of towards the first label.
     - warm_start: `fit` begins from the weights of the fit before; freeze_vocabulary: no new features after the first.

@@ -18,18 +18,13 @@ from sidelight.objective.completion import Latent, LatentProblem, Positive
 from sidelight.objective.margin import NegativeTerms, TargetTerms
 from sidelight.recipe_kinds import CandidateMargins, Picked
 from sidelight.recipes.checks import whole
+from sidelight.recipes.usual import is_asked
 from sidelight.settings import Settings
 from sidelight.spaces import Cost, Space
 from sidelight.spaces.parts import Labelings, Parts
 
 KINDS = ("gold", "partial", "candidates", "unlabeled")
-USUAL = {  # the defaults of estimators, which are not asked for: the learner has its own
-    "tolerance": 0.01,
-    "violation": 1e-3,
-    "decrease": 1e-5,
-    "max_completions": 50,
-    "random_ties": False,
-}
+USUAL = {"tolerance": 0.01, "violation": 1e-3, "random_ties": False}  # the defaults of estimators, refused or its own
 
 
 def admitted_of(given: Given) -> Bytes:
@@ -83,15 +78,14 @@ def options_of(settings: Settings, recipe: CandidateMargins) -> CandidateOptions
     if "violation" in asked and options.solver == "two_slack":
         problem = f"{name} by two_slack adds cuts until it is precise, and violation is {settings.violation}"
         raise ValueError(f"{problem}; leave it out, or set the learner's solver to 'dual_coordinate'")
-    if "max_completions" in asked:
-        given, usual = settings.max_completions, CandidateOptions().max_completions
-        if options.max_completions not in (usual, given):
-            problem = f"max_completions is {given}, and {options.max_completions} among {name}'s options"
-            raise ValueError(f"{problem}; give one of them")
-        options = replace(options, max_completions=whole("max_completions", given, least=1))
+    if is_asked(settings.max_completions):
+        given, own = whole("max_completions", settings.max_completions, least=1), options.max_completions
+        if is_asked(own) and own != given:
+            raise ValueError(f"max_completions is {given}, and {own} among {name}'s options; give one of them")
+        options = replace(options, max_completions=given)
     if "violation" in asked:
         options = replace(options, violation=settings.violation)
-    if "decrease" in asked:
+    if is_asked(settings.decrease):
         options = replace(options, decrease=settings.decrease)
     return options if settings.max_rounds is None else replace(options, max_rounds=settings.max_rounds)
 

@@ -11,6 +11,9 @@ from sidelight.objective.candidates import Charge
 from sidelight.recipe_kinds import AllLabelings, CandidateMargins, Picked, Recipe
 from sidelight.recipes.checks import positive, whole
 from sidelight.recipes.entry import Entry
+from sidelight.recipes.usual import UsualCount, is_asked
+
+MAX_COMPLETIONS = UsualCount(CandidateOptions().max_completions)
 
 
 def cllp(
@@ -23,7 +26,7 @@ def cllp(
     precision_inside: float | None = None,
     threshold_inside: float | None = None,
     discount: float = 2.0,
-    max_completions: int = 30,
+    max_completions: int = MAX_COMPLETIONS,
 ) -> Recipe:
     """Candidate labels for local parts, margins inside and outside them (CLLP).
 
@@ -33,9 +36,9 @@ def cllp(
     of price (by default they follow the loss at zero weights), with ε1 and t1 the same unless given; `discount` is d.
     `solver` is "two_slack" or "dual_coordinate".
 
-    Of the estimator's settings, `max_completions` (30 by default) and `decrease` (1e-4) are taken where they are not
-    the usual ones, `violation` with "dual_coordinate" alone. The loss is always the hinge. `tolerance` and
-    `random_ties` mean nothing here and are refused.
+    Of the estimator's settings, `max_completions` (otherwise 30) and `decrease` (otherwise 1e-4) are taken where they
+    are given, `violation` with "dual_coordinate" alone. The loss is always the hinge. `tolerance` and `random_ties`
+    mean nothing here and are refused.
     """
     for name, value in (("precision_inside", precision_inside), ("threshold_inside", threshold_inside)):
         if value is not None:
@@ -53,7 +56,7 @@ def mms(
     precision: float | None = None,
     threshold: float | None = None,
     discount: float = 2.0,
-    max_completions: int = 30,
+    max_completions: int = MAX_COMPLETIONS,
 ) -> Recipe:
     """Maximum margin set: the best candidate against what is outside (Luo and Orabona 2010); options as with `cllp`.
 
@@ -133,6 +136,6 @@ def _options(
     for first, last in zip(precision, thresholds):
         if first is not None and last is not None and first < last:
             raise ValueError(f"a threshold of {last} is above the precision of {first} that comes down to it")
-    limit = whole("max_completions", max_completions, least=1)
+    limit = whole("max_completions", max_completions, least=1) if is_asked(max_completions) else max_completions
     name: Literal["two_slack", "dual_coordinate"] = "two_slack" if solver == "two_slack" else "dual_coordinate"
     return CandidateOptions(name, precision, thresholds, discount, max_completions=limit)

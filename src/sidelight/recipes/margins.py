@@ -26,7 +26,9 @@ def jlis(*, restarts: int = 1) -> Recipe:
     """J-LIS: margin learning from every kind of evidence (Chang, Srikumar, Goldwasser and Roth 2010).
 
     With more than one of `restarts` (for learning without Gold, thesis 6.5.4) as many runs with ties broken at random
-    are made on all cores, and the one with the lowest objective is kept.
+    are made on all cores, and the one with the lowest objective is kept. Restart r, counted from 0, has the estimator's
+    `seed` + r for its seed: estimators whose seeds differ by less than `restarts` share runs, so give them seeds that
+    are further apart where they are to differ.
     """
     return LatentMargins("jlis", restarts=whole("restarts", restarts, least=1))
 
@@ -64,7 +66,8 @@ def latent_svm(*, restarts: int = 1) -> Recipe:
     """The latent structural SVM: labels with hidden states, partial and candidate labels (Yu and Joachims 2009).
 
     The objective is that of jlis without companion answers. It begins with states at random and ends in a local
-    optimum; of several `restarts` the one with the lowest objective is kept. See `states` of the estimators.
+    optimum; of several `restarts`, seeded as those of `jlis`, the one with the lowest objective is kept. See `states`
+    of the estimators.
     """
     return LatentMargins("latent_svm", restarts=whole("restarts", restarts, least=1), answers=False)
 
