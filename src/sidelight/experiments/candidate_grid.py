@@ -31,6 +31,10 @@ MMS_LIKE_CLLP, CLLP_LIKE_MMS = "MMS, Δ(ŷ)", "CLLP, Δmin"
 SVMS = (GOLD, NAIVE, CL_SVM)
 CLLPS = (CLLP, CLLP_LIKE_MMS)
 PAIRS = ((CLLP, MMS), (CLLP, NAIVE), (CLLP, MMS_LIKE_CLLP), (CLLP_LIKE_MMS, MMS))  # that differences are told of
+CHARGE_NOTE = (
+    "MMS, Δ(ŷ) charges an output outside the candidates for every label unlike the completion, as CLLP does: the "
+    "approximation of the paper's section 4, where it says that MMS was modified"
+)
 INSIDE = 0.1  # C1 / C2 with which prices are tried
 STAGES = 3
 COMPLETIONS = 20  # at most

@@ -13,6 +13,7 @@ from pathlib import Path
 
 from sidelight.experiments.candidate_corpora import FEATURE_NOTES, Sentences, chunks
 from sidelight.experiments.candidate_grid import (
+    CHARGE_NOTE,
     CLLP,
     CLLP_LIKE_MMS,
     GOLD,
@@ -43,9 +44,8 @@ NOTES = (
     "at 5 candidates, initial labels at random have an error of 0.8",
     "with all sentences draws differ in candidates and first labels; prices of CLLP and MMS are about the ends and the "
     "middle of the paper's grid (and 1 for MMS), for CLLP with three ratios each; two draws that are not scored choose",
-    "MMS, Δ(ŷ) charges an output outside the candidates for every label unlike the completion, as CLLP does (the "
-    "approximation of the paper's section 4, where it says that MMS was modified); CLLP, Δmin charges it for labels "
-    "outside their candidates alone, as MMS does",
+    CHARGE_NOTE,
+    "CLLP, Δmin charges it for labels outside their candidates alone, as MMS does",
     "NAIVE, whose labels are wrong more often than right from 3 candidates on, has the hinge of the best output "
     "against the rest, whose least loss then is that of zero weights",
 )
