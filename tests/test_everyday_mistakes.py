@@ -34,6 +34,37 @@ def test_a_string_is_no_sentence(tagger, wrong):
         sl.Classifier().fit(["good film", "bad film"], ["p", "n"])
 
 
+@pytest.mark.parametrize("estimator", [sl.Tagger, sl.SegmentTagger])
+@pytest.mark.parametrize("wrong", [{"w": "Anna"}, {}, {"Anna", "visits"}, 3, None])
+def test_what_has_no_tokens_is_no_sentence(estimator, wrong):
+    """Of a dict the keys would be read as words."""
+    problem = rf"is no sequence of tokens \({type(wrong).__name__}\); give a list of tokens"
+    fitted = estimator(n_jobs=1, max_rounds=2).fit([[{"w": word} for word in x] for x in XS], YS)
+    for method in ("predict", "predict_marginals", "log_partition", "solutions", "sample"):
+        with pytest.raises(sl.DataError, match=f"input 1 {problem}"):
+            getattr(fitted, method)([[{"w": "Anna"}], wrong])
+    for name, more in (("log_probability", [["O"], ["O"]]), ("k_best", 2), ("score", [["O"], ["O"]])):
+        with pytest.raises(sl.DataError, match=f"input 1 {problem}"):
+            getattr(fitted, name)([[{"w": "Anna"}], wrong], more)
+    with pytest.raises(sl.DataError, match=f"input 0 {problem}"):
+        fitted.explain_rules(wrong)
+    with pytest.raises(sl.DataError, match=f"input 0 {problem}"):
+        estimator().fit([wrong], [["O"]])
+    with pytest.raises(sl.DataError, match="input 0 is a string"):
+        fitted.explain_rules("Anna")
+    for piece in (sl.Gold(wrong, ["O", "O"]), sl.Candidates(wrong, [{"O", "PER"}] * 2), sl.Partial(wrong, ["O", None])):
+        with pytest.raises(sl.DataError, match=rf"evidence 0 \({type(piece).__name__}\): the input {problem}"):
+            estimator().fit([piece])
+
+
+def test_more_of_a_tagger_alone_wants_sentences(tagger):
+    for method in (tagger.prepare, tagger.judge):
+        with pytest.raises(sl.DataError, match=r"input 0 is no sequence of tokens \(dict\)"):
+            method([{"w": "Anna"}])
+    with pytest.raises(sl.DataError, match=r"input 0 is no sequence of tokens \(dict\)"):
+        sl.Tagger(max_rounds=2).fit(XS, YS, validation=([{"w": "Anna"}], [["O"]]))
+
+
 def test_arrays_and_iterators_of_strings_are_inputs(tagger):
     arrays = [np.array(x) for x in XS]
     assert tagger.predict(arrays) == tagger.predict(XS) == tagger.predict(iter(XS))

@@ -12,30 +12,25 @@ import numpy as np
 from sidelight import probabilities
 from sidelight.arrays import Floats
 from sidelight.constrained import Constrained
-from sidelight.data.checks import check_evidence
-from sidelight.errors import DataError, ModelFileError, NotFitted
-from sidelight.evidence import Evidence, gold
-from sidelight.features import FeatureSet, Matrix
+from sidelight.errors import DataError, ModelFileError
+from sidelight.features import FeatureSet
 from sidelight.features.rows import Rows
-from sidelight.inference.explanation import Explanation
 from sidelight.inference.problem import Solution
 from sidelight.learners.stopping import PATIENCE
-from sidelight.manners import Estimator, accuracy, labelled
-from sidelight.model import Model, as_sequences
+from sidelight.model import Model
 from sidelight.recipe_kinds import Recipe
 from sidelight.recipes import LEARNERS
 from sidelight.recipes.usual import DECREASE, MAX_COMPLETIONS
 from sidelight.records import Callback, Round
+from sidelight.ruled_estimator import RuledEstimator
 from sidelight.rules import Rule
 from sidelight.rules.given import checked_rules
 from sidelight.settings import DEFAULT_PRICES, Settings
 from sidelight.training import Training
 
 
-class _Estimator(Estimator):
+class _Estimator(RuledEstimator[Model]):
     """What taggers and classifiers share."""
-
-    _sequences = True
 
     def __init__(
         self,
@@ -140,16 +135,16 @@ class _Estimator(Estimator):
         """
         if by not in ("path", "marginals"):
             raise ValueError(f"by is {by!r}; give 'path' or 'marginals'")
-        model = self._fitted()
+        model, inputs = self._asked_of(xs)
         clamp = self._clamped(clamp)
         if self._asked(rules):
             if by != "path":
                 raise ValueError("rules are about the best path; give by='path', or rules=()")
-            return self._under(rules).predict(xs, clamp=clamp)
+            return self._under(rules).predict(inputs, clamp=clamp)
         if by == "path" and clamp is None:
-            return model.predict(xs, n_jobs=self.n_jobs)
+            return model.predict(inputs, n_jobs=self.n_jobs)
         decode = probabilities.best if by == "path" else probabilities.posterior
-        return decode(model, xs, clamp=clamp, n_jobs=self.n_jobs)
+        return decode(model, inputs, clamp=clamp, n_jobs=self.n_jobs)
 
     def predict_marginals(self, xs: Any, *, clamp: Any = None) -> list[Any]:
         """For every token (for classes: every input) a dict from label to probability.
@@ -157,27 +152,27 @@ class _Estimator(Estimator):
         `clamp` is that of `predict`; what is clamped has probability 1. These, `log_probability`, `log_partition`,
         `k_best` and `sample` are of the model without rules. See `sidelight.probabilities`.
         """
-        model = self._fitted()
-        found = probabilities.marginals(model, xs, clamp=self._clamped(clamp), n_jobs=self.n_jobs)
+        model, inputs = self._asked_of(xs)
+        found = probabilities.marginals(model, inputs, clamp=self._clamped(clamp), n_jobs=self.n_jobs)
         rows = [[dict(zip(model.labels.classes, row)) for row in rows.tolist()] for rows in found]
         return rows if self._sequences else [row[0] for row in rows]
 
     def log_probability(self, xs: Any, ys: Any, *, clamp: Any = None) -> Any:
         """log p(y | x) of given outputs. # [N]"""
-        return probabilities.log_probabilities(self._fitted(), xs, ys, clamp=self._clamped(clamp), n_jobs=self.n_jobs)
+        return probabilities.log_probabilities(*self._asked_of(xs), ys, clamp=self._clamped(clamp), n_jobs=self.n_jobs)
 
     def log_partition(self, xs: Any, *, clamp: Any = None) -> Floats:
         """log Σ exp(score) over the outputs of each input, or over those that have the clamped labels. # [N]"""
-        return probabilities.log_partitions(self._fitted(), xs, clamp=self._clamped(clamp), n_jobs=self.n_jobs)
+        return probabilities.log_partitions(*self._asked_of(xs), clamp=self._clamped(clamp), n_jobs=self.n_jobs)
 
     def k_best(self, xs: Any, k: int, *, clamp: Any = None) -> list[list[tuple[Any, float]]]:
         """The k best outputs of each input with their scores, best first."""
-        return probabilities.k_best(self._fitted(), xs, k, clamp=self._clamped(clamp), n_jobs=self.n_jobs)
+        return probabilities.k_best(*self._asked_of(xs), k, clamp=self._clamped(clamp), n_jobs=self.n_jobs)
 
     def sample(self, xs: Any, *, seed: int | np.random.Generator = 0, clamp: Any = None) -> list[Any]:
         """One output of each input, drawn from p(y | x), or among those that have the clamped labels."""
         rng = np.random.default_rng(seed)
-        return probabilities.samples(self._fitted(), xs, rng, clamp=self._clamped(clamp), n_jobs=self.n_jobs)
+        return probabilities.samples(*self._asked_of(xs), rng, clamp=self._clamped(clamp), n_jobs=self.n_jobs)
 
     def solutions(self, xs: Any, *, clamp: Any = None, rules: Sequence[Rule] | None = None) -> list[Solution]:
         """What `predict` gives under rules, with what each output is worth, how it was found, and whether it is proved.
@@ -188,29 +183,21 @@ class _Estimator(Estimator):
         >>> tagger.solutions([["light"]])[0].exact
         True
         """
-        return self._under(rules).solutions(xs, clamp=self._clamped(clamp))
-
-    def explain_rules(self, x: Any, *, rules: Sequence[Rule] | None = None) -> Explanation:
-        """How each rule was lowered for an input, whether the output without rules breaks it, and what it changed."""
-        return self._under(rules).explain_rules(x)
+        return self._under(rules).solutions(self._inputs(xs), clamp=self._clamped(clamp))
 
     def prepare(self, xs: Any) -> Rows:
         """The features of inputs, for predicting more than once."""
-        return self._fitted().prepare(xs, n_jobs=self.n_jobs)
+        model, inputs = self._asked_of(xs)
+        return model.prepare(inputs, n_jobs=self.n_jobs)
 
     def judge(self, xs: Any) -> Any:
         """The companion decision for each input: above 0 means that it has a good structure."""
-        model = self._fitted()
+        model, inputs = self._asked_of(xs)
         if not callable(self.size):
-            return model.judge(xs, n_jobs=self.n_jobs)
-        if isinstance(xs, Rows):
+            return model.judge(inputs, n_jobs=self.n_jobs)
+        if isinstance(inputs, Rows):
             raise DataError("the size is a function of the input", remedy="give inputs, not prepared features")
-        return model.judge(xs, sizes=[self.size(x) for x in xs], n_jobs=self.n_jobs)
-
-    def score(self, xs: Any, y: Any = None, sample_weight: Any = None) -> float:
-        """Token accuracy between 0 and 1 (for classes: accuracy), of inputs and outputs or of the Gold in evidence."""
-        xs, y = labelled(xs, y)
-        return accuracy(self.predict(xs), y, sequences=self._sequences, sample_weight=sample_weight)
+        return model.judge(inputs, sizes=[self.size(x) for x in inputs], n_jobs=self.n_jobs)
 
     def save(self, path: str | Path) -> None:
         """Write the model to a file."""
@@ -247,11 +234,6 @@ class _Estimator(Estimator):
     def _settings(self) -> Settings:
         return Settings(sequences=self._sequences, **self.get_params())
 
-    def _fitted(self) -> Model:
-        if not hasattr(self, "model_"):
-            raise NotFitted(f"this {type(self).__name__} has not been fitted; call fit first")
-        return self.model_
-
     def _clamped(self, clamp: Any) -> Any:
         """Labels to clamp by token: that of a class stands alone, or in a list of one."""
         if self._sequences or not isinstance(clamp, (list, tuple, np.ndarray)):
@@ -259,38 +241,6 @@ class _Estimator(Estimator):
         labels = self.classes_  # which may be tuples
         among = [type(one) in (list, np.ndarray) or (type(one) is tuple and one not in labels) for one in clamp]
         return [list(one) if listed else [one] for one, listed in zip(clamp, among)]
-
-    def _under(self, rules: Sequence[Rule] | None) -> Constrained:
-        """The model under the estimator's rules with their learned penalties, or under others."""
-        return Constrained(
-            self._fitted(),
-            self._asked(rules),
-            penalties=self.penalties_ if rules is None else None,
-            method=self.inference,
-            n_jobs=self.n_jobs,
-        )
-
-    def _asked(self, rules: Sequence[Rule] | None) -> tuple[Rule, ...]:
-        return checked_rules(self.rules if rules is None else rules)
-
-    def _evidence(self, evidence: Any, y: Any, sample_weight: Any) -> list[Evidence]:
-        if not isinstance(evidence, Matrix) and not hasattr(evidence, "shape"):
-            evidence = list(evidence)
-        if y is not None:
-            if isinstance(evidence, list) and any(isinstance(x, Evidence) for x in evidence[:1]):
-                raise DataError("evidence has outputs of its own, and others are given", remedy="leave one of them out")
-            xs = as_sequences(evidence, sequences=self._sequences)
-            if not self._sequences and not isinstance(xs, Matrix):
-                xs = evidence
-            pieces: list[Evidence] = list(gold(xs, list(y), weight=1.0 if sample_weight is None else sample_weight))
-        else:
-            if sample_weight is not None:
-                raise ValueError("sample_weight goes with fit(xs, ys); evidence has weights of its own")
-            pieces = list(evidence)
-        if not pieces:
-            raise DataError("no evidence", remedy="give at least one example")
-        check_evidence(pieces, per_token=self._sequences)
-        return pieces
 
     def _run(self, training: Training, validation: tuple[Any, Any] | None = None) -> None:
         self.rounds_: list[Round] = []

@@ -11,17 +11,12 @@ import numpy as np
 from sidelight import segment_probabilities
 from sidelight.arrays import Floats
 from sidelight.constrained import Constrained
-from sidelight.data.checks import check_evidence
-from sidelight.errors import DataError, NotFitted
-from sidelight.evidence import Evidence, gold
 from sidelight.features import FeatureSet
 from sidelight.features.segment_sources import SegmentFeatures, SegmentFunction
-from sidelight.inference.explanation import Explanation
 from sidelight.inference.problem import Solution
-from sidelight.manners import Estimator, accuracy, labelled
-from sidelight.model import as_sequences
 from sidelight.recipe_kinds import Recipe
 from sidelight.records import Callback, Round
+from sidelight.ruled_estimator import RuledEstimator
 from sidelight.rules import Rule
 from sidelight.rules.given import checked_rules
 from sidelight.segment_model import SegmentModel, load_segment_model, save_segment_model
@@ -30,7 +25,7 @@ from sidelight.segment_training import train_segmenter
 from sidelight.structures.segments import Span
 
 
-class SegmentTagger(Estimator):
+class SegmentTagger(RuledEstimator[SegmentModel]):
     """Cuts a sequence into labelled segments with a semi-Markov model (Sarawagi and Cohen 2004).
 
     A segmentation scores the features of its tokens and of its segments, and the transitions between the labels of
@@ -137,31 +132,27 @@ class SegmentTagger(Estimator):
         `clamp` fixes token labels: for every input one label or None per token. `rules` are those of the tagger unless
         others, or none (`rules=()`), are given. Raises `Infeasible` where hard rules leave no segmentation.
         """
-        inputs = as_sequences(xs, sequences=True)
+        model, inputs = self._asked_of(xs)
         if clamp is not None or self._asked(rules):
             return self._under(rules).predict(inputs, clamp=clamp)
-        return self._fitted().predict(inputs, n_jobs=self.n_jobs)
+        return model.predict(inputs, n_jobs=self.n_jobs)
 
     def predict_segments(self, xs: Any, *, clamp: Any = None, rules: Sequence[Rule] | None = None) -> list[list[Span]]:
         """The segments of each input as (first token, last token, label), the last token included; they tile it.
 
         Options as for `predict`.
         """
-        inputs = as_sequences(xs, sequences=True)
+        model, inputs = self._asked_of(xs)
         if clamp is not None or self._asked(rules):
-            return self._fitted().scheme.spans_of(self._under(rules).predict(inputs, clamp=clamp))
-        return self._fitted().predict_segments(inputs, n_jobs=self.n_jobs)
+            return model.scheme.spans_of(self._under(rules).predict(inputs, clamp=clamp))
+        return model.predict_segments(inputs, n_jobs=self.n_jobs)
 
     def solutions(self, xs: Any, *, clamp: Any = None, rules: Sequence[Rule] | None = None) -> list[Solution]:
         """What `predict` gives under rules, with what each output is worth, how it was found, and whether it is proved.
 
         Labels are numbers of token labels, in the order of `classes_`. Options as for `predict`.
         """
-        return self._under(rules).solutions(as_sequences(xs, sequences=True), clamp=clamp)
-
-    def explain_rules(self, x: Any, *, rules: Sequence[Rule] | None = None) -> Explanation:
-        """How each rule was lowered for an input, whether the output without rules breaks it, and what it changed."""
-        return self._under(rules).explain_rules(x)
+        return self._under(rules).solutions(self._inputs(xs), clamp=clamp)
 
     def predict_marginals(self, xs: Any, *, clamp: Any = None) -> list[list[dict[Any, float]]]:
         """For every token of every input a dict from token label to probability.
@@ -201,11 +192,6 @@ class SegmentTagger(Estimator):
         rng = np.random.default_rng(seed)
         return segment_probabilities.samples(*self._asked_of(xs), rng, clamp=clamp, n_jobs=self.n_jobs)
 
-    def score(self, xs: Any, y: Any = None, sample_weight: Any = None) -> float:
-        """Token accuracy between 0 and 1, of inputs and token labels or of the Gold in evidence."""
-        xs, y = labelled(xs, y)
-        return accuracy(self.predict(xs), y, sample_weight=sample_weight)
-
     def save(self, path: str | Path) -> None:
         """Write the model to a file."""
         save_segment_model(self._fitted(), path)
@@ -235,40 +221,6 @@ class SegmentTagger(Estimator):
     def classes_(self) -> list[Any]:
         """The token labels in their order."""
         return list(self._fitted().scheme.tokens.names)
-
-    def _fitted(self) -> SegmentModel:
-        if not hasattr(self, "model_"):
-            raise NotFitted(f"this {type(self).__name__} has not been fitted; call fit first")
-        return self.model_
-
-    def _asked_of(self, xs: Any) -> tuple[SegmentModel, Sequence[Any]]:
-        return self._fitted(), as_sequences(xs, sequences=True)
-
-    def _under(self, rules: Sequence[Rule] | None) -> Constrained:
-        """The model under the tagger's rules with their learned penalties, or under others."""
-        return Constrained(
-            self._fitted(),
-            self._asked(rules),
-            penalties=self.penalties_ if rules is None else None,
-            method=self.inference,
-            n_jobs=self.n_jobs,
-        )
-
-    def _asked(self, rules: Sequence[Rule] | None) -> tuple[Rule, ...]:
-        return checked_rules(self.rules if rules is None else rules)
-
-    def _evidence(self, evidence: Any, y: Any, sample_weight: Any) -> list[Evidence]:
-        if y is not None:
-            xs = as_sequences(evidence, sequences=True)
-            pieces: list[Evidence] = list(gold(xs, list(y), weight=1.0 if sample_weight is None else sample_weight))
-        else:
-            if sample_weight is not None:
-                raise ValueError("sample_weight goes with fit(xs, ys); evidence has weights of its own")
-            pieces = list(evidence)
-        if not pieces:
-            raise DataError("no evidence", remedy="give at least one example")
-        check_evidence(pieces)
-        return pieces
 
 
 __all__ = ["SegmentTagger"]

@@ -1,0 +1,109 @@
+"""What `Tagger`, `Classifier` and `SegmentTagger` share: inputs and evidence as they are given, a model under rules."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence, Set
+from typing import Any, Generic, TypeVar
+
+from sidelight.constrained import Constrained
+from sidelight.data.checks import check_evidence, trouble
+from sidelight.errors import DataError, NotFitted
+from sidelight.evidence import Evidence, gold
+from sidelight.features import Matrix
+from sidelight.features.rows import Rows
+from sidelight.inference.explanation import Explanation
+from sidelight.manners import Estimator, accuracy, labelled
+from sidelight.model import as_sequences
+from sidelight.rules import Rule
+from sidelight.rules.given import checked_rules
+
+FittedModel = TypeVar("FittedModel")
+REMEDY = "give a list of tokens; a dict is the features of one token: [{…}, {…}]"
+
+
+class RuledEstimator(Estimator, Generic[FittedModel]):
+    """An estimator whose predictions may be made under rules."""
+
+    _sequences = True  # and not single labels
+    model_: FittedModel
+    penalties_: list[float]  # of `rules`, as they were learned
+    rules: Sequence[Rule]
+    inference: str
+    n_jobs: int | None
+
+    def predict(self, xs: Any) -> list[Any]:
+        """The best output of each input."""
+        raise NotImplementedError
+
+    def explain_rules(self, x: Any, *, rules: Sequence[Rule] | None = None) -> Explanation:
+        """How each rule was lowered for an input, whether the output without rules breaks it, and what it changed."""
+        return self._under(rules).explain_rules(self._inputs([x])[0])
+
+    def score(self, xs: Any, y: Any = None, sample_weight: Any = None) -> float:
+        """Token accuracy between 0 and 1 (for classes: accuracy), of inputs and outputs or of the Gold in evidence."""
+        xs, y = labelled(xs, y)
+        return accuracy(self.predict(xs), y, sequences=self._sequences, sample_weight=sample_weight)
+
+    def _fitted(self) -> FittedModel:
+        if not hasattr(self, "model_"):
+            raise NotFitted(f"this {type(self).__name__} has not been fitted; call fit first")
+        return self.model_
+
+    def _under(self, rules: Sequence[Rule] | None) -> Constrained:
+        """The model under the estimator's rules with their learned penalties, or under others."""
+        return Constrained(
+            self._fitted(),
+            self._asked(rules),
+            penalties=self.penalties_ if rules is None else None,
+            method=self.inference,
+            n_jobs=self.n_jobs,
+        )
+
+    def _asked(self, rules: Sequence[Rule] | None) -> tuple[Rule, ...]:
+        return checked_rules(self.rules if rules is None else rules)
+
+    def _asked_of(self, xs: Any) -> tuple[FittedModel, Any]:
+        """The model and its inputs."""
+        return self._fitted(), self._inputs(xs)
+
+    def _inputs(self, xs: Any) -> Any:
+        """Inputs to predict; raises `DataError` at one that should be a sequence of tokens, and is none."""
+        if isinstance(xs, Rows) or not self._sequences:
+            return xs
+        given = as_sequences(xs, sequences=True)
+        if not isinstance(given, Matrix) and (i := _first_without_tokens(given)) is not None:
+            raise DataError(f"input {i} is no sequence of tokens ({type(given[i]).__name__})", remedy=REMEDY)
+        return given
+
+    def _evidence(self, evidence: Any, y: Any, sample_weight: Any) -> list[Evidence]:
+        """What `fit` is given as a list of evidence; raises `DataError` where it cannot be used."""
+        if not isinstance(evidence, Matrix) and not hasattr(evidence, "shape"):
+            evidence = list(evidence)
+        if y is not None:
+            if isinstance(evidence, list) and any(isinstance(x, Evidence) for x in evidence[:1]):
+                raise DataError("evidence has outputs of its own, and others are given", remedy="leave one of them out")
+            xs = self._inputs(evidence) if self._sequences else as_sequences(evidence, sequences=False)
+            if not self._sequences and not isinstance(xs, Matrix):
+                xs = evidence
+            pieces: list[Evidence] = list(gold(xs, list(y), weight=1.0 if sample_weight is None else sample_weight))
+        else:
+            if sample_weight is not None:
+                raise ValueError("sample_weight goes with fit(xs, ys); evidence has weights of its own")
+            pieces = list(evidence)
+        if not pieces:
+            raise DataError("no evidence", remedy="give at least one example")
+        check_evidence(pieces, per_token=self._sequences)
+        if self._sequences and (i := _first_without_tokens([piece.x for piece in pieces])) is not None:
+            problem = f"the input is no sequence of tokens ({type(pieces[i].x).__name__})"
+            raise trouble(pieces[i], i, problem=problem, remedy=REMEDY)
+        return pieces
+
+
+def _first_without_tokens(xs: Sequence[Any]) -> int | None:
+    """The first input that is no sequence: a dict's keys are no tokens, and a set has no order.
+
+    >>> _first_without_tokens([["light"], {"w": "light"}])
+    1
+    """
+    wrong = {kind for kind in set(map(type, xs)) if not hasattr(kind, "__len__") or issubclass(kind, Mapping | Set)}
+    return next((i for i, x in enumerate(xs) if type(x) in wrong), None) if wrong else None
