@@ -63,6 +63,13 @@ def mix(z: Any) -> Any:
 GOLDEN = np.uint64(0x9E3779B97F4A7C15)  # the step of a splitmix64 stream
 
 
+@inline_kernel
+def uniform(state: NDArray[np.uint64]) -> float:
+    """The next number in [0, 1) of a splitmix64 stream, whose state [1] moves on."""
+    state[0] += GOLDEN
+    return float(mix(state[0]) >> np.uint64(11)) * (1.0 / 9007199254740992.0)
+
+
 @kernel
 def inner(a: NDArray[np.float64], b: NDArray[np.float64]) -> float:
     """The inner product of two vectors on this thread alone: BLAS would start threads of its own and vary with them."""

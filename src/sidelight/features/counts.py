@@ -12,7 +12,7 @@ import numpy as np
 
 from sidelight.arrays import Floats, Floats32, Ids, Ints
 from sidelight.features.layout import Layout
-from sidelight.features.rows import Rows
+from sidelight.features.rows import Rows, offsets_of, taken
 from sidelight.kernels import kernel
 from sidelight.parallel import threads
 
@@ -32,10 +32,7 @@ class SparseRows:
 
     def take(self, which: Ints) -> SparseRows:
         """Some of the rows."""
-        lengths = np.diff(self.indptr)[which]
-        indptr = np.zeros(len(which) + 1, dtype=np.int64)
-        np.cumsum(lengths, out=indptr[1:])
-        picked = np.repeat(self.indptr[which] - indptr[:-1], lengths) + np.arange(indptr[-1])
+        indptr, picked = taken(self.indptr, which)
         return SparseRows(indptr, self.indices[picked], self.values[picked])
 
     def dot(self, weights: Floats) -> Floats:
@@ -111,9 +108,7 @@ def stacked(parts: list[SparseRows]) -> SparseRows:
         return SparseRows(np.zeros(1, dtype=np.int64), np.empty(0, dtype=np.int32), np.empty(0))
     if len(parts) == 1:
         return parts[0]
-    lengths = np.concatenate([np.diff(part.indptr) for part in parts])
-    indptr = np.zeros(len(lengths) + 1, dtype=np.int64)
-    np.cumsum(lengths, out=indptr[1:])
+    indptr = offsets_of(np.concatenate([np.diff(part.indptr) for part in parts]))
     indices = np.concatenate([part.indices for part in parts])
     return SparseRows(indptr, indices, np.concatenate([part.values for part in parts]))
 

@@ -42,13 +42,8 @@ class Rows:
 
     def take(self, which: Ints | Sequence[int]) -> Rows:
         """The rows of some of the sequences."""
-        chosen = np.asarray(which, dtype=np.int64)
-        lengths = self.lengths[chosen]
-        starts = _offsets(lengths)
-        tokens = _spread(self.starts[chosen], lengths, starts)
-        entries = np.diff(self.indptr)[tokens]
-        indptr = _offsets(entries)
-        picked = _spread(self.indptr[tokens], entries, indptr)
+        starts, tokens = taken(self.starts, which)
+        indptr, picked = taken(self.indptr, tokens)
         return Rows(
             starts,
             indptr,
@@ -59,20 +54,7 @@ class Rows:
 
     def tokens_of(self, which: Ints | Sequence[int]) -> Ints:
         """The token numbers of some of the sequences, in order."""
-        chosen = np.asarray(which, dtype=np.int64)
-        lengths = self.lengths[chosen]
-        return _spread(self.starts[chosen], lengths, _offsets(lengths))
-
-
-def _offsets(lengths: Ints) -> Ints:
-    out = np.zeros(len(lengths) + 1, dtype=np.int64)
-    np.cumsum(lengths, out=out[1:])
-    return out
-
-
-def _spread(firsts: Ints, lengths: Ints, offsets: Ints) -> Ints:
-    """firsts[i], firsts[i] + 1, … for each i, one after another."""
-    return np.repeat(firsts - offsets[:-1], lengths) + np.arange(int(offsets[-1]), dtype=np.int64)
+        return taken(self.starts, which)[1]
 
 
 def offsets_of(lengths: Sequence[int] | Ints) -> Ints:
@@ -81,7 +63,21 @@ def offsets_of(lengths: Sequence[int] | Ints) -> Ints:
     >>> offsets_of([2, 3]).tolist()
     [0, 2, 5]
     """
-    return _offsets(np.asarray(lengths, dtype=np.int64))
+    out = np.zeros(len(lengths) + 1, dtype=np.int64)
+    np.cumsum(np.asarray(lengths, dtype=np.int64), out=out[1:])
+    return out
+
+
+def taken(offsets: Ints, which: Ints | Sequence[int]) -> tuple[Ints, Ints]:
+    """Some of the pieces between offsets, one after another: their own offsets, and where their entries were.
+
+    >>> [found.tolist() for found in taken(np.array([0, 2, 5, 6]), [2, 0])]
+    [[0, 1, 3], [5, 0, 1]]
+    """
+    chosen = np.asarray(which, dtype=np.int64)
+    lengths = np.diff(offsets)[chosen]
+    own = offsets_of(lengths)
+    return own, np.repeat(offsets[chosen] - own[:-1], lengths) + np.arange(int(own[-1]), dtype=np.int64)
 
 
 def check_finite(name: str, values: Floats | Floats32) -> None:

@@ -9,7 +9,7 @@ import numpy as np
 from sidelight.arrays import Floats, Ids, Ints
 from sidelight.errors import DataError
 from sidelight.features.layout import LARGEST, Layout
-from sidelight.features.rows import LinearScores, Rows, offsets_of, scores
+from sidelight.features.rows import LinearScores, Rows, scores, taken
 from sidelight.kernels import kernel
 
 
@@ -36,18 +36,9 @@ class SegmentRows:
 
     def take(self, which: Ints) -> SegmentRows:
         """The rows of some of the sequences."""
-        lengths = np.diff(self.starts)[which]
-        starts = offsets_of(lengths)
-        rows = _spread(self.starts[which] * self.max_length, lengths * self.max_length)
-        entries = np.diff(self.indptr)[rows]
-        picked = _spread(self.indptr[rows], entries)
-        return SegmentRows(starts, self.max_length, offsets_of(entries), self.indices[picked])
-
-
-def _spread(firsts: Ints, lengths: Ints) -> Ints:
-    """firsts[i], firsts[i] + 1, … for each i, one after another."""
-    offsets = offsets_of(lengths)
-    return np.repeat(firsts - offsets[:-1], lengths) + np.arange(int(offsets[-1]), dtype=np.int64)
+        bounds, rows = taken(self.starts * self.max_length, which)
+        indptr, picked = taken(self.indptr, rows)
+        return SegmentRows(bounds // self.max_length, self.max_length, indptr, self.indices[picked])
 
 
 @dataclass(frozen=True, slots=True)

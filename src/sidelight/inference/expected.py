@@ -18,6 +18,7 @@ import numpy as np
 
 from sidelight.arrays import Floats, Ints
 from sidelight.errors import Infeasible, Intractable
+from sidelight.features.rows import offsets_of
 from sidelight.inference.conflict import infeasible
 from sidelight.inference.expected_ascent import ascend
 from sidelight.inference.expected_model import FIXED
@@ -58,18 +59,18 @@ class ExpectationBatch:
     def __init__(self, lengths: Sequence[int], n_labels: int, readings: Sequence[Expectations]) -> None:
         self.n_labels, self.readings = n_labels, list(readings)
         self.numbers: Sequence[int] | None = None  # what errors call the sequences by
-        self.starts = _offsets(lengths)
+        self.starts = offsets_of(lengths)
         self.counting = [i for i, one in enumerate(readings) if one.counters]
         laid = [_Cells(one, length * n_labels) for one, length in zip(readings, lengths)]
-        self.out_starts = _offsets([len(one.edges_out) for one in laid])
+        self.out_starts = offsets_of([len(one.edges_out) for one in laid])
         self.ruled_out = _whole([one.edges_out for one in laid])
         self.nodes_out = [one.nodes_out for one in laid]
-        self.cell_starts = _offsets([len(one.places) for one in laid])
+        self.cell_starts = offsets_of([len(one.places) for one in laid])
         self.places = _whole([one.places for one in laid])
-        self.entry_starts = _offsets([count for one in laid for count in one.counts])
+        self.entry_starts = offsets_of([count for one in laid for count in one.counts])
         self.entry_rows = _whole([one.rows for one in laid])
         self.entry_weights = _real([one.weights for one in laid])
-        self.row_starts = _offsets([one.n_rows + 1 for one in readings])  # the last row of each: its fixed costs
+        self.row_starts = offsets_of([one.n_rows + 1 for one in readings])  # the last row of each: its fixed costs
         self.bound = _real([np.append(one.bound, 0.0) for one in readings])
         self.group = _whole([np.append(one.group, FIXED) for one in readings])
         self.share = _real([np.append(one.share, 0.0) for one in readings])
@@ -317,10 +318,6 @@ def _prices(reading: Expectations) -> Floats:
     soft = np.flatnonzero(reading.group != HARD)
     found[soft] = reading.price[reading.group[soft]]
     return found
-
-
-def _offsets(counts: Sequence[int]) -> Ints:
-    return np.cumsum([0, *counts]).astype(np.int64)
 
 
 def _whole(parts: Sequence[Ints]) -> Ints:

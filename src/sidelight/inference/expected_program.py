@@ -8,6 +8,7 @@ from dataclasses import replace
 import numpy as np
 
 from sidelight.arrays import Floats
+from sidelight.features.rows import offsets_of
 from sidelight.inference.highs import Program, solve
 from sidelight.inference.program import chain_program, without_gain
 from sidelight.rules.expectations import HARD, Expectations
@@ -45,7 +46,7 @@ def _program(scores: Floats, transition: Floats, reading: Expectations) -> Progr
     upper[reading.ruled_out] = 0.0
     soft = reading.group != HARD
     counts = np.diff(reading.starts) + soft
-    starts = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
+    starts = offsets_of(counts)
     entries = np.empty(int(starts[-1]), np.int64)
     weights = np.empty(int(starts[-1]))
     last = starts[1:] - 1

@@ -21,6 +21,7 @@ from dataclasses import replace
 import numpy as np
 
 from sidelight.arrays import Floats, Ids, Ints
+from sidelight.features.rows import offsets_of
 from sidelight.inference.chain_lattice import ChainLattice
 from sidelight.inference.conflict import infeasible
 from sidelight.inference.highs import Optimum, Program, solve, with_rows
@@ -176,7 +177,7 @@ def _flow(length: int, size: int, triples: bool) -> tuple[Ints, Ints, Floats, Fl
     sizes = np.concatenate([np.full(len(block), block.shape[1]) for block, _ in blocks])
     low = np.zeros(len(sizes))
     low[0] = 1.0
-    return np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64), columns, weights, low
+    return offsets_of(sizes), columns, weights, low
 
 
 def _ties(joint: Ints, before: Ints | None, after: Ints | None) -> list[tuple[Ints, Floats]]:

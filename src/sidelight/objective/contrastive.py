@@ -25,8 +25,8 @@ from sidelight.objective.likelihood import Edges, LikelihoodTerms, WeightedFeatu
 from sidelight.objective.neighbourhoods import Neighbours
 from sidelight.parallel import shards, threads
 from sidelight.spaces import chain_sum_kernels as kernels
-from sidelight.spaces.chain import ChainScores, ChainSpace
-from sidelight.spaces.chain_sums import Beliefs, MaskedChain, ScoresFrom, beliefs, check_feasible, log_sums
+from sidelight.spaces.chain import ChainScores, ChainSpace, check_feasible
+from sidelight.spaces.chain_sums import Beliefs, MaskedChain, ScoresFrom, beliefs, log_sums
 from sidelight.spaces.swaps import swap_beliefs, swap_log_sums
 
 SHARD_TOKENS = 512  # of inputs: each may stand in as many neighbours as its input has tokens

@@ -17,6 +17,7 @@ from sidelight.features.rows import Rows, offsets_of
 from sidelight.kernels import kernel
 from sidelight.objective.margin import ChainBatch
 from sidelight.spaces import ChainSpace, Cost
+from sidelight.spaces.chain import closed_moves
 
 FEW = 0.5  # dense columns with a smaller share of entries that are not zero are kept as sparse ones
 
@@ -66,12 +67,6 @@ def examples_of(batch: ChainBatch, cost: Cost) -> Examples:
     space, layout = batch.space, batch.layout
     if not isinstance(space, ChainSpace) or space.left_out is not None:
         raise ValueError("epochs in one kernel need a chain of order 1 without outputs to leave out")
-    size = layout.n_labels
-    closed = np.zeros((size + 2, size))
-    if space.allowed is not None:
-        closed[:size][space.allowed.between == 0] = -np.inf
-        closed[size][space.allowed.start == 0] = -np.inf
-        closed[size + 1][space.allowed.end == 0] = -np.inf
     indptr, indices, values, dense = _entries(batch.rows, layout.n_dense)
     admitted = NO_BYTES if space.admitted is None else space.admitted
     return Examples(
@@ -83,7 +78,7 @@ def examples_of(batch: ChainBatch, cost: Cost) -> Examples:
         np.ascontiguousarray(cost.targets),
         np.ascontiguousarray(cost.costs),
         np.ascontiguousarray(cost.token_weights),
-        closed,
+        closed_moves(space.allowed, layout.n_labels),
         admitted,
     )
 

@@ -18,7 +18,7 @@ from typing import TypeVar
 import numpy as np
 
 from sidelight.arrays import Ints
-from sidelight.features.rows import Rows, offsets_of
+from sidelight.features.rows import Rows, offsets_of, taken
 
 Token = TypeVar("Token")
 
@@ -100,8 +100,6 @@ class Neighbours:
 
     def rows(self, rows: Rows) -> Rows:
         """The neighbours as inputs of their own; tokens keep the features they had."""
-        entries = np.diff(rows.indptr)[self.tokens]
-        indptr = offsets_of(entries)
-        picked = np.repeat(rows.indptr[self.tokens] - indptr[:-1], entries) + np.arange(int(indptr[-1]))
+        indptr, picked = taken(rows.indptr, self.tokens)
         values = rows.values[picked] if len(rows.values) else rows.values
         return Rows(self.starts, indptr, rows.indices[picked], values, rows.dense[self.tokens])

@@ -7,6 +7,7 @@ import numpy as np
 from sidelight.arrays import Floats, Floats32, Ids, Ints
 from sidelight.kernels import kernel
 from sidelight.objective.margin import ChainBatch
+from sidelight.spaces.chain import closed_moves
 from sidelight.spaces.chain_kernels import forward, longest
 
 
@@ -23,15 +24,6 @@ def perceptron_epoch(
     layout, rows = batch.layout, batch.rows
     if layout.order != 1:
         raise ValueError("the perceptron is first order; use jlis or structural_svm")
-    size = layout.n_labels
-    allowed = batch.space.allowed
-    closed = np.zeros(
-        (size + 2, size), dtype=np.float32
-    )  # -inf where a transition, start (row L) or end (row L + 1) is not allowed
-    if allowed is not None:
-        closed[:size] = np.where(allowed.between != 0, 0.0, -np.inf)
-        closed[size] = np.where(allowed.start != 0, 0.0, -np.inf)
-        closed[size + 1] = np.where(allowed.end != 0, 0.0, -np.inf)
     shape = np.array([layout.bias, layout.chain, layout.start_at, layout.end_at, layout.transition_at], dtype=np.int64)
     return _epoch(
         rows.starts,
@@ -40,7 +32,7 @@ def perceptron_epoch(
         rows.values,
         rows.dense,
         shape,
-        closed,
+        closed_moves(batch.space.allowed, layout.n_labels).astype(np.float32),
         targets,
         importance,
         order,

@@ -21,7 +21,7 @@ from sidelight.features.support import Support
 from sidelight.features.supported import SupportedFeatures, spread_rows
 from sidelight.objective import online_likelihood_kernels as kernels
 from sidelight.objective.likelihood import LikelihoodTerms, WeightedFeatures
-from sidelight.spaces.chain import ChainSpace
+from sidelight.spaces.chain import ChainSpace, closed_moves
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,12 +50,6 @@ class OnlineLikelihood:
         if space.admitted is not None or space.left_out is not None:
             raise ValueError("online likelihood takes spaces with allowed transitions only, no other masks")
         layout, support = features.layout, features.support
-        size = layout.n_labels
-        closed = np.zeros((size + 2, size))
-        if space.allowed is not None:
-            closed[:size][space.allowed.between == 0] = -np.inf
-            closed[size][space.allowed.start == 0] = -np.inf
-            closed[size + 1][space.allowed.end == 0] = -np.inf
         wide = (layout.columns + 7) // 8 * 8
         ones = np.ones(len(support.columns))
         exists = np.zeros((len(features.spread), wide))
@@ -73,6 +67,7 @@ class OnlineLikelihood:
         )
         known = np.full(features.rows.n_tokens, -1, dtype=np.int32) if targets is None else targets
         masks = NO_BYTES if admitted is None else admitted
+        closed = closed_moves(space.allowed, layout.n_labels)
         return cls(features, known, masks, prices / prices.mean(), closed, exists.astype(np.uint8), places)
 
     @classmethod

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from sidelight.arrays import Floats, Ints, Keys
 from sidelight.features.layout import Layout
-from sidelight.kernels import GOLDEN, inner, kernel, mix
+from sidelight.kernels import inner, kernel, uniform
 from sidelight.objective.chain_block import (
     augment,
     backtrack,
@@ -233,8 +233,7 @@ def _evaluate(
 @kernel
 def _draw(tree: Floats, total: float, state: Keys) -> int:
     """An example in proportion to its gap, by a binary indexed tree of the gaps."""
-    state[0] += GOLDEN
-    left = float(mix(state[0]) >> np.uint64(11)) * (1.0 / 9007199254740992.0) * total
+    left = uniform(state) * total
     count = tree.shape[0] - 1
     bit = 1
     while 2 * bit <= count:

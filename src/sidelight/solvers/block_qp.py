@@ -20,6 +20,7 @@ from __future__ import annotations
 import numpy as np
 
 from sidelight.arrays import Floats, Ints
+from sidelight.features.rows import offsets_of
 from sidelight.kernels import inner, kernel
 
 MOST_STEPS = 1_000_000
@@ -41,8 +42,7 @@ def solve(
     if len(offsets) == 0:
         return 0.0
     order = np.argsort(blocks, kind="stable")
-    ptr = np.zeros(len(caps) + 1, dtype=np.int64)
-    np.cumsum(np.bincount(blocks, minlength=len(caps)), out=ptr[1:])
+    ptr = offsets_of(np.bincount(blocks, minlength=len(caps)))
     _steps(gram, offsets, ptr, order, caps, eases, alphas, tolerance, MOST_STEPS, STEPS_OF_A_BLOCK)
     value = _value(gram, offsets, blocks, eases, alphas)
     few = np.count_nonzero(alphas) <= MOST_EXACT

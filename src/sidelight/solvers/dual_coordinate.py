@@ -29,6 +29,7 @@ from typing import Any
 import numpy as np
 
 from sidelight.arrays import Floats, Ids, Ints, Keys
+from sidelight.features.rows import offsets_of
 from sidelight.kernels import GOLDEN, inner, kernel, mix
 from sidelight.solvers.cut_products import row_product
 from sidelight.solvers.working_set import WorkingSet, dot, subtract
@@ -88,8 +89,7 @@ def _hinge_sweeps(
     visited[terms[cuts]] = True
     chosen = np.flatnonzero((asked | (pool.alphas[: pool.count] > 0.0)) & visited[terms])
     members = chosen[np.argsort(terms[chosen], kind="stable")]
-    ptr = np.zeros(pool.n_terms + 1, dtype=np.int64)
-    np.cumsum(np.bincount(terms[chosen], minlength=pool.n_terms), out=ptr[1:])
+    ptr = offsets_of(np.bincount(terms[chosen], minlength=pool.n_terms))
     products = pool.products
     return _hinge(
         pool.begin,

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from sidelight.arrays import NO_FLOATS, Bytes, Floats, Ids, Ints
 from sidelight.errors import Infeasible
+from sidelight.features.rows import taken
 from sidelight.parallel import shards, threads
 from sidelight.spaces import chain_kernels as kernels
 
@@ -141,6 +142,20 @@ class Transitions:
     start: Bytes  # [L]
     end: Bytes  # [L]
 
+    def masked(self, transition: Floats, start: Floats, end: Floats) -> tuple[Floats, Floats, Floats]:
+        """Scores of transitions, starts and ends, -inf where they are not allowed."""
+        return (
+            np.where(self.between != 0, transition, -np.inf),
+            np.where(self.start != 0, start, -np.inf),
+            np.where(self.end != 0, end, -np.inf),
+        )
+
+
+def closed_moves(allowed: Transitions | None, size: int) -> Floats:
+    """-inf where a transition, start (row L) or end (row L + 1) is not allowed, else 0. # [L + 2, L]"""
+    open_moves = np.zeros((size, size)), np.zeros(size), np.zeros(size)
+    return np.vstack(open_moves if allowed is None else allowed.masked(*open_moves))
+
 
 @dataclass(frozen=True, slots=True)
 class ChainSpace:
@@ -173,9 +188,7 @@ class ChainSpace:
 
     def take(self, which: Ints) -> ChainSpace:
         """The space of some of the sequences."""
-        lengths = np.diff(self.starts)[which]
-        starts = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
-        tokens = np.repeat(self.starts[which] - starts[:-1], lengths) + np.arange(int(starts[-1]))
+        starts, tokens = taken(self.starts, which)
         return replace(
             self,
             starts=starts,
@@ -196,9 +209,7 @@ class ChainSpace:
         With `rng`, ties are broken uniformly at random. Raises `Infeasible` where the masks leave no labeling.
         """
         paths = self._paths(scores, cost, rng, n_jobs)
-        if not np.all(paths.values > -np.inf):
-            where = int(np.flatnonzero(~(paths.values > -np.inf))[0])
-            raise Infeasible(f"sequence {where}: the allowed transitions and candidate labels leave no labeling")
+        check_feasible(paths.values)
         return paths
 
     def feasible(self, *, n_jobs: int | None = None) -> NDArray[np.bool_]:
@@ -272,10 +283,12 @@ class ChainSpace:
 
     def masked(self, scores: ChainScores) -> tuple[Floats, Floats, Floats]:
         """Transition, start and end scores, -inf where they are not allowed."""
-        if self.allowed is None:
-            return scores.transition, scores.start, scores.end
-        return (
-            np.where(self.allowed.between != 0, scores.transition, -np.inf),
-            np.where(self.allowed.start != 0, scores.start, -np.inf),
-            np.where(self.allowed.end != 0, scores.end, -np.inf),
-        )
+        given = scores.transition, scores.start, scores.end
+        return given if self.allowed is None else self.allowed.masked(*given)
+
+
+def check_feasible(values: Floats) -> None:
+    """Raise `Infeasible` for the first sequence whose best value, or log-sum, is -inf."""
+    if not np.all(values > -np.inf):
+        where = int(np.flatnonzero(~(values > -np.inf))[0])
+        raise Infeasible(f"sequence {where}: the allowed transitions and candidate labels leave no labeling")

@@ -7,9 +7,8 @@ from typing import NamedTuple
 import numpy as np
 
 from sidelight.arrays import Bytes, Floats, Ids
-from sidelight.errors import Infeasible
 from sidelight.parallel import shards, threads
-from sidelight.spaces.chain import AnyCost, ChainScores, ChainSpace
+from sidelight.spaces.chain import AnyCost, ChainScores, ChainSpace, check_feasible
 from sidelight.spaces.chain_kernels import close_labels
 from sidelight.spaces.k_best_kernels import k_best as k_best_kernel
 
@@ -39,7 +38,7 @@ def k_best(
     tokens, size = int(space.starts[-1]), space.n_labels
     labels = np.empty(k * tokens, dtype=np.int32)
     values = np.empty((len(space.starts) - 1, k))
-    transition, start, end = _open(space, scores)
+    transition, start, end = space.masked(scores)
 
     def run(shard: tuple[int, int]) -> None:
         lo, hi = shard
@@ -56,22 +55,10 @@ def k_best(
     if space.left_out is not None:
         transition, start, end = _leaving(transition, start, end)
     threads(run, shards(space.starts), n_jobs=n_jobs)
-    if len(values) and not np.all(values[:, 0] > -np.inf):
-        where = int(np.flatnonzero(~(values[:, 0] > -np.inf))[0])
-        raise Infeasible(f"sequence {where}: the allowed transitions and candidate labels leave no labeling")
+    check_feasible(values[:, 0])
     if space.left_out is not None:
         np.remainder(labels, size, out=labels, where=labels >= 0)
     return KBest(labels.reshape(k, tokens), np.ascontiguousarray(values.T))
-
-
-def _open(space: ChainSpace, scores: ChainScores) -> tuple[Floats, Floats, Floats]:
-    if space.allowed is None:
-        return scores.transition, scores.start, scores.end
-    return (
-        np.where(space.allowed.between != 0, scores.transition, -np.inf),
-        np.where(space.allowed.start != 0, scores.start, -np.inf),
-        np.where(space.allowed.end != 0, scores.end, -np.inf),
-    )
 
 
 def _leaving(transition: Floats, start: Floats, end: Floats) -> tuple[Floats, Floats, Floats]:

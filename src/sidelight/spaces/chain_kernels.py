@@ -11,7 +11,7 @@ from __future__ import annotations
 import numpy as np
 
 from sidelight.arrays import AnyFloats, Bytes, Floats, Ids, Ints, Keys
-from sidelight.kernels import GOLDEN, inline_kernel, kernel, mix
+from sidelight.kernels import kernel, uniform
 
 
 @kernel
@@ -105,14 +105,6 @@ def viterbi(
             labels[first + t - 1] = last
 
 
-@inline_kernel
-def _uniform(state: Keys) -> float:
-    """The next number in [0, 1) of a splitmix64 stream."""
-    state[0] += GOLDEN
-    z = mix(state[0])
-    return float(z >> np.uint64(11)) * (1.0 / 9007199254740992.0)
-
-
 @kernel
 def viterbi_random_ties(
     starts: Ints,
@@ -171,7 +163,7 @@ def viterbi_random_ties(
                 onward = end[label] if t == count - 1 else transition[label, follower]
                 if best[t, label] + onward == top:
                     total += ways[t, label]
-            draw = _uniform(state) * total
+            draw = uniform(state) * total
             chosen = -1
             for label in range(size):
                 onward = end[label] if t == count - 1 else transition[label, follower]

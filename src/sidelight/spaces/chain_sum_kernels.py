@@ -11,7 +11,7 @@ from __future__ import annotations
 import numpy as np
 
 from sidelight.arrays import Floats, Ids, Ints, Keys
-from sidelight.kernels import GOLDEN, kernel, mix
+from sidelight.kernels import kernel, uniform
 from sidelight.spaces.chain_kernels import longest
 from sidelight.spaces.chain_log_kernels import log_backward, log_forward, log_pair
 from sidelight.spaces.chain_scaled_kernels import add_moves, backward, exp_scores, forward, largest, room
@@ -183,8 +183,7 @@ def _pick(weights: Floats, size: int, state: Keys) -> int:
     total = 0.0
     for label in range(size):
         total += weights[label]
-    state[0] += GOLDEN
-    left = float(mix(state[0]) >> np.uint64(11)) * (1.0 / 9007199254740992.0) * total
+    left = uniform(state) * total
     chosen = -1
     for label in range(size):
         if weights[label] > 0.0:

@@ -21,7 +21,7 @@ from sidelight.errors import Infeasible
 from sidelight.parallel import shards, threads
 from sidelight.spaces import chain_kernels
 from sidelight.spaces import chain_sum_kernels as kernels
-from sidelight.spaces.chain import ChainScores, ChainSpace, Cost, Transitions
+from sidelight.spaces.chain import ChainScores, ChainSpace, Cost, Transitions, check_feasible
 
 
 @dataclass(frozen=True, slots=True)
@@ -248,9 +248,7 @@ class MaskedChain:
             cost = None if cost is None else replace(cost, costs=np.tile(cost.costs, (1, 3)))
             space = _in_three(space, space.left_out)
         if space.allowed is not None:
-            transition = np.where(space.allowed.between != 0, transition, -np.inf)
-            start = np.where(space.allowed.start != 0, start, -np.inf)
-            end = np.where(space.allowed.end != 0, end, -np.inf)
+            transition, start, end = space.allowed.masked(transition, start, end)
         moves = transition / temperature, start / temperature, end / temperature
         return cls(space, scores, cost, temperature, moves, copies)
 
@@ -292,10 +290,3 @@ def _in_three(space: ChainSpace, candidates: Bytes) -> ChainSpace:
     if space.admitted is not None:
         masks &= np.tile(space.admitted, (1, 3))
     return ChainSpace(space.starts, 3 * size, tripled, masks)
-
-
-def check_feasible(values: Floats) -> None:
-    """Raise `Infeasible` for the first sequence whose log-sum is −inf."""
-    if not np.all(values > -np.inf):
-        where = int(np.flatnonzero(~(values > -np.inf))[0])
-        raise Infeasible(f"sequence {where}: the allowed transitions and candidate labels leave no labeling")

@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 
 from sidelight.arrays import Bytes, Floats, Ids, Ints
 from sidelight.errors import Infeasible, Intractable
+from sidelight.features.rows import offsets_of, taken
 from sidelight.parallel import shards, threads
 from sidelight.spaces.chain import AnyCost, ChainScores, ChainSpace, Paths, Transitions
 from sidelight.spaces.part_kernels import parts_left, viterbi_parts
@@ -67,8 +68,7 @@ class Parts:
                 names = np.flatnonzero(admitted[t]).tolist()
                 nodes[t] = (names, [-1] * len(names))
         known = [found for found in nodes if found is not None]
-        ptr = np.zeros(len(known) + 1, dtype=np.int64)
-        np.cumsum([len(names) for names, _ in known], out=ptr[1:])
+        ptr = offsets_of([len(names) for names, _ in known])
         label = np.array([name for names, _ in known for name in names], dtype=np.int32)
         parent = np.array([number for _, parents in known for number in parents], dtype=np.int32)
         return cls(admitted, ptr, label, parent)
@@ -81,10 +81,7 @@ class Parts:
 
     def take(self, tokens: Ints) -> Parts:
         """Some of the tokens, in order; they must not cut a chunk."""
-        counts = np.diff(self.node_ptr)[tokens]
-        ptr = np.zeros(len(tokens) + 1, dtype=np.int64)
-        np.cumsum(counts, out=ptr[1:])
-        picked = np.repeat(self.node_ptr[tokens] - ptr[:-1], counts) + np.arange(int(ptr[-1]))
+        ptr, picked = taken(self.node_ptr, tokens)
         return Parts(self.admitted[tokens], ptr, self.node_label[picked], self.node_parent[picked])
 
     def left(self, starts: Ints, labels: Ids) -> Floats:
@@ -151,10 +148,8 @@ class PartSpace:
 
     def take(self, which: Ints) -> PartSpace:
         """The space of some of the sequences."""
-        chosen = self.labelings.take(which)
-        lengths = np.diff(self.starts)[which]
-        tokens = np.repeat(self.starts[which] - chosen.starts[:-1], lengths) + np.arange(int(chosen.starts[-1]))
-        return replace(self, labelings=chosen, parts=self.parts.take(tokens))
+        tokens = taken(self.starts, which)[1]
+        return replace(self, labelings=self.labelings.take(which), parts=self.parts.take(tokens))
 
     def best(
         self,

@@ -9,11 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sidelight.arrays import Bytes, Floats, Ids, Ints
-from sidelight.errors import Infeasible, Intractable
+from sidelight.errors import Intractable
 from sidelight.parallel import shards, threads
 from sidelight.spaces import chain_kernels
 from sidelight.spaces import second_order_kernels as kernels
-from sidelight.spaces.chain import AnyCost, ChainScores, ChainSpace, Paths, Transitions
+from sidelight.spaces.chain import AnyCost, ChainScores, ChainSpace, Paths, Transitions, check_feasible
 from sidelight.spaces.second_order_ties import viterbi_random_ties
 
 
@@ -156,14 +156,7 @@ class SecondOrderSpace:
             raise ValueError(
                 f"second-order scores have the shape {scores.second.shape}; give one of every three labels"
             )
-        if self.allowed is None:
-            return scores.second, scores.transition, scores.start, scores.end
-        return (
-            scores.second,
-            np.where(self.allowed.between != 0, scores.transition, -np.inf),
-            np.where(self.allowed.start != 0, scores.start, -np.inf),
-            np.where(self.allowed.end != 0, scores.end, -np.inf),
-        )
+        return scores.second, *self.labelings.masked(scores)
 
     def _path_scores(
         self, shard: tuple[int, int], block: Floats, scores: SecondOrderScores, labels: Ids, values: Floats
@@ -171,10 +164,3 @@ class SecondOrderSpace:
         given = scores.transition, scores.start, scores.end
         chain_kernels.path_scores(self.starts, *shard, block, *given, labels, values)
         kernels.add_second_order(self.starts, *shard, scores.second, labels, values)
-
-
-def check_feasible(values: Floats) -> None:
-    """Raise `Infeasible` for the first sequence whose best value, or log-sum, is -inf."""
-    if not np.all(values > -np.inf):
-        where = int(np.flatnonzero(~(values > -np.inf))[0])
-        raise Infeasible(f"sequence {where}: the allowed transitions and candidate labels leave no labeling")

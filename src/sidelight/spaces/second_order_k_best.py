@@ -12,8 +12,9 @@ from sidelight.arrays import Floats, Ids, Ints
 from sidelight.errors import Intractable
 from sidelight.kernels import kernel
 from sidelight.parallel import shards, threads
+from sidelight.spaces.chain import check_feasible
 from sidelight.spaces.chain_kernels import close_labels
-from sidelight.spaces.second_order import SecondOrderScores, SecondOrderSpace, check_feasible
+from sidelight.spaces.second_order import SecondOrderScores, SecondOrderSpace
 from sidelight.spaces.second_order_states import labels_of, most_states, open_labels, place_states
 
 

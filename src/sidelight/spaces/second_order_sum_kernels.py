@@ -17,9 +17,9 @@ from __future__ import annotations
 import numpy as np
 
 from sidelight.arrays import Floats, Ids, Ints, Keys
-from sidelight.kernels import kernel
+from sidelight.kernels import kernel, uniform
 from sidelight.spaces.second_order_states import labels_of, most_states, open_labels, place_states, states
-from sidelight.spaces.second_order_ties import draw, uniform
+from sidelight.spaces.second_order_ties import draw
 
 TINY = 1e-200
 STEEP = 300.0  # a factor up to exp of this cannot bring back what was lost below TINY

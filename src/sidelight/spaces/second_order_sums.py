@@ -17,9 +17,9 @@ from sidelight.errors import Intractable
 from sidelight.parallel import shards, threads
 from sidelight.parallel.threads import SHARD_TOKENS
 from sidelight.spaces import second_order_sum_kernels as kernels
-from sidelight.spaces.chain import AnyCost
+from sidelight.spaces.chain import AnyCost, check_feasible
 from sidelight.spaces.chain_kernels import close_labels
-from sidelight.spaces.second_order import SecondOrderScores, SecondOrderSpace, check_feasible
+from sidelight.spaces.second_order import SecondOrderScores, SecondOrderSpace
 
 MOST_PARTS = 16  # expected second-order parts are L³ numbers, so there are at most so many partial sums of them
 

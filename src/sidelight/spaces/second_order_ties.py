@@ -5,16 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from sidelight.arrays import Floats, Ids, Ints, Keys
-from sidelight.kernels import GOLDEN, inline_kernel, kernel, mix
+from sidelight.kernels import kernel, uniform
 from sidelight.spaces.second_order_kernels import best_last, forward
 from sidelight.spaces.second_order_states import labels_of, most_states, open_labels, place_states, states
-
-
-@inline_kernel
-def uniform(state: Keys) -> float:
-    """The next number in [0, 1) of a splitmix64 stream."""
-    state[0] += GOLDEN
-    return float(mix(state[0]) >> np.uint64(11)) * (1.0 / 9007199254740992.0)
 
 
 @kernel

@@ -6,12 +6,10 @@ one, so that nothing overflows and -inf stays -inf.
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from sidelight.arrays import Bytes, Floats, Ids, Ints, Keys
-from sidelight.kernels import GOLDEN, inline_kernel, kernel, mix
+from sidelight.kernels import inline_kernel, kernel, uniform
 from sidelight.spaces.chain_kernels import longest as longest_sequence
 from sidelight.spaces.segment_kernels import best_before, mark
 
@@ -227,14 +225,6 @@ def beliefs(
                     opened[label] += row[label]
 
 
-@inline_kernel
-def _uniform(state: Keys) -> Any:
-    """The next number in [0, 1) of a splitmix64 stream."""
-    state[0] += GOLDEN
-    z = mix(state[0])
-    return float(z >> np.uint64(11)) * (1.0 / 9007199254740992.0)
-
-
 @kernel
 def _drawn(logs: Floats, count: int, state: Keys) -> int:
     """A number below `count`, with probability in proportion to exp(logs)."""
@@ -242,7 +232,7 @@ def _drawn(logs: Floats, count: int, state: Keys) -> int:
     total = 0.0
     for k in range(count):
         total += np.exp(logs[k] - peak)
-    left = _uniform(state) * total
+    left = uniform(state) * total
     chosen = 0
     for k in range(count):
         weight = np.exp(logs[k] - peak)

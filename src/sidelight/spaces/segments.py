@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 
 from sidelight.arrays import NO_FLOATS, Bytes, Floats, Ids, Ints
 from sidelight.errors import Infeasible
+from sidelight.features.rows import taken
 from sidelight.parallel import shards, threads
 from sidelight.parallel.threads import SHARD_TOKENS
 from sidelight.spaces import chain_kernels, segment_k_best, segment_kernels, segment_sums
@@ -159,9 +160,7 @@ class SegmentSpace:
 
     def take(self, which: Ints) -> SegmentSpace:
         """The space of some of the sequences."""
-        lengths = np.diff(self.starts)[which]
-        starts = np.append(0, np.cumsum(lengths)).astype(np.int64)
-        tokens = np.repeat(self.starts[which] - starts[:-1], lengths) + np.arange(starts[-1])
+        starts, tokens = taken(self.starts, which)
         masks = [None if mask is None else mask[tokens] for mask in (self.admitted, self.opening)]
         return replace(self, starts=starts, admitted=masks[0], opening=masks[1])
 
@@ -362,13 +361,8 @@ class SegmentSpace:
 
     def masked(self, scores: SegmentScores) -> tuple[Floats, Floats, Floats]:
         """Scores of transitions, starts and ends, -inf where they are not allowed. # [L, L], [L], [L]"""
-        if self.allowed is None:
-            return scores.transition, scores.start, scores.end
-        return (
-            np.where(self.allowed.between != 0, scores.transition, -np.inf),
-            np.where(self.allowed.start != 0, scores.start, -np.inf),
-            np.where(self.allowed.end != 0, scores.end, -np.inf),
-        )
+        given = scores.transition, scores.start, scores.end
+        return given if self.allowed is None else self.allowed.masked(*given)
 
     def _check(self, values: Floats, first: int = 0) -> None:
         if not np.all(values > -np.inf):

@@ -11,8 +11,8 @@ import numpy as np
 from sidelight.arrays import NO_FLOATS, Floats
 from sidelight.errors import Intractable
 from sidelight.parallel import shards, threads
-from sidelight.spaces.chain import ChainScores, ChainSpace
-from sidelight.spaces.chain_sums import Beliefs, MaskedChain, check_feasible
+from sidelight.spaces.chain import ChainScores, ChainSpace, check_feasible
+from sidelight.spaces.chain_sums import Beliefs, MaskedChain
 from sidelight.spaces.swap_kernels import swap_beliefs as _beliefs
 
 
