@@ -133,6 +133,8 @@ def test_models_of_other_commands(run: Run, files: tuple[str, ...], model: Path)
 
 def test_help_says_how(run: Run) -> None:
     assert "apply" in run("align", "--help").out
+    alone = run("align")  # as sidelight alone
+    assert alone.out.strip() == run("align", "--help").out.strip() and alone.err == ""
     for command in ("train", "apply", "evaluate"):
         assert "Example: sidelight align" in run("align", command, "--help").out
     assert "align" in run("--help").out

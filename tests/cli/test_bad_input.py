@@ -14,6 +14,7 @@ Write = Callable[..., Path]
 Run = Callable[..., Any]
 
 GOLD = "Pages pages\n12 pages\n\nMIT location\n\n"
+POOL = "Pages\n7\n\n"
 
 
 def fails(run: Run, *arguments: object, naming: str, remedy: str, input: str | bytes | None = None) -> None:
@@ -145,10 +146,35 @@ def test_bad_templates(run: Run, text: str, naming: str, remedy: str) -> None:
         (("--gold", "gold.txt", "--learner", "hmm", "--set", "ends=2"), "--set is 'ends=2'; give true or false"),
         (("--gold", "gold.txt", "--learner", "codl", "--set", "beta=a"), "--set is 'beta=a'; give a number or none"),
         (("--gold", "gold.txt", "--nonsense"), "No such option: --nonsense"),
+        (("--unlabeled", "pool.txt"), "no file names a label; give --labels A,B,C, or a file of --gold, --partial or"),
+        (("--good", "pool.txt", "--learner", "jlis"), "no file names a label; give --labels A,B,C"),
+        *(
+            (("--partial", "gold.txt", "--learner", name, "--set", "max_length=2"),
+             f"{name} takes the features of segments from labelled inputs; add --gold FILE")
+            for name in ("semi_crf", "semi_svm")
+        ),
+        (("--gold", "gold.txt", "--good", "pool.txt", "--learner", "semi_crf"),
+         "pool.txt:1: evidence 2 (Companion): a segment tagger does not learn from Companion by semi_crf; "
+         "leave it out, or use the learner jlis"),
+        (("--gold", "gold.txt", "--learner", "contrastive"),
+         "contrastive estimation learns from inputs without full labels, and all are Gold; add Unlabeled, Partial or"),
+        (("--gold", "gold.txt", "--unlabeled", "pool.txt", "--learner", "codl", "--set", "base=contrastive"),
+         "the base is contrastive, and codl labels what a base learns from; give crf or another"),
+        (("--partial", "gold.txt", "--learner", "codl"),
+         "beta weighs the model of Gold, and there is no Gold; give codl a beta of none"),
+        (("--gold", "gold.txt", "--learner", "codl", "--states", "2"),
+         "beta weighs the model of Gold, and the states of its labels are hidden; give codl a beta of none"),
+        (("--gold", "gold.txt", "--learner", "hmm", "--set", "emission=uniform"),
+         "emission is 'uniform' with emission_amount 250.0: the amount of smoothing is 250.0; the share of uniform is"),
+        (("--gold", "gold.txt", "--learner", "hmm", "--set", "transition=soft"),
+         "transition is 'soft' with transition_amount 0.01: smoothing is 'soft'; there are none, additive"),
+        (("--gold", "gold.txt", "--learner", "passive_aggressive", "--set", "rule=PA-III"),
+         "rule is 'PA-III'; give 'PA', 'PA-I' or 'PA-II'"),
     ],
 )  # fmt: skip
 def test_options_that_cannot_be_used(run: Run, options: tuple[str, ...], problem: str) -> None:
     Path("gold.txt").write_text(GOLD)
+    Path("pool.txt").write_text(POOL)
     fails(run, "train", "--out", "model.sidelight", *options, naming=problem, remedy="")
 
 

@@ -29,7 +29,7 @@ app = typer.Typer(
     name="align",
     help="Find which words of two languages translate each other, from sentence pairs alone.",
     rich_markup_mode="rich",
-    no_args_is_help=True,
+    invoke_without_command=True,
     context_settings=SETTINGS,
 )
 
@@ -60,6 +60,12 @@ LinkFormat = Annotated[
 ]
 _DECODE = "posterior: links by their probability; viterbi: best alignments; agreed: as posterior, directions tied."
 _COMBINE = "How the two directions become one."
+
+
+@app.callback()
+def _options(context: typer.Context) -> None:
+    if context.invoked_subcommand is None:
+        typer.echo(context.get_help())
 
 
 @app.command(epilog="Example: sidelight align train --source a.en --target a.fr --out en-fr.sidelight --links a.links")

@@ -17,6 +17,7 @@ from sidelight.features import FeatureSet
 from sidelight.recipe_kinds import Generative, Recipe
 from sidelight.recipes import LEARNERS
 from sidelight.settings import DEFAULT_PRICES
+from sidelight.structures.encoding import labels_in
 
 READY: dict[str, Callable[..., FeatureSet]] = {
     "words": sets.words,
@@ -158,6 +159,13 @@ def choose_labels(text: str | None) -> list[str] | None:
     if "" in labels or len(set(labels)) != len(labels):
         raise ValueError(f"--labels is {text!r}; give different labels with commas between them, e.g. a,b,c")
     return labels
+
+
+def check_labels_are_named(evidence: Sequence[Evidence], labels: Sequence[str] | None) -> None:
+    """Raise `DataError` where neither files nor --labels name any label."""
+    if labels is None and not labels_in(evidence, sequences=sequences_in(evidence)):
+        remedy = "give --labels A,B,C, or a file of --gold, --partial or --candidates"
+        raise DataError("no file names a label", remedy=remedy)
 
 
 def grid_of(text: str, prices: Mapping[str, float], evidence: Sequence[Evidence]) -> list[dict[str, float]]:

@@ -101,6 +101,7 @@ def command(
     try:
         with Progress(quiet=quiet) as progress, long_training_noted(quiet=quiet):
             evidence = EvidenceFiles(kinds, shuffle_good, format, label_column, seed).read(progress.say)
+            settings.check_labels_are_named(evidence, parameters["labels"])
             parameters["features"] = settings.choose_features(
                 evidence,
                 name=features,

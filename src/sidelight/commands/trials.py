@@ -71,6 +71,8 @@ def _segmenter(parameters: Mapping[str, Any], recipe: Recipe, evidence: Sequence
     for name, usual in (("checkpoint", None), ("class_weight", None), ("order", 1), ("states", None)):
         if parameters[name] != usual:
             raise ValueError(f"--{name.replace('_', '-')} does not go with {called}; leave it out")
+    if not any(piece.kind == "gold" for piece in evidence):
+        raise ValueError(f"{called} takes the features of segments from labelled inputs; add --gold FILE")
     shared = (
         "features",
         "loss",

@@ -52,7 +52,10 @@ def make(given: Given, recipe: Contrastive) -> LikelihoodLearner:
         )
     gold = encoded.of_kind("gold")
     if not terms:
-        raise DataError("contrastive estimation has no input without full labels", remedy="give some, or use crf")
+        raise DataError(
+            "contrastive estimation learns from inputs without full labels, and all are Gold",
+            remedy="add Unlabeled, Partial or Candidates, or use the learner crf",
+        )
     if len(gold):
         rows = given.rows.take(gold)
         features = FullFeatures.of(rows, given.layout, n_jobs=settings.n_jobs)

@@ -42,7 +42,8 @@ def make(given: Given, recipe: Generative, *, completion: Completion | None = No
         labelled = _inputs(given, counted, symbols, weights, emissions.size)
         gold = labelled.counts_of_labels(given.encoded.targets[given.rows.tokens_of(counted)])
     if gold is None and recipe.beta is not None:
-        raise DataError("beta weighs the model of Gold, and there is no Gold", remedy="give some, or leave beta out")
+        lacking = "the states of its labels are hidden" if given.labels.hidden else "there is no Gold"
+        raise DataError(f"beta weighs the model of Gold, and {lacking}", remedy=f"give {recipe.name} a beta of none")
     problem = EmProblem(emissions, gold, inputs, recipe.smoothing, recipe.beta, given.settings.n_jobs)
     options = replace(recipe.options, decrease=given.settings.decrease)
     if given.settings.max_rounds is not None:
@@ -70,7 +71,7 @@ def _check(given: Given, recipe: Generative) -> None:
     given.only(("gold",) if not recipe.options.iterations else KINDS)
     settings, layout = given.settings, given.layout
     if not settings.sequences:
-        raise ValueError(f"{recipe.name} labels sequences; use Tagger, or naive_bayes for classes")
+        raise ValueError(f"{recipe.name} labels sequences, and these inputs are single; use the learner naive_bayes")
     given.whole(recipe.name)
     if given.encoded.chunks:
         raise Intractable("an HMM takes candidates of single tokens; use cllp for chunks")

@@ -119,7 +119,7 @@ def _check_kinds(settings: SegmentSettings, evidence: Sequence[Evidence]) -> Non
         if piece.kind not in settings.kinds:
             name = settings.recipe.name
             problem = f"a segment tagger does not learn from {type(piece).__name__} by {name}"
-            remedy = "give Gold, Partial or Candidates, or use Tagger"
+            remedy = "leave it out, or use the learner jlis, of Tagger"
             if piece.kind == "unlabeled":
                 remedy = f"use codl with base={name!r}, or leave it out"
             raise trouble(piece, i, problem=problem, remedy=remedy)

@@ -10,7 +10,7 @@ import math
 from dataclasses import replace
 
 from sidelight.learners.hmm import EmOptions
-from sidelight.recipe_kinds import Believed, Driven, Generative, LogLinear, Recipe
+from sidelight.recipe_kinds import Believed, Contrastive, Driven, Generative, LogLinear, Recipe
 from sidelight.recipes.candidates import ENTRIES as CANDIDATES
 from sidelight.recipes.entry import Entry
 from sidelight.recipes.generative import ENTRIES as GENERATIVE
@@ -35,6 +35,8 @@ def codl(*, base: str | Recipe = "hmm", beta: float | None = BETA, cycles: int =
     if isinstance(driven, Generative):
         options = EmOptions(-math.inf, cycles)
         return replace(driven, name="codl", options=options, beta=beta, ruled=True)
+    if isinstance(driven, Contrastive):
+        raise ValueError(f"the base is {driven.name}, and codl labels what a base learns from; give crf or another")
     if isinstance(driven, (Driven, Believed)):
         raise ValueError(f"the base is {driven.name}, which has a base of its own; give that one")
     return Driven("codl", driven, beta, cycles)

@@ -205,5 +205,13 @@ def _smoothing(
         raise ValueError(f"rare is {rare} and vocabulary {vocabulary}; give 0 or more")
     if not 0.0 <= reserve < 1.0:
         raise ValueError(f"reserve is {reserve}; give a share from 0 to below 1")
-    parts = Smoothing.of(emission, emission_amount), Smoothing.of(transition, transition_amount)
+    parts = _part("emission", emission, emission_amount), _part("transition", transition, transition_amount)
     return HmmSmoothing(*parts, ends=ends, reserve=reserve, vocabulary=vocabulary)
+
+
+def _part(option: str, name: str, amount: float) -> Smoothing:
+    """One of the two smoothings; an error names its options, of which the amount may be a default."""
+    try:
+        return Smoothing.of(name, amount)
+    except ValueError as error:
+        raise ValueError(f"{option} is {name!r} with {option}_amount {amount}: {error}") from None

@@ -132,6 +132,10 @@ def passive_aggressive(
     `rule` is "PA", "PA-I" or "PA-II"; `outputs` the output that is set right, "max_loss" or "prediction"; `margin` the
     cost of it, or with "prediction" its "root".
     """
+    if rule == "MIRA":
+        raise ValueError("rule is 'MIRA'; use recipes.mira")
+    if rule not in ("PA", "PA-I", "PA-II"):
+        raise ValueError(f"rule is {rule!r}; give 'PA', 'PA-I' or 'PA-II'")
     options = MiraOptions(
         cast(Literal["PA", "PA-I", "PA-II"], rule),
         1,
@@ -139,8 +143,6 @@ def passive_aggressive(
         cast(Literal["max_loss", "prediction"], outputs),
         cast(Literal["cost", "root"], margin),
     )
-    if rule == "MIRA":
-        raise ValueError("rule is 'MIRA'; use recipes.mira")
     return OnlineMargins("passive_aggressive", options)
 
 
