@@ -264,6 +264,19 @@ def test_evidence_that_cannot_be_used(evidence, settings, problem):
         tagger(**settings).fit(evidence)
 
 
+@pytest.mark.parametrize(
+    "setting", [{"class_weight": "balanced"}, {"cost": {("p", "q"): 2.0}}, {"checkpoint": "c"}, {"patience": 3}]
+)
+def test_what_only_a_tagger_has_is_refused(setting):
+    name = next(iter(setting))
+    with pytest.raises(TypeError, match=f"unexpected keyword argument '{name}'"):
+        SegmentTagger(**setting)
+    with pytest.raises(ValueError, match=f"unknown parameter '{name}'; there are features, segment_features"):
+        SegmentTagger().set_params(**setting)
+    with pytest.raises(TypeError, match="unexpected keyword argument 'validation'"):
+        SegmentTagger().fit([X], [["p", "p", "q"]], validation=([X], [["p", "p", "q"]]))
+
+
 def test_not_fitted_and_nothing_to_do():
     for act in ("predict", "predict_segments", "marginals"):
         with pytest.raises(NotFitted, match="call fit first"):

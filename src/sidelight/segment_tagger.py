@@ -57,7 +57,7 @@ class SegmentTagger(RuledEstimator[SegmentModel]):
 
     Learns from Gold, Partial and Candidates; semi_crf sums over the segmentations that token labels leave open,
     semi_svm completes to the best of them. codl learns from Gold and completes all else, Unlabeled too, to the best
-    segmentation under rules.
+    segmentation under rules. Costs, class weights, validation and checkpoints are refused: `Tagger` has them.
 
     >>> tagger = SegmentTagger(max_rounds=20)
     >>> xs, ys = [["ed", "holt", "1994"], ["al", "1995"]], [["name", "name", "year"], ["name", "year"]]
