@@ -137,6 +137,25 @@ def _bounds(
 
 
 @kernel
+def pooled(keys: Ids, amounts: Floats, out_indices: Ids, out_values: Floats) -> int:
+    """Write the sum of the amounts of every key, in the order of keys and without zeros; returns how many."""
+    order = np.argsort(keys, kind="mergesort")
+    size = 0
+    k = 0
+    while k < keys.shape[0]:
+        key = keys[order[k]]
+        total = 0.0
+        while k < keys.shape[0] and keys[order[k]] == key:
+            total += amounts[order[k]]
+            k += 1
+        if total != 0.0:
+            out_indices[size] = key
+            out_values[size] = total
+            size += 1
+    return size
+
+
+@kernel
 def _add_path(
     first: int,
     last: int,
@@ -234,16 +253,5 @@ def _fill(
             count = _add_path(
                 first, last, minus, plus, indptr, indices, values, dense, shape, -scales[i], keys, amounts, count
             )
-        order = np.argsort(keys[:count], kind="mergesort")
-        k = 0
-        while k < count:
-            key = keys[order[k]]
-            total = 0.0
-            while k < count and keys[order[k]] == key:
-                total += amounts[order[k]]
-                k += 1
-            if total != 0.0:
-                out_indices[size] = key
-                out_values[size] = total
-                size += 1
+        size += pooled(keys[:count], amounts, out_indices[size:], out_values[size:])
         out_indptr[i + 1] = size

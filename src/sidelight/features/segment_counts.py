@@ -8,13 +8,11 @@ from __future__ import annotations
 import numpy as np
 
 from sidelight.arrays import Bytes, Floats, Floats32, Ids, Ints
-from sidelight.features.counts import SparseRows, stacked
+from sidelight.features.counts import ROWS_PER_SHARD, SparseRows, pooled, stacked
 from sidelight.features.rows import Rows
 from sidelight.features.segment_rows import SegmentLayout, SegmentRows
 from sidelight.kernels import kernel
 from sidelight.parallel import threads
-
-ROWS_PER_SHARD = 512
 
 
 def segment_differences(
@@ -230,16 +228,5 @@ def _fill(
             count = _add_path(
                 first, last, other_labels, other_begins, labels, *token_rows, -scales[i], keys, amounts, count
             )
-        order = np.argsort(keys[:count], kind="mergesort")
-        k = 0
-        while k < count:
-            key = keys[order[k]]
-            total = 0.0
-            while k < count and keys[order[k]] == key:
-                total += amounts[order[k]]
-                k += 1
-            if total != 0.0:
-                out_indices[size] = key
-                out_values[size] = total
-                size += 1
+        size += pooled(keys[:count], amounts, out_indices[size:], out_values[size:])
         out_indptr[i + 1] = size

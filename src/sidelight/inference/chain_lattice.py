@@ -9,7 +9,7 @@ import numpy as np
 from sidelight.arrays import Floats, Ids
 from sidelight.inference.a_star_kernels import a_star
 from sidelight.inference.frontier_kernels import frontier
-from sidelight.inference.lattice import Guide, Lattice, Node, Searched, Taken
+from sidelight.inference.lattice import Guide, Lattice, Node, Searched, Taken, possible
 from sidelight.inference.lattice_kernels import best_path, completions, path_value
 from sidelight.inference.problem import ChainProblem
 from sidelight.inference.segment_lattice_kernels import Parts
@@ -70,7 +70,7 @@ class ChainLattice(Lattice):
     def best_with(self, tokens: Floats, edges: Floats | None = None, *, scored: bool = True) -> tuple[Ids, float]:
         own = self.tokens, self.edges, self.triple
         if not scored:
-            own = _possible(self.tokens), _possible(self.edges), _possible(self.triple)
+            own = possible(self.tokens), possible(self.edges), possible(self.triple)
         arrays = own[0] + tokens, own[1] if edges is None else own[1] + edges, own[2]
         labels = np.empty(self.length, dtype=np.int32)
         return labels, best_path(*arrays, completions(*arrays), labels)
@@ -80,34 +80,13 @@ class ChainLattice(Lattice):
 
     def frontier(self, taken: Taken, guide: Guide, *, floor: float, width: int, most_nodes: int) -> Searched:
         labels = np.empty(self.length, dtype=np.int32)
-        came, value, lost, nodes = frontier(
-            self.tokens,
-            self.edges,
-            self.triple,
-            guide.future,
-            guide.bonus,
-            taken.machines,
-            floor,
-            width,
-            most_nodes,
-            labels,
-        )
-        return Searched(came, value, lost, nodes, labels)
+        given = self.tokens, self.edges, self.triple, guide.future, guide.bonus, taken.machines
+        return Searched(*frontier(*given, floor, width, most_nodes, labels), labels)
 
     def a_star(self, taken: Taken, guide: Guide, *, most_nodes: int) -> Searched:
         labels = np.empty(self.length, dtype=np.int32)
-        came, value, bound, nodes = a_star(
-            self.tokens,
-            self.edges,
-            self.triple,
-            guide.future,
-            guide.bonus,
-            taken.machines,
-            taken.most_codes,
-            most_nodes,
-            labels,
-        )
-        return Searched(came, value, bound, nodes, labels)
+        given = self.tokens, self.edges, self.triple, guide.future, guide.bonus, taken.machines
+        return Searched(*a_star(*given, taken.most_codes, most_nodes, labels), labels)
 
     def moves(self, t: int, node: Node, *, look_ahead: bool = True) -> list[tuple[Node, float, float]]:
         before, label = node or (0, 0)  # the label before is told apart for second order only
@@ -122,22 +101,7 @@ class ChainLattice(Lattice):
         return [((own, after), gain, ahead[after]) for after, gain in enumerate(worth.tolist())]
 
     def tighten(self, taken: Taken, *, floor: float, steps: int) -> Guide:
-        count, length, states, _ = taken.machines.following.shape
-        future, bonus = np.array(self.future), np.zeros((count, length, states))
-        bound = tighten(
-            self.tokens,
-            self.edges,
-            self.triple,
-            NO_PARTS,
-            taken.machines,
-            floor,
-            steps,
-            future,
-            bonus,
-        )
+        future, bonus = np.array(self.future), taken.zero_bonus()
+        scores = self.tokens, self.edges, self.triple
+        bound = tighten(*scores, NO_PARTS, taken.machines, floor, steps, future, bonus)
         return Guide(future, bonus, bound)
-
-
-def _possible(scores: Floats) -> Floats:
-    """0 where something is possible, −inf where not."""
-    return np.where(scores > -np.inf, 0.0, -np.inf)

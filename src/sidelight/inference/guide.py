@@ -5,8 +5,6 @@ from __future__ import annotations
 import math
 from dataclasses import replace
 
-import numpy as np
-
 from sidelight.inference.lattice import Guide, Lattice, Taken
 
 STEPS = 60  # of the ascent that tightens
@@ -14,8 +12,7 @@ STEPS = 60  # of the ascent that tightens
 
 def plain_guide(chain: Lattice, taken: Taken) -> Guide:
     """Completions without counters."""
-    count, length, states, _ = taken.machines.following.shape
-    return Guide(chain.future, np.zeros((count, length, states)), math.inf)
+    return Guide(chain.future, taken.zero_bonus(), math.inf)
 
 
 def tight_guide(chain: Lattice, taken: Taken, *, floor: float = -math.inf, steps: int = STEPS) -> Guide:

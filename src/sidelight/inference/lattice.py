@@ -38,6 +38,10 @@ class Taken:
         """An upper bound of the joint states at one place."""
         return self.most_codes - 1 if self.clauses else 1
 
+    def zero_bonus(self) -> Floats:
+        """Nothing for any state of any counter. # [M, T, N]"""
+        return np.zeros(self.machines.following.shape[:3])
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Guide:
@@ -57,6 +61,11 @@ class Searched:
     bound: float  # no output that was given up is worth more
     nodes: int
     labels: Ids  # [T]
+
+
+def possible(scores: Floats) -> Floats:
+    """0 where something is possible, −inf where not."""
+    return np.where(scores > -np.inf, 0.0, -np.inf)
 
 
 class Lattice(ABC):

@@ -8,7 +8,7 @@ import numpy as np
 
 from sidelight.arrays import Floats, Ids
 from sidelight.inference import segment_lattice_kernels as kernels
-from sidelight.inference.lattice import Guide, Lattice, Node, Searched, Taken
+from sidelight.inference.lattice import Guide, Lattice, Node, Searched, Taken, possible
 from sidelight.inference.segment_a_star_kernels import segment_a_star
 from sidelight.inference.segment_frontier_kernels import segment_frontier
 from sidelight.inference.segment_lattice_kernels import Parts
@@ -57,8 +57,7 @@ class SegmentLattice(Lattice):
     def best_with(self, tokens: Floats, edges: Floats | None = None, *, scored: bool = True) -> tuple[Ids, float]:
         parts = self.parts
         if not scored:
-            possible = (np.where(scores > -np.inf, 0.0, -np.inf) for scores in (parts.totals, parts.links))
-            parts = parts._replace(**dict(zip(("totals", "links"), possible)))
+            parts = parts._replace(totals=possible(parts.totals), links=possible(parts.links))
         totals, links = kernels.folded(parts, tokens, np.zeros_like(self.edges) if edges is None else edges)
         parts = parts._replace(totals=totals, links=links)
         labels = np.empty(self.length, dtype=np.int32)
@@ -69,30 +68,13 @@ class SegmentLattice(Lattice):
 
     def frontier(self, taken: Taken, guide: Guide, *, floor: float, width: int, most_nodes: int) -> Searched:
         labels = np.empty(self.length, dtype=np.int32)
-        came, value, lost, nodes = segment_frontier(
-            self.parts,
-            guide.future,
-            guide.bonus,
-            taken.machines,
-            floor,
-            width,
-            most_nodes,
-            labels,
-        )
-        return Searched(came, value, lost, nodes, labels)
+        given = self.parts, guide.future, guide.bonus, taken.machines
+        return Searched(*segment_frontier(*given, floor, width, most_nodes, labels), labels)
 
     def a_star(self, taken: Taken, guide: Guide, *, most_nodes: int) -> Searched:
         labels = np.empty(self.length, dtype=np.int32)
-        came, value, bound, nodes = segment_a_star(
-            self.parts,
-            guide.future,
-            guide.bonus,
-            taken.machines,
-            taken.most_codes,
-            most_nodes,
-            labels,
-        )
-        return Searched(came, value, bound, nodes, labels)
+        given = self.parts, guide.future, guide.bonus, taken.machines
+        return Searched(*segment_a_star(*given, taken.most_codes, most_nodes, labels), labels)
 
     def moves(self, t: int, node: Node, *, look_ahead: bool = True) -> list[tuple[Node, float, float]]:
         parts, (kinds, size) = self.parts, self.parts.links.shape[1:]
@@ -116,19 +98,9 @@ class SegmentLattice(Lattice):
         return found
 
     def tighten(self, taken: Taken, *, floor: float, steps: int) -> Guide:
-        count, length, states, _ = taken.machines.following.shape
-        future, bonus = np.array(self.future), np.zeros((count, length, states))
-        bound = tighten(
-            np.zeros_like(self.tokens),
-            np.zeros_like(self.edges),
-            NO_TRIPLE,
-            self.parts,
-            taken.machines,
-            floor,
-            steps,
-            future,
-            bonus,
-        )
+        future, bonus = np.array(self.future), taken.zero_bonus()
+        added = np.zeros_like(self.tokens), np.zeros_like(self.edges), NO_TRIPLE
+        bound = tighten(*added, self.parts, taken.machines, floor, steps, future, bonus)
         return Guide(future, bonus, bound)
 
 
