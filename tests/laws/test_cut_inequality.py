@@ -22,7 +22,7 @@ from drawing import (
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sidelight.objective import margin
+from sidelight.objective import batch_terms
 from sidelight.objective.cuts import total_loss
 from sidelight.objective.margin import NegativeTerms, SilentTerms, StackedTerms, TargetTerms, positive_terms
 
@@ -119,7 +119,7 @@ def test_parts_of_terms_agree_with_the_whole(batch, rng, block):
     weights = rng.normal(size=batch.layout.size)
     whole = terms.worst(weights).values
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(margin, "BLOCK_TOKENS", block)
+        patch.setattr(batch_terms, "BLOCK_TOKENS", block)
         parts = terms.parts()
     seen = []
     for first, part in parts:

@@ -26,7 +26,7 @@ from segmenting import (
 )
 
 from sidelight.errors import Infeasible
-from sidelight.objective import segments as objective
+from sidelight.objective import batch_terms
 from sidelight.objective.cuts import Worst
 from sidelight.objective.segment_likelihood import SegmentLikelihood, expected_counts
 from sidelight.objective.segments import SegmentTerms
@@ -111,7 +111,7 @@ def test_parts_of_terms_agree_with_the_whole(batch, rng, block):
     terms = terms_of(batch, rng)
     weights = rng.normal(size=batch.layout.size)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(objective, "BLOCK_TOKENS", block)
+        patch.setattr(batch_terms, "BLOCK_TOKENS", block)
         parts = terms.parts()
     whole = terms.worst(weights).values
     seen = []

@@ -9,7 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from quadratic import optimum
 
-from sidelight.objective import margin
+from sidelight.objective import batch_terms
+from sidelight.objective.cuts import Worst
 from sidelight.objective.margin import NegativeTerms, SilentTerms, StackedTerms, TargetTerms, positive_terms
 from sidelight.solvers.cutting_plane import CuttingPlane
 from sidelight.spaces import Cost
@@ -51,7 +52,7 @@ def all_cuts(batch, terms: StackedTerms):
             for path in paths[members_of(batch.space, a, paths)]:
                 outputs = np.zeros(int(starts[-1]), dtype=np.int32)
                 outputs[a:b] = path
-                cuts = kind.cuts(margin.Worst(np.zeros(len(kind)), outputs), np.array([i]))
+                cuts = kind.cuts(Worst(np.zeros(len(kind)), outputs), np.array([i]))
                 slopes.append(dense_rows_of(cuts.slopes, size))
                 offsets.append(cuts.offsets)
                 numbers.append(np.array([first + i]))
@@ -81,7 +82,7 @@ def test_reaches_the_optimum_over_all_outputs(power, from_origin):
         dual = -np.inf
         best = np.inf
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(margin, "BLOCK_TOKENS", block)
+            patch.setattr(batch_terms, "BLOCK_TOKENS", block)
             for _ in range(300):
                 progress = solver.round(terms, violation=0.0, tolerance=1e-6)
                 assert progress.dual <= progress.primal + 1e-9

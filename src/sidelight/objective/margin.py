@@ -20,11 +20,9 @@ from sidelight.arrays import Floats, Ids, Ints
 from sidelight.features.counts import SparseRows, difference_rows, stacked
 from sidelight.features.layout import Layout
 from sidelight.features.rows import Rows, scores
+from sidelight.objective.batch_terms import BatchTerms
 from sidelight.objective.cuts import Cuts, Terms, Worst
-from sidelight.parallel import shards
 from sidelight.spaces import AnyCost, ChainSpace, Paths, Space, Transitions, space_of
-
-BLOCK_TOKENS = 8192  # a solver looks at so many tokens between two moves of the weights
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,18 +81,12 @@ class ChainBatch:
 
 
 @dataclass(frozen=True, slots=True)
-class TargetTerms:
+class TargetTerms(BatchTerms):
     """max over outputs of cost and score, against the score of a target."""
 
     batch: ChainBatch
     cost: AnyCost
     prices: Floats
-
-    def __len__(self) -> int:
-        return len(self.batch)
-
-    def parts(self) -> list[tuple[int, Terms]]:
-        return [(lo, self.part(lo, hi)) for lo, hi in shards(self.batch.rows.starts, tokens=BLOCK_TOKENS)]
 
     def part(self, lo: int, hi: int) -> Terms:
         """The terms lo..hi alone."""
@@ -117,18 +109,12 @@ class TargetTerms:
 
 
 @dataclass(frozen=True, slots=True)
-class NegativeTerms:
+class NegativeTerms(BatchTerms):
     """No output of these inputs may score above the threshold."""
 
     batch: ChainBatch
     sizes: Floats  # [N] κ(x)
     prices: Floats
-
-    def __len__(self) -> int:
-        return len(self.batch)
-
-    def parts(self) -> list[tuple[int, Terms]]:
-        return [(lo, self.part(lo, hi)) for lo, hi in shards(self.batch.rows.starts, tokens=BLOCK_TOKENS)]
 
     def part(self, lo: int, hi: int) -> Terms:
         """The terms lo..hi alone."""

@@ -19,11 +19,9 @@ from sidelight.features.counts import SparseRows
 from sidelight.features.rows import Rows
 from sidelight.features.segment_counts import segment_differences
 from sidelight.features.segment_rows import LinearSegmentScores, SegmentLayout, SegmentRows, segment_scores
+from sidelight.objective.batch_terms import BatchTerms
 from sidelight.objective.cuts import Cuts, Terms, Worst
-from sidelight.parallel import shards
 from sidelight.spaces.segments import BestSegments, SegmentCost, Segments, SegmentSpace
-
-BLOCK_TOKENS = 8192  # a solver looks at so many tokens between two moves of the weights
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,18 +75,12 @@ class SegmentBatch:
 
 
 @dataclass(frozen=True, slots=True)
-class SegmentTerms:
+class SegmentTerms(BatchTerms):
     """max over segmentations of cost and score, against the score of a target."""
 
     batch: SegmentBatch
     cost: SegmentCost
     prices: Floats
-
-    def __len__(self) -> int:
-        return len(self.batch)
-
-    def parts(self) -> list[tuple[int, Terms]]:
-        return [(lo, self.part(lo, hi)) for lo, hi in shards(self.batch.rows.starts, tokens=BLOCK_TOKENS)]
 
     def part(self, lo: int, hi: int) -> Terms:
         """The terms lo..hi alone."""
