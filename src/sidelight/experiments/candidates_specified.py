@@ -61,7 +61,10 @@ def rows(
         "specified": [
             Setting(f"{m} candidates", m, draws, methods=(GOLD, NAIVE, *SETS)) for m in (SIZES[1:2] if quick else SIZES)
         ],
-        "error": [] if quick else [Setting(f"{e} initial error, 5 candidates", e, draws) for e in ERRORS],
+        "error": [
+            Setting(f"{e} initial error, 5 candidates", e, draws, methods=(GOLD, NAIVE, MMS, MMS_LIKE_CLLP, CLLP))
+            for e in (() if quick else ERRORS)
+        ],
     }
     found: list[Row] = []
     for generation, settings in figures.items():
