@@ -316,7 +316,7 @@ def test_cl_svm_trains_on_allowed_labelings_alone():
     assert [[names[label] for label in path] for path in targets] == [["B-X", "I-X"], ["B-X", "O"], ["O", "O"]]
     with pytest.raises(Intractable, match="cl_svm would train on 3 labelings of 1 inputs"):
         estimator.set_params(learner=recipes.cl_svm(at_most=2)).fit(candidates)
-    with pytest.raises(Infeasible, match="sequence 0"):
+    with pytest.raises(Infeasible, match=r"evidence 0 \(Candidates\), token 1: the allowed transitions leave no"):
         estimator.fit([sl.Candidates(["a", "b"], [{"O"}, {"I-X"}])])
 
 
@@ -478,9 +478,36 @@ def test_options_that_are_good_are_taken():
 
 
 def test_contradictory_candidates_are_infeasible():
-    with pytest.raises(Infeasible, match="sequence 0"):
+    with pytest.raises(
+        Infeasible, match=r"evidence 0 \(Candidates\), token 1: the allowed transitions leave no output"
+    ):
         sl.Tagger(learner="cllp", scheme="BIO", labels=["B-X", "I-X", "O"], n_jobs=1).fit(
             [sl.Candidates(["a", "b"], [{"O"}, {"I-X"}])]
+        )
+
+
+def limited(x, candidates):
+    return sl.Companion(x, 1, candidates=candidates)
+
+
+@pytest.mark.parametrize("learner", ["cllp", "jlis", "partial_crf", "em", "self_training", "contrastive", "codl"])
+def test_what_is_infeasible_is_named_by_its_place_in_the_evidence(learner):
+    """Learners number the inputs of their own batches."""
+    known = sl.gold([["a", "b"]] * 3, [["A", "B"]] * 3)
+    kinds = [sl.Candidates, sl.Partial] if learner != "jlis" else [sl.Candidates, sl.Partial, limited]
+    for make, free in zip(kinds, ([{"A"}, {"A"}, {"B"}], ["A", "A", None], [{"A"}, {"A"}, None])):
+        settings = {"learner": learner, "allowed": [("A", "B"), ("B", "A")], "n_jobs": 1}
+        with pytest.raises(Infeasible, match=r"evidence 3 \(\w+\), token 1: .*; correct or add candidates") as found:
+            sl.Tagger(**settings).fit([*known, make(["a", "b", "c"], free)])
+        assert found.value.example == 3
+
+
+def test_chunks_that_cannot_follow_each_other_are_infeasible():
+    chunk = sl.Chunk(0, [("A", "B"), ("B", "A")])
+    settings = {"learner": "cllp", "labels": ["A", "B"], "allowed": [("A", "A"), ("B", "B")], "n_jobs": 1}
+    with pytest.raises(Infeasible, match=r"evidence 1 \(Candidates\): the allowed transitions leave no output"):
+        sl.Tagger(**settings).fit(
+            [sl.Gold(["a"], ["A"]), sl.Candidates(["a", "b", "c"], [None, None, None], chunks=[chunk])]
         )
 
 

@@ -6,12 +6,13 @@ Evidence does not create labels: it admits a set of outputs. `Gold` admits one, 
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
+from sidelight.errors import DataError
 from sidelight.rules import Rule
 from sidelight.rules.given import checked_rules
 
@@ -126,15 +127,26 @@ KINDS: tuple[type[Evidence], ...] = (Gold, Partial, Candidates, Companion, Unlab
 def _weights(weight: float | Iterable[float], count: int) -> Iterator[float]:
     if isinstance(weight, (int, float, np.floating, np.integer)):
         return iter([float(weight)] * count)
-    given = [float(value) for value in weight]
+    remedy = "give one number or one per input"
+    try:
+        given = [float(value) for value in weight]
+    except (TypeError, ValueError):
+        raise DataError(f"the weight {weight!r}", remedy=remedy) from None
     if len(given) != count:
-        raise ValueError(f"{len(given)} weights for {count} inputs; give one number or one per input")
+        raise DataError(f"{len(given)} weights for {count} inputs", remedy=remedy)
     return iter(given)
 
 
 def _same_length(xs: Sequence[Input], ys: Sequence[Any]) -> None:
+    _check_listed(xs, "inputs")
+    _check_listed(ys, "outputs")
     if len(xs) != len(ys):
-        raise ValueError(f"{len(xs)} inputs but {len(ys)} outputs; give one output per input")
+        raise DataError(f"{len(xs)} inputs but {len(ys)} outputs", remedy="give one output per input")
+
+
+def _check_listed(given: Any, what: str) -> None:
+    if not hasattr(given, "__len__") or isinstance(given, Set | Mapping):
+        raise DataError(f"the {what} are a {type(given).__name__}", remedy="give a list with one element per input")
 
 
 def gold(xs: Sequence[Input], ys: Sequence[Any], *, weight: float | Iterable[float] = 1.0) -> list[Gold]:
@@ -168,7 +180,8 @@ def companion(
 ) -> list[Companion]:
     """One `Companion` per input, all with the same answer, +1 or -1; `candidates` limit the labels of their tokens."""
     if z not in (1, -1):
-        raise ValueError(f"a companion answer is +1 or -1, not {z!r}")
+        raise DataError(f"a companion answer is +1 or -1, not {z!r}", remedy="answer one of them")
+    _check_listed(xs, "inputs")
     if candidates is not None:
         _same_length(xs, candidates)
     limits = [None] * len(xs) if candidates is None else candidates
@@ -183,6 +196,7 @@ def unlabeled(
     Raises `DataError` for what is no list of rules.
     """
     obeyed = checked_rules(rules)
+    _check_listed(xs, "inputs")
     return [Unlabeled(x, rules=obeyed, weight=w) for x, w in zip(xs, _weights(weight, len(xs)))]
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence, Set
+from collections.abc import Iterable, Mapping, Sequence, Set
 from typing import Any, Generic, TypeVar
 
 from sidelight.constrained import Constrained
@@ -16,6 +16,7 @@ from sidelight.manners import Estimator, accuracy, labelled
 from sidelight.model import as_sequences
 from sidelight.rules import Rule
 from sidelight.rules.given import checked_rules
+from sidelight.structures.as_written import as_read
 
 FittedModel = TypeVar("FittedModel")
 REMEDY = "give a list of tokens; a dict is the features of one token: [{…}, {…}]"
@@ -78,6 +79,8 @@ class RuledEstimator(Estimator, Generic[FittedModel]):
     def _evidence(self, evidence: Any, y: Any, sample_weight: Any) -> list[Evidence]:
         """What `fit` is given as a list of evidence; raises `DataError` where it cannot be used."""
         if not isinstance(evidence, Matrix) and not hasattr(evidence, "shape"):
+            if isinstance(evidence, Evidence) or not isinstance(evidence, Iterable):
+                raise DataError(f"{type(evidence).__name__} in the place of all evidence", remedy="give a list")
             evidence = list(evidence)
         if y is not None:
             if isinstance(evidence, list) and any(isinstance(x, Evidence) for x in evidence[:1]):
@@ -92,6 +95,7 @@ class RuledEstimator(Estimator, Generic[FittedModel]):
             pieces = list(evidence)
         if not pieces:
             raise DataError("no evidence", remedy="give at least one example")
+        pieces = as_read(pieces, sequences=self._sequences)
         check_evidence(pieces, per_token=self._sequences)
         if self._sequences and (i := _first_without_tokens([piece.x for piece in pieces])) is not None:
             problem = f"the input is no sequence of tokens ({type(pieces[i].x).__name__})"

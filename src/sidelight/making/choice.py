@@ -21,6 +21,7 @@ from sidelight.making import (
     ruled,
     self_training,
 )
+from sidelight.making.feasible import check_feasible
 from sidelight.making.given import Given
 from sidelight.making.perceptron import PerceptronMemory
 from sidelight.recipe_kinds import (
@@ -47,9 +48,11 @@ from sidelight.recipe_kinds import (
 def learner_of(given: Given, *, memory: PerceptronMemory | None = None) -> Learner:
     """A learner before its first round; `memory` is what an earlier perceptron goes on from.
 
-    Raises `DataError` for rules of the evidence that it would not look at.
+    Raises `DataError` for rules of the evidence that it would not look at, and `Infeasible` where no output has the
+    labels of an input.
     """
     ruled.check_rules_are_used(given)
+    check_feasible(given)
     match given.settings.recipe:
         case AveragedPerceptron():
             return perceptron.make(given, memory)

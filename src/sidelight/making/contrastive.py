@@ -54,7 +54,7 @@ def make(given: Given, recipe: Contrastive) -> LikelihoodLearner:
     if not terms:
         raise DataError(
             "contrastive estimation learns from inputs without full labels, and all are Gold",
-            remedy="add Unlabeled, Partial or Candidates, or use the learner crf",
+            remedy="add Unlabeled, Partial or Candidates, or use crf",
         )
     if len(gold):
         rows = given.rows.take(gold)

@@ -15,6 +15,7 @@ from sidelight.errors import DataError
 from sidelight.evidence import Candidates, Chunk, Companion, Evidence, Gold, Partial
 from sidelight.spaces.parts import Labelings
 from sidelight.structures.labels import LabelSet
+from sidelight.structures.named import is_no_label, named, no_label, raise_at_no_label
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,26 +46,32 @@ class Encoded:
 
 
 def labels_in(evidence: Sequence[Evidence], *, sequences: bool) -> list[Any]:
-    """Every label that the evidence names, in order of appearance."""
+    """Every label that the evidence names, in order of appearance; raises `DataError` at what is no label."""
     names: dict[Any, None] = {}
-    for piece in evidence:
-        if isinstance(piece, Gold):
-            names.update(dict.fromkeys(piece.y if sequences else [piece.y]))
-        elif isinstance(piece, Partial):
-            names.update(dict.fromkeys(label for label in piece.y if label is not None))
-        elif isinstance(piece, Candidates):
-            for labels in piece.y:
-                names.update(dict.fromkeys(labels or ()))
-            for chunk in piece.chunks:
-                names.update(dict.fromkeys(label for labeling in chunk.labelings for label in labeling))
-        elif isinstance(piece, Companion):
-            for labels in piece.candidates or ():
-                names.update(dict.fromkeys(labels or ()))
+    try:
+        for piece in evidence:
+            if isinstance(piece, Gold):
+                names.update(dict.fromkeys(piece.y if sequences else [piece.y]))
+            else:
+                names.update(dict.fromkeys(label for _, label in named(piece, sequences=sequences)))
+    except TypeError:  # something that cannot be hashed
+        raise_at_no_label(evidence, sequences=sequences)
+        raise
+    if any(map(is_no_label, names)):
+        raise_at_no_label(evidence, sequences=sequences)
     return list(names)
 
 
 def encode(evidence: Sequence[Evidence], labels: LabelSet, starts: Ints, *, sequences: bool) -> Encoded:
     """Check outputs and turn them into numbers; raises `DataError` naming the evidence, its file and line."""
+    try:
+        return _encode(evidence, labels, starts, sequences=sequences)
+    except TypeError:  # something that cannot be hashed
+        raise_at_no_label(evidence, sequences=sequences)
+        raise
+
+
+def _encode(evidence: Sequence[Evidence], labels: LabelSet, starts: Ints, *, sequences: bool) -> Encoded:
     tokens = int(starts[-1])
     targets = np.full(tokens, -1, dtype=np.int32)
     initial = np.full(tokens, -1, dtype=np.int32)
@@ -102,7 +109,7 @@ def encode(evidence: Sequence[Evidence], labels: LabelSet, starts: Ints, *, sequ
         elif isinstance(piece, Candidates):
             assert admitted is not None
             for t, options in enumerate(piece.y):
-                for label in options or ():
+                for label in () if options is None else options:
                     if label not in number:
                         raise unknown_label(evidence, i, t, label, labels)
                 known = None if piece.known is None else piece.known[t]
@@ -128,7 +135,7 @@ def encode(evidence: Sequence[Evidence], labels: LabelSet, starts: Ints, *, sequ
         elif isinstance(piece, Companion) and piece.candidates is not None:
             assert admitted is not None
             for t, options in enumerate(piece.candidates):
-                for label in options or ():
+                for label in () if options is None else options:
                     if label not in number:
                         raise unknown_label(evidence, i, t, label, labels)
                 admitted[first + t] = labels.mask(options)
@@ -163,6 +170,8 @@ def _check_length(piece: Evidence, i: int, length: int) -> None:
 
 def unknown_label(evidence: Sequence[Evidence], i: int, token: int, label: Any, labels: LabelSet) -> DataError:
     """The error for a label that is not among the declared ones."""
+    if is_no_label(label):
+        return no_label(evidence[i], i, label, token)
     known = ", ".join(map(str, labels.classes[:12])) + (" …" if len(labels.classes) > 12 else "")
     return trouble(
         evidence[i],

@@ -34,8 +34,13 @@ class LabelSet:
 
     @classmethod
     def of(cls, labels: Iterable[Any]) -> LabelSet:
-        """The distinct labels, sorted."""
-        return cls(tuple(sorted(dict.fromkeys(labels), key=_order)))
+        """The distinct labels, sorted; raises `DataError` for labels that have no order."""
+        names = dict.fromkeys(name.item() if isinstance(name, np.str_ | np.integer) else name for name in labels)
+        try:
+            return cls(tuple(sorted(names, key=_order)))
+        except TypeError:
+            kinds = ", ".join(dict.fromkeys(type(name).__name__ for name in names))
+            raise DataError(f"labels that have no order ({kinds})", remedy="give strings or numbers") from None
 
     def __len__(self) -> int:
         return len(self.names)
