@@ -22,7 +22,6 @@ are what training ends with.
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
@@ -30,7 +29,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sidelight.arrays import Floats, Ids, Ints
-from sidelight.learners.learner import State
+from sidelight.learners.learner import RoundByRound, State
 from sidelight.learners.stopping import MAX_COMPLETIONS, MAX_ROUNDS, NO_CHANGE, NO_FALL
 from sidelight.objective.candidates import CandidateProblem
 from sidelight.objective.cuts import total_loss
@@ -70,7 +69,7 @@ class Kept:
 
 
 @dataclass(slots=True)
-class CandidateLearner:
+class CandidateLearner(RoundByRound):
     """CLLP or MMS over chains and classes."""
 
     problem: CandidateProblem
@@ -131,11 +130,6 @@ class CandidateLearner:
     def finish(self) -> Floats:
         """The weights of the lowest objective: those that are kept, or those of the present convex problem."""
         return self.best if self.kept is None or self.best_primal < self.kept.primal else self.kept.weights
-
-    def run(self) -> Iterator[Round]:
-        """Rounds until training ends."""
-        while not self.done and self.rounds < self.options.max_rounds:
-            yield self.round()
 
     def round(self) -> Round:
         """One iteration of the convex solver, followed by a completion where its precision is reached."""

@@ -13,7 +13,6 @@ All minimise  ½ ‖w‖² + Σ_i C_i max(0, v_i(w))  (`n_slack_qp` also its squ
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, Literal, NamedTuple, get_args
@@ -21,7 +20,7 @@ from typing import Any, Literal, NamedTuple, get_args
 import numpy as np
 
 from sidelight.arrays import Floats
-from sidelight.learners.learner import State
+from sidelight.learners.learner import RoundByRound, State
 from sidelight.learners.stopping import MAX_ROUNDS, NO_CUTS, NO_FALL, SMALL_GAP
 from sidelight.objective.entries import examples_of
 from sidelight.objective.margin import TargetTerms
@@ -69,7 +68,7 @@ class _Step(NamedTuple):
 
 
 @dataclass(slots=True)
-class ConvexLearner:
+class ConvexLearner(RoundByRound):
     """The structural SVM over chains and classes."""
 
     terms: TargetTerms
@@ -104,15 +103,6 @@ class ConvexLearner:
     def weights(self) -> Floats:
         """The weights of the lowest primal value met."""
         return self.solver.best
-
-    def finish(self) -> Floats:
-        """The same, for keeps."""
-        return self.solver.best
-
-    def run(self) -> Iterator[Round]:
-        """Rounds until training ends."""
-        while not self.done and self.rounds < self.options.max_rounds:
-            yield self.round()
 
     def round(self) -> Round:
         """One round of the solver."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from typing import Any, Protocol
 
@@ -49,3 +50,36 @@ class Learner(Protocol):
     def resume(self, state: State) -> None:
         """Take up the state of an earlier run on the same data and options."""
         ...
+
+
+class _Limited(Protocol):
+    @property
+    def max_rounds(self) -> int: ...
+
+
+class RoundByRound(ABC):
+    """A learner that makes rounds until it is done, or has made as many as its options allow."""
+
+    __slots__ = ()
+
+    options: _Limited
+    rounds: int
+    done: bool
+
+    @property
+    @abstractmethod
+    def weights(self) -> Floats:
+        """The best weights so far, in the full layout."""
+
+    @abstractmethod
+    def round(self) -> Round:
+        """One round; the last one sets `done`."""
+
+    def run(self) -> Iterator[Round]:
+        """Rounds until training ends."""
+        while not self.done and self.rounds < self.options.max_rounds:
+            yield self.round()
+
+    def finish(self) -> Floats:
+        """The weights, for keeps."""
+        return self.weights

@@ -7,14 +7,13 @@ exponentiated gradient, which reports a duality gap. The objective of a round is
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
 from sidelight.arrays import Floats
-from sidelight.learners.learner import State
+from sidelight.learners.learner import RoundByRound, State
 from sidelight.learners.stopping import FLAT, MAX_ROUNDS, NO_DESCENT, NO_FALL, SMALL_GAP
 from sidelight.objective.chain_duals import ChainDuals, Potentials
 from sidelight.objective.likelihood import LikelihoodProblem, LikelihoodTerms
@@ -94,7 +93,7 @@ class Engine(Protocol):
 
 
 @dataclass(slots=True)
-class LikelihoodLearner:
+class LikelihoodLearner(RoundByRound):
     """Minimises a likelihood objective over weights."""
 
     problem: SmoothProblem
@@ -139,15 +138,6 @@ class LikelihoodLearner:
     def weights(self) -> Floats:
         """The best weights so far, in the full layout."""
         return self.problem.expand(self.engine.weights)
-
-    def finish(self) -> Floats:
-        """The weights, for keeps."""
-        return self.weights
-
-    def run(self) -> Iterator[Round]:
-        """Rounds until training ends."""
-        while not self.done and self.rounds < self.options.max_rounds:
-            yield self.round()
 
     def round(self) -> Round:
         """One iteration or epoch."""

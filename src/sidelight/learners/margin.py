@@ -21,7 +21,6 @@ the same bits.
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -29,7 +28,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sidelight.arrays import Floats
-from sidelight.learners.learner import State
+from sidelight.learners.learner import RoundByRound, State
 from sidelight.learners.stopping import MAX_COMPLETIONS, MAX_ROUNDS, NO_CHANGE, NO_FALL, SMALL_GAP
 from sidelight.objective.completion import Completion, LatentProblem
 from sidelight.objective.cuts import Terms
@@ -57,7 +56,7 @@ class MarginOptions:
 
 
 @dataclass(slots=True)
-class MarginLearner:
+class MarginLearner(RoundByRound):
     """Structural SVM, J-LIS and latent margin learning over chains and classes."""
 
     problem: LatentProblem
@@ -114,15 +113,6 @@ class MarginLearner:
     def weights(self) -> Floats:
         """The best weights so far."""
         return self.solver.best
-
-    def finish(self) -> Floats:
-        """The best weights, for keeps."""
-        return self.solver.best
-
-    def run(self) -> Iterator[Round]:
-        """Rounds until training ends."""
-        while not self.done and self.rounds < self.options.max_rounds:
-            yield self.round()
 
     def round(self) -> Round:
         """One round of cutting planes, followed by a completion where the convex problem is solved."""

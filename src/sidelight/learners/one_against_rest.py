@@ -16,7 +16,6 @@ Two classes are one problem. Tokens of sequences are inputs of their own.
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -27,7 +26,7 @@ from sidelight.features.counts import difference_rows
 from sidelight.features.layout import Layout
 from sidelight.features.rows import Rows
 from sidelight.kernels import inner
-from sidelight.learners.learner import State
+from sidelight.learners.learner import RoundByRound, State
 from sidelight.learners.stopping import MAX_ROUNDS, SMALL_GAP
 from sidelight.learners.token_weights import token_weights
 from sidelight.objective.cuts import Cuts, total_loss
@@ -115,7 +114,7 @@ class BinaryProblems:
 
 
 @dataclass(slots=True)
-class OneAgainstRestLearner:
+class OneAgainstRestLearner(RoundByRound):
     """Binary SVMs, some classes a round; those to come have weights 0."""
 
     problems: BinaryProblems
@@ -139,15 +138,6 @@ class OneAgainstRestLearner:
     def weights(self) -> Floats:
         """The weights of all classes."""
         return self.problems.assemble(self.found)
-
-    def finish(self) -> Floats:
-        """The same, for keeps."""
-        return self.weights
-
-    def run(self) -> Iterator[Round]:
-        """Rounds until every class is solved."""
-        while not self.done and self.rounds < self.options.max_rounds:
-            yield self.round()
 
     def round(self) -> Round:
         """Solve some classes."""
