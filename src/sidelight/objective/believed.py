@@ -12,8 +12,7 @@ from dataclasses import dataclass
 
 from sidelight.arrays import Floats
 from sidelight.errors import Intractable
-from sidelight.kernels import inner
-from sidelight.objective.likelihood import Edges, WeightedFeatures
+from sidelight.objective.likelihood import Expected, WeightedFeatures
 from sidelight.spaces.chain import ChainSpace
 from sidelight.spaces.chain_sums import ScoresFrom, beliefs
 
@@ -46,14 +45,10 @@ class BelievedTerms:
     def add_beliefs(self, weights: Floats, gradient: Floats, *, n_jobs: int | None = None) -> float:
         """gradient += Σ price · expected features under the model; returns Σ price · log-sum."""
         scores = self.features.scores(weights)
-        edges = Edges.none(self.features.layout.n_labels)
-        value = 0.0
+        expected = Expected.none(self.features, gradient, n_jobs)
         for number, block in enumerate(self.features.blocks):
             part = self.space.part(block.lo, block.hi)
             prices = self.prices[block.lo : block.hi]
             found = beliefs(part, ScoresFrom(scores, block.first), prices=prices, n_jobs=n_jobs)
-            value += inner(prices, found.log_sums)
-            edges.add(found, 1.0)
-            self.features.add_tokens(number, found.tokens, gradient, n_jobs=n_jobs)
-        self.features.add_edges(edges.start, edges.end, edges.transitions, gradient)
-        return value
+            expected.add(number, prices, found)
+        return expected.total()

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from sidelight.arrays import Bytes, Floats, Floats32, Ids, Ints
+from sidelight.arrays import Bytes, Floats, Ids, Ints
 from sidelight.kernels import kernel
-from sidelight.objective.online_likelihood_kernels import token_scores
+from sidelight.objective.online_likelihood_kernels import TokenEntries, TokenWeights, token_scores
 from sidelight.spaces.chain_kernels import longest
 from sidelight.spaces.chain_scaled_kernels import exp_scores, exp_scores_into, room
 from sidelight.spaces.chain_sum_kernels import sequence_beliefs
@@ -149,23 +149,16 @@ def _shift(weights: Floats, at: int, amount: float) -> float:
 @kernel
 def _shift_token(
     t: int,
-    wide_ptr: Ints,
-    codes: Ids,
-    wide_values: Floats,
-    pair_ptr: Ints,
-    pairs: Ids,
-    labels: Ids,
-    pair_values: Floats,
-    dense: Floats32,
+    entries: TokenEntries,
+    weights: TokenWeights,
     exists: Bytes,
-    table: Floats,
-    pair_weights: Floats,
-    dense_weights: Floats,
     shift: int,
     total: Floats,
     row: Floats,  # [L]
 ) -> float:
     """weights += row ⊗ features of token t; returns by how much ‖w‖² grew."""
+    wide_ptr, codes, wide_values, pair_ptr, pairs, labels, pair_values, dense = entries
+    table, pair_weights, dense_weights = weights
     valued = wide_values.shape[0] > 0 or pair_values.shape[0] > 0
     grown = 0.0
     total[:] = 0.0
@@ -219,14 +212,7 @@ def _shift_moves(
 @kernel
 def sweep(
     starts: Ints,
-    wide_ptr: Ints,
-    codes: Ids,
-    wide_values: Floats,
-    pair_ptr: Ints,
-    pairs: Ids,
-    labels: Ids,
-    pair_values: Floats,
-    dense: Floats32,
+    entries: TokenEntries,
     flags: Ints,
     places: Ints,
     closed: Floats,
@@ -237,9 +223,7 @@ def sweep(
     prices: Floats,
     order: Ints,
     v: Floats,
-    table: Floats,
-    pair_weights: Floats,
-    dense_weights: Floats,
+    weights: TokenWeights,  # views of v
     token_potentials: Floats,
     move_potentials: Floats,
     edge_potentials: Floats,
@@ -260,16 +244,14 @@ def sweep(
     move_scores, move_trial = np.zeros((size, size)), np.empty((size, size))
     edge_scores, edge_trial = np.zeros((2, size)), np.empty((2, size))
     old_moves, new_moves = np.empty((size, size)), np.empty((size, size))
-    total = np.empty(table.shape[1])
-    entries = (wide_ptr, codes, wide_values, pair_ptr, pairs, labels, pair_values, dense)
-    places_of_weights = (table, pair_weights, dense_weights)
+    total = np.empty(weights.table.shape[1])
     all_gained = 0.0
     wasted = 0
     for i in order:
         first = starts[i]
         count = starts[i + 1] - first
         for t in range(count):
-            token_scores(first + t, *entries, *places_of_weights, shift, 1.0, total, scores[t])
+            token_scores(first + t, entries, weights, shift, 1.0, total, scores[t])
             if hinge:
                 cost = costs[targets[first + t]]
                 for label in range(size):
@@ -314,7 +296,7 @@ def sweep(
                     new_moves[label, following] = prices[i] * change
             grown = _shift_moves(new_moves, new[0], new[count - 1], flags, places, kept, 1.0, v)
             for t in range(count):
-                grown += _shift_token(first + t, *entries, exists, *places_of_weights, shift, total, new[t])
+                grown += _shift_token(first + t, entries, weights, exists, shift, total, new[t])
             gained -= 0.5 * grown
             if gained >= 0.0:
                 potentials[:] = trial[:count]
@@ -329,5 +311,5 @@ def sweep(
             for t in range(count):
                 for label in range(size):
                     new[t, label] = -new[t, label]
-                _shift_token(first + t, *entries, exists, *places_of_weights, shift, total, new[t])
+                _shift_token(first + t, entries, weights, exists, shift, total, new[t])
     return all_gained, wasted

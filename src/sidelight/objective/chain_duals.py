@@ -139,19 +139,11 @@ class ChainDuals:
         flags = np.array([layout.bias, layout.chain, layout.n_labels - layout.columns], dtype=np.int64)
         kept = NO_BYTES if features.support.kept is None else features.support.kept
         v = online.vector(weights)
-        places = online.places
         gained, wasted = kernels.sweep(
             features.rows.starts,
-            features.wide.indptr,
-            features.wide.indices,
-            features.wide.values,
-            features.indptr,
-            features.pairs,
-            features.labels,
-            features.values,
-            features.rows.dense,
+            online.entries,
             flags,
-            places,
+            online.places,
             online.closed,
             kept,
             online.exists,
@@ -160,9 +152,7 @@ class ChainDuals:
             self.terms.prices,
             order,
             v,
-            v[places[4] : places[5]].reshape(online.exists.shape),
-            v[places[5] :],
-            v[places[3] : places[4]].reshape(layout.n_dense, layout.columns),
+            online.views_of(v),
             potentials.tokens,
             potentials.moves,
             potentials.edges,

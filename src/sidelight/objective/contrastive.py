@@ -20,8 +20,8 @@ import numpy as np
 
 from sidelight.arrays import Bytes, Floats, Ids, Ints
 from sidelight.errors import Intractable
-from sidelight.kernels import inner, kernel
-from sidelight.objective.likelihood import Edges, LikelihoodTerms, WeightedFeatures, held
+from sidelight.kernels import kernel
+from sidelight.objective.likelihood import Edges, Expected, LikelihoodTerms, WeightedFeatures, held
 from sidelight.objective.neighbourhoods import Neighbours
 from sidelight.parallel import shards, threads
 from sidelight.spaces import chain_sum_kernels as kernels
@@ -167,26 +167,19 @@ class ContrastiveTerms:
         known.
         """
         scores = self.features.scores(weights)
-        edges = Edges.none(self.features.layout.n_labels)
-        value = 0.0
+        expected = Expected.none(self.features, gradient, n_jobs)
         for number, block in enumerate(self.features.blocks):
             part = self.space.part(block.lo, block.hi)
             prices = self.prices[block.lo : block.hi]
             here = held(ScoresFrom(scores, block.first), part, n_jobs=n_jobs)
             around = self.neighbourhood.part(block.lo, block.hi, block.first)
             found = around.beliefs(part, here, prices, n_jobs=n_jobs)
-            value += inner(prices, found.log_sums)
-            edges.add(found, 1.0)
-            tokens = found.tokens
-            if self.targets is None:
-                inside = part if self.admitted is None else part.inside(self.admitted[block.first : block.last])
-                known = beliefs(inside, here, prices=prices, n_jobs=n_jobs)
-                value -= inner(prices, known.log_sums)
-                edges.add(known, -1.0)
-                tokens -= known.tokens
-            self.features.add_tokens(number, tokens, gradient, n_jobs=n_jobs)
-        self.features.add_edges(edges.start, edges.end, edges.transitions, gradient)
-        return value
+            if self.targets is not None:
+                expected.add(number, prices, found)
+                continue
+            inside = part if self.admitted is None else part.inside(self.admitted[block.first : block.last])
+            expected.add(number, prices, found, beliefs(inside, here, prices=prices, n_jobs=n_jobs))
+        return expected.total()
 
     def _known(self, scores: ChainScores, n_jobs: int | None) -> Floats:
         if self.targets is not None:

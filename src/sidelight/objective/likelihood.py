@@ -154,27 +154,19 @@ class LikelihoodTerms:
         Returns Σ price · (log-sum − log-sum of the admitted), the latter left out where gold is known.
         """
         scores = self.features.scores(weights)
-        edges = Edges.none(self.features.layout.n_labels)
-        value = 0.0
+        expected = Expected.none(self.features, gradient, n_jobs)
         for number, block in enumerate(self.features.blocks):
             part = self.space.part(block.lo, block.hi)
             prices = self.prices[block.lo : block.hi]
             here: ChainScores = ScoresFrom(scores, block.first)
-            if self.admitted is not None:
-                here = held(here, part, n_jobs=n_jobs)
+            if self.admitted is None:
+                expected.add(number, prices, beliefs(part, here, prices=prices, n_jobs=n_jobs))
+                continue
+            here = held(here, part, n_jobs=n_jobs)
             found = beliefs(part, here, prices=prices, n_jobs=n_jobs)
-            value += inner(prices, found.log_sums)
-            edges.add(found, 1.0)
-            tokens = found.tokens
-            if self.admitted is not None:
-                inside = part.inside(self.admitted[block.first : block.last])
-                known = beliefs(inside, here, prices=prices, n_jobs=n_jobs)
-                value -= inner(prices, known.log_sums)
-                edges.add(known, -1.0)
-                tokens -= known.tokens
-            self.features.add_tokens(number, tokens, gradient, n_jobs=n_jobs)
-        self.features.add_edges(edges.start, edges.end, edges.transitions, gradient)
-        return value
+            inside = part.inside(self.admitted[block.first : block.last])
+            expected.add(number, prices, found, beliefs(inside, here, prices=prices, n_jobs=n_jobs))
+        return expected.total()
 
 
 @dataclass(frozen=True, slots=True)
@@ -193,6 +185,37 @@ class Edges:
         self.start[:] += sign * found.start
         self.end[:] += sign * found.end
         self.transitions[:] += sign * found.transitions
+
+
+@dataclass(slots=True)
+class Expected:
+    """A gradient that expected features are added to, block by block, and the log-sums that they belong to."""
+
+    features: WeightedFeatures
+    gradient: Floats
+    n_jobs: int | None
+    edges: Edges
+    value: float = 0.0
+
+    @classmethod
+    def none(cls, features: WeightedFeatures, gradient: Floats, n_jobs: int | None) -> Expected:
+        return cls(features, gradient, n_jobs, Edges.none(features.layout.n_labels))
+
+    def add(self, number: int, prices: Floats, found: Beliefs, known: Beliefs | None = None) -> None:
+        """Add what is expected of the block of this number, less what is expected of what is known of it."""
+        self.value += inner(prices, found.log_sums)
+        self.edges.add(found, 1.0)
+        tokens = found.tokens
+        if known is not None:
+            self.value -= inner(prices, known.log_sums)
+            self.edges.add(known, -1.0)
+            tokens -= known.tokens
+        self.features.add_tokens(number, tokens, self.gradient, n_jobs=self.n_jobs)
+
+    def total(self) -> float:
+        """After the last block: the gradient has its transitions too; returns Σ price · difference of log-sums."""
+        self.features.add_edges(self.edges.start, self.edges.end, self.edges.transitions, self.gradient)
+        return self.value
 
 
 def held(scores: ChainScores, space: ChainSpace, *, n_jobs: int | None = None) -> GivenScores:

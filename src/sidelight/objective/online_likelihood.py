@@ -90,7 +90,7 @@ class OnlineLikelihood:
         out = np.empty(support.size)
         out[:emission] = v[:emission]
         out[emission:] = v[self.places[-1] :]
-        kernels.collect(support.ptr, support.columns, self.features.spread, self._table(v), out[emission:])
+        kernels.collect(support.ptr, support.columns, self.features.spread, self.views_of(v).table, out[emission:])
         out *= scale
         return out
 
@@ -102,7 +102,7 @@ class OnlineLikelihood:
         lone = np.ones(len(support.ptr) - 1, dtype=bool)
         lone[self.features.spread] = False
         v[self.places[-1] :] = weights[emission:] * np.repeat(lone, np.diff(support.ptr))
-        spread_rows(support.ptr, support.columns, weights[emission:], self.features.spread, self._table(v))
+        spread_rows(support.ptr, support.columns, weights[emission:], self.features.spread, self.views_of(v).table)
         return v
 
     def epoch(
@@ -117,14 +117,7 @@ class OnlineLikelihood:
         kept = NO_BYTES if features.support.kept is None else features.support.kept
         loss, scale = kernels.epoch(
             features.rows.starts,
-            features.wide.indptr,
-            features.wide.indices,
-            features.wide.values,
-            features.indptr,
-            features.pairs,
-            features.labels,
-            features.values,
-            features.rows.dense,
+            self.entries,
             flags,
             self.places,
             self.closed,
@@ -135,9 +128,7 @@ class OnlineLikelihood:
             self.prices,
             order,
             v,
-            self._table(v),
-            v[self.places[-1] :],
-            v[self.places[3] : self.places[4]].reshape(layout.n_dense, layout.columns),
+            self.views_of(v),
             scale,
             clock,
             decay,
@@ -146,8 +137,18 @@ class OnlineLikelihood:
             raise Infeasible("an input has no labeling within the allowed transitions and its candidates")
         return loss, scale
 
-    def _table(self, v: Floats) -> Floats:
-        return v[self.places[4] : self.places[5]].reshape(self.exists.shape)
+    @property
+    def entries(self) -> kernels.TokenEntries:
+        """The features as kernels take them."""
+        wide, features = self.features.wide, self.features
+        pairs = features.indptr, features.pairs, features.labels, features.values
+        return kernels.TokenEntries(wide.indptr, wide.indices, wide.values, *pairs, features.rows.dense)
+
+    def views_of(self, v: Floats) -> kernels.TokenWeights:
+        """Where the weights of tokens are in v."""
+        layout, (dense_at, table_at, pairs_at) = self.features.layout, self.places[3:]
+        table = v[table_at:pairs_at].reshape(self.exists.shape)
+        return kernels.TokenWeights(table, v[pairs_at:], v[dense_at:table_at].reshape(layout.n_dense, layout.columns))
 
 
 def stacked_terms(

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
 from sidelight.arrays import Bytes, Floats, Floats32, Ids, Ints
@@ -9,6 +11,27 @@ from sidelight.kernels import kernel
 from sidelight.spaces.chain_kernels import longest
 from sidelight.spaces.chain_scaled_kernels import exp_scores_into, padded, room
 from sidelight.spaces.chain_sum_kernels import sequence_beliefs
+
+
+class TokenEntries(NamedTuple):
+    """The features of tokens: attributes with a row of labels, pairs of others with a label, dense ones."""
+
+    wide_ptr: Ints  # [T + 1]
+    codes: Ids  # rows of the table
+    wide_values: Floats  # or empty when every value is 1
+    pair_ptr: Ints  # [T + 1]
+    pairs: Ids
+    labels: Ids  # of the pairs
+    pair_values: Floats  # or empty when every value is 1
+    dense: Floats32  # [T, D]
+
+
+class TokenWeights(NamedTuple):
+    """The weights of such features, views of one vector."""
+
+    table: Floats  # [W, P] padded rows of labels
+    pairs: Floats
+    dense: Floats  # [D, columns]
 
 
 @kernel
@@ -21,23 +44,16 @@ def collect(ptr: Ints, columns: Ids, spread: Ids, table: Floats, pairs: Floats) 
 @kernel
 def token_scores(
     t: int,
-    wide_ptr: Ints,
-    codes: Ids,
-    wide_values: Floats,
-    pair_ptr: Ints,
-    pairs: Ids,
-    labels: Ids,
-    pair_values: Floats,
-    dense: Floats32,
-    table: Floats,
-    pair_weights: Floats,
-    dense_weights: Floats,
+    entries: TokenEntries,
+    weights: TokenWeights,
     shift: int,
     scale: float,
     total: Floats,
     row: Floats,
 ) -> None:
     """row[l] = scale · the score of label l at token t under v."""
+    wide_ptr, codes, wide_values, pair_ptr, pairs, labels, pair_values, dense = entries
+    table, pair_weights, dense_weights = weights
     valued = wide_values.shape[0] > 0 or pair_values.shape[0] > 0
     total[:] = 0.0
     for k in range(wide_ptr[t], wide_ptr[t + 1]):
@@ -67,24 +83,17 @@ def token_scores(
 @kernel
 def _move_token(
     t: int,
-    wide_ptr: Ints,
-    codes: Ids,
-    wide_values: Floats,
-    pair_ptr: Ints,
-    pairs: Ids,
-    labels: Ids,
-    pair_values: Floats,
-    dense: Floats32,
+    entries: TokenEntries,
+    weights: TokenWeights,
     exists: Bytes,
-    table: Floats,
-    pair_weights: Floats,
-    dense_weights: Floats,
     shift: int,
     step: float,
     total: Floats,
     row: Floats,  # [L] how much more is believed than known
 ) -> None:
     """v −= step · row ⊗ features of token t."""
+    wide_ptr, codes, wide_values, pair_ptr, pairs, labels, pair_values, dense = entries
+    table, pair_weights, dense_weights = weights
     valued = wide_values.shape[0] > 0 or pair_values.shape[0] > 0
     total[:] = 0.0
     for label in range(shift, row.shape[0]):
@@ -107,14 +116,7 @@ def _move_token(
 @kernel
 def epoch(
     starts: Ints,
-    wide_ptr: Ints,
-    codes: Ids,
-    wide_values: Floats,
-    pair_ptr: Ints,
-    pairs: Ids,
-    labels: Ids,
-    pair_values: Floats,
-    dense: Floats32,
+    entries: TokenEntries,
     flags: Ints,
     places: Ints,
     closed: Floats,
@@ -125,9 +127,7 @@ def epoch(
     prices: Floats,
     order: Ints,
     v: Floats,
-    table: Floats,
-    pair_weights: Floats,
-    dense_weights: Floats,
+    weights: TokenWeights,  # views of v
     scale: float,
     clock: float,
     decay: float,
@@ -142,8 +142,7 @@ def epoch(
     scores, inside = np.empty((most, size)), np.empty((most, size))
     gathered, known_gathered = np.empty((wide, wide)), np.empty((wide, wide))
     moves, known_moves = np.empty((size, size)), np.empty((size, size))
-    total = np.empty(table.shape[1])
-    entries = (wide_ptr, codes, wide_values, pair_ptr, pairs, labels, pair_values, dense)
+    total = np.empty(weights.table.shape[1])
     summing = (onward, back, edges, tops, exps, sums, scales, work, bits)
     all_loss = 0.0
     for i in order:
@@ -164,7 +163,7 @@ def epoch(
         certain = True
         for t in range(count):
             row = scores[t]
-            token_scores(first + t, *entries, table, pair_weights, dense_weights, shift, scale, total, row)
+            token_scores(first + t, entries, weights, shift, scale, total, row)
             certain = certain and targets[first + t] >= 0
         gathered[:] = 0.0
         moves[:] = 0.0
@@ -204,7 +203,7 @@ def epoch(
             scale = 1.0
         step = rate * prices[i] / scale
         for t in range(count):
-            _move_token(first + t, *entries, exists, table, pair_weights, dense_weights, shift, step, total, scores[t])
+            _move_token(first + t, entries, weights, exists, shift, step, total, scores[t])
         for label in range(size):
             if bias and label >= shift:
                 v[places[0] + label - shift] -= step * scores[0, label]
