@@ -6,7 +6,6 @@ stars) stand in for them: the experiment has the same shape, its numbers are not
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -15,8 +14,7 @@ import numpy as np
 from sidelight.data.files import read_lines
 from sidelight.errors import DataError
 from sidelight.estimators import Tagger
-from sidelight.evidence import Evidence, companion, shuffled
-from sidelight.experiments.draws import drawn, folder_of, labels_of, tokens_of
+from sidelight.experiments.draws import ShuffledCorpus, folder_of, labels_of, tokens_of
 from sidelight.experiments.grid import JLIS, SSVM, Examples, Plan, Setting
 from sidelight.features import words
 
@@ -35,20 +33,8 @@ NOTES = (
 
 
 @dataclass(frozen=True)
-class Ads:
-    """The corpus, and how draws are made from it."""
-
-    train: Examples
-    dev: Examples
-    test: Examples
-    good: list[list[str]]
-    labels: list[str]
-
-    def gold(self, setting: Setting, draw: int) -> Sequence[Evidence]:
-        return drawn(self.train, tokens=setting.size, draw=draw)
-
-    def companion(self, setting: Setting, draw: int) -> Sequence[Evidence]:
-        return [*companion(self.good, +1), *companion(shuffled(self.good, seed=draw), -1)]
+class Ads(ShuffledCorpus):
+    """The corpus, and what learns from it."""
 
     def estimator(self, prices: dict[str, float], draw: int) -> Tagger:
         return Tagger(features=words(before=1), labels=self.labels, prices=prices, tolerance=0.003, n_jobs=1, seed=draw)

@@ -13,8 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from sidelight.estimators import Tagger
-from sidelight.evidence import Evidence, companion, shuffled
-from sidelight.experiments.draws import drawn, folder_of, labels_of, read_words
+from sidelight.experiments.draws import ShuffledCorpus, folder_of, labels_of, read_words
 from sidelight.experiments.grid import JLIS, SSVM, Examples, Plan, Setting
 from sidelight.features import words
 
@@ -49,21 +48,10 @@ NOTES = (
 
 
 @dataclass(frozen=True)
-class Citations:
-    """The corpus, and how draws are made from it."""
+class Citations(ShuffledCorpus):
+    """The corpus, and what learns from it."""
 
-    train: Examples
-    dev: Examples
-    test: Examples
-    good: list[list[str]]
-    labels: list[str]
     tolerance: float = TOLERANCE
-
-    def gold(self, setting: Setting, draw: int) -> Sequence[Evidence]:
-        return drawn(self.train, tokens=setting.size, draw=draw)
-
-    def companion(self, setting: Setting, draw: int) -> Sequence[Evidence]:
-        return [*companion(self.good, +1), *companion(shuffled(self.good, seed=draw), -1)]
 
     def estimator(self, prices: dict[str, float], draw: int) -> Tagger:
         return Tagger(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -11,8 +12,8 @@ import numpy as np
 
 from sidelight.data.columns import read_columns
 from sidelight.errors import DataError
-from sidelight.evidence import Gold, gold
-from sidelight.experiments.grid import Examples
+from sidelight.evidence import Evidence, Gold, companion, gold, shuffled
+from sidelight.experiments.grid import Examples, Setting
 
 
 def folder_of(data: Path, name: str) -> Path:
@@ -52,6 +53,25 @@ def drawn(examples: Examples, *, tokens: int, draw: int) -> list[Gold]:
     lengths = np.array([len(examples.xs[i]) for i in order])
     count = 1 + int(np.searchsorted(np.cumsum(lengths), tokens))
     return part(examples, order[:count])
+
+
+@dataclass(frozen=True)
+class ShuffledCorpus:
+    """A corpus whose good examples, with their tokens shuffled, are the bad ones; and how draws are made from it."""
+
+    train: Examples
+    dev: Examples
+    test: Examples
+    good: list[list[str]]
+    labels: list[str]
+
+    def gold(self, setting: Setting, draw: int) -> Sequence[Evidence]:
+        """Labelled examples with about as many tokens as the setting has."""
+        return drawn(self.train, tokens=setting.size, draw=draw)
+
+    def companion(self, setting: Setting, draw: int) -> Sequence[Evidence]:
+        """Every good example, and one shuffle of each."""
+        return [*companion(self.good, +1), *companion(shuffled(self.good, seed=draw), -1)]
 
 
 def part(examples: Examples, which: Any) -> list[Gold]:

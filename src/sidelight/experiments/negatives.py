@@ -74,7 +74,7 @@ def plans(data: Path) -> list[Plan]:
         ),
         Plan(
             POS_TITLE,
-            BadSentences(sentences.train, sentences.test, sentences.dev, sentences.good, sentences.labels),
+            BadSentences(sentences.train, sentences.dev, sentences.test, sentences.good, sentences.labels),
             POS,
             POS_QUICK,
             (TREND, f"{pilots} (2 of 10)"),

@@ -6,14 +6,12 @@ its words shuffled.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from sidelight.estimators import Tagger
-from sidelight.evidence import Evidence, companion, shuffled
-from sidelight.experiments.draws import drawn, folder_of, labels_of, read_words, split
-from sidelight.experiments.grid import JLIS, SSVM, Examples, Plan, Setting
+from sidelight.experiments.draws import ShuffledCorpus, folder_of, labels_of, read_words, split
+from sidelight.experiments.grid import JLIS, SSVM, Plan, Setting
 from sidelight.features import spelling
 
 TITLE = (
@@ -40,20 +38,8 @@ NOTES = (
 
 
 @dataclass(frozen=True)
-class Sentences:
-    """The corpus, and how draws are made from it."""
-
-    train: Examples
-    test: Examples
-    dev: Examples
-    good: list[list[str]]
-    labels: list[str]
-
-    def gold(self, setting: Setting, draw: int) -> Sequence[Evidence]:
-        return drawn(self.train, tokens=setting.size, draw=draw)
-
-    def companion(self, setting: Setting, draw: int) -> Sequence[Evidence]:
-        return [*companion(self.good, +1), *companion(shuffled(self.good, seed=draw), -1)]
+class Sentences(ShuffledCorpus):
+    """The corpus, and what learns from it."""
 
     def estimator(self, prices: dict[str, float], draw: int) -> Tagger:
         return Tagger(features=spelling(), labels=self.labels, prices=prices, tolerance=0.01, n_jobs=1, seed=draw)
@@ -63,7 +49,7 @@ def load(data: Path) -> Sentences:
     """Read and split `data`/ptb_sample."""
     sentences = read_words(folder_of(data, "ptb_sample") / "ptb_sample.tsv.gz")
     train, test, dev, good = split(sentences, tokens=(LABELLED, TEST, DEV), seed=2011)
-    return Sentences(train, test, dev, good.xs, labels_of(sentences))
+    return Sentences(train, dev, test, good.xs, labels_of(sentences))
 
 
 def plans(data: Path) -> list[Plan]:
