@@ -114,12 +114,19 @@ def stacked(parts: list[SparseRows]) -> SparseRows:
 
 
 @kernel
+def sparse_dot(indices: Ids, values: Floats, weights: Floats) -> float:
+    """The inner product of one sparse row with the weights."""
+    total = 0.0
+    for k in range(indices.shape[0]):
+        total += values[k] * weights[indices[k]]
+    return total
+
+
+@kernel
 def _dot(indptr: Ints, indices: Ids, values: Floats, weights: Floats, out: Floats) -> None:
     for i in range(out.shape[0]):
-        total = 0.0
-        for k in range(indptr[i], indptr[i + 1]):
-            total += values[k] * weights[indices[k]]
-        out[i] = total
+        row = slice(indptr[i], indptr[i + 1])
+        out[i] = sparse_dot(indices[row], values[row], weights)
 
 
 @kernel

@@ -40,6 +40,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sidelight.arrays import Floats, Ids, Ints
+from sidelight.features.counts import sparse_dot
 from sidelight.kernels import inner, kernel
 from sidelight.objective.cuts import Worst, total_loss
 
@@ -183,7 +184,7 @@ class GroupSlack:
         size = len(self.rows)
         gram = np.zeros((size + 1, size + 1))
         gram[:size, :size] = self.gram
-        gram[size, :size] = gram[:size, size] = [_dot(row.indices, row.values, slope) for row in self.rows]
+        gram[size, :size] = gram[:size, size] = [sparse_dot(row.indices, row.values, slope) for row in self.rows]
         gram[size, size] = inner(values, values)
         self.gram = gram
         self.rows.append(Constraint(indices, values, outputs, scales))
@@ -211,14 +212,6 @@ class GroupSlack:
 def _subtract(indices: Ids, values: Floats, scale: float, out: Floats) -> None:
     for k in range(indices.shape[0]):
         out[indices[k]] -= scale * values[k]
-
-
-@kernel
-def _dot(indices: Ids, values: Floats, dense: Floats) -> float:
-    total = 0.0
-    for k in range(indices.shape[0]):
-        total += values[k] * dense[indices[k]]
-    return total
 
 
 @kernel

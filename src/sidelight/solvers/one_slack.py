@@ -28,7 +28,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sidelight.arrays import Floats, Ids, Ints
-from sidelight.features.counts import SparseRows
+from sidelight.features.counts import SparseRows, sparse_dot
 from sidelight.features.rows import offsets_of
 from sidelight.kernels import inner, kernel
 from sidelight.objective.cuts import Cuts, Terms, total_loss
@@ -147,7 +147,7 @@ class OneSlack:
     def _add(self, offset: float, slope: Floats) -> None:
         indices = np.flatnonzero(slope).astype(np.int32)
         values = slope[indices]
-        products = np.array([_dot(row, amounts, slope) for row, amounts in self.rows])
+        products = np.array([sparse_dot(row, amounts, slope) for row, amounts in self.rows])
         size = len(self.rows)
         gram = np.zeros((size + 1, size + 1))
         gram[:size, :size] = self.gram
@@ -221,11 +221,3 @@ def _add_rows(indptr: Ints, indices: Ids, values: Floats, scales: Floats, out: F
         if scales[i] != 0.0:
             for k in range(indptr[i], indptr[i + 1]):
                 out[indices[k]] += scales[i] * values[k]
-
-
-@kernel
-def _dot(indices: Ids, values: Floats, dense: Floats) -> float:
-    total = 0.0
-    for k in range(indices.shape[0]):
-        total += values[k] * dense[indices[k]]
-    return total

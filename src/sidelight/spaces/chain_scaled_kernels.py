@@ -175,6 +175,44 @@ def lost(before: Floats, exps: Floats, now: Floats, back: Floats) -> bool:
 
 
 @kernel
+def exp_tokens(scores: Floats, first: int, count: int, exps: Floats, tops: Floats, work: Floats, bits: Ints) -> bool:
+    """Exponentials of the token scores less their tops; whether every token has an open label."""
+    size = scores.shape[1]
+    wide = exps.shape[1]
+    for t in range(count):
+        row = scores[first + t]
+        top = -np.inf
+        for label in range(size):
+            top = max(top, row[label])
+        if top == -np.inf:
+            return False
+        tops[t] = top
+        out = exps[t]
+        for label in range(size):
+            out[label] = row[label] - top
+        for label in range(size, wide):
+            out[label] = -np.inf
+    exponentials(exps.ravel(), count * wide, work, bits)
+    return True
+
+
+@kernel
+def ended(total: float, last: Floats, scale: float, ends: Floats) -> float:
+    """total + log Σ_l last(l) · scale · ends(l); −inf if no label may end, NaN if the sum may have lost bits."""
+    ending = 0.0
+    open_ends = False
+    for label in range(last.shape[0]):
+        ending += last[label] * scale * ends[label]
+        open_ends = open_ends or (last[label] > 0.0 and ends[label] > 0.0)
+    if not open_ends:
+        return -np.inf
+    if ending < TINY:
+        return np.nan
+    value: float = total + math.log(ending)
+    return value
+
+
+@kernel
 def forward(
     scores: Floats,
     first: int,
@@ -192,21 +230,12 @@ def forward(
     """The log-sum of a sequence; −inf if it has no path, NaN if it must be summed in logarithms."""
     size = scores.shape[1]
     wide = edges.shape[1]
+    token_tops = scales  # until the scales are known
+    if not exp_tokens(scores, first, count, exps, token_tops, work, bits):
+        return -np.inf
     total = tops[1] + tops[2] + (count - 1) * tops[0]
     for t in range(count):
-        row = scores[first + t]
-        top = row[0]
-        for label in range(1, size):
-            top = max(top, row[label])
-        if top == -np.inf:
-            return -np.inf
-        total += top
-        out = exps[t]
-        for label in range(size):
-            out[label] = row[label] - top
-        for label in range(size, wide):
-            out[label] = -np.inf
-    exponentials(exps.ravel(), count * wide, work, bits)
+        total += token_tops[t]
     product = 1.0
     for t in range(count):
         now = sums[t]
@@ -238,17 +267,7 @@ def forward(
         if product < 1e-90 or product > 1e90:
             total += math.log(product)
             product = 1.0
-    ending = 0.0
-    open_ends = False
-    for label in range(size):
-        ending += sums[count - 1, label] * scales[count - 1] * edges[1, label]
-        open_ends = open_ends or (sums[count - 1, label] > 0.0 and edges[1, label] > 0.0)
-    if not open_ends:
-        return -np.inf
-    if ending < TINY:
-        return np.nan
-    value: float = total + math.log(product) + math.log(ending)
-    return value
+    return ended(total + math.log(product), sums[count - 1], scales[count - 1], edges[1])
 
 
 @kernel

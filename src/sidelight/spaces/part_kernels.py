@@ -6,6 +6,7 @@ import numpy as np
 
 from sidelight.arrays import Floats, Ids, Ints
 from sidelight.kernels import kernel
+from sidelight.spaces.chain_kernels import longest
 
 
 @kernel
@@ -32,15 +33,12 @@ def viterbi_parts(
     """
     base = starts[lo]
     size = start.shape[0]
-    longest = 1
     widest = 1
-    for i in range(lo, hi):
-        longest = max(longest, starts[i + 1] - starts[i])
     for t in range(starts[lo], starts[hi]):
         widest = max(widest, node_ptr[t + 1] - node_ptr[t])
     width = 2 * widest + size
     best = np.empty((2, width))
-    back = np.empty((longest, width), np.int64)
+    back = np.empty((longest(starts, lo, hi), width), np.int64)
     for i in range(lo, hi):
         first = starts[i]
         count = starts[i + 1] - first

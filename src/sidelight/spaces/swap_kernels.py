@@ -21,28 +21,17 @@ from sidelight.arrays import Floats, Ints
 from sidelight.kernels import kernel
 from sidelight.spaces.chain_kernels import longest
 from sidelight.spaces.chain_log_kernels import log_backward, log_forward, log_pair
-from sidelight.spaces.chain_scaled_kernels import TINY, add_moves, close, exp_scores, exponentials, lost, padded, times
-
-
-@kernel
-def _load(scores: Floats, first: int, count: int, exps: Floats, tops: Floats, work: Floats, bits: Ints) -> bool:
-    """Exponentials of the token scores less their tops; whether every token has an open label."""
-    size = scores.shape[1]
-    wide = exps.shape[1]
-    for t in range(count):
-        row = scores[first + t]
-        top = -np.inf
-        for label in range(size):
-            top = max(top, row[label])
-        if top == -np.inf:
-            return False
-        tops[t] = top
-        for label in range(size):
-            exps[t, label] = row[label] - top
-        for label in range(size, wide):
-            exps[t, label] = -np.inf
-    exponentials(exps.ravel(), count * wide, work, bits)
-    return True
+from sidelight.spaces.chain_scaled_kernels import (
+    TINY,
+    add_moves,
+    close,
+    ended,
+    exp_scores,
+    exp_tokens,
+    lost,
+    padded,
+    times,
+)
 
 
 @kernel
@@ -93,7 +82,7 @@ def swap_forward(
     """The log-sum of a sequence; −inf if it has no path, NaN if it must be summed in logarithms."""
     size = scores.shape[1]
     wide = edges.shape[1]
-    if not _load(scores, first, count, exps, token_tops, work, bits):
+    if not exp_tokens(scores, first, count, exps, token_tops, work, bits):
         return -np.inf
     total = tops[1] + tops[2] + (count - 1) * tops[0] + _references(token_tops, count, factors)
     product = 1.0
@@ -140,17 +129,7 @@ def swap_forward(
         if product < 1e-90 or product > 1e90:
             total += math.log(product)
             product = 1.0
-    ending = 0.0
-    open_ends = False
-    for label in range(size):
-        ending += plain[count - 1, label] * edges[1, label]
-        open_ends = open_ends or (plain[count - 1, label] > 0.0 and edges[1, label] > 0.0)
-    if not open_ends:
-        return -np.inf
-    if ending < TINY:
-        return np.nan
-    value: float = total + math.log(product) + math.log(ending)
-    return value
+    return ended(total + math.log(product), plain[count - 1], 1.0, edges[1])
 
 
 @kernel
