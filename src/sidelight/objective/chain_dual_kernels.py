@@ -8,7 +8,7 @@ from sidelight.arrays import Bytes, Floats, Ids, Ints
 from sidelight.kernels import kernel
 from sidelight.objective.online_likelihood_kernels import TokenEntries, TokenWeights, token_scores
 from sidelight.spaces.chain_kernels import longest
-from sidelight.spaces.chain_scaled_kernels import exp_scores, exp_scores_into, room
+from sidelight.spaces.chain_scaled_kernels import ExpMoves, Room, empty_moves, exp_scores_into, room_for
 from sidelight.spaces.chain_sum_kernels import sequence_beliefs
 
 GROWTH = 1.05  # of a step size that worked
@@ -68,15 +68,8 @@ def _beliefs_of(
     transition: Floats,
     start: Floats,
     end: Floats,
-    onward: Floats,
-    back: Floats,
-    edges: Floats,
-    tops: Floats,
-    exps: Floats,
-    sums: Floats,
-    scales: Floats,
-    work: Floats,
-    bits: Ints,
+    exp_moves: ExpMoves,
+    room: Room,
     gathered: Floats,
     beliefs: Floats,  # in: token potentials
     moves: Floats,  # out [L, L]
@@ -84,14 +77,13 @@ def _beliefs_of(
     """The log-sum of a distribution given by its potentials; beliefs and expected transitions in place."""
     size = closed.shape[1]
     _add_closed(move_potentials, edge_potentials, closed, transition, start, end)
-    exp_scores_into(transition, start, end, onward, back, edges, tops, work, bits)
+    exp_scores_into(transition, start, end, exp_moves, room.work, room.bits)
     gathered[:] = 0.0
     moves[:] = 0.0
-    summing = (onward, back, edges, tops, exps, sums, scales, work, bits)
-    value, _ = sequence_beliefs(beliefs, 0, count, transition, start, end, *summing, 1.0, gathered, moves)
+    value, _ = sequence_beliefs(beliefs, 0, count, transition, start, end, exp_moves, room, 1.0, gathered, moves)
     for label in range(size):
         for following in range(size):
-            moves[label, following] += gathered[label, following] * onward[label, following]
+            moves[label, following] += gathered[label, following] * exp_moves.onward[label, following]
     return value
 
 
@@ -114,11 +106,9 @@ def expected(
 ) -> None:
     size = closed.shape[1]
     most = longest(starts, lo, hi)
-    exps, sums, scales, work, bits = room(most, size)
     transition, start, end = np.empty((size, size)), np.empty(size), np.empty(size)
-    onward, back, edges, tops = exp_scores(closed[:size], closed[size], closed[size + 1])
-    gathered = np.empty(onward.shape)
-    summing = (transition, start, end, onward, back, edges, tops, exps, sums, scales, work, bits, gathered)
+    exp_moves = empty_moves(size)
+    summing = (transition, start, end, exp_moves, room_for(most, size), np.empty(exp_moves.onward.shape))
     beliefs, found = np.empty((most, size)), np.empty((size, size))
     for i in range(lo, hi):
         first = starts[i]
@@ -234,11 +224,9 @@ def sweep(
     bias, chain, shift = flags[0] != 0, flags[1] != 0, flags[2]
     hinge = costs.shape[0] > 0
     most = longest(starts, 0, starts.shape[0] - 1)
-    exps, sums, scales, work, bits = room(most, size)
     transition, start, end = np.empty((size, size)), np.empty(size), np.empty(size)
-    onward, back, edges, tops = exp_scores(closed[:size], closed[size], closed[size + 1])
-    gathered = np.empty(onward.shape)
-    summing = (transition, start, end, onward, back, edges, tops, exps, sums, scales, work, bits, gathered)
+    exp_moves = empty_moves(size)
+    summing = (transition, start, end, exp_moves, room_for(most, size), np.empty(exp_moves.onward.shape))
     scores, trial = np.empty((most, size)), np.empty((most, size))
     old, new = np.empty((most, size)), np.empty((most, size))
     move_scores, move_trial = np.zeros((size, size)), np.empty((size, size))

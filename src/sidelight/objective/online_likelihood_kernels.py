@@ -9,7 +9,7 @@ import numpy as np
 from sidelight.arrays import Bytes, Floats, Floats32, Ids, Ints
 from sidelight.kernels import kernel
 from sidelight.spaces.chain_kernels import longest
-from sidelight.spaces.chain_scaled_kernels import exp_scores_into, padded, room
+from sidelight.spaces.chain_scaled_kernels import empty_moves, exp_scores_into, room_for
 from sidelight.spaces.chain_sum_kernels import sequence_beliefs
 
 
@@ -135,15 +135,14 @@ def epoch(
     size = closed.shape[1]
     bias, chain, moving, shift = flags[0] != 0, flags[1] != 0, flags[2] != 0, flags[3]
     most = longest(starts, 0, starts.shape[0] - 1)
-    exps, sums, scales, work, bits = room(most, size)
-    wide = padded(size)
-    onward, back, edges, tops = np.empty((wide, wide)), np.empty((wide, wide)), np.empty((2, wide)), np.empty(3)
+    room, exp_moves = room_for(most, size), empty_moves(size)
+    onward = exp_moves.onward
     transition, start, end = np.empty((size, size)), np.empty(size), np.empty(size)
     scores, inside = np.empty((most, size)), np.empty((most, size))
-    gathered, known_gathered = np.empty((wide, wide)), np.empty((wide, wide))
+    gathered, known_gathered = np.empty(onward.shape), np.empty(onward.shape)
     moves, known_moves = np.empty((size, size)), np.empty((size, size))
     total = np.empty(weights.table.shape[1])
-    summing = (onward, back, edges, tops, exps, sums, scales, work, bits)
+    steps = transition, start, end, exp_moves, room
     all_loss = 0.0
     for i in order:
         first = starts[i]
@@ -159,7 +158,7 @@ def epoch(
                 transition[label, following] = closed[label, following]
                 if chain:
                     transition[label, following] += scale * v[places[2] + label * size + following]
-        exp_scores_into(transition, start, end, onward, back, edges, tops, work, bits)
+        exp_scores_into(transition, start, end, exp_moves, room.work, room.bits)
         certain = True
         for t in range(count):
             row = scores[t]
@@ -179,10 +178,8 @@ def epoch(
             for t in range(count):
                 for label in range(size):
                     inside[t, label] = scores[t, label] if admitted[first + t, label] != 0 else -np.inf
-            known, _ = sequence_beliefs(
-                inside, 0, count, transition, start, end, *summing, 1.0, known_gathered, known_moves
-            )
-        value, _ = sequence_beliefs(scores, 0, count, transition, start, end, *summing, 1.0, gathered, moves)
+            known, _ = sequence_beliefs(inside, 0, count, *steps, 1.0, known_gathered, known_moves)
+        value, _ = sequence_beliefs(scores, 0, count, *steps, 1.0, gathered, moves)
         all_loss += prices[i] * (value - known)
         if not moving:
             continue

@@ -18,6 +18,7 @@ that this happens, it is summed in the domain of logarithms instead, with L² ex
 from __future__ import annotations
 
 import math
+from typing import NamedTuple
 
 import numpy as np
 
@@ -30,6 +31,25 @@ LOG_2_E = 1.4426950408889634
 LN_2_HIGH = 6.93147180369123816490e-01
 LN_2_LOW = 1.90821492927058770002e-10
 ROUNDER = 6755399441055744.0  # 1.5 · 2^52: adding it leaves the nearest whole number in the low bits
+
+
+class ExpMoves(NamedTuple):
+    """Exponentials of the scores of transitions, starts and ends, with their largest ones taken out."""
+
+    onward: Floats  # [P, P] exp A
+    back: Floats  # [P, P] its transpose
+    edges: Floats  # [2, P] exp of start and end
+    tops: Floats  # [3] what was taken out: of transitions, starts, ends
+
+
+class Room(NamedTuple):
+    """Memory for the sums of one sequence of at most M tokens."""
+
+    exps: Floats  # [M, P]
+    sums: Floats  # [M, P]
+    scales: Floats  # [M]
+    work: Floats  # [max(M, P) · P]
+    bits: Ints  # the same memory as `work`
 
 
 @kernel
@@ -80,13 +100,19 @@ def largest(values: Floats) -> float:
 
 
 @kernel
-def exp_scores(transition: Floats, start: Floats, end: Floats) -> tuple[Floats, Floats, Floats, Floats]:
-    """exp A and its transpose [P, P], exp of start and end [2, P], and the maxima taken out [3]."""
-    wide = padded(start.shape[0])
-    onward, back, edges, tops = np.empty((wide, wide)), np.empty((wide, wide)), np.empty((2, wide)), np.empty(3)
-    work = np.empty(wide * wide)
-    exp_scores_into(transition, start, end, onward, back, edges, tops, work, work.view(np.int64))
-    return onward, back, edges, tops
+def empty_moves(size: int) -> ExpMoves:
+    """Memory for the exponentials of so many labels."""
+    wide = padded(size)
+    return ExpMoves(np.empty((wide, wide)), np.empty((wide, wide)), np.empty((2, wide)), np.empty(3))
+
+
+@kernel
+def exp_scores(transition: Floats, start: Floats, end: Floats) -> ExpMoves:
+    """Exponentials of scores."""
+    made = empty_moves(start.shape[0])
+    work = np.empty(made.onward.size)
+    exp_scores_into(transition, start, end, made, work, work.view(np.int64))
+    return made
 
 
 @kernel
@@ -94,14 +120,12 @@ def exp_scores_into(
     transition: Floats,
     start: Floats,
     end: Floats,
-    onward: Floats,
-    back: Floats,
-    edges: Floats,
-    tops: Floats,
+    made: ExpMoves,
     work: Floats,  # [P · P] or more
     bits: Ints,
 ) -> None:
     """As `exp_scores`, in memory that is there."""
+    onward, back, edges, tops = made
     size = start.shape[0]
     wide = edges.shape[1]
     onward[:] = -np.inf
@@ -121,11 +145,11 @@ def exp_scores_into(
 
 
 @kernel
-def room(most: int, size: int) -> tuple[Floats, Floats, Floats, Floats, Ints]:
-    """Memory for one sequence of at most so many tokens: exps [M, P], sums [M, P], scales [M], work and its bits."""
+def room_for(most: int, size: int) -> Room:
+    """Memory for sequences of at most so many tokens, with so many labels."""
     wide = padded(size)
     work = np.empty(max(most, wide) * wide)
-    return np.empty((most, wide)), np.empty((most, wide)), np.empty(most), work, work.view(np.int64)
+    return Room(np.empty((most, wide)), np.empty((most, wide)), np.empty(most), work, work.view(np.int64))
 
 
 @kernel
@@ -217,17 +241,12 @@ def forward(
     scores: Floats,
     first: int,
     count: int,
-    onward: Floats,
-    back: Floats,
-    edges: Floats,
-    tops: Floats,
-    exps: Floats,  # out [count, P]
-    sums: Floats,  # out [count, P] a_t
-    scales: Floats,  # out [count] 1 / c_t
-    work: Floats,
-    bits: Ints,
+    moves: ExpMoves,
+    room: Room,  # out: exps e_t, sums a_t, scales 1 / c_t
 ) -> float:
     """The log-sum of a sequence; −inf if it has no path, NaN if it must be summed in logarithms."""
+    onward, back, edges, tops = moves
+    exps, sums, scales, work, bits = room
     size = scores.shape[1]
     wide = edges.shape[1]
     token_tops = scales  # until the scales are known
@@ -273,19 +292,18 @@ def forward(
 @kernel
 def backward(
     count: int,
-    back: Floats,
-    edges: Floats,
-    exps: Floats,  # in e_t, out e_t b_t / c_t
-    sums: Floats,  # in a_t, out a_t / c_t
-    scales: Floats,
-    after: Floats,  # work [P]
+    moves: ExpMoves,
+    room: Room,  # in: as `forward` leaves it; out: exps e_t b_t / c_t, sums a_t / c_t
     first: int,
     price: float,
     beliefs: Floats,  # out [T, L] price · p(y_t = l) from row `first` on
 ) -> None:
     """The beliefs of a sequence after `forward`; what it leaves in exps and sums are the factors of a transition."""
+    back, edges = moves.back, moves.edges
+    exps, sums, scales = room.exps, room.sums, room.scales
     size = beliefs.shape[1]
     wide = edges.shape[1]
+    after = room.work[:wide]
     last = sums[count - 1]
     ending = 0.0
     for label in range(wide):

@@ -14,7 +14,16 @@ from sidelight.arrays import Floats, Ids, Ints, Keys
 from sidelight.kernels import kernel, uniform
 from sidelight.spaces.chain_kernels import longest
 from sidelight.spaces.chain_log_kernels import log_backward, log_forward, log_pair
-from sidelight.spaces.chain_scaled_kernels import add_moves, backward, exp_scores, forward, largest, room
+from sidelight.spaces.chain_scaled_kernels import (
+    ExpMoves,
+    Room,
+    add_moves,
+    backward,
+    exp_scores,
+    forward,
+    largest,
+    room_for,
+)
 
 
 @kernel
@@ -30,17 +39,15 @@ def log_sums(
 ) -> int:
     """The log-sum of every sequence lo..hi."""
     base = starts[lo]
-    size = start.shape[0]
-    most = longest(starts, lo, hi)
-    onward, back, edges, tops = exp_scores(transition, start, end)
-    exps, sums, scales, work, bits = room(most, size)
+    exp_moves = exp_scores(transition, start, end)
+    room = room_for(longest(starts, lo, hi), start.shape[0])
     slow = 0
     for i in range(lo, hi):
         first = starts[i] - base
         count = starts[i + 1] - starts[i]
-        value = forward(scores, first, count, onward, back, edges, tops, exps, sums, scales, work, bits)
+        value = forward(scores, first, count, exp_moves, room)
         if np.isnan(value):
-            value = log_forward(scores, first, count, transition, start, end, sums)
+            value = log_forward(scores, first, count, transition, start, end, room.sums)
             slow += 1
         values[i] = value
     return slow
@@ -54,35 +61,28 @@ def sequence_beliefs(
     transition: Floats,
     start: Floats,
     end: Floats,
-    onward: Floats,
-    back: Floats,
-    edges: Floats,
-    tops: Floats,
-    exps: Floats,
-    sums: Floats,
-    scales: Floats,
-    work: Floats,
-    bits: Ints,
+    exp_moves: ExpMoves,
+    room: Room,
     price: float,
-    gathered: Floats,  # [P, P] becomes expected transitions when multiplied by `onward`
+    gathered: Floats,  # [P, P] becomes expected transitions when multiplied by `exp_moves.onward`
     moves: Floats,  # [L, L] expected transitions of sequences that were summed in logarithms
 ) -> tuple[float, bool]:
     """The log-sum and the beliefs of one sequence, added to `gathered` or `moves`; whether in logarithms."""
     size = start.shape[0]
-    value = forward(scores, first, count, onward, back, edges, tops, exps, sums, scales, work, bits)
+    value = forward(scores, first, count, exp_moves, room)
     slow = np.isnan(value)
     if slow:
-        value = log_forward(scores, first, count, transition, start, end, sums)
+        value = log_forward(scores, first, count, transition, start, end, room.sums)
         if value > -np.inf:
-            log_backward(scores, first, count, transition, end, exps)
+            log_backward(scores, first, count, transition, end, room.exps)
             for t in range(1, count):
-                log_pair(scores, first, t, transition, sums, exps, value, price, moves)
+                log_pair(scores, first, t, transition, room.sums, room.exps, value, price, moves)
             for t in range(count):
                 for label in range(size):
-                    scores[first + t, label] = price * np.exp(sums[t, label] + exps[t, label] - value)
+                    scores[first + t, label] = price * np.exp(room.sums[t, label] + room.exps[t, label] - value)
     elif value > -np.inf:
-        backward(count, back, edges, exps, sums, scales, work[: edges.shape[1]], first, price, scores)
-        add_moves(count, sums, exps, price, gathered)
+        backward(count, exp_moves, room, first, price, scores)
+        add_moves(count, room.sums, room.exps, price, gathered)
     return value, slow
 
 
@@ -101,34 +101,17 @@ def beliefs(
 ) -> int:
     """The log-sum and the beliefs of every sequence lo..hi."""
     size = start.shape[0]
-    onward, back, edges, tops = exp_scores(transition, start, end)
-    exps, sums, scales, work, bits = room(longest(starts, lo, hi), size)
+    exp_moves = exp_scores(transition, start, end)
+    room = room_for(longest(starts, lo, hi), size)
+    onward = exp_moves.onward
     gathered = np.zeros(onward.shape)
     moves[:] = 0.0
     slow = 0
     for i in range(lo, hi):
         first, count = starts[i] - starts[lo], starts[i + 1] - starts[i]
         price = prices[i] if prices.shape[0] > 0 else 1.0
-        values[i], in_logs = sequence_beliefs(
-            scores,
-            first,
-            count,
-            transition,
-            start,
-            end,
-            onward,
-            back,
-            edges,
-            tops,
-            exps,
-            sums,
-            scales,
-            work,
-            bits,
-            price,
-            gathered,
-            moves,
-        )
+        steps = transition, start, end, exp_moves, room
+        values[i], in_logs = sequence_beliefs(scores, first, count, *steps, price, gathered, moves)
         slow += in_logs
     for k in range(size):
         for label in range(size):
@@ -151,14 +134,15 @@ def pair_beliefs(
     """The joint beliefs of neighbouring tokens."""
     base = starts[lo]
     size = start.shape[0]
-    onward, back, edges, tops = exp_scores(transition, start, end)
-    exps, sums, scales, work, bits = room(longest(starts, lo, hi), size)
+    exp_moves = exp_scores(transition, start, end)
+    room = room_for(longest(starts, lo, hi), size)
+    onward, exps, sums = exp_moves.onward, room.exps, room.sums
     slow = 0
     for i in range(lo, hi):
         first = starts[i] - base
         count = starts[i + 1] - starts[i]
         pairs[starts[i] : starts[i + 1]] = 0.0
-        value = forward(scores, first, count, onward, back, edges, tops, exps, sums, scales, work, bits)
+        value = forward(scores, first, count, exp_moves, room)
         if np.isnan(value):
             slow += 1
             value = log_forward(scores, first, count, transition, start, end, sums)
@@ -167,7 +151,7 @@ def pair_beliefs(
                 for t in range(1, count):
                     log_pair(scores, first, t, transition, sums, exps, value, 1.0, pairs[starts[i] + t])
         elif value > -np.inf:
-            backward(count, back, edges, exps, sums, scales, work[: edges.shape[1]], first, 1.0, scores)
+            backward(count, exp_moves, room, first, 1.0, scores)
             for t in range(1, count):
                 out = pairs[starts[i] + t]
                 for k in range(size):
@@ -210,15 +194,16 @@ def draw(
     """One labeling of every sequence, drawn with probability exp(score − log-sum)."""
     base = starts[lo]
     size = start.shape[0]
-    onward, back, edges, tops = exp_scores(transition, start, end)
-    exps, sums, scales, work, bits = room(longest(starts, lo, hi), size)
+    exp_moves = exp_scores(transition, start, end)
+    room = room_for(longest(starts, lo, hi), size)
+    back, edges, sums = exp_moves.back, exp_moves.edges, room.sums
     state = np.empty(1, np.uint64)
     weights = np.empty(size)
     slow = 0
     for i in range(lo, hi):
         first = starts[i] - base
         count = starts[i + 1] - starts[i]
-        value = forward(scores, first, count, onward, back, edges, tops, exps, sums, scales, work, bits)
+        value = forward(scores, first, count, exp_moves, room)
         in_logs = np.isnan(value)
         if in_logs:
             slow += 1

@@ -23,29 +23,13 @@ from sidelight.features.rows import taken
 from sidelight.parallel import shards, threads
 from sidelight.parallel.threads import SHARD_TOKENS
 from sidelight.spaces import chain_kernels, segment_k_best, segment_kernels, segment_sums
-from sidelight.spaces.chain import Transitions
+from sidelight.spaces.chain import ChainScores, Transitions
 
 SHARD_SEGMENTS = 16384  # tokens times lengths of a shard: its block of totals stays near a core
 
 
-class SegmentScores(Protocol):
+class SegmentScores(ChainScores, Protocol):
     """Scores of the parts of a batch; those of tokens and segments are asked for block by block."""
-
-    @property
-    def transition(self) -> Floats:  # [L, L] from, to
-        ...
-
-    @property
-    def start(self) -> Floats:  # [L]
-        ...
-
-    @property
-    def end(self) -> Floats:  # [L]
-        ...
-
-    def block(self, first: int, last: int) -> Floats:
-        """A fresh array [last - first, L] of scores of label l at tokens first..last."""
-        ...
 
     def segments(self, first: int, last: int) -> Floats:
         """A fresh array [last - first, M, L] of scores of a segment of length d + 1 and label l that ends at t."""

@@ -23,6 +23,7 @@ from sidelight.spaces.chain_kernels import longest
 from sidelight.spaces.chain_log_kernels import log_backward, log_forward, log_pair
 from sidelight.spaces.chain_scaled_kernels import (
     TINY,
+    ExpMoves,
     add_moves,
     close,
     ended,
@@ -64,10 +65,7 @@ def swap_forward(
     scores: Floats,
     first: int,
     count: int,
-    onward: Floats,
-    back: Floats,
-    edges: Floats,
-    tops: Floats,
+    exp_moves: ExpMoves,
     exps: Floats,  # out [count, P]
     factors: Floats,  # out [count, 3]
     alone: Floats,  # out [count, P]
@@ -80,6 +78,7 @@ def swap_forward(
     bits: Ints,
 ) -> float:
     """The log-sum of a sequence; −inf if it has no path, NaN if it must be summed in logarithms."""
+    onward, back, edges, tops = exp_moves
     size = scores.shape[1]
     wide = edges.shape[1]
     if not exp_tokens(scores, first, count, exps, token_tops, work, bits):
@@ -135,8 +134,7 @@ def swap_forward(
 @kernel
 def swap_backward(
     count: int,
-    back: Floats,
-    edges: Floats,
+    exp_moves: ExpMoves,
     exps: Floats,
     factors: Floats,
     alone: Floats,
@@ -152,6 +150,7 @@ def swap_backward(
     ends: Floats,  # [2, L] += price · expected starts and ends
 ) -> None:
     """The beliefs of a sequence after `swap_forward`, token by token of the sequence as it was given."""
+    back, edges = exp_moves.back, exp_moves.edges
     size = beliefs.shape[1]
     wide = edges.shape[1]
     after, after_ahead = np.zeros(wide), np.zeros(wide)
@@ -277,7 +276,7 @@ def swap_beliefs(
 ) -> int:
     """The log-sum, and the beliefs, of every sequence lo..hi; returns how many were summed in logarithms."""
     size = start.shape[0]
-    onward, back, edges, tops = exp_scores(transition, start, end)
+    exp_moves = exp_scores(transition, start, end)
     most = longest(starts, lo, hi)
     wide = padded(size)
     exps, alone, ahead = np.empty((most, wide)), np.empty((most, wide)), np.empty((most, wide))
@@ -292,8 +291,8 @@ def swap_beliefs(
     for i in range(lo, hi):
         first, count = starts[i] - starts[lo], starts[i + 1] - starts[i]
         price = prices[i] if prices.shape[0] > 0 else 1.0
-        chain = (onward, back, edges, tops, exps, factors, alone, ahead, behind, plain, scales, token_tops, work, bits)
-        value = swap_forward(scores, first, count, *chain)
+        chain = (exps, factors, alone, ahead, behind, plain, scales, token_tops, work, bits)
+        value = swap_forward(scores, first, count, exp_moves, *chain)
         if np.isnan(value):
             slow += 1
             if wanted:
@@ -303,11 +302,11 @@ def swap_beliefs(
                 value = log_forward(tokens, 0, count, tripled, firsts, lasts, np.empty(tokens.shape))
         elif value > -np.inf and wanted:
             made = (exps, factors, alone, ahead, behind, plain, scales, onto_plain, onto_behind)
-            swap_backward(count, back, edges, *made, first, price, scores, ends)
+            swap_backward(count, exp_moves, *made, first, price, scores, ends)
             add_moves(count, plain, onto_plain, price, gathered)
             add_moves(count, ahead, onto_behind, price, gathered)
         values[i] = value
     for k in range(size):
         for label in range(size):
-            moves[k, label] += gathered[k, label] * onward[k, label]
+            moves[k, label] += gathered[k, label] * exp_moves.onward[k, label]
     return slow
