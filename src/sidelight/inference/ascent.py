@@ -15,7 +15,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from sidelight.arrays import Floats, Ints
+from sidelight.errors import Intractable
 from sidelight.inference.highs import Program
+from sidelight.inference.problem import Solution
 from sidelight.rules.rows import Rows
 
 METHOD = "Lagrangian relaxation"
@@ -82,6 +84,13 @@ class Ascent(ABC):
     def closed(self) -> bool:
         """Whether the bound proves that the best output met is the best of all."""
         return self.best is not None and self.bound - self.value <= CLOSE * max(1.0, abs(self.value))
+
+    def solution(self, clauses: int) -> Solution:
+        """The best output met, with the bound; raises `Intractable` where none was met."""
+        if self.best is None:
+            raise Intractable(f"no legal output was met in {self.steps} steps; use another method of inference")
+        bound = self.value if self.closed else self.bound
+        return Solution(self.best, self.value, bound, self.closed, METHOD, clauses, self.steps)
 
     def run(self, most_steps: int) -> None:
         """Go on until the bound is a proof, or nothing gets better."""

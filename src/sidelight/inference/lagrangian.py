@@ -19,7 +19,6 @@ from collections.abc import Sequence
 import numpy as np
 
 from sidelight.arrays import Floats, Ids
-from sidelight.errors import Intractable
 from sidelight.inference.ascent import METHOD, MOST_STEPS, Ascent, DualRows
 from sidelight.inference.lattice import Lattice
 from sidelight.inference.lattices import lattice
@@ -46,13 +45,9 @@ def solve_lagrangian(problem: Problem, *, names: Sequence[str] = (), most_steps:
     search.run(most_steps)
     if search.best is None:
         search.repair(problem)
-    if search.best is None:
-        if not legal(problem, [clause for clause in problem.clauses if clause.hard]):
-            raise no_output(problem, names)
-        raise Intractable(f"no legal output was met in {search.steps} steps; use another method of inference")
-    exact = search.closed
-    bound = search.value if exact else search.bound
-    return Solution(search.best, search.value, bound, exact, METHOD, len(chain.pieces), search.steps)
+    if search.best is None and not legal(problem, [clause for clause in problem.clauses if clause.hard]):
+        raise no_output(problem, names)
+    return search.solution(len(chain.pieces))
 
 
 class _Search(Ascent):

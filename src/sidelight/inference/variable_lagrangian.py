@@ -14,8 +14,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from sidelight.arrays import Floats
-from sidelight.errors import Intractable
-from sidelight.inference.ascent import METHOD, MOST_STEPS, Ascent, DualRows
+from sidelight.inference.ascent import MOST_STEPS, Ascent, DualRows
 from sidelight.inference.conflict import infeasible
 from sidelight.inference.highs import with_rows
 from sidelight.inference.problem import Solution
@@ -39,13 +38,9 @@ def solve_variable_lagrangian(
         search.run(most_steps)
         if search.best is None:
             search.repair()
-    if search.best is None:
-        if not feasible(problem, problem.clauses):
-            raise infeasible(problem.clauses, lambda chosen: feasible(problem, chosen), names)
-        raise Intractable(f"no legal output was met in {search.steps} steps; use another method of inference")
-    exact = search.closed
-    bound = search.value if exact else search.bound
-    return Solution(search.best, search.value, bound, exact, METHOD, len(problem.clauses), search.steps)
+    if search.best is None and not feasible(problem, problem.clauses):
+        raise infeasible(problem.clauses, lambda chosen: feasible(problem, chosen), names)
+    return search.solution(len(problem.clauses))
 
 
 class _Search(Ascent):
