@@ -169,3 +169,12 @@ def test_inputs_may_be_an_iterator():
         for rules in ((), few):
             expected = fitted.predict([["a", "a"]], rules=rules)
             assert fitted.predict((x for x in [["a", "a"]]), rules=rules) == expected
+
+
+def test_arrays_of_words_are_sentences():
+    xs, ys = [["a", "b"], ["b", "a", "a"]], [["X", "Y"], ["Y", "X", "X"]]
+    arrays = [np.array(x) for x in xs], [np.array(y) for y in ys]
+    plain, other = sl.Tagger(n_jobs=1).fit(xs, ys), sl.Tagger(n_jobs=1).fit(*arrays)
+    assert np.array_equal(plain.model_.weights, other.model_.weights)
+    assert plain.predict(arrays[0]) == other.predict(xs) == ys
+    assert other.predict([["a", np.str_("b")]]) == [["X", "Y"]]

@@ -54,8 +54,8 @@ def columns_of(sequences: Sequence[Sequence[Any]]) -> Columns:
     if not tokens:
         return Columns(starts, [])
     kinds = set(map(type, tokens))
-    if kinds == {str}:
-        return Columns(starts, [tokens])
+    if all(issubclass(kind, str) for kind in kinds):
+        return Columns(starts, [tokens if kinds == {str} else list(map(str, tokens))])
     for kind in kinds:
         if not issubclass(kind, (str, tuple, list)):
             where = next(i for i, token in enumerate(tokens) if type(token) is kind)
