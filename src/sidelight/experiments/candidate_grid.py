@@ -52,6 +52,7 @@ class Trials:
     cllp_prices: tuple[float, ...] = (0.03, 0.1, 0.3, 1.0)
     insides: tuple[float, ...] = (0.01, 1.0)  # other C1 / C2, with the best price; or, jointly, with every price
     jointly: bool = False
+    thresholds: bool = True  # whether other thresholds are tried
 
 
 EIGHT = Trials()
@@ -197,7 +198,7 @@ def choices_of(trials: Trials, method: str, stage: int, best: Choice, study: Stu
         return [Choice(study.unit * price, inside) for price in prices for inside in insides]
     if stage == 1 and method in CLLPS and not trials.jointly:
         return [best._replace(inside=inside) for inside in trials.insides]
-    if stage == (2 if method in CLLPS else 1) and method not in SVMS:
+    if stage == (2 if method in CLLPS else 1) and method not in SVMS and trials.thresholds:
         return [best._replace(threshold=threshold) for threshold in study.thresholds]
     return []
 

@@ -2,13 +2,15 @@
 
 Every token has m candidates, one of them right. Figure 2(a) varies m, with labels to begin with at random; Figure 2(b)
 varies the share of wrong labels among those, at m = 5. Training sentences are a sample; there are rows with all of them
-too, which is what the paper has. MMS and CLLP also have each other's charge for what is outside the candidates.
+too, which is what the paper has, and rows with other draws, for what the first ones suggest. MMS and CLLP also have
+each other's charge for what is outside the candidates.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
+from itertools import chain
 from pathlib import Path
 
 from sidelight.experiments.candidate_corpora import FEATURE_NOTES, Sentences, chunks
@@ -31,17 +33,21 @@ from sidelight.experiments.table import Row
 TITLE = "Chunks: accuracy by the number of candidates of every token, and by initial error (CLLP, Figure 2)"
 SIZES = tuple(range(1, 8))
 ERRORS = (0.5, 0.6, 0.7, 0.8)
-WHOLE = (2, 3, 5, 7)  # candidates, with all sentences
-WHOLE_TRIALS = Trials((0.03, 0.1, 0.3), (0.06, 0.15, 0.36, 1.0), (0.06, 0.15, 0.36), (0.01, 1.0), jointly=True)
-WHOLE_PILOTS, WHOLE_FIRST = (100, 101), 10  # draws that choose, and the first of those that are scored
+AGAIN = (2, 3, 5, 7)  # candidates, with draws that are not among those above
+AGAIN_TRIALS = Trials((), (0.1, 0.3, 1.0, 3.0), (0.1, 0.3, 1.0), jointly=True, thresholds=False)
+WHOLE = (5, 7)  # candidates, with all sentences
+WHOLE_TRIALS = Trials((0.03, 0.1, 0.3), (0.06, 0.15, 0.36, 1.0), (0.06, 0.15, 0.36), jointly=True)
+FIRST, PILOTS = 10, (100, 101, 102, 103)  # the first of the draws that are scored there, and those that choose
 SETS = (MMS, MMS_LIKE_CLLP, CLLP, CLLP_LIKE_MMS)
-DRAWS, QUICK_DRAWS = 10, 3
+DRAWS, AGAIN_DRAWS, QUICK_DRAWS = 10, 20, 3
 
 NOTES = (
     "the paper shows a figure without numbers: the gap between CLLP and MMS grows with the number of candidates, and "
     "CLLP feels initial error less than the others",
     *FEATURE_NOTES,
     "at 5 candidates, initial labels at random have an error of 0.8",
+    "once more, with draws of their own: four draws that are not scored choose, for CLLP among three prices with three "
+    "ratios each, for MMS among four prices",
     "with all sentences draws differ in candidates and first labels; prices of CLLP and MMS are about the ends and the "
     "middle of the paper's grid (and 1 for MMS), for CLLP with three ratios each; two draws that are not scored choose",
     CHARGE_NOTE,
@@ -77,10 +83,23 @@ def rows(
                 found += results.rows_of(setting, report)
                 save(found)
         if generation == "specified" and not quick:
-            for lines in whole_rows(study, WHOLE, n_jobs=n_jobs, report=report):
+            again = again_rows(study, AGAIN, n_jobs=n_jobs, report=report)
+            for lines in chain(again, whole_rows(study, WHOLE, n_jobs=n_jobs, report=report)):
                 found += lines
                 save(found)
     return found, NOTES
+
+
+def again_rows(
+    study: Sentences, sizes: Sequence[int], *, n_jobs: int, report: Callable[[str], None]
+) -> Iterator[list[Row]]:
+    """The rows of each number of candidates once more, with other draws."""
+    with pool(fit, study, n_jobs=n_jobs, report=report) as run:
+        results = Results(study, run, trials=AGAIN_TRIALS)
+        for m in sizes:
+            methods = (MMS, MMS_LIKE_CLLP, CLLP)
+            setting = Setting(f"{m} candidates, again", m, AGAIN_DRAWS, methods, pilots=PILOTS, first=FIRST)
+            yield results.rows_of(setting, report)
 
 
 def whole_rows(
@@ -91,8 +110,7 @@ def whole_rows(
     with pool(fit, study, n_jobs=n_jobs, report=report) as run:
         methods = (GOLD, MMS, MMS_LIKE_CLLP, CLLP)
         settings = [
-            Setting(f"{m} candidates, all sentences", m, DRAWS, methods, pilots=WHOLE_PILOTS, first=WHOLE_FIRST)
-            for m in sizes
+            Setting(f"{m} candidates, all sentences", m, DRAWS, methods, pilots=PILOTS[:2], first=FIRST) for m in sizes
         ]
         results = Results(study, run, gold_at=settings[0], gold_draws=1, trials=WHOLE_TRIALS)
         for setting in settings:
