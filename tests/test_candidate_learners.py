@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import copy
-import json
-import pickle
 import re
 from dataclasses import replace
 from itertools import product
@@ -12,11 +9,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from sklearn.base import clone
 
 import sidelight as sl
 from sidelight import recipes
-from sidelight.commands.settings import learner_options
 from sidelight.errors import DataError, Infeasible, Intractable, LongTraining
 from sidelight.making import all_labelings
 from sidelight.making.all_labelings import counted, expanded, foretold
@@ -396,33 +391,21 @@ def test_what_is_usual_is_what_estimators_have():
 
 
 @pytest.mark.parametrize("make", [recipes.cllp, recipes.mms])
-def test_a_default_that_is_given_counts(make):
-    """1e-5 and 50 are what estimators have, 1e-4 and 30 what these learners do."""
+def test_what_is_given_counts_and_otherwise_the_learner_has_its_own(make):
+    """1e-5 and 50 are usual for other learners, 1e-4 and 30 for these."""
 
     def limits(learner, **settings):
         found = options_of(tagger(learner, **settings)._settings(), learner)
         return found.decrease, found.max_completions
 
-    usual = tagger("cllp").get_params()
     assert limits(make()) == (1e-4, 30)
-    assert limits(make(), decrease=usual["decrease"], max_completions=usual["max_completions"]) == (1e-4, 30)
     assert limits(make(), decrease=1e-5) == (1e-5, 30)
     assert limits(make(), max_completions=50) == (1e-4, 50)
     assert limits(make(max_completions=50)) == (1e-4, 50)
-    for own, given in ((4, 50), (30, 9)):
-        with pytest.raises(ValueError, match=f"max_completions is {given}, and {own} among"):
-            limits(make(max_completions=own), max_completions=given)
-
-
-def test_defaults_are_plain_numbers_to_everyone_else():
-    plain = sl.Tagger()
-    assert repr(copy.deepcopy(plain)) == repr(plain) == "Tagger()"
-    assert repr(sl.Tagger(decrease=1e-5, max_completions=50)) == "Tagger(decrease=1e-05, max_completions=50)"
-    for found in (clone(plain), pickle.loads(pickle.dumps(plain))):
-        assert (found.decrease, found.max_completions) == (1e-5, 50)
-        assert options_of(found._settings(), recipes.cllp()).max_completions == 30
-    assert json.dumps([plain.decrease, plain.max_completions]) == "[1e-05, 50]"
-    assert "max_completions=30" in learner_options()["cllp"]
+    with pytest.raises(ValueError, match="max_completions is 50, and 4 among"):
+        limits(make(max_completions=4), max_completions=50)
+    others = tagger("jlis")._settings()
+    assert (others.fall, others.completions) == (1e-5, 50)
 
 
 def test_settings_reach_the_learner():

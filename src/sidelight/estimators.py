@@ -20,7 +20,6 @@ from sidelight.learners.stopping import PATIENCE
 from sidelight.model import Model
 from sidelight.recipe_kinds import Recipe
 from sidelight.recipes import LEARNERS
-from sidelight.recipes.usual import DECREASE, MAX_COMPLETIONS
 from sidelight.records import Callback, Round
 from sidelight.ruled_estimator import RuledEstimator
 from sidelight.rules import Rule
@@ -50,9 +49,9 @@ class _Estimator(RuledEstimator[Model]):
         states: int | Mapping[Any, int] | None = None,
         tolerance: float = 0.01,
         violation: float = 1e-3,
-        decrease: float = DECREASE,
+        decrease: float | None = None,
         max_rounds: int | None = None,
-        max_completions: int = MAX_COMPLETIONS,
+        max_completions: int | None = None,
         patience: int = 5,
         random_ties: bool = False,
         warm_start: bool = False,
@@ -294,8 +293,8 @@ class Tagger(_Estimator):
       "partial_crf" and EM; learning begins with states at random, so see the `restarts` of `recipes.latent_svm`.
     - tolerance: relative duality gap at which a convex problem counts as solved; violation: ε of new cuts. "cllp" and
       "mms" have a precision of their own, see `recipes.cllp`.
-    - decrease: ν, the relative fall of the objective at which completions end; max_completions, max_rounds: limits.
-      "cllp" and "mms" have other defaults for the first two.
+    - decrease: ν, the relative fall of the objective at which completions end, otherwise 1e-5 (1e-4 for "cllp" and
+      "mms"); max_completions: how many there may be, otherwise 50 (30 for these two); max_rounds: of solvers.
     - patience: see the `validation` of `fit`.
     - random_ties: complete with ties broken at random instead of towards the first label.
     - warm_start: `fit` begins from the weights of the fit before; freeze_vocabulary: no new features after the first.

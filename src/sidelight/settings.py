@@ -31,6 +31,7 @@ from sidelight.recipes import recipe_of
 from sidelight.rules import Rule
 from sidelight.rules.given import checked_rules
 
+DECREASE, MAX_COMPLETIONS = 1e-5, 50  # where an estimator was asked for none, and its learner has none of its own
 DEFAULT_PRICES: dict[str, float] = {"gold": 1.0, "partial": 1.0, "candidates": 1.0, "companion": 1.0, "unlabeled": 0.1}
 SECOND_ORDER = (
     LatentMargins,
@@ -62,9 +63,9 @@ class Settings:
     states: int | Mapping[Any, int] | None
     tolerance: float
     violation: float
-    decrease: float
+    decrease: float | None
     max_rounds: int | None
-    max_completions: int
+    max_completions: int | None
     patience: int
     random_ties: bool
     warm_start: bool
@@ -121,6 +122,16 @@ class Settings:
         """The learner with its options; raises ValueError for an unknown name."""
         return recipe_of(self.learner)
 
+    @property
+    def fall(self) -> float:
+        """The relative decrease at which completions end, for learners that have no usual one of their own."""
+        return DECREASE if self.decrease is None else self.decrease
+
+    @property
+    def completions(self) -> int:
+        """How many completions there may be, for learners that have no usual number of their own."""
+        return MAX_COMPLETIONS if self.max_completions is None else self.max_completions
+
     def price(self, kind: str) -> float:
         return {**DEFAULT_PRICES, **(self.prices or {})}[kind]
 
@@ -152,7 +163,7 @@ def check_amounts(
     *,
     tolerance: float,
     violation: float,
-    decrease: float,
+    decrease: float | None,
 ) -> None:
     """Raises ValueError for the price of an unknown kind of evidence, and for what is negative or no number."""
     for kind, price in (prices or {}).items():
@@ -161,5 +172,5 @@ def check_amounts(
         if not (price >= 0 and np.isfinite(price)):
             raise ValueError(f"the price of {kind} is {price}; give a number that is not negative")
     for name, value in (("tolerance", tolerance), ("violation", violation), ("decrease", decrease)):
-        if not value >= 0:
+        if value is not None and not value >= 0:
             raise ValueError(f"{name} is {value}; give a number that is not negative")

@@ -19,6 +19,7 @@ from typing import Any, NamedTuple, Protocol
 from sidelight.estimators import Classifier, Tagger
 from sidelight.evidence import Evidence
 from sidelight.experiments.pool import Report, pool
+from sidelight.settings import MAX_COMPLETIONS
 
 PRICES = (0.1, 1.0, 10.0)  # where the paper chooses C1 and C2 from
 SSVM, JLIS = "SSVM", "J-LIS"
@@ -158,7 +159,7 @@ def fit(study: Study, task: Task) -> Outcome:
     evidence += study.companion(task.setting, task.draw)
     prices["companion"] = task.prices.companion
     estimator = study.estimator(prices, task.draw)
-    estimator.patience = estimator.max_completions + 1  # no early end: the last completion is wanted too
+    estimator.patience = MAX_COMPLETIONS + 1  # no early end: the last completion is wanted too
     estimator.fit(evidence, validation=study.dev)
     trials = [record for record in estimator.rounds_ if record.validation is not None]
     best = max(trials, key=lambda record: record.validation or 0.0)

@@ -62,7 +62,7 @@ def make(given: Given, recipe: Believed) -> BelievedLearner:
     options = BelievedOptions(
         recipe.gamma,
         recipe.iterations if settings.max_rounds is None else min(recipe.iterations, settings.max_rounds),
-        settings.decrease,
+        settings.fall,
         LikelihoodOptions(STEPS, LbfgsOptions(), "lbfgs", settings.tolerance / 10, seed=settings.seed),
     )
     return BelievedLearner(

@@ -18,7 +18,6 @@ from sidelight.objective.completion import Latent, LatentProblem, Positive
 from sidelight.objective.margin import NegativeTerms, TargetTerms
 from sidelight.recipe_kinds import CandidateMargins, Picked
 from sidelight.recipes.checks import whole
-from sidelight.recipes.usual import is_asked
 from sidelight.settings import Settings
 from sidelight.spaces import Cost, Space
 from sidelight.spaces.parts import Labelings, Parts
@@ -78,14 +77,14 @@ def options_of(settings: Settings, recipe: CandidateMargins) -> CandidateOptions
     if "violation" in asked and options.solver == "two_slack":
         problem = f"{name} by two_slack adds cuts until it is precise, and violation is {settings.violation}"
         raise ValueError(f"{problem}; leave it out, or set the learner's solver to 'dual_coordinate'")
-    if is_asked(settings.max_completions):
+    if settings.max_completions is not None:
         given, own = whole("max_completions", settings.max_completions, least=1), options.max_completions
-        if is_asked(own) and own != given:
+        if own not in (given, CandidateOptions().max_completions):
             raise ValueError(f"max_completions is {given}, and {own} among {name}'s options; give one of them")
         options = replace(options, max_completions=given)
     if "violation" in asked:
         options = replace(options, violation=settings.violation)
-    if is_asked(settings.decrease):
+    if settings.decrease is not None:
         options = replace(options, decrease=settings.decrease)
     return options if settings.max_rounds is None else replace(options, max_rounds=settings.max_rounds)
 

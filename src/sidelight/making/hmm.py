@@ -45,7 +45,7 @@ def make(given: Given, recipe: Generative, *, completion: Completion | None = No
         lacking = "the states of its labels are hidden" if given.labels.hidden else "there is no Gold"
         raise DataError(f"beta weighs the model of Gold, and {lacking}", remedy=f"give {recipe.name} a beta of none")
     problem = EmProblem(emissions, gold, inputs, recipe.smoothing, recipe.beta, given.settings.n_jobs)
-    options = replace(recipe.options, decrease=given.settings.decrease)
+    options = replace(recipe.options, decrease=given.settings.fall)
     if given.settings.max_rounds is not None:
         options = replace(options, iterations=min(options.iterations, given.settings.max_rounds))
     hmm = _start(given, recipe, problem, completed)

@@ -11,9 +11,6 @@ from sidelight.objective.candidates import Charge
 from sidelight.recipe_kinds import AllLabelings, CandidateMargins, Picked, Recipe
 from sidelight.recipes.checks import positive, whole
 from sidelight.recipes.entry import Entry
-from sidelight.recipes.usual import UsualCount, is_asked
-
-MAX_COMPLETIONS = UsualCount(CandidateOptions().max_completions)
 
 
 def cllp(
@@ -26,7 +23,7 @@ def cllp(
     precision_inside: float | None = None,
     threshold_inside: float | None = None,
     discount: float = 2.0,
-    max_completions: int = MAX_COMPLETIONS,
+    max_completions: int = 30,
 ) -> Recipe:
     """Candidate labels for local parts, margins inside and outside them (CLLP).
 
@@ -56,7 +53,7 @@ def mms(
     precision: float | None = None,
     threshold: float | None = None,
     discount: float = 2.0,
-    max_completions: int = MAX_COMPLETIONS,
+    max_completions: int = 30,
 ) -> Recipe:
     """Maximum margin set: the best candidate against what is outside (Luo and Orabona 2010); options as with `cllp`.
 
@@ -136,6 +133,6 @@ def _options(
     for first, last in zip(precision, thresholds):
         if first is not None and last is not None and first < last:
             raise ValueError(f"a threshold of {last} is above the precision of {first} that comes down to it")
-    limit = whole("max_completions", max_completions, least=1) if is_asked(max_completions) else max_completions
+    limit = whole("max_completions", max_completions, least=1)
     name: Literal["two_slack", "dual_coordinate"] = "two_slack" if solver == "two_slack" else "dual_coordinate"
     return CandidateOptions(name, precision, thresholds, discount, max_completions=limit)
