@@ -57,12 +57,12 @@ def single_label(piece: Evidence, index: int) -> Evidence:
 def _one_label(piece: Evidence, index: int, *, labels: Any, what: str) -> list[Any | None]:
     """[label] from a label, or from a list with one."""
     if not isinstance(labels, list | tuple | np.ndarray):
-        if _hashable(labels):
+        if is_hashable(labels):
             return [labels]
         raise trouble(piece, index, problem=f"the {what} {labels!r} are a {type(labels).__name__}", remedy=LABELS)
     if len(labels) != 1:
         raise trouble(piece, index, problem=f"{len(labels)} {what}, where an input has one", remedy=LABELS)
-    if not _hashable(labels[0]):
+    if not is_hashable(labels[0]):
         raise trouble(piece, index, problem=f"the label {labels[0]!r} is a {type(labels[0]).__name__}", remedy=LABELS)
     return list(labels)
 
@@ -81,7 +81,7 @@ def _one_set(piece: Evidence, index: int, sets: Any) -> Collection[Any] | None:
         raise trouble(piece, index, problem=problem, remedy=SETS)
     if len(sets) == 0:
         raise trouble(piece, index, problem="an empty candidate set", remedy=SETS)
-    bad = [label for label in sets if label is None or not _hashable(label)]
+    bad = [label for label in sets if label is None or not is_hashable(label)]
     if bad:
         raise trouble(piece, index, problem=f"the candidate {bad[0]!r} is no label", remedy=SETS)
     return sets
@@ -92,7 +92,8 @@ def _is_set(labels: Any) -> bool:
     return labels is None or (isinstance(labels, Collection) and not isinstance(labels, str | bytes))
 
 
-def _hashable(label: Any) -> bool:
+def is_hashable(label: Any) -> bool:
+    """Whether this can be a label at all."""
     try:
         hash(label)
     except TypeError:

@@ -44,6 +44,8 @@ def min_greedy(
     >>> min_greedy(np.array([0, 3]), np.array([0, 1, 2], dtype=np.int32), masks, scores).tolist()
     [0, 1, 1]
     """
+    if len(words) == 0:
+        return words
     size, count = admitted.shape[1], len(starts) - 1
     inner = np.arange(len(words)) + 2 * np.repeat(np.arange(count), np.diff(starts)) + 1  # tokens less the borders
     borders = np.delete(np.arange(len(words) + 2 * count), inner)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+from sidelight.data.single import is_hashable
 from sidelight.data.trouble import trouble
 from sidelight.errors import DataError
 from sidelight.evidence import Candidates, Companion, Evidence, Gold, Partial
@@ -41,7 +42,7 @@ def raise_at_no_label(evidence: Sequence[Evidence], *, sequences: bool) -> None:
     """Raise `DataError` at the first label that is missing, or cannot be one."""
     for i, piece in enumerate(evidence):
         for t, label in named(piece, sequences=sequences):
-            if is_no_label(label) or not _hashable(label):
+            if is_no_label(label) or not is_hashable(label):
                 raise no_label(piece, i, label, t if sequences else None)
 
 
@@ -53,11 +54,3 @@ def no_label(piece: Evidence, i: int, label: Any, token: int | None) -> DataErro
     elif isinstance(piece, Partial):
         remedy = "give labels, or None where one is not known"
     return trouble(piece, i, problem=f"{label!r} is no label", remedy=remedy, token=token)
-
-
-def _hashable(label: Any) -> bool:
-    try:
-        hash(label)
-    except TypeError:
-        return False
-    return True
