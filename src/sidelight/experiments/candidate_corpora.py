@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal
 
@@ -137,6 +137,11 @@ def tags(data: Path, generation: Generation) -> Sentences:
     cut = len(whole.xs) - TEST
     train, test = Examples(whole.xs[:cut], whole.ys[:cut]), Examples(whole.xs[cut:], whole.ys[cut:])
     return _sentences(train, test, WORD_FEATURES, generation, spans=False)
+
+
+def with_all_sentences(study: Sentences) -> Sentences:
+    """The same corpus where every draw learns from all training sentences."""
+    return replace(study, train=len(study.pool.xs))
 
 
 def _sentences(train: Examples, test: Examples, features: str, generation: Generation, *, spans: bool) -> Sentences:

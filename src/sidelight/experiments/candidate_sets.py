@@ -37,9 +37,11 @@ def random_sets(y: Sequence[Label], doublings: int, shares: Mapping[Label, float
     chosen = Counter(rng.integers(0, len(y), size=doublings).tolist())
     sets: Sets = []
     for t, label in enumerate(y):
-        others = np.where(labels == label, 0.0, weights)
-        size = min(2 ** chosen[t] - 1, int(np.count_nonzero(others)))
-        drawn = rng.choice(labels, size=size, replace=False, p=others / others.sum()).tolist() if size else []
+        size = min(2 ** chosen[t], len(shares)) - 1
+        drawn: list[Label] = []
+        if size:
+            others = np.where(labels == label, 0.0, weights)
+            drawn = rng.choice(labels, size=size, replace=False, p=others / others.sum()).tolist()
         sets.append(sorted([label, *drawn]))
     return sets
 

@@ -9,11 +9,10 @@ each other's charge for what is outside the candidates.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
 from itertools import chain
 from pathlib import Path
 
-from sidelight.experiments.candidate_corpora import FEATURE_NOTES, Sentences, chunks
+from sidelight.experiments.candidate_corpora import FEATURE_NOTES, Sentences, chunks, with_all_sentences
 from sidelight.experiments.candidate_grid import (
     CHARGE_NOTE,
     CLLP,
@@ -106,7 +105,7 @@ def whole_rows(
     study: Sentences, sizes: Sequence[int], *, n_jobs: int, report: Callable[[str], None]
 ) -> Iterator[list[Row]]:
     """The rows of each number of candidates with all sentences."""
-    study = replace(study, train=len(study.pool.xs))
+    study = with_all_sentences(study)
     with pool(fit, study, n_jobs=n_jobs, report=report) as run:
         methods = (GOLD, MMS, MMS_LIKE_CLLP, CLLP)
         settings = [
