@@ -83,3 +83,33 @@ def test_patience_is_a_reason():
     fitted.fit(XS[:4], [["A"] * len(y) if i == 0 else y for i, y in enumerate(YS[:4])], validation=held)
     last = fitted.rounds_[-1]
     assert last.number < 50 and last.last and last.stopped == stopping.PATIENCE
+
+
+SAID = {  # words of the table of learners, and the reasons that they stand for
+    "duality gap": (stopping.SMALL_GAP,),
+    "decrease": (stopping.NO_FALL,),
+    "no change": (stopping.NO_CHANGE,),
+    "no label changes": (stopping.NO_CHANGE,),
+    "gradient": (stopping.FLAT, stopping.NO_DESCENT),
+    "closed form": (stopping.CLOSED_FORM,),
+    "nothing left to label": (stopping.NOTHING_LEFT,),
+    "none wrong": (stopping.NO_MISTAKES,),
+    "none moved": (stopping.NO_STEPS,),
+    "epochs": (stopping.MAX_ROUNDS,),
+    "iterations": (stopping.MAX_ROUNDS,),
+    "cycles": (stopping.MAX_ROUNDS, stopping.MAX_COMPLETIONS),
+}
+OPEN = [sl.Partial(x, [None, *y[1:]]) for x, y in zip(XS, YS)]
+
+
+@pytest.mark.parametrize("name", LEARNERS)
+def test_the_table_names_the_reason(name):
+    entry = LEARNERS[name]
+    reasons = {reason for words, found in SAID.items() if words in entry.stops for reason in found}
+    gold = list(sl.gold(XS, YS))
+    mixed = [*gold[:5], *OPEN] if entry.evidence == "all kinds" or "Partial" in entry.evidence else gold
+    estimator = sl.SegmentTagger if isinstance(RECIPES[name], SemiMarkov) else sl.Tagger
+    known = name == "contrastive" or stopping.MAX_ROUNDS in reasons  # EM of Gold alone counts, as hmm does
+    for evidence in (mixed,) if known else (gold, mixed):
+        fitted = estimator(learner=name, features=sl.features.words(), n_jobs=1, labels=list("DNVA")).fit(evidence)
+        assert fitted.rounds_[-1].stopped in reasons

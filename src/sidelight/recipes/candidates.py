@@ -81,7 +81,7 @@ ENTRIES: dict[str, Entry] = {
         "½‖w‖² + C1 Σ margin inside the candidates + C2 Σ margin outside",
         "loss-augmented, inside and outside candidates",
         "none",
-        "precision at its threshold and no decrease",
+        "precision at its threshold, and no decrease or no change",
     ),
     "mms": Entry(
         mms,
@@ -89,7 +89,7 @@ ENTRIES: dict[str, Entry] = {
         "½‖w‖² + C Σ margin between the best candidate and what is outside",
         "loss-augmented outside candidates, argmax inside",
         "none",
-        "precision at its threshold and no decrease",
+        "precision at its threshold, and no decrease or no change",
     ),
     "naive": Entry(
         naive,

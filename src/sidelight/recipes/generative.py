@@ -143,7 +143,7 @@ ENTRIES: dict[str, Entry] = {
         "Σ −log P(x, y) on Gold + Σ −log max P(x, admitted) − log prior",
         "argmax within what is admitted",
         "none",
-        "no label changes, or iterations",
+        "no label changes, relative decrease, or iterations",
     ),
     "unified_em": Entry(
         unified_em,
@@ -151,7 +151,7 @@ ENTRIES: dict[str, Entry] = {
         "Σ −log P(x, y) on Gold − Σ max_q (E_q log P(x, h) + γ H(q)) − log prior",
         "marginal of powers, or argmax, within what is admitted",
         "none",
-        "relative decrease, or iterations",
+        "relative decrease, no label changes (γ ≤ 0), or iterations",
     ),
 }
 

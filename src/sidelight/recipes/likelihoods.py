@@ -101,7 +101,7 @@ ENTRIES: dict[str, Entry] = {
         "none",
         "the gradient",
     ),
-    "naive_bayes": Entry(naive_bayes, "Gold", "−log P(x, y)", "none", "none", "closed form"),
+    "naive_bayes": Entry(naive_bayes, "Gold", "−log P(x, y) − log prior", "none", "none", "closed form"),
 }
 
 

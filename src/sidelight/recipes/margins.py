@@ -151,14 +151,15 @@ def perceptron() -> Recipe:
     return AveragedPerceptron("perceptron")
 
 
+_COMPLETING = "relative decrease, or no change, between completions; duality gap with Gold alone"
 ENTRIES: dict[str, Entry] = {
     "jlis": Entry(
         jlis,
         "all kinds",
-        "½‖w‖² + C1 Σ margin loss on Gold + C2 Σ loss on companion answers",
+        "½‖w‖² + C1 Σ margin loss on Gold and completed outputs + C2 Σ loss on companion answers",
         "loss-augmented, argmax",
         "none",
-        "relative decrease between completions",
+        _COMPLETING,
     ),
     "structural_svm": Entry(
         structural_svm,
@@ -166,7 +167,7 @@ ENTRIES: dict[str, Entry] = {
         "½‖w‖² + C Σ margin loss",
         "loss-augmented (exponentiated_gradient: marginal)",
         "none",
-        "duality gap (subgradient: relative decrease over five epochs)",
+        "duality gap (n_slack_qp: or no cut violated; subgradient: relative decrease over five epochs)",
     ),
     "latent_svm": Entry(
         latent_svm,
@@ -174,7 +175,7 @@ ENTRIES: dict[str, Entry] = {
         "½‖w‖² + C Σ margin between the best output of all and the best admitted one",
         "loss-augmented, argmax",
         "none",
-        "relative decrease between completions",
+        _COMPLETING,
     ),
     "transductive_svm": Entry(
         transductive_svm,
@@ -182,7 +183,7 @@ ENTRIES: dict[str, Entry] = {
         "½‖w‖² + C Σ margin loss on Gold + C_u Σ margin loss on completed outputs",
         "loss-augmented, argmax",
         "none",
-        "relative decrease between completions",
+        _COMPLETING,
     ),
     "self_training": Entry(
         self_training,
@@ -201,7 +202,7 @@ ENTRIES: dict[str, Entry] = {
         "½‖w‖² + C Σ margin loss over segmentations",
         "loss-augmented over segmentations",
         "none",
-        "duality gap; with Partial and Candidates relative decrease between completions",
+        _COMPLETING,
     ),
     "mira": Entry(
         mira, "Gold", "change of the weights, online", "k best, loss-augmented", "none", "epochs, or none moved"
