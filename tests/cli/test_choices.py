@@ -78,8 +78,10 @@ def test_the_scheme_of_evaluation(run: Run, tmp_path: Path) -> None:
     (tmp_path / "train.txt").write_text("a B-X\nb B-X\nc O\n\n" * 3)
     run("train", "--gold", "train.txt", "--scheme", "BIO", "--out", "model.sidelight")
     phrases = {
-        scheme: run("evaluate", "model.sidelight", "train.txt", "--scheme", scheme).out for scheme in ("bio", "runs")
+        scheme: run("evaluate", "model.sidelight", "train.txt", "--scheme", scheme).out
+        for scheme in ("bio", "BIO", "runs")
     }
+    assert phrases["bio"] == phrases["BIO"]
     assert "with 6 phrases" in phrases["bio"] and "with 3 phrases" in phrases["runs"]
     assert re.search(r"^ +X:", phrases["bio"], re.M) and re.search(r"^ +B-X:", phrases["runs"], re.M)
 

@@ -192,6 +192,11 @@ def test_macro_f1_over_labels_keeps_o():
     assert evaluation.label_macro_f1 == pytest.approx(100 / 3)
 
 
+def test_the_scheme_may_be_named_as_estimators_name_it():
+    gold, predicted = [["B-X", "B-X"]], [["B-X", "I-X"]]
+    assert evaluate(gold, predicted, scheme="BIO") == evaluate(gold, predicted, scheme="bio")
+
+
 def test_scheme_is_settled_over_both_sides():
     assert evaluate([["O", "O"]], [["B-X", "I-X"]]).scheme == "bio"
     assert evaluate([["B-X", "I-X"]], [["B-X", "strange"]]).scheme == "runs"

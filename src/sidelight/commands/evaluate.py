@@ -29,7 +29,10 @@ def command(
     metric: Annotated[Literal["accuracy", "f1"], typer.Option(help="What the comparison is about.")] = "accuracy",
     scheme: Annotated[
         Literal["auto", "bio", "runs"],
-        typer.Option(help="How spans are read: B-X and I-X labels, or runs of equal labels; auto looks at the labels."),
+        typer.Option(
+            case_sensitive=False,  # "BIO" is what train calls it
+            help="How spans are read: B-X and I-X labels, or runs of equal labels; auto looks at the labels.",
+        ),
     ] = "auto",
     json: Annotated[Path | None, typer.Option(metavar="FILE", help="Write everything to a JSON file too.")] = None,
     format: options.Format = None,

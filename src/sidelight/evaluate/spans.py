@@ -7,7 +7,7 @@ that script's counts. A chunk starts at a label other than `O` when the sentence
 The script itself knows no S, and joins an `E-X` to a `B-X` right after it. Those four formats contain neither. In files
 that mark both ends of a chunk (IOBES, BILOU) the two labels belong to two chunks, and here they do.
 
-Scheme "runs" makes a span of every maximal run of one label other than `O`.
+Scheme "runs" makes a span of every maximal run of one label other than `O`. "BIO", as estimators say, means "bio".
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
-from typing import Any, Literal, cast
+from typing import Any, Literal, cast, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 from sidelight.errors import DataError
 
 Ints = NDArray[np.int64]
-Scheme = Literal["auto", "bio", "runs"]
+Scheme = Literal["auto", "bio", "BIO", "runs"]
 
 _PREFIXED = re.compile(r"[BIESLU]-.+", re.DOTALL)
 _CHUNK = re.compile(r"([BIESLUO])(?:-(.*))?", re.DOTALL)
@@ -125,7 +125,7 @@ def code(sides: Mapping[str, Iterable[object]], *, scheme: Scheme = "auto") -> C
     >>> code({"gold": [["a", "b"], ["a"]], "predicted": [["a", "c"], ["a"]]}).offsets.tolist()
     [0, 2, 3]
     """
-    if scheme not in ("auto", "bio", "runs"):
+    if scheme not in get_args(Scheme):
         raise DataError(f"unknown scheme {scheme!r}", remedy='use "auto", "bio" or "runs"')
     batches = {side: _sequences(labels, side) for side, labels in sides.items()}
     (reference, (sequences, single)), *others = batches.items()
@@ -195,7 +195,7 @@ def _distinct(tokens: list[Any], side: str, offsets: Ints) -> dict[Any, None]:
 
 def _resolve(scheme: Scheme, names: tuple[str, ...], *, single: bool) -> Literal["bio", "runs"]:
     if scheme != "auto":
-        return scheme
+        return "runs" if scheme == "runs" else "bio"
     named = [name for name in names if name != "O"]
     return "bio" if named and not single and all(map(_PREFIXED.fullmatch, named)) else "runs"
 
