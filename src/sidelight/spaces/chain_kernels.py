@@ -11,7 +11,38 @@ from __future__ import annotations
 import numpy as np
 
 from sidelight.arrays import AnyFloats, Bytes, Floats, Ids, Ints, Keys
-from sidelight.kernels import kernel, uniform
+from sidelight.kernels import inline_kernel, kernel, uniform
+
+
+@inline_kernel
+def advance(before: AnyFloats, transition: AnyFloats, row: AnyFloats, now: AnyFloats) -> None:
+    """now[l] = row[l] + the best of before[k] + transition[k, l]: one token further."""
+    labels = row.shape[0]
+    value = before[0]
+    for label in range(labels):
+        now[label] = value + transition[0, label]
+    previous = 1
+    while previous + 4 <= labels:  # four at a time: a quarter of the reads and writes of `now`
+        a, b, c, d = before[previous], before[previous + 1], before[previous + 2], before[previous + 3]
+        from_a, from_b = transition[previous], transition[previous + 1]
+        from_c, from_d = transition[previous + 2], transition[previous + 3]
+        for label in range(labels):
+            one, two = a + from_a[label], b + from_b[label]
+            three, four = c + from_c[label], d + from_d[label]
+            one = two if two > one else one
+            three = four if four > three else three
+            one = three if three > one else one
+            now[label] = one if one > now[label] else now[label]
+        previous += 4
+    while previous < labels:
+        value = before[previous]
+        from_one = transition[previous]
+        for label in range(labels):
+            candidate = value + from_one[label]
+            now[label] = candidate if candidate > now[label] else now[label]
+        previous += 1
+    for label in range(labels):
+        now[label] += row[label]
 
 
 @kernel
@@ -19,38 +50,10 @@ def forward(
     scores: AnyFloats, transition: AnyFloats, start: AnyFloats, first: int, count: int, best: AnyFloats
 ) -> None:
     """best[t, l]: value of the best path over tokens 0..t that ends in l."""
-    labels = start.shape[0]
-    for label in range(labels):
+    for label in range(start.shape[0]):
         best[0, label] = start[label] + scores[first, label]
     for t in range(1, count):
-        before = best[t - 1]
-        now = best[t]
-        value = before[0]
-        for label in range(labels):
-            now[label] = value + transition[0, label]
-        previous = 1
-        while previous + 4 <= labels:  # four at a time: a quarter of the reads and writes of `now`
-            a, b, c, d = before[previous], before[previous + 1], before[previous + 2], before[previous + 3]
-            from_a, from_b = transition[previous], transition[previous + 1]
-            from_c, from_d = transition[previous + 2], transition[previous + 3]
-            for label in range(labels):
-                one, two = a + from_a[label], b + from_b[label]
-                three, four = c + from_c[label], d + from_d[label]
-                one = two if two > one else one
-                three = four if four > three else three
-                one = three if three > one else one
-                now[label] = one if one > now[label] else now[label]
-            previous += 4
-        while previous < labels:
-            value = before[previous]
-            row = transition[previous]
-            for label in range(labels):
-                candidate = value + row[label]
-                now[label] = candidate if candidate > now[label] else now[label]
-            previous += 1
-        row = scores[first + t]
-        for label in range(labels):
-            now[label] += row[label]
+        advance(best[t - 1], transition, scores[first + t], best[t])
 
 
 @kernel
@@ -177,6 +180,28 @@ def viterbi_random_ties(
 
 
 @kernel
+def highest_sum(one: Floats, other: Floats) -> float:
+    """The highest one[k] + other[k], by four maxima that do not wait for each other."""
+    a = b = c = d = -np.inf
+    k = 0
+    while k + 4 <= one.shape[0]:
+        first, second = one[k] + other[k], one[k + 1] + other[k + 1]
+        third, fourth = one[k + 2] + other[k + 2], one[k + 3] + other[k + 3]
+        a = first if first > a else a
+        b = second if second > b else b
+        c = third if third > c else c
+        d = fourth if fourth > d else d
+        k += 4
+    while k < one.shape[0]:
+        first = one[k] + other[k]
+        a = first if first > a else a
+        k += 1
+    a = b if b > a else a
+    c = d if d > c else c
+    return c if c > a else a
+
+
+@kernel
 def viterbi_outside(
     starts: Ints,
     lo: int,
@@ -189,36 +214,43 @@ def viterbi_outside(
     labels: Ids,
     values: Floats,
 ) -> None:
-    """The best path on which at least one token leaves the admitted labels: a Viterbi over (label, has left)."""
+    """The best path on which at least one token leaves the admitted labels: a Viterbi over (label, has left).
+
+    A path that ends in a label outside has left, so `left` is the value of the best path there, and only admitted
+    labels need a maximum of their own. Paths that have not left are looked at on the way back, before the first token
+    that leaves.
+    """
     base = starts[lo]
     size = start.shape[0]
     most = longest(starts, lo, hi)
-    stayed = np.empty((most, size))
+    best = np.empty((most, size))
     left = np.empty((most, size))
+    stayed = np.empty((most, size))
+    within = np.empty(size, np.int64)  # the admitted labels of a token
+    into = transition.T.copy()
     for i in range(lo, hi):
         first = starts[i]
         count = starts[i + 1] - first
+        forward(scores, transition, start, first - base, count, best)
         for label in range(size):
-            value = start[label] + scores[first - base, label]
-            inside = admitted[first, label] != 0
-            stayed[0, label] = value if inside else -np.inf
-            left[0, label] = -np.inf if inside else value
+            left[0, label] = -np.inf if admitted[first, label] != 0 else best[0, label]
         for t in range(1, count):
+            row = scores[first - base + t]
+            now, mask = left[t], admitted[first + t]
+            inside = 0
             for label in range(size):
-                stay = -np.inf
-                leave = -np.inf
-                for previous in range(size):
-                    stay = max(stay, stayed[t - 1, previous] + transition[previous, label])
-                    leave = max(leave, left[t - 1, previous] + transition[previous, label])
-                value = scores[first - base + t, label]
-                if admitted[first + t, label] != 0:
-                    stayed[t, label] = stay + value
-                    left[t, label] = leave + value
-                else:
-                    stayed[t, label] = -np.inf
-                    left[t, label] = max(stay, leave) + value
+                within[inside] = label
+                inside += 1 if mask[label] != 0 else 0
+            if 2 * inside > size:
+                advance(left[t - 1], transition, row, now)
+                for label in range(size):
+                    now[label] = now[label] if mask[label] != 0 else best[t, label]
+            else:
+                for label in range(size):
+                    now[label] = best[t, label]
+                for k in range(inside):
+                    now[within[k]] = highest_sum(left[t - 1], into[within[k]]) + row[within[k]]
         last = 0
-        has_left = True
         value = -np.inf
         for label in range(size):
             candidate = left[count - 1, label] + end[label]
@@ -227,23 +259,54 @@ def viterbi_outside(
                 last = label
         values[i] = value
         labels[first + count - 1] = last
-        for t in range(count - 1, 0, -1):
+        t = count - 1
+        while t > 0:
+            leaves = admitted[first + t, last] == 0
+            before = best[t - 1] if leaves else left[t - 1]
             value = -np.inf
             chosen = 0
-            from_left = has_left
             for label in range(size):
-                step = transition[label, last]
-                if has_left and left[t - 1, label] + step > value:
-                    value = left[t - 1, label] + step
+                if before[label] + into[last, label] > value:
+                    value = before[label] + into[last, label]
                     chosen = label
-                    from_left = True
-                if (not has_left or admitted[first + t, last] == 0) and stayed[t - 1, label] + step > value:
-                    value = stayed[t - 1, label] + step
-                    chosen = label
-                    from_left = False
+            t -= 1
+            labels[first + t] = chosen
+            if leaves and left[t, chosen] + into[last, chosen] < value:
+                break
             last = chosen
-            has_left = from_left
-            labels[first + t - 1] = last
+        if t > 0:
+            stay_before(starts[i], t, scores, base, into, start, admitted, stayed, labels)
+
+
+@kernel
+def stay_before(
+    first: int,
+    end: int,
+    scores: Floats,
+    base: int,
+    into: Floats,  # [L, L] to, from
+    start: Floats,
+    admitted: Bytes,
+    stayed: Floats,  # scratch [at least `end`, L]
+    labels: Ids,
+) -> None:
+    """The best labels of tokens 0..end-1 within the admitted ones, given that of token `end`."""
+    size = start.shape[0]
+    for t in range(end):
+        for label in range(size):
+            stayed[t, label] = -np.inf
+            if admitted[first + t, label] != 0:
+                value = start[label] if t == 0 else highest_sum(stayed[t - 1], into[label])
+                stayed[t, label] = value + scores[first - base + t, label]
+    for t in range(end - 1, -1, -1):
+        row = into[labels[first + t + 1]]
+        value = -np.inf
+        chosen = 0
+        for label in range(size):
+            if stayed[t, label] + row[label] > value:
+                value = stayed[t, label] + row[label]
+                chosen = label
+        labels[first + t] = chosen
 
 
 @kernel
