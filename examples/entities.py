@@ -2,8 +2,6 @@
 
 import random
 
-import numpy as np
-
 from sidelight import Classifier, Joint
 from sidelight.rules import every, implies, rule
 
@@ -50,10 +48,9 @@ joint = Joint({"entity": entity.classes_, "relation": relation.classes_}, [fits]
 def scores(x):
     """Log-probabilities of both classifiers."""
     names, words = x
-    ones = entity.predict_proba([{f"name={name}": 1} for name in names])
     return {
-        "entity": dict(enumerate(np.log(ones))),
-        "relation": {(0, 1): np.log(relation.predict_proba([{f"word={word}": 1 for word in words.split()}])[0])},
+        "entity": dict(enumerate(entity.predict_log_proba([{f"name={name}": 1} for name in names]))),
+        "relation": {(0, 1): relation.predict_log_proba([{f"word={word}": 1 for word in words.split()}])[0]},
     }
 
 

@@ -17,7 +17,7 @@ def has_a_title(x, y):
 
 @rule
 def years_are_dates(x, y):
-    """Four digits that begin with 19 or 20 are a date, or part of the pages."""
+    """Four digits that begin with 19 or 20 are a date; some are pages, so the rule is soft."""
     years = [t for t, word in enumerate(x.words) if len(word) == 4 and word[:2] in ("19", "20") and word.isdigit()]
     return every(y[t] == "date" for t in years)
 

@@ -83,6 +83,16 @@ def test_best_in_any_space(space, rng, tied, costs, n_jobs):
     check_best(space, random_scores(rng, tokens, space.n_labels, tied=tied), cost, n_jobs=n_jobs)
 
 
+@law(60)
+@given(starts_of(most=3, longest=3), st.integers(5, 10), st.floats(0.05, 0.9), generators(), st.booleans())
+def test_best_with_more_labels_than_are_taken_at_a_time(starts, labels, share, rng, tied):
+    tokens = int(starts[-1])
+    scores = random_scores(rng, tokens, labels, tied=tied)
+    for space in (ChainSpace(starts, labels), ChainSpace(starts, labels, random_transitions(rng, labels))):
+        check_best(space, scores, None)
+        check_best(space.outside(random_mask(rng, (tokens, labels), share)), scores, None)
+
+
 @law(80)
 @given(spaces(kinds=("allowed", "inside")), generators(), st.booleans(), st.booleans())
 def test_best_with_random_ties(space, rng, tied, costly):
