@@ -38,6 +38,11 @@ COMMANDS = (
         'sidelight explain model.sidelight --text "Light is good"',
     ),
     Entry(
+        "weights",
+        "Show the highest and the lowest weights of a model: features, transitions, first and last labels.",
+        "sidelight weights model.sidelight --label B-NP --top 10",
+    ),
+    Entry(
         "describe",
         "Show how much evidence there is of each kind, how ambiguous it is, its labels, and where it contradicts.",
         "sidelight describe --gold train.txt --candidates dictionary.txt",

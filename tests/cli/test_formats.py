@@ -155,6 +155,19 @@ def test_single_inputs_are_classified(run: Run, tmp_path: Path) -> None:
     assert "margin" in run("explain", "model.sidelight", "--text", "a n").out
 
 
+def test_weights_by_name_of_all_labels_and_of_one(run: Run, model: Path, tmp_path: Path) -> None:
+    report = tmp_path / "weights.json"
+    told = run("weights", model, "--top", 3, "--label", "author", "--json", report).out
+    found = json.loads(report.read_text())
+    assert {name: len(weights) for name, weights in found.items()} == {"highest": 3, "lowest": 3}
+    assert {weight["label"] for weights in found.values() for weight in weights} == {"author"}
+    assert f"{found['highest'][0]['value']:+.4f}" in told.split("lowest")[0]
+    assert "title" in run("weights", model).out
+    failed = run("weights", model, "--label", "nobody", code=2)
+    assert "no label 'nobody'" in failed.err
+    assert "author" in failed.err
+
+
 def test_explain_takes_typed_tokens(run: Run, model: Path) -> None:
     told = run("explain", model, "--text", "Pages 12 , 1994 .").out
     assert [line.split()[0] for line in told.splitlines()[1:6]] == ["Pages", "12", ",", "1994", "."]

@@ -1,0 +1,34 @@
+"""`sidelight weights`: what a model has learned, by name."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from sidelight.commands import options
+from sidelight.commands.loading import load
+from sidelight.commands.outputs import check_writable, write, write_json
+from sidelight.model import Model
+
+
+def command(
+    model: options.ModelFile,
+    top: Annotated[int, typer.Option(min=1, metavar="N", help="How many of the highest, and of the lowest.")] = 20,
+    label: Annotated[str | None, typer.Option(help="Only the weights of this label.")] = None,
+    json: Annotated[Path | None, typer.Option(metavar="FILE", help="Write them to a JSON file too.")] = None,
+) -> None:
+    """Show the highest and the lowest weights of a model: features, transitions, first and last labels."""
+    from sidelight.weights import ranked_weights, shown_weights
+
+    check_writable(json)
+    loaded = load(model)
+    if not isinstance(loaded, Model):
+        raise ValueError("the weights of a segmenter have no names here; give the file of a tagger or a classifier")
+    wanted = next((name for name in loaded.labels.classes if str(name) == label), label)  # labels may be numbers
+    found = {
+        name: ranked_weights(loaded, top=top, label=wanted, lowest=name == "lowest") for name in ("highest", "lowest")
+    }
+    write_json({name: [weight.as_dict() for weight in weights] for name, weights in found.items()}, json)
+    write("\n\n".join(f"{name}\n{shown_weights(weights)}" for name, weights in found.items()) + "\n", None)

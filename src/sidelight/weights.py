@@ -1,0 +1,117 @@
+"""The weights of a model by name: what speaks most for each label, and most against it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+
+from sidelight.arrays import Ints
+from sidelight.errors import DataError
+from sidelight.model import Model
+
+
+@dataclass(frozen=True, slots=True)
+class Weight:
+    """One weight: of a feature with a label, of a label after another, or of a first or last label."""
+
+    part: str  # "threshold", "start", "bias", "end", "transition", "second-order transition", "dense" or "feature"
+    name: str  # of the feature, the dense column, or the labels before
+    label: Any  # None for the threshold of companion decisions
+    value: float
+
+    def as_dict(self) -> dict[str, Any]:
+        """JSON-ready values."""
+        return asdict(self)
+
+
+def ranked_weights(model: Model, *, top: int | None = 20, label: Any = None, lowest: bool = False) -> list[Weight]:
+    """The highest weights, or the lowest ones, in order; those that are zero are left out.
+
+    With `label`, only weights of that label: of its features, and of the transitions to it. Where labels have hidden
+    states, the states of the label. `top=None` gives all. Raises `DataError` where the model has no such label.
+
+    >>> from sidelight import Tagger
+    >>> tagger = Tagger(learner="crf").fit([["a", "dog"], ["a", "cat"]], [["D", "N"], ["D", "N"]])
+    >>> [(weight.part, weight.label) for weight in ranked_weights(tagger.model_, label="N", top=1)]
+    [('transition', 'N')]
+    """
+    if top is not None and top < 1:
+        raise ValueError(f"top is {top}; give at least 1, or None for all")
+    places = np.flatnonzero(model.weights)
+    if label is not None:
+        places = places[np.isin(_label_of(model)[places], _states(model, label))]
+    keys = model.weights[places] if lowest else -model.weights[places]
+    if top is not None and top < len(places):
+        nearest = np.sort(np.argpartition(keys, top - 1)[:top])
+        places, keys = places[nearest], keys[nearest]
+    return [_named(model, int(place)) for place in places[np.argsort(keys, kind="stable")]]
+
+
+def shown_weights(weights: Sequence[Weight]) -> str:
+    """Weights as a table.
+
+    >>> print(shown_weights([Weight("feature", "word=dog", "N", 0.5), Weight("transition", "D", "N", 0.25)]))
+      +0.5000  feature word=dog: N
+      +0.2500  transition D → N
+    """
+    return "\n".join(f"  {weight.value:+.4f}  {_spoken(weight)}" for weight in weights)
+
+
+def _spoken(weight: Weight) -> str:
+    if weight.part == "threshold":
+        return "threshold of yes/no answers"
+    if "transition" in weight.part:
+        return f"{weight.part} {weight.name} → {weight.label}"
+    return f"{weight.part} {weight.name}: {weight.label}" if weight.name else f"{weight.part}: {weight.label}"
+
+
+def _states(model: Model, label: Any) -> Ints:
+    """The numbers of a label's states; of the label itself where it has none."""
+    classes = list(model.labels.classes)
+    if label not in classes:
+        known = ", ".join(map(str, classes[:10])) + (", …" if len(classes) > 10 else "")
+        raise DataError(f"the model has no label {label!r}", remedy=f"give one of {known}")
+    return np.flatnonzero(model.labels.label_of == classes.index(label))
+
+
+def _label_of(model: Model) -> Ints:
+    """The label that each weight belongs to, -1 for the threshold. # [W]"""
+    layout = model.layout
+    labels = np.arange(layout.size, dtype=np.int64)
+    labels[0] = -1
+    for begin, end, width in (
+        (layout.start_at, layout.end_at, layout.columns),
+        (layout.end_at, layout.dense_at, layout.n_labels),
+        (layout.dense_at, layout.size, layout.columns),
+    ):
+        labels[begin:end] = (labels[begin:end] - begin) % width + layout.n_labels - width
+    return labels
+
+
+def _named(model: Model, place: int) -> Weight:
+    """What a place in the weight vector is about."""
+    layout, names = model.layout, list(model.labels.names)
+    value, size, columns = float(model.weights[place]), layout.n_labels, layout.columns
+    if place < layout.start_at:
+        return Weight("threshold", "", None, value)
+    if place < layout.end_at:
+        return Weight(
+            "start" if model.sequences else "bias", "", names[place - layout.start_at + size - columns], value
+        )
+    if place < layout.transition_at:
+        return Weight("end", "", names[place - layout.end_at], value)
+    if place < layout.second_at:
+        before, label = divmod(place - layout.transition_at, size)
+        return Weight("transition", str(names[before]), names[label], value)
+    if place < layout.dense_at:
+        pair, label = divmod(place - layout.second_at, size)
+        first, second = divmod(pair, size)
+        return Weight("second-order transition", f"{names[first]} {names[second]}", names[label], value)
+    if place < layout.emission_at:
+        number, column = divmod(place - layout.dense_at, columns)
+        return Weight("dense", str(number), names[column + size - columns], value)
+    attribute, column = divmod(place - layout.emission_at, columns)
+    return Weight("feature", model.extractor.name(attribute), names[column + size - columns], value)

@@ -1,0 +1,92 @@
+"""Weights by name: together they are the score, and a label's are its own."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from sidelight import Classifier, DataError, Tagger
+from sidelight.model import Model
+from sidelight.weights import Weight, ranked_weights, shown_weights
+
+XS = [["a", "dog", "barks"], ["the", "dog"], ["a", "cat", "sees", "the", "dog"]]
+YS = [["D", "N", "V"], ["D", "N"], ["D", "N", "V", "D", "N"]]
+
+
+def by_name(model: Model) -> dict[tuple[str, str, object], float]:
+    return {(w.part, w.name, w.label): w.value for w in ranked_weights(model, top=None)}
+
+
+def score_of(model: Model, xs: Any, labels: list[object]) -> float:
+    """The score of an output, from named weights alone."""
+    value = by_name(model)
+    rows = model.prepare(xs)  # of one input
+    total = value.get(("start" if model.sequences else "bias", "", labels[0]), 0.0) + value.get(
+        ("end", "", labels[-1]), 0.0
+    )
+    for t, label in enumerate(labels):
+        for k in range(rows.indptr[t], rows.indptr[t + 1]):
+            amount = rows.values[k] if len(rows.values) else 1.0
+            total += amount * value.get(("feature", model.extractor.name(int(rows.indices[k])), label), 0.0)
+        for k in range(rows.dense.shape[1]):
+            total += float(rows.dense[t, k]) * value.get(("dense", str(k), label), 0.0)
+        if t > 0:
+            total += value.get(("transition", str(labels[t - 1]), label), 0.0)
+        if t > 1:
+            total += value.get(("second-order transition", f"{labels[t - 2]} {labels[t - 1]}", label), 0.0)
+    return float(total)
+
+
+@pytest.mark.parametrize("order", [1, 2])
+@pytest.mark.parametrize("learner", ["jlis", "crf", "hmm"])
+def test_named_weights_add_up_to_the_score(order: int, learner: str) -> None:
+    model = Tagger(order=order, learner=learner).fit(XS, YS).model_
+    for x in XS:
+        found = model.paths([x])
+        labels = model.labels.decode(found.labels)
+        np.testing.assert_allclose(score_of(model, [x], labels), found.values[0], rtol=1e-9, atol=1e-9)
+
+
+@pytest.mark.parametrize("classes", [("no", "yes"), ("no", "yes", "maybe")])
+def test_of_classes_and_dense_columns(classes: tuple[str, ...]) -> None:
+    xs = np.random.default_rng(0).normal(size=(60, 3))
+    ys = [classes[int(np.argmax([0.0, *x[1 : len(classes)]]))] for x in xs]  # the column numbered as the class decides
+    model = Classifier(labels=classes).fit(xs, ys).model_
+    assert {w.label for w in ranked_weights(model)} == (set(classes) if len(classes) > 2 else {"yes"})
+    assert ranked_weights(model, label="yes", top=1)[0].name.endswith("1")
+    found = model.paths(xs[:1])
+    total = score_of(model, xs[:1], model.labels.decode(found.labels))
+    np.testing.assert_allclose(total, found.values[0], rtol=1e-6, atol=1e-6)
+
+
+def test_highest_and_lowest_in_order_and_of_one_label() -> None:
+    model = Tagger(learner="crf").fit(XS, YS).model_
+    everything = ranked_weights(model, top=None)
+    values = [w.value for w in everything]
+    assert values == sorted(values, reverse=True)
+    assert len(values) == np.count_nonzero(model.weights)
+    assert ranked_weights(model, top=5) == everything[:5]
+    lowest = ranked_weights(model, top=5, lowest=True)
+    assert [w.value for w in lowest] == sorted(values)[:5]
+    assert ranked_weights(model, top=None, label="N") == [w for w in everything if w.label == "N"]
+
+
+def test_states_of_a_label_are_its_own() -> None:
+    model = Tagger(states=2, learner="latent_svm").fit(XS, YS).model_
+    names = {w.label for w in ranked_weights(model, top=None, label="N")}
+    assert names
+    assert all(str(name).startswith("N") for name in names)
+
+
+def test_bad_questions() -> None:
+    model = Tagger(learner="crf").fit(XS, YS).model_
+    with pytest.raises(DataError, match=r"no label 'X'.*D, N, V"):
+        ranked_weights(model, label="X")
+    with pytest.raises(ValueError, match="top is 0"):
+        ranked_weights(model, top=0)
+
+
+def test_companion_threshold_is_told() -> None:
+    assert "threshold" in shown_weights([Weight("threshold", "", None, -1.0)])
