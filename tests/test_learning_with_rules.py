@@ -122,3 +122,19 @@ def test_beliefs_with_too_many_states_say_what_to_do() -> None:
     with pytest.raises(Intractable, match=r"the rule nested has no linear reading .* more than 400 states: use codl"):
         sl.Tagger(learner=recipes.unified_em(gamma=1.0), labels=LABELS, rules=[nested]).fit(evidence)
     sl.Tagger(learner=recipes.codl(cycles=1), labels=LABELS, rules=[nested]).fit(evidence)
+
+
+@pytest.mark.parametrize("maker", [sl.Tagger, sl.SegmentTagger])
+def test_what_codl_completes_has_the_price_of_unlabelled_inputs_or_its_own(maker) -> None:
+    sets = [[LABELS for _ in x] for x in POOL]
+    evidence = [*sl.gold(XS, YS), *sl.candidates(POOL, sets)]
+
+    def weights(**prices: float) -> np.ndarray:
+        learner = recipes.codl(base="crf" if maker is sl.Tagger else "semi_crf", beta=None)
+        rules = [gallery.starts_with("N", name="begin")]
+        return maker(learner=learner, rules=rules, prices=prices, n_jobs=1).fit(evidence).model_.weights
+
+    usual = weights(unlabeled=0.5)
+    np.testing.assert_array_equal(weights(candidates=0.5), usual)
+    np.testing.assert_array_equal(weights(candidates=0.5, unlabeled=3.0), usual)
+    assert not np.allclose(weights(candidates=3.0, unlabeled=0.5), usual)

@@ -142,6 +142,17 @@ class Settings:
         return self.size if isinstance(self.size, str) else "function"
 
 
+def price_when_completed(prices: Mapping[str, float] | None, kind: str) -> float:
+    """What an input costs that is learned from beside Gold once it is completed: as an unlabelled one, unless a price
+    is given for its own kind.
+
+    >>> price_when_completed({"unlabeled": 0.5, "candidates": 2.0}, "candidates"), price_when_completed(None, "partial")
+    (2.0, 0.1)
+    """
+    given = prices or {}
+    return given.get(kind, given.get("unlabeled", DEFAULT_PRICES["unlabeled"]))
+
+
 def _knows_no_cost(recipe: Recipe) -> bool:
     """Whether the cost of a wrong label means nothing to a learner."""
     kinds = (LogLinear, Contrastive, AveragedPerceptron, OneAgainstRest, NaiveBayes, Generative, Believed)

@@ -22,6 +22,7 @@ from sidelight.making.given import Given
 from sidelight.making.hmm import to_complete
 from sidelight.recipe_kinds import Driven, learns_from_rules
 from sidelight.rules.penalties import penalties_of
+from sidelight.settings import price_when_completed
 from sidelight.structures.encoding import Encoded
 
 MakeLearner = Callable[[Given], Learner]
@@ -91,7 +92,8 @@ def make_driven(given: Given, recipe: Driven, make: MakeLearner) -> DrivenLearne
     if given.encoded.admitted is not None:
         batch = replace(batch, space=batch.space.inside(given.encoded.admitted[tokens]))
     method = check_method(given.settings.inference)
-    share = given.settings.price("unlabeled") / max(given.settings.price("gold"), 1e-300)
+    kinds, known = given.encoded.kinds, max(given.settings.price("gold"), 1e-300)
+    shares = [price_when_completed(given.settings.prices, kinds[i]) / known for i in rest]
     first = gold_penalties(given, inputs)
 
     def learn(labels: Ids | None) -> Floats:
@@ -102,7 +104,7 @@ def make_driven(given: Given, recipe: Driven, make: MakeLearner) -> DrivenLearne
         else:
             both = np.concatenate([gold, rest])
             targets = np.concatenate([given.encoded.targets[given.rows.tokens_of(gold)], labels])
-            part = _as_gold(given, both, targets, recipe, np.repeat([1.0, share], [len(gold), len(rest)]))
+            part = _as_gold(given, both, targets, recipe, np.array([1.0] * len(gold) + shares))
         learner = make(part)
         for _ in learner.run():
             pass

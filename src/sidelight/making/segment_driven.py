@@ -7,7 +7,7 @@
 
 Rules speak of the labels of tokens, and so do completions: a labeling of tokens is one segmentation. `learn` is that of
 `semi_crf` or `semi_svm` on inputs that all have a segmentation; `learners.driven` has the loop. What is completed costs
-as much as Gold, and with β none the price of "unlabeled".
+as much as Gold, and with β none the price of "unlabeled", or that of its own kind where one is given.
 """
 
 from __future__ import annotations
@@ -26,6 +26,7 @@ from sidelight.making.segment_given import SegmentGiven, gold_penalties
 from sidelight.making.segments import KnownSegments, learn
 from sidelight.recipe_kinds import Driven
 from sidelight.records import Round
+from sidelight.settings import price_when_completed
 from sidelight.spaces.segments import Segments
 
 
@@ -77,7 +78,8 @@ def _known(given: SegmentGiven, labels: Ids | None, *, together: bool) -> KnownS
     targets = Segments(given.targets.labels.copy(), given.targets.begins.copy())
     targets.labels[tokens], targets.begins[tokens] = completed.labels, completed.begins
     prices = np.full(len(given.batch), price)
-    prices[given.rest] = given.settings.price("unlabeled")
+    kinds = given.encoded.kinds
+    prices[given.rest] = [price_when_completed(given.settings.prices, kinds[i]) for i in given.rest]
     return given.segmented(np.arange(len(given.batch)), targets, prices)
 
 
