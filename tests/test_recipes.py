@@ -58,6 +58,8 @@ def test_the_names_of_the_papers_are_there(name):
         *(("contrastive", "start", value) for value in (0.0, float("nan"), float("inf"))),
         *((name, "l1", value) for name in ("crf", "partial_crf") for value in (-1.0, float("nan"), float("inf"))),
         *((name, "aggressiveness", value) for name in ("mira", "passive_aggressive") for value in (0.0, float("nan"))),
+        *(("arow", option, value) for option in ("variance", "r") for value in (0.0, float("nan"), float("inf"))),
+        *(("arow", "margin", value) for value in ("squared",)),
         *(("self_training", "share", value) for value in (0.0, 1.5, float("nan"))),
         *(("self_training", "confidence", value) for value in (-1.0, float("nan"))),
     ],

@@ -165,6 +165,8 @@ def test_restarts_do_not_go_on():
         "passive_aggressive",
         recipes.passive_aggressive(rule="PA-II"),
         recipes.passive_aggressive(rule="PA", outputs="prediction", margin="root"),
+        "arow",
+        recipes.arow(variance=0.5, r=3.0, outputs="prediction", margin="root"),
     ],
 )
 def test_online_learners_learn(learner):

@@ -11,6 +11,7 @@ from sidelight.learners.hmm import EmOptions
 from sidelight.learners.naive_bayes import NaiveBayesOptions
 from sidelight.learners.self_training import SelfTrainingOptions
 from sidelight.objective.candidates import Charge, Margins
+from sidelight.solvers.arow import ArowOptions
 from sidelight.solvers.frank_wolfe import FrankWolfeOptions
 from sidelight.solvers.mira import MiraOptions
 from sidelight.solvers.one_slack import OneSlackOptions
@@ -74,9 +75,9 @@ class ConvexMargins(Recipe):
 
 @dataclass(frozen=True, slots=True)
 class OnlineMargins(Recipe):
-    """`mira` and `passive_aggressive`."""
+    """`mira`, `passive_aggressive` and `arow`."""
 
-    options: MiraOptions
+    options: MiraOptions | ArowOptions
 
 
 @dataclass(frozen=True, slots=True)

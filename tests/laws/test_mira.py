@@ -124,7 +124,7 @@ def test_epochs_go_in_random_order_and_average(terms, k, seed):
             met.append(weights.copy())
         assert moved == count
     np.testing.assert_array_equal(mira.weights, weights)
-    np.testing.assert_allclose(mira.average(), np.mean(met, axis=0), atol=1e-9)
+    np.testing.assert_allclose(mira.result(), np.mean(met, axis=0), atol=1e-9)
 
 
 def test_options_are_checked():

@@ -51,7 +51,7 @@ def test_the_last_round_says_why(name):
 
 @pytest.mark.parametrize(
     "name",
-    ["crf", "mira", "passive_aggressive", "semi_crf", "semi_svm", "self_training", "transductive_svm", *OTHERS],
+    ["crf", "mira", "passive_aggressive", "arow", "semi_crf", "semi_svm", "self_training", "transductive_svm", *OTHERS],
 )
 def test_the_limit_of_rounds_is_a_reason(name):
     rounds = rounds_of(name, max_rounds=1, tolerance=0.0)

@@ -17,6 +17,7 @@ from sidelight.learners.convex import ConvexLearner, ConvexOptions
 from sidelight.learners.online import OnlineLearner
 from sidelight.objective.cuts import total_loss
 from sidelight.objective.margin import ChainBatch, TargetTerms
+from sidelight.solvers.arow import ArowOptions
 from sidelight.solvers.frank_wolfe import FrankWolfeOptions
 from sidelight.solvers.mira import MiraOptions
 from sidelight.solvers.one_slack import OneSlackOptions
@@ -42,6 +43,7 @@ OPTIONS = {
 ONLINE = {
     "mira": MiraOptions(k=3),
     "passive_aggressive": MiraOptions(rule="PA-I", aggressiveness=0.1, outputs="prediction", margin="root"),
+    "arow": ArowOptions(r=2.0),
 }
 
 
@@ -140,11 +142,12 @@ def test_online_learners_fit_what_can_be_fitted(kind):
     layout = terms.batch.layout
     targets = terms.batch.best(np.random.default_rng(5).normal(size=layout.size)).labels
     cost = Cost(targets, 1.0 - np.eye(layout.n_labels))
-    options = replace(ONLINE[kind], aggressiveness=10.0, k=1, outputs="prediction")
+    bold = {"r": 0.1} if kind == "arow" else {"aggressiveness": 10.0, "k": 1}
+    options = replace(ONLINE[kind], outputs="prediction", **bold)
     learner = OnlineLearner.fresh(terms.batch, cost, np.ones(len(terms)), options, max_rounds=200)
     mistakes = [record.mistakes for record in learner.run()]
     assert mistakes[-1] == 0 and len(mistakes) < 200
-    np.testing.assert_array_equal(terms.batch.best(learner.mira.weights).labels, targets)
+    np.testing.assert_array_equal(terms.batch.best(learner.solver.weights).labels, targets)
 
 
 def test_going_on_from_given_weights():

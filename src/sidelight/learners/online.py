@@ -1,4 +1,4 @@
-"""MIRA and passive–aggressive learning, an epoch at a time (`solvers.mira`)."""
+"""MIRA, passive–aggressive learning (`solvers.mira`) and AROW (`solvers.arow`), an epoch at a time."""
 
 from __future__ import annotations
 
@@ -14,23 +14,24 @@ from sidelight.learners.learner import State
 from sidelight.learners.stopping import MAX_ROUNDS, NO_STEPS
 from sidelight.objective.entries import Examples, examples_of
 from sidelight.objective.margin import ChainBatch
+from sidelight.objective.online_arow import arow_epoch
 from sidelight.objective.online_mira import mira_epoch
 from sidelight.records import Round
+from sidelight.solvers.arow import Arow, ArowOptions
 from sidelight.solvers.mira import Mira, MiraOptions
 from sidelight.spaces import Cost
 
 
 @dataclass(slots=True)
 class OnlineLearner:
-    """MIRA or passive–aggressive learning over chains and classes."""
+    """MIRA, passive–aggressive learning or AROW over chains and classes."""
 
     data: Examples
     batch: ChainBatch
     importance: Floats
-    mira: Mira
+    solver: Mira | Arow
     rng: np.random.Generator
     max_rounds: int
-    name: str = "mira"
     rounds: int = 0
     seconds: float = 0.0
     done: bool = False
@@ -41,7 +42,7 @@ class OnlineLearner:
         batch: ChainBatch,
         cost: Cost,
         importance: Floats,
-        options: MiraOptions,
+        options: MiraOptions | ArowOptions,
         *,
         max_rounds: int = 10,
         seed: int = 0,
@@ -53,21 +54,20 @@ class OnlineLearner:
         """
         if max_rounds < 1:
             raise ValueError(f"max_rounds is {max_rounds}; give 1 or more")
-        mira = Mira.fresh(batch.layout.size, options)
+        size = batch.layout.size
+        solver = Arow.fresh(size, options) if isinstance(options, ArowOptions) else Mira.fresh(size, options)
         if start is not None:
-            mira.weights[:] = start
-        name = "mira" if options.rule == "MIRA" else "passive_aggressive"
-        rng = np.random.default_rng(seed)
-        return cls(examples_of(batch, cost), batch, importance, mira, rng, max_rounds, name)
+            solver.weights[:] = start
+        return cls(examples_of(batch, cost), batch, importance, solver, np.random.default_rng(seed), max_rounds)
 
     @property
     def weights(self) -> Floats:
-        """The average of all weights so far."""
-        return self.mira.average()
+        """The average of all weights so far; of AROW the means."""
+        return self.solver.result()
 
     def finish(self) -> Floats:
         """The same, for keeps."""
-        return self.mira.average()
+        return self.solver.result()
 
     def run(self) -> Iterator[Round]:
         """Epochs until training ends."""
@@ -77,15 +77,20 @@ class OnlineLearner:
     def round(self) -> Round:
         """One epoch."""
         began = time.perf_counter()
-        options = self.mira.options
-        limits = options.caps(self.importance), options.eases(self.importance)
-        epoch = partial(mira_epoch, self.data, self.batch.layout, *limits)
-        moved = self.mira.epoch(epoch, len(self.batch), self.rng)
+        moved = self._epoch()
         self.rounds += 1
         stopped = NO_STEPS if moved == 0 else MAX_ROUNDS if self.rounds >= self.max_rounds else None
         self.done = stopped is not None
         self.seconds += time.perf_counter() - began
-        return Round(self.rounds, self.name, self.seconds, mistakes=moved, last=self.done, stopped=stopped)
+        return Round(self.rounds, self.solver.name, self.seconds, mistakes=moved, last=self.done, stopped=stopped)
+
+    def _epoch(self) -> int:
+        solver, given = self.solver, (self.data, self.batch.layout)
+        if isinstance(solver, Arow):
+            run = partial(arow_epoch, *given, solver.options.rates(self.importance))
+            return solver.epoch(run, len(self.batch), self.rng)
+        limits = solver.options.caps(self.importance), solver.options.eases(self.importance)
+        return solver.epoch(partial(mira_epoch, *given, *limits), len(self.batch), self.rng)
 
     def has_result(self, record: Round) -> bool:
         """Every epoch ends with weights that can be used."""
@@ -93,20 +98,19 @@ class OnlineLearner:
 
     def state(self) -> State:
         """Everything needed to go on."""
+        more, arrays = self.solver.state()
         values = {
-            "name": self.name,
+            "name": self.solver.name,
             "rounds": self.rounds,
             "seconds": self.seconds,
             "done": self.done and self.rounds < self.max_rounds,
-            "clock": self.mira.clock,
             "rng": self.rng.bit_generator.state,
         }
-        return values, {"weights": self.mira.weights, "totals": self.mira.totals}
+        return {**values, **more}, arrays
 
     def resume(self, state: State) -> None:
         """Take up the state of an earlier run on the same data and options."""
         values, arrays = state
-        options = self.mira.options
-        self.mira = Mira(arrays["weights"].copy(), arrays["totals"].copy(), options, values["clock"])
+        self.solver.resume(values, arrays)
         self.rng.bit_generator.state = values["rng"]
         self.rounds, self.seconds, self.done = values["rounds"], values["seconds"], values["done"]

@@ -1,4 +1,4 @@
-"""The structural SVM by solvers other than dual coordinate descent; MIRA and passive–aggressive learning."""
+"""The structural SVM by solvers other than dual coordinate descent; MIRA, passive–aggressive learning and AROW."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def make(given: Given, recipe: ConvexMargins) -> Learner:
 
 
 def make_online(given: Given, recipe: OnlineMargins) -> OnlineLearner:
-    """The learner for `mira` and `passive_aggressive`."""
+    """The learner for `mira`, `passive_aggressive` and `arow`."""
     given.only(("gold",))
     if given.go_on:
         raise ValueError(f"{recipe.name} has no partial_fit; use the perceptron, or fit with warm_start")

@@ -114,7 +114,9 @@ class Given:
 
 _MARGINS = {"partial": "latent_svm or cllp", "candidates": "latent_svm or cllp", "unlabeled": "transductive_svm"}
 _RELATIVES: dict[str, dict[str, str]] = {
-    **dict.fromkeys(("structural_svm", "one_against_rest", "mira", "passive_aggressive", "perceptron"), _MARGINS),
+    **dict.fromkeys(
+        ("structural_svm", "one_against_rest", "mira", "passive_aggressive", "arow", "perceptron"), _MARGINS
+    ),
     "crf": {
         "partial": "partial_crf",
         "candidates": "partial_crf",

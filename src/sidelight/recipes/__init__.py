@@ -15,6 +15,7 @@ from sidelight.recipes.entry import Entry
 from sidelight.recipes.generative import em, hard_em, hmm, unified_em
 from sidelight.recipes.likelihoods import contrastive, crf, naive_bayes, partial_crf, semi_crf
 from sidelight.recipes.margins import (
+    arow,
     jlis,
     latent_svm,
     mira,
@@ -65,6 +66,7 @@ __all__ = [
     "LEARNERS",
     "Entry",
     "Recipe",
+    "arow",
     "cl_svm",
     "cllp",
     "codl",

@@ -19,6 +19,7 @@ from sidelight.recipe_kinds import (
 from sidelight.recipes.checks import whole
 from sidelight.recipes.entry import Entry
 from sidelight.recipes.solver_options import SolverOptions
+from sidelight.solvers.arow import ArowOptions
 from sidelight.solvers.mira import MiraOptions
 
 
@@ -146,6 +147,16 @@ def passive_aggressive(
     return OnlineMargins("passive_aggressive", options)
 
 
+def arow(*, variance: float = 1.0, r: float = 1.0, outputs: str = "max_loss", margin: str = "cost") -> Recipe:
+    """AROW on Gold: weights that were seen often move little, rare ones much (Crammer, Kulesza and Dredze 2009).
+
+    `variance` is that of every weight at first; the larger `r`, the less one example moves (10 or 100 may be better
+    with many noisy labels). `outputs` and `margin` as for `passive_aggressive`.
+    """
+    sides = cast(Literal["max_loss", "prediction"], outputs), cast(Literal["cost", "root"], margin)
+    return OnlineMargins("arow", ArowOptions(variance, r, *sides))
+
+
 def perceptron() -> Recipe:
     """The averaged structured perceptron on Gold (Collins 2002)."""
     return AveragedPerceptron("perceptron")
@@ -211,6 +222,14 @@ ENTRIES: dict[str, Entry] = {
         passive_aggressive,
         "Gold",
         "change of the weights, online",
+        "loss-augmented or argmax",
+        "none",
+        "epochs, or none moved",
+    ),
+    "arow": Entry(
+        arow,
+        "Gold",
+        "change of the weights and of their variances, online",
         "loss-augmented or argmax",
         "none",
         "epochs, or none moved",

@@ -21,10 +21,12 @@ epochs, or after one that moved nothing.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Literal, Protocol
+from typing import Any, Literal, Protocol
 
 import numpy as np
+from numpy.typing import NDArray
 
 from sidelight.arrays import Floats, Ints
 
@@ -46,12 +48,7 @@ class MiraOptions:
             raise ValueError(f"k is {self.k}; give 1 or more for MIRA, 1 for the others")
         if not self.aggressiveness > 0:
             raise ValueError(f"aggressiveness is {self.aggressiveness}; give a positive number")
-        if self.outputs not in ("max_loss", "prediction"):
-            raise ValueError(f"outputs is {self.outputs!r}; give 'max_loss' or 'prediction'")
-        if self.margin not in ("cost", "root"):
-            raise ValueError(f"margin is {self.margin!r}; give 'cost' or 'root'")
-        if self.margin == "root" and self.outputs == "max_loss":
-            raise ValueError("the largest loss with square roots of costs cannot be found; give outputs='prediction'")
+        check_outputs(self.outputs, self.margin)
 
     def caps(self, importance: Floats) -> Floats:
         """The largest τ (in sum) of every example. # [N]"""
@@ -64,6 +61,16 @@ class MiraOptions:
         if self.rule != "PA-II":
             return np.zeros(len(importance))
         return 0.5 / (self.aggressiveness * np.maximum(importance, 1e-300))
+
+
+def check_outputs(outputs: str, margin: str) -> None:
+    """Raise `ValueError` where there is no such output or margin."""
+    if outputs not in ("max_loss", "prediction"):
+        raise ValueError(f"outputs is {outputs!r}; give 'max_loss' or 'prediction'")
+    if margin not in ("cost", "root"):
+        raise ValueError(f"margin is {margin!r}; give 'cost' or 'root'")
+    if margin == "root" and outputs == "max_loss":
+        raise ValueError("the largest loss with square roots of costs cannot be found; give outputs='prediction'")
 
 
 class Epoch(Protocol):
@@ -91,6 +98,10 @@ class Mira:
     options: MiraOptions
     clock: float = 1.0
 
+    @property
+    def name(self) -> str:
+        return "mira" if self.options.rule == "MIRA" else "passive_aggressive"
+
     @classmethod
     def fresh(cls, size: int, options: MiraOptions) -> Mira:
         return cls(np.zeros(size), np.zeros(size), options)
@@ -108,6 +119,14 @@ class Mira:
         )
         return moved
 
-    def average(self) -> Floats:
+    def result(self) -> Floats:
         """The average of all weights so far."""
         return np.asarray(self.weights - self.totals / self.clock)
+
+    def state(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+        """What is needed to go on."""
+        return {"clock": self.clock}, {"weights": self.weights, "totals": self.totals}
+
+    def resume(self, values: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> None:
+        """From what `state` gave."""
+        self.weights, self.totals, self.clock = arrays["weights"].copy(), arrays["totals"].copy(), values["clock"]

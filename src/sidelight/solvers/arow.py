@@ -1,0 +1,92 @@
+"""AROW: adaptive regularisation of weights, the online learner that knows which weights it is sure of.
+
+The weights are normal with means w and variances σ, all independent. Example (x, y) with its output ŷ, the slope
+s = Φ(x, ŷ) − Φ(x, y) and the margin m moves them to
+
+    argmin_{w', σ'}  KL(N(w', σ') ‖ N(w, σ)) + 1/(2r) |m + s · w'|₊² + 1/(2r) Σ_i σ'_i s_i²
+
+which is, with v = m + s · w and u = Σ_i σ_i s_i²,
+
+    w'_i = w_i − σ_i s_i v / (u + r)        1/σ'_i = 1/σ_i + s_i² / r         where v > 0
+
+and no change elsewhere. Weights that were seen often move little, rare ones much. r is the same for all examples; an
+example of weight c has r / c. Smaller r moves more.
+
+Crammer, Kulesza and Dredze 2009, with the variances alone instead of all covariances. As for passive–aggressive
+learning, ŷ is the best output of score plus cost ("max_loss") or of score ("prediction"), m its cost or the square
+root of it. The result is the last means; stops after the given number of epochs, or after one that moved nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Literal, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sidelight.arrays import Floats, Ints
+from sidelight.solvers.mira import check_outputs
+
+
+@dataclass(frozen=True, slots=True)
+class ArowOptions:
+    """How sure of the weights at first, how much one example may change, and for which outputs."""
+
+    variance: float = 1.0  # of every weight before the first example
+    r: float = 1.0
+    outputs: Literal["max_loss", "prediction"] = "max_loss"
+    margin: Literal["cost", "root"] = "cost"
+
+    def __post_init__(self) -> None:
+        for name, value in (("variance", self.variance), ("r", self.r)):
+            if not 0.0 < value < np.inf:
+                raise ValueError(f"{name} is {value}; give a positive number")
+        check_outputs(self.outputs, self.margin)
+
+    def rates(self, importance: Floats) -> Floats:
+        """r of every example; inf where an example does not count. # [N]"""
+        return np.where(importance > 0.0, self.r / np.maximum(importance, 1e-300), np.inf)
+
+
+class Epoch(Protocol):
+    """An epoch of steps; `objective.online_arow.arow_epoch` with its first arguments given."""
+
+    def __call__(self, *, order: Ints, weights: Floats, variances: Floats, with_cost: bool, root: bool) -> int: ...
+
+
+@dataclass(slots=True)
+class Arow:
+    """The means and variances of all weights."""
+
+    weights: Floats
+    variances: Floats
+    options: ArowOptions
+    name: str = "arow"
+
+    @classmethod
+    def fresh(cls, size: int, options: ArowOptions) -> Arow:
+        return cls(np.zeros(size), np.full(size, options.variance), options)
+
+    def epoch(self, run: Epoch, count: int, rng: np.random.Generator) -> int:
+        """One pass in random order; returns the number of examples that moved the weights."""
+        return run(
+            order=rng.permutation(count),
+            weights=self.weights,
+            variances=self.variances,
+            with_cost=self.options.outputs == "max_loss",
+            root=self.options.margin == "root",
+        )
+
+    def result(self) -> Floats:
+        """The means."""
+        return self.weights.copy()
+
+    def state(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+        """What is needed to go on."""
+        return {}, {"weights": self.weights, "variances": self.variances}
+
+    def resume(self, values: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> None:
+        """From what `state` gave."""
+        self.weights, self.variances = arrays["weights"].copy(), arrays["variances"].copy()
