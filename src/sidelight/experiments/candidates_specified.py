@@ -32,7 +32,7 @@ from sidelight.experiments.table import Row
 TITLE = "Chunks: accuracy by the number of candidates of every token, and by initial error (CLLP, Figure 2)"
 SIZES = tuple(range(1, 8))
 ERRORS = (0.5, 0.6, 0.7, 0.8)
-AGAIN = (2, 3, 5, 7)  # candidates, with draws that are not among those above
+AGAIN = (2, 3, 4, 5, 6, 7)  # candidates, with draws that are not among those above
 AGAIN_TRIALS = Trials((), (0.1, 0.3, 1.0, 3.0), (0.1, 0.3, 1.0), jointly=True, thresholds=False)
 WHOLE = (3, 5, 7)  # candidates, with all sentences
 WHOLE_TRIALS = Trials((0.03, 0.1, 0.3), (0.06, 0.15, 0.36, 1.0), (0.06, 0.15, 0.36), jointly=True)
