@@ -34,7 +34,7 @@ SIZES = tuple(range(1, 8))
 ERRORS = (0.5, 0.6, 0.7, 0.8)
 AGAIN = (2, 3, 4, 5, 6, 7)  # candidates, with draws that are not among those above
 AGAIN_TRIALS = Trials((), (0.1, 0.3, 1.0, 3.0), (0.1, 0.3, 1.0), jointly=True, thresholds=False)
-WHOLE = (3, 5, 7)  # candidates, with all sentences
+WHOLE = (2, 3, 5, 7)  # candidates, with all sentences
 WHOLE_TRIALS = Trials((0.03, 0.1, 0.3), (0.06, 0.15, 0.36, 1.0), (0.06, 0.15, 0.36), jointly=True)
 FIRST, PILOTS = 10, (100, 101, 102, 103)  # the first of the draws that are scored there, and those that choose
 SETS = (MMS, MMS_LIKE_CLLP, CLLP, CLLP_LIKE_MMS)
