@@ -202,6 +202,45 @@ def highest_sum(one: Floats, other: Floats) -> float:
 
 
 @kernel
+def forward_left(
+    best: Floats,  # [at least `count`, L] of all paths
+    scores: Floats,
+    transition: Floats,
+    into: Floats,  # [L, L] to, from
+    admitted: Bytes,
+    first: int,
+    base: int,
+    count: int,
+    within: Ints,  # scratch [L]
+    left: Floats,
+) -> None:
+    """left[t, l]: value of the best path over tokens 0..t that ends in l and has left the admitted labels.
+
+    A path that ends in a label outside has left, so that there it is `best`; only admitted labels need a maximum of
+    their own.
+    """
+    size = into.shape[0]
+    for label in range(size):
+        left[0, label] = -np.inf if admitted[first, label] != 0 else best[0, label]
+    for t in range(1, count):
+        row = scores[first - base + t]
+        now, mask = left[t], admitted[first + t]
+        inside = 0
+        for label in range(size):
+            within[inside] = label
+            inside += 1 if mask[label] != 0 else 0
+        if 2 * inside > size:
+            advance(left[t - 1], transition, row, now)
+            for label in range(size):
+                now[label] = now[label] if mask[label] != 0 else best[t, label]
+        else:
+            for label in range(size):
+                now[label] = best[t, label]
+            for k in range(inside):
+                now[within[k]] = highest_sum(left[t - 1], into[within[k]]) + row[within[k]]
+
+
+@kernel
 def viterbi_outside(
     starts: Ints,
     lo: int,
@@ -216,9 +255,7 @@ def viterbi_outside(
 ) -> None:
     """The best path on which at least one token leaves the admitted labels: a Viterbi over (label, has left).
 
-    A path that ends in a label outside has left, so `left` is the value of the best path there, and only admitted
-    labels need a maximum of their own. Paths that have not left are looked at on the way back, before the first token
-    that leaves.
+    Paths that have not left are looked at on the way back alone, before the first token that leaves.
     """
     base = starts[lo]
     size = start.shape[0]
@@ -226,30 +263,13 @@ def viterbi_outside(
     best = np.empty((most, size))
     left = np.empty((most, size))
     stayed = np.empty((most, size))
-    within = np.empty(size, np.int64)  # the admitted labels of a token
+    within = np.empty(size, np.int64)
     into = transition.T.copy()
     for i in range(lo, hi):
         first = starts[i]
         count = starts[i + 1] - first
         forward(scores, transition, start, first - base, count, best)
-        for label in range(size):
-            left[0, label] = -np.inf if admitted[first, label] != 0 else best[0, label]
-        for t in range(1, count):
-            row = scores[first - base + t]
-            now, mask = left[t], admitted[first + t]
-            inside = 0
-            for label in range(size):
-                within[inside] = label
-                inside += 1 if mask[label] != 0 else 0
-            if 2 * inside > size:
-                advance(left[t - 1], transition, row, now)
-                for label in range(size):
-                    now[label] = now[label] if mask[label] != 0 else best[t, label]
-            else:
-                for label in range(size):
-                    now[label] = best[t, label]
-                for k in range(inside):
-                    now[within[k]] = highest_sum(left[t - 1], into[within[k]]) + row[within[k]]
+        forward_left(best, scores, transition, into, admitted, first, base, count, within, left)
         last = 0
         value = -np.inf
         for label in range(size):
