@@ -112,6 +112,16 @@ def test_counts_inside_implications_are_believed(base: str, penalty: float | Non
     assert blue[0] > blue[1] + 0.05
 
 
+def test_steps_of_believing_crfs_heed_the_tolerance() -> None:
+    learner = recipes.posterior_regularization(base="crf", iterations=1)
+    ends = []
+    for tolerance in (10.0, 0.01, 1e-5):
+        tagger = sl.Tagger(learner=learner, labels=LABELS, tolerance=tolerance, rules=[gallery.at_most(1, "N")])
+        ends.append(tagger.fit(_evidence()).rounds_[-1].objective)
+    assert ends[0] > ends[2] + 1e-5
+    assert ends[1] == pytest.approx(ends[2], abs=1e-6)
+
+
 def test_beliefs_with_too_many_states_say_what_to_do() -> None:
     @rule
     def nested(x, y):

@@ -2,16 +2,24 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
 import pytest
 
-from sidelight import Classifier, DataError, Tagger
+from sidelight import Classifier, DataError, SegmentTagger, Tagger
 from sidelight.model import Model
 from sidelight.weights import Weight, ranked_weights, shown_weights
 
 XS = [["a", "dog", "barks"], ["the", "dog"], ["a", "cat", "sees", "the", "dog"]]
+NAMES = [["Ann", "Lee", "saw", "Bob"], ["Bob", "slept"], ["Eve", "saw", "Ann", "Lee"], ["Ann", "Lee", "slept"]]
+NAME_LABELS = [
+    ["B-PER", "I-PER", "O", "B-PER"],
+    ["B-PER", "O"],
+    ["B-PER", "O", "B-PER", "I-PER"],
+    ["B-PER", "I-PER", "O"],
+]
 YS = [["D", "N", "V"], ["D", "N"], ["D", "N", "V", "D", "N"]]
 
 
@@ -90,3 +98,36 @@ def test_bad_questions() -> None:
 
 def test_companion_threshold_is_told() -> None:
     assert "threshold" in shown_weights([Weight("threshold", "", None, -1.0)])
+
+
+@pytest.mark.parametrize("learner", ["semi_crf", "semi_svm"])
+def test_of_segments_add_up_to_the_score(learner: str) -> None:
+    model = SegmentTagger(learner=learner, scheme="BIO").fit(NAMES, NAME_LABELS).model_
+    weights = ranked_weights(model, top=None)
+    value = {(w.part, w.name, w.label): w.value for w in weights}
+    assert len(weights) == np.count_nonzero(model.weights)
+    assert {w.part for w in weights} >= {"feature", "segment feature", "start"}
+    for x in NAMES:
+        batch = model.batch([x])
+        spans = model.predict_segments([x])[0]
+        names = [label for *_, label in spans]
+        total = value.get(("start", "", names[0]), 0.0) + value.get(("end", "", names[-1]), 0.0)
+        total += sum(value.get(("transition", a, b), 0.0) for a, b in pairwise(names))
+        for first, last, label in spans:
+            row = last * model.max_length + last - first
+            seen = batch.segments.indices[batch.segments.indptr[row] : batch.segments.indptr[row + 1]]
+            total += sum(value.get(("segment feature", model.segments.name(int(a)), label), 0.0) for a in seen)
+            tokens = batch.rows.indices[batch.rows.indptr[first] : batch.rows.indptr[last + 1]]
+            total += sum(value.get(("feature", model.extractor.name(int(a)), label), 0.0) for a in tokens)
+        np.testing.assert_allclose(total, batch.best(model.weights).values[0], rtol=1e-9, atol=1e-9)
+
+
+def test_of_a_segment_label_are_its_own() -> None:
+    model = SegmentTagger(scheme="BIO").fit(NAMES, NAME_LABELS).model_
+    everything = ranked_weights(model, top=None)
+    assert ranked_weights(model, top=None, label="PER") == [w for w in everything if w.label == "PER"]
+    assert ranked_weights(model, label="PER", top=3, lowest=True)[0].value == min(
+        w.value for w in everything if w.label == "PER"
+    )
+    with pytest.raises(DataError, match="no label 'B-PER'"):
+        ranked_weights(model, label="B-PER")

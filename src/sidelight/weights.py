@@ -10,14 +10,19 @@ import numpy as np
 
 from sidelight.arrays import Ints
 from sidelight.errors import DataError
+from sidelight.features import Extractor
+from sidelight.features.layout import Layout
+from sidelight.features.segments import SegmentExtractor
 from sidelight.model import Model
+from sidelight.segment_model import SegmentModel
+from sidelight.structures import LabelSet
 
 
 @dataclass(frozen=True, slots=True)
 class Weight:
     """One weight: of a feature with a label, of a label after another, or of a first or last label."""
 
-    part: str  # "threshold", "start", "bias", "end", "transition", "second-order transition", "dense" or "feature"
+    part: str  # "threshold", "start", "bias", "end", "transition", "dense", "feature", "segment feature", …
     name: str  # of the feature, the dense column, or the labels before
     label: Any  # None for the threshold of companion decisions
     value: float
@@ -27,11 +32,14 @@ class Weight:
         return asdict(self)
 
 
-def ranked_weights(model: Model, *, top: int | None = 20, label: Any = None, lowest: bool = False) -> list[Weight]:
+def ranked_weights(
+    model: Model | SegmentModel, *, top: int | None = 20, label: Any = None, lowest: bool = False
+) -> list[Weight]:
     """The highest weights, or the lowest ones, in order; those that are zero are left out.
 
     With `label`, only weights of that label: of its features, and of the transitions to it. Where labels have hidden
-    states, the states of the label. `top=None` gives all. Raises `DataError` where the model has no such label.
+    states, the states of the label. The labels of a segmenter are those of segments (with BIO: X, not B-X). `top=None`
+    gives all. Raises `DataError` where the model has no such label.
 
     >>> from sidelight import Tagger
     >>> tagger = Tagger(learner="crf").fit([["a", "dog"], ["a", "cat"]], [["D", "N"], ["D", "N"]])
@@ -40,14 +48,15 @@ def ranked_weights(model: Model, *, top: int | None = 20, label: Any = None, low
     """
     if top is not None and top < 1:
         raise ValueError(f"top is {top}; give at least 1, or None for all")
+    parts = _parts(model)
     places = np.flatnonzero(model.weights)
     if label is not None:
-        places = places[np.isin(_label_of(model)[places], _states(model, label))]
+        places = places[np.isin(parts.label_of()[places], parts.states(label))]
     keys = model.weights[places] if lowest else -model.weights[places]
     if top is not None and top < len(places):
         nearest = np.sort(np.argpartition(keys, top - 1)[:top])
         places, keys = places[nearest], keys[nearest]
-    return [_named(model, int(place)) for place in places[np.argsort(keys, kind="stable")]]
+    return [parts.named(int(place), float(model.weights[place])) for place in places[np.argsort(keys, kind="stable")]]
 
 
 def shown_weights(weights: Sequence[Weight]) -> str:
@@ -68,50 +77,69 @@ def _spoken(weight: Weight) -> str:
     return f"{weight.part} {weight.name}: {weight.label}" if weight.name else f"{weight.part}: {weight.label}"
 
 
-def _states(model: Model, label: Any) -> Ints:
-    """The numbers of a label's states; of the label itself where it has none."""
-    classes = list(model.labels.classes)
-    if label not in classes:
-        known = ", ".join(map(str, classes[:10])) + (", …" if len(classes) > 10 else "")
-        raise DataError(f"the model has no label {label!r}", remedy=f"give one of {known}")
-    return np.flatnonzero(model.labels.label_of == classes.index(label))
+@dataclass(frozen=True, slots=True)
+class _Parts:
+    """Where a model keeps what it has learned of labels, features and transitions."""
+
+    labels: LabelSet
+    layout: Layout
+    extractor: Extractor
+    sequences: bool
+    segments: SegmentExtractor | None = None  # whose weights come after those of the layout
+
+    def states(self, label: Any) -> Ints:
+        """The numbers of a label's states; of the label itself where it has none."""
+        classes = list(self.labels.classes)
+        if label not in classes:
+            known = ", ".join(map(str, classes[:10])) + (", …" if len(classes) > 10 else "")
+            raise DataError(f"the model has no label {label!r}", remedy=f"give one of {known}")
+        return np.flatnonzero(self.labels.label_of == classes.index(label))
+
+    def label_of(self) -> Ints:
+        """The label that each weight belongs to, -1 for the threshold. # [W]"""
+        layout, size = self.layout, self.layout.n_labels
+        more = 0 if self.segments is None else self.segments.n_attributes * size
+        labels = np.arange(layout.size + more, dtype=np.int64)
+        labels[0] = -1
+        for begin, end, width in (
+            (layout.start_at, layout.end_at, layout.columns),
+            (layout.end_at, layout.dense_at, size),
+            (layout.dense_at, layout.size, layout.columns),
+            (layout.size, len(labels), size),
+        ):
+            labels[begin:end] = (labels[begin:end] - begin) % width + size - width
+        return labels
+
+    def named(self, place: int, value: float) -> Weight:
+        """What a place in the weight vector is about."""
+        layout, names = self.layout, list(self.labels.names)
+        size, columns = layout.n_labels, layout.columns
+        if place < layout.start_at:
+            return Weight("threshold", "", None, value)
+        if place < layout.end_at:
+            label = names[place - layout.start_at + size - columns]
+            return Weight("start" if self.sequences else "bias", "", label, value)
+        if place < layout.transition_at:
+            return Weight("end", "", names[place - layout.end_at], value)
+        if place < layout.second_at:
+            before, number = divmod(place - layout.transition_at, size)
+            return Weight("transition", str(names[before]), names[number], value)
+        if place < layout.dense_at:
+            pair, number = divmod(place - layout.second_at, size)
+            first, second = divmod(pair, size)
+            return Weight("second-order transition", f"{names[first]} {names[second]}", names[number], value)
+        if place < layout.emission_at:
+            row, column = divmod(place - layout.dense_at, columns)
+            return Weight("dense", str(row), names[column + size - columns], value)
+        if place < layout.size:
+            attribute, column = divmod(place - layout.emission_at, columns)
+            return Weight("feature", self.extractor.name(attribute), names[column + size - columns], value)
+        assert self.segments is not None
+        attribute, number = divmod(place - layout.size, size)
+        return Weight("segment feature", self.segments.name(attribute), names[number], value)
 
 
-def _label_of(model: Model) -> Ints:
-    """The label that each weight belongs to, -1 for the threshold. # [W]"""
-    layout = model.layout
-    labels = np.arange(layout.size, dtype=np.int64)
-    labels[0] = -1
-    for begin, end, width in (
-        (layout.start_at, layout.end_at, layout.columns),
-        (layout.end_at, layout.dense_at, layout.n_labels),
-        (layout.dense_at, layout.size, layout.columns),
-    ):
-        labels[begin:end] = (labels[begin:end] - begin) % width + layout.n_labels - width
-    return labels
-
-
-def _named(model: Model, place: int) -> Weight:
-    """What a place in the weight vector is about."""
-    layout, names = model.layout, list(model.labels.names)
-    value, size, columns = float(model.weights[place]), layout.n_labels, layout.columns
-    if place < layout.start_at:
-        return Weight("threshold", "", None, value)
-    if place < layout.end_at:
-        return Weight(
-            "start" if model.sequences else "bias", "", names[place - layout.start_at + size - columns], value
-        )
-    if place < layout.transition_at:
-        return Weight("end", "", names[place - layout.end_at], value)
-    if place < layout.second_at:
-        before, label = divmod(place - layout.transition_at, size)
-        return Weight("transition", str(names[before]), names[label], value)
-    if place < layout.dense_at:
-        pair, label = divmod(place - layout.second_at, size)
-        first, second = divmod(pair, size)
-        return Weight("second-order transition", f"{names[first]} {names[second]}", names[label], value)
-    if place < layout.emission_at:
-        number, column = divmod(place - layout.dense_at, columns)
-        return Weight("dense", str(number), names[column + size - columns], value)
-    attribute, column = divmod(place - layout.emission_at, columns)
-    return Weight("feature", model.extractor.name(attribute), names[column + size - columns], value)
+def _parts(model: Model | SegmentModel) -> _Parts:
+    if isinstance(model, SegmentModel):
+        return _Parts(model.scheme.segments, model.layout.tokens, model.extractor, True, model.segments)
+    return _Parts(model.labels, model.layout, model.extractor, model.sequences)

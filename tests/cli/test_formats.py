@@ -168,6 +168,13 @@ def test_weights_by_name_of_all_labels_and_of_one(run: Run, model: Path, tmp_pat
     assert "author" in failed.err
 
 
+def test_weights_of_a_segmenter(run: Run, write: Write, tmp_path: Path) -> None:
+    model = tmp_path / "segmenter.sidelight"
+    run("train", "--gold", write("small", "columns", 0, 10), "--learner", "semi_crf", "--out", model)
+    assert "segment feature length=" in run("weights", model, "--top", 1000).out
+    assert "no label 'nobody'" in run("weights", model, "--label", "nobody", code=2).err
+
+
 def test_explain_takes_typed_tokens(run: Run, model: Path) -> None:
     told = run("explain", model, "--text", "Pages 12 , 1994 .").out
     assert [line.split()[0] for line in told.splitlines()[1:6]] == ["Pages", "12", ",", "1994", "."]

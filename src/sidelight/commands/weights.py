@@ -24,9 +24,8 @@ def command(
 
     check_writable(json)
     loaded = load(model)
-    if not isinstance(loaded, Model):
-        raise ValueError("the weights of a segmenter have no names here; give the file of a tagger or a classifier")
-    wanted = next((name for name in loaded.labels.classes if str(name) == label), label)  # labels may be numbers
+    classes = loaded.labels.classes if isinstance(loaded, Model) else loaded.scheme.segments.classes
+    wanted = next((name for name in classes if str(name) == label), label)  # labels may be numbers
     found = {
         name: ranked_weights(loaded, top=top, label=wanted, lowest=name == "lowest") for name in ("highest", "lowest")
     }

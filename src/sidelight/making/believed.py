@@ -21,9 +21,9 @@ from sidelight.learners.likelihood import LikelihoodOptions
 from sidelight.making import ruled
 from sidelight.making.given import Given
 from sidelight.making.hmm import to_complete
+from sidelight.making.likelihood import lbfgs_options
 from sidelight.objective.likelihood import LikelihoodTerms, WeightedFeatures
 from sidelight.recipe_kinds import Believed
-from sidelight.solvers.lbfgs import LbfgsOptions
 from sidelight.spaces import ChainSpace
 
 STEPS = 200  # iterations of L-BFGS in one M-step, at most
@@ -63,7 +63,9 @@ def make(given: Given, recipe: Believed) -> BelievedLearner:
         recipe.gamma,
         recipe.iterations if settings.max_rounds is None else min(recipe.iterations, settings.max_rounds),
         settings.fall,
-        LikelihoodOptions(STEPS, LbfgsOptions(), "lbfgs", settings.tolerance / 10, seed=settings.seed),
+        LikelihoodOptions(
+            STEPS, lbfgs_options(settings.tolerance), "lbfgs", settings.tolerance / 10, seed=settings.seed
+        ),
     )
     return BelievedLearner(
         known, pool, Free() if completion is None else completion, options, recipe.name, settings.n_jobs
