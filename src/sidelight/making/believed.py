@@ -63,9 +63,7 @@ def make(given: Given, recipe: Believed) -> BelievedLearner:
         recipe.gamma,
         recipe.iterations if settings.max_rounds is None else min(recipe.iterations, settings.max_rounds),
         settings.fall,
-        LikelihoodOptions(
-            STEPS, lbfgs_options(settings.tolerance), "lbfgs", settings.tolerance / 10, seed=settings.seed
-        ),
+        LikelihoodOptions(STEPS, lbfgs_options(settings.tolerance)),
     )
     return BelievedLearner(
         known, pool, Free() if completion is None else completion, options, recipe.name, settings.n_jobs
