@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
@@ -16,7 +16,7 @@ from sidelight.model import Model
 class Contribution:
     """One weight's share of the margin: positive for the prediction, negative for the runner-up."""
 
-    part: str  # "feature", "dense", "transition", "start" or "end"
+    part: str  # "feature", "dense", "transition", "start", "end" or "segment feature"
     token: int
     name: str
     predicted: str
@@ -92,16 +92,20 @@ def explain(model: Model, x: Any) -> Explanation:
     if len(model.labels.classes) < 2:
         raise DataError("there is one label only, so nothing to compare with", remedy="train with two labels or more")
     other = replace(batch, space=batch.space.outside(mask)).best(model.weights)
-    items = [item for item in _contributions(model, batch.rows, best.labels, other.labels) if item.amount != 0.0]
-    items.sort(key=lambda item: -abs(item.amount))
+    items = largest_first(_contributions(model, batch.rows, best.labels, other.labels))
     names = model.labels.decode(best.labels), model.labels.decode(other.labels)
     margin = float(best.values[0] - other.values[0])
-    return Explanation(_shown(x, count, model.sequences), *names, float(best.values[0]), margin, items)
+    tokens = shown_tokens(x, count) if model.sequences else ["input"]
+    return Explanation(tokens, *names, float(best.values[0]), margin, items)
 
 
-def _shown(x: Any, count: int, sequences: bool) -> list[str]:
-    if not sequences:
-        return ["input"]
+def largest_first(items: Iterable[Contribution]) -> list[Contribution]:
+    """Contributions in the order of their size, without zeros."""
+    return sorted((item for item in items if item.amount != 0.0), key=lambda item: -abs(item.amount))
+
+
+def shown_tokens(x: Any, count: int) -> list[str]:
+    """The words of a sequence, or whatever tells its tokens apart."""
     try:
         tokens = list(x)
     except TypeError:

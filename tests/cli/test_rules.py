@@ -151,7 +151,10 @@ def test_rules_over_a_model_of_segments(run, files):
     asked = "explain", "m.sidelight", "--text", "Dogs bark shines"
     shown = run(*asked, "--rules", "mine.py", "--inference", "dynamic").out
     assert "one_verb" in shown and "start" in shown and "dynamic programming" in shown
-    assert "the weights of a segmenter are not explained; give --rules" in run(*asked, code=2).err
+    assert "without rules" in shown and "segment feature at" in shown
+    run(*asked, "--json", "why.json")
+    why = json.loads(Path("why.json").read_text())
+    assert sum(item["amount"] for item in why["contributions"]) == pytest.approx(why["margin"])
     (files / "mine.py").write_text("from sidelight.rules import gallery\nmany = gallery.at_least(4, 'V')\n")
     assert (
         "no output obeys the rule at_least_4_V"

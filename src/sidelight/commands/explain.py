@@ -32,34 +32,26 @@ def command(
     """Show the prediction for one input, the runner-up, and which weights decide between the two.
 
     With --rules, also the labels under rules, how each rule was taken into account, which the prediction without rules
-    breaks, and what they change; for a model of segments this alone. The weights explain the prediction without rules.
+    breaks, and what they change. The weights explain the prediction without rules.
     """
-    from sidelight.explain import explain, side_by_side
+    from sidelight.explain import explain
+    from sidelight.segment_explain import explain_segments
 
     if (file is None) == (text is None):
         raise ValueError('one input is needed; give --text "tokens …" or a FILE')
     check_writable(json)
     check_inference(inference, rules)
     loaded = load(model)
-    if not isinstance(loaded, Model) and (not rules or json is not None):
-        raise ValueError(
-            "the weights of a segmenter are not explained; give --rules, and not --json, to see what they do"
-        )
     if file is None:
         x = _typed(text or "", loaded)
     else:
         column = label_position(file, format=format, labelled=labelled, label_column=label_column)
         x = _chosen(file, index, loaded, format, column)
     effects = None if not rules else constrained(loaded, rules, inference).explain_rules(x)
-    shown = []
-    if isinstance(loaded, Model):
-        found = explain(loaded, x)
-        more = {} if effects is None else {"under_rules": list(effects.labels)}
-        write_json({**found.as_dict(), **more}, json)
-        shown.append(found.shown(None if effects is None else effects.labels))
-    elif effects is not None:
-        columns = {"token": effects.words, "under rules": effects.labels, "without rules": effects.plain}
-        shown.append(side_by_side(columns))
+    found = explain(loaded, x) if isinstance(loaded, Model) else explain_segments(loaded, x)
+    more = {} if effects is None else {"under_rules": list(effects.labels)}
+    write_json({**found.as_dict(), **more}, json)
+    shown = [found.shown(None if effects is None else effects.labels)]
     if effects is not None:
         shown.append(str(effects))
     write("\n\n".join(shown) + "\n", None)
