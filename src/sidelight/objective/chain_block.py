@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from sidelight.arrays import Floats, Ids, Ints
+from sidelight.arrays import AnyFloats, Floats, Ids, Ints
 from sidelight.kernels import kernel
 from sidelight.objective.entries import ChainWeights, Examples, add_tokens, clear_tokens, score_tokens
 from sidelight.spaces.chain_kernels import forward, longest
@@ -95,7 +95,7 @@ def augment(data: Examples, i: int, cost_scale: float, scores: Floats, out: Floa
 
 
 @kernel
-def backtrack(best: Floats, transition: Floats, end: Floats, count: int, out: Ids) -> float:
+def backtrack(best: AnyFloats, transition: AnyFloats, end: AnyFloats, count: int, out: Ids) -> float:
     """The path that the values of `forward` lead back to; returns its value."""
     size = end.shape[0]
     label = 0

@@ -145,7 +145,7 @@ def _move_sequence(
     steps: Steps,
     first: int,
     targets: Ids,
-    guess: Ints,
+    guess: Ids,
     amount: float,
     clock: float,
 ) -> None:
@@ -154,7 +154,7 @@ def _move_sequence(
     size, count = steps.start.shape[0], targets.shape[0]
     shift = size - model.sparse_weights.shape[1]
     for t in range(count):
-        right, wrong = np.int64(targets[t]), guess[t]
+        right, wrong = np.int64(targets[t]), np.int64(guess[t])
         if right != wrong:
             if right >= shift:
                 _move_token(features, model, first + t, right - shift, amount, clock)
@@ -173,7 +173,7 @@ def _move_sequence(
                 steps.end[right] += amount
                 steps.end[wrong] -= amount
         if t > 0 and chain != 0:
-            before, guessed = np.int64(targets[t - 1]), guess[t - 1]
+            before, guessed = np.int64(targets[t - 1]), np.int64(guess[t - 1])
             if before != guessed or right != wrong:
                 _move(model, transition_at + before * size + right, amount, clock)
                 _move(model, transition_at + guessed * size + wrong, -amount, clock)
@@ -197,7 +197,7 @@ def _epoch(
     shift = size - model.sparse_weights.shape[1]
     most = longest(starts, 0, starts.shape[0] - 1)
     scores, best = np.empty((most, size), np.float32), np.empty((most, size), np.float32)
-    guess = np.empty(most, np.int64)
+    guess = np.empty(most, np.int32)
     steps = _steps_of(closed, shape, model.weights, shift)
     mistakes = 0
     for i in order:
