@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from sidelight.arrays import Floats, Ids, Ints
-from sidelight.kernels import kernel
+from sidelight.kernels import inline_kernel, kernel
 from sidelight.spaces.chain_kernels import longest
 
 
@@ -40,87 +40,108 @@ def viterbi_parts(
     best = np.empty((2, width))
     back = np.empty((longest(starts, lo, hi), width), np.int64)
     for i in range(lo, hi):
-        first = starts[i]
-        count = starts[i + 1] - first
-        for t in range(count):
-            token = first + t
-            nodes = node_ptr[token + 1] - node_ptr[token]
-            before = node_ptr[token] - node_ptr[token - 1] if t > 0 else 0
+        first, last = starts[i], starts[i + 1] - 1
+        names = node_label[node_ptr[first] : node_ptr[first + 1]]
+        begin_parts(names, start, scores[first - base], leaving, best[0])
+        for token in range(first + 1, last + 1):
+            t = token - first
+            earlier = names
             names = node_label[node_ptr[token] : node_ptr[token + 1]]
             parents = node_parent[node_ptr[token] : node_ptr[token + 1]]
             row = scores[token - base]
-            now = best[t % 2]
-            last = best[(t + 1) % 2]
-            now[:] = -np.inf
-            begins = nodes == 0 or parents[0] < 0
-            if t == 0:
-                for label in range(size):
-                    now[2 * nodes + label] = start[label] + row[label] + leaving
-                for k in range(nodes):
-                    now[k] = start[names[k]] + row[names[k]]
-                    now[2 * nodes + names[k]] = -np.inf
-                continue
-            earlier = node_label[node_ptr[token - 1] : node_ptr[token]]
-            for state in range(2 * before + size):
-                value = last[state]
-                if value == -np.inf:
-                    continue
-                off = state >= 2 * before
-                at = state % before if not off else -1
-                label_before = state - 2 * before if off else earlier[at]
-                step = transition[label_before]
-                left = off or state >= before
-                if begins or not off:
-                    shift = nodes if left else 0
-                    for k in range(nodes):
-                        if begins or parents[k] == at:
-                            candidate = value + step[names[k]]
-                            if candidate > now[shift + k]:
-                                now[shift + k] = candidate
-                                back[t, shift + k] = state
-                extra = 0.0 if off and not begins else leaving
-                for label in range(size):
-                    candidate = value + step[label] + extra
-                    if candidate > now[2 * nodes + label]:
-                        goes_on = False
-                        if begins or not off:
-                            for k in range(nodes):
-                                if names[k] == label and (begins or parents[k] == at):
-                                    goes_on = True
-                        if not goes_on:
-                            now[2 * nodes + label] = candidate
-                            back[t, 2 * nodes + label] = state
-            for k in range(nodes):
-                now[k] += row[names[k]]
-                now[nodes + k] += row[names[k]]
-            for label in range(size):
-                now[2 * nodes + label] += row[label]
-        token = first + count - 1
-        nodes = node_ptr[token + 1] - node_ptr[token]
-        names = node_label[node_ptr[token] : node_ptr[token + 1]]
-        now = best[(count - 1) % 2]
-        chosen = 0
-        value = -np.inf
-        for state in range(2 * nodes + size):
-            if (state >= nodes) != leaves:
-                continue
-            label = names[state % nodes] if state < 2 * nodes else state - 2 * nodes
-            if now[state] + end[label] > value:
-                value = now[state] + end[label]
-                chosen = state
-        values[i] = value
-        if value == -np.inf:
-            labels[first : first + count] = 0
+            advance_parts(earlier, names, parents, transition, row, leaving, best[(t + 1) % 2], best[t % 2], back[t])
+        chosen, values[i] = best_state(names, end, leaves, best[(last - first) % 2])
+        if values[i] == -np.inf:
+            labels[first : last + 1] = 0
             continue
-        for t in range(count - 1, -1, -1):
-            token = first + t
+        for token in range(last, first - 1, -1):
             nodes = node_ptr[token + 1] - node_ptr[token]
-            if chosen < 2 * nodes:
-                labels[token] = node_label[node_ptr[token] + chosen % nodes]
-            else:
-                labels[token] = chosen - 2 * nodes
-            if t > 0:
-                chosen = back[t, chosen]
+            labels[token] = label_of(chosen, node_label[node_ptr[token] : node_ptr[token + 1]], nodes)
+            if token > first:
+                chosen = back[token - first, chosen]
+
+
+@inline_kernel
+def label_of(state: int, names: Ids, nodes: int) -> int:
+    """The label of a state."""
+    return names[state % nodes] if state < 2 * nodes else state - 2 * nodes
+
+
+@kernel
+def begin_parts(names: Ids, start: Floats, row: Floats, leaving: float, now: Floats) -> None:
+    """The values of the states of a first token."""
+    nodes = names.shape[0]
+    now[:] = -np.inf
+    for label in range(start.shape[0]):
+        now[2 * nodes + label] = start[label] + row[label] + leaving
+    for k in range(nodes):
+        now[k] = start[names[k]] + row[names[k]]
+        now[2 * nodes + names[k]] = -np.inf
+
+
+@kernel
+def advance_parts(
+    earlier: Ids,  # labels of the nodes of the token before
+    names: Ids,  # labels of this token's nodes
+    parents: Ids,  # their parents among those, -1 where a part begins
+    transition: Floats,
+    row: Floats,  # [L] this token's scores
+    leaving: float,
+    last: Floats,
+    now: Floats,
+    back: Ints,
+) -> None:
+    """The values of a token's states, and the states before them, from the values of the token before."""
+    before, nodes, size = earlier.shape[0], names.shape[0], row.shape[0]
+    begins = nodes == 0 or parents[0] < 0
+    now[:] = -np.inf
+    for state in range(2 * before + size):
+        value = last[state]
+        if value == -np.inf:
+            continue
+        off = state >= 2 * before  # this part, if it goes on, has been left
+        at = state % before if not off else -1
+        step = transition[label_of(state, earlier, before)]
+        if begins or not off:
+            shift = nodes if state >= before else 0
+            for k in range(nodes):
+                if begins or parents[k] == at:
+                    candidate = value + step[names[k]]
+                    if candidate > now[shift + k]:
+                        now[shift + k] = candidate
+                        back[shift + k] = state
+        extra = 0.0 if off and not begins else leaving
+        for label in range(size):
+            candidate = value + step[label] + extra
+            if candidate > now[2 * nodes + label]:
+                goes_on = False
+                if begins or not off:
+                    for k in range(nodes):
+                        if names[k] == label and (begins or parents[k] == at):
+                            goes_on = True
+                if not goes_on:
+                    now[2 * nodes + label] = candidate
+                    back[2 * nodes + label] = state
+    for k in range(nodes):
+        now[k] += row[names[k]]
+        now[nodes + k] += row[names[k]]
+    for label in range(size):
+        now[2 * nodes + label] += row[label]
+
+
+@kernel
+def best_state(names: Ids, end: Floats, leaves: bool, now: Floats) -> tuple[int, float]:
+    """The best last state that has left a part, or has not, and its value."""
+    nodes = names.shape[0]
+    chosen = 0
+    value = -np.inf
+    for state in range(2 * nodes + end.shape[0]):
+        if (state >= nodes) == leaves:
+            candidate = now[state] + end[label_of(state, names, nodes)]
+            if candidate > value:
+                value = candidate
+                chosen = state
+    return chosen, value
 
 
 @kernel
