@@ -63,6 +63,19 @@ def test_likelihoods_by_lbfgs_heed_the_tolerance(learner):
     assert (len(usual), usual[-1].objective) == found[1]
 
 
+@pytest.mark.parametrize("support", ["seen", "all"])
+def test_partial_labels_by_stochastic_gradient_descent(support):
+    evidence = [sl.Partial(x, [y if t % 3 else None for t, y in enumerate(ys)]) for x, ys in zip(XS, YS)]
+    least = tagger(recipes.partial_crf(support=support), tolerance=1e-5).fit(evidence).rounds_[-1].objective
+    learner = recipes.partial_crf(solver="sgd", support=support)
+    found = tagger(learner, tolerance=1e-4).fit(evidence).rounds_[-1].objective
+    assert found == pytest.approx(least, rel=0.01)
+    with pytest.raises(ValueError, match="eg needs every label; use lbfgs or sgd"):
+        recipes.partial_crf(solver="eg")
+    with pytest.raises(ValueError, match="sgd has no l1"):
+        recipes.partial_crf(solver="sgd", l1=0.1)
+
+
 def test_the_usual_tolerance_is_the_usual_precision_of_lbfgs():
     assert lbfgs_options(tagger("crf").tolerance, l1=0.5) == LbfgsOptions(l1=0.5)
 

@@ -17,19 +17,17 @@ def crf(*, solver: str = "lbfgs", l1: float = 0.0, support: str = "seen") -> Rec
     pairs of attribute and label in the labelled data) or "all". `solver` is "lbfgs", "sgd" (stochastic gradient
     descent, its step size found on a sample) or "eg" (exponentiated gradient on the dual, which knows its gap).
     """
-    if solver not in SOLVERS:
-        raise ValueError(f"solver is {solver!r}; there are {', '.join(SOLVERS)}")
-    if solver != "lbfgs" and l1 > 0:
-        raise ValueError(f"the solver {solver} has no l1; use lbfgs")
-    return LogLinear("crf", True, *_log_linear(l1, support), solver)
+    return _log_linear("crf", True, solver, l1, support)
 
 
-def partial_crf(*, l1: float = 0.0, support: str = "seen") -> Recipe:
+def partial_crf(*, solver: str = "lbfgs", l1: float = 0.0, support: str = "seen") -> Recipe:
     """The CRF on Partial, Candidates and Gold: the probability of all that is admitted (Tsuboi et al. 2008).
 
-    Options as for `crf`.
+    Options as for `crf`; `solver` is "lbfgs" or "sgd" (the loss is not convex, so there is no dual for "eg").
     """
-    return LogLinear("partial_crf", False, *_log_linear(l1, support), "lbfgs")
+    if solver == "eg":
+        raise ValueError("the solver eg needs every label; use lbfgs or sgd")
+    return _log_linear("partial_crf", False, solver, l1, support)
 
 
 def contrastive(*, neighbours: str = "swaps", copies: int = 10, start: float = 0.01) -> Recipe:
@@ -82,8 +80,8 @@ ENTRIES: dict[str, Entry] = {
         "Partial, Candidates, Gold; Unlabeled says nothing to it",
         "½‖w‖² + C Σ −log p(admitted | x) (+ l1‖w‖₁)",
         "marginal, of all and of the admitted",
-        "none",
-        "relative decrease over ten rounds, or the gradient",
+        "none (sgd finds its own)",
+        "relative decrease over ten rounds, or the gradient (sgd: over half the epochs)",
     ),
     "contrastive": Entry(
         contrastive,
@@ -105,9 +103,13 @@ ENTRIES: dict[str, Entry] = {
 }
 
 
-def _log_linear(l1: float, support: str) -> tuple[float, str]:
+def _log_linear(name: str, gold_only: bool, solver: str, l1: float, support: str) -> LogLinear:
+    if solver not in SOLVERS:
+        raise ValueError(f"solver is {solver!r}; there are {', '.join(SOLVERS)}")
     if not 0.0 <= l1 < float("inf"):
         raise ValueError(f"l1 is {l1}; give a number that is not negative")
+    if solver != "lbfgs" and l1 > 0:
+        raise ValueError(f"the solver {solver} has no l1; use lbfgs")
     if support not in ("seen", "all"):
         raise ValueError(f"support is {support!r}; give 'seen' or 'all'")
-    return l1, support
+    return LogLinear(name, gold_only, l1, support, solver)
