@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 
 from sidelight.evidence import Candidates
-from sidelight.experiments.candidate_grid import CLLP, Outcome, Setting
+from sidelight.experiments.candidate_grid import CLLP, MMS, MMS_LIKE_CLLP, Outcome, Setting
 from sidelight.experiments.grid import Examples
 from sidelight.experiments.initial_tags import EXTRAS, MIN_GREEDY, STARTS, begun, tagger_of
-from sidelight.experiments.tag_dictionary import Dictionary, begun_rows
+from sidelight.experiments.tag_dictionary import AGAIN_PILOTS, Dictionary, again_rows, begun_rows
 
 XS = [["the", "dog", "runs"], ["a", "dog", "sees", "the", "zebra"], ["the", "cat", "sees"], ["a", "cat", "runs"]] * 5
 YS = [["D", "N", "V"], ["D", "N", "V", "D", "N"], ["D", "N", "V"], ["D", "N", "V"]] * 5
@@ -63,3 +63,21 @@ def test_development_data_choose_what_is_added_to_counts(monkeypatch):
     assert told[0].endswith("0.005 added to counts, chosen on development data")
     assert rows[0]["value"] == 90.0
     assert parts == [study.dev] * len(EXTRAS) + [study.test]
+
+
+def test_more_draws_are_chosen_for_with_draws_that_are_not_scored():
+    study = Dictionary(WORDS, Examples(XS, YS), Examples(XS[:4], YS[:4]), Examples(XS[4:], YS[4:]), LABELS)
+    asked = []
+
+    def run(tasks):
+        asked.extend(tasks)
+        return [Outcome({"a": -abs(task.choice.price - 0.3)}, {"a": float(task.draw)}, 1) for task in tasks]
+
+    settings = [Setting("few", 20, 5), Setting("48000 tokens", 48_000, 5, paper={MMS: 67.68, CLLP: 76.74})]
+    rows = again_rows(study, settings, run, lambda text: None)
+    scored = [task for task in asked if task.draw not in AGAIN_PILOTS]
+    assert {task.choice.price for task in scored} == {0.3}
+    assert {task.setting.name for task in asked if task.draw in AGAIN_PILOTS} == {"few, again"}
+    assert sorted(row["draws"] for row in rows if row["metric"] == "a") == [20] * 6
+    assert {row["method"] for row in rows if row["metric"] == "a"} == {MMS, MMS_LIKE_CLLP, CLLP}
+    assert [row["paper"] for row in rows if row["method"] == CLLP] == [None, 76.74]
