@@ -114,10 +114,64 @@ def _move_token(
 
 
 @kernel
+def _steps_into(
+    v: Floats, places: Ints, flags: Ints, closed: Floats, scale: float, transition: Floats, start: Floats, end: Floats
+) -> None:
+    """The scores of transitions, first and last labels under scale · v, −inf where they may not be."""
+    bias, chain, shift = flags[0] != 0, flags[1] != 0, flags[3]
+    size = start.shape[0]
+    for label in range(size):
+        start[label] = closed[size, label]
+        end[label] = closed[size + 1, label]
+        if bias and label >= shift:
+            start[label] += scale * v[places[0] + label - shift]
+        if chain:
+            end[label] += scale * v[places[1] + label]
+        for following in range(size):
+            transition[label, following] = closed[label, following]
+            if chain:
+                transition[label, following] += scale * v[places[2] + label * size + following]
+
+
+@kernel
+def _score_of(labels: Ids, scores: Floats, transition: Floats, start: Floats, end: Floats) -> float:
+    """The score of a sequence's labels."""
+    total = start[labels[0]] + scores[0, labels[0]] + end[labels[-1]]
+    for t in range(1, labels.shape[0]):
+        total += transition[labels[t - 1], labels[t]] + scores[t, labels[t]]
+    return float(total)
+
+
+@kernel
+def add_products(a: Floats, b: Floats, sign: float, out: Floats) -> None:
+    """out += sign · a · b, entry by entry; a and b may be wider."""
+    for i in range(out.shape[0]):
+        for j in range(out.shape[1]):
+            out[i, j] += sign * (a[i, j] * b[i, j])
+
+
+@kernel
+def _move_steps(
+    v: Floats, places: Ints, flags: Ints, kept: Bytes, step: float, first: Floats, last: Floats, moves: Floats
+) -> None:
+    """v −= step · how much more is believed than known: of first labels, last labels and transitions."""
+    bias, chain, shift = flags[0] != 0, flags[1] != 0, flags[3]
+    size = first.shape[0]
+    for label in range(size):
+        if bias and label >= shift:
+            v[places[0] + label - shift] -= step * first[label]
+        if chain:
+            v[places[1] + label] -= step * last[label]
+            for following in range(size):
+                if kept.shape[0] == 0 or kept[label, following] != 0:
+                    v[places[2] + label * size + following] -= step * moves[label, following]
+
+
+@kernel
 def epoch(
     starts: Ints,
     entries: TokenEntries,
-    flags: Ints,
+    flags: Ints,  # whether there are a bias and a chain, whether weights move, and labels without weights of their own
     places: Ints,
     closed: Floats,
     kept: Bytes,
@@ -132,8 +186,8 @@ def epoch(
     clock: float,
     decay: float,
 ) -> tuple[float, float]:
-    size = closed.shape[1]
-    bias, chain, moving, shift = flags[0] != 0, flags[1] != 0, flags[2] != 0, flags[3]
+    """One pass of stochastic gradient descent; see `OnlineLikelihood.epoch`."""
+    size, shift = closed.shape[1], flags[3]
     most = longest(starts, 0, starts.shape[0] - 1)
     room, exp_moves = room_for(most, size), empty_moves(size)
     onward = exp_moves.onward
@@ -147,31 +201,15 @@ def epoch(
     for i in order:
         first = starts[i]
         count = starts[i + 1] - first
-        for label in range(size):
-            start[label] = closed[size, label]
-            end[label] = closed[size + 1, label]
-            if bias and label >= shift:
-                start[label] += scale * v[places[0] + label - shift]
-            if chain:
-                end[label] += scale * v[places[1] + label]
-            for following in range(size):
-                transition[label, following] = closed[label, following]
-                if chain:
-                    transition[label, following] += scale * v[places[2] + label * size + following]
+        labels = targets[first : first + count]
+        _steps_into(v, places, flags, closed, scale, transition, start, end)
         exp_scores_into(transition, start, end, exp_moves, room.work, room.bits)
         certain = True
         for t in range(count):
-            row = scores[t]
-            token_scores(first + t, entries, weights, shift, scale, total, row)
-            certain = certain and targets[first + t] >= 0
-        gathered[:] = 0.0
-        moves[:] = 0.0
-        known = 0.0
+            token_scores(first + t, entries, weights, shift, scale, total, scores[t])
+            certain = certain and labels[t] >= 0
         if certain:
-            label = targets[first]
-            known = start[label] + scores[0, label] + end[targets[first + count - 1]]
-            for t in range(1, count):
-                known += transition[targets[first + t - 1], targets[first + t]] + scores[t, targets[first + t]]
+            known = _score_of(labels, scores, transition, start, end)
         else:
             known_gathered[:] = 0.0
             known_moves[:] = 0.0
@@ -179,19 +217,25 @@ def epoch(
                 for label in range(size):
                     inside[t, label] = scores[t, label] if admitted[first + t, label] != 0 else -np.inf
             known, _ = sequence_beliefs(inside, 0, count, *steps, 1.0, known_gathered, known_moves)
+        gathered[:] = 0.0
+        moves[:] = 0.0
         value, _ = sequence_beliefs(scores, 0, count, *steps, 1.0, gathered, moves)
         all_loss += prices[i] * (value - known)
-        if not moving:
+        if flags[2] == 0:
             continue
         if certain:
             for t in range(count):
-                scores[t, targets[first + t]] -= 1.0
+                scores[t, labels[t]] -= 1.0
                 if t > 0:
-                    moves[targets[first + t - 1], targets[first + t]] -= 1.0
+                    moves[labels[t - 1], labels[t]] -= 1.0
+            add_products(gathered, onward, 1.0, moves)
         else:
             for t in range(count):
                 for label in range(size):
                     scores[t, label] -= inside[t, label]
+            add_products(gathered, onward, 1.0, moves)
+            moves -= known_moves
+            add_products(known_gathered, onward, -1.0, moves)
         rate = 1.0 / (decay * clock)
         scale *= 1.0 - rate * decay
         if scale < 1e-9:
@@ -201,17 +245,6 @@ def epoch(
         step = rate * prices[i] / scale
         for t in range(count):
             _move_token(first + t, entries, weights, exists, shift, step, total, scores[t])
-        for label in range(size):
-            if bias and label >= shift:
-                v[places[0] + label - shift] -= step * scores[0, label]
-            if chain:
-                v[places[1] + label] -= step * scores[count - 1, label]
-                for following in range(size):
-                    change = moves[label, following] + gathered[label, following] * onward[label, following]
-                    if not certain:
-                        change -= known_moves[label, following]
-                        change -= known_gathered[label, following] * onward[label, following]
-                    if kept.shape[0] == 0 or kept[label, following] != 0:
-                        v[places[2] + label * size + following] -= step * change
+        _move_steps(v, places, flags, kept, step, scores[0], scores[count - 1], moves)
         clock += 1.0
     return all_loss, scale
