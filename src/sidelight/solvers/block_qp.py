@@ -26,6 +26,7 @@ from sidelight.kernels import inner, kernel
 MOST_STEPS = 1_000_000
 STEPS_OF_A_BLOCK = 200  # before the next block has its turn
 MOST_EXACT = 300  # variables with weight that are solved for as a linear system
+NOBODY = -2
 
 
 def solve(
@@ -96,6 +97,108 @@ def _quadratic(gram: Floats, alphas: Floats) -> float:
 
 
 @kernel
+def _slopes_of(
+    gram: Floats, offsets: Floats, ptr: Ints, order: Ints, eases: Floats, alphas: Floats
+) -> tuple[Floats, Floats]:
+    """The slope of the dual along every variable, and the sum of every block. # [J], [B]"""
+    size = alphas.shape[0]
+    slopes = offsets.copy()
+    sums = np.zeros(eases.shape[0])
+    for i in range(size):
+        if alphas[i] != 0.0:
+            row = gram[i]
+            for j in range(size):
+                slopes[j] -= alphas[i] * row[j]
+    for block in range(eases.shape[0]):
+        for m in range(ptr[block], ptr[block + 1]):
+            sums[block] += alphas[order[m]]
+        for m in range(ptr[block], ptr[block + 1]):
+            slopes[order[m]] -= eases[block] * sums[block]
+    return slopes, sums
+
+
+@kernel
+def _pair(
+    gram: Floats, members: Ints, alphas: Floats, slopes: Floats, left: float, ease: float, tolerance: float
+) -> tuple[int, int, float]:
+    """The member that gains, the one that gives (-1: what is left of the cap), and the curvature between the two.
+
+    Where slopes differ by at most the tolerance, or nobody can give, the second is NOBODY.
+    """
+    up, high = -1, 0.0
+    low = 0.0 if left > 0.0 else np.inf
+    for m in range(members.shape[0]):
+        if slopes[m] > high:
+            up, high = m, slopes[m]
+        if slopes[m] < low and alphas[members[m]] > 0.0:
+            low = slopes[m]
+    down, gain, curve = NOBODY, 0.0, 0.0
+    if not high - low > tolerance:
+        return up, down, curve
+    if left > 0.0 and up >= 0:
+        down = -1
+        curve = gram[members[up], members[up]] + ease
+        gain = high * high / max(curve, 1e-300)
+    for m in range(members.shape[0]):
+        j = members[m]
+        if alphas[j] > 0.0 and slopes[m] < high and m != up:
+            bend = gram[j, j] + ease
+            if up >= 0:
+                bend = gram[j, j] + gram[members[up], members[up]] - 2.0 * gram[members[up], j]
+            promise = (high - slopes[m]) ** 2 / max(bend, 1e-300)
+            if promise > gain:
+                down, gain, curve = m, promise, bend
+    return up, down, curve
+
+
+@kernel
+def _give(
+    gram: Floats, members: Ints, alphas: Floats, slopes: Floats, moves: Floats, which: int, step: float, whole: bool
+) -> None:
+    """Change one member of a block by a step, or take the whole of it; the block's slopes follow."""
+    alphas[members[which]] = 0.0 if whole else alphas[members[which]] + step
+    moves[which] += step
+    row = gram[members[which]]
+    for m in range(members.shape[0]):
+        slopes[m] -= step * row[members[m]]
+
+
+@kernel
+def _block_steps(
+    gram: Floats,
+    members: Ints,
+    alphas: Floats,
+    slopes: Floats,  # [members] change in place
+    moves: Floats,  # [members] how far each has gone
+    total: float,
+    cap: float,
+    ease: float,
+    tolerance: float,
+    at_most: int,
+) -> tuple[int, float]:
+    """Steps of two members until slopes differ by at most the tolerance; their number, and the sum of the block."""
+    for made in range(at_most):
+        left = cap - total
+        up, down, curve = _pair(gram, members, alphas, slopes, left, ease, tolerance)
+        if down == NOBODY:
+            return made, total
+        high = slopes[up] if up >= 0 else 0.0
+        difference = high - (slopes[down] if down >= 0 else 0.0)
+        room = alphas[members[down]] if down >= 0 else left
+        step = room if curve * room <= difference else difference / curve
+        if up >= 0:
+            _give(gram, members, alphas, slopes, moves, up, step, False)
+        if down >= 0:
+            _give(gram, members, alphas, slopes, moves, down, -step, step == room)
+        if up < 0 or down < 0:
+            change = step if up >= 0 else -step
+            total = cap if down < 0 and step == room else total + change
+            for m in range(members.shape[0]):
+                slopes[m] -= ease * change
+    return at_most, total
+
+
+@kernel
 def _steps(
     gram: Floats,
     offsets: Floats,
@@ -108,23 +211,11 @@ def _steps(
     at_most: int,
     of_a_block: int,
 ) -> None:
-    size = alphas.shape[0]
-    slopes = offsets.copy()
-    sums = np.zeros(caps.shape[0])
-    for i in range(size):
-        if alphas[i] != 0.0:
-            row = gram[i]
-            for j in range(size):
-                slopes[j] -= alphas[i] * row[j]
-    for block in range(caps.shape[0]):
-        for m in range(ptr[block], ptr[block + 1]):
-            sums[block] += alphas[order[m]]
-        for m in range(ptr[block], ptr[block + 1]):
-            slopes[order[m]] -= eases[block] * sums[block]
+    slopes, sums = _slopes_of(gram, offsets, ptr, order, eases, alphas)
     most = 1
     for block in range(caps.shape[0]):
         most = max(most, ptr[block + 1] - ptr[block])
-    mine, moves = np.empty(most), np.empty(most)  # slopes of the block's variables, and how far these have gone
+    mine, moves = np.empty(most), np.empty(most)
     made = 0
     moved = True
     while moved and made < at_most:
@@ -134,64 +225,17 @@ def _steps(
             for m in range(members.shape[0]):
                 mine[m] = slopes[members[m]]
                 moves[m] = 0.0
-            steps = 0
-            for _ in range(of_a_block):
-                left = caps[block] - sums[block]
-                up, high = -1, 0.0
-                low = 0.0 if left > 0.0 else np.inf
-                for m in range(members.shape[0]):
-                    if mine[m] > high:
-                        up, high = m, mine[m]
-                    if mine[m] < low and alphas[members[m]] > 0.0:
-                        low = mine[m]
-                if not high - low > tolerance:
-                    break
-                down, gain, curve = -2, 0.0, 0.0
-                if left > 0.0 and up >= 0:
-                    down = -1
-                    curve = gram[members[up], members[up]] + eases[block]
-                    gain = high * high / max(curve, 1e-300)
-                for m in range(members.shape[0]):
-                    j = members[m]
-                    if alphas[j] > 0.0 and mine[m] < high and m != up:
-                        bend = gram[j, j] + eases[block]
-                        if up >= 0:
-                            bend = gram[j, j] + gram[members[up], members[up]] - 2.0 * gram[members[up], j]
-                        promise = (high - mine[m]) ** 2 / max(bend, 1e-300)
-                        if promise > gain:
-                            down, gain, curve = m, promise, bend
-                if down == -2:
-                    break
-                difference = high - (mine[down] if down >= 0 else 0.0)
-                room = alphas[members[down]] if down >= 0 else left
-                step = room if curve * room <= difference else difference / curve
-                change = 0.0  # of the sum
-                if up >= 0:
-                    alphas[members[up]] += step
-                    moves[up] += step
-                    change += step
-                    row = gram[members[up]]
-                    for m in range(members.shape[0]):
-                        mine[m] -= step * row[members[m]]
-                if down >= 0:
-                    alphas[members[down]] = 0.0 if step == room else alphas[members[down]] - step
-                    moves[down] -= step
-                    change -= step
-                    row = gram[members[down]]
-                    for m in range(members.shape[0]):
-                        mine[m] += step * row[members[m]]
-                if up < 0 or down < 0:
-                    sums[block] = caps[block] if down < 0 and step == room else sums[block] + change
-                    for m in range(members.shape[0]):
-                        mine[m] -= eases[block] * change
-                steps += 1
-            if steps > 0:
-                moved = True
-                made += steps
-                for m in range(members.shape[0]):
-                    if moves[m] != 0.0:
-                        row = gram[members[m]]
-                        for j in range(size):
-                            slopes[j] -= moves[m] * row[j]
-                for m in range(members.shape[0]):
-                    slopes[members[m]] = mine[m]
+            steps, sums[block] = _block_steps(
+                gram, members, alphas, mine, moves, sums[block], caps[block], eases[block], tolerance, of_a_block
+            )
+            if steps == 0:
+                continue
+            moved = True
+            made += steps
+            for m in range(members.shape[0]):
+                if moves[m] != 0.0:
+                    row = gram[members[m]]
+                    for j in range(slopes.shape[0]):
+                        slopes[j] -= moves[m] * row[j]
+            for m in range(members.shape[0]):
+                slopes[members[m]] = mine[m]
