@@ -9,6 +9,8 @@ have been lost.
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
 from sidelight.arrays import Floats, Ids, Ints
@@ -93,9 +95,60 @@ def rehash(keys: Ints, base: int, count: int, capacity: int) -> Ids:
     return table
 
 
+class Layers(NamedTuple):
+    """The nodes of all layers, one after another, in arrays that grow; and a table of those of the present layer."""
+
+    keys: Ints
+    values: Floats  # of the best prefixes
+    reach: Floats  # with the best completions
+    back: Ints  # the nodes before
+    table: Ids  # nodes of the layer, counted from its first, by key; -1 where there is none
+
+
 @kernel
-def keep_best(width: int, base: int, count: int, keys: Ints, values: Floats, reach: Floats, back: Ints) -> float:
+def empty_layers() -> Layers:
+    """No nodes."""
+    return Layers(
+        np.empty(1024, np.int64), np.empty(1024), np.empty(1024), np.empty(1024, np.int64), np.full(512, -1, np.int32)
+    )
+
+
+@kernel
+def with_room(nodes: Layers, base: int, count: int, more: int) -> Layers:
+    """The nodes, where need be in longer arrays, with room for some more in the layer of `count` from `base` on."""
+    keys, values, reach, back, table = nodes
+    while base + count + more > keys.shape[0]:
+        keys, back = longer_ints(keys), longer_ints(back)
+        values, reach = longer_floats(values), longer_floats(reach)
+    if 2 * (count + more) > table.shape[0]:
+        capacity = 4 * table.shape[0]
+        while 2 * (count + more) > capacity:
+            capacity *= 4
+        table = rehash(keys, base, count, capacity)
+    return Layers(keys, values, reach, back, table)
+
+
+@kernel
+def put(nodes: Layers, base: int, count: int, key: int, value: float, ahead: float, source: int) -> int:
+    """Put a node into the layer, which has room; of two with one key the better stays. Returns how many there are."""
+    table = nodes.table
+    place = place_of(key, nodes.keys, table, base)
+    new = table[place] < 0
+    if new:
+        table[place] = count
+        nodes.keys[base + count] = key
+    j = base + table[place]
+    if new or value > nodes.values[j]:
+        nodes.values[j] = value
+        nodes.reach[j] = ahead
+        nodes.back[j] = source
+    return count + 1 if new else count
+
+
+@kernel
+def keep_best(nodes: Layers, base: int, count: int, width: int) -> float:
     """Keep the best nodes of a layer in their order; the best that was given up."""
+    keys, values, reach, back, _ = nodes
     order = np.argsort(-reach[base : base + count], kind="mergesort")
     kept = np.sort(order[:width])
     lost = reach[base + order[width]]
@@ -104,6 +157,16 @@ def keep_best(width: int, base: int, count: int, keys: Ints, values: Floats, rea
         values[base + k] = values[base + kept[k]]
         back[base + k] = back[base + kept[k]]
     return float(lost)
+
+
+@kernel
+def best_of(values: Floats, first: int, last: int) -> int:
+    """The first of the best of some nodes."""
+    best = first
+    for j in range(first + 1, last):
+        if values[j] > values[best]:
+            best = j
+    return best
 
 
 @kernel
@@ -124,12 +187,8 @@ def frontier(
     following, degrees, prices = machines.following, machines.degrees, machines.prices
     length, size = tokens.shape
     pairs = triple.shape[0]
-    keys = np.empty(1024, np.int64)
-    values = np.empty(1024)
-    reach = np.empty(1024)
-    back = np.empty(1024, np.int64)
+    nodes = empty_layers()
     starts = np.zeros(length + 1, np.int64)
-    table = np.full(512, -1, np.int32)
     digits = np.zeros(sizes.shape[0], np.int64)
     known = np.full(members.shape[1], -1, np.int64)
     codes = np.zeros(members.shape[1], np.int64)
@@ -140,21 +199,22 @@ def frontier(
     for t in range(length):
         base = starts[t]
         count = 0
-        table[:] = -1
+        nodes.table[:] = -1
+        known[:] = -1
         pairing = ids[places[t]]
         signs = members[places[t]]
         for i in range(starts[t - 1] if t > 0 else -1, base if t > 0 else 0):
+            label, before, code, value = 0, 0, 0, 0.0
             if t > 0:
-                key = keys[i]
+                key = nodes.keys[i]
                 label = key % size
                 key //= size
                 before = key % pairs
                 code = key // pairs
-                value = values[i]
-            else:
-                label, before, code, value = 0, 0, 0, 0.0
+                value = nodes.values[i]
             unpack(code, sizes, t, digits)
-            node = label if pairs > 1 and t > 0 else 0
+            own = label if pairs > 1 and t > 0 else 0
+            nodes = with_room(nodes, base, count, size)
             for after in range(size):
                 worth = value + tokens[t, after]
                 if t > 0:
@@ -168,47 +228,23 @@ def frontier(
                     known[c] = i + 1
                     codes[c], costs[c], more[c] = follow(t, digits, signs[c], following, degrees, sizes, prices, bonus)
                 worth -= costs[c]
-                ahead = worth + future[t, node, after] + more[c]
+                ahead = worth + future[t, own, after] + more[c]
                 if ahead == -np.inf or ahead < floor:
                     continue
-                key = (codes[c] * pairs + node) * size + after
-                place = place_of(key, keys, table, base)
-                if table[place] >= 0:
-                    j = base + table[place]
-                    if worth > values[j]:
-                        values[j] = worth
-                        reach[j] = ahead
-                        back[j] = i
-                    continue
-                j = base + count
-                if j >= most_nodes:
+                key = (codes[c] * pairs + own) * size + after
+                count = put(nodes, base, count, key, worth, ahead, i)
+                if base + count > most_nodes:
                     return TOO_MANY, -np.inf, lost, made
-                if j == keys.shape[0]:
-                    keys, back = longer_ints(keys), longer_ints(back)
-                    values, reach = longer_floats(values), longer_floats(reach)
-                keys[j] = key
-                values[j] = worth
-                reach[j] = ahead
-                back[j] = i
-                table[place] = count
-                count += 1
-                if 2 * count > table.shape[0]:
-                    table = rehash(keys, base, count, 4 * table.shape[0])
         made += count
-        for c in range(known.shape[0]):
-            known[c] = -1
         if count > width:
-            lost = max(lost, keep_best(width, base, count, keys, values, reach, back))
+            lost = max(lost, keep_best(nodes, base, count, width))
             count = width
         if count == 0:
             return NONE, -np.inf, lost, made
         starts[t + 1] = base + count
-    best = starts[length - 1]
-    for j in range(best + 1, starts[length]):
-        if values[j] > values[best]:
-            best = j
-    value = values[best]
+    best = best_of(nodes.values, starts[length - 1], base + count)
+    value = nodes.values[best]
     for t in range(length - 1, -1, -1):
-        labels[t] = keys[best] % size
-        best = back[best]
+        labels[t] = nodes.keys[best] % size
+        best = nodes.back[best]
     return FOUND, value, lost, made
