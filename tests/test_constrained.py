@@ -32,6 +32,18 @@ def broken(rules, xs, ys) -> int:
     return sum(one.violations(Sentence(x), y) for one in rules for x, y in zip(xs, ys))
 
 
+@pytest.mark.parametrize("make", [sl.Tagger, sl.SegmentTagger])
+def test_rules_that_are_set_later_have_penalties_of_their_own(make) -> None:
+    learned, dear = gallery.at_most(0, "A").soft(), gallery.at_most(0, "V").soft(1000.0)
+    tagger = make(labels=LABELS, rules=[learned]).fit(XS, YS)
+    for rules in ([dear], [dear, one_verb], []):
+        tagger.set_params(rules=rules)
+        assert tagger.predict(POOL) == tagger.predict(POOL, rules=rules)
+    assert "V" not in str(tagger.set_params(rules=[dear]).predict(POOL))
+    tagger.set_params(rules=[learned])
+    assert tagger._under(None).prices() == tagger.penalties_
+
+
 @pytest.mark.parametrize("learner", ["structural_svm", "crf", "perceptron", "hmm", "naive_bayes", "mira"])
 def test_rules_are_added_to_any_trained_model_without_retraining(learner: str) -> None:
     tagger = sl.Tagger(learner=learner, labels=LABELS).fit(XS, YS)

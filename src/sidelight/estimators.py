@@ -222,7 +222,7 @@ class _Estimator(RuledEstimator[Model]):
         given = checked_rules(rules)
         self = cls(rules=given, order=model.layout.order, learner=learner if learner in LEARNERS else "jlis")
         self.model_ = model
-        self.penalties_ = Constrained(model, given).prices() if given else []
+        self._keep_penalties(Constrained(model, given).prices() if given else [])
         return self
 
     @property
@@ -248,7 +248,8 @@ class _Estimator(RuledEstimator[Model]):
         best_score, idle = -1.0, 0
         for record in training.rounds():
             if validation is not None and training.has_result(record):
-                self.model_, self.penalties_ = training.snapshot(), training.penalties()
+                self.model_ = training.snapshot()
+                self._keep_penalties(training.penalties())
                 score = self.score(*validation)
                 record = replace(record, validation=score)
                 idle = 0 if score > best_score else idle + 1
@@ -261,7 +262,7 @@ class _Estimator(RuledEstimator[Model]):
                 callback(record)
             if idle >= self.patience:
                 break
-        self.penalties_ = training.penalties() if best is None else best_penalties
+        self._keep_penalties(training.penalties() if best is None else best_penalties)
         memory = training.perceptron_memory()
         self.last_model_ = training.model()
         self.model_ = self.last_model_ if best is None else best

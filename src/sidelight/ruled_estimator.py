@@ -27,7 +27,8 @@ class RuledEstimator(Estimator, Generic[FittedModel]):
 
     _sequences = True  # and not single labels
     model_: FittedModel
-    penalties_: list[float]  # of `rules`, as they were learned
+    penalties_: list[float]  # of the rules it was fitted with, as they were learned
+    _penalised: tuple[Rule, ...] = ()  # those rules
     rules: Sequence[Rule]
     inference: str
     n_jobs: int | None
@@ -52,13 +53,18 @@ class RuledEstimator(Estimator, Generic[FittedModel]):
 
     def _under(self, rules: Sequence[Rule] | None) -> Constrained:
         """The model under the estimator's rules with their learned penalties, or under others."""
+        model, asked = self._fitted(), self._asked(rules)
         return Constrained(
-            self._fitted(),
-            self._asked(rules),
-            penalties=self.penalties_ if rules is None else None,
+            model,
+            asked,
+            penalties=self.penalties_ if rules is None and asked == self._penalised else None,
             method=self.inference,
             n_jobs=self.n_jobs,
         )
+
+    def _keep_penalties(self, penalties: list[float]) -> None:
+        """What breaking each of the estimator's rules costs; rules that are set later have penalties of their own."""
+        self.penalties_, self._penalised = penalties, self._asked(None)
 
     def _asked(self, rules: Sequence[Rule] | None) -> tuple[Rule, ...]:
         return checked_rules(self.rules if rules is None else rules)

@@ -122,7 +122,8 @@ class SegmentTagger(RuledEstimator[SegmentModel]):
             for callback in self.callbacks:
                 callback(record)
 
-        self.model_, self.penalties_ = train_segmenter(SegmentSettings(**settings), pieces, report)
+        self.model_, penalties = train_segmenter(SegmentSettings(**settings), pieces, report)
+        self._keep_penalties(penalties)
         self.rounds_ = rounds
         return self
 
@@ -214,7 +215,7 @@ class SegmentTagger(RuledEstimator[SegmentModel]):
             rules=given,
         )
         self.model_ = model
-        self.penalties_ = Constrained(model, given).prices() if given else []
+        self._keep_penalties(Constrained(model, given).prices() if given else [])
         return self
 
     @property
