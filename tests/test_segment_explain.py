@@ -7,8 +7,8 @@ import pytest
 from scipy.sparse import csr_matrix
 
 from sidelight import DataError, Matrix, SegmentTagger
+from sidelight.explain import explain
 from sidelight.features.segments import SegmentFeatures
-from sidelight.segment_explain import explain_segments
 
 XS = [["Ann", "Lee", "saw", "Bob"], ["Bob", "slept"], ["Eve", "saw", "Ann", "Lee"], ["Ann", "Lee", "Bob", "slept"]]
 BIO = [
@@ -26,7 +26,7 @@ RUNS = [[label[-3:] for label in y] for y in BIO]  # O stays; neighbouring names
 def test_contributions_add_up_to_the_margin(learner: str, scheme: str | None, ys: list, max_length: int) -> None:
     tagger = SegmentTagger(learner=learner, scheme=scheme, max_length=max_length).fit(XS, ys)
     for x in [*XS, ["Bob", "Bob", "Bob", "Bob", "saw"], ["new"]]:
-        why = explain_segments(tagger.model_, x)
+        why = explain(tagger.model_, x)
         (best, score), (other, next_score) = tagger.k_best([x], 2)[0]
         assert why.tokens == x
         assert (why.predicted, why.runner_up) == (best, other)
@@ -44,14 +44,14 @@ def test_values_and_dense_rows_take_part() -> None:
     ys = [["a" if row[0] > 0 else "b" for row in numbers[i : i + 4]] for i in range(0, 24, 4)]
     tagger = SegmentTagger(segment_features=SegmentFeatures(families=("length",), min_count=1)).fit(xs, ys)
     for x in xs:
-        why = explain_segments(tagger.model_, x)
+        why = explain(tagger.model_, x)
         assert sum(item.amount for item in why.contributions) == pytest.approx(why.margin, abs=1e-6)
         assert {"dense", "feature"} <= {item.part for item in why.contributions}
 
 
 def test_segments_are_named_with_their_tokens() -> None:
     tagger = SegmentTagger(scheme="BIO").fit(XS, BIO)
-    shown = str(explain_segments(tagger.model_, XS[0]))
+    shown = str(explain(tagger.model_, XS[0]))
     assert "segment feature at" in shown
     assert "of 0–1" in shown
 
@@ -59,4 +59,4 @@ def test_segments_are_named_with_their_tokens() -> None:
 def test_one_segmentation_only() -> None:
     tagger = SegmentTagger(scheme="BIO", labels=["O"]).fit([["a", "b"]], [["O", "O"]])
     with pytest.raises(DataError, match="one segmentation only"):
-        explain_segments(tagger.model_, ["a"])
+        explain(tagger.model_, ["a"])

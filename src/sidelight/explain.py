@@ -2,88 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
+from sidelight.contributions import Contribution, Explanation, largest_first, shown_tokens
 from sidelight.errors import DataError
 from sidelight.model import Model
+from sidelight.segment_explain import explain_segments
+from sidelight.segment_model import SegmentModel
 
 
-@dataclass(frozen=True, slots=True)
-class Contribution:
-    """One weight's share of the margin: positive for the prediction, negative for the runner-up."""
-
-    part: str  # "feature", "dense", "transition", "start", "end" or "segment feature"
-    token: int
-    name: str
-    predicted: str
-    runner_up: str
-    amount: float
-
-
-@dataclass(frozen=True, slots=True)
-class Explanation:
-    """A prediction, its runner-up, and contributions that add up to the margin between them."""
-
-    tokens: list[str]
-    predicted: list[Any]
-    runner_up: list[Any]
-    score: float
-    margin: float
-    contributions: list[Contribution]  # largest first, without zeros
-
-    def as_dict(self) -> dict[str, Any]:
-        """JSON-ready values."""
-        return asdict(self)
-
-    def __str__(self) -> str:
-        return self.shown()
-
-    def shown(self, under_rules: Sequence[Any] | None = None) -> str:
-        """A table of the labels, and what the margin consists of.
-
-        Rules are no part of a model: the labels that they lead to are given, and shown beside those of the model alone.
-        """
-        others = ["" if label == other else other for label, other in zip(self.predicted, self.runner_up)]
-        columns: dict[str, Sequence[Any]] = {"token": self.tokens, "predicted": self.predicted, "runner-up": others}
-        if under_rules is not None:
-            alone = {"without rules": self.predicted, "its runner-up": others}
-            columns = {"token": self.tokens, "under rules": under_rules, **alone}
-        lines = [side_by_side(columns), ""]
-        whose = "" if under_rules is None else " without rules"
-        lines.append(f"score{whose} {self.score:.4f}, margin over the runner-up {self.margin:.4f}, of which")
-        for item in self.contributions[:30]:
-            place = f"{item.part} at {item.token} ({self.tokens[item.token]})"
-            lines.append(f"  {item.amount:+.4f}  {place}: {item.name}  {item.predicted} against {item.runner_up}")
-        rest = self.contributions[30:]
-        if rest:
-            lines.append(f"  {sum(item.amount for item in rest):+.4f}  {len(rest)} smaller ones")
-        return "\n".join(lines)
-
-
-def side_by_side(columns: Mapping[str, Sequence[Any]]) -> str:
-    """Columns under their heads.
-
-    >>> print(side_by_side({"token": ["light"], "predicted": ["N"]}))
-    token  predicted
-    light  N
-    """
-    cells = [[head, *map(str, column)] for head, column in columns.items()]
-    widths = [max(map(len, column)) for column in cells]
-    rows = ["  ".join(f"{cell:<{width}}" for cell, width in zip(row, widths)).rstrip() for row in zip(*cells)]
-    return "\n".join(rows)
-
-
-def explain(model: Model, x: Any) -> Explanation:
+def explain(model: Model | SegmentModel, x: Any) -> Explanation:
     """The best output of an input, the best one that differs from it, and what makes the difference.
 
-    Where labels have hidden states, contributions name the states.
+    Where labels have hidden states, contributions name the states; of a segmenter they name labels of segments.
 
     Raises `DataError` where the input admits one output only.
     """
+    if isinstance(model, SegmentModel):
+        return explain_segments(model, x)
     batch = model.batch([x])
     best = batch.best(model.weights)
     count = batch.rows.n_tokens
@@ -97,20 +37,6 @@ def explain(model: Model, x: Any) -> Explanation:
     margin = float(best.values[0] - other.values[0])
     tokens = shown_tokens(x, count) if model.sequences else ["input"]
     return Explanation(tokens, *names, float(best.values[0]), margin, items)
-
-
-def largest_first(items: Iterable[Contribution]) -> list[Contribution]:
-    """Contributions in the order of their size, without zeros."""
-    return sorted((item for item in items if item.amount != 0.0), key=lambda item: -abs(item.amount))
-
-
-def shown_tokens(x: Any, count: int) -> list[str]:
-    """The words of a sequence, or whatever tells its tokens apart."""
-    try:
-        tokens = list(x)
-    except TypeError:
-        return [f"row {t}" for t in range(count)]
-    return [t if isinstance(t, str) else str(t[0]) if isinstance(t, (tuple, list)) and t else str(t) for t in tokens]
 
 
 def _contributions(model: Model, rows: Any, first: Any, second: Any) -> Iterator[Contribution]:

@@ -8,8 +8,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from sidelight.contributions import Contribution, Explanation, largest_first, shown_tokens
 from sidelight.errors import DataError
-from sidelight.explain import Contribution, Explanation, largest_first, shown_tokens
 from sidelight.objective.segments import SegmentBatch
 from sidelight.segment_model import SegmentModel
 from sidelight.spaces.segments import Segments

@@ -35,7 +35,6 @@ def command(
     breaks, and what they change. The weights explain the prediction without rules.
     """
     from sidelight.explain import explain
-    from sidelight.segment_explain import explain_segments
 
     if (file is None) == (text is None):
         raise ValueError('one input is needed; give --text "tokens …" or a FILE')
@@ -48,7 +47,7 @@ def command(
         column = label_position(file, format=format, labelled=labelled, label_column=label_column)
         x = _chosen(file, index, loaded, format, column)
     effects = None if not rules else constrained(loaded, rules, inference).explain_rules(x)
-    found = explain(loaded, x) if isinstance(loaded, Model) else explain_segments(loaded, x)
+    found = explain(loaded, x)
     more = {} if effects is None else {"under_rules": list(effects.labels)}
     write_json({**found.as_dict(), **more}, json)
     shown = [found.shown(None if effects is None else effects.labels)]
