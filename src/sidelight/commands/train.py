@@ -111,7 +111,7 @@ def command(
                 learner=parameters["learner"],
             )
             trials = Trials(evidence, parameters, progress)
-            progress.say("finding features")
+            progress.say("finding features; what is used for the first time is compiled")
             if valid is None:
                 best, table = trials.fit(prices), ""
             else:
