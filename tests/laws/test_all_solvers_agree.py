@@ -88,9 +88,7 @@ SOLVERS: dict[str, tuple[Callable[[TargetTerms], Result], float]] = {
     "exponentiated_gradient": (exponentiated_gradient, 2e-3),
     "subgradient": (
         learned(
-            ConvexOptions(
-                "subgradient", tolerance=0.0, max_rounds=2000, subgradient=SubgradientOptions(every=100, patience=50)
-            )
+            ConvexOptions("subgradient", tolerance=0.0, max_rounds=2000, subgradient=SubgradientOptions(every=100))
         ),
         0.01,
     ),
@@ -100,7 +98,7 @@ SOLVERS: dict[str, tuple[Callable[[TargetTerms], Result], float]] = {
                 "subgradient",
                 tolerance=0.0,
                 max_rounds=2000,
-                subgradient=SubgradientOptions("suffix", project=True, every=100, patience=50),
+                subgradient=SubgradientOptions("suffix", project=True, every=100),
             )
         ),
         0.01,

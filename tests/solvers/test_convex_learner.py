@@ -91,7 +91,7 @@ def test_rounds_tell_the_truth(kind):
                 primal += total_loss(terms.worst(weights).values, terms.prices, OPTIONS[kind].power)
                 assert record.objective == pytest.approx(primal, rel=1e-9, abs=1e-12)
             if record.dual is None:
-                assert kind.startswith("subgradient")
+                assert kind == "subgradient, suffix"  # measures now and then
             elif record.gap is not None:
                 assert record.gap == pytest.approx(record.objective - record.dual, abs=1e-12)
                 assert record.gap >= -1e-9

@@ -5,7 +5,7 @@ All minimise  ½ ‖w‖² + Σ_i C_i max(0, v_i(w))  (`n_slack_qp` also its squ
     one_slack     cutting planes with one slack for all terms: few constraints, an inference for each or a cache
     n_slack_qp    cutting planes with one slack per term, solved exactly: the reference for small problems
     frank_wolfe   passes over the examples, each moving the weights: the fastest to a small gap
-    subgradient   passes over the examples with falling steps: the least memory, no gap
+    subgradient   passes over the examples with falling steps: the least memory, a gap that closes slowly
 
 `learners.margin` has cutting planes with dual coordinate descent, and evidence of all kinds.
 """
@@ -21,7 +21,7 @@ import numpy as np
 
 from sidelight.arrays import Floats
 from sidelight.learners.learner import RoundByRound, State
-from sidelight.learners.stopping import MAX_ROUNDS, NO_CUTS, NO_FALL, SMALL_GAP
+from sidelight.learners.stopping import MAX_ROUNDS, NO_CUTS, SMALL_GAP
 from sidelight.objective.entries import examples_of
 from sidelight.objective.margin import TargetTerms
 from sidelight.objective.online_margin import ChainBlocks
@@ -42,7 +42,7 @@ class ConvexOptions:
 
     solver: SolverName = "frank_wolfe"
     power: int = 1  # 2, the squared hinge, for n_slack_qp alone
-    tolerance: float = 0.01  # relative duality gap; for subgradient the relative fall of the primal
+    tolerance: float = 0.01  # relative duality gap
     violation: float = 1e-3  # ε of n_slack_qp: a cut is added where it is violated by more
     max_rounds: int = 1000
     one_slack: OneSlackOptions = field(default_factory=OneSlackOptions)
@@ -134,7 +134,7 @@ class ConvexLearner(RoundByRound):
     def _stopped(self, step: _Step) -> str | None:
         """Why the solver is done, if it is."""
         if self.solver.finished(self.options.tolerance):
-            return NO_FALL if isinstance(self.solver, Subgradient) else SMALL_GAP
+            return SMALL_GAP
         return NO_CUTS if isinstance(self.solver, NSlackQP) and step.new_cuts == 0 else None
 
     def _step(self, last: bool) -> _Step:
@@ -151,7 +151,8 @@ class ConvexLearner(RoundByRound):
             progress = solver.round(self.blocks, tolerance=options.tolerance, measure=last)
             return _Step(progress.primal, progress.dual, 0, progress.outputs)
         assert self.epoch is not None
-        return _Step(solver.round(self.epoch, terms, measure=last).primal, None, 0, 0)
+        made = solver.round(self.epoch, terms, measure=last)
+        return _Step(made.primal, made.dual, 0, 0)
 
     def has_result(self, record: Round) -> bool:
         """Whether the weights have been measured: others are not worth trying."""

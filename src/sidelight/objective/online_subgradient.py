@@ -30,6 +30,7 @@ class Clock(NamedTuple):
     norm: float = 0.0  # ‖u‖², known where projections are made
     scales: float = 0.0  # Σ weight · scale over the steps that are averaged
     weight: float = 0.0  # Σ weight
+    offset: float = 0.0  # Σ rate · Δ over the steps that were violated, in units of u
 
 
 def subgradient_epoch(
@@ -67,13 +68,13 @@ def _epoch(
     decay: float,
     radius: float,
     by_time: bool,
-) -> tuple[float, float, float, float, float]:
+) -> tuple[float, float, float, float, float, float]:
     zero: Any = np.int64(0)  # as numbers of their own they would compile everything once more
     one: Any = np.int64(1)
     room = scratch_for(data, vector, one)
     starts, scores, guess, every, transition = data.starts, room.scores, room.guess, room.every, room.transition
     where, turn, moves, values = room.where, room.turn, room.moves, room.values
-    steps, shrink, norm, scales, weight = clock.steps, clock.shrink, clock.norm, clock.scales, clock.weight
+    steps, shrink, norm, scales, weight, offset = clock
     projecting = radius < np.inf
     for i in order:
         scale = shrink / (decay * max(steps, 1.0))
@@ -81,10 +82,12 @@ def _epoch(
         decode(data, i, 1.0 / scale, room)  # the best of score + cost under w, in units of u
         leads(data, vector, i, guess, zero, one, scores, values)
         ahead = values[0]
-        violated = cost_of(data, i, guess, zero) + scale * ahead > 0.0
+        cost = cost_of(data, i, guess, zero)
+        violated = cost + scale * ahead > 0.0
         steps += 1.0
         if violated and rates[i] > 0.0:
             moves[0] = rates[i] / shrink
+            offset += moves[0] * cost
             contested = contest(data, i, guess, zero, one, where)
             move_weights(data, vector, i, guess, zero, one, moves, 1.0, where, contested, turn, transition)
             move_weights(data, totals, i, guess, zero, one, moves, scales, where, contested, turn, room.none)
@@ -98,4 +101,4 @@ def _epoch(
         now = steps if by_time else 1.0
         scales += now * scale
         weight += now
-    return steps, shrink, norm, scales, weight
+    return steps, shrink, norm, scales, weight, offset

@@ -178,7 +178,7 @@ ENTRIES: dict[str, Entry] = {
         "½‖w‖² + C Σ margin loss",
         "loss-augmented (exponentiated_gradient: marginal)",
         "none",
-        "duality gap (n_slack_qp: or no cut violated; subgradient: relative decrease over five epochs)",
+        "duality gap (n_slack_qp: or no cut violated)",
     ),
     "latent_svm": Entry(
         latent_svm,

@@ -16,9 +16,13 @@ The result is an average: of all weights, w_t with weight t ("weighted"; Lacoste
 weights since the last epoch whose number was a power of two ("suffix"; between half of them and all; Rakhlin, Shamir
 and Sridharan 2012), or the last weights ("last").
 
-There is no dual here and so no gap: P is measured every `every` epochs, and training stops after a given number of
-epochs, or when the best P has fallen by no more than tolerance · P in the last `patience` measurements. Averages other
-than "weighted" are noisier and may seem to stand still sooner; with tolerance 0 only the number of epochs ends it.
+After whole epochs the weights are a dual point too: a term that was violated in a share of its visits has that share of
+its price, spread over the outputs it then had. So
+
+    D = (1 / (λ t)) Σ r_i Δ_i over the violated steps  −  ½ ‖w‖²
+
+bounds P from below, and training stops when the lowest P met is within tolerance · P of the highest D met. Both are
+measured every `every` epochs.
 """
 
 from __future__ import annotations
@@ -59,20 +63,20 @@ class SubgradientOptions:
     average: Literal["weighted", "suffix", "last"] = "weighted"
     project: bool = False
     every: int = 1
-    patience: int = 5
     seed: int = 0
 
     def __post_init__(self) -> None:
         if self.average not in ("weighted", "suffix", "last"):
             raise ValueError(f"average is {self.average!r}; give 'weighted', 'suffix' or 'last'")
-        if self.every < 1 or self.patience < 1:
-            raise ValueError("every and patience must be 1 or more")
+        if self.every < 1:
+            raise ValueError(f"every is {self.every}; give 1 or more")
 
 
 class Progress(NamedTuple):
-    """What one epoch reached; the primal is that of the result, where it was measured."""
+    """What one epoch reached, where it was measured: the primal of the result, and the highest dual value so far."""
 
     primal: float | None
+    dual: float | None
 
 
 @dataclass(slots=True)
@@ -89,7 +93,7 @@ class Subgradient:
     clock: Clock = field(default_factory=Clock)
     rounds: int = 0
     best_primal: float = np.inf
-    falls: Floats = field(default_factory=lambda: np.zeros(0))  # the best primal after each measurement
+    best_dual: float = -np.inf
 
     @classmethod
     def fresh(cls, size: int, terms: Terms, options: SubgradientOptions) -> Subgradient:
@@ -103,9 +107,14 @@ class Subgradient:
         random = np.array([options.seed], dtype=np.uint64)
         return cls(np.zeros(size), np.zeros(size), options, 1.0 / price, radius, random, np.zeros(size))
 
+    @property
+    def scale(self) -> float:
+        """w / u."""
+        return self.clock.shrink / (self.decay * max(self.clock.steps, 1.0))
+
     def weights(self) -> Floats:
         """The weights now."""
-        return self.vector * (self.clock.shrink / (self.decay * max(self.clock.steps, 1.0)))
+        return self.vector * self.scale
 
     def result(self) -> Floats:
         """The average that was asked for, or the weights now."""
@@ -130,20 +139,24 @@ class Subgradient:
         )
         self.rounds += 1
         if self.rounds % self.options.every and not measure:
-            return Progress(None)
+            return Progress(None, None)
+        weights = self.weights()
+        self.best_dual = max(self.best_dual, self.clock.offset * self.scale - 0.5 * inner(weights, weights))
         weights = self.result()
         primal = 0.5 * inner(weights, weights) + total_loss(terms.worst(weights).values, terms.prices, 1)
         if primal < self.best_primal:
             self.best_primal = primal
             self.best[:] = weights
-        self.falls = np.append(self.falls, self.best_primal)
-        return Progress(primal)
+        return Progress(primal, self.best_dual)
+
+    @property
+    def gap(self) -> float:
+        """Between the lowest primal and the highest dual value met."""
+        return self.best_primal - self.best_dual
 
     def finished(self, tolerance: float) -> bool:
-        """Whether the primal has stopped to fall; never with tolerance 0."""
-        if tolerance == 0 or len(self.falls) <= self.options.patience:
-            return False
-        return bool(self.falls[-1 - self.options.patience] - self.falls[-1] <= tolerance * abs(self.falls[-1]))
+        """Whether the gap is small enough."""
+        return bool(np.isfinite(self.gap)) and self.gap <= max(tolerance * abs(self.best_primal), 1e-12)
 
     def state(self) -> dict[str, NDArray[Any]]:
         """Arrays that hold everything, for a checkpoint."""
@@ -152,17 +165,17 @@ class Subgradient:
             "totals": self.totals,
             "random": self.random,
             "best": self.best,
-            "falls": self.falls,
             "clock": np.array(self.clock),
-            "numbers": np.array([self.rounds, self.best_primal]),
+            "numbers": np.array([self.rounds, self.best_primal, self.best_dual]),
         }
 
     def restore(self, arrays: Mapping[str, NDArray[Any]]) -> None:
         """Take up such arrays."""
-        for name in ("vector", "totals", "random", "best", "falls"):
+        for name in ("vector", "totals", "random", "best"):
             setattr(self, name, arrays[name].copy())
         self.clock = Clock(*(float(number) for number in arrays["clock"]))
-        self.rounds, self.best_primal = int(arrays["numbers"][0]), float(arrays["numbers"][1])
+        rounds, self.best_primal, self.best_dual = (float(number) for number in arrays["numbers"])
+        self.rounds = int(rounds)
 
 
 def rates_of(prices: Floats) -> Floats:
