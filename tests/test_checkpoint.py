@@ -84,7 +84,8 @@ def test_a_finished_checkpoint_is_finished(kind, tmp_path):
     first = tagger_for(kind, checkpoint=path).fit(evidence)
     again = tagger_for(kind, checkpoint=path).fit(evidence)
     np.testing.assert_array_equal(again.model_.weights, first.model_.weights)
-    assert again.rounds_ == []
+    assert again.rounds_ == first.rounds_[-1:]
+    assert again.rounds_[-1].stopped
 
 
 @pytest.mark.parametrize(("kind", "limit"), [("structural_svm", 2), ("jlis", 3), ("perceptron", 3)])
@@ -105,6 +106,33 @@ def test_more_rounds_go_on_from_fewer(kind, tmp_path):
     whole = tagger_for(kind, max_rounds=5).fit(evidence)
     np.testing.assert_array_equal(more.model_.weights, whole.model_.weights)
     assert [r.number for r in more.rounds_] == [3, 4, 5]
+
+
+VALIDATED = ["structural_svm", "jlis", "perceptron", "crf", "mira", "arow"]
+
+
+@pytest.mark.parametrize("learner", VALIDATED)
+def test_validation_goes_on_where_it_was(learner, tmp_path):
+    def tagger(**settings):
+        return Tagger(features=features.words(), learner=learner, n_jobs=1, patience=3, tolerance=1e-5, **settings)
+
+    evidence, held = gold(XS[:4], YS[:4]), (XS[4:], YS[4:])
+    whole = tagger().fit(evidence, validation=held)
+    count = len(whole.rounds_)
+    for point in sorted({1, 2, count // 2, count - 1} - {0, count}):
+        path = tmp_path / f"after {point}"
+        with pytest.raises(Stop):
+            tagger(checkpoint=path, callbacks=[stop_after(point)]).fit(evidence, validation=held)
+        resumed = tagger(checkpoint=path).fit(evidence, validation=held)
+        np.testing.assert_array_equal(resumed.model_.weights, whole.model_.weights)
+        np.testing.assert_array_equal(resumed.last_model_.weights, whole.last_model_.weights)
+        assert resumed.model_.about == whole.model_.about
+        expected = [(r.number, r.validation, r.last, r.stopped) for r in whole.rounds_[point - 1 :]]
+        assert [(r.number, r.validation, r.last, r.stopped) for r in resumed.rounds_] == expected
+        with pytest.raises(ModelFileError, match="of other data or settings"):
+            tagger(checkpoint=path).fit(evidence, validation=(XS[4:-1], YS[4:-1]))
+        with pytest.raises(ModelFileError, match="of other data or settings"):
+            tagger(checkpoint=path).fit(evidence)
 
 
 def test_other_data_or_settings_are_refused(tmp_path):

@@ -178,3 +178,68 @@ def test_arrays_of_words_are_sentences():
     assert np.array_equal(plain.model_.weights, other.model_.weights)
     assert plain.predict(arrays[0]) == other.predict(xs) == ys
     assert other.predict([["a", np.str_("b")]]) == [["X", "Y"]]
+
+
+@pytest.mark.parametrize("make", [sl.Tagger, sl.SegmentTagger])
+@pytest.mark.parametrize(
+    ("y", "says"),
+    [
+        (np.array(["X"]), "3 tokens but an output for 1"),
+        (np.array(["X", "Y"]), "3 tokens but an output for 2"),
+        ("X", "the output 'X' is a str"),
+        ("XYX", "the output 'XYX' is a str"),
+        ({"X", "Y", "Z"}, "is a set"),
+        (5, "the output 5 is a int"),
+        (None, "the output None is a NoneType"),
+        ((label for label in "XYX"), "is a generator"),
+        (np.array(["X", None, "Y"], dtype=object), "token 1: no label"),
+    ],
+)
+def test_gold_has_one_label_for_every_token(make, y, says) -> None:
+    with pytest.raises(sl.DataError, match=says):
+        make().fit([sl.Gold(["a", "b", "c"], y), sl.Gold(["d"], ["Y"])])
+    with pytest.raises(sl.DataError, match=says):
+        make().fit([["a", "b", "c"], ["d"]], [y, ["Y"]])
+
+
+def test_arrays_of_labels_are_lists_of_them() -> None:
+    xs = [["a", "b"], ["b"]]
+    same = [sl.Tagger().fit(xs, ys).model_.weights for ys in ([["X", "Y"], ["Y"]], [np.array(["X", "Y"]), ("Y",)])]
+    np.testing.assert_array_equal(*same)
+
+
+@pytest.mark.parametrize("make", [sl.Tagger, sl.SegmentTagger])
+def test_scores_are_of_outputs_that_fit(make) -> None:
+    xs, ys = [["a", "b"], ["b"], ["a"]], [["X", "Y"], ["Y"], ["X"]]
+    fitted = make().fit(xs, ys)
+    for more, says in (
+        ((xs, ys[:2]), "3 inputs but 2 outputs"),
+        ((xs, [y[:1] for y in ys]), "input 0 has 2 tokens but labels for 1"),
+        ((xs, ["X", "Y", "X"]), "input 0 has 2 tokens but labels for no list"),
+        ((xs, ys, [1.0, 2.0]), r"weights of shape \(2,\)"),
+        (([], []), "nothing to score"),
+    ):
+        with pytest.raises(sl.DataError, match=says):
+            fitted.score(*more)
+    assert fitted.score(xs, [np.array(y) for y in ys]) == 1.0
+
+
+def test_classes_are_scored_with_as_many_outputs() -> None:
+    xs, ys = [["a", "b"], ["b"], ["a"]], ["X", "Y", "X"]
+    with pytest.raises(sl.DataError, match="3 inputs but 2 outputs"):
+        sl.Classifier().fit(xs, ys).score(xs, ys[:2])
+
+
+def test_validation_is_checked_before_training() -> None:
+    xs, ys = [["a", "b"], ["b"]], [["X", "Y"], ["Y"]]
+    for validation, says in (
+        ((xs, ys[:1]), "validation has 2 inputs but 1 outputs"),
+        (([], []), "validation has no outputs"),
+        ((xs, [["X"], ["Y"]]), "input 0 of validation has 2 tokens, and other labels"),
+        (xs[0][0], "validation is a str"),
+        (sl.unlabeled(xs), "nothing to score"),
+    ):
+        with pytest.raises(sl.DataError, match=says):
+            sl.Tagger(callbacks=[lambda record: pytest.fail("a round was made")]).fit(xs, ys, validation=validation)
+    fitted = [sl.Tagger(learner="crf").fit(xs, ys, validation=given) for given in ((xs, ys), sl.gold(xs, ys))]
+    assert fitted[0].rounds_[-1].validation == fitted[1].rounds_[-1].validation is not None

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from sidelight.errors import ModelFileError
 from sidelight.files import raw_bytes, read_tensors, write_tensors
 
-VERSION = 1
+VERSION = 2
 KIND = "sidelight checkpoint"
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
+from hashlib import blake2b
 from pathlib import Path
 from typing import Any, Self
 
@@ -17,6 +18,7 @@ from sidelight.features import FeatureSet
 from sidelight.features.rows import Rows
 from sidelight.inference.problem import Solution
 from sidelight.learners.stopping import PATIENCE
+from sidelight.manners import held_out
 from sidelight.model import Model
 from sidelight.recipe_kinds import Recipe
 from sidelight.recipes import LEARNERS
@@ -92,18 +94,18 @@ class _Estimator(RuledEstimator[Model]):
         self.rules = rules
         self.inference = inference
 
-    def fit(
-        self, evidence: Any, y: Any = None, *, sample_weight: Any = None, validation: tuple[Any, Any] | None = None
-    ) -> Self:
+    def fit(self, evidence: Any, y: Any = None, *, sample_weight: Any = None, validation: Any = None) -> Self:
         """Learn from evidence of any kinds, or from inputs and outputs in scikit-learn's manner.
 
         `fit(evidence)` takes a list of Gold, Partial, Candidates, Companion and Unlabeled; `fit(xs, ys)` is the same as
-        `fit(gold(xs, ys))`. With `validation` (inputs, outputs), the model is the one of the completion (for the
-        perceptron: of the epoch) that labels them best, and training ends when `patience` of these have gone by without
-        a better one: a fully converged model of much indirect and little direct evidence may have drifted from the
-        labels (`last_model_` is where training ended). Raises `DataError` where the evidence cannot be used.
+        `fit(gold(xs, ys))`. With `validation`, (inputs, outputs) or Gold, the model is the one of the completion (for
+        the perceptron: of the epoch) that labels them best, and training ends when `patience` of these have gone by
+        without a better one: a fully converged model of much indirect and little direct evidence may have drifted from
+        the labels (`last_model_` is where training ended). Raises `DataError` where the evidence cannot be used.
         """
         pieces = self._evidence(evidence, y, sample_weight)
+        if validation is not None:
+            validation = held_out(validation, sequences=self._sequences)
         before = self.model_ if self.warm_start and hasattr(self, "model_") else None
         self._run(Training(self._settings(), pieces, before=before), validation)
         return self
@@ -243,26 +245,23 @@ class _Estimator(RuledEstimator[Model]):
 
     def _run(self, training: Training, validation: tuple[Any, Any] | None = None) -> None:
         self.rounds_: list[Round] = []
-        best: Model | None = None
-        best_penalties: list[float] = []
-        best_score, idle = -1.0, 0
-        for record in training.rounds():
+        told = None if validation is None else blake2b(repr(list(validation[1])).encode(), digest_size=8).hexdigest()
+        for record in training.rounds(validating=told):
             if validation is not None and training.has_result(record):
                 self.model_ = training.snapshot()
                 self._keep_penalties(training.penalties())
                 score = self.score(*validation)
+                training.judge(score, self.model_.weights, self.penalties_)
                 record = replace(record, validation=score)
-                idle = 0 if score > best_score else idle + 1
-                if score > best_score:
-                    best, best_penalties, best_score = self.model_, self.penalties_, score
-                if idle >= self.patience and not record.last:
+                if training.idle >= self.patience and not record.last:
                     record = replace(record, last=True, stopped=PATIENCE)
             self.rounds_.append(record)
             for callback in self.callbacks:
                 callback(record)
-            if idle >= self.patience:
+            if training.idle >= self.patience:
                 break
-        self._keep_penalties(training.penalties() if best is None else best_penalties)
+        best = training.best_model()
+        self._keep_penalties(training.penalties() if training.best is None else training.best.penalties)
         memory = training.perceptron_memory()
         self.last_model_ = training.model()
         self.model_ = self.last_model_ if best is None else best

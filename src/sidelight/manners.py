@@ -8,7 +8,10 @@ from typing import Any, Self
 
 import numpy as np
 
+from sidelight.arrays import Floats
 from sidelight.errors import DataError
+
+A_LABEL_A_TOKEN = "give a list with one label per token"
 
 
 class Estimator:
@@ -68,18 +71,60 @@ def labelled(xs: Any, y: Any) -> tuple[Any, Sequence[Any]]:
     return [piece.x for piece in pieces], [piece.y for piece in pieces]
 
 
+def held_out(validation: Any, *, sequences: bool) -> tuple[Any, Sequence[Any]]:
+    """Inputs and outputs to validate with: a pair of both, or evidence with Gold; raises `DataError` for others.
+
+    >>> held_out(([["light", "on"]], [["N", "P"]]), sequences=True)
+    ([['light', 'on']], [['N', 'P']])
+    """
+    pair = isinstance(validation, tuple) and len(validation) == 2 and not hasattr(validation[0], "kind")
+    if not pair and not isinstance(validation, list | tuple):
+        kind = type(validation).__name__
+        raise DataError(f"validation is a {kind}", remedy="give (inputs, outputs), or a list of Gold")
+    xs, ys = validation if pair else labelled(validation, None)
+    xs = xs if hasattr(xs, "__len__") else list(xs)
+    if not hasattr(ys, "__len__") or not len(ys):
+        raise DataError("validation has no outputs", remedy="give at least one input with its output")
+    if len(xs) != len(ys):
+        problem = f"validation has {len(xs)} inputs but {len(ys)} outputs"
+        raise DataError(problem, remedy="give one output for each input")
+    for i, (x, y) in enumerate(zip(xs, ys) if sequences else ()):
+        if isinstance(y, str) or not hasattr(y, "__len__") or len(x) != len(y):
+            raise DataError(f"input {i} of validation has {len(x)} tokens, and other labels", remedy=A_LABEL_A_TOKEN)
+    return xs, ys
+
+
 def accuracy(
     guesses: Sequence[Any], right: Sequence[Any], *, sequences: bool = True, sample_weight: Any = None
 ) -> float:
     """The share of tokens (for classes: of inputs) that are right, between 0 and 1.
 
+    Raises `DataError` where there are none, or where outputs or weights do not fit the guesses.
+
     >>> accuracy([["a", "b"], ["a"]], [["a", "a"], ["a"]]), accuracy(["x"], ["y"], sequences=False)
     (0.6666666666666666, 0.0)
     """
     weights = np.ones(len(guesses)) if sample_weight is None else np.asarray(sample_weight, dtype=float)
+    _check_fit(guesses, right, weights, sequences)
     hits = total = 0.0
     for guess, truth, weight in zip(guesses, right, weights):
-        pairs = list(zip(guess, truth)) if sequences else [(guess, truth)]
+        pairs = list(zip(guess, truth, strict=True)) if sequences else [(guess, truth)]
         hits += weight * sum(a == b for a, b in pairs)
         total += weight * len(pairs)
     return float(hits / total) if total else 0.0
+
+
+def _check_fit(guesses: Sequence[Any], right: Sequence[Any], weights: Floats, sequences: bool) -> None:
+    if not len(guesses):
+        raise DataError("nothing to score", remedy="give at least one input with its output")
+    if len(right) != len(guesses):
+        raise DataError(f"{len(guesses)} inputs but {len(right)} outputs", remedy="give one output for each input")
+    if weights.shape != (len(guesses),):
+        problem = f"{len(guesses)} inputs but weights of shape {weights.shape}"
+        raise DataError(problem, remedy="give one weight for each input")
+    for i, (guess, truth) in enumerate(zip(guesses, right) if sequences else ()):
+        if isinstance(truth, str) or not hasattr(truth, "__len__") or len(truth) != len(guess):
+            shown = len(truth) if hasattr(truth, "__len__") and not isinstance(truth, str) else "no list of them"
+            raise DataError(
+                f"input {i} has {len(guess)} tokens but labels for {shown}", remedy="give one label a token"
+            )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -19,7 +20,9 @@ from sidelight.features.attributes import Attributes
 from sidelight.features.inputs import MatrixSequence
 from sidelight.features.layout import Layout
 from sidelight.features.rows import Rows
+from sidelight.learners.learner import State
 from sidelight.learners.perceptron import PerceptronLearner
+from sidelight.learners.stopping import MAX_ROUNDS
 from sidelight.making.choice import learned_penalties, learner_of
 from sidelight.making.given import Given
 from sidelight.making.perceptron import PerceptronMemory
@@ -34,6 +37,16 @@ from sidelight.settings import Settings
 from sidelight.spaces import ChainSpace, Transitions
 from sidelight.structures import LabelSet, allowed_transitions, bio_transitions, with_states
 from sidelight.structures.encoding import encode, labels_in
+
+
+@dataclass(frozen=True, slots=True)
+class Best:
+    """What labels validation data best so far."""
+
+    weights: Floats
+    penalties: list[float]  # of rules
+    score: float
+    rounds: int
 
 
 class Training:
@@ -79,20 +92,63 @@ class Training:
         )
         self.given = given
         self.learner = learner_of(given, memory=memory)
+        self.best: Best | None = None
+        self.idle = 0  # results since the best one
 
-    def rounds(self) -> Iterator[Round]:
-        """Train, saving a checkpoint after each round if one is asked for."""
+    def rounds(self, *, validating: str | None = None) -> Iterator[Round]:
+        """Train, saving a checkpoint after each round if one is asked for.
+
+        `validating` tells validation data apart, where the rounds are judged (`judge`). Then the last round of a
+        checkpoint comes once more, to be judged; else it comes where training had ended and there is no other.
+        """
         path = self.settings.checkpoint
         if path is None:
             yield from self.learner.run()
             return
-        mark = self._fingerprint()
+        mark = self._fingerprint(validating)
         state = load_checkpoint(path, mark)
-        if state is not None:
-            self.learner.resume(state)
+        last = None if state is None else self._take_up(state)
+        if last is not None and validating is not None:
+            yield last
+            last = None
         for record in self.learner.run():
-            save_checkpoint(path, mark, self.learner.state())
+            last = None
+            values, arrays = self.learner.state()
+            judged: dict[str, Any] = {}
+            best: dict[str, Floats] = {}
+            if self.best is not None:
+                one = self.best
+                judged = {"penalties": one.penalties, "score": one.score, "rounds": one.rounds, "idle": self.idle}
+                best = {"validation.weights": one.weights}
+            values = {"learner": values, "round": record.as_dict(), "validation": judged}
+            save_checkpoint(path, mark, (values, {**{f"learner.{k}": v for k, v in arrays.items()}, **best}))
             yield record
+        if last is not None:
+            yield last
+
+    def _take_up(self, state: State) -> Round:
+        """Go on from a checkpoint; its last round, which is not the last where more rounds are allowed by now."""
+        values, arrays = state
+        own = {name.removeprefix("learner."): array for name, array in arrays.items() if name.startswith("learner.")}
+        self.learner.resume((values["learner"], own))
+        if values["validation"]:
+            judged = dict(values["validation"])
+            self.idle = judged.pop("idle")
+            self.best = Best(arrays["validation.weights"], **judged)
+        last = Round(**values["round"])
+        allowed = self.settings.max_rounds
+        more = last.stopped == MAX_ROUNDS and (allowed is None or allowed > last.number)
+        return replace(last, last=False, stopped=None) if more else last
+
+    def judge(self, score: float, weights: Floats, penalties: list[float]) -> None:
+        """Keep the weights of the moment if validation finds none better before them."""
+        self.idle += 1
+        if self.best is None or score > self.best.score:
+            self.best, self.idle = Best(weights, penalties, score, self.learner.rounds), 0
+
+    def best_model(self) -> Model | None:
+        """The model that validation found best, if it was asked."""
+        return None if self.best is None else self._model(self.best.weights, self.best)
 
     def has_result(self, record: Round) -> bool:
         """Whether the weights after this round are worth trying on validation data."""
@@ -106,12 +162,14 @@ class Training:
         """The model that the learner has come to; it takes over the learner's memory."""
         return self._model(self.learner.finish())
 
-    def _model(self, weights: Floats) -> Model:
-        about: dict[str, Any] = {"learner": self.settings.recipe.name, "rounds": self.learner.rounds}
+    def _model(self, weights: Floats, then: Best | None = None) -> Model:
+        """The model of these weights, as things are now or were then."""
+        made = self.learner.rounds if then is None else then.rounds
+        about: dict[str, Any] = {"learner": self.settings.recipe.name, "rounds": made}
         if self.settings.rules:
             about["rules"] = [rule.name for rule in self.settings.rules]
         if any(rule.learned for rule in self.settings.rules):
-            found = zip(self.settings.rules, self.penalties())
+            found = zip(self.settings.rules, self.penalties() if then is None else then.penalties)
             about["penalties"] = {rule.name: price for rule, price in found if rule.learned}
         return Model(
             self.labels,
@@ -205,10 +263,12 @@ class Training:
             raise DataError("a penalty is to be learned from Gold, and there is none", remedy="give soft(…) a number")
         return penalties_of(rules, xs, ys)
 
-    def _fingerprint(self) -> str:
+    def _fingerprint(self, validating: str | None) -> str:
         ignored = ("callbacks", "checkpoint", "n_jobs", "max_rounds", "features", "sequences", "patience")
         names = [name for name in Settings.__slots__ if name not in ignored]
         settings = {name: _stable(getattr(self.settings, name)) for name in names}
+        if validating is not None:
+            settings["validation"] = validating
         rows: Rows = self.rows
         arrays: list[NDArray[Any]] = [
             rows.starts,

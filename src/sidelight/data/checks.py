@@ -18,8 +18,8 @@ def check_evidence(evidence: Sequence[Evidence], *, per_token: bool = True) -> N
     """Raise `DataError` at the first piece of evidence that cannot be used; it is named by its index, from 0.
 
     A weight is finite and not negative, a companion answer +1 or -1, a sequence not empty, a candidate set not empty,
-    and a known label in its set. With `per_token`, outputs given as lists have one element per token of the input,
-    and those of `Gold` no `None`. Turn it off for inputs that have one output each, whatever that is: `Gold` then is
+    and a known label in its set. With `per_token`, outputs have one element per token of the input, in an order, and
+    those of `Gold` no `None`. Turn it off for inputs that have one output each, whatever that is: `Gold` then is
     not looked at, and the others say something of one label (`single_label`).
 
     >>> from sidelight.evidence import Candidates
@@ -101,21 +101,12 @@ def _check_weight(piece: Evidence, index: int) -> None:
 
 
 def _check_output(piece: Evidence, index: int, *, length: int | None, output: Any) -> None:
-    if length is not None and isinstance(output, list | tuple):
-        _check_length(piece, index, length=length, output=output)
-        for t, label in enumerate(output):
-            if label is None:
-                raise trouble(piece, index, token=t, problem="no label", remedy="use Partial where labels are missing")
-
-
-def _check_length(piece: Evidence, index: int, *, length: int | None, output: Any) -> None:
-    if length is not None and isinstance(output, list | tuple) and len(output) != length:
-        raise trouble(
-            piece,
-            index,
-            problem=f"{length} tokens but an output for {len(output)}",
-            remedy="give one element per token",
-        )
+    if length is None:
+        return
+    _check_listed(piece, index, length=length, output=output)
+    for t, label in enumerate(output):
+        if label is None:
+            raise trouble(piece, index, token=t, problem="no label", remedy="use Partial where labels are missing")
 
 
 def _check_listed(piece: Evidence, index: int, *, length: int | None, output: Any) -> None:
