@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 import sidelight as sl
 from sidelight import recipes
 from sidelight.constrained import Constrained, HandedScores
-from sidelight.errors import DataError, Infeasible, Intractable, NotProved
+from sidelight.errors import DataError, Infeasible, NotProved
 from sidelight.rules import Sentence, count, every, gallery, implies, rule
 
 LABELS = ["N", "V", "A"]
@@ -400,7 +400,7 @@ def test_codl_needs_gold_and_gives_no_partial_fit() -> None:
     with pytest.raises(ValueError, match="from 0 to 1"):
         recipes.codl(beta=2.0)
     chunked = sl.Candidates(["red", "light"], [None, None], chunks=[sl.Chunk(0, [("A", "N"), ("N", "V")])])
-    with pytest.raises(Intractable, match="single tokens; use cllp for chunks"):
+    with pytest.raises(DataError, match=r"evidence 5 \(Candidates\): codl takes candidates of single tokens"):
         sl.Tagger(learner=recipes.codl(base="crf"), labels=LABELS).fit([*sl.gold(XS, YS), chunked])
     with pytest.raises(DataError, match="make a rule of a function"):
         sl.Tagger(learner="codl", labels=LABELS).fit([*sl.gold(XS, YS), *sl.unlabeled(POOL, rules=[len])])

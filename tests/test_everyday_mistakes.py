@@ -243,3 +243,50 @@ def test_validation_is_checked_before_training() -> None:
             sl.Tagger(callbacks=[lambda record: pytest.fail("a round was made")]).fit(xs, ys, validation=validation)
     fitted = [sl.Tagger(learner="crf").fit(xs, ys, validation=given) for given in ((xs, ys), sl.gold(xs, ys))]
     assert fitted[0].rounds_[-1].validation == fitted[1].rounds_[-1].validation is not None
+
+
+@pytest.mark.parametrize("make", [sl.Tagger, sl.SegmentTagger])
+@pytest.mark.parametrize(
+    ("setting", "value"),
+    [
+        ("prices", 3.0),
+        ("prices", {"gold": None}),
+        ("tolerance", "a"),
+        ("max_rounds", "5"),
+        ("max_rounds", 2.5),
+        ("n_jobs", 1.5),
+        ("seed", None),
+        ("callbacks", print),
+        ("callbacks", ["x"]),
+    ],
+)
+def test_settings_of_another_type_are_named(make, setting, value) -> None:
+    with pytest.raises(ValueError, match=f"{setting}|price"):
+        make(**{setting: value}).fit(XS, YS)
+
+
+@pytest.mark.parametrize(
+    ("setting", "value"), [("cost", 3.0), ("cost", {"O": 2}), ("seed", -1), ("features", "words"), ("patience", "3")]
+)
+def test_settings_of_taggers_that_mean_nothing_are_named(setting, value) -> None:
+    with pytest.raises(ValueError, match=f"^{setting} is "):
+        sl.Tagger(**{setting: value}).fit(XS, YS)
+
+
+def test_the_length_of_segments_is_a_number() -> None:
+    with pytest.raises(ValueError, match=r"^max_length is '3'; give a whole number"):
+        sl.SegmentTagger(max_length="3").fit(XS, YS)
+
+
+def test_options_of_recipes_are_set_with_the_recipe() -> None:
+    with pytest.raises(ValueError, match=r"learner__l1: learner is .* give learner anew"):
+        sl.Tagger(learner=sl.recipes.crf()).set_params(learner__l1=0.1)
+    with pytest.raises(ValueError, match="l1 is 'a'"):
+        sl.recipes.crf(l1="a")
+    with pytest.raises(ValueError, match="copies are of the neighbours 'shuffle'"):
+        sl.recipes.contrastive(neighbours="swaps", copies=3)
+
+
+def test_probabilities_of_candidates_are_not_passed_over() -> None:
+    with pytest.raises(sl.DataError, match=r"token 0: the candidates .* are a dict"):
+        sl.Tagger(learner="cllp").fit([sl.Candidates(["a"], [{"A": 0.3, "B": 0.7}])])

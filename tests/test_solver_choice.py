@@ -153,11 +153,16 @@ def test_options_that_a_solver_does_not_have_are_refused(options, message):
         recipes.structural_svm(**options)
 
 
-@pytest.mark.parametrize("name", ["jlis", "latent_svm", "transductive_svm", "self_training"])
+@pytest.mark.parametrize(
+    "name",
+    ["jlis", "latent_svm", "transductive_svm", "self_training", "cl_svm", "partial_crf", "em", "contrastive", "codl"],
+)
 def test_learners_that_take_no_chunks_give_their_own_name(name):
     chunk = sl.Candidates(["a0", "b1"], [None, None], chunks=[sl.Chunk(0, [["A", "B"], ["B", "C"]])])
-    with pytest.raises(sl.SidelightError, match=f"^{name} completes single tokens; use cllp or mms"):
-        tagger(name, labels=list("ABC")).fit([*sl.gold(XS, YS), chunk])
+    says = rf"^evidence 30 \(Candidates\): {name} takes candidates of single tokens.*; use cllp or mms"
+    evidence = [*sl.gold(XS, YS), chunk]
+    with pytest.raises(sl.DataError, match=says):
+        sl.Tagger(learner=name, labels=list("ABC"), features=sl.features.emissions()).fit(evidence)
 
 
 def test_restarts_do_not_go_on():

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Self
 
 import numpy as np
@@ -37,8 +37,10 @@ class Estimator:
                 setattr(self, head, value)
             elif isinstance(inner, Estimator):
                 inner.set_params(**{key: value})
-            else:
+            elif inner is None or isinstance(inner, Mapping):
                 setattr(self, head, {**(inner or {}), key: value})
+            else:
+                raise ValueError(f"{name}: {head} is {inner!r}, without parameters to set; give {head} anew as a whole")
         return self
 
     def __repr__(self) -> str:

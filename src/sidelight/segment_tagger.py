@@ -22,6 +22,7 @@ from sidelight.rules.given import checked_rules
 from sidelight.segment_model import SegmentModel, load_segment_model, save_segment_model
 from sidelight.segment_settings import SegmentSettings, learner_in
 from sidelight.segment_training import train_segmenter
+from sidelight.settings import check_callbacks
 from sidelight.structures.segments import Span
 
 
@@ -114,6 +115,7 @@ class SegmentTagger(RuledEstimator[SegmentModel]):
         Raises `DataError` where the evidence cannot be used.
         """
         settings = {name: value for name, value in self.get_params().items() if name != "callbacks"}
+        check_callbacks(self.callbacks)
         pieces = self._evidence(evidence, y, sample_weight)
         rounds: list[Round] = []
 

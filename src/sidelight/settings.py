@@ -79,6 +79,7 @@ class Settings:
 
     def __post_init__(self) -> None:
         _ = self.recipe
+        self._check_types()
         if self.loss not in ("squared_hinge", "hinge"):
             raise ValueError(f"loss is {self.loss!r}; give 'squared_hinge' or 'hinge'")
         if self.scheme not in (None, "BIO"):
@@ -106,6 +107,24 @@ class Settings:
             raise ValueError(f"patience is {self.patience}; give 1 or more")
         if self.max_rounds is not None and self.max_rounds < 1:
             raise ValueError(f"max_rounds is {self.max_rounds}; give 1 or more")
+
+    def _check_types(self) -> None:
+        """Raises ValueError for what would fail far from here."""
+        for name in ("max_rounds", "max_completions", "n_jobs"):
+            if getattr(self, name) is not None:
+                check_whole(name, getattr(self, name))
+        check_whole("patience", self.patience)
+        check_whole("seed", self.seed)
+        if self.seed < 0:
+            raise ValueError(f"seed is {self.seed}; give a number that is not negative")
+        pairs = self.cost if isinstance(self.cost, Mapping) else [] if self.cost is None else [None]
+        if not all(isinstance(pair, tuple) and len(pair) == 2 for pair in pairs):
+            raise ValueError(f"cost is {self.cost!r}; give {{(right, predicted): cost}}")
+        for value in (self.cost or {}).values():
+            check_number("a cost", value)
+        check_callbacks(self.callbacks)
+        if isinstance(self.features, str):
+            raise ValueError(f"features is {self.features!r}; give what sidelight.features makes, as features.words()")
 
     def _check_states(self) -> None:
         if self.states is None:
@@ -177,11 +196,34 @@ def check_amounts(
     decrease: float | None,
 ) -> None:
     """Raises ValueError for the price of an unknown kind of evidence, and for what is negative or no number."""
+    if not isinstance(prices, Mapping | None):
+        raise ValueError(f"prices is {prices!r}; give a price for each kind of evidence, as {{'gold': 1.0}}")
     for kind, price in (prices or {}).items():
         if kind not in known:
             raise ValueError(f"prices has {kind!r}; there are {', '.join(known)}")
+        check_number(f"the price of {kind}", price)
         if not (price >= 0 and np.isfinite(price)):
             raise ValueError(f"the price of {kind} is {price}; give a number that is not negative")
     for name, value in (("tolerance", tolerance), ("violation", violation), ("decrease", decrease)):
-        if value is not None and not value >= 0:
-            raise ValueError(f"{name} is {value}; give a number that is not negative")
+        if value is not None:
+            check_number(name, value)
+            if not value >= 0:
+                raise ValueError(f"{name} is {value}; give a number that is not negative")
+
+
+def check_number(name: str, value: Any) -> None:
+    """Raises ValueError for what is no number."""
+    if isinstance(value, bool) or not isinstance(value, int | float | np.integer | np.floating):
+        raise ValueError(f"{name} is {value!r}; give a number")
+
+
+def check_whole(name: str, value: Any) -> None:
+    """Raises ValueError for what is no whole number."""
+    if isinstance(value, bool) or not isinstance(value, int | np.integer):
+        raise ValueError(f"{name} is {value!r}; give a whole number")
+
+
+def check_callbacks(callbacks: Any) -> None:
+    """Raises ValueError for what is no list of functions."""
+    if not isinstance(callbacks, list | tuple) or not all(map(callable, callbacks)):
+        raise ValueError(f"callbacks is {callbacks!r}; give a list of functions of a Round")

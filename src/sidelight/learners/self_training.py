@@ -11,7 +11,8 @@ Every training ends with the transductive objective
     J(w) = ½ ‖w‖² + Σ_gold C ℓ(target y) + Σ_pool C_u ℓ(target ŷ(w)),        ŷ(w) the best admitted output under w
 
 over the whole pool, taken or not. The result is the weights with the lowest J. Stops when J falls by no more than ν
-relatively, when there is nothing left to take and labels stay as they are, or after `max_completions` labelings.
+relatively, when there is nothing left, or sure enough, to take and labels stay as they are, or after `max_completions`
+labelings.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ from sidelight.arrays import Floats, Ids, Ints
 from sidelight.learners.learner import State
 from sidelight.learners.margin import MarginOptions
 from sidelight.learners.plane_state import plane_state, restored_plane
-from sidelight.learners.stopping import MAX_COMPLETIONS, MAX_ROUNDS, NO_FALL, NOTHING_LEFT
+from sidelight.learners.stopping import MAX_COMPLETIONS, MAX_ROUNDS, NO_FALL, NOTHING_LEFT, NOTHING_SURE
 from sidelight.objective.completion import LatentProblem
 from sidelight.objective.confidence import Measure, confidence
 from sidelight.objective.cuts import Terms
@@ -174,7 +175,9 @@ class SelfTrainingLearner:
             return NO_FALL
         if self.completions >= margin.max_completions:
             return MAX_COMPLETIONS
-        return None if self._take(weights, found) else NOTHING_LEFT
+        if self._take(weights, found):
+            return None
+        return NOTHING_LEFT if len(self.taken) == len(self.pool) else NOTHING_SURE
 
     def _transductive(self, weights: Floats, labels: Ids) -> float:
         """J at some weights, which give the pool these labels."""

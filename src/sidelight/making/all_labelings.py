@@ -26,19 +26,22 @@ MANY = 4 * SAMPLE  # … where there are more than these
 GROWTH = 1.25  # time grows as this power of the number of copies: 1.1 to 1.4 where it was measured
 PATIENCE = 5.0  # seconds that a sample may take
 LONG = 10.0  # seconds that are worth a warning
+LOG_MANY = 40.0  # of labelings of one input that are not counted exactly
+MANY_TO_COUNT = np.exp(LOG_MANY)
 
 
 def make(given: Given, recipe: AllLabelings) -> MarginLearner:
     """The structural SVM on all labelings; raises `Intractable` where they are too many, `Infeasible` for none."""
     given.only(KINDS)
     given.whole(recipe.name)
-    if given.encoded.chunks:
-        raise Intractable("cl_svm takes candidates of single tokens; use cllp for chunks")
+    given.single_tokens()
     admitted, starts = admitted_of(given), given.rows.starts
     copies = float(np.sum(counted(starts, admitted, given.allowed)))
     if copies > recipe.at_most:
+        shown = f"{copies:,.0f}" if copies < MANY_TO_COUNT else "more than e⁴⁰"
         raise Intractable(
-            f"cl_svm would train on {copies:,.0f} labelings of {len(given.rows):,} inputs; use cllp instead"
+            f"cl_svm would train on {shown} labelings of {len(given.rows):,} inputs, and at_most is "
+            f"{recipe.at_most:,}; use cllp, or give recipes.cl_svm a higher at_most"
         )
     which, labels = expanded(starts, admitted, given.allowed)
     if len(which) > MANY:
@@ -54,7 +57,7 @@ def counted(starts: Ints, admitted: Bytes, allowed: Transitions | None) -> Float
     """
     space = ChainSpace(starts, admitted.shape[1], allowed).inside(admitted)
     found = log_sums(space, space.zero_scores())
-    counts: Floats = np.rint(np.exp(np.minimum(found, 40.0)))
+    counts: Floats = np.rint(np.exp(np.minimum(found, LOG_MANY)))
     return counts
 
 

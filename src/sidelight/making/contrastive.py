@@ -28,8 +28,9 @@ def make(given: Given, recipe: Contrastive) -> LikelihoodLearner:
     given.only(("gold", "partial", "candidates", "unlabeled"))
     given.whole(recipe.name)
     settings, encoded = given.settings, given.encoded
-    if encoded.chunks or given.labels.hidden or given.layout.order == 2:
-        raise Intractable("contrastive estimation is for chains of order 1, single tokens and labels of one state")
+    given.single_tokens()
+    if given.labels.hidden or given.layout.order == 2:
+        raise Intractable("contrastive estimation is for chains of order 1 and labels of one state")
     prices = given.prices()
     terms: list[LogLinearTerms] = []
     for kind in ("candidates", "partial", "unlabeled"):

@@ -54,6 +54,13 @@ class Given:
                 remedy = f"use the learner {relatives(name, kind)}, or leave it out"
                 raise trouble(self.evidence[i], i, problem=problem, remedy=remedy)
 
+    def single_tokens(self) -> None:
+        """Raise `DataError` at the first candidates of a chunk, for learners that take those of single tokens alone."""
+        for i, piece in enumerate(self.evidence if self.encoded.chunks else ()):
+            if getattr(piece, "chunks", ()):
+                problem = f"{self.settings.recipe.name} takes candidates of single tokens, and here are some of chunks"
+                raise trouble(piece, i, problem=problem, remedy="use cllp or mms, or leave chunks out")
+
     def whole(self, name: str) -> None:
         """Raise `ValueError` where a fit is to go on, for learners that would forget what they know."""
         if self.go_on:

@@ -12,7 +12,7 @@ from dataclasses import replace
 import numpy as np
 
 from sidelight.arrays import Bytes, Floats, Ids, Ints
-from sidelight.errors import DataError, Intractable
+from sidelight.errors import DataError
 from sidelight.generative.completion import Completion, Free
 from sidelight.generative.em import EmProblem, Inputs
 from sidelight.generative.emissions import Emissions
@@ -71,10 +71,13 @@ def _check(given: Given, recipe: Generative) -> None:
     given.only(("gold",) if not recipe.options.iterations else KINDS)
     settings, layout = given.settings, given.layout
     if not settings.sequences:
-        raise ValueError(f"{recipe.name} labels sequences, and these inputs are single; use the learner naive_bayes")
+        asked = settings.recipe.name
+        other = "the learner naive_bayes" if asked == recipe.name else f"recipes.{asked}(base='crf')"
+        raise ValueError(f"{recipe.name} labels sequences, and these inputs are single; use {other}")
+    if given.go_on and not recipe.options.iterations:
+        raise ValueError(f"{recipe.name} has no partial_fit; fit it on all evidence at once")
     given.whole(recipe.name)
-    if given.encoded.chunks:
-        raise Intractable("an HMM takes candidates of single tokens; use cllp for chunks")
+    given.single_tokens()
     if not layout.bias:
         raise ValueError(f"{recipe.name} keeps its first probabilities in the start weights; give bias=True")
     if not layout.chain:

@@ -29,8 +29,7 @@ START = 0.1  # standard deviation of the first weights where labels have several
 def make(given: Given, recipe: LogLinear) -> LikelihoodLearner:
     """The learner for `crf` and `partial_crf`."""
     given.only(("gold",) if recipe.gold_only else ("gold", "partial", "candidates", "unlabeled"))
-    if given.encoded.chunks:
-        raise Intractable("a CRF takes candidates of single tokens; use cllp for chunks")
+    given.single_tokens()
     given.whole(recipe.name)
     settings = given.settings
     if given.layout.order == 2 and recipe.solver != "lbfgs":

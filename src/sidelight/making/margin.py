@@ -11,7 +11,6 @@ from dataclasses import replace
 import numpy as np
 
 from sidelight.arrays import NO_FLOATS, Ints
-from sidelight.errors import Intractable
 from sidelight.learners import Learner
 from sidelight.learners.margin import MarginLearner, MarginOptions
 from sidelight.learners.restarts import Restarts
@@ -53,9 +52,7 @@ def problem_of(given: Given) -> LatentProblem:
     latent_tokens = rows.tokens_of(latent)
     latent_cost = Cost(np.zeros(len(latent_tokens), dtype=np.int32), costs, NO_FLOATS)
     admitted = None if encoded.admitted is None else encoded.admitted[latent_tokens]
-    if encoded.chunks:
-        name = given.settings.recipe.name
-        raise Intractable(f"{name} completes single tokens; use cllp or mms for candidates of chunks")
+    given.single_tokens()
 
     def limited(which: Ints) -> ChainBatch:
         batch = given.batch(which)

@@ -21,5 +21,8 @@ def make(given: Given, recipe: NaiveBayes) -> NaiveBayesLearner:
     unseen = np.flatnonzero(counts.labels == 0)
     if options.prior and len(unseen):
         label = given.labels.names[int(unseen[0])]
-        raise DataError(f"no Gold has the label {label!r}", remedy="leave it out of labels, or give prior=False")
+        raise DataError(
+            f"no Gold with a weight above 0 has the label {label!r}",
+            remedy="leave it out of labels, or give prior=False",
+        )
     return NaiveBayesLearner(counts, given.layout, options)

@@ -10,7 +10,7 @@ import numpy as np
 
 from sidelight.arrays import Floats, Ids, Ints
 from sidelight.data.checks import trouble
-from sidelight.errors import DataError, Intractable
+from sidelight.errors import DataError
 from sidelight.evidence import Unlabeled
 from sidelight.features.rows import scores as linear_scores
 from sidelight.inference.batches import ChainBatchScores
@@ -81,8 +81,7 @@ def make_driven(given: Given, recipe: Driven, make: MakeLearner) -> DrivenLearne
     given.only(("gold", "partial", "candidates", "unlabeled"))
     if given.go_on:
         raise ValueError("codl has no partial_fit; use fit")
-    if given.encoded.chunks:
-        raise Intractable("codl takes candidates of single tokens; use cllp for chunks")
+    given.single_tokens()
     gold, rest = given.encoded.of_kind("gold"), to_complete(given)
     if not len(gold):
         raise DataError("codl begins with a model of Gold, and there is none", remedy="give some labelled inputs")

@@ -30,18 +30,21 @@ def partial_crf(*, solver: str = "lbfgs", l1: float = 0.0, support: str = "seen"
     return _log_linear("partial_crf", False, solver, l1, support)
 
 
-def contrastive(*, neighbours: str = "swaps", copies: int = 10, start: float = 0.01) -> Recipe:
+def contrastive(*, neighbours: str = "swaps", copies: int | None = None, start: float = 0.01) -> Recipe:
     """Contrastive estimation: inputs against their neighbours (Smith and Eisner 2005).
 
     `neighbours`: "swaps" (any adjacent pairs swapped, no token twice), "transpose" (one pair), "delete" (one token),
-    "delete_or_transpose", or "shuffle" (so many `copies`). `start` is the spread of the first weights where there is no
-    Gold.
+    "delete_or_transpose", or "shuffle" (so many `copies`, 10 unless given). `start` is the spread of the first weights
+    where there is no Gold.
     """
     if neighbours not in KINDS:
         raise ValueError(f"neighbours is {neighbours!r}; there are {', '.join(KINDS)}")
     if not 0.0 < start < float("inf"):
         raise ValueError(f"start is {start}; give a positive number")
-    return Contrastive("contrastive", neighbours, whole("copies", copies, least=1), start)
+    made = whole("copies", 10 if copies is None else copies, least=1)
+    if copies is not None and neighbours != "shuffle":
+        raise ValueError(f"copies are of the neighbours 'shuffle', and neighbours is {neighbours!r}; leave them out")
+    return Contrastive("contrastive", neighbours, made, start)
 
 
 def semi_crf(*, max_length: int | None = None) -> Recipe:
@@ -106,8 +109,8 @@ ENTRIES: dict[str, Entry] = {
 def _log_linear(name: str, gold_only: bool, solver: str, l1: float, support: str) -> LogLinear:
     if solver not in SOLVERS:
         raise ValueError(f"solver is {solver!r}; there are {', '.join(SOLVERS)}")
-    if not 0.0 <= l1 < float("inf"):
-        raise ValueError(f"l1 is {l1}; give a number that is not negative")
+    if not isinstance(l1, int | float) or not 0.0 <= l1 < float("inf"):
+        raise ValueError(f"l1 is {l1!r}; give a number that is not negative")
     if solver != "lbfgs" and l1 > 0:
         raise ValueError(f"the solver {solver} has no l1; use lbfgs")
     if support not in ("seen", "all"):

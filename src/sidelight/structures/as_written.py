@@ -57,6 +57,10 @@ def _sets(piece: Evidence, i: int, sets: Any, sequences: bool) -> Any:
     if not isinstance(sets, list | tuple):
         return sets
     kinds = set(map(type, sets))
+    if any(issubclass(kind, Mapping) for kind in kinds):
+        t = next(t for t, labels in enumerate(sets) if isinstance(labels, Mapping))
+        problem = f"the candidates {sets[t]!r} are a dict, and what it says of them would not be heeded"
+        raise trouble(piece, i, token=t if sequences else None, problem=problem, remedy=SETS)
     for t, labels in enumerate(sets if sequences and kinds & {bytes, bytearray} else ()):
         if isinstance(labels, bytes | bytearray):
             problem = f"the candidates {labels!r} are {type(labels).__name__}"
