@@ -290,3 +290,22 @@ def test_options_of_recipes_are_set_with_the_recipe() -> None:
 def test_probabilities_of_candidates_are_not_passed_over() -> None:
     with pytest.raises(sl.DataError, match=r"token 0: the candidates .* are a dict"):
         sl.Tagger(learner="cllp").fit([sl.Candidates(["a"], [{"A": 0.3, "B": 0.7}])])
+
+
+@pytest.mark.parametrize("make", [sl.Tagger, sl.SegmentTagger])
+def test_clamped_labels_that_no_output_has_are_named_so(make) -> None:
+    fitted = make(scheme="BIO").fit([["Ann", "Lee", "sat"]], [["B-PER", "I-PER", "O"]])
+    for ask in (
+        fitted.predict,
+        fitted.predict_marginals,
+        fitted.log_partition,
+        lambda xs, clamp: fitted.k_best(xs, 2, clamp=clamp),
+    ):
+        with pytest.raises(sl.Infeasible, match=r"example 1: no output has the clamped labels.*; clamp fewer"):
+            ask([["Ann"], ["sat", "Lee"]], clamp=[None, ["O", "I-PER"]])
+
+
+def test_a_price_of_zero_is_no_warning() -> None:
+    learner = sl.recipes.structural_svm(solver="exponentiated_gradient")
+    fitted = sl.Tagger(learner=learner, loss="hinge", prices={"gold": 0.0}).fit(XS, YS)  # warnings are errors here
+    assert not fitted.model_.weights.any()

@@ -21,7 +21,7 @@ from sidelight.inference.proofs import warn_of_unproved
 from sidelight.inference.rule_set import RuleSet
 from sidelight.inference.ruled import RuledInputs
 from sidelight.manners import accuracy
-from sidelight.probabilities import Clamp
+from sidelight.probabilities import Clamp, clamped_too_much
 from sidelight.rules import Domain, Rule, Sentence
 from sidelight.rules.given import checked_rules
 from sidelight.rules.penalties import SMOOTHING, penalties_of
@@ -187,8 +187,7 @@ def _one_a_rule(rules: Sequence[Rule], penalties: Sequence[float]) -> list[float
 
 def _clamped_too_much(example: int, names: Sequence[str]) -> Infeasible:
     if not names:
-        why = "every other label beside them, or a transition between two, is ruled out"
-        return Infeasible(f"example {example}: no output has the clamped labels: {why}; clamp fewer", example=example)
+        return clamped_too_much(example)
     rules = f"the rule {names[0]}" if len(names) == 1 else f"the rules {', '.join(names[:-1])} and {names[-1]}"
     soft = "it" if len(names) == 1 else "one of them"
     return Infeasible(

@@ -137,8 +137,16 @@ def _weights(weight: float | Iterable[float], count: int) -> Iterator[float]:
     return iter(given)
 
 
-def _same_length(xs: Sequence[Input], ys: Sequence[Any]) -> None:
+def _inputs(xs: Any) -> Sequence[Any]:
+    """Inputs one by one: a sparse matrix has no length, and its rows are inputs."""
+    if hasattr(xs, "tocsr"):
+        rows = xs.tocsr()
+        return [rows[i : i + 1] for i in range(rows.shape[0])]
     _check_listed(xs, "inputs")
+    return xs  # type: ignore[no-any-return]
+
+
+def _same_length(xs: Sequence[Input], ys: Sequence[Any]) -> None:
     _check_listed(ys, "outputs")
     if len(xs) != len(ys):
         raise DataError(f"{len(xs)} inputs but {len(ys)} outputs", remedy="give one output per input")
@@ -155,18 +163,21 @@ def gold(xs: Sequence[Input], ys: Sequence[Any], *, weight: float | Iterable[flo
     >>> len(gold([["a"], ["b", "c"]], [["X"], ["X", "Y"]]))
     2
     """
+    xs = _inputs(xs)
     _same_length(xs, ys)
     return [Gold(x, y, weight=w) for x, y, w in zip(xs, ys, _weights(weight, len(xs)))]
 
 
 def partial(xs: Sequence[Input], ys: Sequence[Any], *, weight: float | Iterable[float] = 1.0) -> list[Partial]:
     """One `Partial` per input; `None` marks a token whose label is not known."""
+    xs = _inputs(xs)
     _same_length(xs, ys)
     return [Partial(x, y, weight=w) for x, y, w in zip(xs, ys, _weights(weight, len(xs)))]
 
 
 def candidates(xs: Sequence[Input], ys: Sequence[Any], *, weight: float | Iterable[float] = 1.0) -> list[Candidates]:
     """One `Candidates` per input: a collection of labels, or `None`, for every token (for single labels: for it)."""
+    xs = _inputs(xs)
     _same_length(xs, ys)
     return [Candidates(x, y, weight=w) for x, y, w in zip(xs, ys, _weights(weight, len(xs)))]
 
@@ -181,7 +192,7 @@ def companion(
     """One `Companion` per input, all with the same answer, +1 or -1; `candidates` limit the labels of their tokens."""
     if z not in (1, -1):
         raise DataError(f"a companion answer is +1 or -1, not {z!r}", remedy="answer one of them")
-    _check_listed(xs, "inputs")
+    xs = _inputs(xs)
     if candidates is not None:
         _same_length(xs, candidates)
     limits = [None] * len(xs) if candidates is None else candidates
@@ -196,7 +207,7 @@ def unlabeled(
     Raises `DataError` for what is no list of rules.
     """
     obeyed = checked_rules(rules)
-    _check_listed(xs, "inputs")
+    xs = _inputs(xs)
     return [Unlabeled(x, rules=obeyed, weight=w) for x, w in zip(xs, _weights(weight, len(xs)))]
 
 

@@ -12,6 +12,7 @@ import numpy as np
 from sidelight.arrays import Floats
 from sidelight.errors import DataError
 from sidelight.features import Extractor, Matrix
+from sidelight.features.inputs import matrix_of
 from sidelight.features.layout import Layout
 from sidelight.features.rows import Rows
 from sidelight.objective.margin import ChainBatch
@@ -92,6 +93,10 @@ def as_sequences(xs: Any, *, sequences: bool) -> Sequence[Any]:
             )
         ones = np.ones(xs.shape[0], dtype=np.int64)
         return Matrix(xs, lengths=ones) if hasattr(xs, "tocsr") else Matrix(dense=xs, lengths=ones)
+    if not sequences:
+        xs = list(xs)
+        if (rows := matrix_of(xs)) is not None:
+            return rows
     given = [_plain(i, x, sequences) for i, x in enumerate(xs)]
     return given if sequences or (given and _is_matrix_row(given[0])) else [[x] for x in given]
 

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from sidelight.arrays import Bytes, Floats, Ids, Ints
-from sidelight.errors import DataError, Intractable
+from sidelight.errors import DataError, Infeasible, Intractable
 from sidelight.features.rows import LinearScores, Rows
 from sidelight.features.rows import scores as linear_scores
 from sidelight.model import Model
@@ -145,7 +145,16 @@ def _scored(
     batch = model.batch(xs, n_jobs=n_jobs)
     if clamp is not None:
         batch = replace(batch, space=batch.space.inside(mask_of(model.labels, batch.rows.lengths, clamp)))
+        without = np.flatnonzero(~batch.space.feasible())
+        if len(without):
+            raise clamped_too_much(int(without[0]))
     return batch, linear_scores(batch.rows, batch.layout, model.weights)
+
+
+def clamped_too_much(example: int) -> Infeasible:
+    """The error for clamped labels that no output has."""
+    why = "every other label beside them, or a transition between two, is ruled out"
+    return Infeasible(f"example {example}: no output has the clamped labels: {why}; clamp fewer", example=example)
 
 
 def mask_of(labels: LabelSet, lengths: Sequence[int] | Ints, clamp: Clamp) -> Bytes:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence, Set
+from dataclasses import replace
 from typing import Any, Generic, TypeVar
 
 from sidelight.constrained import Constrained
@@ -10,6 +11,7 @@ from sidelight.data.checks import check_evidence, trouble
 from sidelight.errors import DataError, NotFitted
 from sidelight.evidence import Evidence, gold
 from sidelight.features import Matrix
+from sidelight.features.inputs import matrix_of
 from sidelight.features.rows import Rows
 from sidelight.inference.explanation import Explanation
 from sidelight.manners import Estimator, accuracy, labelled
@@ -101,6 +103,8 @@ class RuledEstimator(Estimator, Generic[FittedModel]):
             pieces = list(evidence)
         if not pieces:
             raise DataError("no evidence", remedy="give at least one example")
+        if not self._sequences and (matrix := matrix_of([getattr(piece, "x", None) for piece in pieces])) is not None:
+            pieces = [replace(piece, x=row) for piece, row in zip(pieces, matrix)]
         pieces = as_read(pieces, sequences=self._sequences)
         check_evidence(pieces, per_token=self._sequences)
         if self._sequences and (i := _first_without_tokens([piece.x for piece in pieces])) is not None:

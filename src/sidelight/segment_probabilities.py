@@ -16,7 +16,7 @@ import numpy as np
 
 from sidelight.arrays import Bytes, Floats
 from sidelight.objective.segments import SegmentBatch
-from sidelight.probabilities import Clamp, checked_k, label_names, mask_of
+from sidelight.probabilities import Clamp, checked_k, clamped_too_much, label_names, mask_of
 from sidelight.segment_model import SegmentModel
 from sidelight.spaces.segments import Segments
 
@@ -85,7 +85,13 @@ def samples(
 
 def _batch(model: SegmentModel, xs: Sequence[Any], clamp: Clamp | None, n_jobs: int | None) -> SegmentBatch:
     batch = model.batch(xs, n_jobs=n_jobs)
-    return batch if clamp is None else _inside(model, batch, mask_of(model.scheme.tokens, batch.rows.lengths, clamp))
+    if clamp is None:
+        return batch
+    batch = _inside(model, batch, mask_of(model.scheme.tokens, batch.rows.lengths, clamp))
+    without = np.flatnonzero(~batch.space.feasible(n_jobs=n_jobs))
+    if len(without):
+        raise clamped_too_much(int(without[0]))
+    return batch
 
 
 def _inside(model: SegmentModel, batch: SegmentBatch, admitted: Bytes) -> SegmentBatch:

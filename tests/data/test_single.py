@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from scipy.sparse import csr_array, csr_matrix
 
 import sidelight as sl
 from sidelight.data import check_evidence
@@ -104,3 +105,25 @@ def test_descriptions_count_labels_and_not_their_characters() -> None:
     found = sl.describe([Candidates(X, {"spam", "ham"}), Partial(X, "spam"), Partial(X, None)])
     sizes = {row.kind: row.labels_per_token for row in found.kinds}
     assert sizes == {"candidates": 2.0, "partial": 1.5}
+
+
+@pytest.mark.parametrize("form", [np.asarray, csr_matrix, csr_array])
+def test_rows_of_a_matrix_are_evidence_of_every_kind(form):
+    rng = np.random.default_rng(0)
+    numbers = rng.normal(size=(40, 3))
+    classes = [int(np.argmax(row)) for row in numbers]
+    sets = [{k, (k + int(rng.integers(1, 3))) % 3} for k in classes]
+    xs = form(numbers)
+    whole = sl.Classifier(n_jobs=1).fit(xs, classes)
+    same = sl.Classifier(n_jobs=1).fit(sl.gold(xs, classes))
+    np.testing.assert_array_equal(whole.model_.weights, same.model_.weights)
+    learned = sl.Classifier(learner="cllp", n_jobs=1).fit(sl.candidates(xs, sets))
+    assert learned.score(xs, classes) > 0.6
+    mixed = [*sl.gold(xs[:20], classes[:20]), *sl.unlabeled(xs[20:]), *sl.companion(xs[:3], 1)]
+    fitted = sl.Classifier(n_jobs=1).fit(mixed)
+    assert fitted.predict(xs) == fitted.predict([xs[i : i + 1] if hasattr(xs, "tocsr") else xs[i] for i in range(40)])
+
+
+def test_rows_of_different_lengths_are_refused():
+    with pytest.raises(DataError, match="different lengths"):
+        sl.Classifier().fit([sl.Gold(np.ones(3), "a"), sl.Gold(np.ones(2), "b")])

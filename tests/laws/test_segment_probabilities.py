@@ -96,7 +96,7 @@ def test_partition_marginals_and_probabilities(rng, kind, length, share):
             tagger.sample,
             lambda *a, **k: tagger.k_best(*a, 2, **k),
         ):
-            with pytest.raises(Infeasible, match="sequence 1"):
+            with pytest.raises(Infeasible, match="example 1: no output has the clamped labels"):
                 ask(xs, clamp=clamps)
         return
     total = logsumexp(values)

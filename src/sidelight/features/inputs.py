@@ -103,6 +103,26 @@ class MatrixSequence:
         raise TypeError("the tokens of a matrix are rows, not values")
 
 
+def matrix_of(rows: Sequence[Any]) -> Matrix | None:
+    """Single inputs that are rows of numbers, of numpy or of scipy, as one matrix; None where they are no such rows.
+
+    >>> len(matrix_of([np.ones(3), np.zeros(3)])), matrix_of([{"a": 1.0}])
+    (2, None)
+    """
+    if not len(rows):
+        return None
+    ones = np.ones(len(rows), dtype=np.int64)
+    if all(isinstance(row, np.ndarray) and row.ndim == 1 and row.dtype.kind in "fiub" for row in rows):
+        if len({len(row) for row in rows}) > 1:
+            raise DataError("rows of numbers have different lengths", remedy="give every input as many numbers")
+        return Matrix(dense=np.stack(rows), lengths=ones)
+    if all(hasattr(row, "tocsr") and row.shape[0] == 1 for row in rows):
+        from scipy.sparse import vstack
+
+        return Matrix(vstack(rows), lengths=ones)
+    return None
+
+
 def dense_rows(xs: Sequence[Any]) -> Floats32:
     """The dense rows of a batch, [T, 0] if no input has any."""
     widths = {x.dense.shape[1] if isinstance(x, WithDense) else 0 for x in xs}

@@ -68,7 +68,8 @@ class OnlineLikelihood:
         known = np.full(features.rows.n_tokens, -1, dtype=np.int32) if targets is None else targets
         masks = NO_BYTES if admitted is None else admitted
         closed = closed_moves(space.allowed, layout.n_labels)
-        return cls(features, known, masks, prices / prices.mean(), closed, exists.astype(np.uint8), places)
+        mean = float(prices.mean()) or 1.0
+        return cls(features, known, masks, prices / mean, closed, exists.astype(np.uint8), places)
 
     @classmethod
     def of_terms(cls, terms: Sequence[LikelihoodTerms]) -> OnlineLikelihood:
