@@ -160,6 +160,16 @@ def test_other_data_or_settings_are_refused(tmp_path):
         tagger_for("perceptron", checkpoint=path).fit(gold(XS, YS))
 
 
+def test_a_text_is_no_checkpoint(tmp_path):
+    path = tmp_path / "notes.txt"
+    path.write_text("what I did today")
+    with pytest.raises(
+        ModelFileError, match="this is text, not a sidelight checkpoint; delete it, or give another name"
+    ):
+        tagger_for("structural_svm", checkpoint=path, max_rounds=2).fit(evidence_of("structural_svm"))
+    assert path.read_text() == "what I did today"
+
+
 def test_damaged_checkpoints_are_refused(tmp_path):
     path = tmp_path / "check"
     evidence = evidence_of("structural_svm")

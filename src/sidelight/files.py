@@ -83,8 +83,9 @@ def read_tensors(path: str | Path, *, kind: str, version: int) -> tuple[Any, Ten
         if isinstance(error, ModelFileError):
             raise
         if _is_text(path):
+            remedy = "give the file of a trained model" if "model" in kind else "delete it, or give another name"
             raise ModelFileError(
-                "this is text, not a model", file=path, remedy="give the file of a trained model"
+                f"this is text, not a {'model' if 'model' in kind else kind}", file=path, remedy=remedy
             ) from None
         raise ModelFileError("damaged or truncated", file=path, remedy="write it again, or take a copy") from None
     if _check(tensors, text) != header.get("check"):

@@ -18,6 +18,7 @@ from sidelight.recipe_kinds import (
     CandidateMargins,
     Contrastive,
     ConvexMargins,
+    Driven,
     Generative,
     LatentMargins,
     LogLinear,
@@ -26,6 +27,7 @@ from sidelight.recipe_kinds import (
     Picked,
     Recipe,
     SelfTraining,
+    SemiMarkov,
 )
 from sidelight.recipes import recipe_of
 from sidelight.rules import Rule
@@ -176,6 +178,14 @@ def _knows_no_cost(recipe: Recipe) -> bool:
     """Whether the cost of a wrong label means nothing to a learner."""
     kinds = (LogLinear, Contrastive, AveragedPerceptron, OneAgainstRest, NaiveBayes, Generative, Believed)
     return isinstance(recipe, kinds)
+
+
+def heeds_loss(recipe: Recipe) -> bool:
+    """Whether a learner can minimise the hinge or the squared hinge, as it is told."""
+    if isinstance(recipe, Driven):
+        return heeds_loss(recipe.base)
+    kinds = (LatentMargins, ConvexMargins, OneAgainstRest, Picked, AllLabelings)
+    return isinstance(recipe, kinds) or (isinstance(recipe, SemiMarkov) and recipe.name == "semi_svm")
 
 
 def _takes_states(recipe: Recipe) -> bool:

@@ -105,6 +105,10 @@ def test_bad_templates(run: Run, text: str, naming: str, remedy: str) -> None:
         ((), "no evidence; name at least one file"),
         (("--gold", "gold.txt", "--learner", "magic"), "--learner is 'magic'; there are jlis"),
         (("--gold", "gold.txt", "--loss", "log"), "--loss is 'log'; give squared_hinge or hinge"),
+        (
+            ("--gold", "gold.txt", "--learner", "crf", "--loss", "hinge"),
+            "--loss is 'hinge', and crf has a loss of its own; leave it out",
+        ),
         (("--gold", "gold.txt", "--scheme", "BILOU"), "--scheme is 'BILOU'; give BIO, or leave it out"),
         (("--gold", "gold.txt", "--c1", "-1"), "the price of gold is -1.0; give"),
         (("--gold", "gold.txt", "--c1", "much"), "Invalid value for '--c1'"),

@@ -11,12 +11,13 @@ from pathlib import Path
 from typing import Any, get_args, get_type_hints
 
 from sidelight import features as sets
+from sidelight.commands.options import DEFAULTS
 from sidelight.errors import DataError
 from sidelight.evidence import Evidence
 from sidelight.features import FeatureSet
 from sidelight.recipe_kinds import Generative, Recipe
 from sidelight.recipes import LEARNERS
-from sidelight.settings import DEFAULT_PRICES
+from sidelight.settings import DEFAULT_PRICES, heeds_loss
 from sidelight.structures.encoding import labels_in
 
 READY: dict[str, Callable[..., FeatureSet]] = {
@@ -72,6 +73,18 @@ def learner_options() -> dict[str, str]:
         if texts:
             found[name] = ", ".join(texts)
     return found
+
+
+def choose_loss(given: str | None, learner: Recipe) -> str:
+    """The loss that was asked for; raises ValueError where the learner would not look at it.
+
+    >>> choose_loss(None, choose_learner("crf", []))
+    'squared_hinge'
+    """
+    if given is not None and not heeds_loss(learner):
+        raise ValueError(f"--loss is {given!r}, and {learner.name} has a loss of its own; leave it out")
+    usual: str = DEFAULTS["loss"]
+    return usual if given is None else given
 
 
 def choose_learner(name: str, given: Sequence[str]) -> Recipe:

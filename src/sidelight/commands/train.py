@@ -36,7 +36,7 @@ def command(
     hash_bits: given.HashBits = None,
     learner: given.LearnerName = DEFAULTS["learner"],
     learner_options: given.LearnerOptions = None,
-    loss: given.Loss = DEFAULTS["loss"],
+    loss: given.Loss = None,
     c1: given.GoldPrice = None,
     c2: given.CompanionPrice = None,
     price: given.OtherPrices = None,
@@ -84,7 +84,7 @@ def command(
     prices = settings.choose_prices(c1=c1, c2=c2, others=price or [])
     parameters: dict[str, Any] = {
         "learner": chosen,
-        "loss": loss,
+        "loss": settings.choose_loss(loss, chosen),
         "scheme": scheme,
         "labels": settings.choose_labels(labels),
         "order": order,

@@ -55,11 +55,11 @@ LearnerOptions = Annotated[
     ),
 ]
 Loss = Annotated[
-    str,
+    str | None,
     typer.Option(
         callback=among("--loss", "squared_hinge", "hinge"),
         metavar="squared_hinge|hinge",
-        help="The loss of an example.",
+        help="The loss of an example, for learners with margins; squared_hinge unless given.",
         rich_help_panel=LEARNING,
     ),
 ]
