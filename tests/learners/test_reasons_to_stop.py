@@ -113,3 +113,8 @@ def test_the_table_names_the_reason(name):
     for evidence in (mixed,) if known else (gold, mixed):
         fitted = estimator(learner=name, features=sl.features.words(), n_jobs=1, labels=list("DNVA")).fit(evidence)
         assert fitted.rounds_[-1].stopped in reasons
+
+
+def test_one_label_leaves_segments_nothing_to_learn():
+    found = sl.SegmentTagger(n_jobs=1).fit([["a", "b"], ["b"]], [["X", "X"], ["X"]]).rounds_
+    assert found[-1].stopped == stopping.FLAT

@@ -107,7 +107,9 @@ def learn_semi_crf(objective: SegmentLikelihood, options: SegmentOptions, report
     )
     if stopped is None:
         value, gradient = objective.value_and_gradient(found)
-        _tell(report, number + 1, began, primal=value, gap=0.5 * inner(gradient, gradient), stopped=NO_DESCENT)
+        gap = 0.5 * inner(gradient, gradient)
+        why = FLAT if gap <= options.tolerance * abs(value) else NO_DESCENT
+        _tell(report, number + 1, began, primal=value, gap=gap, stopped=why)
     return found
 
 
