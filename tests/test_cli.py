@@ -61,7 +61,7 @@ def test_the_help_of_train_says_what_the_library_knows() -> None:
     text = " ".join(shown.replace("│", " ").split())
     for name, entry in LEARNERS.items():
         assert f"{name}: {entry.line}" in text
-    assert "[default: squared_hinge]" in text and "unlabeled 0.1" in text
+    assert "squared_hinge unless given" in text and "unlabeled 0.1" in text
 
 
 @pytest.mark.parametrize(

@@ -297,7 +297,8 @@ class Tagger(_Estimator):
       "mms"); max_completions: how many there may be, otherwise 50 (30 for these two); max_rounds: of solvers.
     - patience: see the `validation` of `fit`.
     - random_ties: complete with ties broken at random instead of towards the first label.
-    - warm_start: `fit` begins from the weights of the fit before; freeze_vocabulary: no new features after the first.
+    - warm_start: `fit` begins from the weights of the fit before, which matters to learners that go by rounds;
+      freeze_vocabulary: no new features after the first.
     - n_jobs: threads, -1 for all cores; the same seed gives the same bits for any number.
     - callbacks: functions of a `Round`; checkpoint: a file from which an interrupted fit goes on.
     - rules: what outputs must or should obey (`sidelight.rules`). Predictions do; "codl", "unified_em" and

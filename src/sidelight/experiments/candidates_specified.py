@@ -8,7 +8,7 @@ each other's charge for what is outside the candidates.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import chain
 from pathlib import Path
 
@@ -34,8 +34,8 @@ SIZES = tuple(range(1, 8))
 ERRORS = (0.5, 0.6, 0.7, 0.8)
 AGAIN = (2, 3, 4, 5, 6, 7)  # candidates, with draws that are not among those above
 AGAIN_TRIALS = Trials((), (0.1, 0.3, 1.0, 3.0), (0.1, 0.3, 1.0), jointly=True, thresholds=False)
-WHOLE = (2, 3, 5, 7)  # candidates, with all sentences
-WHOLE_TRIALS = Trials((0.03, 0.1, 0.3), (0.06, 0.15, 0.36, 1.0), (0.06, 0.15, 0.36), jointly=True)
+GRID = (0.06, 0.15, 0.36)  # prices, with all sentences
+WHOLE = {2: (*GRID, 1.0), 3: GRID, 4: GRID, 5: GRID, 7: GRID}  # by candidates; with two, the dearest was the best
 FIRST, PILOTS = 10, (100, 101, 102, 103)  # the first of the draws that are scored there, and those that choose
 SETS = (MMS, MMS_LIKE_CLLP, CLLP, CLLP_LIKE_MMS)
 DRAWS, AGAIN_DRAWS, QUICK_DRAWS = 10, 20, 3
@@ -48,7 +48,8 @@ NOTES = (
     "once more, with draws of their own: four draws that are not scored choose, for CLLP among three prices with three "
     "ratios each, for MMS among four prices",
     "with all sentences draws differ in candidates and first labels; prices of CLLP and MMS are about the ends and the "
-    "middle of the paper's grid (and 1 for MMS), for CLLP with three ratios each; two draws that are not scored choose",
+    "middle of the paper's grid (with two candidates 1 too), for CLLP with three ratios each; two draws that are not "
+    "scored choose",
     CHARGE_NOTE,
     "CLLP, Δmin charges it for labels outside their candidates alone, as MMS does",
     "NAIVE, whose labels are wrong more often than right from 3 candidates on, has the hinge of the best output "
@@ -102,15 +103,13 @@ def again_rows(
 
 
 def whole_rows(
-    study: Sentences, sizes: Sequence[int], *, n_jobs: int, report: Callable[[str], None]
+    study: Sentences, prices: Mapping[int, tuple[float, ...]], *, n_jobs: int, report: Callable[[str], None]
 ) -> Iterator[list[Row]]:
-    """The rows of each number of candidates with all sentences."""
+    """The rows of each number of candidates with all sentences, where so many prices are tried."""
     study = with_all_sentences(study)
     with pool(fit, study, n_jobs=n_jobs, report=report) as run:
-        methods = (GOLD, MMS, MMS_LIKE_CLLP, CLLP)
-        settings = [
-            Setting(f"{m} candidates, all sentences", m, DRAWS, methods, pilots=PILOTS[:2], first=FIRST) for m in sizes
-        ]
-        results = Results(study, run, gold_at=settings[0], gold_draws=1, trials=WHOLE_TRIALS)
-        for setting in settings:
-            yield results.rows_of(setting, report)
+        for m, tried in prices.items():
+            methods = (*((GOLD,) if m == min(prices) else ()), MMS, MMS_LIKE_CLLP, CLLP)
+            setting = Setting(f"{m} candidates, all sentences", m, DRAWS, methods, pilots=PILOTS[:2], first=FIRST)
+            trials = Trials((0.03, 0.1, 0.3), tried, tried, jointly=True)
+            yield Results(study, run, gold_draws=1, trials=trials).rows_of(setting, report)
