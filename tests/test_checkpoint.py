@@ -6,6 +6,8 @@ import numpy as np
 import pytest
 
 from sidelight import ModelFileError, Tagger, candidates, companion, features, gold, shuffled, unlabeled
+from sidelight.checkpoint import KIND, VERSION
+from sidelight.files import read_tensors, write_tensors
 
 RNG = np.random.default_rng(1)
 WORDS = ["on", "off", "light", "dark", "dim", "sun"]
@@ -158,6 +160,17 @@ def test_other_data_or_settings_are_refused(tmp_path):
         assert path.read_bytes() == before
     with pytest.raises(ModelFileError, match="of other data or settings"):
         tagger_for("perceptron", checkpoint=path).fit(gold(XS, YS))
+
+
+def test_checkpoints_of_the_first_version_are_refused(tmp_path):
+    path = tmp_path / "check"
+    evidence = evidence_of("structural_svm")
+    tagger_for("structural_svm", checkpoint=path, max_rounds=2).fit(evidence)
+    spec, arrays = read_tensors(path, kind=KIND, version=VERSION)
+    old = {"fingerprint": spec["fingerprint"], "values": spec["values"]["learner"]}
+    write_tensors(path, arrays, kind=KIND, version=1, spec=old)
+    with pytest.raises(ModelFileError, match="of an earlier version; delete it"):
+        tagger_for("structural_svm", checkpoint=path, max_rounds=2).fit(evidence)
 
 
 def test_a_text_is_no_checkpoint(tmp_path):

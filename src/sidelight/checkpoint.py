@@ -36,8 +36,9 @@ def load_checkpoint(path: str | Path, mark: str) -> tuple[dict[str, Any], dict[s
     if not Path(path).exists():
         return None
     spec, arrays = read_tensors(path, kind=KIND, version=VERSION)
+    remedy = "delete it, or give another name"
     if spec["fingerprint"] != mark:
-        raise ModelFileError(
-            "the checkpoint is of other data or settings", file=path, remedy="delete it, or give another name"
-        )
+        raise ModelFileError("the checkpoint is of other data or settings", file=path, remedy=remedy)
+    if "learner" not in spec["values"]:
+        raise ModelFileError("the checkpoint is of an earlier version", file=path, remedy=remedy)
     return spec["values"], arrays
