@@ -15,6 +15,7 @@ from sidelight.files import raw_bytes, read_tensors, write_tensors
 
 VERSION = 2
 KIND = "sidelight checkpoint"
+REMEDY = "delete it, or give another name"
 
 
 def fingerprint(settings: Mapping[str, str], labels: Sequence[str], arrays: Sequence[NDArray[Any]]) -> str:
@@ -36,9 +37,6 @@ def load_checkpoint(path: str | Path, mark: str) -> tuple[dict[str, Any], dict[s
     if not Path(path).exists():
         return None
     spec, arrays = read_tensors(path, kind=KIND, version=VERSION)
-    remedy = "delete it, or give another name"
     if spec["fingerprint"] != mark:
-        raise ModelFileError("the checkpoint is of other data or settings", file=path, remedy=remedy)
-    if "learner" not in spec["values"]:
-        raise ModelFileError("the checkpoint is of an earlier version", file=path, remedy=remedy)
+        raise ModelFileError("the checkpoint is of other data or settings", file=path, remedy=REMEDY)
     return spec["values"], arrays

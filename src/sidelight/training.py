@@ -10,10 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sidelight.arrays import Floats
-from sidelight.checkpoint import fingerprint, load_checkpoint, save_checkpoint
+from sidelight.checkpoint import REMEDY, fingerprint, load_checkpoint, save_checkpoint
 from sidelight.data.checks import trouble
 from sidelight.data.single import single_labels
-from sidelight.errors import DataError
+from sidelight.errors import DataError, ModelFileError
 from sidelight.evidence import Evidence
 from sidelight.features import Extractor, Templates, emissions, extractor_of, features_for
 from sidelight.features.attributes import Attributes
@@ -129,6 +129,10 @@ class Training:
     def _take_up(self, state: State) -> Round:
         """Go on from a checkpoint; its last round, which is not the last where more rounds are allowed by now."""
         values, arrays = state
+        if "learner" not in values:
+            raise ModelFileError(
+                "the checkpoint is of an earlier version", file=self.settings.checkpoint, remedy=REMEDY
+            )
         own = {name.removeprefix("learner."): array for name, array in arrays.items() if name.startswith("learner.")}
         self.learner.resume((values["learner"], own))
         if values["validation"]:
