@@ -256,6 +256,7 @@ def test_validation_is_checked_before_training() -> None:
         ("max_rounds", 2.5),
         ("n_jobs", 1.5),
         ("seed", None),
+        ("seed", -1),
         ("callbacks", print),
         ("callbacks", ["x"]),
     ],

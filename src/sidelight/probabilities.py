@@ -145,9 +145,10 @@ def _scored(
     batch = model.batch(xs, n_jobs=n_jobs)
     if clamp is not None:
         batch = replace(batch, space=batch.space.inside(mask_of(model.labels, batch.rows.lengths, clamp)))
-        without = np.flatnonzero(~batch.space.feasible())
-        if len(without):
-            raise clamped_too_much(int(without[0]))
+        if model.allowed is not None:  # else every token has its clamped label, whatever the others have
+            without = np.flatnonzero(~batch.space.feasible(n_jobs=n_jobs))
+            if len(without):
+                raise clamped_too_much(int(without[0]))
     return batch, linear_scores(batch.rows, batch.layout, model.weights)
 
 

@@ -14,7 +14,7 @@ from sidelight.recipe_kinds import Driven, Recipe, SemiMarkov
 from sidelight.recipes import codl, recipe_of
 from sidelight.rules import Rule
 from sidelight.rules.given import checked_rules
-from sidelight.settings import check_amounts, check_whole
+from sidelight.settings import check_amounts, check_seed, check_whole
 
 DEFAULT_PRICES: dict[str, float] = {"gold": 1.0, "partial": 1.0, "candidates": 1.0, "unlabeled": 0.1}
 
@@ -55,8 +55,10 @@ class SegmentSettings:
         check_amounts(
             self.prices, DEFAULT_PRICES, tolerance=self.tolerance, violation=self.violation, decrease=self.decrease
         )
-        for name in ("max_length", "max_rounds", "max_completions", "n_jobs", "seed"):
-            if getattr(self, name) is not None or name in ("seed", "max_completions"):
+        check_whole("max_completions", self.max_completions)
+        check_seed(self.seed)
+        for name in ("max_length", "max_rounds", "n_jobs"):
+            if getattr(self, name) is not None:
                 check_whole(name, getattr(self, name))
         for name, value in (("max_length", self.longest), ("max_rounds", self.max_rounds)):
             if value is not None and value < 1:

@@ -116,9 +116,7 @@ class Settings:
             if getattr(self, name) is not None:
                 check_whole(name, getattr(self, name))
         check_whole("patience", self.patience)
-        check_whole("seed", self.seed)
-        if self.seed < 0:
-            raise ValueError(f"seed is {self.seed}; give a number that is not negative")
+        check_seed(self.seed)
         pairs = self.cost if isinstance(self.cost, Mapping) else [] if self.cost is None else [None]
         if not all(isinstance(pair, tuple) and len(pair) == 2 for pair in pairs):
             raise ValueError(f"cost is {self.cost!r}; give {{(right, predicted): cost}}")
@@ -231,6 +229,13 @@ def check_whole(name: str, value: Any) -> None:
     """Raises ValueError for what is no whole number."""
     if isinstance(value, bool) or not isinstance(value, int | np.integer):
         raise ValueError(f"{name} is {value!r}; give a whole number")
+
+
+def check_seed(seed: Any) -> None:
+    """Raises ValueError for what is no whole number from 0 on."""
+    check_whole("seed", seed)
+    if seed < 0:
+        raise ValueError(f"seed is {seed}; give a number that is not negative")
 
 
 def check_callbacks(callbacks: Any) -> None:

@@ -105,7 +105,7 @@ def again_rows(
 def whole_rows(
     study: Sentences, prices: Mapping[int, tuple[float, ...]], *, n_jobs: int, report: Callable[[str], None]
 ) -> Iterator[list[Row]]:
-    """The rows of each number of candidates with all sentences, where so many prices are tried."""
+    """The rows of each number of candidates, for which these prices are tried, with all sentences."""
     study = with_all_sentences(study)
     with pool(fit, study, n_jobs=n_jobs, report=report) as run:
         for m, tried in prices.items():
