@@ -70,7 +70,8 @@ def word_classes(
 
     Raises ValueError for sizes and counts below 1, and `DataError` for tokens that are no strings.
 
-    >>> text = [["the", noun, verb] for noun in ("cat", "dog") for verb in ("sits", "runs")] * 3
+    >>> nouns, verbs = ("cat", "dog", "cow", "fox"), ("sits", "runs", "eats", "hops")
+    >>> text = [["the", noun, verb] for noun in nouns for verb in verbs]
     >>> found = word_classes(text, sizes=[2])
     >>> found.of("cat", 1) == found.of("Dog", 1), found.of("cat", 1) == found.of("runs", 1), found.of("fish", 1)
     (True, False, None)
