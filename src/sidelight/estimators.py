@@ -273,7 +273,8 @@ class Tagger(_Estimator):
 
     Parameters, all by keyword:
 
-    - features: templates, attributes or matrix rows; None chooses by the type of the first input (`features_for`).
+    - features: templates, attributes or matrix rows; None chooses by the inputs (`features.features_for`): `standard()`
+      for words and columns beside them (for HMMs `emissions()`), attributes for dicts, rows of a matrix.
     - learner: a name of docs/learners.md, or a recipe with options (`sidelight.recipes`). "jlis" learns with a margin
       from all kinds of evidence, with Gold alone as a structural SVM.
     - loss: "squared_hinge" or "hinge"; with "cllp" and "mms" always the hinge.
