@@ -279,7 +279,8 @@ class Tagger(_Estimator):
 
     Parameters, all by keyword:
 
-    - features: templates, attributes or matrix rows; None chooses by the type of the first input (`features_for`).
+    - features: templates, attributes or matrix rows; None chooses by the inputs (`features.features_for`): `standard()`
+      for words and columns beside them (for HMMs `emissions()`), attributes for dicts, rows of a matrix.
     - learner: a name of docs/learners.md, or a recipe with options (`sidelight.recipes`), or "auto": a likelihood over
       all kinds of evidence, rules in prediction, classes of words from the text; where there is Gold to judge by, the
       same with less of it if that is clearly better on held-out Gold (`choice_` says what was chosen and why). "jlis"

@@ -115,7 +115,7 @@ def test_bad_templates(run: Run, text: str, naming: str, remedy: str) -> None:
         (("--gold", "gold.txt", "--price", "gold"), "--price is 'gold'; write"),
         (("--gold", "gold.txt", "--price", "silver=1"), "--price names 'silver'; there are gold, partial"),
         (("--gold", "gold.txt", "--c1", "1", "--price", "gold=2"), "the price of gold is given twice"),
-        (("--gold", "gold.txt", "--features", "magic"), "--features is 'magic'; there are words"),
+        (("--gold", "gold.txt", "--features", "magic"), "--features is 'magic'; there are standard"),
         (("--gold", "gold.txt", "--features", "words", "--template", "t"), "--features and --template"),
         (("--gold", "gold.txt", "--min-count", "0"), "--min-count is 0; give a number from 1 on"),
         (("--gold", "gold.txt", "--hash-bits", "40"), "--hash-bits is 40; give a number from 4 to 28"),

@@ -22,7 +22,7 @@ ReadyFeatures = Annotated[
     str | None,
     typer.Option(
         metavar="|".join(settings.READY),
-        help="A ready set of features; by default window for columns (for an HMM emissions), and attributes where "
+        help="A ready set of features; by default standard for columns (for an HMM emissions), and attributes where "
         "tokens bring their own.",
         rich_help_panel=FEATURES,
     ),
