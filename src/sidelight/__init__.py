@@ -30,7 +30,8 @@ if TYPE_CHECKING:
         shuffled,
         unlabeled,
     )
-    from sidelight.features import Matrix, WithDense
+    from sidelight.evidence_worth import worth
+    from sidelight.features import Matrix, WithDense, word_classes
     from sidelight.features.segments import SegmentFeatures
     from sidelight.gold_folds import GoldFolds
     from sidelight.joint import Joint
@@ -63,7 +64,7 @@ _PLACES = {  # where each public name lives; a module is loaded when one of its 
         "shuffled",
         "unlabeled",
     ),
-    "sidelight.features": ("Matrix", "WithDense"),
+    "sidelight.features": ("Matrix", "WithDense", "word_classes"),
     "sidelight.features.segments": ("SegmentFeatures",),
     "sidelight.gold_folds": ("GoldFolds",),
     "sidelight.joint": ("Joint",),
@@ -71,6 +72,7 @@ _PLACES = {  # where each public name lives; a module is loaded when one of its 
     "sidelight.model_file": ("load_model", "save_model"),
     "sidelight.records": ("Round",),
     "sidelight.segment_tagger": ("SegmentTagger",),
+    "sidelight.evidence_worth": ("worth",),
 }
 _PLACE_OF = {name: place for place, names in _PLACES.items() for name in names}
 
@@ -116,6 +118,8 @@ __all__ = [
     "save_model",
     "shuffled",
     "unlabeled",
+    "word_classes",
+    "worth",
 ]
 
 

@@ -18,7 +18,6 @@ from sidelight.rules.given import checked_rules
 from sidelight.settings import Settings
 from sidelight.structures.encoding import labels_in
 
-AUTO = "auto"
 TRIAL_ROUNDS = 40  # of the solver, where a plan is tried on a fold
 
 

@@ -48,6 +48,11 @@ COMMANDS = (
         "sidelight describe --gold train.txt --candidates dictionary.txt",
     ),
     Entry(
+        "worth",
+        "Show what each kind of evidence adds to the labels, by cross-validation over these.",
+        "sidelight worth --gold train.txt --candidates dictionary.txt --unlabeled raw.txt",
+    ),
+    Entry(
         "align",
         "Find which words of two languages translate each other, from sentence pairs alone.",
         "sidelight align train --source text.en --target text.fr --out en-fr.sidelight --links text.links",

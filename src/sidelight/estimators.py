@@ -22,7 +22,7 @@ from sidelight.inference.problem import Solution
 from sidelight.learners.stopping import PATIENCE
 from sidelight.manners import held_out, measured, metric_of
 from sidelight.recipe_kinds import Recipe
-from sidelight.recipes import LEARNERS
+from sidelight.recipes import AUTO, LEARNERS
 from sidelight.records import Callback, Round
 from sidelight.rules import Rule
 from sidelight.rules.given import checked_rules
@@ -37,7 +37,7 @@ class _Estimator(AutomaticEstimator):
         self,
         *,
         features: FeatureSet | None = None,
-        learner: str | Recipe = "auto",
+        learner: str | Recipe = AUTO,
         loss: str = "squared_hinge",
         prices: Mapping[str, float] | None = None,
         cost: Mapping[tuple[Any, Any], float] | None = None,
@@ -109,7 +109,7 @@ class _Estimator(AutomaticEstimator):
         if validation is not None:
             validation = held_out(validation, sequences=self._sequences)
         before = self.model_ if self.warm_start and hasattr(self, "model_") else None
-        if self.learner == "auto":
+        if self.learner == AUTO:
             pieces, settings = self._chosen(pieces, validation, before)
         else:
             settings, self._unused_rules = self._settings(), ()
@@ -127,7 +127,7 @@ class _Estimator(AutomaticEstimator):
         pieces = self._evidence(evidence, y, sample_weight)
         before = getattr(self, "model_", None)
         memory = getattr(self, "_perceptron", None)
-        settings = self._settings(learner="jlis") if self.learner == "auto" else self._settings()
+        settings = self._settings(learner="jlis") if self.learner == AUTO else self._settings()
         self._run(Training(settings, pieces, before=before, go_on=True, memory=memory))
         return self
 

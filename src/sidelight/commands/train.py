@@ -15,8 +15,10 @@ from sidelight.commands.price_search import price_search
 from sidelight.commands.ruling import Inference, RulesFiles, check_inference, rules_in
 from sidelight.commands.trials import Trials, summary
 from sidelight.data import write_text_atomically
+from sidelight.estimators import Classifier, Tagger
 from sidelight.progress import Progress
 from sidelight.recipe_kinds import is_unpriced
+from sidelight.recipes import AUTO
 
 
 def command(
@@ -74,7 +76,9 @@ def command(
     if valid is not None and checkpoint is not None:
         raise ValueError("--checkpoint is for one training, and --valid makes many; leave one of them out")
     chosen = settings.choose_learner(learner, learner_options or [])
-    if valid is not None and is_unpriced(chosen):
+    if chosen is None and grid is not None:
+        raise ValueError("--grid is for a learner of your choice; name it with --learner, or leave --grid out")
+    if valid is not None and chosen is not None and is_unpriced(chosen):
         raise ValueError(f"--valid chooses prices, and {learner} has none; leave one of them out")
     kinds = {
         "gold": gold,
@@ -87,7 +91,7 @@ def command(
     }
     prices = settings.choose_prices(c1=c1, c2=c2, others=price or [])
     parameters: dict[str, Any] = {
-        "learner": chosen,
+        "learner": AUTO if chosen is None else chosen,
         "loss": settings.choose_loss(loss, chosen),
         "scheme": scheme,
         "metric": metric,
@@ -114,7 +118,7 @@ def command(
                 template=template,
                 min_count=min_count,
                 hash_bits=hash_bits,
-                learner=parameters["learner"],
+                learner=chosen,
             )
             trials = Trials(evidence, parameters, progress)
             progress.say("finding features; what is used for the first time is compiled")
@@ -123,8 +127,11 @@ def command(
             else:
                 judges = read_labelled(valid, format=format, label_column=label_column)
                 check_alike([(piece.x, piece.origin) for piece in (*evidence[:1], *judges)])
-                search = price_search(grid or given.GRID, prices, evidence, learner=chosen)
-                best, table, edges = trials.choose(search, judges)
+                if chosen is None:
+                    best = trials.fit(prices, validation=judges)
+                else:
+                    search = price_search(grid or given.GRID, prices, evidence, learner=chosen)
+                    best, table, edges = trials.choose(search, judges)
             best.save(out)
     except KeyboardInterrupt:
         hint = "" if checkpoint is None else f"; the same command goes on from {checkpoint}"
@@ -134,7 +141,11 @@ def command(
     if history is not None:
         write_text_atomically(history, "".join(json.dumps(record) + "\n" for record in trials.history))
     if not quiet:
+        used = chosen
+        if isinstance(best, Tagger | Classifier) and chosen is None:
+            table, used = f"{best.choice_}\n\n", best.choice_.chosen.learner
         write(table + summary(best, out), None)
-        found = notes_on(best.model_, chosen, evidence, ruled=bool(rules), states=states, min_count=min_count)
+        assert used is not None
+        found = notes_on(best.model_, used, evidence, ruled=bool(rules), states=states, min_count=min_count)
         for text in (*edges, *found):
             note(text)

@@ -16,6 +16,7 @@ from sidelight.learners.stopping import MAX_COMPLETIONS, MAX_ROUNDS
 from sidelight.manners import measured, metric_of
 from sidelight.progress import OWN_PRECISION, Progress, relative_gap
 from sidelight.recipe_kinds import Driven, Recipe, SemiMarkov
+from sidelight.recipes import AUTO
 from sidelight.records import Round
 from sidelight.segment_tagger import SegmentTagger
 
@@ -31,7 +32,13 @@ class Trials:
     progress: Progress
     history: list[dict[str, Any]] = field(default_factory=list)
 
-    def fit(self, prices: Mapping[str, float], extra: Mapping[str, float] | None = None) -> Estimator:
+    def fit(
+        self,
+        prices: Mapping[str, float],
+        extra: Mapping[str, float] | None = None,
+        *,
+        validation: Sequence[Gold] | None = None,
+    ) -> Estimator:
         """One training; `extra` goes into each record of its rounds."""
 
         def keep(record: Round) -> None:
@@ -40,10 +47,10 @@ class Trials:
         callbacks: list[Callable[[Round], None]] = [self.progress.round, keep]
         parameters = {**self.parameters, "prices": prices, "callbacks": callbacks}
         recipe = parameters["learner"]
-        if _labels_segments(recipe):
+        if recipe != AUTO and _labels_segments(recipe):
             return _segmenter(parameters, recipe, self.evidence).fit(self.evidence)
         estimator = Tagger if sequences_in(self.evidence) else Classifier
-        return estimator(**parameters).fit(self.evidence)
+        return estimator(**parameters).fit(self.evidence, validation=validation)
 
     def choose(self, search: PriceSearch, judges: Sequence[Gold]) -> tuple[Estimator, str, list[str]]:
         """The first estimator of the best score on labelled inputs, the table of all, and notes on the search."""

@@ -6,7 +6,6 @@ import re
 
 from sidelight.features.templates import Templates, parse_templates
 
-
 FLAGS = ("capitalized", "capitals", "mixed", "initial", "digit", "number", "hyphen", "punctuation")
 
 
