@@ -17,7 +17,9 @@ from sidelight.model import Model
 from sidelight.spaces import Transitions
 from sidelight.structures import LabelSet, StateSet, with_states
 
-VERSION = 3  # since 2 layouts have an order, since 3 labels may have states; what a model does not use is not written
+# since 2 layouts have an order, since 3 labels may have states, since 4 companion decisions a temperature; what a model
+# does not use is not written
+VERSION = 4
 KIND = "sidelight model"
 
 
@@ -60,6 +62,9 @@ def model_state(model: Model, path: str | Path) -> tuple[dict[str, Any], Tensors
     if isinstance(model.labels, StateSet):
         description["states"] = list(model.labels.counts)
         version = 3
+    if model.temperature > 0:
+        description["temperature"] = model.temperature
+        version = 4
     return description, tensors, version
 
 
@@ -83,7 +88,15 @@ def model_from(spec: dict[str, Any], tensors: Tensors) -> Model:
         allowed,
         spec["size_by"],
         spec["about"],
+        _temperature(spec),
     )
+
+
+def _temperature(spec: dict[str, Any]) -> float:
+    value = spec.get("temperature", 0.0)
+    if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0.0 <= value < np.inf:
+        raise ModelFileError(f"the temperature of companion decisions is {value!r}", remedy="train the model anew")
+    return float(value)
 
 
 def _plain(name: Any) -> str | int:

@@ -28,7 +28,8 @@ from sidelight.making.given import Given
 from sidelight.making.perceptron import PerceptronMemory
 from sidelight.making.ruled import gold_outputs
 from sidelight.model import Model
-from sidelight.recipe_kinds import Generative
+from sidelight.objective.companion_likelihood import TEMPERATURE
+from sidelight.recipe_kinds import Believed, Generative, LogLinear
 from sidelight.records import Round
 from sidelight.rules import Domain, Rule
 from sidelight.rules.penalties import penalties_of
@@ -184,7 +185,12 @@ class Training:
             self.allowed,
             self.settings.size_by,
             about,
+            TEMPERATURE if isinstance(self.settings.recipe, (LogLinear, Believed)) and self._answered else 0.0,
         )
+
+    @property
+    def _answered(self) -> bool:
+        return "companion" in self.encoded.kinds
 
     def perceptron_memory(self) -> PerceptronMemory | None:
         """What a later `partial_fit` of the perceptron goes on from, besides the model's weights."""
