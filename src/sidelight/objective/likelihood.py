@@ -304,6 +304,68 @@ class Labelled:
     targets: Ids | None = None  # [T]
     admitted: Bytes | None = None  # [T, L]
 
+    def shown(self) -> Shown:
+        """The labels that inputs may have, those of price 0 left out."""
+        if np.all(self.prices > 0):
+            return Shown(self.rows, self.targets, self.admitted)
+        which = np.flatnonzero(self.prices > 0)
+        tokens = self.rows.tokens_of(which)
+        targets = None if self.targets is None else self.targets[tokens]
+        return Shown(self.rows.take(which), targets, None if self.admitted is None else self.admitted[tokens])
+
+
+@dataclass(frozen=True, slots=True)
+class ChainForm:
+    """The form that the weights of first-order inputs have: full, or the pairs of a support."""
+
+    layout: Layout
+    support: Support | None = None
+    n_jobs: int | None = None
+
+    @property
+    def size(self) -> int:
+        """How many weights there are."""
+        return self.layout.size if self.support is None else self.support.size
+
+    def expand(self, weights: Floats) -> Floats:
+        """The weights in the full layout."""
+        return weights if self.support is None else self.support.expand(weights)
+
+    def shorten(self, full: Floats) -> Floats:
+        """The weights of this form, out of the full layout."""
+        return full if self.support is None else self.support.shorten(full)
+
+    def features(self, rows: Rows) -> WeightedFeatures:
+        """The features of a batch."""
+        if self.support is None:
+            return FullFeatures.of(rows, self.layout, n_jobs=self.n_jobs)
+        return SupportedFeatures.of(rows, self.support, n_jobs=self.n_jobs)
+
+    def terms(self, part: Labelled) -> LikelihoodTerms:
+        """The terms of labelled inputs."""
+        if not isinstance(part.space, ChainSpace):
+            raise ValueError("these inputs are of order 2; use second_order_problem")
+        return LikelihoodTerms(self.features(part.rows), part.space, part.prices, part.targets, part.admitted)
+
+
+def chain_form(
+    shown: Sequence[Shown],
+    layout: Layout,
+    *,
+    support: str = "seen",
+    transitions: str = "all",
+    n_jobs: int | None = None,
+) -> ChainForm:
+    """With a weight for every attribute and label ("all") or those seen together; `transitions` says the same of
+    transitions."""
+    if support not in ("all", "seen"):
+        raise ValueError(f"support is {support!r}; give 'all' or 'seen'")
+    if support == "seen":
+        return ChainForm(layout, Support.seen(layout, shown, transitions=transitions), n_jobs)
+    if transitions != "all":
+        raise ValueError(f"transitions is {transitions!r}; with support 'all' it must be 'all'")
+    return ChainForm(layout, None, n_jobs)
+
 
 def likelihood_problem(
     inputs: Sequence[Labelled],
@@ -314,26 +376,7 @@ def likelihood_problem(
     l2: float = 1.0,
     n_jobs: int | None = None,
 ) -> LikelihoodProblem:
-    """The problem of first-order inputs, with a weight for every attribute and label ("all") or those seen together.
-
-    `transitions` says the same of transitions. Inputs that count nothing should be left out by the caller.
-    """
-    if support not in ("all", "seen"):
-        raise ValueError(f"support is {support!r}; give 'all' or 'seen'")
-    seen = None
-    if support == "seen":
-        shown = [Shown(part.rows, part.targets, part.admitted) for part in inputs]
-        seen = Support.seen(layout, shown, transitions=transitions)
-    elif transitions != "all":
-        raise ValueError(f"transitions is {transitions!r}; with support 'all' it must be 'all'")
-    terms = []
-    for part in inputs:
-        if not isinstance(part.space, ChainSpace):
-            raise ValueError("these inputs are of order 2; use second_order_problem")
-        features: WeightedFeatures
-        if seen is None:
-            features = FullFeatures.of(part.rows, layout, n_jobs=n_jobs)
-        else:
-            features = SupportedFeatures.of(part.rows, seen, n_jobs=n_jobs)
-        terms.append(LikelihoodTerms(features, part.space, part.prices, part.targets, part.admitted))
-    return LikelihoodProblem(terms, l2=l2, n_jobs=n_jobs)
+    """The problem of first-order inputs; options as for `chain_form`."""
+    shown = [part.shown() for part in inputs]
+    form = chain_form(shown, layout, support=support, transitions=transitions, n_jobs=n_jobs)
+    return LikelihoodProblem([form.terms(part) for part in inputs], l2=l2, n_jobs=n_jobs)
