@@ -122,13 +122,13 @@ def describe(evidence: Sequence[Evidence]) -> Description:
     for piece in evidence:
         groups.setdefault(piece.kind, []).append(piece)
     answers = Counter(piece.z for piece in evidence if isinstance(piece, Companion))
-    inputs = [_key(piece.x) for piece in evidence]
+    inputs = [content_key(piece.x) for piece in evidence]
     return Description(
         kinds=tuple(_summary(kind, pieces, len(labels)) for kind, pieces in groups.items() if pieces),
         label_counts=dict(sorted(counts.items(), key=lambda item: (-item[1], str(item[0])))),
         good=answers[1],
         bad=answers[-1],
-        duplicates=len(evidence) - len({(p.kind, key, _key(_known(p))) for p, key in zip(evidence, inputs)}),
+        duplicates=len(evidence) - len({(p.kind, key, content_key(_known(p))) for p, key in zip(evidence, inputs)}),
         conflicts=tuple(_conflicts(evidence, inputs)),
     )
 
@@ -217,20 +217,20 @@ def _known(piece: Evidence) -> Any:
     return None
 
 
-def _key(value: Any) -> Hashable:
+def content_key(value: Any) -> Hashable:
     """A hashable stand-in that is equal for equal contents; for an object that cannot be hashed, its identity."""
     if value is None or isinstance(value, str | int | float | bytes | frozenset | np.generic):
         return value
     if isinstance(value, list | tuple):
         if all(type(part) is str for part in value):
             return tuple(value)
-        return tuple([_key(part) for part in value])
+        return tuple([content_key(part) for part in value])
     if isinstance(value, Mapping):
-        return "mapping", frozenset((name, _key(part)) for name, part in value.items())
+        return "mapping", frozenset((name, content_key(part)) for name, part in value.items())
     if isinstance(value, set):
-        return frozenset(_key(part) for part in value)
+        return frozenset(content_key(part) for part in value)
     if isinstance(value, np.ndarray):
-        return _key(value.tolist())
+        return content_key(value.tolist())
     try:
         hash(value)
     except TypeError:
@@ -247,7 +247,7 @@ def _conflicts(evidence: Sequence[Evidence], inputs: Sequence[Hashable]) -> Iter
 
     for index, (piece, x) in enumerate(zip(evidence, inputs)):
         if isinstance(piece, Gold):
-            output = _key(piece.y)
+            output = content_key(piece.y)
             first, _, earlier = golds.setdefault(x, (index, piece, output))
             if output != earlier:
                 yield conflict(first, index, "the same input with different gold outputs")

@@ -27,6 +27,7 @@ from sidelight.making.choice import learned_penalties, learner_of
 from sidelight.making.given import Given
 from sidelight.making.perceptron import PerceptronMemory
 from sidelight.making.ruled import gold_outputs
+from sidelight.making.voted import reliabilities_of
 from sidelight.model import Model
 from sidelight.recipe_kinds import Generative
 from sidelight.records import Round
@@ -37,6 +38,7 @@ from sidelight.settings import Settings
 from sidelight.spaces import ChainSpace, Transitions
 from sidelight.structures import LabelSet, allowed_transitions, bio_transitions, with_states
 from sidelight.structures.encoding import encode, labels_in
+from sidelight.voting.reliability import Reliability
 
 
 @dataclass(frozen=True, slots=True)
@@ -185,6 +187,10 @@ class Training:
             self.settings.size_by,
             about,
         )
+
+    def reliabilities(self) -> list[Reliability]:
+        """How often each labelling function was right, as the learner came to believe."""
+        return reliabilities_of(self.given, self.learner)
 
     def perceptron_memory(self) -> PerceptronMemory | None:
         """What a later `partial_fit` of the perceptron goes on from, besides the model's weights."""

@@ -41,12 +41,12 @@ class VoteTable:
     together: VoteCounts  # tokens that any function votes on; right where all who vote on it are
 
     def __str__(self) -> str:
-        return _text([("function", *_HEAD), *(self._row(row, row.function) for row in (*self.functions, self.together))])
+        return text_table([("function", *_HEAD), *(self._row(row, row.function) for row in (*self.functions, self.together))])
 
     def by_label(self) -> str:
         """The same as `str`, for the labels that each function votes for."""
         rows = [self._row(row, f"{row.function} {row.label}") for row in self.labels]
-        return _text([("function and label", *_HEAD), *rows])
+        return text_table([("function and label", *_HEAD), *rows])
 
     def as_dict(self) -> dict[str, Any]:
         """For JSON: the counts, with shares of all tokens."""
@@ -157,7 +157,8 @@ def _order(names: Sequence[str]) -> Any:
     return lambda key: (place[key[0]], str(key[1]))
 
 
-def _text(rows: Sequence[Sequence[str]]) -> str:
+def text_table(rows: Sequence[Sequence[str]]) -> str:
+    """Text in columns: the first and the last to the left, numbers to the right."""
     widths = [max(map(len, column)) for column in zip(*rows)]
     last = len(widths) - 1
     return "\n".join(
