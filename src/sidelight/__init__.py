@@ -23,6 +23,7 @@ if TYPE_CHECKING:
         Gold,
         Partial,
         Unlabeled,
+        Voted,
         candidates,
         companion,
         gold,
@@ -39,6 +40,7 @@ if TYPE_CHECKING:
     from sidelight.model_file import load_model, save_model
     from sidelight.records import Round
     from sidelight.segment_tagger import SegmentTagger
+    from sidelight.voting import LabellingFunction, Votes, labelling_function, votes
 
 __version__ = "0.1.0"
 
@@ -57,6 +59,7 @@ _PLACES = {  # where each public name lives; a module is loaded when one of its 
         "Gold",
         "Partial",
         "Unlabeled",
+        "Voted",
         "candidates",
         "companion",
         "gold",
@@ -73,6 +76,7 @@ _PLACES = {  # where each public name lives; a module is loaded when one of its 
     "sidelight.records": ("Round",),
     "sidelight.segment_tagger": ("SegmentTagger",),
     "sidelight.evidence_worth": ("worth",),
+    "sidelight.voting": ("LabellingFunction", "Votes", "labelling_function", "votes"),
 }
 _PLACE_OF = {name: place for place, names in _PLACES.items() for name in names}
 
@@ -92,6 +96,7 @@ __all__ = [
     "Infeasible",
     "Intractable",
     "Joint",
+    "LabellingFunction",
     "Matrix",
     "Model",
     "ModelFileError",
@@ -103,6 +108,8 @@ __all__ = [
     "SidelightError",
     "Tagger",
     "Unlabeled",
+    "Voted",
+    "Votes",
     "WithDense",
     "candidates",
     "companion",
@@ -111,6 +118,7 @@ __all__ = [
     "evaluate",
     "features",
     "gold",
+    "labelling_function",
     "load_model",
     "partial",
     "recipes",
@@ -118,6 +126,7 @@ __all__ = [
     "save_model",
     "shuffled",
     "unlabeled",
+    "votes",
     "word_classes",
     "worth",
 ]

@@ -40,8 +40,8 @@ class Ads(ShuffledCorpus):
         return Tagger(features=words(before=1), labels=self.labels, prices=prices, tolerance=0.003, n_jobs=1, seed=draw)
 
 
-def read_posts(path: Path) -> Examples:
-    """Posts of three lines (name, words, tags) with a blank line between; the tags lose their B- and I-."""
+def read_posts(path: Path, *, marked: bool = False) -> Examples:
+    """Posts of three lines (name, words, tags) with a blank line between; tags lose their B- and I- unless `marked`."""
     lines = read_lines(path)
     xs, ys = [], []
     for number in range(0, len(lines), 4):
@@ -50,13 +50,13 @@ def read_posts(path: Path) -> Examples:
         if len(cells) != 2 or len(cells[0]) != len(cells[1]):
             raise DataError("a post without one tag for each word", file=path, line=number + 1, remedy="check the file")
         xs.append(cells[0])
-        ys.append([tag.removeprefix("B-").removeprefix("I-") for tag in cells[1]])
+        ys.append(cells[1] if marked else [tag.removeprefix("B-").removeprefix("I-") for tag in cells[1]])
     return Examples(xs, ys)
 
 
-def load(data: Path) -> Ads:
-    """Read and split the posts of `data`/ads."""
-    posts = read_posts(folder_of(data, "ads") / "bft_posts.bio.txt")
+def load(data: Path, *, marked: bool = False) -> Ads:
+    """Read and split the posts of `data`/ads; `marked`: with B- and I-."""
+    posts = read_posts(folder_of(data, "ads") / "bft_posts.bio.txt", marked=marked)
     order = np.random.default_rng(2010).permutation(len(posts.xs))
     parts = [
         Examples([posts.xs[i] for i in which], [posts.ys[i] for i in which])

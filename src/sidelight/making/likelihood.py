@@ -20,7 +20,7 @@ from sidelight.errors import DataError, Intractable
 from sidelight.learners import Learner
 from sidelight.learners.latent_likelihood import LatentLikelihoodLearner, LatentOptions
 from sidelight.learners.likelihood import LikelihoodLearner, LikelihoodOptions
-from sidelight.making import believed
+from sidelight.making import believed, voted
 from sidelight.making.given import Given
 from sidelight.making.latent_groups import Plan
 from sidelight.objective.companion_likelihood import Answers
@@ -35,14 +35,14 @@ MOST_ROUNDS = 1000
 STEPS = 200  # iterations of L-BFGS between two estimates of something latent, at most
 USUAL_TOLERANCE = 0.01  # with which L-BFGS has its usual precision
 START = 0.1  # standard deviation of the first weights where labels have several states
-PLANS = (believed.plan,)  # of groups with something latent
+PLANS = (believed.plan, voted.plan)  # of groups with something latent
 
 
 def make(given: Given, recipe: LogLinear | Believed) -> Learner:
     """The learner for `crf`, `partial_crf`, and `posterior_regularization` over one of them."""
     base = recipe.base if isinstance(recipe, Believed) else recipe
     alone = base.gold_only and base is recipe
-    given.only(("gold",) if alone else ("gold", "partial", "candidates", "companion", "unlabeled"))
+    given.only(("gold",) if alone else ("gold", "partial", "candidates", "companion", "unlabeled", "votes"))
     given.single_tokens()
     given.whole(recipe.name)
     plans = [found for plan in PLANS if (found := plan(given, recipe)) is not None]

@@ -2,7 +2,9 @@
 
 The problem:  min_w  ½ λ ‖w‖² + Σ_i C_i (log Σ_{y in space(x_i)} exp w·Φ(x_i, y) − log Σ_{y admitted} exp w·Φ(x_i, y))
 
-where the admitted labelings are one (Gold) or a product of candidate sets (Partial, Candidates). Inputs without any
+where the admitted labelings are one (Gold) or a product of candidate sets (Partial, Candidates). Softly admitted
+labelings have a bonus of each label of a token beside their score in the second sum: log P(votes | y) where functions
+vote, which is 0 or −inf for candidates. Inputs without any
 label have nothing to say here: both sums are the same. C_i is the price of an example and λ is 1 unless the caller
 wants another strength, or none. With Gold alone this is convex; its second sum needs no dynamic program, and its
 gradient is a constant, the feature counts of the gold labels.
@@ -25,8 +27,8 @@ from sidelight.features.supported import SupportedFeatures
 from sidelight.kernels import inner
 from sidelight.objective.companion_likelihood import Answers, CompanionTerms
 from sidelight.objective.expected_features import Edges, Expected, WeightedFeatures, WeightForm, add_log_sums, held
-from sidelight.spaces.chain import ChainSpace
-from sidelight.spaces.chain_sums import ScoresFrom, beliefs, log_sums
+from sidelight.spaces.chain import ChainScores, ChainSpace
+from sidelight.spaces.chain_sums import RaisedScores, ScoresFrom, beliefs, log_sums
 from sidelight.spaces.second_order import SecondOrderSpace
 
 
@@ -64,17 +66,18 @@ class LogLinearTerms(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class LikelihoodTerms:
-    """Inputs of one kind: with gold labels, or with the labels that each token may have."""
+    """Inputs of one kind: with gold labels, or with what is said of the labels that each token may have."""
 
     features: WeightedFeatures
     space: ChainSpace
     prices: Floats  # [N]
     targets: Ids | None = None  # [T]
     admitted: Bytes | None = None  # [T, L]
+    bonus: Floats | None = None  # [T, L] finite; added to the scores within the admitted
 
     def __post_init__(self) -> None:
-        if (self.targets is None) == (self.admitted is None):
-            raise ValueError("give either targets or admitted labels")
+        if (self.targets is None) == (self.admitted is None and self.bonus is None):
+            raise ValueError("give either targets, or admitted labels or a bonus")
 
     def __len__(self) -> int:
         return len(self.space.starts) - 1
@@ -85,8 +88,9 @@ class LikelihoodTerms:
         totals = log_sums(self.space, scores, n_jobs=n_jobs)
         if self.targets is not None:
             return totals - self.space.score(scores, self.targets, n_jobs=n_jobs)
-        assert self.admitted is not None
-        return totals - log_sums(self.space.inside(self.admitted), scores, n_jobs=n_jobs)
+        inside = self.space if self.admitted is None else self.space.inside(self.admitted)
+        raised = scores if self.bonus is None else RaisedScores(scores, self.bonus)
+        return totals - log_sums(inside, raised, n_jobs=n_jobs)
 
     def add_gold(self, gradient: Floats, *, n_jobs: int | None = None) -> None:
         """gradient += Σ price · Φ(x, gold)."""
@@ -115,7 +119,7 @@ class LikelihoodTerms:
 
         Returns Σ price · (log-sum − log-sum of the admitted), the latter left out where gold is known.
         """
-        if self.admitted is None:
+        if self.targets is not None:
             return add_log_sums(self.features, self.space, self.prices, weights, gradient, n_jobs=n_jobs)
         scores = self.features.scores(weights)
         expected = Expected.none(self.features, gradient, n_jobs)
@@ -124,8 +128,11 @@ class LikelihoodTerms:
             prices = self.prices[block.lo : block.hi]
             here = held(ScoresFrom(scores, block.first), part, n_jobs=n_jobs)
             found = beliefs(part, here, prices=prices, n_jobs=n_jobs)
-            inside = part.inside(self.admitted[block.first : block.last])
-            expected.add(number, prices, found, beliefs(inside, here, prices=prices, n_jobs=n_jobs))
+            inside = part if self.admitted is None else part.inside(self.admitted[block.first : block.last])
+            raised: ChainScores = here
+            if self.bonus is not None:
+                raised = RaisedScores(here, self.bonus[block.first : block.last])
+            expected.add(number, prices, found, beliefs(inside, raised, prices=prices, n_jobs=n_jobs))
         return expected.total()
 
 

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from sidelight.learners.likelihood import SOLVERS
 from sidelight.learners.naive_bayes import Events, NaiveBayesOptions
 from sidelight.objective.neighbourhoods import KINDS
+from sidelight.objective.trust import TrustOptions
 from sidelight.recipe_kinds import Contrastive, LogLinear, NaiveBayes, Recipe, SemiMarkov
 from sidelight.recipes.checks import whole
 from sidelight.recipes.entry import Entry
+
+TRUST = TrustOptions()
 
 
 def crf(*, solver: str = "lbfgs", l1: float = 0.0, support: str = "seen") -> Recipe:
@@ -20,17 +25,25 @@ def crf(*, solver: str = "lbfgs", l1: float = 0.0, support: str = "seen") -> Rec
     return _log_linear("crf", True, solver, l1, support)
 
 
-def partial_crf(*, solver: str = "lbfgs", l1: float = 0.0, support: str = "seen") -> Recipe:
+def partial_crf(
+    *,
+    solver: str = "lbfgs",
+    l1: float = 0.0,
+    support: str = "seen",
+    right: float = TRUST.right,
+    strength: float = TRUST.strength,
+) -> Recipe:
     """The CRF on Partial, Candidates and Gold: the probability of all that is admitted (Tsuboi et al. 2008).
 
     Companion answers count by the logistic loss of the soft maximum of an input's scores, divided by its size, against
     a threshold: J-LIS as a likelihood. They give no attribute a weight for a label it was not seen with elsewhere.
-    Options as for `crf`; `solver` is "lbfgs" or "sgd" (the loss is not convex, so there is no dual for "eg"), which
-    knows no answers.
+    Votes of functions are learned from together with how far each function is to be trusted (`objective.trust`), which
+    is believed beforehand of so many votes (`strength`) by their share `right` that are no guesses. Other options as
+    for `crf`; `solver` is "lbfgs" or "sgd" (the loss is not convex, so there is no dual for "eg"), which knows neither.
     """
     if solver == "eg":
         raise ValueError("the solver eg needs every label; use lbfgs or sgd")
-    return _log_linear("partial_crf", False, solver, l1, support)
+    return replace(_log_linear("partial_crf", False, solver, l1, support), trust=TrustOptions(right, strength))
 
 
 def contrastive(*, neighbours: str = "swaps", copies: int | None = None, start: float = 0.01) -> Recipe:

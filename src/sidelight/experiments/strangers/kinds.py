@@ -1,0 +1,98 @@
+"""The evidence of one draw, by its kind: labelled sentences, and what a stranger may have besides.
+
+Labelled sentences and raw inputs never meet; every kind has raw inputs of its own, so that "all" is all of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from sidelight.evidence import Evidence, candidates, companion, gold, shuffled, unlabeled
+from sidelight.experiments.strangers.corpora import Corpus
+from sidelight.experiments.strangers.dictionaries import candidate_sets, dictionary_of
+from sidelight.experiments.strangers.knowledge import functions_of, rules_of
+from sidelight.experiments.strangers.spoiled import false_rule, half_random, half_wrong
+from sidelight.rules import Rule
+
+INDIRECT = 300  # raw inputs of each kind, where a corpus has as many
+PLACES = ("dictionary", "companions", "votes", "unlabelled")  # whose raw inputs come in this order
+GOLD = "gold"
+KINDS = ("dictionary", "companions", "rules", "unlabelled", "votes", "all")
+SPOILED = ("spoiled dictionary", "spoiled companions", "spoiled rules", "spoiled votes")
+
+
+@dataclass(frozen=True)
+class Given:
+    """What is given to an estimator: evidence and rules."""
+
+    evidence: list[Evidence]
+    rules: tuple[Rule, ...] = ()
+    labelled: list[Evidence] = field(default_factory=list)  # the Gold of it
+
+
+def given(corpus: Corpus, kind: str, *, size: int, draw: int, indirect: int = INDIRECT) -> Given:
+    """Labelled sentences of a draw with one kind of evidence, or all of them, or a spoiled one."""
+    labelled = labelled_of(corpus, size=size, draw=draw)
+    if kind == GOLD:
+        return Given(list(labelled), labelled=labelled)
+    spoiled = kind.startswith("spoiled ")
+    bare = kind.removeprefix("spoiled ")
+    kinds = tuple(k for k in KINDS if k != "all") if bare == "all" else (bare,)
+    raw = raw_inputs(corpus, draw=draw, indirect=indirect)
+    evidence: list[Evidence] = list(labelled)
+    rules: tuple[Rule, ...] = ()
+    for each in kinds:
+        if each == "rules":
+            rules = rules_of(corpus.name)
+            if spoiled:
+                rules = (*rules, false_rule(corpus.labels, commonest(corpus, labelled)))
+            if bare != "all":  # rules can teach from raw inputs; with all kinds these are there already
+                evidence += unlabeled(raw["unlabelled"])
+        else:
+            evidence += indirect_evidence(corpus, each, raw[each], draw=draw, spoiled=spoiled)
+    return Given(evidence, rules, labelled)
+
+
+def indirect_evidence(corpus: Corpus, kind: str, xs: list[Any], *, draw: int, spoiled: bool) -> Sequence[Evidence]:
+    """One kind of evidence about raw inputs."""
+    if kind == "dictionary":
+        dictionary = dictionary_of(corpus)
+        if spoiled:
+            dictionary = half_wrong(dictionary, seed=draw)
+        return candidates(xs, candidate_sets(xs, dictionary))
+    if kind == "companions":
+        good, bad = (-1, +1) if spoiled else (+1, -1)
+        return [*companion(xs, good), *companion(shuffled(xs, seed=draw), bad)]
+    if kind == "unlabelled":
+        return unlabeled(xs)
+    functions = functions_of(corpus.name)
+    if spoiled:
+        functions = half_random(functions, corpus.labels, seed=draw)
+    from sidelight.evidence import votes  # type: ignore[attr-defined]
+
+    return list(votes(xs, functions))
+
+
+def labelled_of(corpus: Corpus, *, size: int, draw: int) -> list[Evidence]:
+    """So many labelled sentences; draws of the same number are nested."""
+    order = np.random.default_rng([draw, 1]).permutation(len(corpus.pool.xs))[:size]
+    return list(gold([corpus.pool.xs[i] for i in order], [corpus.pool.ys[i] for i in order]))
+
+
+def raw_inputs(corpus: Corpus, *, draw: int, indirect: int = INDIRECT) -> dict[str, list[Any]]:
+    """Raw inputs for every kind, disjoint; fewer where the corpus has not as many."""
+    count = min(indirect, len(corpus.raw) // len(PLACES))
+    order = np.random.default_rng([draw, 2]).permutation(len(corpus.raw))
+    return {
+        kind: [corpus.raw[i] for i in order[place * count : (place + 1) * count]] for place, kind in enumerate(PLACES)
+    }
+
+
+def commonest(corpus: Corpus, labelled: Sequence[Evidence]) -> str:
+    """The label that most labelled tokens have."""
+    labels = [label for piece in labelled for label in piece.y]  # type: ignore[attr-defined]
+    return max(corpus.labels, key=labels.count)
