@@ -12,10 +12,11 @@ from numpy.typing import NDArray
 from sidelight.features import keys as kernels
 from sidelight.features.extractor import Tensors, check_dense
 from sidelight.features.inputs import dense_rows
-from sidelight.features.lexicon import columns_of, string_hashes
+from sidelight.features.lexicon import columns_of
 from sidelight.features.programs import class_tensors, from_json, program, to_json
 from sidelight.features.rows import Rows
 from sidelight.features.templates import Templates
+from sidelight.features.views import HashedViews
 from sidelight.features.vocabulary import compressed
 from sidelight.parallel import shards, threads
 
@@ -30,6 +31,7 @@ class HashingExtractor:
         self.bits = templates.hash_bits
         self.n_dense = 0
         self._started = False
+        self._views = HashedViews(templates.views, templates.classes)
         digests = [
             blake2b(repr(tuple(t.slots)).encode() + t.text.encode(), digest_size=8).digest()
             for t in templates.templates
@@ -59,9 +61,7 @@ class HashingExtractor:
         columns = columns_of(xs)
         starts = columns.starts
         tokens = int(starts[-1])
-        views = np.empty((len(self.templates.views), tokens), dtype=np.uint64)
-        for i, view in enumerate(self.templates.views):
-            views[i] = string_hashes(view, columns, self.templates.classes)
+        views = self._views.hashes(columns)
         attributes = np.empty((tokens, len(self.templates.templates)), dtype=np.int32)
         skip = self.templates.boundary == "skip"
         flat = self.program

@@ -35,6 +35,11 @@ def _flag(test: Callable[[str], bool]) -> Transform:
 
 def _shape(text: str) -> str:
     """Letters to X and x, digits to 0, runs shortened: "McGraw-12" is "XxXx-0"."""
+    if text.isascii() and text.isalpha():  # what most words are, without a look at every letter
+        if text.islower():
+            return "x"
+        if text[1:].islower():
+            return "Xx"
     kinds = "".join("X" if c.isupper() else "x" if c.islower() else "0" if c.isdigit() else c for c in text)
     return re.sub(r"(.)\1+", r"\1", kinds)
 
@@ -69,9 +74,9 @@ _NAMED: dict[str, Transform] = {
     "mixed": _flag(_is_mixed),
     "initial": _flag(lambda text: len(text) == 2 and text[0].isupper() and text[1] == "."),
     "hyphen": _flag(lambda text: "-" in text),
-    "digit": _flag(lambda text: any(c.isdigit() for c in text)),
+    "digit": _flag(lambda text: not text.isalpha() and any(map(str.isdigit, text))),
     "number": _flag(str.isdigit),
-    "punctuation": _flag(lambda text: bool(text) and not any(c.isalnum() for c in text)),
+    "punctuation": _flag(lambda text: bool(text) and not text.isalnum() and not any(map(str.isalnum, text))),
 }
 _SIZED = re.compile(r"(prefix|suffix|lowerprefix|lowersuffix|ending|class)([1-9])")
 

@@ -14,11 +14,12 @@ from sidelight.errors import DataError
 from sidelight.features import keys as kernels
 from sidelight.features.extractor import NO_VALUES, Tensors, check_dense
 from sidelight.features.inputs import dense_rows
-from sidelight.features.lexicon import Columns, Lexicon, columns_of
+from sidelight.features.lexicon import Columns, Lexicon, check_columns, columns_of
 from sidelight.features.programs import class_tensors, from_json, program, to_json
 from sidelight.features.rows import Rows
 from sidelight.features.strings import pack_strings, unpack_strings
 from sidelight.features.templates import Templates
+from sidelight.features.views import Views
 from sidelight.parallel import shards, threads
 
 DIRECT = 1 << 20  # a table of at most so many places is addressed directly
@@ -46,7 +47,7 @@ class _Tables:
 
 
 class TemplateExtractor:
-    """Numbers the features of templates; strings are interned once, keys are built from integers."""
+    """Numbers the features of templates; strings are looked at once, keys are built from integers."""
 
     def __init__(self, templates: Templates) -> None:
         self.templates = templates
@@ -56,6 +57,7 @@ class TemplateExtractor:
         self.known = [_Known(empty.reshape(0, len(t.slots)), empty) for t in templates.templates]
         self.n_attributes = 0
         self.n_dense = 0
+        self._seen = Views(templates.views, np.int32)
         self._tables: _Tables | None = None
         self._names: list[tuple[int, int]] | None = None
 
@@ -80,11 +82,11 @@ class TemplateExtractor:
         tokens = int(columns.starts[-1])
         order = range(len(self.known))
         found = threads(lambda m: self._collect(m, columns.starts, views, tokens), order, n_jobs=n_jobs)
-        attributes = np.empty((tokens, len(self.known)), dtype=np.int32)
+        attributes = np.empty((len(self.known), tokens), dtype=np.int32)
         for m, (local, first, counts) in enumerate(found):
-            attributes[:, m] = self._number(m, local, first, counts, columns.starts, views)
+            attributes[m] = self._number(m, local, first, counts, columns.starts, views)
         self._names = None
-        return check_dense(compressed(columns.starts, attributes, dense), self.n_dense)
+        return check_dense(compressed(columns.starts, np.ascontiguousarray(attributes.T), dense), self.n_dense)
 
     def rows(self, xs: Sequence[Any], *, n_jobs: int | None = None) -> Rows:
         columns = columns_of(xs)
@@ -160,11 +162,13 @@ class TemplateExtractor:
 
     def _views(self, columns: Columns, *, grow: bool) -> Ids:
         """The value of every view at every token. # [V, T]"""
-        views = np.empty((len(self.lexicons), int(columns.starts[-1])), dtype=np.int32)
+
+        def work(which: list[int], strings: list[str]) -> Ids:
+            return np.stack([self.lexicons[view].numbers(strings, grow=grow) for view in which])
+
+        check_columns(self.templates.views, columns)  # before any lexicon grows
+        views: Ids = self._seen.numbers(columns, work, anew=grow)
         for lexicon in self.lexicons:
-            lexicon.check(columns)  # before any of them grows
-        for i, lexicon in enumerate(self.lexicons):
-            views[i] = lexicon.numbers(columns, grow=grow)
             if len(lexicon) >= 1 << kernels.SLOT_BITS:
                 raise DataError(
                     f"column {lexicon.column} has more than {1 << kernels.SLOT_BITS:,} distinct values",
