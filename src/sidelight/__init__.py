@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import logging
 from typing import TYPE_CHECKING, Any
 
 from sidelight.describe import describe  # at once: modules of the same names would hide these functions
@@ -39,6 +40,8 @@ if TYPE_CHECKING:
     from sidelight.segment_tagger import SegmentTagger
 
 __version__ = "0.1.0"
+
+logging.getLogger("sidelight").addHandler(logging.NullHandler())  # silent unless the user asks for it
 
 _PLACES = {  # where each public name lives; a module is loaded when one of its names is first used
     "sidelight": ("features", "recipes", "rules"),

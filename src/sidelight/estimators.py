@@ -16,6 +16,7 @@ from sidelight.constrained import Constrained
 from sidelight.errors import DataError, ModelFileError
 from sidelight.features import FeatureSet
 from sidelight.features.rows import Rows
+from sidelight.fit_log import FitLog
 from sidelight.inference.problem import Solution
 from sidelight.learners.stopping import PATIENCE
 from sidelight.manners import held_out
@@ -61,6 +62,7 @@ class _Estimator(RuledEstimator[Model]):
         n_jobs: int | None = -1,
         seed: int = 0,
         callbacks: Sequence[Callback] = (),
+        verbose: int = 0,
         checkpoint: str | Path | None = None,
         rules: Sequence[Rule] = (),
         inference: str = "auto",
@@ -90,6 +92,7 @@ class _Estimator(RuledEstimator[Model]):
         self.n_jobs = n_jobs
         self.seed = seed
         self.callbacks = callbacks
+        self.verbose = verbose
         self.checkpoint = checkpoint
         self.rules = rules
         self.inference = inference
@@ -107,7 +110,9 @@ class _Estimator(RuledEstimator[Model]):
         if validation is not None:
             validation = held_out(validation, sequences=self._sequences)
         before = self.model_ if self.warm_start and hasattr(self, "model_") else None
-        self._run(Training(self._settings(), pieces, before=before), validation)
+        settings = self._settings()
+        with self._fit_log(pieces) as log:
+            self._run(Training(settings, pieces, before=before), log, validation)
         return self
 
     def partial_fit(self, evidence: Any, y: Any = None, *, sample_weight: Any = None) -> Self:
@@ -120,7 +125,9 @@ class _Estimator(RuledEstimator[Model]):
         pieces = self._evidence(evidence, y, sample_weight)
         before = getattr(self, "model_", None)
         memory = getattr(self, "_perceptron", None)
-        self._run(Training(self._settings(), pieces, before=before, go_on=True, memory=memory))
+        settings = self._settings()
+        with self._fit_log(pieces) as log:
+            self._run(Training(settings, pieces, before=before, go_on=True, memory=memory), log)
         return self
 
     def predict(
@@ -243,7 +250,7 @@ class _Estimator(RuledEstimator[Model]):
         among = [type(one) in (list, np.ndarray) or (type(one) is tuple and one not in labels) for one in clamp]
         return [list(one) if listed else [one] for one, listed in zip(clamp, among)]
 
-    def _run(self, training: Training, validation: tuple[Any, Any] | None = None) -> None:
+    def _run(self, training: Training, log: FitLog, validation: tuple[Any, Any] | None = None) -> None:
         self.rounds_: list[Round] = []
         told = None if validation is None else blake2b(repr(list(validation[1])).encode(), digest_size=8).hexdigest()
         for record in training.rounds(validating=told):
@@ -256,6 +263,7 @@ class _Estimator(RuledEstimator[Model]):
                 if training.idle >= self.patience and not record.last:
                     record = replace(record, last=True, stopped=PATIENCE)
             self.rounds_.append(record)
+            log.round(record)
             for callback in self.callbacks:
                 callback(record)
             if training.idle >= self.patience:
@@ -301,6 +309,8 @@ class Tagger(_Estimator):
       freeze_vocabulary: no new features after the first.
     - n_jobs: threads, -1 for all cores; the same seed gives the same bits for any number.
     - callbacks: functions of a `Round`; checkpoint: a file from which an interrupted fit goes on.
+    - verbose: 0 is silent; 1 shows progress on the standard error, as a bar on terminals and in notebooks; 2 writes a
+      line for every round. The loggers "sidelight.fit" and "sidelight.kernels" tell the same.
     - rules: what outputs must or should obey (`sidelight.rules`). Predictions do; "codl", "unified_em" and
       "posterior_regularization" also learn with them. Penalties that are to be learned are counted on Gold.
     - inference: how the best output under rules is found: "auto", or "dynamic", "a_star", "beam", "ilp", "lp",

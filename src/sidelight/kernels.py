@@ -11,6 +11,8 @@ import numpy as np
 from numba.core.dispatcher import Dispatcher
 from numpy.typing import NDArray
 
+from sidelight import compiling
+
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 
@@ -49,6 +51,9 @@ def _cache_file(made: Any) -> Any:
     """Where numba keeps what it has compiled, if this version of it says so."""
     found = getattr(getattr(made, "_cache", None), "_cache_file", None)
     return found if hasattr(found, "_source_stamp") else None
+
+
+compiling.listen()
 
 
 @inline_kernel

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-from sidelight.commands import options
+from sidelight.commands import options, showing
 from sidelight.commands.inputs import check_fits, in_columns, label_position, read_inputs
 from sidelight.commands.loading import load
 from sidelight.commands.outputs import check_writable, write, write_json
@@ -46,8 +46,9 @@ def command(
     else:
         column = label_position(file, format=format, labelled=labelled, label_column=label_column)
         x = _chosen(file, index, loaded, format, column)
-    effects = None if not rules else constrained(loaded, rules, inference).explain_rules(x)
-    found = explain(loaded, x)
+    with showing.shown():
+        effects = None if not rules else constrained(loaded, rules, inference).explain_rules(x)
+        found = explain(loaded, x)
     more = {} if effects is None else {"under_rules": list(effects.labels)}
     write_json({**found.as_dict(), **more}, json)
     shown = [found.shown(None if effects is None else effects.labels)]

@@ -72,6 +72,18 @@ Labelled = Annotated[
         rich_help_panel=READING,
     ),
 ]
+Quiet = Annotated[bool, typer.Option("--quiet", help="Say nothing but errors.", rich_help_panel=OUTPUT)]
+Verbose = Annotated[
+    int,
+    typer.Option(
+        "--verbose",
+        "-v",
+        count=True,
+        metavar="",
+        help="Tell how training begins and ends, on the standard error; -vv also every round.",
+        rich_help_panel=OUTPUT,
+    ),
+]
 Seed = Annotated[int, typer.Option("--seed", help="The same seed gives the same result, bit for bit.")]
 Jobs = Annotated[
     int, typer.Option("--jobs", callback=threads("--jobs"), help="Threads to work with; -1 takes all cores.")

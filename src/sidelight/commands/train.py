@@ -12,9 +12,9 @@ from sidelight.commands.notes import long_training_noted, notes_on
 from sidelight.commands.options import DEFAULTS
 from sidelight.commands.outputs import check_writable, note, write
 from sidelight.commands.ruling import Inference, RulesFiles, check_inference, rules_in
+from sidelight.commands.showing import shown
 from sidelight.commands.trials import Trials, summary
 from sidelight.data import write_text_atomically
-from sidelight.progress import Progress
 from sidelight.recipe_kinds import is_unpriced
 
 
@@ -56,7 +56,8 @@ def command(
     out: given.Out,
     checkpoint: given.Checkpoint = None,
     history: given.History = None,
-    quiet: given.Quiet = False,
+    quiet: options.Quiet = False,
+    verbose: options.Verbose = 0,
 ) -> None:
     """Learn a model from labelled inputs and whatever else is known.
 
@@ -99,7 +100,7 @@ def command(
         "checkpoint": checkpoint,
     }
     try:
-        with Progress(quiet=quiet) as progress, long_training_noted(quiet=quiet):
+        with shown(quiet=quiet, verbose=verbose) as progress, long_training_noted(quiet=quiet):
             evidence = EvidenceFiles(kinds, shuffle_good, format, label_column, seed).read(progress.say)
             settings.check_labels_are_named(evidence, parameters["labels"])
             parameters["features"] = settings.choose_features(
@@ -111,7 +112,6 @@ def command(
                 learner=parameters["learner"],
             )
             trials = Trials(evidence, parameters, progress)
-            progress.say("finding features; what is used for the first time is compiled")
             if valid is None:
                 best, table = trials.fit(prices), ""
             else:

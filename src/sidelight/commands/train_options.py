@@ -155,4 +155,3 @@ Checkpoint = Annotated[
 History = Annotated[
     Path | None, typer.Option(metavar="FILE.jsonl", help="Write all rounds there.", rich_help_panel=OUTPUT)
 ]
-Quiet = Annotated[bool, typer.Option("--quiet", help="Say nothing but errors.", rich_help_panel=OUTPUT)]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -35,8 +35,7 @@ class Trials:
         def keep(record: Round) -> None:
             self.history.append({**(extra or {}), **record.as_dict()})
 
-        callbacks: list[Callable[[Round], None]] = [self.progress.round, keep]
-        parameters = {**self.parameters, "prices": prices, "callbacks": callbacks}
+        parameters = {**self.parameters, "prices": prices, "callbacks": [keep]}
         recipe = parameters["learner"]
         if _labels_segments(recipe):
             return _segmenter(parameters, recipe, self.evidence).fit(self.evidence)
