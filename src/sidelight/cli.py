@@ -25,7 +25,8 @@ COMMANDS = (
     Entry(
         "predict",
         "Write the inputs with the labels that the model gives them.",
-        "sidelight predict model.sidelight new.txt --out tagged.txt",
+        'sidelight predict model.sidelight new.txt --out tagged.txt, or echo "Ann sleeps" | sidelight predict '
+        "model.sidelight --text",
     ),
     Entry(
         "evaluate",

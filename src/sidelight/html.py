@@ -18,6 +18,7 @@ _FRAME = (
     f"border:{LINE};border-radius:6px;font-size:13px;line-height:1.45"
 )
 _CELL = "padding:.15em .7em .15em 0;border:0;background:none;color:inherit;vertical-align:top"
+_TABLE = "border-collapse:collapse;border:0;margin:0;font-size:13px;color:inherit"
 _HEAD = f"{_CELL};font-weight:600;opacity:.65;border-bottom:{LINE}"
 
 
@@ -74,9 +75,7 @@ def code(value: Any) -> Html:
 
 
 def _table(rows: Sequence[str]) -> Html:
-    return Html(
-        f'<table style="border-collapse:collapse;border:0;margin:0;font-size:13px;color:inherit">{"".join(rows)}</table>'
-    )
+    return Html(f'<table style="{_TABLE}">{"".join(rows)}</table>')
 
 
 def _row(kind: str, style: str, cells: Sequence[Any], right: Sequence[bool]) -> str:
