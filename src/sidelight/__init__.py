@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 from sidelight.describe import describe  # at once: modules of the same names would hide these functions
 from sidelight.evaluate import compare, evaluate
+from sidelight.explain import explain
+from sidelight.weights import weights
 
 if TYPE_CHECKING:
     from sidelight import features, recipes, rules
@@ -107,6 +109,7 @@ __all__ = [
     "compare",
     "describe",
     "evaluate",
+    "explain",
     "features",
     "gold",
     "load_model",
@@ -116,6 +119,7 @@ __all__ = [
     "save_model",
     "shuffled",
     "unlabeled",
+    "weights",
 ]
 
 
