@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 def explain(fitted: Any, x: Any) -> Explanation:
     """The best output of an input, the best one that differs from it, and what makes the difference.
 
-    `fitted` is a fitted `Tagger`, `Classifier` or `SegmentTagger`, or a model. Rules have no part in it (estimators have
+    `fitted` is a fitted `Tagger`, `Classifier` or `SegmentTagger`, or a model. Rules have no part in it (see
     `explain_rules`). Where labels have hidden states, contributions name the states; of a segmenter they name labels of
     segments. Raises `DataError` where the input admits one output only.
 

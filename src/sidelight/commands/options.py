@@ -17,13 +17,13 @@ EVIDENCE, READING, FEATURES, LEARNING, OUTPUT = "Evidence", "Reading", "Features
 
 
 def _files(flag: str, help: str) -> Any:
-    return typer.Option(flag, metavar="FILE", help=f"{help} May be given more than once.", rich_help_panel=EVIDENCE)
+    return typer.Option(flag, metavar="FILE", help=help, rich_help_panel=EVIDENCE)
 
 
 Files = list[Path] | None
 GoldFiles = Annotated[Files, _files("--gold", "Inputs with all their labels.")]
-PartialFiles = Annotated[Files, _files("--partial", "Inputs with some labels; _ stands where one is not known.")]
-CandidateFiles = Annotated[Files, _files("--candidates", "Inputs with the labels that may be right, as A|B; _ is any.")]
+PartialFiles = Annotated[Files, _files("--partial", "Inputs with some labels; _ where one is not known.")]
+CandidateFiles = Annotated[Files, _files("--candidates", "Inputs with the labels that may be right: A|B, or _.")]
 GoodFiles = Annotated[Files, _files("--good", "Inputs without labels that have a good structure.")]
 BadFiles = Annotated[Files, _files("--bad", "Inputs without labels that have no good structure.")]
 CompanionFiles = Annotated[Files, _files("--companion", 'JSON lines that each say whether they are "good".')]

@@ -12,10 +12,13 @@ from sidelight.commands.notes import long_training_noted, notes_on
 from sidelight.commands.options import DEFAULTS
 from sidelight.commands.outputs import check_writable, note, write
 from sidelight.commands.ruling import Inference, RulesFiles, check_inference, rules_in
+from sidelight.commands.short_help import HelpAll, with_short_help
 from sidelight.commands.showing import shown
 from sidelight.commands.trials import Trials, summary
 from sidelight.data import write_text_atomically
 from sidelight.recipe_kinds import is_unpriced
+
+KIND = with_short_help(given.COMMON)
 
 
 def command(
@@ -58,10 +61,11 @@ def command(
     history: given.History = None,
     quiet: options.Quiet = False,
     verbose: options.Verbose = 0,
+    help_all: HelpAll = False,
 ) -> None:
     """Learn a model from labelled inputs and whatever else is known.
 
-    A column file has one token a line with its label last, and a blank line after each sentence.
+    A file has a token a line, its label last, and a blank line after each sentence.
     """
     check_writable(out, checkpoint, history)
     check_inference(inference, rules)
