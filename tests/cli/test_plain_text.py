@@ -97,3 +97,12 @@ def test_models_that_look_at_more_than_words_say_so(run: Run) -> None:
 )
 def test_what_does_not_go_together_is_refused(run: Run, names: Path, arguments: list[str], said: str) -> None:
     assert run("predict", names, *arguments, code=2, input=" \n").err.startswith(f"error: {said}")
+
+
+def test_text_without_the_option_is_recognised(run: Run, names: Path) -> None:
+    Path("new.txt").write_text("Ann lives in Oslo .\nBob sleeps .\n")
+    assert run("predict", names, "new.txt", code=2).err.endswith("; if it is plain text, add --text\n")
+
+
+def test_explain_reads_text_as_predict_does(run: Run, names: Path) -> None:
+    assert "\n.      O" in run("explain", names, "--text", "Ann lives in Oslo.").out

@@ -44,6 +44,10 @@ def loaded(entry: Entry) -> Any:
         alone.command(name=entry.name, epilog=epilog, cls=kind)(module.command)
         found = typer.main.get_command(alone)
     found.name = entry.name
+    for command in getattr(found, "commands", {"": found}).values():
+        for option in command.params:
+            if getattr(option, "is_flag", False) and option.metavar is None:
+                option.metavar = ""  # a flag has no value to name
     return found
 
 

@@ -20,6 +20,7 @@ from sidelight.commands.ruling import Inference, RulesFiles, check_inference, pr
 from sidelight.data import Corpus, read_lines, write_columns
 from sidelight.data.files import STDIN
 from sidelight.data.load import format_of
+from sidelight.errors import DataError
 
 
 def command(
@@ -62,7 +63,7 @@ def command(
         write(written(lines, predicted, sequences=loaded.sequences, inline=inline), out)
         return
     column = label_position(input, format=format, labelled=labelled, label_column=label_column)
-    with _twice(input):
+    with _twice(input), _text_in_mind():
         corpus = read_inputs(input, format=format, label_column=column)
         objects = read_lines(input) if (format or format_of(input)) == "jsonl" else []
     check_fits(loaded, list(zip(corpus.xs, corpus.origins)))
@@ -122,6 +123,18 @@ def _all_columns(corpus: Corpus, label_column: int | None) -> list[list[tuple[st
     width = len(corpus.xs[0][0]) + 1
     at = label_column % width
     return [[(*x[:at], y, *x[at:]) for x, y in zip(tokens, labels)] for tokens, labels in zip(corpus.xs, corpus.ys)]
+
+
+@contextmanager
+def _text_in_mind() -> Iterator[None]:
+    """Where rows of columns are of different lengths, they may be sentences."""
+    try:
+        yield
+    except DataError as error:
+        if " where " not in error.problem or "column" not in error.problem:
+            raise
+        remedy = f"{error.remedy}; if it is plain text, add --text"
+        raise DataError(error.problem, file=error.file, line=error.line, remedy=remedy) from None
 
 
 @contextmanager

@@ -11,6 +11,7 @@ from sidelight.commands.outputs import size_of
 from sidelight.commands.settings import sequences_in
 from sidelight.estimators import Classifier, Tagger
 from sidelight.evidence import Evidence, Gold
+from sidelight.fit_log import in_words
 from sidelight.learners.stopping import MAX_COMPLETIONS, MAX_ROUNDS
 from sidelight.progress import OWN_PRECISION, Progress, relative_gap
 from sidelight.recipe_kinds import Driven, Recipe, SemiMarkov
@@ -92,7 +93,8 @@ def _segmenter(parameters: Mapping[str, Any], recipe: Recipe, evidence: Sequence
 def summary(fitted: Estimator, out: Path) -> str:
     """What was learned, in a few lines."""
     model, last = fitted.model_, fitted.rounds_[-1] if fitted.rounds_ else None
-    rows = [("labels", f"{len(fitted.classes_):,}"), ("features", f"{model.extractor.n_attributes:,}")]
+    rows = [("evidence", in_words(fitted.evidence_)), ("learner", str(model.about["learner"]))]
+    rows += [("labels", f"{len(fitted.classes_):,}"), ("features", f"{model.extractor.n_attributes:,}")]
     if last is not None:
         completions = f" ({last.completion} completions)" if last.completion else ""
         rows.append(("rounds", f"{last.number:,}{completions}"))
