@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +21,17 @@ X = [["Ann", "lives", "in", "Oslo"], ["Rain", "falls", "on", "Lima"]]
 Y = [["P", "O", "O", "L"], ["O", "O", "O", "L"]]
 PAIRS = [(["green", "house"], ["casa", "verde"]), (["house"], ["casa"])]
 VIEWS = [*sl.gold([["sun"], ["moon"]], ["day", "night"]), sl.Unlabeled(["sun", "blue"])]
+
+
+@pytest.fixture(autouse=True)
+def _no_log() -> Iterator[None]:
+    loggers = [logging.getLogger(name) for name in ("sidelight", "sidelight.fit", "sidelight.kernels")]
+    levels = [one.level for one in loggers]
+    for one in loggers:
+        one.setLevel(logging.NOTSET)
+    yield
+    for one, level in zip(loggers, levels):
+        one.setLevel(level)
 
 
 def fits(verbose: int) -> dict[str, Any]:
