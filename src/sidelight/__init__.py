@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import importlib
+import logging
 from typing import TYPE_CHECKING, Any
 
 from sidelight.describe import describe  # at once: modules of the same names would hide these functions
 from sidelight.evaluate import compare, evaluate
+from sidelight.explain import explain
+from sidelight.weights import weights
 
 if TYPE_CHECKING:
     from sidelight import features, recipes, rules
@@ -43,6 +46,8 @@ if TYPE_CHECKING:
     from sidelight.voting import LabellingFunction, Votes, labelling_function, votes
 
 __version__ = "0.1.0"
+
+logging.getLogger("sidelight").addHandler(logging.NullHandler())  # silent unless the user asks for it
 
 _PLACES = {  # where each public name lives; a module is loaded when one of its names is first used
     "sidelight": ("features", "recipes", "rules"),
@@ -116,6 +121,7 @@ __all__ = [
     "compare",
     "describe",
     "evaluate",
+    "explain",
     "features",
     "gold",
     "labelling_function",
@@ -127,6 +133,7 @@ __all__ = [
     "shuffled",
     "unlabeled",
     "votes",
+    "weights",
     "word_classes",
     "worth",
 ]

@@ -23,9 +23,15 @@ COMMANDS = (
         "sidelight train --gold train.txt --good adverts.txt --shuffle-good 1 --out model.sidelight",
     ),
     Entry(
+        "learners",
+        "List the learners with what they learn from; or show one, with its options, what they may be, and defaults.",
+        "sidelight learners crf",
+    ),
+    Entry(
         "predict",
         "Write the inputs with the labels that the model gives them.",
-        "sidelight predict model.sidelight new.txt --out tagged.txt",
+        'sidelight predict model.sidelight new.txt --out tagged.txt, or echo "Ann sleeps" | sidelight predict '
+        "model.sidelight --text",
     ),
     Entry(
         "evaluate",

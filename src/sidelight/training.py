@@ -281,7 +281,7 @@ class Training:
         return penalties_of(rules, xs, ys)
 
     def _fingerprint(self, validating: str | None) -> str:
-        ignored = ("callbacks", "checkpoint", "n_jobs", "max_rounds", "features", "sequences", "patience")
+        ignored = ("callbacks", "verbose", "checkpoint", "n_jobs", "max_rounds", "features", "sequences", "patience")
         names = [name for name in Settings.__slots__ if name not in ignored]
         settings = {name: _stable(getattr(self.settings, name)) for name in names}
         if validating is not None:

@@ -13,12 +13,15 @@ from sidelight.commands.options import DEFAULTS
 from sidelight.commands.outputs import check_writable, note, write
 from sidelight.commands.price_search import price_search
 from sidelight.commands.ruling import Inference, RulesFiles, check_inference, rules_in
+from sidelight.commands.short_help import HelpAll, with_short_help
+from sidelight.commands.showing import shown
 from sidelight.commands.trials import Trials, summary
 from sidelight.data import write_text_atomically
 from sidelight.estimators import Classifier, Tagger
-from sidelight.progress import Progress
 from sidelight.recipe_kinds import is_unpriced
 from sidelight.recipes import AUTO
+
+KIND = with_short_help(given.COMMON)
 
 
 def command(
@@ -60,11 +63,13 @@ def command(
     out: given.Out,
     checkpoint: given.Checkpoint = None,
     history: given.History = None,
-    quiet: given.Quiet = False,
+    quiet: options.Quiet = False,
+    verbose: options.Verbose = 0,
+    help_all: HelpAll = False,
 ) -> None:
     """Learn a model from labelled inputs and whatever else is known.
 
-    A column file has one token a line with its label last, and a blank line after each sentence.
+    A file has a token a line, its label last, and a blank line after each sentence.
     """
     check_writable(out, checkpoint, history)
     check_inference(inference, rules)
@@ -109,7 +114,7 @@ def command(
     }
     table, edges = "", list[str]()
     try:
-        with Progress(quiet=quiet) as progress, long_training_noted(quiet=quiet):
+        with shown(quiet=quiet, verbose=verbose) as progress, long_training_noted(quiet=quiet):
             evidence = EvidenceFiles(kinds, shuffle_good, format, label_column, seed).read(progress.say)
             settings.check_labels_are_named(evidence, parameters["labels"])
             parameters["features"] = settings.choose_features(
@@ -121,7 +126,6 @@ def command(
                 learner=chosen,
             )
             trials = Trials(evidence, parameters, progress)
-            progress.say("finding features; what is used for the first time is compiled")
             if valid is None:
                 best = trials.fit(prices)
             else:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -12,6 +12,7 @@ from sidelight.commands.price_search import Point, PriceSearch
 from sidelight.commands.settings import sequences_in
 from sidelight.estimators import Classifier, Tagger
 from sidelight.evidence import Evidence, Gold
+from sidelight.fit_log import in_words
 from sidelight.learners.stopping import MAX_COMPLETIONS, MAX_ROUNDS
 from sidelight.manners import measured, metric_of
 from sidelight.progress import OWN_PRECISION, Progress, relative_gap
@@ -44,8 +45,7 @@ class Trials:
         def keep(record: Round) -> None:
             self.history.append({**(extra or {}), **record.as_dict()})
 
-        callbacks: list[Callable[[Round], None]] = [self.progress.round, keep]
-        parameters = {**self.parameters, "prices": prices, "callbacks": callbacks}
+        parameters = {**self.parameters, "prices": prices, "callbacks": [keep]}
         recipe = parameters["learner"]
         if recipe != AUTO and _labels_segments(recipe):
             return _segmenter(parameters, recipe, self.evidence).fit(self.evidence)
@@ -108,7 +108,8 @@ def _segmenter(parameters: Mapping[str, Any], recipe: Recipe, evidence: Sequence
 def summary(fitted: Estimator, out: Path) -> str:
     """What was learned, in a few lines."""
     model, last = fitted.model_, fitted.rounds_[-1] if fitted.rounds_ else None
-    rows = [("labels", f"{len(fitted.classes_):,}"), ("features", f"{model.extractor.n_attributes:,}")]
+    rows = [("evidence", in_words(fitted.evidence_)), ("learner", str(model.about["learner"]))]
+    rows += [("labels", f"{len(fitted.classes_):,}"), ("features", f"{model.extractor.n_attributes:,}")]
     if last is not None:
         completions = f" ({last.completion} completions)" if last.completion else ""
         rows.append(("rounds", f"{last.number:,}{completions}"))

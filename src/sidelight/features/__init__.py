@@ -13,7 +13,7 @@ from sidelight.features.matrices import Given, MatrixExtractor
 from sidelight.features.ready import chunking, emissions, spelling, standard, window, words
 from sidelight.features.templates import Templates, parse_templates, read_templates, with_classes
 from sidelight.features.vocabulary import TemplateExtractor
-from sidelight.features.word_classes import WordClasses, word_classes
+from sidelight.features.distributional import WordClasses, word_classes
 
 FeatureSet = Templates | Attributes | Given
 

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from sidelight.arrays import Ints
 from sidelight.features.strings import pack_strings, unpack_strings
 from sidelight.features.templates import Slot, Template, Templates
-from sidelight.features.word_classes import WordClasses
+from sidelight.features.distributional import WordClasses
 
 
 @dataclass(frozen=True, slots=True)

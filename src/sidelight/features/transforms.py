@@ -12,7 +12,7 @@ Transform = Callable[[str], str | None]
 
 
 class Classes(Protocol):
-    """Classes of words, at levels from 1 on: `word_classes.WordClasses`."""
+    """Classes of words, at levels from 1 on: `distributional.WordClasses`."""
 
     @property
     def levels(self) -> int: ...
