@@ -394,6 +394,36 @@ def test_codl_goes_on_from_a_checkpoint_to_the_same_bits(base: str, tmp_path: Pa
     assert np.array_equal(_weights(learner, _evidence(), rules, checkpoint=path), whole)
 
 
+def test_posterior_regularisation_of_a_crf_goes_on_from_a_checkpoint_to_the_same_bits(tmp_path: Path) -> None:
+    class Stop(Exception):
+        pass
+
+    def interrupt(record: sl.Round) -> None:
+        if record.number == 3:
+            raise Stop
+
+    learner = recipes.posterior_regularization(base="crf", iterations=5)
+    rules = [one_verb.soft(), gallery.starts_with("A").soft(0.5)]
+    options = {"prices": {"unlabeled": 1.0}, "decrease": 0.0}
+    whole = _weights(learner, _evidence(), rules, **options)
+    path = tmp_path / "c"
+    with pytest.raises(Stop):
+        _weights(learner, _evidence(), rules, checkpoint=path, callbacks=[interrupt], **options)
+    assert np.array_equal(_weights(learner, _evidence(), rules, checkpoint=path, **options), whole)
+
+
+def test_posterior_regularisation_of_a_crf_has_warm_starts_and_l1() -> None:
+    learner = recipes.posterior_regularization(base=recipes.crf(l1=0.3), iterations=8)
+    tagger = sl.Tagger(learner=learner, rules=[one_verb.soft()], labels=LABELS, warm_start=True, decrease=0.0)
+    first = tagger.fit(_evidence()).rounds_
+    assert np.count_nonzero(tagger.model_.weights == 0.0) > len(tagger.model_.weights) / 2
+    again = tagger.fit(_evidence()).rounds_
+    assert again[0].objective <= first[-1].objective + 1e-6
+    with pytest.raises(ValueError, match="by L-BFGS, and the solver is sgd"):
+        sgd = recipes.posterior_regularization(base=recipes.crf(solver="sgd"))
+        sl.Tagger(learner=sgd, rules=[one_verb.soft()], labels=LABELS).fit(_evidence())
+
+
 def test_codl_needs_gold_and_gives_no_partial_fit() -> None:
     with pytest.raises(DataError, match="there is none"):
         sl.Tagger(learner=recipes.codl(base="crf"), labels=LABELS).fit(sl.unlabeled(POOL))

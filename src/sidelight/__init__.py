@@ -23,6 +23,7 @@ if TYPE_CHECKING:
         Gold,
         Partial,
         Unlabeled,
+        Voted,
         candidates,
         companion,
         gold,
@@ -37,6 +38,7 @@ if TYPE_CHECKING:
     from sidelight.model_file import load_model, save_model
     from sidelight.records import Round
     from sidelight.segment_tagger import SegmentTagger
+    from sidelight.voting import LabellingFunction, Votes, labelling_function, votes
 
 __version__ = "0.1.0"
 
@@ -55,6 +57,7 @@ _PLACES = {  # where each public name lives; a module is loaded when one of its 
         "Gold",
         "Partial",
         "Unlabeled",
+        "Voted",
         "candidates",
         "companion",
         "gold",
@@ -69,6 +72,7 @@ _PLACES = {  # where each public name lives; a module is loaded when one of its 
     "sidelight.model_file": ("load_model", "save_model"),
     "sidelight.records": ("Round",),
     "sidelight.segment_tagger": ("SegmentTagger",),
+    "sidelight.voting": ("LabellingFunction", "Votes", "labelling_function", "votes"),
 }
 _PLACE_OF = {name: place for place, names in _PLACES.items() for name in names}
 
@@ -87,6 +91,7 @@ __all__ = [
     "Infeasible",
     "Intractable",
     "Joint",
+    "LabellingFunction",
     "Matrix",
     "Model",
     "ModelFileError",
@@ -98,6 +103,8 @@ __all__ = [
     "SidelightError",
     "Tagger",
     "Unlabeled",
+    "Voted",
+    "Votes",
     "WithDense",
     "candidates",
     "companion",
@@ -106,6 +113,7 @@ __all__ = [
     "evaluate",
     "features",
     "gold",
+    "labelling_function",
     "load_model",
     "partial",
     "recipes",
@@ -113,6 +121,7 @@ __all__ = [
     "save_model",
     "shuffled",
     "unlabeled",
+    "votes",
 ]
 
 

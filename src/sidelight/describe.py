@@ -12,9 +12,18 @@ import numpy as np
 
 from sidelight.data.single import single_label
 from sidelight.errors import DataError
-from sidelight.evidence import KINDS, Candidates, Companion, Evidence, Gold, Origin, Partial
+from sidelight.evidence import KINDS, Candidates, Companion, Evidence, Gold, Origin, Partial, Voted, voted_labels
 
 SHOWN = 20  # rows of labels, and of conflicts, that the text shows
+
+
+@dataclass(frozen=True, slots=True)
+class VoteSummary:
+    """How many functions were asked, and how many tokens they vote on; see the table of `sidelight.votes` for more."""
+
+    functions: int
+    votes: int
+    covered: int  # tokens with at least one vote
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,6 +38,7 @@ class KindSummary:
         None  # for partial and candidates; None too where the number of labels is not known
     )
     ambiguous: float | None = None  # the share of tokens with more than one label left, for partial and candidates
+    votes: VoteSummary | None = None  # for votes
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,18 +115,20 @@ def describe(evidence: Sequence[Evidence]) -> Description:
             counts.update(_labels(piece.y))
         elif isinstance(piece, Candidates):
             labels.update(chain.from_iterable(choice for choice in piece.y if choice is not None))
+        elif isinstance(piece, Voted):
+            labels.update(label for votes in _rows_of(piece) for vote in votes for label in voted_labels(vote))
     labels.update(counts)
     groups: dict[str, list[Evidence]] = {kind.kind: [] for kind in KINDS}
     for piece in evidence:
         groups.setdefault(piece.kind, []).append(piece)
     answers = Counter(piece.z for piece in evidence if isinstance(piece, Companion))
-    inputs = [_key(piece.x) for piece in evidence]
+    inputs = [content_key(piece.x) for piece in evidence]
     return Description(
         kinds=tuple(_summary(kind, pieces, len(labels)) for kind, pieces in groups.items() if pieces),
         label_counts=dict(sorted(counts.items(), key=lambda item: (-item[1], str(item[0])))),
         good=answers[1],
         bad=answers[-1],
-        duplicates=len(evidence) - len({(p.kind, key, _key(_known(p))) for p, key in zip(evidence, inputs)}),
+        duplicates=len(evidence) - len({(p.kind, key, content_key(_known(p))) for p, key in zip(evidence, inputs)}),
         conflicts=tuple(_conflicts(evidence, inputs)),
     )
 
@@ -124,6 +136,8 @@ def describe(evidence: Sequence[Evidence]) -> Description:
 def _listed(piece: Evidence, index: int) -> Evidence:
     """The same, with a list where one label or one set of labels stands alone, and sets for the tokens of chunks."""
     if isinstance(piece, Partial) and (piece.y is None or isinstance(piece.y, str)):
+        return single_label(piece, index)
+    if isinstance(piece, Voted) and (isinstance(piece.x, str | Mapping) or _stand_alone(piece)):
         return single_label(piece, index)
     if isinstance(piece, Candidates):
         y = piece.y
@@ -135,6 +149,11 @@ def _listed(piece: Evidence, index: int) -> Evidence:
                 sets[chunk.first : chunk.first + chunk.length] = [set(labels) for labels in zip(*chunk.labelings)]
             return replace(piece, y=sets)
     return piece
+
+
+def _stand_alone(piece: Voted) -> bool:
+    """Whether votes are not in lists, as those on single labels may be."""
+    return any(not isinstance(votes, list | tuple | np.ndarray | None) for votes in piece.votes.values())
 
 
 def _labels(y: Any) -> Iterable[Any]:
@@ -164,8 +183,25 @@ def _summary(kind: str, pieces: Sequence[Evidence], label_count: int) -> KindSum
         ambiguous = sum(count for size, count in sizes.items() if size is None or size > 1) / total
         if label_count or not sizes[None]:
             mean = sum((label_count if size is None else size) * count for size, count in sizes.items()) / total
+    voted = _vote_summary([piece for piece in pieces if isinstance(piece, Voted)]) if kind == Voted.kind else None
     tokens = sum(_tokens(piece.x) for piece in pieces)
-    return KindSummary(kind, len(pieces), tokens, float(sum(piece.weight for piece in pieces)), mean, ambiguous)
+    weight = float(sum(piece.weight for piece in pieces))
+    return KindSummary(kind, len(pieces), tokens, weight, mean, ambiguous, voted)
+
+
+def _rows_of(piece: Voted) -> list[Sequence[Any]]:
+    """The votes of every function that has any."""
+    return [votes for votes in piece.votes.values() if votes is not None]
+
+
+def _vote_summary(pieces: Sequence[Voted]) -> VoteSummary:
+    names, votes, covered = set[str](), 0, 0
+    for piece in pieces:
+        names.update(piece.votes)
+        counts = [sum(vote is not None for vote in column) for column in zip(*_rows_of(piece))]
+        votes += sum(counts)
+        covered += sum(count > 0 for count in counts)
+    return VoteSummary(len(names), votes, covered)
 
 
 def _known(piece: Evidence) -> Any:
@@ -176,23 +212,25 @@ def _known(piece: Evidence) -> Any:
             return y
         case Companion(z=z):
             return z
+        case Voted(votes=votes):
+            return {name: given if given is None else list(given) for name, given in votes.items()}
     return None
 
 
-def _key(value: Any) -> Hashable:
+def content_key(value: Any) -> Hashable:
     """A hashable stand-in that is equal for equal contents; for an object that cannot be hashed, its identity."""
     if value is None or isinstance(value, str | int | float | bytes | frozenset | np.generic):
         return value
     if isinstance(value, list | tuple):
         if all(type(part) is str for part in value):
             return tuple(value)
-        return tuple([_key(part) for part in value])
+        return tuple([content_key(part) for part in value])
     if isinstance(value, Mapping):
-        return "mapping", frozenset((name, _key(part)) for name, part in value.items())
+        return "mapping", frozenset((name, content_key(part)) for name, part in value.items())
     if isinstance(value, set):
-        return frozenset(_key(part) for part in value)
+        return frozenset(content_key(part) for part in value)
     if isinstance(value, np.ndarray):
-        return _key(value.tolist())
+        return content_key(value.tolist())
     try:
         hash(value)
     except TypeError:
@@ -209,7 +247,7 @@ def _conflicts(evidence: Sequence[Evidence], inputs: Sequence[Hashable]) -> Iter
 
     for index, (piece, x) in enumerate(zip(evidence, inputs)):
         if isinstance(piece, Gold):
-            output = _key(piece.y)
+            output = content_key(piece.y)
             first, _, earlier = golds.setdefault(x, (index, piece, output))
             if output != earlier:
                 yield conflict(first, index, "the same input with different gold outputs")
@@ -249,6 +287,9 @@ def _kind_table(description: Description) -> str:
         if row.ambiguous is not None:
             size = "" if row.labels_per_token is None else f"{row.labels_per_token:.2f} labels a token, "
             note = f"{size}{row.ambiguous:.1%} ambiguous"
+        elif row.votes is not None:
+            said = row.votes
+            note = f"{said.votes:,} votes of {said.functions} functions on {said.covered / row.tokens:.1%} of the tokens"
         elif row.kind == Companion.kind:
             note = f"{description.good} good, {description.bad} bad"
         rows.append((row.kind, f"{row.examples:,}", f"{row.tokens:,}", f"{row.weight:,.10g}", note))

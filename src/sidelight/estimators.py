@@ -262,6 +262,7 @@ class _Estimator(RuledEstimator[Model]):
                 break
         best = training.best_model()
         self._keep_penalties(training.penalties() if training.best is None else training.best.penalties)
+        self.reliabilities_ = training.reliabilities()  # of labelling functions, where there were votes
         memory = training.perceptron_memory()
         self.last_model_ = training.model()
         self.model_ = self.last_model_ if best is None else best

@@ -1,7 +1,7 @@
 """What a person knows about an input, as frozen values.
 
 Evidence does not create labels: it admits a set of outputs. `Gold` admits one, `Partial` and `Candidates` a product,
-`Unlabeled` all of them; `Companion` says whether any good output exists at all.
+`Unlabeled` all of them; `Companion` says whether any good output exists at all, and `Voted` what fallible functions say.
 """
 
 from __future__ import annotations
@@ -121,7 +121,34 @@ class Unlabeled(Evidence):
         object.__setattr__(self, "rules", checked_rules(self.rules))
 
 
-KINDS: tuple[type[Evidence], ...] = (Gold, Partial, Candidates, Companion, Unlabeled)
+@dataclass(frozen=True, slots=True)
+class Voted(Evidence):
+    """What named functions say of an input: by the name of each, a vote for every token, or `None` for none at all.
+
+    A vote is a label, a set of labels of which one is right, or `None`. For single labels: one vote, alone or in a list.
+    Votes may be wrong, and contradict each other. Functions that are not named here were not asked. `sidelight.votes`
+    makes these from functions; where an input is Gold as well, its votes show how far the functions can be trusted.
+
+    >>> Voted(["Lights", "on"], {"suffix": ["NOUN", None], "words": [None, {"ADP", "ADV"}]}).kind
+    'votes'
+    """
+
+    kind: ClassVar[str] = "votes"
+    votes: Mapping[str, Any]
+
+
+KINDS: tuple[type[Evidence], ...] = (Gold, Partial, Candidates, Companion, Unlabeled, Voted)
+
+
+def voted_labels(vote: Any) -> tuple[Any, ...]:
+    """The labels that a vote is for.
+
+    >>> voted_labels("ADP"), voted_labels({"ADP"}), voted_labels(None)
+    (('ADP',), ('ADP',), ())
+    """
+    if vote is None:
+        return ()
+    return tuple(vote) if isinstance(vote, Set) else (vote,)
 
 
 def _weights(weight: float | Iterable[float], count: int) -> Iterator[float]:

@@ -11,6 +11,7 @@ from sidelight.learners.hmm import EmOptions
 from sidelight.learners.naive_bayes import NaiveBayesOptions
 from sidelight.learners.self_training import SelfTrainingOptions
 from sidelight.objective.candidates import Charge, Margins
+from sidelight.objective.trust import TrustOptions
 from sidelight.solvers.arow import ArowOptions
 from sidelight.solvers.frank_wolfe import FrankWolfeOptions
 from sidelight.solvers.mira import MiraOptions
@@ -115,6 +116,7 @@ class LogLinear(Recipe):
     l1: float
     support: str
     solver: str
+    trust: TrustOptions = field(default_factory=TrustOptions)  # in functions that vote
 
 
 @dataclass(frozen=True, slots=True)

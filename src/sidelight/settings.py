@@ -34,7 +34,14 @@ from sidelight.rules import Rule
 from sidelight.rules.given import checked_rules
 
 DECREASE, MAX_COMPLETIONS = 1e-5, 50  # where an estimator was asked for none, and its learner has none of its own
-DEFAULT_PRICES: dict[str, float] = {"gold": 1.0, "partial": 1.0, "candidates": 1.0, "companion": 1.0, "unlabeled": 0.1}
+DEFAULT_PRICES: dict[str, float] = {
+    "gold": 1.0,
+    "partial": 1.0,
+    "candidates": 1.0,
+    "companion": 1.0,
+    "unlabeled": 0.1,
+    "votes": 1.0,
+}
 SECOND_ORDER = (
     LatentMargins,
     CandidateMargins,

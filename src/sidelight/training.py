@@ -27,6 +27,7 @@ from sidelight.making.choice import learned_penalties, learner_of
 from sidelight.making.given import Given
 from sidelight.making.perceptron import PerceptronMemory
 from sidelight.making.ruled import gold_outputs
+from sidelight.making.voted import reliabilities_of
 from sidelight.model import Model
 from sidelight.recipe_kinds import Generative
 from sidelight.records import Round
@@ -37,6 +38,7 @@ from sidelight.settings import Settings
 from sidelight.spaces import ChainSpace, Transitions
 from sidelight.structures import LabelSet, allowed_transitions, bio_transitions, with_states
 from sidelight.structures.encoding import encode, labels_in
+from sidelight.voting.reliability import Reliability
 
 
 @dataclass(frozen=True, slots=True)
@@ -186,6 +188,10 @@ class Training:
             about,
         )
 
+    def reliabilities(self) -> list[Reliability]:
+        """How often each labelling function was right, as the learner came to believe."""
+        return reliabilities_of(self.given, self.learner)
+
     def perceptron_memory(self) -> PerceptronMemory | None:
         """What a later `partial_fit` of the perceptron goes on from, besides the model's weights."""
         if not isinstance(self.learner, PerceptronLearner):
@@ -287,6 +293,9 @@ class Training:
             arrays.append(self.encoded.admitted)
         if np.any(self.encoded.initial >= 0):
             arrays.append(self.encoded.initial)
+        if self.encoded.votes is not None:
+            votes = self.encoded.votes
+            arrays += [votes.function_of, votes.admits, votes.asked, votes.starts, votes.votes]
         for first, labels in self.encoded.chunks:
             arrays += [np.array([first]), labels]
         return fingerprint(settings, [str(name) for name in self.labels.names], arrays)

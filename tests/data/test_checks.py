@@ -81,7 +81,7 @@ def test_bad_evidence_is_named(piece: Evidence, problem: str) -> None:
 
 def test_things_that_are_not_evidence() -> None:
     assert failure((["a"], ["X"])) == (
-        "evidence 0 is a tuple; wrap the input in Gold, Partial, Candidates, Companion or Unlabeled"
+        "evidence 0 is a tuple; wrap the input in Gold, Partial, Candidates, Companion, Unlabeled or Voted"
     )
 
 

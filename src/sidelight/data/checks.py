@@ -6,10 +6,10 @@ import math
 from collections.abc import Collection, Mapping, Sequence, Set
 from typing import Any
 
-from sidelight.data.single import single_label
+from sidelight.data.single import is_hashable, single_label
 from sidelight.data.trouble import trouble
 from sidelight.errors import DataError
-from sidelight.evidence import Candidates, Companion, Evidence, Gold, Partial
+from sidelight.evidence import Candidates, Companion, Evidence, Gold, Partial, Voted
 
 __all__ = ["KNOWN_REMEDY", "check_evidence", "check_known_label", "trouble"]
 
@@ -34,7 +34,7 @@ or None for any label
         if not isinstance(piece, Evidence):
             raise DataError(
                 f"evidence {index} is a {type(piece).__name__}",
-                remedy="wrap the input in Gold, Partial, Candidates, Companion or Unlabeled",
+                remedy="wrap the input in Gold, Partial, Candidates, Companion, Unlabeled or Voted",
             )
         _check_weight(piece, index)
         if isinstance(piece.x, str):
@@ -65,6 +65,8 @@ or None for any label
                 if limits is not None:
                     _check_listed(piece, index, length=length, output=limits)
                     _check_sets(piece, index, sets=limits, in_sequence=length is not None)
+            case Voted():
+                _check_votes(piece, index, length=length)
 
 
 def check_known_label(label: Any, labels: Collection[Any]) -> str | None:
@@ -131,6 +133,30 @@ def _check_sets(piece: Evidence, index: int, *, sets: Sequence[Collection[Any] |
         if len(labels) == 0:
             remedy = "give at least one label, or None for any label"
             raise trouble(piece, index, token=t, problem="an empty candidate set", remedy=remedy)
+
+
+def _check_votes(piece: Voted, index: int, *, length: int | None) -> None:
+    """By the name of each function one vote for every token, each a label, a set of labels, or `None`."""
+    votes = piece.votes
+    if not isinstance(votes, Mapping):
+        problem = f"the votes are a {type(votes).__name__}"
+        raise trouble(piece, index, problem=problem, remedy="give {name of the function: [vote of each token]}")
+    for name, given in votes.items():
+        if not isinstance(name, str):
+            problem = f"a function is called {name!r}"
+            raise trouble(piece, index, problem=problem, remedy="name functions by strings")
+        if given is None:
+            continue
+        if isinstance(given, str | bytes | Set | Mapping) or not hasattr(given, "__len__"):
+            problem = f"the votes of {name!r} are a {type(given).__name__}"
+            raise trouble(piece, index, problem=problem, remedy="give a list with one vote, or None, per token")
+        if length is not None and len(given) != length:
+            problem = f"{length} tokens but {len(given)} votes of {name!r}"
+            raise trouble(piece, index, problem=problem, remedy="give one vote, or None, per token")
+        for t, vote in enumerate(given):
+            if not (vote is None or (len(vote) > 0 if isinstance(vote, Set) else is_hashable(vote))):
+                problem = f"{name!r} votes {vote!r}"
+                raise trouble(piece, index, token=t, problem=problem, remedy="give a label, a set of them, or None")
 
 
 def _check_known(piece: Candidates, index: int, *, known: Sequence[Any | None]) -> None:

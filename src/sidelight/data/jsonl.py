@@ -21,6 +21,7 @@ from sidelight.evidence import Origin
 
 KEYS = ("tokens", "labels", "features", "label", "candidates", "good", "weight")
 MORE = ("known", "initial", "chunks")  # read where candidates are (`jsonl_candidates`), else left alone
+VOTES = "votes"  # read where votes are asked for (`jsonl_votes`), else left alone
 ALIKE = 0.75  # how much an unknown key may look like one of them
 
 
@@ -33,7 +34,7 @@ class Record(NamedTuple):
     good: bool | None
     weight: float
     origin: Origin
-    more: Mapping[str, Any] = MappingProxyType({})  # what candidates have besides, as it stands there
+    more: Mapping[str, Any] = MappingProxyType({})  # votes, and what candidates have besides, as they stand there
 
 
 class Place(NamedTuple):
@@ -122,7 +123,7 @@ def _record(line: str, place: Place) -> Record:
         good,
         _weight(entry.get("weight", 1.0), place),
         Origin(place.file, (place.line,)),
-        {key: entry[key] for key in MORE if key in entry},
+        {key: entry[key] for key in (*MORE, VOTES) if key in entry},
     )
 
 

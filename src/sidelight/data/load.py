@@ -14,11 +14,12 @@ from sidelight.data.corpus import Corpus
 from sidelight.data.files import shown_name
 from sidelight.data.jsonl import Record, output, read_jsonl, read_records
 from sidelight.data.jsonl_candidates import details_of
+from sidelight.data.jsonl_votes import votes_of
 from sidelight.errors import DataError
-from sidelight.evidence import Candidates, Companion, Evidence, Gold, Origin, Partial, Unlabeled
+from sidelight.evidence import Candidates, Companion, Evidence, Gold, Origin, Partial, Unlabeled, Voted
 
 FORMATS = ("columns", "jsonl", "attributes")
-KINDS = ("gold", "partial", "candidates", "good", "bad", "companion", "unlabeled")
+KINDS = ("gold", "partial", "candidates", "good", "bad", "companion", "unlabeled", "votes")
 _WITH_LABELS = ("gold", "partial", "candidates")
 _EXTENSIONS = {".jsonl": "jsonl", ".json": "jsonl", ".crfsuite": "attributes", ".attributes": "attributes"}
 
@@ -67,11 +68,11 @@ def load_evidence(
 ) -> list[Evidence]:
     """Evidence of one kind from a file, each piece with its origin.
 
-    `kind` is gold, partial, candidates, good, bad, companion or unlabeled. In the label of a column or attribute file,
+    `kind` is gold, partial, candidates, good, bad, companion, unlabeled or votes. In the label of a column or attribute file,
     `_` means "not known" for partial; for candidates `A|B` lists labels, and `_` or `*` alone means any label. The
     label column of "auto" is the last one for these kinds and gold, and none for the others, where all columns are
     input; for those a number names a column to leave out. A companion file is JSON lines that each say whether they
-    are `"good"`. JSON lines with candidates may have `"known"` and `"initial"` labels and `"chunks"`
+    are `"good"`; one of votes is JSON lines too (`data.jsonl_votes`). JSON lines with candidates may have `"known"` and `"initial"` labels and `"chunks"`
     (`data.jsonl_candidates`). Weights given in the file are multiplied by `weight`. Inputs given by features have a
     label for `Gold`, and lists of one element for `Partial` and `Candidates`. Raises `DataError` with the file and the
     line.
@@ -92,6 +93,9 @@ def load_evidence(
         raise DataError(f"{kind} evidence needs labels", file=shown_name(path), remedy="name a label column")
     if _known_format(path, format) == "jsonl":
         records = read_records(path)
+    elif kind == "votes":
+        remedy = "let sidelight votes make the file, or write JSON lines"
+        raise DataError("votes need JSON lines", file=shown_name(path), remedy=remedy)
     elif kind == "companion":
         problem = "companion evidence of both sorts needs JSON lines"
         raise DataError(problem, file=shown_name(path), remedy="keep two files and read one as good, one as bad")
@@ -204,6 +208,10 @@ def _unlabeled(record: Record, weight: float) -> Evidence:
     return Unlabeled(record.x, weight=weight, origin=record.origin)
 
 
+def _voted(record: Record, weight: float) -> Evidence:
+    return Voted(record.x, votes_of(record), weight=weight, origin=record.origin)
+
+
 _MAKERS: dict[str, Callable[[Record, float], Any]] = {
     "gold": _gold,
     "partial": _partial,
@@ -212,4 +220,5 @@ _MAKERS: dict[str, Callable[[Record, float], Any]] = {
     "bad": _answered(False),
     "companion": _companion,
     "unlabeled": _unlabeled,
+    "votes": _voted,
 }

@@ -6,14 +6,14 @@ in a list. What is more than one set, or more than one label, is refused.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from sidelight.data.trouble import trouble
-from sidelight.evidence import Candidates, Companion, Evidence, Partial
+from sidelight.evidence import Candidates, Companion, Evidence, Partial, Voted
 
 SETS = "give the labels that the input may have, e.g. {'spam', 'ham'}, alone or in a list; None is any label"
 LABELS = "give a label, alone or in a list, or None"
@@ -51,6 +51,8 @@ def single_label(piece: Evidence, index: int) -> Evidence:
             )
         case Companion(candidates=limits) if limits is not None:
             return replace(piece, candidates=[_one_set(piece, index, limits)])
+        case Voted(votes=votes) if isinstance(votes, Mapping):
+            return replace(piece, votes={name: _one_vote(piece, index, name, vote) for name, vote in votes.items()})
     return piece
 
 
@@ -65,6 +67,18 @@ def _one_label(piece: Evidence, index: int, *, labels: Any, what: str) -> list[A
     if not is_hashable(labels[0]):
         raise trouble(piece, index, problem=f"the label {labels[0]!r} is a {type(labels[0]).__name__}", remedy=LABELS)
     return list(labels)
+
+
+def _one_vote(piece: Evidence, index: int, name: Any, vote: Any) -> list[Any] | None:
+    """[vote] from a vote, or from a list with one."""
+    if vote is None:
+        return None
+    if not isinstance(vote, list | tuple | np.ndarray):
+        return [vote]
+    if len(vote) != 1:
+        problem = f"{len(vote)} votes of {name!r}, where an input has one"
+        raise trouble(piece, index, problem=problem, remedy="give a label, a set of labels, or None")
+    return list(vote)
 
 
 def _one_set(piece: Evidence, index: int, sets: Any) -> Collection[Any] | None:

@@ -149,7 +149,7 @@ class Ruled:
     penalties: list[float] = field(default_factory=list)
     used: list[float] = field(default_factory=list)  # penalties of the last E-step, which may be made again
     _readings: ExpectationBatch | None = None
-    _multipliers: Floats | None = None  # of the E-step before: where the next one begins
+    multipliers: Floats | None = None  # of the E-step before: where the next one begins
 
     def __post_init__(self) -> None:
         if not self.penalties:
@@ -186,8 +186,8 @@ class Ruled:
         starts = batch.space.starts
         tokens = np.concatenate([batch.tokens(i) for i in range(len(batch))])
         shared = batch.transition, batch.start, batch.end
-        found = self._readings.beliefs(tokens, *shared, gamma=gamma, warm=self._multipliers, n_jobs=n_jobs)
-        self._multipliers = found.multipliers
+        found = self._readings.beliefs(tokens, *shared, gamma=gamma, warm=self.multipliers, n_jobs=n_jobs)
+        self.multipliers = found.multipliers
         each = np.ones(len(batch)) if weights is None else weights
         weighted = found.tokens * np.repeat(each, np.diff(starts))[:, None]
         moves = np.einsum("n,nij->ij", each, found.moves)

@@ -192,7 +192,7 @@ def _with_l2(problem: SmoothProblem, solver: str) -> LikelihoodProblem:
 
 
 def _plain_terms(problem: LikelihoodProblem, solver: str) -> list[LikelihoodTerms]:
-    found = [part for part in problem.terms if isinstance(part, LikelihoodTerms)]
+    found = [part for part in problem.terms if isinstance(part, LikelihoodTerms) and part.bonus is None]
     if len(found) < len(problem.terms):
         raise ValueError(f"the solver {solver} takes first-order likelihood terms only; use lbfgs")
     return found

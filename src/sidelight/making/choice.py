@@ -8,7 +8,6 @@ from sidelight.learners.driven import DrivenLearner
 from sidelight.learners.hmm import HmmLearner
 from sidelight.making import (
     all_labelings,
-    believed,
     candidates,
     contrastive,
     convex,
@@ -76,7 +75,7 @@ def learner_of(given: Given, *, memory: PerceptronMemory | None = None) -> Learn
             return convex.make_online(given, recipe)
         case Contrastive() as recipe:
             return contrastive.make(given, recipe)
-        case LogLinear() as recipe:
+        case LogLinear() | Believed() as recipe:
             return likelihood.make(given, recipe)
         case Generative() as recipe:
             under = ruled.completion(given, beta=recipe.beta) if recipe.ruled else None
@@ -87,8 +86,6 @@ def learner_of(given: Given, *, memory: PerceptronMemory | None = None) -> Learn
             )
         case Driven() as recipe:
             return ruled.make_driven(given, recipe, learner_of)
-        case Believed() as recipe:
-            return believed.make(given, recipe)
         case LatentMargins() as recipe:
             if recipe.gold_only:
                 given.only(("gold",))

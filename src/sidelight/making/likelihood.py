@@ -1,7 +1,10 @@
-"""CRFs: from Gold, and from whatever says which labels a token may have.
+"""CRFs: from Gold, from whatever says which labels a token may have, and from what is estimated beside the weights.
 
 Gold whose labels have several hidden states admits all of these: a CRF with hidden states (Quattoni et al. 2007;
 Morency, Quattoni and Darrell 2007), which is no longer convex.
+
+Which weights exist with support "seen": the pairs of attribute and label that some labeling of the data has. That is
+the gold label for tokens of Gold, and every admitted label elsewhere. Inputs of price 0 show nothing.
 """
 
 from __future__ import annotations
@@ -12,30 +15,51 @@ import numpy as np
 
 from sidelight.arrays import Ints
 from sidelight.errors import DataError, Intractable
+from sidelight.learners import Learner
+from sidelight.learners.latent_likelihood import LatentLikelihoodLearner, LatentOptions
 from sidelight.learners.likelihood import LikelihoodLearner, LikelihoodOptions
+from sidelight.making import believed, voted
 from sidelight.making.given import Given
-from sidelight.objective.likelihood import Labelled, likelihood_problem
+from sidelight.making.latent_groups import Plan
+from sidelight.objective.likelihood import Labelled, chain_form, likelihood_problem
 from sidelight.objective.second_order_likelihood import second_order_problem
-from sidelight.recipe_kinds import LogLinear
+from sidelight.recipe_kinds import Believed, LogLinear
 from sidelight.solvers.lbfgs import LbfgsOptions
 from sidelight.spaces import ChainSpace
 from sidelight.spaces.second_order import SecondOrderSpace
 
 MOST_ROUNDS = 1000
+STEPS = 200  # iterations of L-BFGS between two estimates of something latent, at most
 USUAL_TOLERANCE = 0.01  # with which L-BFGS has its usual precision
 START = 0.1  # standard deviation of the first weights where labels have several states
+PLANS = (believed.plan, voted.plan)  # of groups with something latent
 
 
-def make(given: Given, recipe: LogLinear) -> LikelihoodLearner:
-    """The learner for `crf` and `partial_crf`."""
-    given.only(("gold",) if recipe.gold_only else ("gold", "partial", "candidates", "unlabeled"))
+def make(given: Given, recipe: LogLinear | Believed) -> Learner:
+    """The learner for `crf`, `partial_crf`, and `posterior_regularization` over one of them."""
+    base = recipe.base if isinstance(recipe, Believed) else recipe
+    alone = base.gold_only and base is recipe
+    given.only(("gold",) if alone else ("gold", "partial", "candidates", "unlabeled", "votes"))
     given.single_tokens()
     given.whole(recipe.name)
+    plans = [found for plan in PLANS if (found := plan(given, recipe)) is not None]
+    inputs = _inputs(given, recipe)
+    if isinstance(recipe, Believed) and not (inputs and plans):
+        raise DataError("there is no Gold, or nothing else", remedy="give labelled inputs, and inputs without labels")
+    if plans:
+        return _latent(given, recipe, base, inputs, plans)
+    if not inputs:
+        raise DataError("no input has any label", remedy="give some Gold, Partial or Candidates")
+    return _smooth(given, base, inputs)
+
+
+def _smooth(given: Given, recipe: LogLinear, inputs: list[Labelled]) -> LikelihoodLearner:
+    """Nothing is latent but labels: one problem."""
     settings = given.settings
     if given.layout.order == 2 and recipe.solver != "lbfgs":
         raise Intractable(f"the solver {recipe.solver} is for chains of order 1; use lbfgs")
     problem_of = second_order_problem if given.layout.order == 2 else likelihood_problem
-    problem = problem_of(_inputs(given), given.layout, support=recipe.support, l2=1.0, n_jobs=settings.n_jobs)
+    problem = problem_of(inputs, given.layout, support=recipe.support, l2=1.0, n_jobs=settings.n_jobs)
     options = LikelihoodOptions(
         MOST_ROUNDS if settings.max_rounds is None else settings.max_rounds,
         lbfgs_options(settings.tolerance, l1=recipe.l1),
@@ -49,6 +73,34 @@ def make(given: Given, recipe: LogLinear) -> LikelihoodLearner:
     return LikelihoodLearner.fresh(problem, options, start=start, name=recipe.name)
 
 
+def _latent(
+    given: Given, recipe: LogLinear | Believed, base: LogLinear, inputs: list[Labelled], plans: list[Plan]
+) -> LatentLikelihoodLearner:
+    """Problem after problem, and estimates between them."""
+    settings = given.settings
+    if base.solver != "lbfgs":
+        raise ValueError(f"{recipe.name} solves problem after problem by L-BFGS, and the solver is {base.solver}")
+    if given.layout.order == 2:
+        raise Intractable(f"{recipe.name} is for chains of order 1 here; leave order out")
+    shown = [part.shown() for part in inputs] + [one for plan in plans for one in plan.shown]
+    form = chain_form(shown, given.layout, support=base.support, n_jobs=settings.n_jobs)
+    most = recipe.iterations if isinstance(recipe, Believed) else settings.completions
+    options = LatentOptions(
+        most if settings.max_rounds is None else min(most, settings.max_rounds),
+        settings.fall,
+        LikelihoodOptions(STEPS, lbfgs_options(settings.tolerance, l1=base.l1)),
+    )
+    return LatentLikelihoodLearner.fresh(
+        form,
+        [form.terms(part) for part in inputs],
+        [plan.make(form) for plan in plans],
+        options,
+        start=given.start,
+        name=recipe.name,
+        n_jobs=settings.n_jobs,
+    )
+
+
 def lbfgs_options(tolerance: float, *, l1: float = 0.0) -> LbfgsOptions:
     """L-BFGS knows no gap: it ends where the fall over ten rounds or the gradient is a thousandth of the tolerance."""
     share = tolerance / USUAL_TOLERANCE
@@ -56,8 +108,8 @@ def lbfgs_options(tolerance: float, *, l1: float = 0.0) -> LbfgsOptions:
     return replace(usual, epsilon=share * usual.epsilon, delta=share * usual.delta)
 
 
-def _inputs(given: Given) -> list[Labelled]:
-    """Gold, and what has candidates; unlabelled inputs have nothing to say to a likelihood."""
+def _inputs(given: Given, recipe: LogLinear | Believed) -> list[Labelled]:
+    """Gold, and what has candidates unless it is believed; unlabelled inputs have nothing to say to a likelihood."""
     encoded, prices = given.encoded, given.prices()
     found = []
     gold, hidden = encoded.gold()
@@ -65,11 +117,9 @@ def _inputs(given: Given) -> list[Labelled]:
         targets = encoded.targets[given.rows.tokens_of(gold)]
         found.append(Labelled(given.rows.take(gold), _space(given, gold), prices[gold], targets=targets))
     partly = np.concatenate([hidden, encoded.of_kind("partial", "candidates")])
-    if len(partly) and encoded.admitted is not None:
+    if len(partly) and encoded.admitted is not None and not isinstance(recipe, Believed):
         admitted = encoded.admitted[given.rows.tokens_of(partly)]
         found.append(Labelled(given.rows.take(partly), _space(given, partly), prices[partly], admitted=admitted))
-    if not found:
-        raise DataError("no input has any label", remedy="give some Gold, Partial or Candidates")
     return found
 
 

@@ -2,7 +2,9 @@
 
 The problem:  min_w  ½ λ ‖w‖² + Σ_i C_i (log Σ_{y in space(x_i)} exp w·Φ(x_i, y) − log Σ_{y admitted} exp w·Φ(x_i, y))
 
-where the admitted labelings are one (Gold) or a product of candidate sets (Partial, Candidates). Inputs without any
+where the admitted labelings are one (Gold) or a product of candidate sets (Partial, Candidates). Softly admitted
+labelings have a bonus of each label of a token beside their score in the second sum: log P(votes | y) where functions
+vote, which is 0 or −inf for candidates. Inputs without any
 label have nothing to say here: both sums are the same. C_i is the price of an example and λ is 1 unless the caller
 wants another strength, or none. With Gold alone this is convex; its second sum needs no dynamic program, and its
 gradient is a constant, the feature counts of the gold labels.
@@ -25,7 +27,7 @@ from sidelight.features.supported import SupportedFeatures
 from sidelight.kernels import inner
 from sidelight.parallel import shards, threads
 from sidelight.spaces.chain import ChainScores, ChainSpace, GivenScores
-from sidelight.spaces.chain_sums import Beliefs, ScoresFrom, beliefs, log_sums
+from sidelight.spaces.chain_sums import Beliefs, RaisedScores, ScoresFrom, beliefs, log_sums
 from sidelight.spaces.second_order import SecondOrderSpace
 
 
@@ -102,17 +104,18 @@ class LogLinearTerms(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class LikelihoodTerms:
-    """Inputs of one kind: with gold labels, or with the labels that each token may have."""
+    """Inputs of one kind: with gold labels, or with what is said of the labels that each token may have."""
 
     features: WeightedFeatures
     space: ChainSpace
     prices: Floats  # [N]
     targets: Ids | None = None  # [T]
     admitted: Bytes | None = None  # [T, L]
+    bonus: Floats | None = None  # [T, L] finite; added to the scores within the admitted
 
     def __post_init__(self) -> None:
-        if (self.targets is None) == (self.admitted is None):
-            raise ValueError("give either targets or admitted labels")
+        if (self.targets is None) == (self.admitted is None and self.bonus is None):
+            raise ValueError("give either targets, or admitted labels or a bonus")
 
     def __len__(self) -> int:
         return len(self.space.starts) - 1
@@ -123,8 +126,9 @@ class LikelihoodTerms:
         totals = log_sums(self.space, scores, n_jobs=n_jobs)
         if self.targets is not None:
             return totals - self.space.score(scores, self.targets, n_jobs=n_jobs)
-        assert self.admitted is not None
-        return totals - log_sums(self.space.inside(self.admitted), scores, n_jobs=n_jobs)
+        inside = self.space if self.admitted is None else self.space.inside(self.admitted)
+        raised = scores if self.bonus is None else RaisedScores(scores, self.bonus)
+        return totals - log_sums(inside, raised, n_jobs=n_jobs)
 
     def add_gold(self, gradient: Floats, *, n_jobs: int | None = None) -> None:
         """gradient += Σ price · Φ(x, gold)."""
@@ -159,13 +163,14 @@ class LikelihoodTerms:
             part = self.space.part(block.lo, block.hi)
             prices = self.prices[block.lo : block.hi]
             here: ChainScores = ScoresFrom(scores, block.first)
-            if self.admitted is None:
+            if self.targets is not None:
                 expected.add(number, prices, beliefs(part, here, prices=prices, n_jobs=n_jobs))
                 continue
             here = held(here, part, n_jobs=n_jobs)
             found = beliefs(part, here, prices=prices, n_jobs=n_jobs)
-            inside = part.inside(self.admitted[block.first : block.last])
-            expected.add(number, prices, found, beliefs(inside, here, prices=prices, n_jobs=n_jobs))
+            inside = part if self.admitted is None else part.inside(self.admitted[block.first : block.last])
+            raised = here if self.bonus is None else RaisedScores(here, self.bonus[block.first : block.last])
+            expected.add(number, prices, found, beliefs(inside, raised, prices=prices, n_jobs=n_jobs))
         return expected.total()
 
 
@@ -304,6 +309,68 @@ class Labelled:
     targets: Ids | None = None  # [T]
     admitted: Bytes | None = None  # [T, L]
 
+    def shown(self) -> Shown:
+        """The labels that inputs may have, those of price 0 left out."""
+        if np.all(self.prices > 0):
+            return Shown(self.rows, self.targets, self.admitted)
+        which = np.flatnonzero(self.prices > 0)
+        tokens = self.rows.tokens_of(which)
+        targets = None if self.targets is None else self.targets[tokens]
+        return Shown(self.rows.take(which), targets, None if self.admitted is None else self.admitted[tokens])
+
+
+@dataclass(frozen=True, slots=True)
+class ChainForm:
+    """The form that the weights of first-order inputs have: full, or the pairs of a support."""
+
+    layout: Layout
+    support: Support | None = None
+    n_jobs: int | None = None
+
+    @property
+    def size(self) -> int:
+        """How many weights there are."""
+        return self.layout.size if self.support is None else self.support.size
+
+    def expand(self, weights: Floats) -> Floats:
+        """The weights in the full layout."""
+        return weights if self.support is None else self.support.expand(weights)
+
+    def shorten(self, full: Floats) -> Floats:
+        """The weights of this form, out of the full layout."""
+        return full if self.support is None else self.support.shorten(full)
+
+    def features(self, rows: Rows) -> WeightedFeatures:
+        """The features of a batch."""
+        if self.support is None:
+            return FullFeatures.of(rows, self.layout, n_jobs=self.n_jobs)
+        return SupportedFeatures.of(rows, self.support, n_jobs=self.n_jobs)
+
+    def terms(self, part: Labelled) -> LikelihoodTerms:
+        """The terms of labelled inputs."""
+        if not isinstance(part.space, ChainSpace):
+            raise ValueError("these inputs are of order 2; use second_order_problem")
+        return LikelihoodTerms(self.features(part.rows), part.space, part.prices, part.targets, part.admitted)
+
+
+def chain_form(
+    shown: Sequence[Shown],
+    layout: Layout,
+    *,
+    support: str = "seen",
+    transitions: str = "all",
+    n_jobs: int | None = None,
+) -> ChainForm:
+    """With a weight for every attribute and label ("all") or those seen together; `transitions` says the same of
+    transitions."""
+    if support not in ("all", "seen"):
+        raise ValueError(f"support is {support!r}; give 'all' or 'seen'")
+    if support == "seen":
+        return ChainForm(layout, Support.seen(layout, shown, transitions=transitions), n_jobs)
+    if transitions != "all":
+        raise ValueError(f"transitions is {transitions!r}; with support 'all' it must be 'all'")
+    return ChainForm(layout, None, n_jobs)
+
 
 def likelihood_problem(
     inputs: Sequence[Labelled],
@@ -314,26 +381,7 @@ def likelihood_problem(
     l2: float = 1.0,
     n_jobs: int | None = None,
 ) -> LikelihoodProblem:
-    """The problem of first-order inputs, with a weight for every attribute and label ("all") or those seen together.
-
-    `transitions` says the same of transitions. Inputs that count nothing should be left out by the caller.
-    """
-    if support not in ("all", "seen"):
-        raise ValueError(f"support is {support!r}; give 'all' or 'seen'")
-    seen = None
-    if support == "seen":
-        shown = [Shown(part.rows, part.targets, part.admitted) for part in inputs]
-        seen = Support.seen(layout, shown, transitions=transitions)
-    elif transitions != "all":
-        raise ValueError(f"transitions is {transitions!r}; with support 'all' it must be 'all'")
-    terms = []
-    for part in inputs:
-        if not isinstance(part.space, ChainSpace):
-            raise ValueError("these inputs are of order 2; use second_order_problem")
-        features: WeightedFeatures
-        if seen is None:
-            features = FullFeatures.of(part.rows, layout, n_jobs=n_jobs)
-        else:
-            features = SupportedFeatures.of(part.rows, seen, n_jobs=n_jobs)
-        terms.append(LikelihoodTerms(features, part.space, part.prices, part.targets, part.admitted))
-    return LikelihoodProblem(terms, l2=l2, n_jobs=n_jobs)
+    """The problem of first-order inputs; options as for `chain_form`."""
+    shown = [part.shown() for part in inputs]
+    form = chain_form(shown, layout, support=support, transitions=transitions, n_jobs=n_jobs)
+    return LikelihoodProblem([form.terms(part) for part in inputs], l2=l2, n_jobs=n_jobs)

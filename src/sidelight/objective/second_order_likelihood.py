@@ -18,7 +18,7 @@ from sidelight.features.counts import difference_rows
 from sidelight.features.gradient import FullFeatures
 from sidelight.features.layout import Layout
 from sidelight.features.rows import scores
-from sidelight.features.support import Shown, Support
+from sidelight.features.support import Support
 from sidelight.kernels import inner
 from sidelight.objective.likelihood import Labelled, LikelihoodProblem
 from sidelight.spaces.second_order import SecondOrderSpace
@@ -149,4 +149,4 @@ def second_order_problem(
     problem = LikelihoodProblem(terms, l2=l2, n_jobs=n_jobs)
     if support == "all":
         return problem
-    return OnSupport(problem, Support.seen(layout, [Shown(part.rows, part.targets, part.admitted) for part in inputs]))
+    return OnSupport(problem, Support.seen(layout, [part.shown() for part in inputs]))

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from sidelight.learners.likelihood import SOLVERS
 from sidelight.learners.naive_bayes import Events, NaiveBayesOptions
 from sidelight.objective.neighbourhoods import KINDS
+from sidelight.objective.trust import TrustOptions
 from sidelight.recipe_kinds import Contrastive, LogLinear, NaiveBayes, Recipe, SemiMarkov
 from sidelight.recipes.checks import whole
 from sidelight.recipes.entry import Entry
+
+TRUST = TrustOptions()
 
 
 def crf(*, solver: str = "lbfgs", l1: float = 0.0, support: str = "seen") -> Recipe:
@@ -20,14 +25,24 @@ def crf(*, solver: str = "lbfgs", l1: float = 0.0, support: str = "seen") -> Rec
     return _log_linear("crf", True, solver, l1, support)
 
 
-def partial_crf(*, solver: str = "lbfgs", l1: float = 0.0, support: str = "seen") -> Recipe:
+def partial_crf(
+    *,
+    solver: str = "lbfgs",
+    l1: float = 0.0,
+    support: str = "seen",
+    right: float = TRUST.right,
+    strength: float = TRUST.strength,
+    silence: float = TRUST.silence,
+) -> Recipe:
     """The CRF on Partial, Candidates and Gold: the probability of all that is admitted (Tsuboi et al. 2008).
 
-    Options as for `crf`; `solver` is "lbfgs" or "sgd" (the loss is not convex, so there is no dual for "eg").
+    Votes of functions are learned from together with how far each function is to be trusted (`objective.trust`), which
+    is believed beforehand of so many votes (`strength`), the share `right` of them right; `silence` is what it counts
+    that a function says nothing, from 0 to 1. Other options as for `crf`; `solver` is "lbfgs" or "sgd" (the loss is not convex, so there is no dual for "eg").
     """
     if solver == "eg":
         raise ValueError("the solver eg needs every label; use lbfgs or sgd")
-    return _log_linear("partial_crf", False, solver, l1, support)
+    return replace(_log_linear("partial_crf", False, solver, l1, support), trust=TrustOptions(right, strength, silence))
 
 
 def contrastive(*, neighbours: str = "swaps", copies: int | None = None, start: float = 0.01) -> Recipe:

@@ -59,6 +59,29 @@ class ScoresFrom:
         return self.whole.block(self.first + first, self.first + last)
 
 
+@dataclass(frozen=True, slots=True)
+class RaisedScores:
+    """Scores with a bonus for every token and label."""
+
+    plain: ChainScores
+    bonus: Floats  # [T, L]
+
+    @property
+    def transition(self) -> Floats:
+        return self.plain.transition
+
+    @property
+    def start(self) -> Floats:
+        return self.plain.start
+
+    @property
+    def end(self) -> Floats:
+        return self.plain.end
+
+    def block(self, first: int, last: int) -> Floats:
+        return self.plain.block(first, last) + self.bonus[first:last]
+
+
 def log_sums(
     space: ChainSpace,
     scores: ChainScores,

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from sidelight.data.trouble import trouble
-from sidelight.evidence import Candidates, Chunk, Companion, Evidence
+from sidelight.evidence import Candidates, Chunk, Companion, Evidence, Voted
 
 SETS = "give for each token a set of labels, or None for any"
 LABELS = "give a list with one label, or None, per token"
@@ -39,6 +39,8 @@ def _piece(piece: Evidence, i: int, sequences: bool) -> Evidence:
         piece = replace(piece, x=piece.x.tolist())
     if isinstance(piece, Companion) and piece.candidates is not None:
         return replace(piece, candidates=_sets(piece, i, piece.candidates, sequences))
+    if isinstance(piece, Voted) and isinstance(piece.votes, Mapping):
+        return replace(piece, votes={name: _votes(given) for name, given in piece.votes.items()})
     if not isinstance(piece, Candidates):
         return piece
     sets, known, initial = _sets(piece, i, piece.y, sequences), piece.known, piece.initial
@@ -48,6 +50,11 @@ def _piece(piece: Evidence, i: int, sequences: bool) -> Evidence:
     if sets is piece.y and known is piece.known and initial is piece.initial:
         return piece
     return replace(piece, y=sets, known=known, initial=initial)
+
+
+def _votes(given: Any) -> Any:
+    """The votes of a function without arrays."""
+    return given.tolist() if isinstance(given, np.ndarray) else given
 
 
 def _sets(piece: Evidence, i: int, sets: Any, sequences: bool) -> Any:

@@ -12,8 +12,9 @@ import numpy as np
 from sidelight.arrays import Bytes, Floats, Ids, Ints
 from sidelight.data.checks import KNOWN_REMEDY, trouble
 from sidelight.errors import DataError
-from sidelight.evidence import Candidates, Chunk, Companion, Evidence, Gold, Partial
+from sidelight.evidence import Candidates, Chunk, Companion, Evidence, Gold, Partial, Voted
 from sidelight.spaces.parts import Labelings
+from sidelight.structures.encoded_votes import EncodedVotes, encode_votes
 from sidelight.structures.labels import LabelSet
 from sidelight.structures.named import is_no_label, named, no_label, raise_at_no_label
 
@@ -33,6 +34,7 @@ class Encoded:
     starts: Ints  # [N + 1]
     initial: Ids  # [T] labels to begin with, by their first states; -1 elsewhere
     chunks: list[Labelings]  # parts of more than one token
+    votes: EncodedVotes | None = None  # of functions, where there are any
 
     def of_kind(self, *kinds: str) -> Ints:
         """The inputs of these kinds."""
@@ -148,6 +150,7 @@ def _encode(evidence: Sequence[Evidence], labels: LabelSet, starts: Ints, *, seq
         starts,
         initial,
         chunks,
+        encode_votes(evidence, labels, starts, lambda i, t, label: unknown_label(evidence, i, t, label, labels)),
     )
 
 
@@ -161,6 +164,11 @@ def _has_known(piece: Candidates, chunk: Chunk, labeling: Sequence[Any]) -> bool
 
 def _check_length(piece: Evidence, i: int, length: int) -> None:
     """A list that is too long would say something of the next input's tokens."""
+    if isinstance(piece, Voted):
+        for name, votes in piece.votes.items():
+            if votes is not None and len(votes) != length:
+                problem = f"{length} tokens but {len(votes)} votes of {name!r}"
+                raise trouble(piece, i, problem=problem, remedy="give one vote, or None, per token")
     listed = piece.candidates if isinstance(piece, Companion) else getattr(piece, "y", None)
     if isinstance(piece, Gold) or listed is None or len(listed) == length:
         return

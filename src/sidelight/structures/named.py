@@ -8,7 +8,7 @@ from typing import Any
 from sidelight.data.single import is_hashable
 from sidelight.data.trouble import trouble
 from sidelight.errors import DataError
-from sidelight.evidence import Candidates, Companion, Evidence, Gold, Partial
+from sidelight.evidence import Candidates, Companion, Evidence, Gold, Partial, Voted, voted_labels
 
 
 def named(piece: Evidence, *, sequences: bool) -> Iterator[tuple[int, Any]]:
@@ -24,6 +24,9 @@ def named(piece: Evidence, *, sequences: bool) -> Iterator[tuple[int, Any]]:
     elif isinstance(piece, Candidates | Companion):
         sets = piece.y if isinstance(piece, Candidates) else () if piece.candidates is None else piece.candidates
         yield from ((t, label) for t, own in enumerate(sets) if own is not None for label in own)
+    elif isinstance(piece, Voted):
+        asked = (votes for votes in piece.votes.values() if votes is not None)
+        yield from ((t, label) for votes in asked for t, vote in enumerate(votes) for label in voted_labels(vote))
     if isinstance(piece, Candidates):
         for first, labelings in piece.chunks:
             yield from ((first + k, label) for labeling in labelings for k, label in enumerate(labeling))
@@ -53,4 +56,6 @@ def no_label(piece: Evidence, i: int, label: Any, token: int | None) -> DataErro
         remedy = "give labels; Candidates takes sets of them, and Partial None where there is none"
     elif isinstance(piece, Partial):
         remedy = "give labels, or None where one is not known"
+    elif isinstance(piece, Voted):
+        remedy = "a vote is a label, a set of labels, or None"
     return trouble(piece, i, problem=f"{label!r} is no label", remedy=remedy, token=token)

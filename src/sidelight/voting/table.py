@@ -1,0 +1,169 @@
+"""How functions get on: how often they vote, with whom, against whom, and how often they are right."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from sidelight.evidence import Voted, voted_labels
+
+TOGETHER = "together"
+
+
+@dataclass(frozen=True, slots=True)
+class VoteCounts:
+    """Numbers of tokens, for one function, or for its votes on one label."""
+
+    function: str
+    label: str | None  # None for all of them
+    votes: int  # it votes
+    overlap: int  # … and so does another function
+    conflict: int  # … and another one votes for none of its labels
+    judged: int  # it votes on a token whose gold label is known
+    right: int  # … and the gold label is among its votes
+
+    @property
+    def accuracy(self) -> float | None:
+        """The share of its votes on Gold that are right; None where there are none."""
+        return self.right / self.judged if self.judged else None
+
+
+@dataclass(frozen=True, slots=True)
+class VoteTable:
+    """What `sidelight.votes` counted; `str` is a table of the functions, `labels` has them label by label."""
+
+    tokens: int
+    gold_tokens: int
+    functions: tuple[VoteCounts, ...]
+    labels: tuple[VoteCounts, ...]  # one for every function and label that it votes for
+    together: VoteCounts  # tokens that any function votes on; right where all who vote on it are
+
+    def __str__(self) -> str:
+        return text_table([("function", *_HEAD), *(self._row(row, row.function) for row in (*self.functions, self.together))])
+
+    def by_label(self) -> str:
+        """The same as `str`, for the labels that each function votes for."""
+        rows = [self._row(row, f"{row.function} {row.label}") for row in self.labels]
+        return text_table([("function and label", *_HEAD), *rows])
+
+    def as_dict(self) -> dict[str, Any]:
+        """For JSON: the counts, with shares of all tokens."""
+        return {
+            "tokens": self.tokens,
+            "gold_tokens": self.gold_tokens,
+            "functions": [self._entry(row) for row in self.functions],
+            "labels": [self._entry(row) for row in self.labels],
+            "together": self._entry(self.together),
+        }
+
+    def _entry(self, row: VoteCounts) -> dict[str, Any]:
+        shares = {"coverage": self._share(row.votes), "accuracy": row.accuracy}
+        return {**asdict(row), **shares}
+
+    def _row(self, row: VoteCounts, name: str) -> tuple[str, ...]:
+        shares = (f"{self._share(count):.1%}" for count in (row.votes, row.overlap, row.conflict))
+        right = "" if row.accuracy is None else f"{row.accuracy:.1%} of {row.judged:,}"
+        return name, f"{row.votes:,}", *shares, right
+
+    def _share(self, count: int) -> float:
+        return count / self.tokens if self.tokens else 0.0
+
+
+_HEAD = ("votes", "coverage", "overlap", "conflict", "right on gold")
+
+
+def vote_table(
+    names: Sequence[str], pieces: Iterable[Voted], tried: Iterable[Voted], outputs: Iterable[Sequence[Any]]
+) -> VoteTable:
+    """Count votes on inputs, and on Gold's inputs with its outputs.
+
+    A set of labels counts for each of them; sets that share a label do not conflict.
+    """
+    seen: dict[str, Counter[tuple[str, Any]]] = {what: Counter() for what in _COUNTED}
+    tokens = gold_tokens = 0
+    for piece in pieces:
+        rows = _rows(piece)
+        tokens += _length(piece)
+        for t in range(len(next(iter(rows.values()), ()))):
+            _count(seen, {name: said for name, votes in rows.items() if (said := frozenset(voted_labels(votes[t])))})
+    for piece, output in zip(tried, outputs):
+        rows = _rows(piece)
+        gold_tokens += len(output)
+        for t, label in enumerate(output):
+            said = {name: named for name, votes in rows.items() if (named := frozenset(voted_labels(votes[t])))}
+            _judge(seen, said, label)
+    labelled = sorted({key for counts in seen.values() for key in counts if key[1] is not None}, key=_order(names))
+    return VoteTable(
+        tokens,
+        gold_tokens,
+        tuple(_counts(seen, name, None) for name in names),
+        tuple(_counts(seen, name, label) for name, label in labelled),
+        _counts(seen, TOGETHER, None),
+    )
+
+
+_COUNTED = ("votes", "overlap", "conflict", "judged", "right")
+
+
+def _count(seen: dict[str, Counter[tuple[str, Any]]], said: dict[str, frozenset[Any]]) -> None:
+    """Count the votes of one token."""
+    conflicting = [name for name, own in said.items() if any(own.isdisjoint(other) for other in said.values())]
+    for name, own in said.items():
+        keys = [(name, None), *((name, label) for label in own)]
+        seen["votes"].update(keys)
+        if len(said) > 1:
+            seen["overlap"].update(keys)
+        if name in conflicting:
+            seen["conflict"].update(keys)
+    if said:
+        together = (TOGETHER, None)
+        seen["votes"][together] += 1
+        seen["overlap"][together] += len(said) > 1
+        seen["conflict"][together] += bool(conflicting)
+
+
+def _judge(seen: dict[str, Counter[tuple[str, Any]]], said: dict[str, frozenset[Any]], label: Any) -> None:
+    for name, own in said.items():
+        keys = [(name, None), *((name, voted) for voted in own)]
+        seen["judged"].update(keys)
+        if label in own:
+            seen["right"].update(keys)
+    if said:
+        seen["judged"][TOGETHER, None] += 1
+        seen["right"][TOGETHER, None] += all(label in own for own in said.values())
+
+
+def _rows(piece: Voted) -> dict[str, Sequence[Any]]:
+    return {name: votes for name, votes in piece.votes.items() if votes is not None}
+
+
+def _length(piece: Voted) -> int:
+    return next((len(votes) for votes in piece.votes.values() if votes is not None), _tokens(piece.x))
+
+
+def _tokens(x: Any) -> int:
+    return len(x) if isinstance(x, list | tuple) else 1
+
+
+def _counts(seen: dict[str, Counter[tuple[str, Any]]], name: str, label: Any) -> VoteCounts:
+    numbers = (seen[what][name, label] for what in _COUNTED)
+    return VoteCounts(name, None if label is None else str(label), *numbers)
+
+
+def _order(names: Sequence[str]) -> Any:
+    place = {name: i for i, name in enumerate(names)}
+    return lambda key: (place[key[0]], str(key[1]))
+
+
+def text_table(rows: Sequence[Sequence[str]]) -> str:
+    """Text in columns: the first and the last to the left, numbers to the right."""
+    widths = [max(map(len, column)) for column in zip(*rows)]
+    last = len(widths) - 1
+    return "\n".join(
+        "  ".join(
+            cell.ljust(width) if at in (0, last) else cell.rjust(width) for at, (cell, width) in enumerate(zip(row, widths))
+        ).rstrip()
+        for row in rows
+    )

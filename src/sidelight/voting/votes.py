@@ -1,0 +1,175 @@
+"""Votes of labelling functions on inputs, as evidence."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, overload
+
+from sidelight.errors import DataError
+from sidelight.evidence import Candidates, Gold, Partial, Voted, voted_labels
+from sidelight.voting.functions import OUTSIDE, LabellingFunction, check_scheme, named_functions
+from sidelight.voting.returns import BadReturn, read_votes
+from sidelight.voting.table import VoteTable, vote_table
+
+
+@dataclass(frozen=True, slots=True)
+class Votes(Sequence[Voted]):
+    """A `Voted` for every input, and after them one for every input of the Gold that the functions were tried on.
+
+    `table` says how often each function votes, and how often it is right; `str` shows it.
+    """
+
+    pieces: tuple[Voted, ...]  # of the inputs
+    tried: tuple[Voted, ...]  # of Gold's inputs
+    table: VoteTable
+
+    def __len__(self) -> int:
+        return len(self.pieces) + len(self.tried)
+
+    @overload
+    def __getitem__(self, index: int) -> Voted: ...
+
+    @overload
+    def __getitem__(self, index: slice) -> Sequence[Voted]: ...
+
+    def __getitem__(self, index: int | slice) -> Voted | Sequence[Voted]:
+        return (self.pieces + self.tried)[index]
+
+    def __iter__(self) -> Iterator[Voted]:
+        yield from self.pieces
+        yield from self.tried
+
+    def __str__(self) -> str:
+        return str(self.table)
+
+    def majority(self) -> list[Partial]:
+        """The label that most functions vote for at each token, for learners that take no votes; Gold's are left out.
+
+        A set counts as one vote, divided among its labels. Where labels are level, or nobody votes, it is `None`.
+
+        >>> votes(["on"], {"a": lambda x: "P", "b": lambda x: {"P", "N"}}).majority()[0].y
+        ['P']
+        """
+        return [Partial(p.x, majority_of(p), weight=p.weight, origin=p.origin) for p in self.pieces]
+
+    def candidates(self) -> list[Candidates]:
+        """All labels that any function votes for at each token, for learners of candidates; any where nobody votes."""
+        return [Candidates(p.x, candidates_of(p), weight=p.weight, origin=p.origin) for p in self.pieces]
+
+
+def majority_of(piece: Voted) -> list[Any | None]:
+    """The label with the most votes at each token, `None` where there is no such label."""
+    found: list[Any | None] = []
+    for votes in _columns(piece):
+        counts = Counter[Any]()
+        for vote in votes:
+            named = voted_labels(vote)
+            counts.update(dict.fromkeys(named, 1.0 / max(len(named), 1)))
+        top = counts.most_common(2)
+        clear = top and (len(top) == 1 or top[0][1] > top[1][1] + 1e-9)
+        found.append(top[0][0] if clear else None)
+    return found
+
+
+def candidates_of(piece: Voted) -> list[tuple[Any, ...] | None]:
+    """All labels with a vote at each token, `None` where there is none."""
+    return [
+        tuple(dict.fromkeys(label for vote in votes for label in sorted(voted_labels(vote), key=str))) or None
+        for votes in _columns(piece)
+    ]
+
+
+def votes(
+    xs: Sequence[Any],
+    functions: Iterable[Callable[[Any], Any]] | Mapping[str, Callable[[Any], Any]],
+    *,
+    gold: Iterable[Gold] | None = None,
+    scheme: str | None = None,
+    outside: Any = "O",
+    single: bool = False,
+) -> Votes:
+    """Ask functions about inputs: evidence for learners that find out how far each function is to be trusted.
+
+    A function takes an input and returns, for every token, a label, a set of labels of which one is right, or `None`;
+    or spans, (first token, last token, label) with the last token included; or one label or set for all tokens
+    (`sidelight.voting.returns` has all forms, `labelling_function` declares one). With `scheme` "BIO" a span of X is
+    read as B-X, I-X, …, and a token that no function votes on is voted `outside` by a voter of that name; `outside=None`
+    leaves it without votes. `single` is for inputs that have one label each, as those of `Classifier`; inputs that are
+    dicts or strings always have.
+
+    With `gold` functions are tried on its inputs, too: the table has their accuracy, and a fit that is given the votes
+    and the same Gold learns from it what they are worth. Raises `DataError` with the name of the function and the
+    number of the input where a function fails, or returns what cannot be read.
+
+    >>> def articles(words): return ["DET" if word in ("a", "the") else None for word in words]
+    >>> def endings(words): return {t: {"NOUN", "VERB"} for t, word in enumerate(words) if word.endswith("s")}
+    >>> found = votes([["the", "lights"]], [articles, endings], gold=[Gold(["a", "light"], ["DET", "NOUN"])])
+    >>> found[0].votes["articles"], len(found)
+    (['DET', None], 2)
+    >>> print(found)
+    function  votes  coverage  overlap  conflict  right on gold
+    articles      1     50.0%     0.0%      0.0%  100.0% of 1
+    endings       1     50.0%     0.0%      0.0%
+    together      2    100.0%     0.0%      0.0%  100.0% of 1
+    """
+    check_scheme(scheme)
+    asked = named_functions(functions)
+    if isinstance(xs, str) or not hasattr(xs, "__len__"):
+        raise DataError(f"the inputs are a {type(xs).__name__}", remedy="give a list of inputs")
+    labelled = _gold(gold)
+    background = None if scheme is None else outside
+    pieces = tuple(_voted(x, i, "input", asked, scheme, background, single) for i, x in enumerate(xs))
+    tried = tuple(_voted(p.x, i, "gold input", asked, scheme, background, single) for i, p in enumerate(labelled))
+    names = [one.name for one in asked] + ([] if background is None else [OUTSIDE])
+    outputs = [list(p.y) if len(one) != 1 or _is_listed(p.y) else [p.y] for p, one in zip(labelled, map(_columns, tried))]
+    return Votes(pieces, tried, vote_table(names, pieces, tried, outputs))
+
+
+def _gold(gold: Iterable[Gold] | None) -> list[Gold]:
+    found = [] if gold is None else list(gold)
+    for piece in found:
+        if not isinstance(piece, Gold):
+            raise DataError(f"a {type(piece).__name__} among the gold", remedy="give Gold, as sidelight.gold makes it")
+    return found
+
+
+def _voted(
+    x: Any,
+    i: int,
+    what: str,
+    functions: Sequence[LabellingFunction],
+    scheme: str | None,
+    outside: Any,
+    single: bool,
+) -> Voted:
+    alone = single or isinstance(x, str | bytes | Mapping) or not hasattr(x, "__len__")
+    length = 1 if alone else len(x)
+    said: dict[str, list[Any] | None] = {}
+    for function in functions:
+        where = f"the function {function.name!r}, {what} {i}"
+        try:
+            returned = function(x)
+            said[function.name] = read_votes(returned, length, function=function, scheme=scheme, single=alone)
+        except BadReturn as error:
+            raise DataError(f"{where}: {error.problem}", remedy=error.remedy) from None
+        except Exception as error:
+            raise DataError(f"{where}: {type(error).__name__}: {error}", remedy="mend the function") from error
+    if outside is not None:
+        silent = [all(vote is None for vote in votes) for votes in _columns(Voted(x, said))] or [True] * length
+        said[OUTSIDE] = [outside if alone else None for alone in silent] if any(silent) else None
+    return Voted(x, said)
+
+
+def _columns(piece: Voted) -> list[tuple[Any, ...]]:
+    """The votes of all functions on each token; nothing where no function votes at all."""
+    listed = [votes for votes in piece.votes.values() if votes is not None]
+    if listed:
+        return list(zip(*listed))
+    alone = isinstance(piece.x, str | bytes | Mapping) or not hasattr(piece.x, "__len__")
+    return [()] * (1 if alone else len(piece.x))
+
+
+def _is_listed(y: Any) -> bool:
+    return isinstance(y, list | tuple) or hasattr(y, "tolist")
