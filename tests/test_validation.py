@@ -76,3 +76,24 @@ def test_judge_takes_sizes():
     np.testing.assert_array_equal(by_function.judge(xs), by_tokens.judge(xs))
     with pytest.raises(sl.DataError, match="sizes"):
         by_function.model_.judge(xs)
+
+
+def test_validation_goes_by_span_f1_where_a_scheme_is_seen():
+    xs, ys = zip(*[(r.tokens, r.labels) for r in references(40, seed=5)])
+    chunks = [[f"{'I' if t and y[t - 1] == label else 'B'}-{label}" for t, label in enumerate(y)] for y in ys]
+    options = {"learner": "perceptron", "max_rounds": 4, "patience": 4}
+    held = xs[:20], chunks[:20]
+    for metric, named in ((None, "f1"), ("span_f1", "f1"), ("accuracy", "accuracy")):
+        fitted = tagger(**options, metric=metric).fit(xs[20:], chunks[20:], validation=held)
+        found = sl.evaluate(held[1], fitted.predict(held[0]))
+        assert max(r.validation for r in fitted.rounds_) == pytest.approx(getattr(found, named) / 100)
+    plain = tagger(**options).fit(xs[20:], ys[20:], validation=(xs[:20], ys[:20]))
+    assert max(r.validation for r in plain.rounds_) == plain.score(xs[:20], ys[:20])
+    assert sl.Tagger(metric="accuracy").get_params()["metric"] == "accuracy"
+
+
+def test_a_metric_must_be_known_and_mean_something():
+    with pytest.raises(ValueError, match="metric is 'f1'; give 'accuracy', 'span_f1' or None"):
+        tagger(metric="f1").fit([["a"]], [["X"]])
+    with pytest.raises(ValueError, match="single labels make no spans"):
+        sl.Classifier(metric="span_f1").fit([{"a": 1.0}, {"b": 1.0}], ["x", "y"])

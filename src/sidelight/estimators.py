@@ -14,11 +14,12 @@ from sidelight import probabilities
 from sidelight.arrays import Floats
 from sidelight.constrained import Constrained
 from sidelight.errors import DataError, ModelFileError
+from sidelight.evaluate.schemes import SchemeName
 from sidelight.features import FeatureSet
 from sidelight.features.rows import Rows
 from sidelight.inference.problem import Solution
 from sidelight.learners.stopping import PATIENCE
-from sidelight.manners import held_out
+from sidelight.manners import held_out, measured, metric_of
 from sidelight.model import Model
 from sidelight.recipe_kinds import Recipe
 from sidelight.recipes import LEARNERS
@@ -43,7 +44,8 @@ class _Estimator(RuledEstimator[Model]):
         cost: Mapping[tuple[Any, Any], float] | None = None,
         class_weight: Mapping[Any, float] | str | None = None,
         labels: Sequence[Any] | None = None,
-        scheme: str | None = None,
+        scheme: SchemeName | None = None,
+        metric: str | None = None,
         allowed: Iterable[tuple[Any, Any]] | None = None,
         size: str | Callable[[Any], float] | None = None,
         bias: bool = True,
@@ -73,6 +75,7 @@ class _Estimator(RuledEstimator[Model]):
         self.class_weight = class_weight
         self.labels = labels
         self.scheme = scheme
+        self.metric = metric
         self.allowed = allowed
         self.size = size
         self.bias = bias
@@ -246,11 +249,12 @@ class _Estimator(RuledEstimator[Model]):
     def _run(self, training: Training, validation: tuple[Any, Any] | None = None) -> None:
         self.rounds_: list[Round] = []
         told = None if validation is None else blake2b(repr(list(validation[1])).encode(), digest_size=8).hexdigest()
+        metric = metric_of(self.metric, training.labels.classes, sequences=self._sequences)
         for record in training.rounds(validating=told):
             if validation is not None and training.has_result(record):
                 self.model_ = training.snapshot()
                 self._keep_penalties(training.penalties())
-                score = self.score(*validation)
+                score = measured(metric, self.predict(validation[0]), validation[1], sequences=self._sequences)
                 training.judge(score, self.model_.weights, self.penalties_)
                 record = replace(record, validation=score)
                 if training.idle >= self.patience and not record.last:
@@ -283,7 +287,10 @@ class Tagger(_Estimator):
     - class_weight: {label: weight} multiplies the cost of getting it wrong; "balanced" weighs inversely to frequency.
       docs/learners.md says which learners heed costs; the others refuse them.
     - labels: all labels, if the evidence may not show them all; a label outside them is an error.
-    - scheme: "BIO" forbids I-X except after B-X and I-X, in training and in prediction.
+    - scheme: "BIO" forbids I-X except after B-X and I-X, in training and in prediction; "IOB1", "BIOES" and "BILOU"
+      likewise allow what these schemes have, and only what may begin and end a sentence there.
+    - metric: what validation goes by: "accuracy" of tokens, "span_f1", or None: span F1 where the labels are written in
+      a scheme (`sidelight.evaluate.scheme_of`), accuracy otherwise. `score` is token accuracy all the same.
     - allowed: the only (label, next label) pairs that may occur.
     - size: κ(x) of companion evidence: "tokens" (for sequences), "one" (for classes), or a function of the input.
     - bias: start weights (for classes: one weight per class).

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Self
 
 import numpy as np
 
 from sidelight.arrays import Floats
 from sidelight.errors import DataError
+from sidelight.evaluate import scheme_of, span_counts, span_f1
 
 A_LABEL_A_TOKEN = "give a list with one label per token"
 
@@ -94,6 +95,28 @@ def held_out(validation: Any, *, sequences: bool) -> tuple[Any, Sequence[Any]]:
         if isinstance(y, str) or not hasattr(y, "__len__") or len(x) != len(y):
             raise DataError(f"input {i} of validation has {len(x)} tokens, and other labels", remedy=A_LABEL_A_TOKEN)
     return xs, ys
+
+
+def metric_of(asked: str | None, labels: Iterable[Any], *, sequences: bool = True) -> str:
+    """What outputs are judged by: as asked, else span F1 where labels are written in a scheme, and accuracy otherwise.
+
+    >>> metric_of(None, ["B-NP", "I-NP", "O"]), metric_of(None, ["N", "V"]), metric_of("accuracy", ["B-NP", "O"])
+    ('span_f1', 'accuracy', 'accuracy')
+    """
+    if asked is not None:
+        return asked
+    return "span_f1" if sequences and scheme_of(labels) is not None else "accuracy"
+
+
+def measured(metric: str, guesses: Sequence[Any], right: Sequence[Any], *, sequences: bool = True) -> float:
+    """Accuracy, or span F1, between 0 and 1; `metric` is that of `metric_of`.
+
+    >>> measured("span_f1", [["B-NP", "O"]], [["B-NP", "I-NP"]])
+    0.0
+    """
+    if metric == "accuracy":
+        return accuracy(guesses, right, sequences=sequences)
+    return span_f1(span_counts(guesses, right))
 
 
 def accuracy(

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from sidelight.evaluate.schemes import SCHEMES
 from sidelight.features import FeatureSet
 from sidelight.features.segment_sources import SegmentFeatures
 from sidelight.inference.choose import check_method
@@ -48,6 +49,9 @@ class SegmentSettings:
             raise ValueError(f"max_length is {both[0]}, and {both[1]} in the learner; give one of them")
         if self.loss not in ("squared_hinge", "hinge"):
             raise ValueError(f"loss is {self.loss!r}; give 'squared_hinge' or 'hinge'")
+        if self.scheme in SCHEMES and self.scheme != "BIO":
+            remedy = "give scheme='BIO' and labels as sidelight.evaluate.convert(labels, to='BIO') makes them"
+            raise ValueError(f"scheme is {self.scheme!r}, and segments are learned from BIO labels; {remedy}")
         if self.scheme not in (None, "BIO"):
             raise ValueError(f"scheme is {self.scheme!r}; give 'BIO' or None")
         check_method(self.inference)

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from sidelight.evaluate.schemes import SCHEMES, SchemeName
 from sidelight.features import FeatureSet
 from sidelight.inference.choose import check_method
 from sidelight.recipe_kinds import (
@@ -42,6 +43,7 @@ DEFAULT_PRICES: dict[str, float] = {
     "unlabeled": 0.1,
     "votes": 1.0,
 }
+METRICS = ("accuracy", "span_f1")
 SECOND_ORDER = (
     LatentMargins,
     CandidateMargins,
@@ -64,7 +66,8 @@ class Settings:
     cost: Mapping[tuple[Any, Any], float] | None
     class_weight: Mapping[Any, float] | str | None
     labels: Sequence[Any] | None
-    scheme: str | None
+    scheme: SchemeName | None
+    metric: str | None
     allowed: Iterable[tuple[Any, Any]] | None
     size: str | Callable[[Any], float] | None
     bias: bool
@@ -91,8 +94,12 @@ class Settings:
         self._check_types()
         if self.loss not in ("squared_hinge", "hinge"):
             raise ValueError(f"loss is {self.loss!r}; give 'squared_hinge' or 'hinge'")
-        if self.scheme not in (None, "BIO"):
-            raise ValueError(f"scheme is {self.scheme!r}; give 'BIO' or None")
+        if self.scheme not in (None, *SCHEMES):
+            raise ValueError(f"scheme is {self.scheme!r}; give one of {', '.join(map(repr, SCHEMES))}, or None")
+        if self.metric not in (None, *METRICS):
+            raise ValueError(f"metric is {self.metric!r}; give 'accuracy', 'span_f1' or None")
+        if self.metric == "span_f1" and not self.sequences:
+            raise ValueError("metric is 'span_f1', and single labels make no spans; give 'accuracy' or None")
         if self.order not in (1, 2):
             raise ValueError(f"order is {self.order!r}; give 1 or 2")
         if self.order == 2 and not self.sequences:

@@ -36,7 +36,7 @@ from sidelight.rules.penalties import penalties_of
 from sidelight.rules.probe import read_first
 from sidelight.settings import Settings
 from sidelight.spaces import ChainSpace, Transitions
-from sidelight.structures import LabelSet, allowed_transitions, bio_transitions, with_states
+from sidelight.structures import LabelSet, allowed_transitions, scheme_transitions, with_states
 from sidelight.structures.encoding import encode, labels_in
 from sidelight.voting.reliability import Reliability
 
@@ -238,7 +238,8 @@ class Training:
             return before.allowed
         if self.settings.allowed is not None:
             return allowed_transitions(self.labels, self.settings.allowed)
-        return bio_transitions(self.labels) if self.settings.scheme == "BIO" else None
+        scheme = self.settings.scheme
+        return None if scheme is None else scheme_transitions(self.labels, scheme)
 
     def _check_allowed(self, evidence: Sequence[Evidence]) -> None:
         """Gold must obey the transitions that are allowed."""

@@ -16,7 +16,7 @@ from sidelight import Candidates, Companion, Gold, Partial, Tagger, features, re
 from sidelight.objective.completion import Latent
 from sidelight.objective.cuts import total_loss
 from sidelight.objective.margin import TargetTerms
-from sidelight.structures import LabelSet, StateSet, bio_transitions, with_states
+from sidelight.structures import LabelSet, StateSet, scheme_transitions, with_states
 from sidelight.training import Training
 
 KINDS = ("gold", "partial", "candidates", "unlabeled", "good", "bad")
@@ -211,8 +211,8 @@ def test_transitions_and_costs_are_those_of_labels(seed, states):
     bio = LabelSet(("B-X", "I-X", "O"))
     sizes = [states[label] for label in LABELS]
     of_bio = dict(zip(bio.names, sizes))
-    found = bio_transitions(with_states(bio, of_bio))
-    plain = bio_transitions(bio)
+    found = scheme_transitions(with_states(bio, of_bio), "BIO")
+    plain = scheme_transitions(bio, "BIO")
     kinds = np.repeat(np.arange(3), sizes)
     for a, b in itertools.product(range(len(kinds)), repeat=2):
         assert found.between[a, b] == plain.between[kinds[a], kinds[b]]

@@ -8,7 +8,20 @@
 from __future__ import annotations
 
 from sidelight.evaluate.paired import Comparison, compare, paired_t
+from sidelight.evaluate.schemes import scheme_of
 from sidelight.evaluate.scores import Evaluation, evaluate
-from sidelight.evaluate.spans import Spans, spans
+from sidelight.evaluate.spans import Spans, convert, span_counts, span_f1, spans
 
-__all__ = ["Comparison", "Evaluation", "Spans", "compare", "evaluate", "paired_t", "spans"]
+__all__ = [
+    "Comparison",
+    "Evaluation",
+    "Spans",
+    "compare",
+    "convert",
+    "evaluate",
+    "paired_t",
+    "scheme_of",
+    "span_counts",
+    "span_f1",
+    "spans",
+]

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sidelight.errors import DataError
-from sidelight.evaluate.spans import Coded, Ints, Scheme, Spans, code
+from sidelight.evaluate.spans import Coded, Ints, Scheme, code, counts_of
 
 Metric = Literal["accuracy", "f1"]
 Floats = NDArray[np.float64]
@@ -120,14 +120,8 @@ def _accuracy_statistics(coded: Coded) -> tuple[Ints, Ints, int]:
 
 def _f1_statistics(coded: Coded) -> tuple[Ints, Ints, int]:
     """Per sentence [N, 2]: correct and predicted spans of a, of b; and the number of gold spans."""
-    gold = coded.spans(0)
-    sentences = len(coded.offsets) - 1
-
-    def count(found: Spans) -> Ints:
-        correct = np.bincount(found.sentence[found.also_in(gold)], minlength=sentences)
-        return np.stack([correct, np.bincount(found.sentence, minlength=sentences)], axis=1).astype(np.int64)
-
-    return count(coded.spans(1)), count(coded.spans(2)), len(gold)
+    a, b = (counts_of(coded, side) for side in (1, 2))
+    return a[:, :2], b[:, :2], int(a[:, 2].sum())
 
 
 def _per_sentence(marks: NDArray[np.bool_], offsets: Ints) -> Ints:

@@ -7,7 +7,10 @@ that script's counts. A chunk starts at a label other than `O` when the sentence
 The script itself knows no S, and joins an `E-X` to a `B-X` right after it. Those four formats contain neither. In files
 that mark both ends of a chunk (IOBES, BILOU) the two labels belong to two chunks, and here they do.
 
-Scheme "runs" makes a span of every maximal run of one label other than `O`. "BIO", as estimators say, means "bio".
+Schemes "BIO", "IOB1", "BIOES" and "BILOU", as estimators call them, are read in the same way, and any label that the
+scheme does not have is refused; labels in an order that it does not allow are not, since predictions may have them.
+
+Scheme "runs" makes a span of every maximal run of one label other than `O`.
 """
 
 from __future__ import annotations
@@ -22,9 +25,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sidelight.errors import DataError
+from sidelight.evaluate.schemes import SCHEMES, SchemeName, prefix_and_type, scheme_of, written
 
 Ints = NDArray[np.int64]
-Scheme = Literal["auto", "bio", "BIO", "runs"]
+Scheme = Literal["auto", "bio", "runs", "BIO", "IOB1", "BIOES", "BILOU"]
 
 _PREFIXED = re.compile(r"[BIESLU]-.+", re.DOTALL)
 _CHUNK = re.compile(r"([BIESLUO])(?:-(.*))?", re.DOTALL)
@@ -77,8 +81,8 @@ class Spans:
 def spans(labels: Iterable[object], *, scheme: Scheme = "auto") -> Spans:
     """The spans of a batch: one sequence of labels per sentence, or one label per example.
 
-    Scheme "auto" is "bio" when sequences hold only `O` and labels such as `B-X`, with at least one of these, and "runs"
-    otherwise. Raises DataError for a label that "bio" cannot read.
+    Scheme "auto" is "bio" when sequences hold only `O` and labels such as `B-X`, with at least one of these, or all of
+    `B`, `I` and `O`, and "runs" otherwise. Raises DataError for a label that the scheme cannot read.
 
     >>> list(spans([["I-NP", "I-NP", "O"], ["I-NP", "B-NP"]]))
     [(0, 0, 2, 'NP'), (1, 0, 1, 'NP'), (1, 1, 2, 'NP')]
@@ -86,6 +90,44 @@ def spans(labels: Iterable[object], *, scheme: Scheme = "auto") -> Spans:
     [(0, 0, 2, 'title'), (0, 2, 3, 'date')]
     """
     return code({"labels": labels}, scheme=scheme).spans(0)
+
+
+def span_counts(predicted: Iterable[object], right: Iterable[object], scheme: Scheme = "auto") -> Ints:
+    """Of every sentence: spans that are right, spans predicted, spans there are. # [N, 3]
+
+    F1 over sentences is 2 Σ right / (Σ predicted + Σ there are); since a sentence is a row, two systems on the same
+    sentences can be compared in pairs. Raises DataError where the two differ in shape.
+
+    >>> span_counts([["B-NP", "O"], ["O", "O"]], [["B-NP", "B-NP"], ["O", "O"]]).tolist()
+    [[1, 1, 2], [0, 0, 0]]
+    """
+    coded = code({"right": right, "predicted": predicted}, scheme=scheme)
+    return counts_of(coded, 1)
+
+
+def span_f1(counts: Ints) -> float:
+    """F1 between 0 and 1, of what `span_counts` gives; 0 where there are no spans at all.
+
+    >>> span_f1(np.array([[1, 1, 2], [0, 0, 0]]))
+    0.6666666666666666
+    """
+    right, predicted, there = np.asarray(counts).sum(axis=0).tolist()
+    return 2 * right / (predicted + there) if predicted + there else 0.0
+
+
+def convert(labels: Iterable[object], *, to: SchemeName, scheme: Scheme = "auto") -> list[list[str]]:
+    """The same spans in another scheme; `scheme` is how the labels are read, as in `spans`.
+
+    >>> convert([["B-NP", "I-NP", "O", "B-NP"]], to="BILOU")
+    [['B-NP', 'L-NP', 'O', 'U-NP']]
+    """
+    if to not in SCHEMES:
+        raise DataError(f"unknown scheme {to!r}", remedy=f"use one of {', '.join(SCHEMES)}")
+    coded = code({"labels": labels}, scheme=scheme)
+    chunks: list[list[tuple[int, int, str]]] = [[] for _ in coded.offsets[1:]]
+    for sentence, start, stop, kind in coded.spans(0):
+        chunks[sentence].append((start, stop, kind))
+    return [written(own, size, to) for own, size in zip(chunks, np.diff(coded.offsets).tolist())]
 
 
 @dataclass(frozen=True, eq=False)
@@ -117,6 +159,13 @@ class Coded:
         return Spans(*arrays, types)
 
 
+def counts_of(coded: Coded, side: int) -> Ints:
+    """`span_counts` of one labelling against the first."""
+    right, found, sentences = coded.spans(0), coded.spans(side), len(coded.offsets) - 1
+    columns = (found.sentence[found.also_in(right)], found.sentence, right.sentence)
+    return np.stack([np.bincount(column, minlength=sentences) for column in columns], axis=1).astype(np.int64)
+
+
 def code(sides: Mapping[str, Iterable[object]], *, scheme: Scheme = "auto") -> Coded:
     """Number the labels of labellings that must agree in shape. Labels are compared as text.
 
@@ -126,7 +175,7 @@ def code(sides: Mapping[str, Iterable[object]], *, scheme: Scheme = "auto") -> C
     [0, 2, 3]
     """
     if scheme not in get_args(Scheme):
-        raise DataError(f"unknown scheme {scheme!r}", remedy='use "auto", "bio" or "runs"')
+        raise DataError(f"unknown scheme {scheme!r}", remedy=f"use one of {', '.join(get_args(Scheme))}")
     batches = {side: _sequences(labels, side) for side, labels in sides.items()}
     (reference, (sequences, single)), *others = batches.items()
     for side, (compared, compared_single) in others:
@@ -194,10 +243,14 @@ def _distinct(tokens: list[Any], side: str, offsets: Ints) -> dict[Any, None]:
 
 
 def _resolve(scheme: Scheme, names: tuple[str, ...], *, single: bool) -> Literal["bio", "runs"]:
+    if scheme in SCHEMES:
+        for name in names:
+            prefix_and_type(name, scheme)
     if scheme != "auto":
         return "runs" if scheme == "runs" else "bio"
     named = [name for name in names if name != "O"]
-    return "bio" if named and not single and all(map(_PREFIXED.fullmatch, named)) else "runs"
+    chunks = scheme_of(names) is not None or (named and all(map(_PREFIXED.fullmatch, named)))
+    return "bio" if chunks and not single else "runs"
 
 
 def _label_table(

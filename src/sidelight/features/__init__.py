@@ -11,8 +11,9 @@ from sidelight.features.hashing import HashingExtractor
 from sidelight.features.inputs import Matrix, MatrixSequence, WithDense
 from sidelight.features.matrices import Given, MatrixExtractor
 from sidelight.features.ready import chunking, emissions, spelling, window, words
-from sidelight.features.templates import Templates, parse_templates, read_templates
+from sidelight.features.templates import Templates, parse_templates, read_templates, with_classes
 from sidelight.features.vocabulary import TemplateExtractor
+from sidelight.features.word_classes import WordClasses, word_classes
 
 FeatureSet = Templates | Attributes | Given
 
@@ -25,6 +26,7 @@ __all__ = [
     "MatrixSequence",
     "Templates",
     "WithDense",
+    "WordClasses",
     "attributes",
     "chunking",
     "emissions",
@@ -35,6 +37,8 @@ __all__ = [
     "restore",
     "spelling",
     "window",
+    "with_classes",
+    "word_classes",
     "words",
 ]
 

@@ -13,7 +13,7 @@ from sidelight.features import keys as kernels
 from sidelight.features.extractor import Tensors, check_dense
 from sidelight.features.inputs import dense_rows
 from sidelight.features.lexicon import columns_of, string_hashes
-from sidelight.features.programs import from_json, program, to_json
+from sidelight.features.programs import class_tensors, from_json, program, to_json
 from sidelight.features.rows import Rows
 from sidelight.features.templates import Templates
 from sidelight.features.vocabulary import compressed
@@ -61,7 +61,7 @@ class HashingExtractor:
         tokens = int(starts[-1])
         views = np.empty((len(self.templates.views), tokens), dtype=np.uint64)
         for i, view in enumerate(self.templates.views):
-            views[i] = string_hashes(view, columns)
+            views[i] = string_hashes(view, columns, self.templates.classes)
         attributes = np.empty((tokens, len(self.templates.templates)), dtype=np.int32)
         skip = self.templates.boundary == "skip"
         flat = self.program
@@ -79,11 +79,12 @@ class HashingExtractor:
         return f"hash:{attribute}"
 
     def state(self) -> tuple[dict[str, Any], Tensors]:
-        return {"kind": "hashing", "templates": to_json(self.templates), "n_dense": self.n_dense}, {}
+        spec = {"kind": "hashing", "templates": to_json(self.templates), "n_dense": self.n_dense}
+        return spec, class_tensors(self.templates)
 
     @classmethod
     def restored(cls, spec: Mapping[str, Any], tensors: Mapping[str, NDArray[Any]]) -> HashingExtractor:
-        self = cls(from_json(spec["templates"]))
+        self = cls(from_json(spec["templates"], tensors))
         self.n_dense = int(spec["n_dense"])
         self._started = True
         return self

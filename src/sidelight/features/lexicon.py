@@ -15,7 +15,7 @@ from sidelight.arrays import Ids, Ints, Keys
 from sidelight.errors import DataError
 from sidelight.features.rows import offsets_of
 from sidelight.features.templates import FARTHEST
-from sidelight.features.transforms import transform
+from sidelight.features.transforms import Classes, transform
 
 RESERVED = 2 * FARTHEST  # numbers 0..15 stand for _B-1.._B-8 and _B+1.._B+8
 ABSENT = -1
@@ -101,6 +101,7 @@ class Lexicon:
     transform: str
     column: int
     strings: list[str] = field(default_factory=list)
+    classes: Classes | None = None
     _number: dict[str, int] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -108,7 +109,7 @@ class Lexicon:
 
     def copy(self) -> Lexicon:
         """One that can grow without changing this one."""
-        return Lexicon(self.transform, self.column, self.strings.copy())
+        return Lexicon(self.transform, self.column, self.strings.copy(), self.classes)
 
     def __len__(self) -> int:
         """One more than the largest number in use."""
@@ -130,7 +131,7 @@ class Lexicon:
         if self.transform == "x" and not grow:
             strings = columns.columns[self.column]
             return np.fromiter(map(number.get, strings, repeat(ABSENT)), dtype=np.int32, count=len(strings))
-        function = transform(self.transform)
+        function = transform(self.transform, self.classes)
         ids, types = columns.interned(self.column)
         table = np.empty(len(types), dtype=np.int32)
         for i, text in enumerate(types):
@@ -149,9 +150,9 @@ class Lexicon:
         return f"_B-{number + 1}" if number < FARTHEST else f"_B+{number - FARTHEST + 1}"
 
 
-def string_hashes(view: tuple[str, int], columns: Columns) -> Keys:
+def string_hashes(view: tuple[str, int], columns: Columns, classes: Classes | None = None) -> Keys:
     """A 64-bit hash of the view's value at every token, 0 where absent; the same in every process. # [T]"""
-    function = transform(view[0])
+    function = transform(view[0], classes)
     if len(columns) == 0:
         return np.empty(0, dtype=np.uint64)
     if view[1] >= len(columns):

@@ -7,9 +7,12 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from sidelight.arrays import Ints
+from sidelight.features.strings import pack_strings, unpack_strings
 from sidelight.features.templates import Slot, Template, Templates
+from sidelight.features.word_classes import WordClasses
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,12 +46,25 @@ def to_json(templates: Templates) -> dict[str, Any]:
     }
 
 
-def from_json(value: Mapping[str, Any]) -> Templates:
-    """The templates again."""
+def class_tensors(templates: Templates) -> dict[str, NDArray[Any]]:
+    """The classes of words, where there are some, for a model file."""
+    if not isinstance(templates.classes, WordClasses):
+        return {}
+    text, offsets = pack_strings(templates.classes.words)
+    return {"classes.text": text, "classes.offsets": offsets, "classes.numbers": templates.classes.classes}
+
+
+def from_json(value: Mapping[str, Any], tensors: Mapping[str, NDArray[Any]]) -> Templates:
+    """The templates again, with the classes of words that `class_tensors` made."""
+    classes = None
+    if "classes.text" in tensors:
+        words = unpack_strings(tensors["classes.text"], tensors["classes.offsets"])
+        classes = WordClasses(tuple(words), tensors["classes.numbers"])
     return Templates(
         tuple(Template(text, tuple(Slot(*slot) for slot in slots)) for text, slots in value["templates"]),
         value["transitions"],
         value["boundary"],
         value["min_count"],
         value["hash_bits"],
+        classes,
     )

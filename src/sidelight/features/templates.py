@@ -9,12 +9,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal, NamedTuple
 
 from sidelight.errors import DataError
-from sidelight.features.transforms import transform
+from sidelight.features.transforms import Classes, transform
 
 _MACRO = re.compile(r"%([a-z]+[0-9]?)\[(-?\d+),(\d+)\]")
 FARTHEST = 8  # how many tokens away a template may look
@@ -46,7 +46,7 @@ class Templates:
 
     `boundary`: what a macro sees beyond the ends of a sequence: "symbol" (`_B-1`, `_B+1`, as CRF++) or "skip" (no
     feature, as in CRFsuite's tutorial). `min_count`: features seen less often are dropped. `hash_bits`: instead of a
-    vocabulary, hash features into 2**hash_bits attributes.
+    vocabulary, hash features into 2**hash_bits attributes. `classes`: those of words, for the macros `%class1[0,0]` on.
     """
 
     templates: tuple[Template, ...]
@@ -54,6 +54,7 @@ class Templates:
     boundary: Literal["symbol", "skip"] = "symbol"
     min_count: int = 1
     hash_bits: int | None = None
+    classes: Classes | None = None
 
     def __post_init__(self) -> None:
         if self.min_count < 1:
@@ -62,6 +63,8 @@ class Templates:
             raise ValueError(f"hash_bits is {self.hash_bits}; give 4 to 28")
         if self.boundary not in ("symbol", "skip"):
             raise ValueError(f"boundary is {self.boundary!r}; give 'symbol' or 'skip'")
+        for name, _ in self.views if self.classes is None else ():
+            transform(name, self.classes)
 
     @property
     def views(self) -> list[tuple[str, int]]:
@@ -75,6 +78,7 @@ def parse_templates(
     boundary: Literal["symbol", "skip"] = "symbol",
     min_count: int = 1,
     hash_bits: int | None = None,
+    classes: Classes | None = None,
     file: str | Path | None = None,
 ) -> Templates:
     """Templates from the text of a CRF++ template file.
@@ -101,7 +105,7 @@ def parse_templates(
                 )
             transitions = True
         elif line.startswith("U"):
-            templates.append(_template(line, file, number))
+            templates.append(_template(line, file, number, classes))
         else:
             raise DataError(
                 f"template {line!r} begins with neither U nor B",
@@ -111,17 +115,27 @@ def parse_templates(
             )
     if not templates:
         raise DataError("no unigram template", file=file, remedy="give at least one line such as U00:%x[0,0]")
-    return Templates(tuple(templates), transitions, boundary, min_count, hash_bits)
+    return Templates(tuple(templates), transitions, boundary, min_count, hash_bits, classes)
 
 
-def _template(line: str, file: str | Path | None, number: int) -> Template:
+def with_classes(templates: Templates, classes: Classes) -> Templates:
+    """The same templates, and the classes of the word and of its two neighbours (see `word_classes`)."""
+    added = [
+        Template(f"class{level}[{offset}]={{}}", (Slot(f"class{level}", offset, 0),))
+        for level in range(1, classes.levels + 1)
+        for offset in (-1, 0, 1)
+    ]
+    return replace(templates, templates=(*templates.templates, *added), classes=classes)
+
+
+def _template(line: str, file: str | Path | None, number: int, classes: Classes | None) -> Template:
     slots = [Slot(m[1], int(m[2]), int(m[3])) for m in _MACRO.finditer(line)]
     bare = _MACRO.sub("\0", line)
     if "%" in bare:
         raise DataError(f"cannot read {line!r}", file=file, line=number, remedy="write macros as %x[row,column]")
     for slot in slots:
         try:
-            transform(slot.transform)
+            transform(slot.transform, classes)
         except DataError as error:
             raise DataError(error.problem, file=file, line=number, remedy=error.remedy) from None
         if abs(slot.offset) > FARTHEST:

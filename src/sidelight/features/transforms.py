@@ -4,10 +4,29 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from typing import Protocol
 
 from sidelight.errors import DataError
 
 Transform = Callable[[str], str | None]
+
+
+class Classes(Protocol):
+    """Classes of words, at levels from 1 on: `word_classes.WordClasses`."""
+
+    @property
+    def levels(self) -> int: ...
+
+    def of(self, word: str, level: int) -> str | None: ...
+
+
+def _class(level: int, classes: Classes | None) -> Transform:
+    if classes is None or level > classes.levels:
+        there = "no classes of words" if classes is None else f"classes of {classes.levels} levels"
+        raise DataError(
+            f"the macro %class{level}, and there are {there}", remedy="give classes=word_classes(sentences)"
+        )
+    return lambda text: classes.of(text, level)
 
 
 def _flag(test: Callable[[str], bool]) -> Transform:
@@ -39,12 +58,14 @@ _NAMED: dict[str, Transform] = {
     "number": _flag(str.isdigit),
     "punctuation": _flag(lambda text: bool(text) and not any(c.isalnum() for c in text)),
 }
-_SIZED = re.compile(r"(prefix|suffix|ending)([1-9])")
+_SIZED = re.compile(r"(prefix|suffix|ending|class)([1-9])")
 
 
-def transform(name: str) -> Transform:
+def transform(name: str, classes: Classes | None = None) -> Transform:
     """The transform of this name: x, lower, shape, signature, capitalized, hyphen, digit, number, punctuation, prefixN,
     suffixN, endingN.
+
+    classN is the class of the word at a level of `classes` (see `word_classes`), 1 the coarsest.
 
     A prefix or suffix is absent from words that are shorter than it; an ending is lower-cased, and the whole of a
     shorter word.
@@ -55,8 +76,10 @@ def transform(name: str) -> Transform:
     if name in _NAMED:
         return _NAMED[name]
     sized = _SIZED.fullmatch(name)
+    if sized is not None and sized[1] == "class":
+        return _class(int(sized[2]), classes)
     if sized is None:
-        known = ", ".join([*_NAMED, "prefix1…9", "suffix1…9", "ending1…9"])
+        known = ", ".join([*_NAMED, "prefix1…9", "suffix1…9", "ending1…9", "class1…9"])
         raise DataError(f"unknown macro %{name}", remedy=f"use one of {known}")
     count = int(sized[2])
     if sized[1] == "ending":

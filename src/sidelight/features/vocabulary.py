@@ -15,7 +15,7 @@ from sidelight.features import keys as kernels
 from sidelight.features.extractor import NO_VALUES, Tensors, check_dense
 from sidelight.features.inputs import dense_rows
 from sidelight.features.lexicon import Columns, Lexicon, columns_of
-from sidelight.features.programs import from_json, program, to_json
+from sidelight.features.programs import class_tensors, from_json, program, to_json
 from sidelight.features.rows import Rows
 from sidelight.features.strings import pack_strings, unpack_strings
 from sidelight.features.templates import Templates
@@ -51,7 +51,7 @@ class TemplateExtractor:
     def __init__(self, templates: Templates) -> None:
         self.templates = templates
         self.program = program(templates)
-        self.lexicons = [Lexicon(name, column) for name, column in templates.views]
+        self.lexicons = [Lexicon(name, column, classes=templates.classes) for name, column in templates.views]
         empty = np.empty(0, dtype=np.int32)
         self.known = [_Known(empty.reshape(0, len(t.slots)), empty) for t in templates.templates]
         self.n_attributes = 0
@@ -138,7 +138,7 @@ class TemplateExtractor:
             "n_attributes": self.n_attributes,
             "n_dense": self.n_dense,
         }
-        tensors: Tensors = {}
+        tensors: Tensors = class_tensors(self.templates)
         for i, lexicon in enumerate(self.lexicons):
             tensors[f"lexicon.{i}.text"], tensors[f"lexicon.{i}.offsets"] = pack_strings(lexicon.strings)
         for m, known in enumerate(self.known):
@@ -148,10 +148,10 @@ class TemplateExtractor:
 
     @classmethod
     def restored(cls, spec: Mapping[str, Any], tensors: Mapping[str, NDArray[Any]]) -> TemplateExtractor:
-        self = cls(from_json(spec["templates"]))
+        self = cls(from_json(spec["templates"], tensors))
         for i, (name, column) in enumerate(self.templates.views):
             strings = unpack_strings(tensors[f"lexicon.{i}.text"], tensors[f"lexicon.{i}.offsets"])
-            self.lexicons[i] = Lexicon(name, column, strings)
+            self.lexicons[i] = Lexicon(name, column, strings, self.templates.classes)
         for m in range(len(self.known)):
             self.known[m] = _Known(tensors[f"template.{m}.parts"], tensors[f"template.{m}.attributes"])
         self.n_attributes = int(spec["n_attributes"])

@@ -8,29 +8,26 @@ from typing import Any
 import numpy as np
 
 from sidelight.errors import DataError
+from sidelight.evaluate.schemes import SchemeName, may_follow
 from sidelight.spaces import Transitions
 from sidelight.structures.labels import LabelSet
 
 
-def bio_transitions(labels: LabelSet) -> Transitions:
-    """The transitions of valid BIO (IOB2) labels: I-X only after B-X or I-X.
+def scheme_transitions(labels: LabelSet, scheme: SchemeName) -> Transitions:
+    """The transitions that a scheme of chunk labels allows, and which labels may be first and last.
 
-    >>> bio_transitions(LabelSet.of(["B-A", "I-A", "O"])).start.tolist()
+    Raises `DataError` for a label that the scheme does not have.
+
+    >>> scheme_transitions(LabelSet.of(["B-A", "I-A", "O"]), "BIO").start.tolist()
     [1, 0, 1]
+    >>> scheme_transitions(LabelSet.of(["B-A", "E-A", "I-A", "O", "S-A"]), "BIOES").end.tolist()
+    [0, 1, 0, 1, 1]
     """
     names = labels.classes
-    size = len(names)
-    between = np.ones((size, size), dtype=np.uint8)
-    start = np.ones(size, dtype=np.uint8)
-    for i, label in enumerate(names):
-        text = str(label)
-        if text != "O" and text[:2] not in ("B-", "I-"):
-            raise DataError(f"label {text!r} is not a BIO label", remedy="use O, B-type and I-type, or no scheme")
-        if text.startswith("I-"):
-            start[i] = 0
-            for j, before in enumerate(names):
-                between[j, i] = str(before) in ("B-" + text[2:], "I-" + text[2:])
-    return _over_states(Transitions(between, start, np.ones(size, dtype=np.uint8)), labels)
+    table = [[may_follow(before, after, scheme) for after in (*names, None)] for before in (*names, None)]
+    found = np.array(table, dtype=np.uint8)  # [L + 1, L + 1] with the edges of the sentence
+    between, start, end = (np.ascontiguousarray(part) for part in (found[:-1, :-1], found[-1, :-1], found[:-1, -1]))
+    return _over_states(Transitions(between, start, end), labels)
 
 
 def allowed_transitions(
