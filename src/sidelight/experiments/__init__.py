@@ -80,8 +80,8 @@ def reproduce(
 
     A row has setting, method, metric, value (the mean over draws), std, paper (None where nothing was published) and
     draws. They are written to `json_path` after every setting, whole or not at all. `quick` runs the smallest setting
-    only, with fewer draws; `choose` takes part of a large experiment, by names that it knows. `report` gets progress and, at the end, the table, line by line. Raises `DataError` for an
-    unknown name or a missing corpus.
+    only, with fewer draws; `choose` takes part of a large experiment, by names that it knows. `report` gets progress
+    and, at the end, the table, line by line. Raises `DataError` for an unknown name or a missing corpus.
     """
     if name not in NAMES:
         raise DataError(f"there is no experiment {name!r}", remedy=f"choose from {', '.join(NAMES)}")

@@ -15,7 +15,8 @@ from typing import Any
 
 from sidelight.errors import DataError
 from sidelight.experiments.pool import Report, pool
-from sidelight.experiments.strangers import peers, report as reports
+from sidelight.experiments.strangers import peers
+from sidelight.experiments.strangers import report as reports
 from sidelight.experiments.strangers.cells import Cell, Outcome, Study, as_record, carry_out, corpus_of, of_record
 from sidelight.experiments.strangers.corpora import CORPORA
 from sidelight.experiments.strangers.kinds import GOLD, INDIRECT, KINDS, SPOILED

@@ -28,9 +28,7 @@ def marks_agree(types: Iterable[str]) -> Rule:
 
 def _marks_agree(x: Sentence, y: Labels, *, types: tuple[str, ...]) -> Expr:
     first = [y[0] != f"I-{name}" for name in types] if len(x) else []
-    inner = [
-        implies(y[t] == f"I-{name}", one_of(y[t - 1], marked(name))) for t in x.positions[1:] for name in types
-    ]
+    inner = [implies(y[t] == f"I-{name}", one_of(y[t - 1], marked(name))) for t in x.positions[1:] for name in types]
     return every([*first, *inner])
 
 

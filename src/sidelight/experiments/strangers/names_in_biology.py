@@ -14,28 +14,30 @@ from sidelight.experiments.strangers.marks import (
     words_outside,
 )
 from sidelight.experiments.strangers.reading import Function, Votes, labelled, listed, matched, span_votes, words_of
-from sidelight.experiments.strangers.word_lists import BE, HAVE, MODALS, PREPOSITIONS
+from sidelight.experiments.strangers.word_lists import BE, HAVE, MODALS, PREPOSITIONS, word_set
 from sidelight.rules import Rule, gallery
 
 TYPES = ("DNA", "RNA", "cell_line", "cell_type", "protein")
-SMALL = PREPOSITIONS | BE | HAVE | MODALS | frozenset("the a an this these that which we not also both but as or".split())
-LINES = frozenset("jurkat hela u937 u-937 hl-60 hl60 k562 thp-1 nb4 daudi raji cem molt-4 namalwa".split())
-CELLS = frozenset(
+SMALL = PREPOSITIONS | BE | HAVE | MODALS | word_set("the a an this these that which we not also both but as or")
+LINES = word_set("jurkat hela u937 u-937 hl-60 hl60 k562 thp-1 nb4 daudi raji cem molt-4 namalwa")
+CELLS = word_set(
     "monocytes lymphocytes macrophages neutrophils eosinophils thymocytes fibroblasts leukocytes granulocytes pbmc "
-    "pbmcs platelets basophils erythrocytes keratinocytes".split()
+    "pbmcs platelets basophils erythrocytes keratinocytes"
 )
-DNA_HEADS = frozenset("gene genes promoter promoters enhancer element elements site sites motif region cdna ltr".split())
-PROTEIN_HEADS = frozenset(
+DNA_HEADS = word_set("gene genes promoter promoters enhancer element elements site sites motif region cdna ltr")
+PROTEIN_HEADS = word_set(
     "receptor receptors factor factors protein proteins kinase kinases antibody antibodies complex molecule "
-    "cytokine cytokines".split()
+    "cytokine cytokines"
 )
-RNA_HEADS = frozenset("mrna mrnas rna transcript transcripts".split())
-PROCESSES = frozenset(
+RNA_HEADS = word_set("mrna mrnas rna transcript transcripts")
+PROCESSES = word_set(
     "expression activation activity production transcription proliferation differentiation apoptosis effect effects "
-    "role results study studies patients response levels level analysis induction inhibition function treatment".split()
+    "role results study studies patients response levels level analysis induction inhibition function treatment"
 )
 MADE_UP = r"(?=.*[0-9])(?=.*[A-Za-z])[A-Za-z][A-Za-z0-9/]*-?[A-Za-z0-9/]+"  # IL-2, CD28, p65
-GREEK = re.compile(".*-(alpha|beta|gamma|kappa|kappaB)|NF-.*|IL-[0-9]+|CD[0-9]+|STAT[0-9].*|AP-1|TNF.*|IFN.*|c-[a-z]{3}")
+GREEK = re.compile(
+    ".*-(alpha|beta|gamma|kappa|kappaB)|NF-.*|IL-[0-9]+|CD[0-9]+|STAT[0-9].*|AP-1|TNF.*|IFN.*|c-[a-z]{3}"
+)
 
 
 def rules() -> tuple[Rule, ...]:

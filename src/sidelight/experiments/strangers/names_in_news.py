@@ -14,7 +14,16 @@ from sidelight.experiments.strangers.marks import (
     words_inside,
     words_outside,
 )
-from sidelight.experiments.strangers.reading import Function, Votes, labelled, listed, matched, runs, span_votes, words_of
+from sidelight.experiments.strangers.reading import (
+    Function,
+    Votes,
+    labelled,
+    listed,
+    matched,
+    runs,
+    span_votes,
+    words_of,
+)
 from sidelight.experiments.strangers.word_lists import (
     CITIES,
     COMPANY_ENDINGS,
@@ -122,7 +131,9 @@ def places_after_in(x: Sequence[Any]) -> Votes:
     """Capitalised words after "in" are a place."""
     words = words_of(x)
     known = DAYS | MONTHS
-    found = [(a, b) for a, b in runs(x, str.istitle) if a > 0 and words[a - 1] == "in" and words[a].lower() not in known]
+    found = [
+        (a, b) for a, b in runs(x, str.istitle) if a > 0 and words[a - 1] == "in" and words[a].lower() not in known
+    ]
     return span_votes(x, [(a, b, "LOC") for a, b in found])
 
 

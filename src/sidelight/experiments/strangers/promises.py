@@ -87,7 +87,9 @@ def promises_of(outcomes: Sequence[Outcome]) -> list[Promise]:
     regrets = regrets_of(outcomes)
     if regrets:
         mean = fmean(regrets)
-        found.append(Promise("mean distance from the best choice in hindsight", mean, f"<= {HINDSIGHT}", mean <= HINDSIGHT))
+        found.append(
+            Promise("mean distance from the best choice in hindsight", mean, f"<= {HINDSIGHT}", mean <= HINDSIGHT)
+        )
     return [*found, *_spoiled(outcomes), *_few(gains)]
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from statistics import fmean, stdev
 from typing import Any
 
@@ -15,7 +15,7 @@ from sidelight.experiments.strangers.promises import gains_of, means_of, promise
 Row = dict[str, Any]
 
 
-def rows_of(outcomes: Sequence[Outcome], *, metrics: dict[str, str]) -> list[Row]:
+def rows_of(outcomes: Sequence[Outcome], *, metrics: Mapping[str, str]) -> list[Row]:
     """One row for every setting and method: means over draws, and what was chosen how often."""
     grouped: dict[tuple[str, str], list[Outcome]] = {}
     for outcome in outcomes:

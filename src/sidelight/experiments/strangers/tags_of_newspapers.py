@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from sidelight.experiments.strangers.marks import does_not_follow
-from sidelight.experiments.strangers.reading import Function, Votes, labelled, listed, matched, words_of
+from sidelight.experiments.strangers.reading import Function, Votes, labelled, listed, words_of
 from sidelight.experiments.strangers.word_lists import (
     ADJECTIVES,
     ADVERBS,
