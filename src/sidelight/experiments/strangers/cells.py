@@ -76,7 +76,7 @@ def carry_out(study: Study, cell: Cell) -> Outcome:
     corpus = corpus_of(cell.corpus, study.data)
     examples: Examples = getattr(corpus, study.part)
     if cell.method in peers.MODULES:
-        return _peer(cell, corpus, examples)
+        return _peer(cell, corpus, examples, indirect=study.indirect)
     has = given(corpus, cell.method, size=cell.size, draw=cell.draw, indirect=study.indirect)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", NotProved)
@@ -100,10 +100,9 @@ def _hindsight(tagger: Tagger, corpus: Corpus, has: Given, examples: Examples) -
     return found
 
 
-def _peer(cell: Cell, corpus: Corpus, examples: Examples) -> Outcome:
-    has = given(corpus, "gold", size=cell.size, draw=cell.draw)
+def _peer(cell: Cell, corpus: Corpus, examples: Examples, *, indirect: int) -> Outcome:
     began = time.perf_counter()
-    found = peers.crfsuite(has.labelled, examples.xs)
+    found = peers.labels_by(cell.method, corpus, size=cell.size, draw=cell.draw, indirect=indirect, xs=examples.xs)
     return Outcome(cell, corpus.score(examples.ys, found), time.perf_counter() - began)
 
 

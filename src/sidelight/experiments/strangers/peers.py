@@ -1,7 +1,8 @@
 """What other libraries make of the same labelled sentences; a peer that is not installed has no rows.
 
 python-crfsuite learns from Gold alone, with its own defaults and the very features that a `Tagger` of this library has
-by default, as strings.
+by default, as strings. skweak's HMM aggregates the votes, and a partially labelled CRF of this library learns from the
+result and Gold.
 """
 
 from __future__ import annotations
@@ -12,16 +13,32 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
+from sidelight.estimators import Tagger
 from sidelight.evidence import Gold
+from sidelight.experiments.strangers.corpora import Corpus
+from sidelight.experiments.strangers.kinds import labelled_of, raw_inputs
+from sidelight.experiments.strangers.knowledge import functions_of
+from sidelight.experiments.strangers.skweak_votes import aggregated
 from sidelight.features import Extractor, extractor_of, features_for
 
-CRFSUITE = "python-crfsuite"
-MODULES = {CRFSUITE: "pycrfsuite"}
+CRFSUITE, SKWEAK = "python-crfsuite", "skweak"
+MODULES = {CRFSUITE: "pycrfsuite", SKWEAK: "skweak"}
 
 
 def installed() -> tuple[str, ...]:
     """The peers that are there."""
     return tuple(name for name, module in MODULES.items() if find_spec(module) is not None)
+
+
+def labels_by(peer: str, corpus: Corpus, *, size: int, draw: int, indirect: int, xs: Sequence[Any]) -> list[list[str]]:
+    """The labels that a peer finds for inputs, after the labelled sentences of a draw."""
+    labelled = labelled_of(corpus, size=size, draw=draw)
+    if peer == CRFSUITE:
+        return crfsuite(labelled, xs)
+    raw = raw_inputs(corpus, draw=draw, indirect=indirect)["votes"]
+    voted = aggregated(corpus, raw, functions_of(corpus.name))
+    tagger = Tagger(learner="partial_crf", labels=corpus.labels, n_jobs=1, seed=draw).fit([*labelled, *voted])
+    return list(tagger.predict(xs))
 
 
 def attribute_names(extractor: Extractor, xs: Sequence[Any]) -> list[list[list[str]]]:
