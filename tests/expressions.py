@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import itertools
+import math
 from collections.abc import Iterator, Sequence
 
+import numpy as np
+from hypothesis import assume
 from hypothesis import strategies as st
 
+from sidelight.rules.columns import Columns
 from sidelight.rules.expr import (
     FALSE,
     Expr,
@@ -19,6 +23,9 @@ from sidelight.rules.expr import (
     negation,
     total,
 )
+from sidelight.rules.rows import Rows
+
+MOST = 5000  # assignments to auxiliary columns that are tried
 
 
 @st.composite
@@ -75,3 +82,30 @@ def open_expressions(draw: st.DrawFn, n_variables: int, n_labels: int, depth: in
 def outputs(sizes: Sequence[int]) -> Iterator[tuple[int, ...]]:
     """All outputs of variables with so many labels."""
     return itertools.product(*(range(size) for size in sizes))
+
+
+def structural(columns: Columns, labels: tuple[int, ...]) -> np.ndarray:
+    """The columns of an output."""
+    found = np.zeros(columns.count)
+    for variable, label in enumerate(labels):
+        found[columns.offsets[variable] + label] = 1
+    for (first, second), place in columns.edges.items():
+        found[place + labels[first] * columns.size(second) + labels[second]] = 1
+    return found
+
+
+def least_cost(rows: Rows, fixed: np.ndarray) -> float:
+    """The least cost over auxiliary columns; infinite where none will do."""
+    choices = [range(int(upper) + 1) for upper in rows.upper]
+    assume(math.prod(len(choice) for choice in choices) <= MOST)
+    best = math.inf
+    tried = np.array(list(itertools.product(*choices)), float)  # [tries, A]
+    points = np.hstack([np.tile(fixed, (len(tried), 1)), tried])
+    legal = np.ones(len(points), bool)
+    for r in range(len(rows.low)):
+        entries = slice(rows.starts[r], rows.starts[r + 1])
+        value = points[:, rows.columns[entries]] @ rows.weights[entries]
+        legal &= (value >= rows.low[r] - 1e-9) & (value <= rows.high[r] + 1e-9)
+    if legal.any():
+        best = float((points[legal] @ rows.cost).min()) + rows.constant
+    return best

@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     )
     from sidelight.features import Matrix, WithDense
     from sidelight.features.segments import SegmentFeatures
+    from sidelight.gold_folds import GoldFolds
     from sidelight.joint import Joint
     from sidelight.model import Model
     from sidelight.model_file import load_model, save_model
@@ -67,6 +68,7 @@ _PLACES = {  # where each public name lives; a module is loaded when one of its 
     ),
     "sidelight.features": ("Matrix", "WithDense"),
     "sidelight.features.segments": ("SegmentFeatures",),
+    "sidelight.gold_folds": ("GoldFolds",),
     "sidelight.joint": ("Joint",),
     "sidelight.model": ("Model",),
     "sidelight.model_file": ("load_model", "save_model"),
@@ -87,6 +89,7 @@ __all__ = [
     "DataError",
     "Evidence",
     "Gold",
+    "GoldFolds",
     "HandedScores",
     "Infeasible",
     "Intractable",

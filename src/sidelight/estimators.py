@@ -12,6 +12,7 @@ import numpy as np
 
 from sidelight import probabilities
 from sidelight.arrays import Floats
+from sidelight.automatic import AutomaticEstimator
 from sidelight.constrained import Constrained
 from sidelight.errors import DataError, ModelFileError
 from sidelight.evaluate.schemes import SchemeName
@@ -20,25 +21,23 @@ from sidelight.features.rows import Rows
 from sidelight.inference.problem import Solution
 from sidelight.learners.stopping import PATIENCE
 from sidelight.manners import held_out, measured, metric_of
-from sidelight.model import Model
 from sidelight.recipe_kinds import Recipe
 from sidelight.recipes import LEARNERS
 from sidelight.records import Callback, Round
-from sidelight.ruled_estimator import RuledEstimator
 from sidelight.rules import Rule
 from sidelight.rules.given import checked_rules
-from sidelight.settings import DEFAULT_PRICES, Settings
+from sidelight.settings import DEFAULT_PRICES
 from sidelight.training import Training
 
 
-class _Estimator(RuledEstimator[Model]):
+class _Estimator(AutomaticEstimator):
     """What taggers and classifiers share."""
 
     def __init__(
         self,
         *,
         features: FeatureSet | None = None,
-        learner: str | Recipe = "jlis",
+        learner: str | Recipe = "auto",
         loss: str = "squared_hinge",
         prices: Mapping[str, float] | None = None,
         cost: Mapping[tuple[Any, Any], float] | None = None,
@@ -110,20 +109,26 @@ class _Estimator(RuledEstimator[Model]):
         if validation is not None:
             validation = held_out(validation, sequences=self._sequences)
         before = self.model_ if self.warm_start and hasattr(self, "model_") else None
-        self._run(Training(self._settings(), pieces, before=before), validation)
+        if self.learner == "auto":
+            pieces, settings = self._chosen(pieces, validation, before)
+        else:
+            settings, self._unused_rules = self._settings(), ()
+        self._run(Training(settings, pieces, before=before), validation)
         return self
 
     def partial_fit(self, evidence: Any, y: Any = None, *, sample_weight: Any = None) -> Self:
         """Go on from the present weights with new evidence alone.
 
-        The perceptron makes one more epoch over it. The margin learners minimise the loss of the new evidence plus
-        the distance to the present weights. New features are added unless `freeze_vocabulary`; new labels are
-        refused, so give all `labels` to the constructor if the first batch does not have them all.
+        The perceptron makes one more epoch over it. The margin learners, and "auto" by the learner "jlis", minimise the
+        loss of the new evidence plus the distance to the present weights. New features are added unless
+        `freeze_vocabulary`; new labels are refused, so give all `labels` to the constructor if the first batch does not
+        have them all.
         """
         pieces = self._evidence(evidence, y, sample_weight)
         before = getattr(self, "model_", None)
         memory = getattr(self, "_perceptron", None)
-        self._run(Training(self._settings(), pieces, before=before, go_on=True, memory=memory))
+        settings = self._settings(learner="jlis") if self.learner == "auto" else self._settings()
+        self._run(Training(settings, pieces, before=before, go_on=True, memory=memory))
         return self
 
     def predict(
@@ -235,9 +240,6 @@ class _Estimator(RuledEstimator[Model]):
         """The labels in their order."""
         return list(self._fitted().labels.classes)
 
-    def _settings(self) -> Settings:
-        return Settings(sequences=self._sequences, **self.get_params())
-
     def _clamped(self, clamp: Any) -> Any:
         """Labels to clamp by token: that of a class stands alone, or in a list of one."""
         if self._sequences or not isinstance(clamp, (list, tuple, np.ndarray)):
@@ -278,9 +280,12 @@ class Tagger(_Estimator):
 
     Parameters, all by keyword:
 
-    - features: templates, attributes or matrix rows; None chooses by the type of the first input (`features_for`).
-    - learner: a name of docs/learners.md, or a recipe with options (`sidelight.recipes`). "jlis" learns with a margin
-      from all kinds of evidence, with Gold alone as a structural SVM.
+    - features: templates, attributes or matrix rows; None chooses by the inputs (`features.features_for`): `standard()`
+      for words and columns beside them (for HMMs `emissions()`), attributes for dicts, rows of a matrix.
+    - learner: a name of docs/learners.md, or a recipe with options (`sidelight.recipes`), or "auto": a likelihood over
+      all kinds of evidence, rules in prediction, classes of words from the text; where there is Gold to judge by, the
+      same with less of it if that is clearly better on held-out Gold (`choice_` says what was chosen and why). "jlis"
+      learns with a margin from all kinds of evidence, with Gold alone as a structural SVM.
     - loss: "squared_hinge" or "hinge"; with "cllp" and "mms" always the hinge.
     - prices: what a unit of loss costs, per kind of evidence: C1 is prices["gold"], C2 is prices["companion"].
     - cost: {(right, predicted): cost} where it is not 1 for a wrong and 0 for a right label.

@@ -3,15 +3,21 @@
 from __future__ import annotations
 
 import hashlib
+import os
 from collections.abc import Callable
 from typing import Any, TypeVar, cast
 
 import numba
 import numpy as np
+from numba.core.compiler_lock import global_compiler_lock
 from numba.core.dispatcher import Dispatcher
 from numpy.typing import NDArray
 
 Function = TypeVar("Function", bound=Callable[..., Any])
+
+if hasattr(os, "register_at_fork"):  # a child that forks while another thread compiles could never compile anything
+    _free = global_compiler_lock.release
+    os.register_at_fork(before=global_compiler_lock.acquire, after_in_parent=_free, after_in_child=_free)
 
 
 def kernel(function: Function) -> Function:

@@ -177,3 +177,8 @@ def learns_from_rules(recipe: Recipe) -> bool:
 def is_unpriced(recipe: Recipe) -> bool:
     """Whether prices of losses mean nothing to a learner, or to the one that it drives."""
     return isinstance(recipe.base if isinstance(recipe, Driven) else recipe, UNPRICED)
+
+
+def prices_gold_alone(recipe: Recipe) -> bool:
+    """Whether a learner weighs other evidence than Gold by a share of its own, and not by prices."""
+    return isinstance(recipe, Driven) and recipe.beta is not None

@@ -31,6 +31,7 @@ class RuledEstimator(Estimator, Generic[FittedModel]):
     model_: FittedModel
     penalties_: list[float]  # of the rules it was fitted with, as they were learned
     _penalised: tuple[Rule, ...] = ()  # those rules
+    _unused_rules: tuple[Rule, ...] = ()  # those that the automatic choice of a learner left out
     rules: Sequence[Rule]
     inference: str
     n_jobs: int | None
@@ -69,7 +70,8 @@ class RuledEstimator(Estimator, Generic[FittedModel]):
         self.penalties_, self._penalised = penalties, self._asked(None)
 
     def _asked(self, rules: Sequence[Rule] | None) -> tuple[Rule, ...]:
-        return checked_rules(self.rules if rules is None else rules)
+        asked = checked_rules(self.rules if rules is None else rules)
+        return () if rules is None and asked == self._unused_rules else asked
 
     def _asked_of(self, xs: Any) -> tuple[FittedModel, Any]:
         """The model and its inputs."""

@@ -32,7 +32,7 @@ class SegmentTagger(RuledEstimator[SegmentModel]):
     A segmentation scores the features of its tokens and of its segments, and the transitions between the labels of
     neighbouring segments. Parameters, all by keyword:
 
-    - features: of tokens, as for `Tagger`; None chooses by the type of the first input.
+    - features: of tokens, as for `Tagger`; None chooses by the inputs.
     - segment_features: of segments (`SegmentFeatures`); None takes all ready families, or the length alone for inputs
       without words.
     - max_length: the most tokens of a segment; None is that of the longest gold segment. Time grows with it.

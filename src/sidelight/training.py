@@ -211,7 +211,7 @@ class Training:
         if features is None and not self.settings.sequences and not isinstance(xs[0], MatrixSequence):
             features = Attributes()
         if features is None:
-            features = features_for(xs[0])
+            features = features_for(xs)
             if isinstance(self.settings.recipe, Generative) and isinstance(features, Templates):
                 features = emissions()
         return extractor_of(features)

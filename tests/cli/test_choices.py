@@ -52,6 +52,48 @@ def test_the_grid_has_two_sides_with_companion_evidence(run: Run, write: Write) 
     assert [row[:2] for row in rows_of(fixed.out)] == [["C1", "C2"], ["7", "0.1"], ["7", "1"]]
 
 
+def test_prices_of_all_evidence_that_is_there_are_chosen(run: Run, write: Write) -> None:
+    evidence = (
+        "--gold",
+        write("train", "columns", 0, 5),
+        "--unlabeled",
+        write("more", "columns", 10, 15, labels=False),
+    )
+    rest = ("--valid", write("valid", "columns", 40, 45), "--grid", "1,0.1", "--max-rounds", 3)
+    found = run("train", *evidence, *rest, "--out", "model.sidelight")
+    assert rows_of(found.out)[0] == ["C1", "unlabeled", "accuracy"] and len(rows_of(found.out)) == 5
+    more = ("--good", write("good", "columns", 20, 25, labels=False))
+    three = run("train", *evidence, *more, *rest, "--out", "model.sidelight", "--history", "rounds.jsonl")
+    header, *rows = rows_of(three.out)
+    assert header == ["C1", "C2", "unlabeled", "accuracy"]
+    assert 4 <= len(rows) <= 8 and len({tuple(row[:3]) for row in rows}) == len(rows)
+    seen = [json.loads(line) for line in Path("rounds.jsonl").read_text().splitlines()]
+    assert {(line["c1"], line["c2"], line["unlabeled"]) for line in seen} == {tuple(map(float, r[:3])) for r in rows}
+    starred = [row for row in rows if row[-1] == "*"]
+    assert len(starred) == 1 and starred[0][3] == max((row[3] for row in rows), key=lambda text: float(text[:-1]))
+
+
+def test_a_price_at_the_edge_of_the_grid_is_noted(run: Run, write: Write) -> None:
+    train, valid = write("train", "columns", 0, 8), write("valid", "columns", 40, 60)
+    common = ("train", "--gold", train, "--valid", valid, "--max-rounds", 30, "--out", "m.sidelight")
+    wide = run(*common, "--grid", "0.0001,0.001,10")
+    assert "the best price of gold (C1) is the largest tried, 10; a larger one may be better: --grid" in wide.err
+    inside = run(*common, "--grid", "0.001,10,100000")
+    assert rows_of(inside.out)[2][-1] == "*" and "best price" not in inside.err
+    assert "best price" not in run(*common, "--grid", "1").err
+
+
+def test_the_search_goes_by_span_f1_where_a_scheme_is_seen(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "train.txt").write_text("a S-X\nb B-X\nc E-X\nd O\n\n" * 3)
+    common = ("train", "--gold", "train.txt", "--valid", "train.txt", "--scheme", "BIOES", "--out", "model.sidelight")
+    assert rows_of(run(*common).out)[0] == ["C1", "span", "F1"]
+    assert rows_of(run(*common, "--metric", "accuracy").out)[0] == ["C1", "accuracy"]
+    shown = run("evaluate", "model.sidelight", "train.txt", "--scheme", "bioes").out
+    assert "with 6 phrases; found: 6 phrases; correct: 6" in shown
+    wrong = run("evaluate", "model.sidelight", "train.txt", "--scheme", "BILOU", code=2)
+    assert "label 'E-X' is not a BILOU label" in wrong.err
+
+
 def test_ties_go_to_the_smaller_price(run: Run, tmp_path: Path) -> None:
     (tmp_path / "train.txt").write_text("a X\nb Y\n\n" * 3)
     made = run("train", "--gold", "train.txt", "--valid", "train.txt", "--grid", "8,2,4", "--out", "model.sidelight")

@@ -2,51 +2,19 @@
 
 from __future__ import annotations
 
-import itertools
 import math
 
-import numpy as np
 import pytest
 from drawing import law
-from hypothesis import assume, given
+from hypothesis import given
 from hypothesis import strategies as st
 
-from expressions import expressions, outputs
+from expressions import expressions, least_cost, outputs, structural
 from sidelight.errors import Intractable
 from sidelight.rules.columns import Columns, chain_columns, columns_of, degree_form, truth_form
 from sidelight.rules.expr import Between, Every, Expr, Not, OneOf, Same, Some
 from sidelight.rules.rows import Lowering, Rows
 from sidelight.rules.truth import degree, truth
-
-MOST = 5000  # assignments to auxiliary columns that are tried
-
-
-def structural(columns: Columns, labels: tuple[int, ...]) -> np.ndarray:
-    """The columns of an output."""
-    found = np.zeros(columns.count)
-    for variable, label in enumerate(labels):
-        found[columns.offsets[variable] + label] = 1
-    for (first, second), place in columns.edges.items():
-        found[place + labels[first] * columns.size(second) + labels[second]] = 1
-    return found
-
-
-def least_cost(rows: Rows, fixed: np.ndarray) -> float:
-    """The least cost over auxiliary columns; infinite where none will do."""
-    choices = [range(int(upper) + 1) for upper in rows.upper]
-    assume(math.prod(len(choice) for choice in choices) <= MOST)
-    best = math.inf
-    tried = np.array(list(itertools.product(*choices)), float)  # [tries, A]
-    points = np.hstack([np.tile(fixed, (len(tried), 1)), tried])
-    legal = np.ones(len(points), bool)
-    for r in range(len(rows.low)):
-        entries = slice(rows.starts[r], rows.starts[r + 1])
-        value = points[:, rows.columns[entries]] @ rows.weights[entries]
-        legal &= (value >= rows.low[r] - 1e-9) & (value <= rows.high[r] + 1e-9)
-    if legal.any():
-        best = float((points[legal] @ rows.cost).min()) + rows.constant
-    return best
-
 
 SHAPES = [
     chain_columns(3, 3),

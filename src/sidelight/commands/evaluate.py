@@ -28,10 +28,11 @@ def command(
     ] = None,
     metric: Annotated[Literal["accuracy", "f1"], typer.Option(help="What the comparison is about.")] = "accuracy",
     scheme: Annotated[
-        Literal["auto", "bio", "runs"],
+        Literal["auto", "bio", "IOB1", "BIOES", "BILOU", "runs"],
         typer.Option(
             case_sensitive=False,  # "BIO" is what train calls it
-            help="How spans are read: B-X and I-X labels, or runs of equal labels; auto looks at the labels.",
+            help="How spans are read: off labels such as B-X in any scheme (bio) or in one that is checked, or as runs "
+            "of equal labels; auto looks at the labels.",
         ),
     ] = "auto",
     json: Annotated[Path | None, typer.Option(metavar="FILE", help="Write everything to a JSON file too.")] = None,

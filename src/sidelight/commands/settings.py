@@ -6,7 +6,6 @@ import inspect
 import math
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
-from itertools import product
 from pathlib import Path
 from typing import Any, get_args, get_type_hints
 
@@ -21,6 +20,7 @@ from sidelight.settings import DEFAULT_PRICES, heeds_loss
 from sidelight.structures.encoding import labels_in
 
 READY: dict[str, Callable[..., FeatureSet]] = {
+    "standard": sets.standard,
     "words": sets.words,
     "window": sets.window,
     "spelling": sets.spelling,
@@ -51,8 +51,10 @@ def choose_features(
         raise _told("tokens by attributes, where templates look at words", evidence[0], "use --features attributes")
     if template is not None:
         return sets.read_templates(template, min_count=min_count, hash_bits=hash_bits)
-    usual = "emissions" if isinstance(learner, Generative) else "window"
+    usual = "emissions" if isinstance(learner, Generative) else "standard"
     name = name or ("attributes" if named else usual)
+    if name == "standard":
+        return sets.features_for([piece.x for piece in evidence], min_count=min_count, hash_bits=hash_bits)
     if name == "attributes":
         if hash_bits is not None:
             raise ValueError("--hash-bits goes with templates; leave it out for attributes")
@@ -179,19 +181,6 @@ def check_labels_are_named(evidence: Sequence[Evidence], labels: Sequence[str] |
     if labels is None and not labels_in(evidence, sequences=sequences_in(evidence)):
         remedy = "give --labels A,B,C, or a file of --gold, --partial or --candidates"
         raise DataError("no file names a label", remedy=remedy)
-
-
-def grid_of(text: str, prices: Mapping[str, float], evidence: Sequence[Evidence]) -> list[dict[str, float]]:
-    """The prices to try, small ones first: of gold and companion evidence, where there is some and no price is set."""
-    try:
-        values = sorted({float(value) for value in text.split(",")})
-    except ValueError:
-        values = []
-    if not values or not all(math.isfinite(value) and value >= 0 for value in values):
-        raise ValueError(f"--grid is {text!r}; give prices with commas between them, e.g. 0.1,1,10")
-    kinds = {piece.kind for piece in evidence}
-    axes = [kind for kind in ("gold", "companion") if kind in kinds and kind not in prices]
-    return [{**prices, **dict(zip(axes, point))} for point in product(values, repeat=len(axes))]
 
 
 def sequences_in(evidence: Sequence[Evidence]) -> bool:

@@ -11,6 +11,7 @@ from sidelight.commands.inputs import EvidenceFiles, check_alike, read_labelled
 from sidelight.commands.notes import long_training_noted, notes_on
 from sidelight.commands.options import DEFAULTS
 from sidelight.commands.outputs import check_writable, note, write
+from sidelight.commands.price_search import price_search
 from sidelight.commands.ruling import Inference, RulesFiles, check_inference, rules_in
 from sidelight.commands.trials import Trials, summary
 from sidelight.data import write_text_atomically
@@ -42,6 +43,7 @@ def command(
     price: given.OtherPrices = None,
     valid: given.ValidFile = None,
     grid: given.Grid = None,
+    metric: given.Metric = DEFAULTS["metric"],
     scheme: given.Scheme = DEFAULTS["scheme"],
     labels: given.AllLabels = None,
     order: given.Order = DEFAULTS["order"],
@@ -67,6 +69,8 @@ def command(
     replaced = out.exists()
     if valid is None and grid is not None:
         raise ValueError("--grid is given without --valid; name a labelled file to choose by")
+    if valid is None and metric is not None:
+        raise ValueError("--metric is given without --valid; name a labelled file to choose by")
     if valid is not None and checkpoint is not None:
         raise ValueError("--checkpoint is for one training, and --valid makes many; leave one of them out")
     chosen = settings.choose_learner(learner, learner_options or [])
@@ -86,6 +90,7 @@ def command(
         "learner": chosen,
         "loss": settings.choose_loss(loss, chosen),
         "scheme": scheme,
+        "metric": metric,
         "labels": settings.choose_labels(labels),
         "order": order,
         "states": states,
@@ -98,6 +103,7 @@ def command(
         "n_jobs": jobs,
         "checkpoint": checkpoint,
     }
+    table, edges = "", list[str]()
     try:
         with Progress(quiet=quiet) as progress, long_training_noted(quiet=quiet):
             evidence = EvidenceFiles(kinds, shuffle_good, format, label_column, seed).read(progress.say)
@@ -113,11 +119,12 @@ def command(
             trials = Trials(evidence, parameters, progress)
             progress.say("finding features; what is used for the first time is compiled")
             if valid is None:
-                best, table = trials.fit(prices), ""
+                best = trials.fit(prices)
             else:
                 judges = read_labelled(valid, format=format, label_column=label_column)
                 check_alike([(piece.x, piece.origin) for piece in (*evidence[:1], *judges)])
-                best, table = trials.choose(settings.grid_of(grid or given.GRID, prices, evidence), judges)
+                search = price_search(grid or given.GRID, prices, evidence, learner=chosen)
+                best, table, edges = trials.choose(search, judges)
             best.save(out)
     except KeyboardInterrupt:
         hint = "" if checkpoint is None else f"; the same command goes on from {checkpoint}"
@@ -129,5 +136,5 @@ def command(
     if not quiet:
         write(table + summary(best, out), None)
         found = notes_on(best.model_, chosen, evidence, ruled=bool(rules), states=states, min_count=min_count)
-        for text in found:
+        for text in (*edges, *found):
             note(text)

@@ -10,8 +10,9 @@ import typer
 from sidelight.commands import settings
 from sidelight.commands.checks import among, at_least, between
 from sidelight.commands.options import FEATURES, LEARNING, OUTPUT
+from sidelight.evaluate.schemes import SCHEMES
 from sidelight.recipes import LEARNERS
-from sidelight.settings import DEFAULT_PRICES
+from sidelight.settings import DEFAULT_PRICES, METRICS
 
 GRID = "0.1,1,10"
 _LEARNERS = "\n\n".join(f"{name}: {entry.line}." for name, entry in LEARNERS.items())
@@ -22,7 +23,7 @@ ReadyFeatures = Annotated[
     str | None,
     typer.Option(
         metavar="|".join(settings.READY),
-        help="A ready set of features; by default window for columns (for an HMM emissions), and attributes where "
+        help="A ready set of features; by default standard for columns (for an HMM emissions), and attributes where "
         "tokens bring their own.",
         rich_help_panel=FEATURES,
     ),
@@ -84,19 +85,30 @@ OtherPrices = Annotated[
 ValidFile = Annotated[
     Path | None,
     typer.Option(
-        metavar="FILE", help="Labelled inputs by which C1 and C2 are chosen from --grid.", rich_help_panel=LEARNING
+        metavar="FILE",
+        help="Labelled inputs by which the prices of the evidence that is there are chosen from --grid.",
+        rich_help_panel=LEARNING,
     ),
 ]
 Grid = Annotated[
     str | None,
     typer.Option(metavar="PRICES", help=f"Prices to try with --valid; {GRID} by default.", rich_help_panel=LEARNING),
 ]
+Metric = Annotated[
+    str | None,
+    typer.Option(
+        callback=among("--metric", *METRICS),
+        metavar="|".join(METRICS),
+        help="What --valid goes by; by default span_f1 where labels are written in a scheme, and accuracy otherwise.",
+        rich_help_panel=LEARNING,
+    ),
+]
 Scheme = Annotated[
     str | None,
     typer.Option(
-        callback=among("--scheme", "BIO"),
-        metavar="BIO",
-        help="Let I-X follow only B-X and I-X.",
+        callback=among("--scheme", *SCHEMES),
+        metavar="|".join(SCHEMES),
+        help="Allow only what the scheme has: with BIO, I-X after B-X and I-X alone.",
         rich_help_panel=LEARNING,
     ),
 ]

@@ -8,10 +8,12 @@ from pathlib import Path
 from typing import Any
 
 from sidelight.commands.outputs import size_of
+from sidelight.commands.price_search import Point, PriceSearch
 from sidelight.commands.settings import sequences_in
 from sidelight.estimators import Classifier, Tagger
 from sidelight.evidence import Evidence, Gold
 from sidelight.learners.stopping import MAX_COMPLETIONS, MAX_ROUNDS
+from sidelight.manners import measured, metric_of
 from sidelight.progress import OWN_PRECISION, Progress, relative_gap
 from sidelight.recipe_kinds import Driven, Recipe, SemiMarkov
 from sidelight.records import Round
@@ -43,19 +45,25 @@ class Trials:
         estimator = Tagger if sequences_in(self.evidence) else Classifier
         return estimator(**parameters).fit(self.evidence)
 
-    def choose(self, grid: Sequence[Mapping[str, float]], judges: Sequence[Gold]) -> tuple[Estimator, str]:
-        """The first estimator of the best accuracy over a grid of prices, and the table of all of them."""
-        best: Estimator | None = None
-        scores: list[float] = []
-        for number, prices in enumerate(grid, start=1):
-            searched = {name: prices[kind] for name, kind in _AXES.items() if kind in prices}
-            self.progress.prefix(f"{number} of {len(grid)}: ")
-            fitted = self.fit(prices, searched)
-            scores.append(fitted.score(judges))
-            if scores[-1] > max(scores[:-1], default=-1.0):
-                best = fitted
-        assert best is not None
-        return best, _table(grid, scores)
+    def choose(self, search: PriceSearch, judges: Sequence[Gold]) -> tuple[Estimator, str, list[str]]:
+        """The first estimator of the best score on labelled inputs, the table of all, and notes on the search."""
+        xs, right, sequences = [gold.x for gold in judges], [gold.y for gold in judges], sequences_in(self.evidence)
+        kept: tuple[float, Estimator] | None = None
+        metric = ""
+
+        def score(point: Point, called: str) -> float:
+            nonlocal kept, metric
+            self.progress.prefix(f"{called}: ")
+            fitted = self.fit(search.prices(point), search.named(point))
+            metric = metric_of(self.parameters["metric"], fitted.classes_, sequences=sequences)
+            found = measured(metric, fitted.predict(xs), right, sequences=sequences)
+            if kept is None or found > kept[0]:
+                kept = found, fitted
+            return found
+
+        tried = search.run(score)
+        assert kept is not None
+        return kept[1], tried.table(metric), tried.edges()
 
 
 def _labels_segments(recipe: Recipe) -> bool:
@@ -125,15 +133,3 @@ def _why(last: Round) -> str:
 
 
 _LIMITS = {MAX_ROUNDS: "by --max-rounds", MAX_COMPLETIONS: "by the limit of completions"}
-_AXES = {"c1": "gold", "c2": "companion"}
-
-
-def _table(grid: Sequence[Mapping[str, float]], scores: Sequence[float]) -> str:
-    """The grid as text; a star marks the choice."""
-    axes = {name: kind for name, kind in _AXES.items() if kind in grid[0]}
-    best = scores.index(max(scores))
-    lines = ["".join(f"{name.upper():>10}" for name in axes) + "  accuracy"]
-    for number, (prices, score) in enumerate(zip(grid, scores)):
-        cells = "".join(f"{prices[kind]:>10g}" for kind in axes.values())
-        lines.append(f"{cells}  {100 * score:7.2f}%{' *' if number == best else ''}")
-    return "\n".join(lines) + "\n\n"

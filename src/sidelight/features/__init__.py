@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from sidelight.features.attributes import AttributeExtractor, Attributes
@@ -10,7 +10,7 @@ from sidelight.features.extractor import Extractor, restore
 from sidelight.features.hashing import HashingExtractor
 from sidelight.features.inputs import Matrix, MatrixSequence, WithDense
 from sidelight.features.matrices import Given, MatrixExtractor
-from sidelight.features.ready import chunking, emissions, spelling, window, words
+from sidelight.features.ready import chunking, emissions, spelling, standard, window, words
 from sidelight.features.templates import Templates, parse_templates, read_templates, with_classes
 from sidelight.features.vocabulary import TemplateExtractor
 from sidelight.features.word_classes import WordClasses, word_classes
@@ -36,6 +36,7 @@ __all__ = [
     "read_templates",
     "restore",
     "spelling",
+    "standard",
     "window",
     "with_classes",
     "word_classes",
@@ -48,12 +49,20 @@ def attributes(*, min_count: int = 1, transitions: bool = True) -> Attributes:
     return Attributes(min_count, transitions)
 
 
-def features_for(x: Any) -> FeatureSet:
-    """The features that suit an input when none were chosen: matrix rows, attributes of dicts, or a window of words."""
-    if isinstance(x, MatrixSequence):
+def features_for(xs: Sequence[Any], *, min_count: int = 1, hash_bits: int | None = None) -> FeatureSet:
+    """The features that suit inputs when none were chosen: matrix rows, attributes of dicts, `standard()` for words.
+
+    >>> features_for([["light", "on"]]) == standard(), features_for([[("on", "RP")]]) == standard(columns=2)
+    (True, True)
+    """
+    first = next((x for x in xs if len(x)), "")
+    if isinstance(first, MatrixSequence):
         return Given()
-    first = x[0] if len(x) else ""
-    return Attributes() if isinstance(first, Mapping) else window()
+    token = first[0] if len(first) else ""
+    if isinstance(token, Mapping):
+        return Attributes(min_count)
+    columns = len(token) if isinstance(token, (tuple, list)) and len(token) else 1
+    return standard(columns, min_count=min_count, hash_bits=hash_bits)
 
 
 def extractor_of(features: FeatureSet) -> Extractor:

@@ -7,6 +7,34 @@ import re
 from sidelight.features.templates import Templates, parse_templates
 
 
+FLAGS = ("capitalized", "capitals", "mixed", "initial", "digit", "number", "hyphen", "punctuation")
+
+
+def standard(columns: int = 1, *, min_count: int = 1, hash_bits: int | None = None) -> Templates:
+    """What a careful person would choose for words, and the default for them: see docs/features.md.
+
+    The word, the words up to two away in lower case with all digits alike, prefixes and suffixes of 1 to 4 letters in
+    lower case, shapes of the word and its neighbours alone and in pairs, flags of case, digits and punctuation, and
+    the transitions. Of further columns (parts of speech, say) the values up to two away, and pairs of neighbours.
+
+    >>> len(standard().templates), len(standard(columns=2).templates)
+    (28, 37)
+    """
+    if columns < 1:
+        raise ValueError(f"columns is {columns}; give 1 or more")
+    lines = ["U00:bias", "U01:%x[0,0]"]
+    lines += [f"U02[{offset}]:%folded[{offset},0]" for offset in range(-2, 3)]
+    lines += [f"U03:prefix=%lowerprefix{n}[0,0]" for n in range(1, 5)]
+    lines += [f"U04:suffix=%lowersuffix{n}[0,0]" for n in range(1, 5)]
+    lines += [f"U05[{offset}]:shape=%shape[{offset},0]" for offset in range(-1, 2)]
+    lines += [f"U06[{offset}]:shapes=%shape[{offset},0]|%shape[{offset + 1},0]" for offset in (-1, 0)]
+    lines += [f"U07:{flag}=%{flag}[0,0]" for flag in FLAGS]
+    for c in range(1, columns):
+        lines += [f"U1{c}[{offset}]:column{c}=%x[{offset},{c}]" for offset in range(-2, 3)]
+        lines += [f"U2{c}[{offset}]:columns{c}=%x[{offset},{c}]|%x[{offset + 1},{c}]" for offset in range(-2, 2)]
+    return parse_templates("\n".join([*lines, "B"]), min_count=min_count, hash_bits=hash_bits)
+
+
 def words(before: int = 0, *, min_count: int = 1, hash_bits: int | None = None) -> Templates:
     """The current word, as many `before` it, and the transitions; before=1 is thesis Table 6.1 without spelling.
 

@@ -47,23 +47,39 @@ def _signature(text: str) -> str:
     return f"{begins}{marks}/{ending}"
 
 
+def _folded(text: str) -> str:
+    """Lower case, and every digit the same: "B-1992" is "b-0000"."""
+    lower = text.lower()
+    return lower if lower.isalpha() else "".join("0" if c.isdigit() else c for c in lower)
+
+
+def _is_mixed(text: str) -> bool:
+    """Capitals beyond the first letter, and small letters too: "McGraw", "iPod"."""
+    return text != text.lower() and text != text.upper() and text[1:] != text[1:].lower()
+
+
 _NAMED: dict[str, Transform] = {
     "x": lambda text: text,
     "lower": str.lower,
+    "folded": _folded,
     "shape": _shape,
     "signature": _signature,
     "capitalized": _flag(lambda text: text[:1].isupper()),
+    "capitals": _flag(lambda text: len(text) > 1 and text.isupper()),
+    "mixed": _flag(_is_mixed),
+    "initial": _flag(lambda text: len(text) == 2 and text[0].isupper() and text[1] == "."),
     "hyphen": _flag(lambda text: "-" in text),
     "digit": _flag(lambda text: any(c.isdigit() for c in text)),
     "number": _flag(str.isdigit),
     "punctuation": _flag(lambda text: bool(text) and not any(c.isalnum() for c in text)),
 }
-_SIZED = re.compile(r"(prefix|suffix|ending|class)([1-9])")
+_SIZED = re.compile(r"(prefix|suffix|lowerprefix|lowersuffix|ending|class)([1-9])")
 
 
 def transform(name: str, classes: Classes | None = None) -> Transform:
-    """The transform of this name: x, lower, shape, signature, capitalized, hyphen, digit, number, punctuation, prefixN,
-    suffixN, endingN.
+    """The transform of this name: x, lower, folded (lower case, all digits alike), shape, signature, prefixN, suffixN,
+    lowerprefixN, lowersuffixN, endingN, classN, or a flag: capitalized, capitals (nothing else), mixed, initial ("J."),
+    hyphen, digit, number, punctuation.
 
     classN is the class of the word at a level of `classes` (see `word_classes`), 1 the coarsest.
 
@@ -79,11 +95,16 @@ def transform(name: str, classes: Classes | None = None) -> Transform:
     if sized is not None and sized[1] == "class":
         return _class(int(sized[2]), classes)
     if sized is None:
-        known = ", ".join([*_NAMED, "prefix1…9", "suffix1…9", "ending1…9", "class1…9"])
+        sizes = [f"{name}1…9" for name in ("prefix", "suffix", "lowerprefix", "lowersuffix", "ending", "class")]
+        known = ", ".join([*_NAMED, *sizes])
         raise DataError(f"unknown macro %{name}", remedy=f"use one of {known}")
     count = int(sized[2])
     if sized[1] == "ending":
         return lambda text: text[-count:].lower()
-    if sized[1] == "prefix":
-        return lambda text: text[:count] if len(text) >= count else None
-    return lambda text: text[-count:] if len(text) >= count else None
+    if sized[1].endswith("prefix"):
+        affix = slice(count)
+    else:
+        affix = slice(-count, None)
+    if sized[1].startswith("lower"):
+        return lambda text: text[affix].lower() if len(text) >= count else None
+    return lambda text: text[affix] if len(text) >= count else None

@@ -72,7 +72,7 @@ def prepare(settings: SegmentSettings, evidence: Sequence[Evidence]) -> SegmentG
     scheme = segment_scheme(names, settings.scheme)
     read_first(settings.rules, Domain(scheme.tokens.names), xs)
     penalties = gold_penalties(settings.rules, evidence)
-    extractor = extractor_of(features_for(xs[0]) if settings.features is None else settings.features)
+    extractor = extractor_of(features_for(xs) if settings.features is None else settings.features)
     rows = extractor.grow(xs, n_jobs=settings.n_jobs)
     encoded = encode(evidence, scheme.tokens, rows.starts, sequences=True)
     gold, rest = encoded.of_kind("gold"), encoded.of_kind("partial", "candidates", "unlabeled")

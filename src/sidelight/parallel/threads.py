@@ -2,6 +2,9 @@
 
 The cut into shards depends on the data alone, never on the number of threads, and every shard writes to its own place:
 so the same input gives the same bits on one thread and on many.
+
+Pools are kept, and a fork (`multiprocessing` on Linux, servers that load before they fork) copies a pool without its
+threads: whoever waited for one there would wait for ever. So a child begins without pools, and makes its own.
 """
 
 from __future__ import annotations
@@ -60,6 +63,10 @@ def thread_count(n_jobs: int | None) -> int:
 @lru_cache(maxsize=4)
 def _pool(count: int) -> ThreadPoolExecutor:
     return ThreadPoolExecutor(max_workers=count, thread_name_prefix="sidelight")
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_pool.cache_clear)
 
 
 def threads(function: Callable[[Item], Result], items: Iterable[Item], *, n_jobs: int | None) -> list[Result]:

@@ -92,7 +92,7 @@ def begins(y: Labels, t: int, label: Any) -> Expr:
     here = y[t] == label
     if here is False:  # a known label, most often another one: nothing to build
         return FALSE
-    return conjunction((here, True if t == 0 else y[t - 1] != label))
+    return _one_thing(here, True if t == 0 else y[t - 1] != label)
 
 
 def ends(y: Labels, t: int, label: Any) -> Expr:
@@ -100,7 +100,12 @@ def ends(y: Labels, t: int, label: Any) -> Expr:
     here = y[t] == label
     if here is False:
         return FALSE
-    return conjunction((here, True if t == len(y) - 1 else y[t + 1] != label))
+    return _one_thing(here, True if t == len(y) - 1 else y[t + 1] != label)
+
+
+def _one_thing(*parts: Any) -> Expr:
+    """All parts, as one thing to say: where it is false it is broken once, however many parts are."""
+    return disjunction((conjunction(parts),))
 
 
 def changes(y: Labels, t: int) -> Expr:

@@ -1,0 +1,106 @@
+"""Estimators that choose their learner by the evidence: `learner="auto"` (see `sidelight.choice`)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
+
+from sidelight.choice import Choice, Offer, Plan, choose
+from sidelight.choice.auto import Question
+from sidelight.choice.offer import classed_features, offer_of
+from sidelight.choice.plan import RULES, TEXT, fixed_plan
+from sidelight.choice.race import FitAndPredict
+from sidelight.evidence import Evidence, gold
+from sidelight.manners import metric_of
+from sidelight.model import Model
+from sidelight.ruled_estimator import RuledEstimator
+from sidelight.rules.given import checked_rules
+from sidelight.settings import Settings
+from sidelight.structures.encoding import labels_in
+
+AUTO = "auto"
+TRIAL_ROUNDS = 40  # of the solver, where a plan is tried on a fold
+
+
+class Trials(NamedTuple):
+    """What is to be chosen for, how a plan is tried, and the parameters that it sets."""
+
+    question: Question
+    fit_and_predict: FitAndPredict
+    params: Callable[[Plan], dict[str, Any]]
+
+
+class AutomaticEstimator(RuledEstimator[Model]):
+    """An estimator whose learner may be left to the evidence."""
+
+    choice_: Choice  # what was chosen, and why
+    features: Any
+    labels: Sequence[Any] | None
+    metric: str | None
+    max_rounds: int | None
+    seed: int
+
+    def fit(self, evidence: Any, y: Any = None, *, sample_weight: Any = None, validation: Any = None) -> Any:
+        """Learn from evidence."""
+        raise NotImplementedError
+
+    def _settings(self, **others: Any) -> Settings:
+        """The parameters, checked; `others` stand in the place of some."""
+        return Settings(sequences=self._sequences, **{**self.get_params(), **others})
+
+    def _chosen(
+        self, pieces: list[Evidence], validation: tuple[Any, Any] | None, before: Model | None
+    ) -> tuple[list[Evidence], Settings]:
+        """The evidence to learn from and how, as `learner="auto"` chooses; `choice_` says why."""
+        if before is not None and hasattr(self, "choice_"):
+            plan = self.choice_.chosen
+            others: dict[str, Any] = {"learner": plan.learner, "prices": dict(plan.prices) or None}
+        else:
+            trials = self._trials(pieces, validation)
+            self.choice_ = choose(trials.question, trials.fit_and_predict)
+            plan = self.choice_.chosen
+            others = trials.params(plan)
+        self._unused_rules = () if RULES in plan.kinds else checked_rules(self.rules)
+        return [piece for piece in pieces if plan.takes(piece.kind)], self._settings(**others)
+
+    def _trials(self, pieces: list[Evidence], validation: tuple[Any, Any] | None = None) -> Trials:
+        """How plans are tried on this evidence; raises for parameters that are no good, before any work."""
+        offer = offer_of(pieces, self.get_params(deep=False), sequences=self._sequences)
+        self._settings(learner=fixed_plan(offer).learner)
+        classed = classed_features(pieces, seed=self.seed) if TEXT in offer.kinds else None
+
+        def params(plan: Plan) -> dict[str, Any]:
+            return {
+                "learner": plan.learner,
+                "prices": dict(plan.prices) or None,
+                "rules": self.rules if RULES in plan.kinds else (),
+                "features": classed if TEXT in plan.kinds else self.features,
+            }
+
+        return Trials(self._question(offer, pieces, validation), self._trial(params, pieces), params)
+
+    def _question(self, offer: Offer, pieces: list[Evidence], validation: tuple[Any, Any] | None) -> Question:
+        labels = self.labels if self.labels is not None else labels_in(pieces, sequences=self._sequences)
+        return Question(
+            offer,
+            pieces,
+            metric_of(self.metric, labels, sequences=self._sequences),
+            self._sequences,
+            self.seed,
+            self.n_jobs,
+            None if validation is None else gold(*validation),
+        )
+
+    def _trial(self, params: Callable[[Plan], dict[str, Any]], pieces: list[Evidence]) -> FitAndPredict:
+        """How a plan is tried: a fit of this estimator's kind to some of the evidence, in fewer rounds."""
+        labels = self.labels if self.labels is not None else labels_in(pieces, sequences=self._sequences)
+        rounds = TRIAL_ROUNDS if self.max_rounds is None else min(self.max_rounds, TRIAL_ROUNDS)
+        own = {**self.get_params(deep=False), "labels": labels, "max_rounds": rounds}
+        own |= {"n_jobs": 1, "callbacks": (), "checkpoint": None, "warm_start": False}
+
+        def trial(plan: Plan, evidence: Sequence[Evidence], xs: Sequence[Any]) -> list[Any]:
+            estimator = type(self)(**{**own, **params(plan)})
+            guesses: list[Any] = estimator.fit(list(evidence)).predict(xs)
+            return guesses
+
+        return trial

@@ -1,0 +1,7 @@
+"""`learner="auto"`: a good fixed choice of learner for the evidence there is, guarded by cross-validation over Gold."""
+
+from sidelight.choice.auto import choose
+from sidelight.choice.plan import Offer, Plan
+from sidelight.choice.report import Choice
+
+__all__ = ["Choice", "Offer", "Plan", "choose"]

@@ -1,0 +1,94 @@
+"""How good plans are on Gold that they did not see, and how sure that is.
+
+Every held-out sentence counts by (right, predicted, there are): its spans, or its tokens, where the last two are the
+same. The score is F = 2 Σ right / (Σ predicted + Σ there are), which of tokens is accuracy. Its sampling error, and
+that of a difference on the same sentences, is by the delta method: the influence of sentence i is
+(2 right_i − F (predicted_i + there_i)) / (Σ predicted + Σ there are), and sentences are independent. Where a sentence
+was held out several times, by repeated folds, it still counts as one, with the means of its counts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from sidelight.arrays import Floats
+from sidelight.evaluate.spans import span_counts
+
+
+def sentence_counts(metric: str, guesses: Sequence[Any], right: Sequence[Any], *, sequences: bool) -> Floats:
+    """What every output counts for: right, predicted, there are. # [N, 3]"""
+    if metric == "span_f1":
+        return span_counts(guesses, right).astype(np.float64)
+    pairs = zip(guesses, right) if sequences else (([guess], [truth]) for guess, truth in zip(guesses, right))
+    rows = [(sum(a == b for a, b in zip(guess, truth)), len(truth), len(truth)) for guess, truth in pairs]
+    return np.array(rows, dtype=np.float64).reshape(len(rows), 3)
+
+
+@dataclass(slots=True)
+class HeldOut:
+    """What one plan did on held-out Gold, fold by fold."""
+
+    folds: dict[int, tuple[list[int], Floats]] = field(default_factory=dict)  # fold: sentences, counts [n, 3]
+    seconds: float = 0.0
+    failure: str | None = None  # why it cannot be used
+
+    def means(self, among: Iterable[int]) -> Floats:
+        """The mean counts of every sentence that was held out in these folds, by sentence. # [M, 3]"""
+        total: dict[int, Floats] = {}
+        times: dict[int, int] = {}
+        for fold in among:
+            for sentence, counts in zip(*self.folds[fold]):
+                total[sentence] = total.get(sentence, 0.0) + counts
+                times[sentence] = times.get(sentence, 0) + 1
+        return np.array([total[i] / times[i] for i in sorted(total)]).reshape(len(total), 3)
+
+    def score(self) -> tuple[float, float]:
+        """F and its standard error."""
+        return score_of(self.means(self.folds))
+
+    def ahead_of(self, other: HeldOut) -> tuple[float, float]:
+        """How far this is ahead of another where both were tried, and the standard error of that."""
+        both = sorted(self.folds.keys() & other.folds.keys())
+        return difference(self.means(both), other.means(both))
+
+
+def score_of(counts: Floats) -> tuple[float, float]:
+    """F of counts [N, 3], and its standard error.
+
+    >>> score_of(np.array([[1.0, 2.0, 2.0], [2.0, 2.0, 2.0]]))[0]
+    0.75
+    """
+    value, influence = _influence(counts)
+    return value, _error(influence)
+
+
+def difference(a: Floats, b: Floats) -> tuple[float, float]:
+    """How far the counts a [N, 3] are ahead of b on the same sentences, and the standard error of that.
+
+    >>> ahead, error = difference(np.array([[2.0, 2.0, 2.0]] * 4), np.array([[1.0, 2.0, 2.0]] * 4))
+    >>> ahead, error
+    (0.5, 0.0)
+    """
+    (value_a, influence_a), (value_b, influence_b) = _influence(a), _influence(b)
+    return value_a - value_b, _error(influence_a - influence_b)
+
+
+def _influence(counts: Floats) -> tuple[float, Floats]:
+    total = counts[:, 1] + counts[:, 2]
+    whole = float(total.sum())
+    if whole == 0.0:
+        return 0.0, np.zeros(len(counts))
+    value = 2.0 * float(counts[:, 0].sum()) / whole
+    return value, np.asarray((2.0 * counts[:, 0] - value * total) / whole)
+
+
+def _error(influence: Floats) -> float:
+    count = len(influence)
+    if count < 2:
+        return 0.0
+    centred = influence - influence.mean()
+    return float(np.sqrt(count / (count - 1) * (centred @ centred)))

@@ -1,0 +1,153 @@
+"""Ways to learn from what there is: the fixed choice for the kinds of evidence at hand, and what could be better.
+
+The fixed choice is one likelihood over everything that has a loss (Gold, partial and candidate labels, votes, companion
+answers), rules in prediction, and classes of words from whatever text there is (`features.word_classes`). What could be
+better is less: a kind left out, lower prices for what is indirect, Gold alone; or, with rules and unlabelled inputs,
+constraint-driven learning over the same CRF.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from sidelight import recipes
+from sidelight.recipe_kinds import Recipe
+
+RULES, TEXT = "rules", "text"
+WITH_LOSS = ("partial", "candidates", "votes", "companion")  # kinds of evidence that a likelihood has terms for
+WORDS = {
+    "partial": "partial labels",
+    "candidates": "candidate labels",
+    "votes": "votes",
+    "companion": "companion answers",
+    "unlabeled": "unlabelled inputs",
+    RULES: "rules",
+    TEXT: "word classes from the text",
+}
+LOWER = 0.1  # of the usual price of indirect evidence
+
+
+@dataclass(frozen=True, slots=True)
+class Offer:
+    """What a person brings to a fit, as far as the choice of a learner depends on it."""
+
+    kinds: frozenset[str]  # of evidence beside Gold, with `RULES` of the estimator, and `TEXT` to learn classes from
+    gold: bool = True
+    input_rules: bool = False  # unlabelled inputs bring rules of their own
+    margins: bool = False  # costs or a loss are given, which margins alone heed
+    sequences: bool = True
+    prices: tuple[tuple[str, float], ...] = ()  # as the person set them
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """One way to learn: by which learner, from which kinds of evidence beside Gold, at which prices."""
+
+    learner: Recipe
+    kinds: frozenset[str]
+    prices: tuple[tuple[str, float], ...] = ()
+    gold: bool = True  # whether there is any
+
+    def takes(self, kind: str) -> bool:
+        """Whether evidence of a kind is learned from."""
+        return kind == "gold" or kind in self.kinds
+
+    def __str__(self) -> str:
+        """The plan in words.
+
+        >>> print(Plan(recipes.crf(), frozenset({"text", "rules"})))
+        crf from gold, rules, word classes from the text
+        """
+        parts = ["gold"] * self.gold + [WORDS[kind] for kind in WORDS if kind in self.kinds]
+        prices = [f"{kind} {price:g}" for kind, price in self.prices]
+        return f"{self.learner.name} from {', '.join(parts)}" + (f" (prices: {', '.join(prices)})" if prices else "")
+
+
+def fixed_plan(offer: Offer) -> Plan:
+    """What is chosen unless something else is clearly better.
+
+    >>> print(fixed_plan(Offer(frozenset({"candidates", "text"}))))
+    partial_crf from gold, candidate labels, word classes from the text
+    >>> print(fixed_plan(Offer(frozenset())))
+    crf from gold
+    """
+    return Plan(_learner(offer, offer.kinds), _heard(offer, offer.kinds), offer.prices, offer.gold)
+
+
+def alternatives(offer: Offer, plan: Plan) -> list[Plan]:
+    """Plans that differ from one in a single respect, and Gold alone.
+
+    >>> offer = Offer(frozenset({"candidates", "rules"}))
+    >>> for one in alternatives(offer, fixed_plan(offer)):
+    ...     print(one)
+    crf from gold
+    crf from gold, rules
+    partial_crf from gold, candidate labels
+    partial_crf from gold, candidate labels, rules (prices: candidates 0.1)
+    """
+    found = [gold_alone(offer)]
+    found += [without(offer, plan, kind) for kind in WORDS if kind in plan.kinds]
+    found += _cheaper(plan)
+    if RULES in plan.kinds and "unlabeled" in offer.kinds and not plan.kinds & {"votes", "companion"}:
+        base = recipes.crf() if plan.learner.name == "crf" else plan.learner
+        if base.name in ("crf", "partial_crf"):
+            driven = recipes.codl(base=recipes.crf(), beta=None)
+            found.append(replace(plan, learner=driven, kinds=plan.kinds | {"unlabeled"}))
+    seen = {plan}
+    return [one for one in found if not (one in seen or seen.add(one))]  # type: ignore[func-returns-value]
+
+
+def gold_alone(offer: Offer) -> Plan:
+    """Learning from Gold and nothing else."""
+    return Plan(_learner(offer, frozenset()), frozenset(), _prices(offer.prices, frozenset()), offer.gold)
+
+
+def only(offer: Offer, kind: str) -> Plan:
+    """Learning from Gold and one other kind of evidence."""
+    kinds = frozenset({kind})
+    return Plan(_learner(offer, kinds), kinds, _prices(offer.prices, kinds), offer.gold)
+
+
+def without(offer: Offer, plan: Plan, kind: str) -> Plan:
+    """The same without a kind of evidence."""
+    kinds = plan.kinds - {kind}
+    return Plan(_learner(offer, kinds), kinds, _prices(plan.prices, kinds), plan.gold)
+
+
+def _cheaper(plan: Plan) -> list[Plan]:
+    """Lower prices for kinds that have a loss, where the person set none."""
+    from sidelight.settings import DEFAULT_PRICES
+
+    given = dict(plan.prices)
+    open_prices = [kind for kind in WITH_LOSS if kind in plan.kinds and kind not in given]
+    if not open_prices:
+        return []
+    lower = {kind: LOWER * DEFAULT_PRICES[kind] for kind in open_prices}
+    return [replace(plan, prices=tuple({**given, **lower}.items()))]
+
+
+def _prices(prices: tuple[tuple[str, float], ...], kinds: frozenset[str]) -> tuple[tuple[str, float], ...]:
+    return tuple((kind, price) for kind, price in prices if kind == "gold" or kind in kinds)
+
+
+def _heard(offer: Offer, kinds: frozenset[str]) -> frozenset[str]:
+    """The kinds that the learner of these kinds has a use for."""
+    if offer.margins or not offer.gold or offer.input_rules:
+        return kinds
+    return kinds - {"unlabeled"}
+
+
+def _learner(offer: Offer, kinds: frozenset[str]) -> Recipe:
+    """The learner for kinds of evidence."""
+    losses = kinds & set(WITH_LOSS)
+    if offer.margins:
+        return recipes.jlis()
+    if offer.input_rules and "unlabeled" in kinds:
+        if losses & {"votes", "companion"}:
+            return recipes.posterior_regularization(base="crf")
+        return recipes.codl(base="crf", beta=None)
+    if not offer.gold and not losses:
+        return recipes.posterior_regularization() if RULES in kinds else recipes.em()
+    if not offer.gold and losses == {"companion"}:
+        return recipes.jlis()
+    return recipes.partial_crf() if losses else recipes.crf()

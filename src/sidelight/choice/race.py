@@ -1,0 +1,118 @@
+"""Plans tried side by side, fold by fold; what is clearly no better drops out early.
+
+All plans of a fold are fitted to the same evidence less the Gold that is held out. A plan leaves the race when, after
+`FEWEST_BLOCKS` folds, it is not ahead of the present choice, or less than half a standard error after one fold more;
+Gold alone stays, as the measure of what evidence is worth. What a fit costs is counted in tokens, not in seconds, so
+that the same seed makes the same choice on any machine.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from sidelight.arrays import Floats
+from sidelight.choice.folds import Block
+from sidelight.choice.held_out import HeldOut, sentence_counts
+from sidelight.choice.plan import Plan
+from sidelight.errors import SidelightError
+from sidelight.evidence import Evidence, Gold
+from sidelight.parallel import threads
+
+FEWEST_BLOCKS = 2
+HALF = 0.5  # standard errors that a plan must be ahead to stay after another fold
+FitAndPredict = Callable[[Plan, Sequence[Evidence], Sequence[Any]], list[Any]]
+Told = Callable[[int], None]  # how many fits are done
+
+
+@dataclass(slots=True)
+class Race:
+    """Evidence, folds, and what every plan did so far."""
+
+    gold: Sequence[Gold]
+    rest: Sequence[Evidence]
+    blocks: Sequence[Block]
+    fit_and_predict: FitAndPredict
+    metric: str
+    sequences: bool
+    budget: float  # in tokens learned from
+    n_jobs: int | None
+    progress: Told | None = None
+    results: dict[Plan, HeldOut] = field(default_factory=dict)
+    spent: float = 0.0
+    fits: int = 0
+
+    def run(self, champion: Plan, challengers: Sequence[Plan], *, always: Plan) -> None:
+        """Try all folds with the champion and `always`, and challengers as long as they are promising."""
+        racing = [plan for plan in challengers if plan not in (champion, always)]
+        for count, block in enumerate(self.blocks, start=1):
+            plans = [champion, *([always] if always != champion else []), *racing]
+            self.try_all(block, plans)
+            if self.results[champion].failure is not None:
+                return
+            if count >= FEWEST_BLOCKS:
+                least = 0.0 if count == FEWEST_BLOCKS else HALF
+                racing = [plan for plan in racing if self._promising(plan, champion, least)]
+            if self.spent > self.budget:
+                racing = []
+                if self.spent > 2.0 * self.budget:
+                    return
+
+    def ahead(self, a: Plan, b: Plan) -> tuple[float, float]:
+        """How far a is ahead of b where both were tried, and the standard error of that."""
+        return self.results[a].ahead_of(self.results[b])
+
+    def usable(self, plan: Plan) -> bool:
+        """Whether a plan was tried and could be fitted."""
+        return plan in self.results and self.results[plan].failure is None and bool(self.results[plan].folds)
+
+    def _promising(self, plan: Plan, champion: Plan, least: float) -> bool:
+        if not self.usable(plan):
+            return False
+        ahead, error = self.ahead(plan, champion)
+        return ahead > 0.0 and ahead >= least * error
+
+    def try_all(self, block: Block, plans: Sequence[Plan]) -> None:
+        """Fit and judge plans that have not been tried on this fold."""
+        for plan in plans:
+            self.results.setdefault(plan, HeldOut())
+        todo = [plan for plan in plans if self._open(plan, block.number)]
+        out = set(block.held_out)
+        known = [piece for i, piece in enumerate(self.gold) if i not in out]
+        held_out = [self.gold[i] for i in block.held_out]
+
+        def one(plan: Plan) -> tuple[Floats | None, float, str | None]:
+            began = time.perf_counter()
+            try:
+                guesses = self.fit_and_predict(plan, self.learned_from(plan, known), [piece.x for piece in held_out])
+            except SidelightError as error:
+                return None, time.perf_counter() - began, str(error)
+            right = [piece.y for piece in held_out]
+            counts = sentence_counts(self.metric, guesses, right, sequences=self.sequences)
+            return counts, time.perf_counter() - began, None
+
+        for plan, (counts, seconds, failure) in zip(todo, threads(one, todo, n_jobs=self.n_jobs)):
+            result = self.results[plan]
+            result.seconds += seconds
+            result.failure = failure
+            if counts is not None:
+                result.folds[block.number] = (block.held_out, counts)
+            self.spent += tokens_in(self.learned_from(plan, known))
+            self.fits += 1
+        if self.progress is not None:
+            self.progress(self.fits)
+
+    def learned_from(self, plan: Plan, gold: Sequence[Evidence]) -> list[Evidence]:
+        """Gold and the other evidence that a plan takes."""
+        return [*gold, *(piece for piece in self.rest if plan.takes(piece.kind))]
+
+    def _open(self, plan: Plan, block: int) -> bool:
+        result = self.results[plan]
+        return result.failure is None and block not in result.folds
+
+
+def tokens_in(evidence: Sequence[Evidence]) -> int:
+    """How many tokens there are; an input that is no sequence counts as one."""
+    return sum(len(piece.x) if isinstance(piece.x, list | tuple) else 1 for piece in evidence)

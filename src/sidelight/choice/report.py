@@ -1,0 +1,104 @@
+"""What was chosen, and why: every plan that was tried, its score and spread, and what each kind of evidence did."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from sidelight.choice.plan import WORDS, Plan
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """One plan on held-out Gold, in per cent."""
+
+    plan: Plan
+    score: float | None  # None where it could not be fitted
+    spread: float | None  # its standard error
+    ahead: float | None  # of the fixed choice, on the same sentences
+    error: float | None  # standard error of that
+    folds: int
+    seconds: float
+    failure: str | None = None
+
+    def as_dict(self) -> dict[str, Any]:
+        """Plain values, for JSON."""
+        numbers = {name: getattr(self, name) for name in ("score", "spread", "ahead", "error", "folds", "seconds")}
+        return {"plan": str(self.plan), **numbers, "failure": self.failure}
+
+
+@dataclass(frozen=True, slots=True)
+class KindVerdict:
+    """What a kind of evidence did on held-out Gold: the plan with it against the plan without it, in per cent."""
+
+    kind: str
+    verdict: str  # "helps", "no difference", "harms", "not tried"
+    gain: float | None = None
+    error: float | None = None
+
+    def __str__(self) -> str:
+        shown = "" if self.gain is None else f" ({self.gain:+.1f} ± {self.error:.1f})"
+        words = {
+            "helps": "helped",
+            "no difference": "made no difference that can be told from chance",
+            "harms": "did harm, and was left out",
+            "not tried": "was not tried by itself",
+        }
+        return f"{WORDS[self.kind]} {words[self.verdict]}{shown}"
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """The report of `learner="auto"`: `chosen` is the plan, `reasons` say why, in words."""
+
+    chosen: Plan
+    fixed: Plan  # what would have been chosen without looking
+    metric: str  # "accuracy" or "span_f1"
+    reasons: tuple[str, ...]
+    candidates: tuple[Candidate, ...] = ()
+    kinds: tuple[KindVerdict, ...] = ()
+    left_out: tuple[str, ...] = ()  # kinds of evidence that were given and are not learned from
+    labelled: int = 0  # inputs that were held out, in turn
+    folds: int = 0
+    fits: int = 0
+    seconds: float = 0.0
+    about: Mapping[str, Any] = field(default_factory=dict)
+
+    def as_dict(self) -> dict[str, Any]:
+        """Plain values, for JSON."""
+        return {
+            "chosen": str(self.chosen),
+            "fixed": str(self.fixed),
+            "metric": self.metric,
+            "reasons": list(self.reasons),
+            "left_out": list(self.left_out),
+            "kinds": [{"kind": k.kind, "verdict": k.verdict, "gain": k.gain, "error": k.error} for k in self.kinds],
+            "candidates": [one.as_dict() for one in self.candidates],
+            "labelled": self.labelled,
+            "folds": self.folds,
+            "fits": self.fits,
+            "seconds": self.seconds,
+        }
+
+    def rows(self) -> list[tuple[str, str, str, str]]:
+        """The candidates as text: plan, score, ahead of the fixed choice, folds."""
+        found = []
+        for one in self.candidates:
+            mark = "* " if one.plan == self.chosen else "  "
+            if one.score is None:
+                found.append((mark + str(one.plan), "failed", "", str(one.folds)))
+                continue
+            ahead = "" if one.plan == self.fixed else f"{one.ahead:+.1f} ± {one.error:.1f}"
+            found.append((mark + str(one.plan), f"{one.score:.1f} ± {one.spread:.1f}", ahead, str(one.folds)))
+        return found
+
+    def __str__(self) -> str:
+        """The reasons, and a table of what was tried."""
+        lines = [f"chosen: {self.chosen}", *self.reasons]
+        if self.candidates:
+            name = "span F1" if self.metric == "span_f1" else "accuracy"
+            table = [("  tried, on held-out labels", name, "against the first", "folds"), *self.rows()]
+            widths = [max(len(row[k]) for row in table) for k in range(4)]
+            lines += ["  ".join(cell.ljust(width) for cell, width in zip(row, widths)).rstrip() for row in table]
+        return "\n".join(lines)
