@@ -144,7 +144,7 @@ def test_promises_are_about_means_over_draws():
         outcome("dictionary", 49.0),
         outcome("dictionary", 53.0, draw=1),
         outcome("spoiled votes", 49.5),
-        outcome("spoiled votes", 52.5, draw=1, left_out=("votes",)),
+        outcome("spoiled votes", 52.5, draw=1, verdicts={"votes": "harms"}),
     ]
     assert gains_of(outcomes, ("rules", "dictionary")) == {
         ("chunks, 20", "rules"): 9.0,

@@ -18,7 +18,7 @@ from sidelight.errors import DataError, NotProved
 from sidelight.estimators import Tagger
 from sidelight.experiments.grid import Examples
 from sidelight.experiments.strangers import peers
-from sidelight.experiments.strangers.choices import alternatives, chosen, left_out
+from sidelight.experiments.strangers.choices import alternatives, chosen, verdicts
 from sidelight.experiments.strangers.corpora import CORPORA, Corpus
 from sidelight.experiments.strangers.kinds import INDIRECT, Given, given
 
@@ -59,7 +59,7 @@ class Outcome:
     score: float  # per cent
     seconds: float  # of the fit, wall clock
     chosen: str = ""
-    left_out: tuple[str, ...] = ()
+    verdicts: dict[str, str] = field(default_factory=dict)  # what the report says of each kind of evidence
     hindsight: dict[str, float] = field(default_factory=dict)  # score by alternative, the chosen one among them
 
 
@@ -84,8 +84,10 @@ def carry_out(study: Study, cell: Cell) -> Outcome:
         tagger = default_tagger(corpus, has, seed=cell.draw).fit(has.evidence)
         seconds = time.perf_counter() - began
         score = corpus.score(examples.ys, tagger.predict(examples.xs))
-        others = _hindsight(tagger, corpus, has, examples) if study.hindsight and cell.method != "gold" else {}
-    return Outcome(cell, score, seconds, chosen(tagger), left_out(tagger), others)
+        others = _hindsight(tagger, corpus, has, examples) if study.hindsight else {}
+    if others:
+        others[chosen(tagger)] = score
+    return Outcome(cell, score, seconds, chosen(tagger), verdicts(tagger), others)
 
 
 def default_tagger(corpus: Corpus, has: Given, *, seed: int) -> Tagger:
@@ -115,7 +117,7 @@ def as_record(outcome: Outcome, study: Study) -> dict[str, Any]:
         "score": outcome.score,
         "seconds": outcome.seconds,
         "chosen": outcome.chosen,
-        "left_out": list(outcome.left_out),
+        "verdicts": outcome.verdicts,
         "hindsight": outcome.hindsight,
     }
 
@@ -125,5 +127,5 @@ def of_record(record: dict[str, Any], study: Study) -> Outcome | None:
     if (record["part"], record["indirect"]) != (study.part, study.indirect):
         return None
     cell = Cell(record["corpus"], record["size"], record["draw"], record["method"])
-    kept = tuple(record["left_out"])
-    return Outcome(cell, record["score"], record["seconds"], record["chosen"], kept, record["hindsight"])
+    figures = (record["score"], record["seconds"], record["chosen"], record["verdicts"], record["hindsight"])
+    return Outcome(cell, *figures)

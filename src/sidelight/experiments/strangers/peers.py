@@ -57,7 +57,7 @@ def crfsuite(labelled: Sequence[Gold], xs: Sequence[Any]) -> list[list[str]]:
     import pycrfsuite
 
     inputs = [piece.x for piece in labelled]
-    extractor = extractor_of(features_for(inputs[0]))
+    extractor = extractor_of(features_for(inputs))
     extractor.grow(inputs, n_jobs=1)
     trainer = pycrfsuite.Trainer(verbose=False)
     for piece, attributes in zip(labelled, attribute_names(extractor, inputs)):

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from statistics import fmean
 
 from sidelight.experiments.strangers.cells import Outcome
+from sidelight.experiments.strangers.choices import names_as_useless
 from sidelight.experiments.strangers.kinds import GOLD, KINDS, SPOILED
 
 NEAR, FAR, SHARE = 0.5, 1.5, 0.9  # points below gold alone: nine cells in ten, and any cell
@@ -102,7 +103,7 @@ def _spoiled(outcomes: Sequence[Outcome]) -> list[Promise]:
             mean = fmean(values)
             found.append(Promise(f"mean of {kind} against gold", mean, f">= {-SPOILED_LOSS}", mean >= -SPOILED_LOSS))
             harmed = [o for o in outcomes if o.cell.method == kind]
-            named = sum(bool(o.left_out) for o in harmed) / len(harmed)
+            named = sum(names_as_useless(o.verdicts, kind.removeprefix("spoiled ")) for o in harmed) / len(harmed)
             found.append(Promise(f"{kind} named in the report, %", 100 * named, "100", named == 1.0))
     return found
 

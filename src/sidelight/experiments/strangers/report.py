@@ -39,11 +39,20 @@ def rows_of(outcomes: Sequence[Outcome], *, metrics: Mapping[str, str]) -> list[
                 "gain": gains.get((setting, method)),
                 "seconds": fmean(outcome.seconds for outcome in some),
                 "chosen": dict(Counter(outcome.chosen for outcome in some)),
-                "left_out": dict(Counter(kind for outcome in some for kind in outcome.left_out)),
+                "verdicts": _verdicts(some),
                 "hindsight": {name: _mean_of(name, some) for name in names},
             }
         )
     return rows
+
+
+def _verdicts(some: Sequence[Outcome]) -> dict[str, dict[str, int]]:
+    """How often each kind of evidence was said to help, to harm, …"""
+    found: dict[str, Counter[str]] = {}
+    for outcome in some:
+        for kind, verdict in outcome.verdicts.items():
+            found.setdefault(kind, Counter())[verdict] += 1
+    return {kind: dict(counts) for kind, counts in found.items()}
 
 
 def _mean_of(name: str, some: Sequence[Outcome]) -> float:
