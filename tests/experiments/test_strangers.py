@@ -184,7 +184,7 @@ def test_a_run_is_taken_up_where_it_stopped(corpus, tmp_path, monkeypatch):
             raise KeyboardInterrupt
         return Outcome(cell, 50.0 + len(cell.method), 0.1)
 
-    monkeypatch.setattr(strangers, "carry_out", done)
+    monkeypatch.setattr(cell_file, "scored", done)
     monkeypatch.setattr(strangers, "corpus_of", lambda name, data: corpus)
     monkeypatch.setattr(strangers, "BATCH", 2)
     options = {"quick": False, "n_jobs": 1, "report": lambda line: None, "save": lambda rows: None}

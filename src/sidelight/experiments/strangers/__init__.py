@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +17,7 @@ from sidelight.errors import DataError
 from sidelight.experiments.pool import Report, pool
 from sidelight.experiments.strangers import peers
 from sidelight.experiments.strangers import report as reports
-from sidelight.experiments.strangers.cells import Cell, Outcome, Study, as_record, carry_out, corpus_of, of_record
+from sidelight.experiments.strangers.cells import Cell, Outcome, Study, carry_out, corpus_of, of_record
 from sidelight.experiments.strangers.corpora import CORPORA
 from sidelight.experiments.strangers.kinds import GOLD, INDIRECT, KINDS, SPOILED
 
@@ -25,7 +25,7 @@ TITLE = "Seven corpora with few labels and indirect evidence, everything by defa
 SIZES, DRAWS = (20, 50, 200), 3
 QUICK_CORPORA, QUICK_SIZES, QUICK_DRAWS = ("tags of the web", "fields of ads"), (20, 50), 1
 SPOILED_SIZES = (20, 50)  # spoiled evidence harms where labels are few
-BATCH = 12  # cells between two looks at the table
+BATCH = 24  # cells after which the table is written again
 
 NOTES = (
     "dictionaries, and the sentences that rules and functions were written with in view, are from parts of the corpora "
@@ -77,7 +77,7 @@ def rows(
     semicolon between.
     """
     report(TITLE)
-    grid, study = grid_of(quick, choose or {}), study_of(data, choose or {})
+    grid, study = grid_of(quick, choose or {}), replace(study_of(data, choose or {}), kept=cells)
     known = finished(cells, study)
     wanted = grid.cells()
     outcomes = [known[cell] for cell in wanted if cell in known]
@@ -87,7 +87,6 @@ def rows(
     with pool(carry_out, study, n_jobs=n_jobs, report=report) as run:
         for first in range(0, len(open_cells), BATCH):
             done = run(open_cells[first : first + BATCH])
-            keep(cells, done, study)
             outcomes += done
             save([*reports.rows_of(outcomes, metrics=metrics), *reports.promise_rows(outcomes)])
             report(f"  {len(outcomes)} of {len(wanted)} cells, the last: {done[-1].cell}")
@@ -131,13 +130,6 @@ def finished(path: Path | None, study: Study) -> dict[Cell, Outcome]:
         return {}
     records = (json.loads(line) for line in path.read_text(encoding="utf-8").splitlines() if line)
     return {outcome.cell: outcome for record in records if (outcome := of_record(record, study)) is not None}
-
-
-def keep(path: Path | None, outcomes: Iterable[Outcome], study: Study) -> None:
-    """Add outcomes to a file."""
-    if path is not None:
-        with path.open("a", encoding="utf-8") as stream:
-            stream.writelines(json.dumps(as_record(outcome, study)) + "\n" for outcome in outcomes)
 
 
 def _several(text: str | None, default: tuple[str, ...], *, allowed: Iterable[str] = ()) -> tuple[str, ...]:

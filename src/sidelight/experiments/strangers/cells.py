@@ -7,6 +7,7 @@ scored (in hindsight: fitted on all the evidence, scored on the same sentences) 
 
 from __future__ import annotations
 
+import json
 import time
 import warnings
 from dataclasses import dataclass, field
@@ -49,6 +50,7 @@ class Study:
     part: Part = "test"
     indirect: int = INDIRECT
     hindsight: bool = True
+    kept: Path | None = None  # the file that finished cells are added to
 
 
 @dataclass(frozen=True)
@@ -72,6 +74,15 @@ def corpus_of(name: str, data: Path) -> Corpus:
 
 
 def carry_out(study: Study, cell: Cell) -> Outcome:
+    """Learn and score, and keep the outcome at once, so that a run that is stopped loses nothing."""
+    outcome = scored(study, cell)
+    if study.kept is not None:
+        with study.kept.open("a", encoding="utf-8") as stream:  # one write for each line: processes do not mix theirs
+            stream.write(json.dumps(as_record(outcome, study)) + "\n")
+    return outcome
+
+
+def scored(study: Study, cell: Cell) -> Outcome:
     """Learn and score."""
     corpus = corpus_of(cell.corpus, study.data)
     examples: Examples = getattr(corpus, study.part)
