@@ -296,7 +296,7 @@ class Training:
             arrays.append(self.encoded.initial)
         if self.encoded.votes is not None:
             votes = self.encoded.votes
-            arrays += [votes.function_of, votes.admits, votes.asked, votes.starts, votes.votes]
+            arrays += [votes.function_of, votes.admits, votes.starts, votes.votes]
         for first, labels in self.encoded.chunks:
             arrays += [np.array([first]), labels]
         return fingerprint(settings, [str(name) for name in self.labels.names], arrays)

@@ -2,12 +2,12 @@
 
 The part of such inputs in the objective of `latent_likelihood` is
 
-    Σ C (−log Σ_y p_w(y | x) P_θ(votes | y)) − log P_θ(votes of Gold's inputs | gold) − log prior(θ)
+    Σ C (−log Σ_y p_w(y | x) P_ρ(votes | y)) − Σ C log P_ρ(votes of Gold's inputs | gold) − log prior(ρ)
 
-with P_θ and its prior as in `objective.trust`. For a given θ it is the term of a partially labelled CRF whose admitted
-labelings are soft (`LikelihoodTerms.bonus`); for given weights a step of EM improves θ. Where there are no weights yet,
+with P_ρ and its prior as in `objective.trust`. For a given ρ it is the term of a partially labelled CRF whose admitted
+labelings are soft (`LikelihoodTerms.bonus`); for given weights a step of EM improves ρ. Where there are no weights yet,
 EM begins with votes and the frequency of labels alone (Dawid and Skene 1979), and the first problem is to follow what
-it comes to believe: at zero weights all labels are equally probable, and a likelihood would go where silence leads it.
+it comes to believe.
 """
 
 from __future__ import annotations
@@ -24,11 +24,11 @@ from sidelight.objective.likelihood import LikelihoodTerms, WeightedFeatures
 from sidelight.objective.trust import (
     Trust,
     TrustOptions,
-    VoteCounts,
     counts_of,
-    log_density,
+    estimated,
+    log_likelihood,
     log_odds,
-    trust_of,
+    penalty,
 )
 from sidelight.spaces.chain import ChainScores, ChainSpace
 from sidelight.spaces.chain_sums import Beliefs, RaisedScores, beliefs
@@ -47,8 +47,7 @@ class VotedGroup:
     prices: Floats  # [N]
     votes: EncodedVotes
     frequent: Floats  # [L] how frequent labels are, at a guess
-    prior: VoteCounts
-    known: VoteCounts  # of the votes on Gold's inputs
+    known: Floats  # [S, 2] right and wrong votes on Gold's inputs
     trust: Trust
     options: TrustOptions
     n_jobs: int | None = None
@@ -62,14 +61,14 @@ class VotedGroup:
         votes: EncodedVotes,
         *,
         frequent: Floats,
-        prior: VoteCounts,
-        known: VoteCounts,
+        known: Floats,
         options: TrustOptions,
         n_jobs: int | None = None,
     ) -> VotedGroup:
         """A group that trusts its voters as the prior and Gold say."""
-        trust = trust_of(prior + known, votes.function_of, options)
-        return cls(features, space, prices, votes, frequent, prior, known, trust, options, n_jobs)
+        trust = Trust.beforehand(votes.function_of, len(votes.functions), options)
+        trust = estimated(trust, known, votes.function_of, options)
+        return cls(features, space, prices, votes, frequent, known, trust, options, n_jobs)
 
     def refresh(self, weights: Floats) -> tuple[LikelihoodTerms | BelievedTerms]:
         """Estimate how far voters are to be trusted; the terms of a CRF with their votes."""
@@ -85,21 +84,20 @@ class VotedGroup:
     def value(self, weights: Floats) -> float:
         """Σ price · loss − log prior, with the trust of the moment: the next `refresh` only lowers it."""
         lost = inner(self.prices, self._terms().losses(weights, n_jobs=self.n_jobs))
-        return lost - log_density(self.trust, self.prior + self.known, self.options)
+        return lost - log_likelihood(self.trust, self.known) + penalty(self.trust, self.votes.function_of, self.options)
 
-    def counts(self, weights: Floats) -> VoteCounts:
-        """Expected counts at these weights, with those of Gold, without the prior's."""
-        return self._counted(self._beliefs(self.features.scores(weights))) + self.known
+    def counts(self, weights: Floats) -> Floats:
+        """Expected counts at these weights, with those of Gold, without the prior's. # [S, 2]"""
+        return counts_of(self.votes, self._beliefs(self.features.scores(weights)).tokens) + self.known
 
     def state(self) -> State:
-        return {}, {"trust.votes": self.trust.votes, "trust.silent": self.trust.silent}
+        return {}, {"symbols": self.trust.symbols, "functions": self.trust.functions}
 
     def resume(self, state: State) -> None:
-        arrays = state[1]
-        self.trust = Trust(arrays["trust.votes"].copy(), arrays["trust.silent"].copy())
+        self.trust = Trust(state[1]["symbols"].copy(), state[1]["functions"].copy())
 
     def _odds(self) -> Floats:
-        return log_odds(self.votes, np.diff(self.space.starts), self.trust, self.options)
+        return log_odds(self.votes, self.trust)
 
     def _terms(self) -> LikelihoodTerms:
         return LikelihoodTerms(self.features, self.space, self.prices, bonus=self._odds())
@@ -107,22 +105,14 @@ class VotedGroup:
     def _beliefs(self, scores: ChainScores) -> Beliefs:
         return beliefs(self.space, RaisedScores(scores, self._odds()), prices=self.prices, n_jobs=self.n_jobs)
 
-    def _counted(self, found: Beliefs) -> VoteCounts:
-        return counts_of(self.votes, np.diff(self.space.starts), found.tokens)
-
     def _estimate(self, found: Beliefs) -> None:
-        counts = self._counted(found) + self.known + self.prior
-        self.trust = trust_of(counts, self.votes.function_of, self.options)
+        counts = counts_of(self.votes, found.tokens) + self.known
+        self.trust = estimated(self.trust, counts, self.votes.function_of, self.options)
 
     def _first_beliefs(self) -> Beliefs:
         """What votes and the frequency of labels come to."""
-        frequent = self.frequent
-        plain = self.space.zero_scores()
-        shape = int(self.space.starts[-1]), len(frequent)
-        found = self._beliefs(RaisedScores(plain, np.broadcast_to(np.log(frequent), shape)))
+        shape = int(self.space.starts[-1]), len(self.frequent)
+        plain = RaisedScores(self.space.zero_scores(), np.broadcast_to(np.log(self.frequent), shape))
         for _ in range(FIRST_STEPS):
-            self._estimate(found)
-            total = found.tokens.sum(axis=0) + self.prior.votes.sum(axis=0) + 1e-3
-            frequent = total / total.sum()
-            found = self._beliefs(RaisedScores(plain, np.broadcast_to(np.log(frequent), shape)))
-        return found
+            self._estimate(self._beliefs(plain))
+        return self._beliefs(plain)

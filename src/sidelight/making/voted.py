@@ -17,7 +17,7 @@ from sidelight.learners.voted import VotedGroup
 from sidelight.making.given import Given
 from sidelight.making.latent_groups import Plan
 from sidelight.objective.likelihood import ChainForm, Labelled
-from sidelight.objective.trust import VoteCounts, counts_of, frequencies, prior_of
+from sidelight.objective.trust import counts_of, frequencies
 from sidelight.objective.vote_kernels import add_votes
 from sidelight.recipe_kinds import Believed, LogLinear
 from sidelight.spaces import ChainSpace
@@ -31,19 +31,15 @@ def plan(given: Given, recipe: LogLinear | Believed) -> Plan | None:
     if votes is None:
         return None
     base = recipe.base if isinstance(recipe, Believed) else recipe
-    prices, options = given.prices(), base.trust
+    prices = given.prices()
     pool, tried, right = _matched(given)
     if not len(pool):
         return None
-    known = _known(given, tried, right, prices)
-    own = votes.take(pool, given.rows.tokens_of(pool))
+    known = base.trust.gold * _known(given, tried, right, prices)
+    own = votes.take(given.rows.tokens_of(pool))
     space, rows = given.batch(pool).space, given.rows.take(pool)
     if not isinstance(space, ChainSpace):
         raise Intractable("votes are learned from by chains of first order; leave order out")
-    frequent = frequencies(own, known.votes.sum(axis=0))
-    lengths = rows.lengths.astype(np.int64)
-    everywhere = votes.take(np.concatenate([pool, tried]), given.rows.tokens_of(np.concatenate([pool, tried])))
-    prior = prior_of(everywhere, given.rows.lengths[np.concatenate([pool, tried])], frequent, options)
 
     def make(form: ChainForm) -> VotedGroup:
         return VotedGroup.fresh(
@@ -51,14 +47,13 @@ def plan(given: Given, recipe: LogLinear | Believed) -> Plan | None:
             space,
             np.ascontiguousarray(prices[pool]),
             own,
-            frequent=frequent,
-            prior=prior,
+            frequent=frequencies(own),
             known=known,
-            options=options,
+            options=base.trust,
             n_jobs=given.settings.n_jobs,
         )
 
-    shown = Labelled(rows, space, prices[pool], admitted=_voted_for(own, int(lengths.sum()), len(given.labels)))
+    shown = Labelled(rows, space, prices[pool], admitted=_voted_for(own, rows.n_tokens, len(given.labels)))
     return Plan((shown.shown(),), make)
 
 
@@ -70,11 +65,11 @@ def reliabilities_of(given: Given, learner: Learner) -> list[Reliability]:
     found = []
     for group in learner.groups:
         if isinstance(group, VotedGroup):
-            counts = group.counts(learner.short).votes
+            counts = group.counts(learner.short)
             for s, labels in enumerate(votes.symbols):
-                right = float((counts[s] * votes.admits[s]).sum())
+                right, wrong = counts[s].tolist()
                 said = " or ".join(map(str, labels))
-                found.append(Reliability(votes.functions[votes.function_of[s]], said, float(counts[s].sum()), right))
+                found.append(Reliability(votes.functions[votes.function_of[s]], said, right + wrong, right))
     return found
 
 
@@ -89,8 +84,8 @@ def _matched(given: Given) -> tuple[Ints, Ints, Ints]:
     return voted[found < 0], voted[found >= 0], found[found >= 0]
 
 
-def _known(given: Given, tried: Ints, right: Ints, prices: Floats) -> VoteCounts:
-    """The votes on inputs that are Gold, counted by their gold labels (evenly by the states of these)."""
+def _known(given: Given, tried: Ints, right: Ints, prices: Floats) -> Floats:
+    """The votes on inputs that are Gold, counted by their gold labels (evenly by the states of these). # [S, 2]"""
     votes, rows = given.encoded.votes, given.rows
     assert votes is not None
     tokens = rows.tokens_of(right)
@@ -100,9 +95,8 @@ def _known(given: Given, tried: Ints, right: Ints, prices: Floats) -> VoteCounts
         certain /= certain.sum(axis=1, keepdims=True)
     else:
         certain[np.arange(len(tokens)), given.encoded.targets[tokens]] = 1.0
-    lengths = rows.lengths[tried].astype(np.int64)
-    certain *= np.repeat(prices[tried], lengths)[:, None]
-    return counts_of(votes.take(tried, rows.tokens_of(tried)), lengths, certain)
+    certain *= np.repeat(prices[tried], rows.lengths[tried])[:, None]
+    return counts_of(votes.take(rows.tokens_of(tried)), certain)
 
 
 def _voted_for(votes: EncodedVotes, tokens: int, labels: int) -> np.ndarray[tuple[int, ...], np.dtype[np.uint8]]:

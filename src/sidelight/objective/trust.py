@@ -1,19 +1,23 @@
-"""How far voters are to be trusted: the probability of each thing that they may say, given the right label.
+"""How far voters are to be trusted: how often each thing that a function says is right.
 
-The model of votes, with v_tf what function f says of token t, one of its symbols or nothing (∅):
+A *symbol* s is one thing that one function says: a label, or a set S of labels. Where it is said, it is right with
+probability ρ_s, and then names the right label among its own evenly; else the right label is any other one. So
 
-    P(votes | y) = Π_t Π_f θ_f(v_tf | y_t),   Σ_v θ_f(v | l) + θ_f(∅ | l) = 1
+    P(votes | y) = Π_t Π_{s said of t} θ_s(y_t),   θ_s(l) = ρ_s / |S| for l in S, else (1 − ρ_s) / (L − |S|)
 
-(Dawid and Skene 1979, with silence as one more answer, so that a function that only ever says one thing tells something
-by saying it.) Silence counts with a power α between 0 and 1: the silences of many functions are less independent than
-their votes. With α = 0 silence says nothing, and θ_f is the probability of a vote given that there is one.
+(Dawid and Skene 1979, with one parameter for each vote of a function instead of a matrix of confusions, which says
+nothing of a function that only ever votes for one label.) That a function says nothing of a token counts nothing: if it
+did, the rarest label would be learned to be the one that nobody speaks of.
 
-The prior of θ_f(· | l) is a Dirichlet distribution, whose counts are those of so many imaginary votes, shared among the
-function's symbols as its real ones are, and right with probability `right`; a vote for a wrong label is for any of
-them, as they are frequent. So, before anything is known, functions are mostly right.
+The prior has two levels, so that what a function says rarely is trusted as the function is. With κ imaginary votes
+(`strength`), the share r of them right (`right`), and ρ_f the trust in function f in general,
 
-Given beliefs about the labels, θ is estimated in closed form: expected counts and those of the prior, normalised.
-That is the M-step of EM, so that  log Σ_y p(y | x) P(votes | y)^C + log prior  never falls.
+    −log prior = κ Σ_s KL(ρ_f ‖ ρ_s) − κ Σ_f (r log ρ_f + (1 − r) log (1 − ρ_f)),   KL of two coins
+
+So, before anything is known, functions are mostly right. Given beliefs about the labels, with R_s right and W_s wrong
+votes expected, the M-step of EM minimises  −Σ_s (R_s log ρ_s + W_s log (1 − ρ_s)) − log prior,  which is convex, by
+turns: ρ_s = (R_s + κ ρ_f) / (R_s + W_s + κ), and ρ_f where the derivative is zero. So the penalised likelihood never
+falls.
 """
 
 from __future__ import annotations
@@ -26,100 +30,94 @@ from sidelight.arrays import Floats, Ints
 from sidelight.objective.vote_kernels import add_votes, count_votes
 from sidelight.structures.encoded_votes import EncodedVotes
 
-LEAST = 1e-3  # of the tokens of a label a function is silent about, in the prior, at the least
+LEAST = 1e-9  # no function is trusted less, or more than 1 less this
+TURNS, HALVINGS = 20, 60  # of an M-step
 
 
 @dataclass(frozen=True, slots=True)
 class TrustOptions:
-    """The prior, and what silence counts."""
+    """What is believed of functions beforehand."""
 
-    right: float = 0.8  # of imaginary votes
-    strength: float = 10.0  # imaginary votes of each function
-    silence: float = 1.0  # α
+    right: float = 0.9  # the share of imaginary votes that are right
+    strength: float = 10.0  # how many there are of each symbol
+    gold: float = 1.0  # what a vote on an input of Gold counts
 
     def __post_init__(self) -> None:
         if not 0.0 < self.right < 1.0:
-            raise ValueError(f"right is {self.right}; give a probability between 0 and 1")
+            raise ValueError(f"right is {self.right}; give a share between 0 and 1")
         if not 0.0 < self.strength < np.inf:
             raise ValueError(f"strength is {self.strength}; give a positive number")
-        if not 0.0 <= self.silence <= 1.0:
-            raise ValueError(f"silence is {self.silence}; give a number from 0 to 1")
-
-
-@dataclass(frozen=True, slots=True)
-class VoteCounts:
-    """How often symbols were used, and functions silent, by labels that are believed."""
-
-    votes: Floats  # [S, L]
-    silent: Floats  # [F, L]
-
-    def __add__(self, other: VoteCounts) -> VoteCounts:
-        return VoteCounts(self.votes + other.votes, self.silent + other.silent)
 
 
 @dataclass(frozen=True, slots=True)
 class Trust:
-    """log θ."""
+    """How often votes are right."""
 
-    votes: Floats  # [S, L]
-    silent: Floats  # [F, L]; 0 where silence says nothing
+    symbols: Floats  # [S] ρ_s
+    functions: Floats  # [F] ρ_f
 
-
-def counts_of(votes: EncodedVotes, lengths: Ints, tokens: Floats) -> VoteCounts:
-    """Expected counts under beliefs [T, L] about the tokens of inputs of these lengths [N]."""
-    said = np.zeros((len(votes.symbols), tokens.shape[1]))
-    count_votes(votes.starts, votes.votes, tokens, said)
-    inputs = np.add.reduceat(tokens, np.cumsum(lengths) - lengths) if len(lengths) else tokens[:0]  # [N, L]
-    silent = votes.asked.T.astype(np.float64) @ inputs
-    np.subtract.at(silent, votes.function_of, said)
-    return VoteCounts(said, np.maximum(silent, 0.0))
+    @classmethod
+    def beforehand(cls, function_of: Ints, functions: int, options: TrustOptions) -> Trust:
+        """What is believed before anything is known."""
+        return cls(np.full(len(function_of), options.right), np.full(functions, options.right))
 
 
-def frequencies(votes: EncodedVotes, known: Floats) -> Floats:
-    """How frequent labels are, by votes and by tokens whose label is known [L], with one more of each. # [L]"""
+def counts_of(votes: EncodedVotes, tokens: Floats) -> Floats:
+    """How often each symbol is expected to be right, and wrong, under beliefs [T, L] about tokens. # [S, 2]"""
+    counts = np.zeros((len(votes.symbols), tokens.shape[1]))
+    count_votes(votes.starts, votes.votes, tokens, counts)
+    right = (counts * votes.admits).sum(axis=1)
+    return np.stack([right, np.maximum(counts.sum(axis=1) - right, 0.0)], axis=1)
+
+
+def estimated(trust: Trust, counts: Floats, function_of: Ints, options: TrustOptions) -> Trust:
+    """Trust that explains the counts [S, 2] better than this, or as well: the M-step."""
+    kappa, functions = options.strength, trust.functions
+    symbols = trust.symbols
+    for _ in range(TURNS):
+        symbols = (counts[:, 0] + kappa * functions[function_of]) / (counts.sum(axis=1) + kappa)
+        sizes = np.bincount(function_of, minlength=len(functions))
+        pull = np.bincount(function_of, weights=np.log(symbols / (1.0 - symbols)), minlength=len(functions))
+        functions = _root(sizes, pull, options.right)
+    return Trust(symbols, functions)
+
+
+def _root(sizes: Ints, pull: Floats, right: float) -> Floats:
+    """Where the derivative  size · logit ρ − pull − r / ρ + (1 − r) / (1 − ρ),  which rises, is zero. # [F]"""
+    low, high = np.full(len(sizes), LEAST), np.full(len(sizes), 1.0 - LEAST)
+    for _ in range(HALVINGS):
+        rho = 0.5 * (low + high)
+        slope = sizes * np.log(rho / (1.0 - rho)) - pull - right / rho + (1.0 - right) / (1.0 - rho)
+        low, high = np.where(slope < 0, rho, low), np.where(slope < 0, high, rho)
+    return np.asarray(0.5 * (low + high), dtype=np.float64)
+
+
+def penalty(trust: Trust, function_of: Ints, options: TrustOptions) -> float:
+    """−log prior."""
+    own, general = trust.symbols, trust.functions[function_of]
+    apart = general * np.log(general / own) + (1.0 - general) * np.log((1.0 - general) / (1.0 - own))
+    rho, right = trust.functions, options.right
+    return float(options.strength * (apart.sum() - (right * np.log(rho) + (1.0 - right) * np.log1p(-rho)).sum()))
+
+
+def log_likelihood(trust: Trust, counts: Floats) -> float:
+    """Σ R log ρ + W log (1 − ρ)."""
+    return float((counts[:, 0] * np.log(trust.symbols) + counts[:, 1] * np.log1p(-trust.symbols)).sum())
+
+
+def log_odds(votes: EncodedVotes, trust: Trust) -> Floats:
+    """log P(votes | y_t = l) of every token and label. # [T, L]"""
+    own = votes.admits.sum(axis=1, dtype=np.float64)
+    others = np.maximum(votes.admits.shape[1] - own, 1.0)
+    right, wrong = np.log(trust.symbols / own), np.log((1.0 - trust.symbols) / others)
+    out = np.zeros((len(votes.starts) - 1, votes.admits.shape[1]))
+    add_votes(votes.starts, votes.votes, np.where(votes.admits != 0, right[:, None], wrong[:, None]), out)
+    return out
+
+
+def frequencies(votes: EncodedVotes) -> Floats:
+    """How frequent labels are by votes, with one more vote for each. # [L]"""
     said = np.bincount(votes.votes, minlength=len(votes.symbols)).astype(np.float64)
     shares = votes.admits / votes.admits.sum(axis=1, keepdims=True)
-    found = 1.0 + known + said @ shares
+    found = 1.0 + said @ shares
     return np.asarray(found / found.sum(), dtype=np.float64)
-
-
-def prior_of(votes: EncodedVotes, lengths: Ints, frequent: Floats, options: TrustOptions) -> VoteCounts:
-    """The counts of imaginary votes; `frequent` is how frequent labels are [L]."""
-    said = np.bincount(votes.votes, minlength=len(votes.symbols)).astype(np.float64)  # [S]
-    mass = votes.admits * frequent  # [S, L]
-    among = mass.sum(axis=1, keepdims=True)
-    rest = frequent - mass
-    others = rest.sum(axis=1, keepdims=True)
-    right = np.where(others > 1e-12, options.right, 1.0)
-    meant = right * mass / among + (1.0 - right) * rest / np.maximum(others, 1e-12)  # [S, L] P(l | s)
-    counts = said[:, None] * meant
-    total = np.bincount(votes.function_of, weights=said, minlength=len(votes.functions))  # [F]
-    asked = (votes.asked * lengths[:, None]).sum(axis=0, dtype=np.float64)  # [F] tokens
-    silent = asked[:, None] * frequent
-    floor = LEAST * silent
-    np.subtract.at(silent, votes.function_of, counts)
-    scale = options.strength / np.maximum(total, 1.0)
-    return VoteCounts(counts * scale[votes.function_of][:, None], np.maximum(silent, floor) * scale[:, None] + LEAST)
-
-
-def trust_of(counts: VoteCounts, function_of: Ints, options: TrustOptions) -> Trust:
-    """The most probable θ for counts that include those of the prior."""
-    silent = options.silence * counts.silent
-    totals = silent.copy()
-    np.add.at(totals, function_of, counts.votes)
-    totals = np.log(np.maximum(totals, 1e-300))
-    said = np.log(np.maximum(counts.votes, 1e-300)) - totals[function_of]
-    return Trust(said, np.log(silent) - totals if options.silence > 0 else np.zeros_like(silent))
-
-
-def log_density(trust: Trust, counts: VoteCounts, options: TrustOptions) -> float:
-    """Σ counts · log θ, silences with their power: of the prior's counts up to a constant, and of known votes."""
-    return float((counts.votes * trust.votes).sum() + options.silence * (counts.silent * trust.silent).sum())
-
-
-def log_odds(votes: EncodedVotes, lengths: Ints, trust: Trust, options: TrustOptions) -> Floats:
-    """log Π_f θ_f(v_tf | l) of every token and label. # [T, L]"""
-    quiet = options.silence * trust.silent
-    out = np.repeat(votes.asked.astype(np.float64) @ quiet, lengths, axis=0)
-    add_votes(votes.starts, votes.votes, trust.votes - quiet[votes.function_of], out)
-    return out

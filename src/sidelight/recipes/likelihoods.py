@@ -32,17 +32,16 @@ def partial_crf(
     support: str = "seen",
     right: float = TRUST.right,
     strength: float = TRUST.strength,
-    silence: float = TRUST.silence,
+    gold: float = TRUST.gold,
 ) -> Recipe:
     """The CRF on Partial, Candidates and Gold: the probability of all that is admitted (Tsuboi et al. 2008).
 
     Votes of functions are learned from together with how far each function is to be trusted (`objective.trust`), which
-    is believed beforehand of so many votes (`strength`), the share `right` of them right; `silence` is what it counts
-    that a function says nothing, from 0 to 1. Other options as for `crf`; `solver` is "lbfgs" or "sgd" (the loss is not convex, so there is no dual for "eg").
+    is believed beforehand of so many votes (`strength`) by their share `right` that are no guesses. Other options as for `crf`; `solver` is "lbfgs" or "sgd" (the loss is not convex, so there is no dual for "eg").
     """
     if solver == "eg":
         raise ValueError("the solver eg needs every label; use lbfgs or sgd")
-    return replace(_log_linear("partial_crf", False, solver, l1, support), trust=TrustOptions(right, strength, silence))
+    return replace(_log_linear("partial_crf", False, solver, l1, support), trust=TrustOptions(right, strength, gold))
 
 
 def contrastive(*, neighbours: str = "swaps", copies: int | None = None, start: float = 0.01) -> Recipe:

@@ -26,12 +26,11 @@ class EncodedVotes:
     symbols: tuple[tuple[Any, ...], ...]  # [S] the labels that each one votes for
     function_of: Ints  # [S]
     admits: Bytes  # [S, L] the same labels as a mask, of all their states where these are hidden
-    asked: Bytes  # [N, F] whether a function was asked about an input
     starts: Ints  # [T + 1] where the votes on each token begin
     votes: Ids  # [V] symbols, token by token
 
-    def take(self, inputs: Ints, tokens: Ints) -> EncodedVotes:
-        """The votes on some of the inputs, whose tokens are these."""
+    def take(self, tokens: Ints) -> EncodedVotes:
+        """The votes on some of the tokens."""
         counts = np.diff(self.starts)[tokens]
         starts = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
         places = np.repeat(self.starts[tokens] - starts[:-1], counts) + np.arange(starts[-1])
@@ -40,7 +39,6 @@ class EncodedVotes:
             self.symbols,
             self.function_of,
             self.admits,
-            np.ascontiguousarray(self.asked[inputs]),
             starts,
             np.ascontiguousarray(self.votes[places]),
         )
@@ -58,14 +56,12 @@ def encode_votes(evidence: Sequence[Evidence], labels: LabelSet, starts: Ints, u
     number = {name: f for f, name in enumerate(functions)}
     symbols: dict[tuple[int, frozenset[Any]], int] = {}
     known: dict[tuple[int, Any], int] = {}  # the same by votes as they are written
-    asked = np.zeros((len(evidence), len(functions)), dtype=np.uint8)
     tokens: list[int] = []
     votes: list[int] = []
     for i, piece in voted:
         first = int(starts[i])
         for name, given in piece.votes.items():
             f = number[name]
-            asked[i, f] = 1
             for t, vote in enumerate(() if given is None else given):
                 if vote is None:
                     continue
@@ -89,7 +85,6 @@ def encode_votes(evidence: Sequence[Evidence], labels: LabelSet, starts: Ints, u
         tuple(named_by),
         np.array([f for f, _ in symbols], dtype=np.int64),
         np.array(masks, dtype=np.uint8).reshape(len(masks), len(labels)),
-        asked,
         np.concatenate([[0], np.cumsum(counts)]).astype(np.int64),
         np.array(votes, dtype=np.int32)[order],
     )
