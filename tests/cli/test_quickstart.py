@@ -86,3 +86,13 @@ def test_reproduce_wants_a_name_and_data(run: Run) -> None:
     ):
         found = run("reproduce", *arguments, code=2)
         assert found.err.startswith(f"error: {problem}") and found.err.count("\n") == 1
+
+
+def test_reproduce_refuses_what_cannot_be_chosen(run: Run) -> None:
+    for name, choice, problem in (
+        ("jlis-ads", "sizes=20", "jlis-ads has nothing to choose; leave --choose out\n"),
+        ("strangers", "sizes", "--choose sizes has no =; write it as NAME=VALUE\n"),
+        ("strangers", "corpora=poems", "there is no 'poems' here; choose from "),
+    ):
+        found = run("reproduce", name, "--data", ".", "--choose", choice, code=2)
+        assert found.err.startswith(f"error: {problem}") and found.err.count("\n") == 1

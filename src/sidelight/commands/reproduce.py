@@ -21,6 +21,12 @@ def command(
     json: Annotated[Path | None, typer.Option("--json", metavar="FILE", help="Write the results there.")] = None,
     quick: Annotated[bool, typer.Option("--quick", help="A smaller run that only shows the direction.")] = False,
     jobs: options.Jobs = options.DEFAULTS["n_jobs"],
+    choose: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--choose", metavar="NAME=VALUE", help="Part of a large experiment, such as sizes='20;50'; repeatable."
+        ),
+    ] = None,
     list_names: Annotated[bool, typer.Option("--list", help="Show the experiments and exit.")] = False,
 ) -> None:
     """Run a published experiment again and show its results beside the published ones."""
@@ -39,4 +45,12 @@ def command(
     if not data.is_dir():
         raise DataError("there is no such folder", file=data, remedy="give --data DIR, or set SIDELIGHT_DATA")
     check_writable(json)
-    reproduce(name, data=data, json_path=json, quick=quick, n_jobs=jobs, report=typer.echo)
+    chosen = dict(_choice(text) for text in choose or [])
+    reproduce(name, data=data, json_path=json, quick=quick, n_jobs=jobs, choose=chosen, report=typer.echo)
+
+
+def _choice(text: str) -> tuple[str, str]:
+    name, mark, value = text.partition("=")
+    if not mark:
+        raise ValueError(f"--choose {text} has no =; write it as NAME=VALUE")
+    return name, value

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import importlib
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -57,6 +57,10 @@ MODULES: dict[str, tuple[str, str]] = {  # of every experiment: its file, and wh
         "constrained_inference",
         "ways of inference with rules on references: score, accuracy, time (thesis 3.1.2)",
     ),
+    "strangers": (
+        "strangers",
+        "seven corpora with few labels and indirect evidence, everything by default; can be resumed, see --choose",
+    ),
     "solvers": ("solvers", "gap against time for every solver of the structural SVM (thesis Table 2.2)"),
 }
 NAMES: dict[str, str] = {name: line for name, (_, line) in MODULES.items()}
@@ -69,23 +73,31 @@ def reproduce(
     json_path: Path | None = None,
     quick: bool = False,
     n_jobs: int = -1,
+    choose: Mapping[str, str] | None = None,
     report: Callable[[str], None],
 ) -> list[dict[str, Any]]:
     """Run an experiment of `NAMES` on the corpora in the folder `data`, and give its rows.
 
     A row has setting, method, metric, value (the mean over draws), std, paper (None where nothing was published) and
     draws. They are written to `json_path` after every setting, whole or not at all. `quick` runs the smallest setting
-    only, with fewer draws. `report` gets progress and, at the end, the table, line by line. Raises `DataError` for an
-    unknown name or a missing corpus.
+    only, with fewer draws; `choose` takes part of a large experiment, by names that it knows. `report` gets progress
+    and, at the end, the table, line by line. Raises `DataError` for an unknown name or a missing corpus.
     """
     if name not in NAMES:
         raise DataError(f"there is no experiment {name!r}", remedy=f"choose from {', '.join(NAMES)}")
     module = importlib.import_module(f"{__name__}.{MODULES[name][0]}")
+    if choose and not hasattr(module, "CHOICES"):
+        raise DataError(f"{name} has nothing to choose", remedy="leave --choose out")
     if hasattr(module, "rows"):
         save = partial(write_rows, json_path)
         options = {"quick": quick, "n_jobs": n_jobs, "report": report, "save": save}
-        if "plot" in inspect.signature(module.rows).parameters and json_path is not None:
+        takes = inspect.signature(module.rows).parameters
+        if "plot" in takes and json_path is not None:
             options["plot"] = json_path.with_suffix(".svg")
+        if "cells" in takes and json_path is not None:
+            options["cells"] = json_path.with_suffix(".cells.jsonl")
+        if "choose" in takes:
+            options["choose"] = choose or {}
         found, notes = module.rows(Path(data), **options)
         for line in lines_of(found, chosen={}, notes=notes):
             report(line)

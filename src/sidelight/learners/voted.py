@@ -22,7 +22,15 @@ from sidelight.learners.learner import State
 from sidelight.objective.believed import BelievedTerms
 from sidelight.objective.expected_features import WeightedFeatures
 from sidelight.objective.likelihood import LikelihoodTerms
-from sidelight.objective.trust import counts_of, log_odds, trust_of
+from sidelight.objective.trust import (
+    Trust,
+    TrustOptions,
+    counts_of,
+    estimated,
+    log_likelihood,
+    log_odds,
+    penalty,
+)
 from sidelight.spaces.chain import ChainScores, ChainSpace
 from sidelight.spaces.chain_sums import Beliefs, RaisedScores, beliefs
 from sidelight.structures.encoded_votes import EncodedVotes
@@ -40,9 +48,9 @@ class VotedGroup:
     prices: Floats  # [N]
     votes: EncodedVotes
     frequent: Floats  # [L] how frequent labels are, at a guess
-    prior: Floats  # [S, 2] counts of right and wrong votes
-    known: Floats  # [S, 2] of the votes on Gold's inputs
-    trust: Floats  # [S, 2] log ρ, log (1 − ρ)
+    known: Floats  # [S, 2] right and wrong votes on Gold's inputs
+    trust: Trust
+    options: TrustOptions
     n_jobs: int | None = None
 
     @classmethod
@@ -54,12 +62,14 @@ class VotedGroup:
         votes: EncodedVotes,
         *,
         frequent: Floats,
-        prior: Floats,
         known: Floats,
+        options: TrustOptions,
         n_jobs: int | None = None,
     ) -> VotedGroup:
         """A group that trusts its voters as the prior and Gold say."""
-        return cls(features, space, prices, votes, frequent, prior, known, trust_of(prior + known), n_jobs)
+        trust = Trust.beforehand(votes.function_of, len(votes.functions), options)
+        trust = estimated(trust, known, votes.function_of, options)
+        return cls(features, space, prices, votes, frequent, known, trust, options, n_jobs)
 
     def refresh(self, weights: Floats) -> tuple[LikelihoodTerms | BelievedTerms]:
         """Estimate how far voters are to be trusted; the terms of a CRF with their votes."""
@@ -75,17 +85,17 @@ class VotedGroup:
     def value(self, weights: Floats) -> float:
         """Σ price · loss − log prior, with the trust of the moment: the next `refresh` only lowers it."""
         lost = inner(self.prices, self._terms().losses(weights, n_jobs=self.n_jobs))
-        return lost - float(((self.prior + self.known) * self.trust).sum())
+        return lost - log_likelihood(self.trust, self.known) + penalty(self.trust, self.votes.function_of, self.options)
 
     def counts(self, weights: Floats) -> Floats:
         """Expected counts at these weights, with those of Gold, without the prior's. # [S, 2]"""
         return counts_of(self.votes, self._beliefs(self.features.scores(weights)).tokens) + self.known
 
     def state(self) -> State:
-        return {}, {"trust": self.trust}
+        return {}, {"symbols": self.trust.symbols, "functions": self.trust.functions}
 
     def resume(self, state: State) -> None:
-        self.trust = state[1]["trust"].copy()
+        self.trust = Trust(state[1]["symbols"].copy(), state[1]["functions"].copy())
 
     def _odds(self) -> Floats:
         return log_odds(self.votes, self.trust)
@@ -97,7 +107,8 @@ class VotedGroup:
         return beliefs(self.space, RaisedScores(scores, self._odds()), prices=self.prices, n_jobs=self.n_jobs)
 
     def _estimate(self, found: Beliefs) -> None:
-        self.trust = trust_of(counts_of(self.votes, found.tokens) + self.known + self.prior)
+        counts = counts_of(self.votes, found.tokens) + self.known
+        self.trust = estimated(self.trust, counts, self.votes.function_of, self.options)
 
     def _first_beliefs(self) -> Beliefs:
         """What votes and the frequency of labels come to."""

@@ -35,7 +35,7 @@ def plan(given: Given, recipe: LogLinear | Believed) -> Plan | None:
     pool, tried, right = _matched(given)
     if not len(pool):
         return None
-    known = _known(given, tried, right, prices)
+    known = base.trust.gold * _known(given, tried, right, prices)
     own = votes.take(given.rows.tokens_of(pool))
     space, rows = given.batch(pool).space, given.rows.take(pool)
     if not isinstance(space, ChainSpace):
@@ -48,8 +48,8 @@ def plan(given: Given, recipe: LogLinear | Believed) -> Plan | None:
             np.ascontiguousarray(prices[pool]),
             own,
             frequent=frequencies(own),
-            prior=base.trust.prior(len(votes.symbols)),
             known=known,
+            options=base.trust,
             n_jobs=given.settings.n_jobs,
         )
 

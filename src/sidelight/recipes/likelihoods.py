@@ -32,6 +32,7 @@ def partial_crf(
     support: str = "seen",
     right: float = TRUST.right,
     strength: float = TRUST.strength,
+    gold: float = TRUST.gold,
 ) -> Recipe:
     """The CRF on Partial, Candidates and Gold: the probability of all that is admitted (Tsuboi et al. 2008).
 
@@ -43,7 +44,7 @@ def partial_crf(
     """
     if solver == "eg":
         raise ValueError("the solver eg needs every label; use lbfgs or sgd")
-    return replace(_log_linear("partial_crf", False, solver, l1, support), trust=TrustOptions(right, strength))
+    return replace(_log_linear("partial_crf", False, solver, l1, support), trust=TrustOptions(right, strength, gold))
 
 
 def contrastive(*, neighbours: str = "swaps", copies: int | None = None, start: float = 0.01) -> Recipe:

@@ -73,7 +73,7 @@ def _tagged(x: Sequence[Any], tags: Collection[str], label: str) -> Votes:
 def _phrase(x: Sequence[Any], tags: Collection[str], kind: str) -> Votes:
     """Runs of tokens with these tags, as spans."""
     votes: Votes = []
-    for before, token in zip([("", "")] + list(x), x):
+    for before, token in zip([("", ""), *x], x):
         inside = token[1] in tags
         votes.append((f"I-{kind}" if before[1] in tags else f"B-{kind}") if inside else None)
     return votes

@@ -25,7 +25,7 @@ def dictionary_of(corpus: Corpus) -> Dictionary:
     known = set(corpus.labels)
     types = corpus.listing == "types"
     found = listed_labels(corpus.elsewhere, types=types)
-    kept = {word: labels & known for word, labels in found.items() if any(letter.isalnum() for letter in word)}
+    kept = {word: labels & known for word, labels in found.items()}
     return {word: labels for word, labels in kept.items() if labels}
 
 

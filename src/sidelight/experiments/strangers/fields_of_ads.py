@@ -7,56 +7,20 @@ from typing import Any
 
 from sidelight.experiments.strangers.marks import marked, marks_agree
 from sidelight.experiments.strangers.reading import Function, Votes, listed, matched, runs, span_votes, words_of
-from sidelight.experiments.strangers.word_lists import DAYS, MONTHS
+from sidelight.experiments.strangers.word_lists import DAYS, MONTHS, word_set
 from sidelight.rules import Rule, gallery
 
 NAME, AREA, STARS = "hotelname", "localarea", "starrating"
 TYPES = (NAME, AREA, STARS)
 STAR = r"[1-5](\.5)?\*|\*[1-5]"
-CHAINS = frozenset(
-    [
-        "hyatt",
-        "hilton",
-        "marriott",
-        "sheraton",
-        "westin",
-        "omni",
-        "radisson",
-        "doubletree",
-        "wyndham",
-        "ramada",
-        "amerisuites",
-        "loews",
-        "courtyard",
-        "fairfield",
-        "hampton",
-        "embassy",
-        "residence",
-        "holiday",
-        "manchester",
-    ]
+CHAINS = word_set(
+    "hyatt hilton marriott sheraton westin omni radisson doubletree wyndham ramada amerisuites loews courtyard "
+    "fairfield hampton embassy residence holiday manchester"
 )
-NAME_PARTS = CHAINS | frozenset(
-    ["inn", "regency", "suites", "grand", "quinta", "penn", "william", "points", "lion", "plaza", "hotel", "resort"]
-)
-AREAS = frozenset(
-    [
-        "downtown",
-        "dt",
-        "airport",
-        "coastal",
-        "arden",
-        "coronado",
-        "cordova",
-        "natomas",
-        "carlsbad",
-        "sorrento",
-        "miramar",
-        "greentree",
-        "cranberry",
-        "monroeville",
-        "escondido",
-    ]
+NAME_PARTS = CHAINS | word_set("inn regency suites grand quinta penn william points lion plaza hotel resort")
+AREAS = word_set(
+    "downtown dt airport coastal arden coronado cordova natomas carlsbad sorrento miramar greentree cranberry "
+    "monroeville escondido"
 )
 AREA_PHRASES = (
     ("mission", "valley"),
@@ -68,34 +32,8 @@ AREA_PHRASES = (
     ("shelter", "island"),
     ("mission", "bay"),
 )
-DATE_WORDS = (DAYS | MONTHS | frozenset(["mon", "tue", "tues", "wed", "thu", "thur", "thurs", "fri", "sat", "sun"])) - {
-    "mar"
-}
-SMALL = frozenset(
-    [
-        "for",
-        "in",
-        "to",
-        "at",
-        "and",
-        "the",
-        "of",
-        "on",
-        "with",
-        "bid",
-        "bidding",
-        "help",
-        "bonus",
-        "night",
-        "nights",
-        "room",
-        "rooms",
-        "list",
-        "got",
-        "won",
-        "no",
-    ]
-)
+DATE_WORDS = (DAYS | MONTHS | word_set("mon tue tues wed thu thur thurs fri sat sun")) - {"mar"}
+SMALL = word_set("for in to at and the of on with bid bidding help bonus night nights room rooms list got won no")
 
 
 def rules() -> tuple[Rule, ...]:

@@ -8,64 +8,20 @@ from typing import Any
 
 from sidelight.experiments.citation_rules import citation_rules
 from sidelight.experiments.strangers.reading import Function, Votes, listed, matched, words_of
-from sidelight.experiments.strangers.word_lists import MONTHS
+from sidelight.experiments.strangers.word_lists import MONTHS, word_set
 from sidelight.rules import Rule
 
 YEAR = re.compile("(19|20)[0-9]{2}[a-z]?")
-PUBLISHERS = frozenset(
-    [
-        "press",
-        "publishers",
-        "publishing",
-        "springer",
-        "springer-verlag",
-        "wiley",
-        "kaufmann",
-        "morgan-kaufmann",
-        "addison-wesley",
-        "elsevier",
-        "north-holland",
-        "prentice",
-        "kluwer",
-        "plenum",
-        "mcgraw-hill",
-    ]
+PUBLISHERS = word_set(
+    "press publishers publishing springer springer-verlag wiley kaufmann morgan-kaufmann addison-wesley elsevier "
+    "north-holland prentice kluwer plenum mcgraw-hill"
 )
-PLACES = frozenset(
-    [
-        "york",
-        "ma",
-        "ca",
-        "cambridge",
-        "washington",
-        "boston",
-        "japan",
-        "tokyo",
-        "seattle",
-        "massachusetts",
-        "ny",
-        "england",
-        "nj",
-        "wa",
-        "berlin",
-        "orlando",
-        "florida",
-        "london",
-        "angeles",
-        "california",
-        "amsterdam",
-        "sydney",
-        "australia",
-        "dc",
-        "osaka",
-        "france",
-        "germany",
-        "canada",
-        "paris",
-    ]
+PLACES = word_set(
+    "york ma ca cambridge washington boston japan tokyo seattle massachusetts ny england nj wa berlin orlando florida "
+    "london angeles california amsterdam sydney australia dc osaka france germany canada paris"
 )
-MEETINGS = frozenset(["proceedings", "proc", "conference", "symposium", "workshop", "conf"])
-JOURNALS = frozenset(["journal", "transactions", "trans", "letters", "bulletin", "magazine", "annals", "review"])
+MEETINGS = word_set("proceedings proc conference symposium workshop conf")
+JOURNALS = word_set("journal transactions trans letters bulletin magazine annals review")
 
 
 def rules() -> tuple[Rule, ...]:

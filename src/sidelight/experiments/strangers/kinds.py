@@ -5,22 +5,23 @@ Labelled sentences and raw inputs never meet; every kind has raw inputs of its o
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
-from sidelight.evidence import Evidence, candidates, companion, gold, shuffled, unlabeled
+from sidelight.evidence import Evidence, Gold, candidates, companion, gold, shuffled, unlabeled
 from sidelight.experiments.strangers.corpora import Corpus
 from sidelight.experiments.strangers.dictionaries import candidate_sets, dictionary_of
 from sidelight.experiments.strangers.knowledge import functions_of, rules_of
 from sidelight.experiments.strangers.spoiled import false_rule, half_random, half_wrong
 from sidelight.rules import Rule
+from sidelight.voting import votes
 
 INDIRECT = 300  # raw inputs of each kind, where a corpus has as many
 PLACES = ("dictionary", "companions", "votes", "unlabelled")  # whose raw inputs come in this order
-GOLD = "gold"
+GOLD = "gold"  # labelled sentences alone
 KINDS = ("dictionary", "companions", "rules", "unlabelled", "votes", "all")
 SPOILED = ("spoiled dictionary", "spoiled companions", "spoiled rules", "spoiled votes")
 
@@ -31,7 +32,7 @@ class Given:
 
     evidence: list[Evidence]
     rules: tuple[Rule, ...] = ()
-    labelled: list[Evidence] = field(default_factory=list)  # the Gold of it
+    labelled: list[Gold] = field(default_factory=list)
 
 
 def given(corpus: Corpus, kind: str, *, size: int, draw: int, indirect: int = INDIRECT) -> Given:
@@ -50,15 +51,15 @@ def given(corpus: Corpus, kind: str, *, size: int, draw: int, indirect: int = IN
             rules = rules_of(corpus.name)
             if spoiled:
                 rules = (*rules, false_rule(corpus.labels, commonest(corpus, labelled)))
-            if bare != "all":  # rules can teach from raw inputs; with all kinds these are there already
-                evidence += unlabeled(raw["unlabelled"])
         else:
-            evidence += indirect_evidence(corpus, each, raw[each], draw=draw, spoiled=spoiled)
+            evidence += indirect_evidence(corpus, each, raw[each], labelled, draw=draw, spoiled=spoiled)
     return Given(evidence, rules, labelled)
 
 
-def indirect_evidence(corpus: Corpus, kind: str, xs: list[Any], *, draw: int, spoiled: bool) -> Sequence[Evidence]:
-    """One kind of evidence about raw inputs."""
+def indirect_evidence(
+    corpus: Corpus, kind: str, xs: list[Any], labelled: Sequence[Gold], *, draw: int, spoiled: bool = False
+) -> Iterable[Evidence]:
+    """One kind of evidence about raw inputs; labelling functions are tried on the labelled ones too."""
     if kind == "dictionary":
         dictionary = dictionary_of(corpus)
         if spoiled:
@@ -72,15 +73,13 @@ def indirect_evidence(corpus: Corpus, kind: str, xs: list[Any], *, draw: int, sp
     functions = functions_of(corpus.name)
     if spoiled:
         functions = half_random(functions, corpus.labels, seed=draw)
-    from sidelight.evidence import votes  # type: ignore[attr-defined]
-
-    return list(votes(xs, functions))
+    return votes(xs, functions, gold=labelled)
 
 
-def labelled_of(corpus: Corpus, *, size: int, draw: int) -> list[Evidence]:
+def labelled_of(corpus: Corpus, *, size: int, draw: int) -> list[Gold]:
     """So many labelled sentences; draws of the same number are nested."""
     order = np.random.default_rng([draw, 1]).permutation(len(corpus.pool.xs))[:size]
-    return list(gold([corpus.pool.xs[i] for i in order], [corpus.pool.ys[i] for i in order]))
+    return gold([corpus.pool.xs[i] for i in order], [corpus.pool.ys[i] for i in order])
 
 
 def raw_inputs(corpus: Corpus, *, draw: int, indirect: int = INDIRECT) -> dict[str, list[Any]]:
@@ -92,7 +91,7 @@ def raw_inputs(corpus: Corpus, *, draw: int, indirect: int = INDIRECT) -> dict[s
     }
 
 
-def commonest(corpus: Corpus, labelled: Sequence[Evidence]) -> str:
+def commonest(corpus: Corpus, labelled: Sequence[Gold]) -> str:
     """The label that most labelled tokens have."""
-    labels = [label for piece in labelled for label in piece.y]  # type: ignore[attr-defined]
+    labels = [label for piece in labelled for label in piece.y]
     return max(corpus.labels, key=labels.count)

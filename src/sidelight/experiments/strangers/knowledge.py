@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from types import ModuleType
+
 from sidelight.experiments.strangers import (
     chunks,
     fields_of_ads,
@@ -14,7 +16,7 @@ from sidelight.experiments.strangers import (
 from sidelight.experiments.strangers.reading import Function
 from sidelight.rules import Rule
 
-FILES = {
+FILES: dict[str, ModuleType] = {
     "names in news": names_in_news,
     "names in biology": names_in_biology,
     "tags of the web": tags_of_the_web,
@@ -27,9 +29,11 @@ FILES = {
 
 def rules_of(corpus: str) -> tuple[Rule, ...]:
     """The rules of a corpus, as they were written for it."""
-    return FILES[corpus].rules()
+    found: tuple[Rule, ...] = FILES[corpus].rules()
+    return found
 
 
 def functions_of(corpus: str) -> tuple[Function, ...]:
     """The twelve labelling functions of a corpus."""
-    return FILES[corpus].FUNCTIONS
+    found: tuple[Function, ...] = FILES[corpus].FUNCTIONS
+    return found

@@ -14,116 +14,25 @@ from sidelight.experiments.strangers.marks import (
     words_outside,
 )
 from sidelight.experiments.strangers.reading import Function, Votes, labelled, listed, matched, span_votes, words_of
-from sidelight.experiments.strangers.word_lists import BE, HAVE, MODALS, PREPOSITIONS
+from sidelight.experiments.strangers.word_lists import BE, HAVE, MODALS, PREPOSITIONS, word_set
 from sidelight.rules import Rule, gallery
 
 TYPES = ("DNA", "RNA", "cell_line", "cell_type", "protein")
-SMALL = (
-    PREPOSITIONS
-    | BE
-    | HAVE
-    | MODALS
-    | frozenset(["the", "a", "an", "this", "these", "that", "which", "we", "not", "also", "both", "but", "as", "or"])
+SMALL = PREPOSITIONS | BE | HAVE | MODALS | word_set("the a an this these that which we not also both but as or")
+LINES = word_set("jurkat hela u937 u-937 hl-60 hl60 k562 thp-1 nb4 daudi raji cem molt-4 namalwa")
+CELLS = word_set(
+    "monocytes lymphocytes macrophages neutrophils eosinophils thymocytes fibroblasts leukocytes granulocytes pbmc "
+    "pbmcs platelets basophils erythrocytes keratinocytes"
 )
-LINES = frozenset(
-    [
-        "jurkat",
-        "hela",
-        "u937",
-        "u-937",
-        "hl-60",
-        "hl60",
-        "k562",
-        "thp-1",
-        "nb4",
-        "daudi",
-        "raji",
-        "cem",
-        "molt-4",
-        "namalwa",
-    ]
+DNA_HEADS = word_set("gene genes promoter promoters enhancer element elements site sites motif region cdna ltr")
+PROTEIN_HEADS = word_set(
+    "receptor receptors factor factors protein proteins kinase kinases antibody antibodies complex molecule "
+    "cytokine cytokines"
 )
-CELLS = frozenset(
-    [
-        "monocytes",
-        "lymphocytes",
-        "macrophages",
-        "neutrophils",
-        "eosinophils",
-        "thymocytes",
-        "fibroblasts",
-        "leukocytes",
-        "granulocytes",
-        "pbmc",
-        "pbmcs",
-        "platelets",
-        "basophils",
-        "erythrocytes",
-        "keratinocytes",
-    ]
-)
-DNA_HEADS = frozenset(
-    [
-        "gene",
-        "genes",
-        "promoter",
-        "promoters",
-        "enhancer",
-        "element",
-        "elements",
-        "site",
-        "sites",
-        "motif",
-        "region",
-        "cdna",
-        "ltr",
-    ]
-)
-PROTEIN_HEADS = frozenset(
-    [
-        "receptor",
-        "receptors",
-        "factor",
-        "factors",
-        "protein",
-        "proteins",
-        "kinase",
-        "kinases",
-        "antibody",
-        "antibodies",
-        "complex",
-        "molecule",
-        "cytokine",
-        "cytokines",
-    ]
-)
-RNA_HEADS = frozenset(["mrna", "mrnas", "rna", "transcript", "transcripts"])
-PROCESSES = frozenset(
-    [
-        "expression",
-        "activation",
-        "activity",
-        "production",
-        "transcription",
-        "proliferation",
-        "differentiation",
-        "apoptosis",
-        "effect",
-        "effects",
-        "role",
-        "results",
-        "study",
-        "studies",
-        "patients",
-        "response",
-        "levels",
-        "level",
-        "analysis",
-        "induction",
-        "inhibition",
-        "function",
-        "treatment",
-    ]
+RNA_HEADS = word_set("mrna mrnas rna transcript transcripts")
+PROCESSES = word_set(
+    "expression activation activity production transcription proliferation differentiation apoptosis effect effects "
+    "role results study studies patients response levels level analysis induction inhibition function treatment"
 )
 MADE_UP = r"(?=.*[0-9])(?=.*[A-Za-z])[A-Za-z][A-Za-z0-9/]*-?[A-Za-z0-9/]+"  # IL-2, CD28, p65
 GREEK = re.compile(

@@ -1,0 +1,142 @@
+"""One cell of the table: a corpus, a size, a draw and a method, learned by default and scored.
+
+Nothing is set: `Tagger()` gets the evidence, the rules and the names of the labels, and one thread, because the cells
+themselves use all cores. What it chose, what it left out, and what every alternative that it looked at would have
+scored (in hindsight: fitted on all the evidence, scored on the same sentences) is kept with the score.
+"""
+
+from __future__ import annotations
+
+import json
+import time
+import warnings
+from dataclasses import dataclass, field
+from functools import lru_cache
+from pathlib import Path
+from typing import Any, Literal, NamedTuple
+
+from sidelight.errors import DataError, NotProved
+from sidelight.estimators import Tagger
+from sidelight.experiments.grid import Examples
+from sidelight.experiments.strangers import peers
+from sidelight.experiments.strangers.choices import alternatives, chosen, verdicts
+from sidelight.experiments.strangers.corpora import CORPORA, Corpus
+from sidelight.experiments.strangers.kinds import INDIRECT, Given, given
+
+Part = Literal["test", "development"]
+
+
+class Cell(NamedTuple):
+    """A method in a setting, with one draw."""
+
+    corpus: str
+    size: int
+    draw: int
+    method: str
+
+    @property
+    def setting(self) -> str:
+        return f"{self.corpus}, {self.size}"
+
+    def __str__(self) -> str:
+        return f"{self.setting}, draw {self.draw}: {self.method}"
+
+
+@dataclass(frozen=True)
+class Study:
+    """What all cells share; it travels to other processes."""
+
+    data: Path
+    part: Part = "test"
+    indirect: int = INDIRECT
+    hindsight: bool = True
+    kept: Path | None = None  # the file that finished cells are added to
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What came of a cell."""
+
+    cell: Cell
+    score: float  # per cent
+    seconds: float  # of the fit, wall clock
+    chosen: str = ""
+    verdicts: dict[str, str] = field(default_factory=dict)  # what the report says of each kind of evidence
+    hindsight: dict[str, float] = field(default_factory=dict)  # score by alternative, the chosen one among them
+
+
+@lru_cache(maxsize=2)
+def corpus_of(name: str, data: Path) -> Corpus:
+    """A corpus of `CORPORA`, read once in each process."""
+    if name not in CORPORA:
+        raise DataError(f"there is no corpus {name!r}", remedy=f"choose from {', '.join(CORPORA)}")
+    return CORPORA[name](data)
+
+
+def carry_out(study: Study, cell: Cell) -> Outcome:
+    """Learn and score, and keep the outcome at once, so that a run that is stopped loses nothing."""
+    outcome = scored(study, cell)
+    if study.kept is not None:
+        with study.kept.open("a", encoding="utf-8") as stream:  # one write for each line: processes do not mix theirs
+            stream.write(json.dumps(as_record(outcome, study)) + "\n")
+    return outcome
+
+
+def scored(study: Study, cell: Cell) -> Outcome:
+    """Learn and score."""
+    corpus = corpus_of(cell.corpus, study.data)
+    examples: Examples = getattr(corpus, study.part)
+    if cell.method in peers.MODULES:
+        return _peer(cell, corpus, examples, indirect=study.indirect)
+    has = given(corpus, cell.method, size=cell.size, draw=cell.draw, indirect=study.indirect)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", NotProved)
+        began = time.perf_counter()
+        tagger = default_tagger(corpus, has, seed=cell.draw).fit(has.evidence)
+        seconds = time.perf_counter() - began
+        score = corpus.score(examples.ys, tagger.predict(examples.xs))
+        others = _hindsight(tagger, corpus, has, examples) if study.hindsight else {}
+    if others:
+        others[chosen(tagger)] = score
+    return Outcome(cell, score, seconds, chosen(tagger), verdicts(tagger), others)
+
+
+def default_tagger(corpus: Corpus, has: Given, *, seed: int) -> Tagger:
+    """What a stranger writes."""
+    return Tagger(labels=corpus.labels, rules=has.rules, n_jobs=1, seed=seed)
+
+
+def _hindsight(tagger: Tagger, corpus: Corpus, has: Given, examples: Examples) -> dict[str, float]:
+    found = {}
+    for name, other, evidence in alternatives(tagger, has.evidence):
+        found[name] = corpus.score(examples.ys, other.fit(evidence).predict(examples.xs))
+    return found
+
+
+def _peer(cell: Cell, corpus: Corpus, examples: Examples, *, indirect: int) -> Outcome:
+    began = time.perf_counter()
+    found = peers.labels_by(cell.method, corpus, size=cell.size, draw=cell.draw, indirect=indirect, xs=examples.xs)
+    return Outcome(cell, corpus.score(examples.ys, found), time.perf_counter() - began)
+
+
+def as_record(outcome: Outcome, study: Study) -> dict[str, Any]:
+    """A line of the file that a run goes on from."""
+    return {
+        **outcome.cell._asdict(),
+        "part": study.part,
+        "indirect": study.indirect,
+        "score": outcome.score,
+        "seconds": outcome.seconds,
+        "chosen": outcome.chosen,
+        "verdicts": outcome.verdicts,
+        "hindsight": outcome.hindsight,
+    }
+
+
+def of_record(record: dict[str, Any], study: Study) -> Outcome | None:
+    """The outcome that a line holds; None where it is of another study."""
+    if (record["part"], record["indirect"]) != (study.part, study.indirect):
+        return None
+    cell = Cell(record["corpus"], record["size"], record["draw"], record["method"])
+    figures = (record["score"], record["seconds"], record["chosen"], record["verdicts"], record["hindsight"])
+    return Outcome(cell, *figures)

@@ -1,0 +1,42 @@
+"""What an automatic choice says of itself, and every plan that it looked at as an estimator of its own."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from sidelight.estimators import Tagger
+from sidelight.evidence import Evidence
+
+KIND_OF = {"dictionary": "candidates", "companions": "companion", "rules": "rules", "votes": "votes"}
+
+
+def chosen(tagger: Tagger) -> str:
+    """The plan that was chosen, in words."""
+    return str(tagger.choice_.chosen)
+
+
+def verdicts(tagger: Tagger) -> dict[str, str]:
+    """What the report says of every kind of evidence; a kind that was left out is "left out" if nothing else."""
+    said = {verdict.kind: verdict.verdict for verdict in tagger.choice_.kinds}
+    return {**dict.fromkeys(tagger.choice_.left_out, "left out"), **said}
+
+
+def names_as_useless(found: dict[str, str], kind: str) -> bool:
+    """Whether a report says of a kind of evidence that it does not help, or harms.
+
+    >>> names_as_useless({"candidates": "harms"}, "dictionary"), names_as_useless({"rules": "helps"}, "rules")
+    (True, False)
+    """
+    return found.get(KIND_OF[kind], "helps") in ("harms", "no difference", "left out")
+
+
+def alternatives(tagger: Tagger, evidence: Sequence[Evidence]) -> Iterator[tuple[str, Tagger, list[Evidence]]]:
+    """Every plan that was tried and not chosen: its name, an estimator that is not fitted, and the evidence it takes."""
+    choice = tagger.choice_
+    plans = [one.plan for one in choice.candidates if one.failure is None and one.plan != choice.chosen]
+    if not plans:
+        return
+    trials = tagger._trials(list(evidence))
+    for plan in plans:
+        other = Tagger(**{**tagger.get_params(deep=False), **trials.params(plan)})
+        yield str(plan), other, [piece for piece in evidence if plan.takes(piece.kind)]
