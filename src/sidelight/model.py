@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from sidelight.arrays import Floats
+from sidelight.arrays import Floats, by_position
 from sidelight.errors import DataError
 from sidelight.features import Extractor, Matrix
 from sidelight.features.inputs import matrix_of
@@ -112,7 +112,8 @@ def as_sequences(xs: Any, *, sequences: bool) -> Sequence[Any]:
 
 
 def _plain(i: int, x: Any, sequences: bool) -> Any:
-    """An input as it is, or the list of strings that an array holds."""
+    """An input as it is, or the list of strings that an array or a Series holds."""
+    x = by_position(x)
     if isinstance(x, str):
         wanted = "a list of tokens" if sequences else "a list of words, or a dict of features"
         raise DataError(f"input {i} is a string", remedy=f"give {wanted}; split() makes words of it")
