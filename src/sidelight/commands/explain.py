@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -13,6 +14,7 @@ from sidelight.commands.loading import load
 from sidelight.commands.outputs import check_writable, write, write_json
 from sidelight.commands.ruling import Inference, RulesFiles, check_inference, constrained, note_missing_rules
 from sidelight.errors import DataError
+from sidelight.features.attributes import AttributeExtractor
 from sidelight.model import Model
 from sidelight.segment_model import SegmentModel
 
@@ -62,7 +64,10 @@ def _typed(text: str, model: Model | SegmentModel) -> Any:
     tokens = text.split()
     if not tokens:
         raise ValueError("--text has no tokens; give at least one word")
-    return in_columns(tokens) if model.sequences else tokens
+    if model.sequences:
+        return in_columns(tokens)
+    of_dicts = isinstance(model.extractor, AttributeExtractor) and "dicts" in model.extractor.trained
+    return {name: float(count) for name, count in Counter(tokens).items()} if of_dicts else tokens
 
 
 def _chosen(file: Path, index: int, model: Model | SegmentModel, format: str | None, label_column: int | None) -> Any:

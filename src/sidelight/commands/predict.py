@@ -14,6 +14,7 @@ import typer
 
 from sidelight.commands import options
 from sidelight.commands.inputs import check_fits, label_position, read_inputs
+from sidelight.commands.notes import warnings_noted
 from sidelight.commands.outputs import check_writable, write
 from sidelight.commands.ruling import Inference, RulesFiles, check_inference, predictor
 from sidelight.data import Corpus, read_lines, write_columns
@@ -46,7 +47,8 @@ def command(
         corpus = read_inputs(input, format=format, label_column=column)
         objects = read_lines(input) if (format or format_of(input)) == "jsonl" else []
     check_fits(loaded, list(zip(corpus.xs, corpus.origins)))
-    predicted = predict(corpus.xs, jobs)
+    with warnings_noted():
+        predicted = predict(corpus.xs, jobs)
     match format or format_of(input):
         case "jsonl":
             text = _with_predicted(objects, predicted)

@@ -6,7 +6,6 @@ import re
 
 from sidelight.features.templates import Templates, parse_templates
 
-
 FLAGS = ("capitalized", "capitals", "mixed", "initial", "digit", "number", "hyphen", "punctuation")
 
 
@@ -15,10 +14,10 @@ def standard(columns: int = 1, *, min_count: int = 1, hash_bits: int | None = No
 
     The word, the words up to two away in lower case with all digits alike, prefixes and suffixes of 1 to 4 letters in
     lower case, shapes of the word and its neighbours alone and in pairs, flags of case, digits and punctuation, and
-    the transitions. Of further columns (parts of speech, say) the values up to two away, and pairs of neighbours.
+    the transitions. Of further columns (parts of speech, say) the same as of shapes.
 
     >>> len(standard().templates), len(standard(columns=2).templates)
-    (28, 37)
+    (28, 33)
     """
     if columns < 1:
         raise ValueError(f"columns is {columns}; give 1 or more")
@@ -30,8 +29,8 @@ def standard(columns: int = 1, *, min_count: int = 1, hash_bits: int | None = No
     lines += [f"U06[{offset}]:shapes=%shape[{offset},0]|%shape[{offset + 1},0]" for offset in (-1, 0)]
     lines += [f"U07:{flag}=%{flag}[0,0]" for flag in FLAGS]
     for c in range(1, columns):
-        lines += [f"U1{c}[{offset}]:column{c}=%x[{offset},{c}]" for offset in range(-2, 3)]
-        lines += [f"U2{c}[{offset}]:columns{c}=%x[{offset},{c}]|%x[{offset + 1},{c}]" for offset in range(-2, 2)]
+        lines += [f"U1{c}[{offset}]:column{c}=%x[{offset},{c}]" for offset in range(-1, 2)]
+        lines += [f"U2{c}[{offset}]:columns{c}=%x[{offset},{c}]|%x[{offset + 1},{c}]" for offset in (-1, 0)]
     return parse_templates("\n".join([*lines, "B"]), min_count=min_count, hash_bits=hash_bits)
 
 
