@@ -57,6 +57,7 @@ MODULES: dict[str, tuple[str, str]] = {  # of every experiment: its file, and wh
         "constrained_inference",
         "ways of inference with rules on references: score, accuracy, time (thesis 3.1.2)",
     ),
+    "features": ("default_features", "what each group of the default features is worth, by development data"),
     "solvers": ("solvers", "gap against time for every solver of the structural SVM (thesis Table 2.2)"),
 }
 NAMES: dict[str, str] = {name: line for name, (_, line) in MODULES.items()}

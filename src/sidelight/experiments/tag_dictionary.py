@@ -148,8 +148,11 @@ def dictionary_of(examples: Examples) -> dict[str, list[str]]:
     return {word: sorted(tags) for word, tags in found.items()}
 
 
-def read_conllu(path: Path) -> Examples:
-    """Words and Penn tags of a CoNLL-U file, without multi-word tokens and empty nodes."""
+PENN, UNIVERSAL = 4, 3  # columns of tags in CoNLL-U
+
+
+def read_conllu(path: Path, *, tags: int = PENN) -> Examples:
+    """Words and tags of a CoNLL-U file, without multi-word tokens and empty nodes."""
     xs: list[list[str]] = []
     ys: list[list[str]] = []
     x: list[str] = []
@@ -165,7 +168,7 @@ def read_conllu(path: Path) -> Examples:
             if len(cells) != 10:
                 raise DataError("not a token in 10 columns", file=path, line=number + 1, remedy="check the file")
             x.append(cells[1])
-            y.append(cells[4])
+            y.append(cells[tags])
     return Examples(xs, ys)
 
 
