@@ -31,7 +31,7 @@ def plain(x: list[str], t: int) -> set[str]:
         return re.sub("[0-9]", "0", word.lower())
 
     word = x[t]
-    names = {"U00:bias", f"U01:{word}", *(f"U02[{o}]:{at(o, folded)}" for o in (-2, -1, 0, 1, 2))}
+    names = {"U00:bias", f"U01:{word}", *(f"U02[{o}]:{at(o, folded)}" for o in (-1, 0, 1))}
     for n in range(1, min(4, len(word)) + 1):
         names |= {f"U03:prefix={folded(word)[:n]}", f"U03:suffix={folded(word)[-n:]}"}
     names |= {f"U04[{o}]:shape={at(o, transform('shape'))}" for o in (-1, 0, 1)}

@@ -29,7 +29,7 @@ from sidelight.features.ready import GROUPS
 TITLE = "Default features: every group of features.standard() left out, by development data"
 STANDARD, WINDOW, SPELLING = "standard", "window", "spelling"
 METHODS = (STANDARD, *(f"without {group}" for group in GROUPS), SPELLING, WINDOW)
-SIZES, MUCH, DRAWS = (20, 50, 200), 2000, 3
+SIZES, MUCH, DRAWS = (20, 50, 200), 1000, 3
 WITH_MUCH = ("names, news", "tags, web")
 QUICK_CORPORA, QUICK_SIZES, QUICK_DRAWS = ("fields, hotel posts",), (20,), 1
 DEVELOPMENT = 300  # sentences

@@ -18,17 +18,17 @@ def standard(
 
     - word: as it is written
     - folded: in lower case, with all digits alike
-    - neighbours: the words up to two away, folded
+    - neighbours: the two words beside it, folded
     - affixes: folded prefixes and suffixes of 1 to 4 characters
-    - shapes: of the word and of the two words beside it
-    - cases: the classes of the word and of a word beside it, in pairs
+    - shapes: of the word and of these two
+    - cases: the classes of the word and of each of the two, in pairs
     - flags: capitals, digits, hyphens, punctuation
     - columns: of every further column (parts of speech, say) the three nearest values, alone and in pairs
 
     And a constant, and the transitions. `columns` is how many columns tokens have; groups in `without` are left out.
 
     >>> len(standard().templates), len(standard(columns=2).templates)
-    (28, 33)
+    (26, 31)
     """
     if columns < 1:
         raise ValueError(f"columns is {columns}; give 1 or more")
@@ -38,7 +38,7 @@ def standard(
     groups: dict[str, list[str]] = {
         "word": ["U01:%x[0,0]"],
         "folded": ["U02[0]:%folded[0,0]"],
-        "neighbours": [f"U02[{o}]:%folded[{o},0]" for o in (-2, -1, 1, 2)],
+        "neighbours": [f"U02[{o}]:%folded[{o},0]" for o in (-1, 1)],
         "affixes": [f"U03:{kind}=%folded{kind}{n}[0,0]" for kind in ("prefix", "suffix") for n in range(1, 5)],
         "shapes": [f"U04[{o}]:shape=%shape[{o},0]" for o in (-1, 0, 1)],
         "cases": [f"U05[{o}]:cases=%case[{o},0]|%case[{o + 1},0]" for o in (-1, 0)],
