@@ -60,6 +60,9 @@ class Task:
     size: int
     draw: int
 
+    def __str__(self) -> str:
+        return f"{self.corpus}, {self.size}"
+
 
 def corpora(data: Path) -> dict[str, Corpus]:
     """All eight; raises `DataError` where one is missing."""
