@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -14,6 +15,7 @@ from sidelight.commands.outputs import check_writable, write, write_json
 from sidelight.commands.ruling import Inference, RulesFiles, check_inference, constrained, note_missing_rules
 from sidelight.data.text import tokens_in
 from sidelight.errors import DataError
+from sidelight.features.attributes import AttributeExtractor
 from sidelight.model import Model
 from sidelight.segment_model import SegmentModel
 
@@ -64,7 +66,10 @@ def _typed(text: str, model: Model | SegmentModel) -> Any:
     tokens = tokens_in(text)
     if not tokens:
         raise ValueError("--text has no tokens; give at least one word")
-    return in_columns(tokens) if model.sequences else tokens
+    if model.sequences:
+        return in_columns(tokens)
+    of_dicts = isinstance(model.extractor, AttributeExtractor) and "dicts" in model.extractor.trained
+    return {name: float(count) for name, count in Counter(tokens).items()} if of_dicts else tokens
 
 
 def _chosen(file: Path, index: int, model: Model | SegmentModel, format: str | None, label_column: int | None) -> Any:

@@ -14,6 +14,7 @@ import typer
 
 from sidelight.commands import options
 from sidelight.commands.inputs import check_fits, label_position, read_inputs
+from sidelight.commands.notes import warnings_noted
 from sidelight.commands.outputs import check_writable, write
 from sidelight.commands.plain_text import inputs_of, read_plain, written
 from sidelight.commands.ruling import Inference, RulesFiles, check_inference, predictor
@@ -67,7 +68,8 @@ def command(
         corpus = read_inputs(input, format=format, label_column=column)
         objects = read_lines(input) if (format or format_of(input)) == "jsonl" else []
     check_fits(loaded, list(zip(corpus.xs, corpus.origins)))
-    predicted = predict(corpus.xs, jobs)
+    with warnings_noted():
+        predicted = predict(corpus.xs, jobs)
     match format or format_of(input):
         case "jsonl":
             found = _with_predicted(objects, predicted)

@@ -56,10 +56,12 @@ def choose_features(
         return None
     if template is not None:
         return sets.read_templates(template, min_count=min_count, hash_bits=hash_bits)
-    usual = "emissions" if isinstance(learner, Generative) else "standard"
-    name = name or ("attributes" if named else usual)
+    if name is None:
+        named = named or isinstance(sets.features_for([piece.x for piece in evidence]), sets.Attributes)
+        usual = "emissions" if isinstance(learner, Generative) else "standard"
+        name = "attributes" if named else usual
     if name == "standard":
-        return sets.features_for([piece.x for piece in evidence], min_count=min_count, hash_bits=hash_bits)
+        return sets.standard(len(x[0]), min_count=min_count, hash_bits=hash_bits)
     if name == "attributes":
         if hash_bits is not None:
             raise ValueError("--hash-bits goes with templates; leave it out for attributes")

@@ -8,7 +8,7 @@ from typing import Any
 from sidelight.commands import options, settings
 from sidelight.commands import train_options as given
 from sidelight.commands.inputs import EvidenceFiles, check_alike, read_labelled
-from sidelight.commands.notes import long_training_noted, notes_on
+from sidelight.commands.notes import notes_on, warnings_noted
 from sidelight.commands.options import DEFAULTS
 from sidelight.commands.outputs import check_writable, note, write
 from sidelight.commands.price_search import price_search
@@ -114,7 +114,7 @@ def command(
     }
     table, edges = "", list[str]()
     try:
-        with shown(quiet=quiet, verbose=verbose) as progress, long_training_noted(quiet=quiet):
+        with shown(quiet=quiet, verbose=verbose) as progress, warnings_noted(quiet=quiet):
             evidence = EvidenceFiles(kinds, shuffle_good, format, label_column, seed).read(progress.say)
             settings.check_labels_are_named(evidence, parameters["labels"])
             parameters["features"] = settings.choose_features(

@@ -15,10 +15,12 @@ from sidelight.arrays import Ids, Ints, Keys
 from sidelight.errors import DataError
 from sidelight.features.rows import offsets_of
 from sidelight.features.templates import FARTHEST
+from sidelight.features.token_kinds import refuse_attributes, refuse_matrices
 from sidelight.features.transforms import Classes, transform
 
 RESERVED = 2 * FARTHEST  # numbers 0..15 stand for _B-1.._B-8 and _B+1.._B+8
-ABSENT = -1
+ABSENT = -1  # the view has no value
+UNKNOWN = -2  # it has one that was never seen
 
 
 class Columns:
@@ -38,6 +40,7 @@ def columns_of(sequences: Sequence[Sequence[Any]]) -> Columns:
     >>> columns_of([[("on", "RP"), ("off", "RP")], [("on", "IN")]]).columns
     [['on', 'off', 'on'], ['RP', 'RP', 'IN']]
     """
+    refuse_matrices(sequences)
     starts = offsets_of([len(sequence) for sequence in sequences])
     tokens = list(chain.from_iterable(sequences))
     if not tokens:
@@ -52,7 +55,8 @@ def columns_of(sequences: Sequence[Sequence[Any]]) -> Columns:
             raise DataError(
                 f"input {example}, token {where - int(starts[example])}: a {kind.__name__} where these features read "
                 "strings",
-                remedy="give strings or tuples of strings, or use features.attributes() for dicts",
+                remedy="give strings or tuples of strings, as in training, or train with features.attributes() for "
+                "dicts",
             )
     width = 1 if isinstance(tokens[0], str) else len(tokens[0])
     if str in kinds or set(map(len, tokens)) != {width}:
@@ -64,7 +68,7 @@ def columns_of(sequences: Sequence[Sequence[Any]]) -> Columns:
         raise DataError(
             f"input {example}, token {where - int(starts[example])}: {found} where the first token has "
             f"{'a string' if plain else f'{width} columns'}",
-            remedy="give every token the same columns",
+            remedy="give every token the same columns, or use features.attributes() for lists of names",
         )
     return Columns(starts, [list(map(itemgetter(k), tokens)) for k in range(width)])
 
@@ -106,7 +110,7 @@ class Lexicon:
         return RESERVED + len(self.strings)
 
     def numbers(self, strings: list[str], *, grow: bool) -> Ids:
-        """The value of this view for strings, ABSENT where there is none or it is unknown. # [W]"""
+        """The value of this view for strings, ABSENT where there is none, UNKNOWN where it was not seen. # [W]"""
         number = self._number
         made = strings if self.transform == "x" else map(transform(self.transform, self.classes), strings)
         values: list[Any] = list(made)
@@ -114,7 +118,10 @@ class Lexicon:
             new = [value for value in dict.fromkeys(values) if value is not None and value not in number]
             number.update(zip(new, range(len(self), len(self) + len(new))))
             self.strings += new
-        return np.fromiter(map(number.get, values, repeat(ABSENT)), dtype=np.int32, count=len(values))
+        found = np.fromiter(map(number.get, values, repeat(UNKNOWN)), dtype=np.int32, count=len(values))
+        if None in values:
+            found[[value is None for value in values]] = ABSENT
+        return found
 
     def text(self, number: int) -> str:
         """The string of a number; boundary marks in the manner of CRF++."""
@@ -123,13 +130,14 @@ class Lexicon:
         return f"_B-{number + 1}" if number < FARTHEST else f"_B+{number - FARTHEST + 1}"
 
 
-def check_columns(views: Iterable[tuple[str, int]], columns: Columns) -> None:
-    """Refuse input without the column of a view."""
+def check_columns(views: Iterable[tuple[str, int]], columns: Columns, *, trained: int = 0) -> None:
+    """Refuse input without the column of a view, or with attributes in the place of columns; `trained` had so many."""
+    refuse_attributes([column[0] for column in columns.columns], trained=trained)
     for _, column in views:
         if len(columns) and column >= len(columns):
             raise DataError(
                 f"a template looks at column {column} (from 0), but tokens have {len(columns)} column(s)",
-                remedy="give the missing columns, or use other templates",
+                remedy="give the missing columns, as in training, or use other templates",
             )
 
 

@@ -63,11 +63,27 @@ def _is_mixed(text: str) -> bool:
     return text != text.lower() and text != text.upper() and text[1:] != text[1:].lower()
 
 
+def _case(text: str) -> str:
+    """One of a few classes: "a", "A", "AA", "Aa", "AaA" and "aA" (capitals within), "0", "0." (with marks), "."."""
+    if text.islower():
+        return "a"
+    if text.isupper():
+        return "AA" if len(text) > 1 else "A"
+    if text.istitle():
+        return "Aa"
+    if text != text.lower():
+        return "AaA" if text[0].isupper() else "aA"
+    if text.isdigit():
+        return "0"
+    return "0." if any(map(str.isdigit, text)) else "."
+
+
 _NAMED: dict[str, Transform] = {
     "x": lambda text: text,
     "lower": str.lower,
     "folded": _folded,
     "shape": _shape,
+    "case": _case,
     "signature": _signature,
     "capitalized": _flag(lambda text: text[:1].isupper()),
     "capitals": _flag(lambda text: len(text) > 1 and text.isupper()),
@@ -78,13 +94,13 @@ _NAMED: dict[str, Transform] = {
     "number": _flag(str.isdigit),
     "punctuation": _flag(lambda text: bool(text) and not text.isalnum() and not any(map(str.isalnum, text))),
 }
-_SIZED = re.compile(r"(prefix|suffix|lowerprefix|lowersuffix|ending|class)([1-9])")
+_SIZED = re.compile(r"(prefix|suffix|foldedprefix|foldedsuffix|ending|class)([1-9])")
 
 
 def transform(name: str, classes: Classes | None = None) -> Transform:
-    """The transform of this name: x, lower, folded (lower case, all digits alike), shape, signature, prefixN, suffixN,
-    lowerprefixN, lowersuffixN, endingN, classN, or a flag: capitalized, capitals (nothing else), mixed, initial ("J."),
-    hyphen, digit, number, punctuation.
+    """The transform of this name: x, lower, folded (lower case, all digits alike), shape, case (a few classes of it),
+    signature, prefixN, suffixN, foldedprefixN, foldedsuffixN, endingN, classN, or a flag: capitalized, capitals
+    (nothing else), mixed, initial ("J."), hyphen, digit, number, punctuation.
 
     classN is the class of the word at a level of `classes` (see `word_classes`), 1 the coarsest.
 
@@ -100,7 +116,7 @@ def transform(name: str, classes: Classes | None = None) -> Transform:
     if sized is not None and sized[1] == "class":
         return _class(int(sized[2]), classes)
     if sized is None:
-        sizes = [f"{name}1…9" for name in ("prefix", "suffix", "lowerprefix", "lowersuffix", "ending", "class")]
+        sizes = [f"{name}1…9" for name in ("prefix", "suffix", "foldedprefix", "foldedsuffix", "ending", "class")]
         known = ", ".join([*_NAMED, *sizes])
         raise DataError(f"unknown macro %{name}", remedy=f"use one of {known}")
     count = int(sized[2])
@@ -110,6 +126,6 @@ def transform(name: str, classes: Classes | None = None) -> Transform:
         affix = slice(count)
     else:
         affix = slice(-count, None)
-    if sized[1].startswith("lower"):
-        return lambda text: text[affix].lower() if len(text) >= count else None
+    if sized[1].startswith("folded"):
+        return lambda text: _folded(text[affix]) if len(text) >= count else None
     return lambda text: text[affix] if len(text) >= count else None

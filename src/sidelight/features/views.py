@@ -1,4 +1,4 @@
-"""Numbers for strings, worked out once per distinct string and kept: words come again, in a batch and between batches."""
+"""Numbers for strings, worked out once per distinct string and kept, because words come again."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sidelight.arrays import Keys
-from sidelight.features.lexicon import Columns, check_columns, distinct, string_hashes
+from sidelight.features.lexicon import Columns, distinct, string_hashes
 from sidelight.features.transforms import Classes
 
 KEPT = 1 << 17  # so many strings of a column are kept between batches
@@ -66,7 +66,6 @@ class HashedViews:
     def hashes(self, columns: Columns) -> Keys:
         """The same in every process. # [V, T]"""
         names = [name for name, _ in self._views.views]
-        check_columns(self._views.views, columns)
 
         def work(which: list[int], strings: list[str]) -> Keys:
             return np.stack([string_hashes(names[view], strings, self._classes) for view in which])

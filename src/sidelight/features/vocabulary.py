@@ -19,6 +19,7 @@ from sidelight.features.programs import class_tensors, from_json, program, to_js
 from sidelight.features.rows import Rows
 from sidelight.features.strings import pack_strings, unpack_strings
 from sidelight.features.templates import Templates
+from sidelight.features.unknown import warn_where_unknown
 from sidelight.features.views import Views
 from sidelight.parallel import shards, threads
 
@@ -57,6 +58,7 @@ class TemplateExtractor:
         self.known = [_Known(empty.reshape(0, len(t.slots)), empty) for t in templates.templates]
         self.n_attributes = 0
         self.n_dense = 0
+        self.n_columns = 0  # of the first batch; 0 where it is not known
         self._seen = Views(templates.views, np.int32)
         self._tables: _Tables | None = None
         self._names: list[tuple[int, int]] | None = None
@@ -69,7 +71,7 @@ class TemplateExtractor:
         other = TemplateExtractor(self.templates)
         other.lexicons = [lexicon.copy() for lexicon in self.lexicons]
         other.known = list(self.known)  # growth replaces these, it does not change them
-        other.n_attributes, other.n_dense = self.n_attributes, self.n_dense
+        other.n_attributes, other.n_dense, other.n_columns = self.n_attributes, self.n_dense, self.n_columns
         return other
 
     def grow(self, xs: Sequence[Any], *, n_jobs: int | None = None) -> Rows:
@@ -77,6 +79,7 @@ class TemplateExtractor:
         dense = dense_rows(xs)
         if self.n_attributes == 0:
             self.n_dense = dense.shape[1]
+            self.n_columns = len(columns)
         self._tables = None
         views = self._views(columns, grow=True)
         tokens = int(columns.starts[-1])
@@ -96,9 +99,9 @@ class TemplateExtractor:
         starts = columns.starts
         attributes = np.empty((int(starts[-1]), len(self.known)), dtype=np.int32)
 
-        def run(shard: tuple[int, int]) -> None:
+        def run(shard: tuple[int, int]) -> tuple[int, int]:
             lo, hi = shard
-            kernels.look_up(
+            return kernels.look_up(
                 starts,
                 lo,
                 hi,
@@ -117,7 +120,9 @@ class TemplateExtractor:
                 attributes[int(starts[lo]) : int(starts[hi])],
             )
 
-        threads(run, shards(starts), n_jobs=n_jobs)
+        counts = threads(run, shards(starts), n_jobs=n_jobs)
+        known, unknown = (sum(count[k] for count in counts) for k in (0, 1))
+        warn_where_unknown(known, unknown, tokens=len(attributes))
         return check_dense(compressed(starts, attributes, dense), self.n_dense)
 
     def name(self, attribute: int) -> str:
@@ -139,6 +144,7 @@ class TemplateExtractor:
             "templates": to_json(self.templates),
             "n_attributes": self.n_attributes,
             "n_dense": self.n_dense,
+            "n_columns": self.n_columns,
         }
         tensors: Tensors = class_tensors(self.templates)
         for i, lexicon in enumerate(self.lexicons):
@@ -158,6 +164,7 @@ class TemplateExtractor:
             self.known[m] = _Known(tensors[f"template.{m}.parts"], tensors[f"template.{m}.attributes"])
         self.n_attributes = int(spec["n_attributes"])
         self.n_dense = int(spec["n_dense"])
+        self.n_columns = int(spec.get("n_columns", 0))
         return self
 
     def _views(self, columns: Columns, *, grow: bool) -> Ids:
@@ -166,7 +173,7 @@ class TemplateExtractor:
         def work(which: list[int], strings: list[str]) -> Ids:
             return np.stack([self.lexicons[view].numbers(strings, grow=grow) for view in which])
 
-        check_columns(self.templates.views, columns)  # before any lexicon grows
+        check_columns(self.templates.views, columns, trained=self.n_columns)  # before any lexicon grows
         views: Ids = self._seen.numbers(columns, work, anew=grow)
         for lexicon in self.lexicons:
             if len(lexicon) >= 1 << kernels.SLOT_BITS:
