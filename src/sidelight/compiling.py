@@ -35,6 +35,7 @@ SECONDS: dict[str, float] = {
     "em": 22.0,
     "unified_em": 22.0,
     "posterior_regularization": 20.0,
+    "contrastive": 28.0,
 }
 SHARED, USUAL = 3.0, 10.0  # those of features and of decoding; of learners that are not listed
 
