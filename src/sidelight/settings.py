@@ -11,6 +11,7 @@ import numpy as np
 
 from sidelight.features import FeatureSet
 from sidelight.inference.choose import check_method
+from sidelight.objective.cuts import POWERS
 from sidelight.recipe_kinds import (
     AllLabelings,
     AveragedPerceptron,
@@ -82,8 +83,8 @@ class Settings:
     def __post_init__(self) -> None:
         _ = self.recipe
         self._check_types()
-        if self.loss not in ("squared_hinge", "hinge"):
-            raise ValueError(f"loss is {self.loss!r}; give 'squared_hinge' or 'hinge'")
+        if self.loss not in POWERS:
+            raise ValueError(f"loss is {self.loss!r}; give 'squared_hinge', 'hinge' or 'logistic'")
         if self.scheme not in (None, "BIO"):
             raise ValueError(f"scheme is {self.scheme!r}; give 'BIO' or None")
         if self.order not in (1, 2):

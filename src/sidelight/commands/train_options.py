@@ -10,6 +10,7 @@ import typer
 from sidelight.commands import settings
 from sidelight.commands.checks import among, at_least, between
 from sidelight.commands.options import FEATURES, LEARNING, OUTPUT
+from sidelight.objective.cuts import POWERS
 from sidelight.recipes import LEARNERS
 from sidelight.settings import DEFAULT_PRICES
 
@@ -57,7 +58,7 @@ LearnerOptions = Annotated[
 Loss = Annotated[
     str | None,
     typer.Option(
-        callback=among("--loss", "squared_hinge", "hinge"),
+        callback=among("--loss", *POWERS),
         metavar="squared_hinge|hinge",
         help="The loss of an example, for learners with margins; squared_hinge unless given.",
         rich_help_panel=LEARNING,
