@@ -36,6 +36,7 @@ from sidelight.rules.given import checked_rules
 
 DECREASE, MAX_COMPLETIONS = 1e-5, 50  # where an estimator was asked for none, and its learner has none of its own
 DEFAULT_PRICES: dict[str, float] = {"gold": 1.0, "partial": 1.0, "candidates": 1.0, "companion": 1.0, "unlabeled": 0.1}
+LIKELIHOOD_PRICES = {**DEFAULT_PRICES, "companion": 0.05}  # of CRFs; chosen on development data, see docs/learners.md
 SECOND_ORDER = (
     LatentMargins,
     CandidateMargins,
@@ -153,7 +154,9 @@ class Settings:
         return MAX_COMPLETIONS if self.max_completions is None else self.max_completions
 
     def price(self, kind: str) -> float:
-        return {**DEFAULT_PRICES, **(self.prices or {})}[kind]
+        """What a unit of loss of this kind of evidence costs: as given, or as is usual with the learner."""
+        usual = LIKELIHOOD_PRICES if isinstance(self.recipe, (LogLinear, Believed)) else DEFAULT_PRICES
+        return {**usual, **(self.prices or {})}[kind]
 
     @property
     def size_by(self) -> str:

@@ -23,7 +23,7 @@ def crf(*, solver: str = "lbfgs", l1: float = 0.0, support: str = "seen") -> Rec
 def partial_crf(*, solver: str = "lbfgs", l1: float = 0.0, support: str = "seen") -> Recipe:
     """The CRF on Partial, Candidates and Gold: the probability of all that is admitted (Tsuboi et al. 2008).
 
-    Companion answers count by the logistic loss of the soft maximum of an input's scores, divided by its size, against
+    Companion answers count by the logistic loss of a soft maximum of an input's scores, divided by its size, against
     a threshold: J-LIS as a likelihood. They give no attribute a weight for a label it was not seen with elsewhere.
     Options as for `crf`; `solver` is "lbfgs" or "sgd" (the loss is not convex, so there is no dual for "eg"), which
     knows no answers.
