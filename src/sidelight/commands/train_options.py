@@ -12,7 +12,7 @@ from sidelight.commands.checks import among, at_least, between
 from sidelight.commands.options import FEATURES, LEARNING, OUTPUT
 from sidelight.objective.cuts import POWERS
 from sidelight.recipes import LEARNERS
-from sidelight.settings import DEFAULT_PRICES
+from sidelight.settings import DEFAULT_PRICES, LIKELIHOOD_PRICES
 
 GRID = "0.1,1,10"
 _LEARNERS = "\n\n".join(f"{name}: {entry.line}." for name, entry in LEARNERS.items())
@@ -59,7 +59,7 @@ Loss = Annotated[
     str | None,
     typer.Option(
         callback=among("--loss", *POWERS),
-        metavar="squared_hinge|hinge",
+        metavar="|".join(POWERS),
         help="The loss of an example, for learners with margins; squared_hinge unless given.",
         rich_help_panel=LEARNING,
     ),
@@ -72,7 +72,8 @@ CompanionPrice = Annotated[
     float | None,
     typer.Option(
         "--c2",
-        help=f"The price of good and bad; {DEFAULT_PRICES['companion']:g} by default.",
+        help=f"The price of good and bad; {DEFAULT_PRICES['companion']:g} by default, "
+        f"{LIKELIHOOD_PRICES['companion']:g} in likelihoods.",
         rich_help_panel=LEARNING,
     ),
 ]
