@@ -126,3 +126,16 @@ def test_answers_and_rules_mix_without_unlabelled_inputs() -> None:
     assert np.array_equal(fitted.model_.weights, same.model_.weights)
     with pytest.raises(DataError, match="no Gold, or nothing else"):
         tagger(learner).fit(sl.gold(XS[:5], YS[:5]))
+
+
+def test_answers_have_a_price_of_their_own_in_likelihoods() -> None:
+    usual = tagger().fit(evidence(6)).model_.weights
+    assert np.array_equal(usual, tagger(prices={"companion": 0.05}).fit(evidence(6)).model_.weights)
+    assert not np.array_equal(usual, tagger(prices={"companion": 1.0}).fit(evidence(6)).model_.weights)
+
+
+def test_hidden_states_and_sizes() -> None:
+    assert len(tagger(states=2, max_rounds=5).fit(evidence(4)).judge(XS[:2])) == 2
+    by_one = tagger(size="one", max_rounds=20).fit(evidence(6))
+    by_function = tagger(size=lambda x: 1.0, max_rounds=20).fit(evidence(6))
+    np.testing.assert_array_equal(by_one.judge(XS[:3]), by_function.judge(XS[:3]))

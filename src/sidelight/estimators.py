@@ -292,7 +292,7 @@ class Tagger(_Estimator):
       all kinds of evidence, rules in prediction, classes of words from the text; where there is Gold to judge by, the
       same with less of it if that is clearly better on held-out Gold (`choice_` says what was chosen and why). "jlis"
       learns with a margin from all kinds of evidence, with Gold alone as a structural SVM.
-    - loss: "squared_hinge" or "hinge"; with "cllp" and "mms" always the hinge.
+    - loss: "squared_hinge", "hinge" or "logistic", of margins; with "cllp" and "mms" always the hinge.
     - prices: what a unit of loss costs, per kind of evidence: C1 is prices["gold"], C2 is prices["companion"].
     - cost: {(right, predicted): cost} where it is not 1 for a wrong and 0 for a right label.
     - class_weight: {label: weight} multiplies the cost of getting it wrong; "balanced" weighs inversely to frequency.

@@ -12,6 +12,7 @@ from sidelight.features.segment_sources import SegmentFeatures
 from sidelight.fit_log import check_verbose
 from sidelight.inference.choose import check_method
 from sidelight.learners.segments import SegmentOptions
+from sidelight.objective.cuts import POWERS
 from sidelight.recipe_kinds import Driven, Recipe, SemiMarkov
 from sidelight.recipes import codl, recipe_of
 from sidelight.rules import Rule
@@ -49,8 +50,8 @@ class SegmentSettings:
         both = self.max_length, self.base.max_length
         if None not in both and both[0] != both[1]:
             raise ValueError(f"max_length is {both[0]}, and {both[1]} in the learner; give one of them")
-        if self.loss not in ("squared_hinge", "hinge"):
-            raise ValueError(f"loss is {self.loss!r}; give 'squared_hinge' or 'hinge'")
+        if self.loss not in POWERS:
+            raise ValueError(f"loss is {self.loss!r}; give 'squared_hinge', 'hinge' or 'logistic'")
         if self.scheme in SCHEMES and self.scheme != "BIO":
             remedy = "give scheme='BIO' and labels as sidelight.evaluate.convert(labels, to='BIO') makes them"
             raise ValueError(f"scheme is {self.scheme!r}, and segments are learned from BIO labels; {remedy}")
@@ -108,7 +109,7 @@ class SegmentSettings:
         return SegmentOptions(
             tolerance=self.tolerance,
             max_rounds=1000 if self.max_rounds is None else self.max_rounds,
-            power=2 if self.loss == "squared_hinge" else 1,
+            power=POWERS[self.loss],
             violation=self.violation,
             decrease=self.decrease,
             max_completions=self.max_completions,

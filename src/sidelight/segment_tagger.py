@@ -38,7 +38,7 @@ class SegmentTagger(RuledEstimator[SegmentModel]):
     - max_length: the most tokens of a segment; None is that of the longest gold segment. Time grows with it.
     - learner: "semi_crf" (the conditional random field: likelihood) or "semi_svm" (margin; Hamming cost per token), or
       `recipes.codl(base="semi_crf")`, which learns from rules and inputs without labels; a round is then a cycle.
-    - loss: of semi_svm, "squared_hinge" or "hinge".
+    - loss: of semi_svm, "squared_hinge", "hinge" or "logistic".
     - prices: what a unit of loss costs, per kind of evidence: "gold", "partial", "candidates", "unlabeled".
     - labels: all token labels, if the evidence may not show them all; a label outside them is an error.
     - scheme: "BIO": B-X begins a segment X and I-X goes on with it, O is a segment of one token; longer segments than

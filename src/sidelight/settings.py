@@ -13,6 +13,7 @@ from sidelight.evaluate.schemes import SCHEMES, SchemeName
 from sidelight.features import FeatureSet
 from sidelight.fit_log import check_verbose
 from sidelight.inference.choose import check_method
+from sidelight.objective.cuts import POWERS
 from sidelight.recipe_kinds import (
     AllLabelings,
     AveragedPerceptron,
@@ -44,6 +45,7 @@ DEFAULT_PRICES: dict[str, float] = {
     "unlabeled": 0.1,
     "votes": 1.0,
 }
+LIKELIHOOD_PRICES = {**DEFAULT_PRICES, "companion": 0.05}  # of CRFs; chosen on development data, see docs/learners.md
 METRICS = ("accuracy", "span_f1")
 SECOND_ORDER = (
     LatentMargins,
@@ -94,8 +96,8 @@ class Settings:
     def __post_init__(self) -> None:
         _ = self.recipe
         self._check_types()
-        if self.loss not in ("squared_hinge", "hinge"):
-            raise ValueError(f"loss is {self.loss!r}; give 'squared_hinge' or 'hinge'")
+        if self.loss not in POWERS:
+            raise ValueError(f"loss is {self.loss!r}; give 'squared_hinge', 'hinge' or 'logistic'")
         if self.scheme not in (None, *SCHEMES):
             raise ValueError(f"scheme is {self.scheme!r}; give one of {', '.join(map(repr, SCHEMES))}, or None")
         if self.metric not in (None, *METRICS):
@@ -169,7 +171,9 @@ class Settings:
         return MAX_COMPLETIONS if self.max_completions is None else self.max_completions
 
     def price(self, kind: str) -> float:
-        return {**DEFAULT_PRICES, **(self.prices or {})}[kind]
+        """What a unit of loss of this kind of evidence costs: as given, or as is usual with the learner."""
+        usual = LIKELIHOOD_PRICES if isinstance(self.recipe, (LogLinear, Believed)) else DEFAULT_PRICES
+        return {**usual, **(self.prices or {})}[kind]
 
     @property
     def size_by(self) -> str:

@@ -3,9 +3,10 @@
     J(w_1, w_2) = Σ_v  ½‖w_v‖² + Σ_{i labelled} C_i ℓ_v(x_i, y_i) + C_u Σ_{j unlabelled} ℓ_v(x_j, ŷ_j of the other view)
 
 with C_i the price of Gold times the weight of an example and C_u the price of Gold times the weight of what the other
-view has labelled. ℓ_v is the loss of a view's own learner: for margins max(0, max_y Δ(y, ŷ) + s(y) − s(ŷ))^p, for a CRF
-−log p(ŷ | x); a CRF's l1 is added too. So J is the sum of what the learners would minimise if each had been given all
-unlabelled inputs with the labels of the other, and it falls as the views come to agree with a margin.
+view has labelled. ℓ_v is the loss of a view's own learner: for margins max(0, max_y Δ(y, ŷ) + s(y) − s(ŷ))^p, or its
+logistic form, for a CRF −log p(ŷ | x); a CRF's l1 is added too. So J is the sum of what the learners would minimise if
+each had been given all unlabelled inputs with the labels of the other, and it falls as the views come to agree with a
+margin.
 
 It is no convex function: the labels of each view are those of the weights of the other. Evidence that is neither Gold
 nor unlabelled is not in it. Learners that minimise neither a margin nor a likelihood over whole outputs have none.
@@ -22,6 +23,7 @@ from sidelight.evidence import Gold
 from sidelight.features.rows import scores
 from sidelight.making.given import Given
 from sidelight.model import Model
+from sidelight.objective.cuts import POWERS, losses_of
 from sidelight.objective.margin import ChainBatch, TargetTerms
 from sidelight.recipe_kinds import ConvexMargins, LatentMargins, LogLinear, Recipe
 from sidelight.settings import Settings
@@ -55,7 +57,7 @@ def view_objective(model: Model, settings: Settings, examples: Sequence[Gold]) -
         losses = _log_losses(batch, model.weights, encoded.targets)
     else:
         terms = TargetTerms(batch, Cost(encoded.targets, given.costs()), given.prices())
-        losses = np.maximum(terms.worst(model.weights).values, 0.0) ** (2 if settings.loss == "squared_hinge" else 1)
+        losses = losses_of(terms.worst(model.weights).values, POWERS[settings.loss])
     return norm + float(given.prices() @ losses)
 
 

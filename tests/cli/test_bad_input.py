@@ -104,7 +104,7 @@ def test_bad_templates(run: Run, text: str, naming: str, remedy: str) -> None:
         (("--gold", "nowhere.txt"), "nowhere.txt: there is no such file; check the name"),
         ((), "no evidence; name at least one file"),
         (("--gold", "gold.txt", "--learner", "magic"), "--learner is 'magic'; there are jlis"),
-        (("--gold", "gold.txt", "--loss", "log"), "--loss is 'log'; give squared_hinge or hinge"),
+        (("--gold", "gold.txt", "--loss", "log"), "--loss is 'log'; give squared_hinge or hinge or logistic"),
         (
             ("--gold", "gold.txt", "--learner", "crf", "--loss", "hinge"),
             "--loss is 'hinge', and crf has a loss of its own; leave it out",

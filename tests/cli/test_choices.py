@@ -142,7 +142,7 @@ def test_learners_losses_and_weights_reach_the_library(run: Run, write: Write) -
     train = write("train", "columns", 0, 5)
     weights = {}
     for choice in (
-        (), ("--learner", "perceptron"), ("--loss", "hinge"), ("--class-weight", "balanced"),
+        (), ("--learner", "perceptron"), ("--loss", "hinge"), ("--loss", "logistic"), ("--class-weight", "balanced"),
         ("--class-weight", "title=5"), ("--tolerance", 0.3), ("--price", "gold=3"),
     ):  # fmt: skip
         run("train", "--gold", train, *choice, "--out", "model.sidelight", "--quiet")

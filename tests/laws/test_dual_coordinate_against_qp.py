@@ -1,4 +1,4 @@
-"""Dual coordinate descent against a generic quadratic program."""
+"""Dual coordinate descent against generic quadratic and convex programs."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from quadratic import optimum, primal
 
 from sidelight.features.counts import SparseRows
 from sidelight.features.rows import offsets_of
-from sidelight.objective.cuts import Cuts
-from sidelight.solvers.dual_coordinate import dual_value, slacks, sweeps
+from sidelight.objective.cuts import LOGISTIC, Cuts
+from sidelight.solvers.dual_ascent import dual_value, sweeps, worst_values
 from sidelight.solvers.working_set import WorkingSet
 
 
@@ -66,7 +66,7 @@ def solve(pool, weights, prices, power, calls=400):
             break
 
 
-@pytest.mark.parametrize("power", [1, 2])
+@pytest.mark.parametrize("power", [1, 2, LOGISTIC])
 @pytest.mark.parametrize("from_origin", [False, True])
 def test_reaches_the_optimum_of_a_generic_solver(power, from_origin):
     @law(40)
@@ -86,7 +86,7 @@ def test_reaches_the_optimum_of_a_generic_solver(power, from_origin):
     check()
 
 
-@pytest.mark.parametrize("power", [1, 2])
+@pytest.mark.parametrize("power", [1, 2, LOGISTIC])
 @pytest.mark.parametrize("from_origin", [False, True])
 def test_every_sweep_climbs_by_what_it_says_and_stays_below_the_primal(power, from_origin):
     @law(40)
@@ -116,7 +116,7 @@ def test_every_sweep_climbs_by_what_it_says_and_stays_below_the_primal(power, fr
             assert np.all(alphas >= 0)
             sums = np.bincount(case.terms, alphas, minlength=len(case.prices))
             np.testing.assert_allclose(pool.sums, sums, atol=1e-9)
-            if power == 1:
+            if power != 2:
                 assert np.all(sums <= case.prices + 1e-9)
             assert np.all(alphas[case.prices[case.terms] == 0] == 0)
             rebuilt = pool.weights(size, pool.alphas) + (0.0 if origin is None else origin)
@@ -141,7 +141,7 @@ def test_whole_numbers_in_less_memory_are_the_same_problem(case, rng):
         everything = np.arange(len(pool))
         expected = np.zeros(len(case.prices))
         np.maximum.at(expected, case.terms, case.offsets + case.slopes @ point)
-        np.testing.assert_allclose(slacks(pool, point, everything), expected, atol=1e-12)
+        np.testing.assert_allclose(worst_values(pool, point, everything, power=2), expected, atol=1e-12)
         found.append([weights, pool.alphas[: pool.count].copy()])
         pool.remove(gone)
         kept = ~np.isin(case.terms, gone)
@@ -153,13 +153,14 @@ def test_whole_numbers_in_less_memory_are_the_same_problem(case, rng):
 
 @law(40)
 @given(listed(), generators())
-def test_slacks(case, rng):
+def test_worst_values(case, rng):
     weights = rng.normal(size=case.slopes.shape[1])
     pool = case.pool()
     some = np.flatnonzero(rng.random(len(pool)) < 0.7)
-    expected = np.zeros(len(case.prices))
-    np.maximum.at(expected, case.terms[some], (case.offsets + case.slopes @ weights)[some])
-    np.testing.assert_allclose(slacks(pool, weights, some), expected, atol=1e-12)
+    for power, least in ((1, 0.0), (2, 0.0), (LOGISTIC, -np.inf)):
+        expected = np.full(len(case.prices), least)
+        np.maximum.at(expected, case.terms[some], (case.offsets + case.slopes @ weights)[some])
+        np.testing.assert_allclose(worst_values(pool, weights, some, power=power), expected, atol=1e-12)
 
 
 @law(40)

@@ -24,6 +24,7 @@ from sidelight import (
     features,
     gold,
 )
+from sidelight.objective.cuts import losses_of
 from sidelight.training import Training
 
 LABELS = ["A", "B", "C"]
@@ -97,7 +98,7 @@ def joint_objective(training: Training, evidence) -> float:
             target = labels.encode(one.y) if isinstance(one, Gold) else next(latent)
             values = values + costs_of(_hamming(target, len(labels)), 0, paths)
             value = values.max() - values_of(scores, first, target[None])[0]
-        total += price * max(0.0, value) ** power
+        total += price * float(losses_of(np.array([value]), power)[0])
     return total
 
 
@@ -128,7 +129,9 @@ def check_completion(training: Training, evidence) -> None:
 
 
 @law(40)
-@given(seeds, st.tuples(*[st.integers(0, 3)] * 6), st.sampled_from(["squared_hinge", "hinge"]), st.booleans())
+@given(
+    seeds, st.tuples(*[st.integers(0, 3)] * 6), st.sampled_from(["squared_hinge", "hinge", "logistic"]), st.booleans()
+)
 def test_mixed_evidence_is_monotone_honest_and_admitted(seed, counts, loss, random_ties):
     evidence = evidence_of(seed, dict(zip(KINDS, counts)))
     if not evidence:
@@ -151,7 +154,7 @@ def test_mixed_evidence_is_monotone_honest_and_admitted(seed, counts, loss, rand
         assert rounds[-1].objective == pytest.approx(joint_objective(training, evidence), rel=1e-9)
 
 
-@pytest.mark.parametrize("loss", ["squared_hinge", "hinge"])
+@pytest.mark.parametrize("loss", ["squared_hinge", "hinge", "logistic"])
 def test_jlis_falls_through_several_completions(loss):
     """The laws above are not empty: completions do change outputs, and they do lower the objective."""
     evidence = evidence_of(3, {"gold": 3, "good": 25, "bad": 25, "candidates": 10})

@@ -48,7 +48,10 @@ def by_hand(estimator, examples):
         else:
             cost = {y: sum(weigh[a] * (a != b) for a, b in zip(right, y)) for y in every}
             loss = max(cost[y] + score[y] for y in score) - score[right]
-            loss = max(0.0, loss) ** (1 if estimator.loss == "hinge" else 2)
+            if estimator.loss == "logistic":
+                loss = np.log1p(np.exp(loss))
+            else:
+                loss = max(0.0, loss) ** (1 if estimator.loss == "hinge" else 2)
         total += gold * example.weight * loss
     return total
 
@@ -56,6 +59,7 @@ def by_hand(estimator, examples):
 KINDS = {
     "squared": {},
     "hinge": {"loss": "hinge", "prices": {"gold": 0.7}},
+    "logistic": {"loss": "logistic", "prices": {"gold": 0.7}},
     "weighted": {"class_weight": {"X": 2.0, "Y": 1.0, "Z": 0.5}},
     "crf": {"learner": "crf", "prices": {"gold": 0.4}},
     "sparse": {"learner": recipes.crf(l1=0.3)},

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from quadratic import optimum
 
 from sidelight.objective import batch_terms
-from sidelight.objective.cuts import Worst
+from sidelight.objective.cuts import LOGISTIC, Worst
 from sidelight.objective.margin import NegativeTerms, SilentTerms, StackedTerms, TargetTerms, positive_terms
 from sidelight.solvers.cutting_plane import CuttingPlane
 from sidelight.spaces import Cost
@@ -68,7 +68,7 @@ def start_with_fixed_cuts(solver: CuttingPlane, terms: StackedTerms) -> None:
         solver.pool.add(terms.cuts(terms.worst(solver.weights), numbers))
 
 
-@pytest.mark.parametrize("power", [1, 2])
+@pytest.mark.parametrize("power", [1, 2, LOGISTIC])
 @pytest.mark.parametrize("from_origin", [False, True])
 def test_reaches_the_optimum_over_all_outputs(power, from_origin):
     @law(25)

@@ -11,6 +11,7 @@ from drawing import generators, law
 from hypothesis import given
 from hypothesis import strategies as st
 from quadratic import optimum
+from scipy.optimize import minimize
 from scipy.sparse import csr_matrix
 
 from sidelight import Classifier, DataError, Tagger, features, gold, unlabeled
@@ -67,6 +68,26 @@ def test_objective_and_predictions_are_those_of_linear_svc(loss, classes, bias, 
     clear = ahead > 1e-2  # a class with few examples may have weights near 0, and then inputs tie
     assert clear.mean() > (0.5 if classes > 3 else 0.95)
     assert (np.array(ours.predict(kind(xs))) == theirs.predict(xs))[clear].all()
+
+
+@pytest.mark.parametrize("classes", [2, 3])
+def test_the_logistic_loss_has_the_minimum_of_a_generic_solver(classes):
+    xs, ys = problem(np.random.default_rng(classes), classes)
+    ours = Classifier(**EXACT, loss="logistic", prices={"gold": 0.7}).fit(xs, ys)
+    total = 0.0
+    wide = np.column_stack([xs, np.ones(len(xs))])
+    for label in range(classes) if classes > 2 else [1]:
+        sign = np.where(ys == label, 1.0, -1.0)
+
+        def binary(weights, sign=sign):
+            margins = 1.0 - sign * (wide @ weights)
+            slopes = -0.7 * sign / (1.0 + np.exp(-margins))
+            return 0.5 * weights @ weights + 0.7 * np.logaddexp(0.0, margins).sum(), weights + slopes @ wide
+
+        total += minimize(binary, np.zeros(wide.shape[1]), jac=True, tol=1e-12).fun
+    last = ours.rounds_[-1]
+    assert last.objective == pytest.approx(total, rel=1e-7)
+    assert last.dual <= total + 1e-9 and last.stopped == "the duality gap is small enough"
 
 
 @law(15)

@@ -12,7 +12,8 @@ from sidelight.commands.checks import among, at_least, between
 from sidelight.commands.options import EVIDENCE, FEATURES, LEARNING, OUTPUT
 from sidelight.commands.short_help import Brief
 from sidelight.evaluate.schemes import SCHEMES
-from sidelight.settings import DEFAULT_PRICES, METRICS
+from sidelight.objective.cuts import POWERS
+from sidelight.settings import DEFAULT_PRICES, LIKELIHOOD_PRICES, METRICS
 
 GRID = "0.1,1,10"
 COMMON = {  # what --help shows
@@ -76,8 +77,8 @@ LearnerOptions = Annotated[
 Loss = Annotated[
     str | None,
     typer.Option(
-        callback=among("--loss", "squared_hinge", "hinge"),
-        metavar="squared_hinge|hinge",
+        callback=among("--loss", *POWERS),
+        metavar="|".join(POWERS),
         help="The loss of an example, for learners with margins; squared_hinge unless given.",
         rich_help_panel=LEARNING,
     ),
@@ -90,7 +91,8 @@ CompanionPrice = Annotated[
     float | None,
     typer.Option(
         "--c2",
-        help=f"The price of good and bad; {DEFAULT_PRICES['companion']:g} by default.",
+        help=f"The price of good and bad; {DEFAULT_PRICES['companion']:g} by default, "
+        f"{LIKELIHOOD_PRICES['companion']:g} in likelihoods.",
         rich_help_panel=LEARNING,
     ),
 ]

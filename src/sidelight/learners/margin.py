@@ -43,7 +43,7 @@ FIRST_TOLERANCE = 0.03  # relative gap to which the first convex problems are so
 class MarginOptions:
     """When to stop, and what to start from."""
 
-    power: int = 2  # 1 hinge, 2 squared hinge
+    power: int = 2  # 1 hinge, 2 squared hinge, or LOGISTIC
     tolerance: float = 0.01  # relative duality gap at which a convex problem is solved
     violation: float = 1e-3  # ε: a cut is added where it is violated by more
     decrease: float = 1e-5  # ν: completions end when the objective falls by less, relatively

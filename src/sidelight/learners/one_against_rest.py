@@ -5,10 +5,11 @@ and scikit-learn's LinearSVC solve):
 
     min_w  ½ ‖w_l‖² + Σ_i C_i max(0, 1 − y_il w_l·x_i)^p
 
-where x_i has a constant 1 beside its features if there is a bias. Each input is one term with one cut, 1 − y_il w·x_i,
-which is in the working set from the start; `solvers.dual_coordinate` does the rest. Classes share no weights, so they
-are solved on several threads, and all of them together have the sum of the objectives and of the duals. A class is
-solved when its gap is at most tolerance times its objective, or after so many sweeps that it will not be.
+or the logistic loss of the same value; x_i has a constant 1 beside its features if there is a bias. Each input is one
+term with one cut, 1 − y_il w·x_i, which is in the working set from the start; `solvers.dual_ascent` does the rest.
+Classes share no weights, so they are solved on several threads, and all of them together have the sum of the objectives
+and of the duals. A class is solved when its gap is at most tolerance times its objective, or after so many sweeps that
+it will not be.
 
 Two classes are one problem. Tokens of sequences are inputs of their own.
 """
@@ -32,7 +33,7 @@ from sidelight.learners.token_weights import token_weights
 from sidelight.objective.cuts import Cuts, total_loss
 from sidelight.parallel import threads
 from sidelight.records import Round
-from sidelight.solvers.dual_coordinate import dual_value, slacks, sweeps
+from sidelight.solvers.dual_ascent import dual_value, sweeps, worst_values
 from sidelight.solvers.working_set import WorkingSet
 
 ABREAST = 8  # classes solved in a round
@@ -43,7 +44,7 @@ MOST_SWEEPS = 20_000
 class BinaryOptions:
     """The loss, and how precisely it is minimised."""
 
-    power: int = 2  # 1 hinge, 2 squared hinge
+    power: int = 2  # 1 hinge, 2 squared hinge, or LOGISTIC
     tolerance: float = 0.01
     max_rounds: int = 1000
     most_sweeps: int = MOST_SWEEPS
@@ -91,14 +92,15 @@ class BinaryProblems:
         pool.add(Cuts(everything, slopes, ones))
         weights = layout.zeros()
         state = np.array([options.seed], dtype=np.uint64)
-        made, step, primal, dual = 0, 1, float(np.sum(self.prices)), 0.0
+        made, step, primal, dual = 0, 1, total_loss(ones, self.prices, options.power), 0.0
         while not _is_solved(primal, dual, options) and made < options.most_sweeps:
             done, _ = sweeps(
                 pool, weights, self.prices, cuts=everything, power=options.power, at_most=step, enough=0.0, state=state
             )
             made += done
             step = min(2 * step, 32)
-            loss = total_loss(slacks(pool, weights, everything), self.prices, options.power)
+            values = worst_values(pool, weights, everything, power=options.power)
+            loss = total_loss(values, self.prices, options.power)
             primal = 0.5 * inner(weights, weights) + loss
             dual = dual_value(pool, weights, self.prices, power=options.power)
         return Solved(weights, primal, dual, made)
@@ -131,7 +133,7 @@ class OneAgainstRestLearner(RoundByRound):
     def fresh(cls, problems: BinaryProblems, options: BinaryOptions) -> OneAgainstRestLearner:
         """A learner before its first round."""
         count = len(problems)
-        at_zero = np.full(count, float(np.sum(problems.prices)))
+        at_zero = np.full(count, total_loss(np.ones(len(problems.prices)), problems.prices, options.power))
         return cls(problems, options, np.zeros((count, problems.own_layout.size)), at_zero, np.zeros(count))
 
     @property

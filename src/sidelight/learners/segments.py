@@ -49,7 +49,7 @@ class SegmentOptions:
 
     tolerance: float = 0.01
     max_rounds: int = 1000
-    power: int = 2  # of margin terms: 1 hinge, 2 squared hinge
+    power: int = 2  # of margin terms: 1 hinge, 2 squared hinge, or LOGISTIC
     violation: float = 1e-3  # ε: a cut is added where it is violated by more
     decrease: float = 1e-5  # ν: completions end when the objective falls by less, relatively
     max_completions: int = 50

@@ -12,6 +12,7 @@ from sidelight.learners.convex import ConvexLearner, ConvexOptions
 from sidelight.learners.likelihood import LikelihoodLearner, LikelihoodOptions
 from sidelight.learners.online import OnlineLearner
 from sidelight.making.given import Given
+from sidelight.objective.cuts import POWERS
 from sidelight.objective.likelihood import Labelled, likelihood_problem
 from sidelight.objective.margin import TargetTerms
 from sidelight.recipe_kinds import ConvexMargins, OnlineMargins
@@ -29,7 +30,7 @@ def make(given: Given, recipe: ConvexMargins) -> Learner:
         raise ValueError(
             f"the solver {recipe.solver} begins at zero; use dual_coordinate for partial_fit and warm_start"
         )
-    if settings.loss != "hinge" and recipe.solver != "n_slack_qp":
+    if settings.loss != "hinge" and (recipe.solver != "n_slack_qp" or settings.loss == "logistic"):
         remedy = "give loss='hinge' (--loss hinge on the command line), or use dual_coordinate"
         raise ValueError(f"the solver {recipe.solver} minimises the hinge, and the loss is {settings.loss}; {remedy}")
     most = MOST_ROUNDS if settings.max_rounds is None else settings.max_rounds
@@ -37,7 +38,7 @@ def make(given: Given, recipe: ConvexMargins) -> Learner:
         return _exponentiated_gradient(given, recipe, most)
     options = ConvexOptions(
         solver=recipe.solver,
-        power=1 if settings.loss == "hinge" else 2,
+        power=POWERS[settings.loss],
         tolerance=settings.tolerance,
         violation=settings.violation,
         max_rounds=most,

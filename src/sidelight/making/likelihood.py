@@ -15,7 +15,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from sidelight.arrays import Ints
+from sidelight.arrays import Floats, Ints
 from sidelight.errors import DataError, Intractable
 from sidelight.learners import Learner
 from sidelight.learners.latent_likelihood import LatentLikelihoodLearner, LatentOptions
@@ -54,7 +54,10 @@ def make(given: Given, recipe: LogLinear | Believed) -> Learner:
     if companions and base.solver != "lbfgs":
         raise ValueError(f"the solver {base.solver} knows no companion answers; use lbfgs")
     if plans:
-        return _latent(given, recipe, base, inputs + companions, plans)
+        start = given.start
+        if start is None and not inputs:  # answers alone say nothing of labels: groups are estimated first
+            start = given.layout.zeros()
+        return _latent(given, recipe, base, inputs + companions, plans, start)
     return _smooth(given, replace(base, name=recipe.name), inputs + companions)
 
 
@@ -79,7 +82,12 @@ def _smooth(given: Given, recipe: LogLinear, inputs: list[Labelled]) -> Likeliho
 
 
 def _latent(
-    given: Given, recipe: LogLinear | Believed, base: LogLinear, inputs: list[Labelled], plans: list[Plan]
+    given: Given,
+    recipe: LogLinear | Believed,
+    base: LogLinear,
+    inputs: list[Labelled],
+    plans: list[Plan],
+    start: Floats | None,
 ) -> LatentLikelihoodLearner:
     """Problem after problem, and estimates between them."""
     settings = given.settings
@@ -100,7 +108,7 @@ def _latent(
         [form.terms(part) for part in inputs],
         [plan.make(form) for plan in plans],
         options,
-        start=given.start,
+        start=start,
         name=recipe.name,
         n_jobs=settings.n_jobs,
     )

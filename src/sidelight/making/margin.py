@@ -16,6 +16,7 @@ from sidelight.learners.margin import MarginLearner, MarginOptions
 from sidelight.learners.restarts import Restarts
 from sidelight.making.given import Given
 from sidelight.objective.completion import Latent, LatentProblem, Positive
+from sidelight.objective.cuts import POWERS
 from sidelight.objective.margin import ChainBatch, NegativeTerms, TargetTerms
 from sidelight.recipe_kinds import LatentMargins
 from sidelight.spaces import Cost
@@ -28,7 +29,7 @@ def options_of(given: Given) -> MarginOptions:
     """The settings that concern margin learners."""
     settings = given.settings
     return MarginOptions(
-        2 if settings.loss == "squared_hinge" else 1,
+        POWERS[settings.loss],
         settings.tolerance,
         settings.violation,
         settings.fall,

@@ -2,15 +2,16 @@
 
 For an input x with answer z (+1 or −1), size κ(x), and the threshold weight b, the constant feature of companion terms,
 
-    C log(1 + exp(−z (S(x) / κ(x) + b)))      where  S(x) = log (1 / |Y(x)| Σ_{y in Y(x)} exp w·Φ(x, y))
+    C log(1 + exp(−z (S(x) / κ(x) + b)))      where  S(x) = τ log (1 / |Y(x)| Σ_{y in Y(x)} exp(w·Φ(x, y) / τ))
 
 so the answer is +1 with probability 1 / (1 + exp(−(S / κ + b))). J-LIS has the hinge of the best output's score in the
-place of the logistic loss of S, which is its soft form. It is a mean, not a sum: under zero weights S is 0 however many
-outputs an input may have, so b is no more than a threshold, and inputs with few candidates are not thought bad for
-having few.
+place of the logistic loss of S, a soft maximum. It is a mean, not a sum: under zero weights S is 0 however many outputs
+an input may have, so b is no more than a threshold, and inputs with few candidates are not thought bad for having few.
+The temperature τ is 0.3: on names, tags, chunks and citations this was better than 1, the log-sum of the CRF itself, at
+every price, and as good as 0.1 and 0.03. To take the mean score of all outputs off S made no difference.
 
 S is convex in w, so terms with z = −1 are convex. Those with z = +1 are not, as the terms of candidates are not, but
-they are as smooth: with p the model's distribution over Y(x) and u = z (S / κ + b), the gradient is
+they are as smooth: with p ∝ exp(w·Φ / τ) over Y(x) and u = z (S / κ + b), the gradient is
 
     −z C / (1 + exp(u)) · (E_p[Φ(x, y)] / κ  on the features,  1  on b)
 
@@ -33,7 +34,7 @@ from sidelight.spaces.second_order import SecondOrderSpace
 from sidelight.spaces.space import Space
 from sidelight.spaces.sums import log_counts, log_sums
 
-TEMPERATURE = 1.0  # τ
+TEMPERATURE = 0.3  # τ
 
 
 @dataclass(frozen=True, slots=True)

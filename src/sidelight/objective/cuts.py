@@ -55,11 +55,26 @@ class Terms(Protocol):
         ...
 
 
+LOGISTIC = 0  # the power that stands for log(1 + exp(value))
+POWERS = {"squared_hinge": 2, "hinge": 1, "logistic": LOGISTIC}  # by the names of losses
+
+
+def losses_of(values: Floats, power: int) -> Floats:
+    """max(0, value)^power, power 1 for the hinge and 2 for its square; for `LOGISTIC` log(1 + exp(value)). # [N]
+
+    >>> losses_of(np.array([0.0, -1.0]), LOGISTIC).round(3)
+    array([0.693, 0.313])
+    """
+    if power == LOGISTIC:
+        return np.logaddexp(0.0, values)
+    positive = np.maximum(values, 0.0)
+    return positive if power == 1 else positive * positive
+
+
 def total_loss(values: Floats, prices: Floats, power: int) -> float:
-    """Σ price · max(0, value)^power, power 1 for the hinge and 2 for its square.
+    """Σ price · loss.
 
     >>> total_loss(np.array([2.0, -1.0]), np.array([1.0, 1.0]), 2)
     4.0
     """
-    positive = np.maximum(values, 0.0)
-    return float(np.sum(prices * (positive if power == 1 else positive * positive)))
+    return float(np.sum(prices * losses_of(values, power)))

@@ -1,6 +1,7 @@
 """The terms of margin objectives over chains and classes.
 
-With price C and power p, a term costs C · max(0, value)^p where value is
+With price C and power p, a term costs C · max(0, value)^p, or with the logistic loss C · log(1 + exp(value)), where
+value is
 
     target     max_h  Δ(h, y) + w·Φ(x, h) − w·Φ(x, y)          Gold, or a completed output in its place
     negative   max_h  1 + w·Φ_B(x, h)                           Companion(−1)

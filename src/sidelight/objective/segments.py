@@ -1,6 +1,7 @@
 """Margin terms over labelled segmentations.
 
-With price C and power p, a term costs C · max(0, value)^p where value is
+With price C and power p, a term costs C · max(0, value)^p, or with the logistic loss C · log(1 + exp(value)), where
+value is
 
     max_h  Δ(h, y) + w·Φ(x, h) − w·Φ(x, y)
 

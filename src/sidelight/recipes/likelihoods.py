@@ -36,7 +36,7 @@ def partial_crf(
 ) -> Recipe:
     """The CRF on Partial, Candidates and Gold: the probability of all that is admitted (Tsuboi et al. 2008).
 
-    Companion answers count by the logistic loss of the soft maximum of an input's scores, divided by its size, against
+    Companion answers count by the logistic loss of a soft maximum of an input's scores, divided by its size, against
     a threshold: J-LIS as a likelihood. They give no attribute a weight for a label it was not seen with elsewhere.
     Votes of functions are learned from together with how far each function is to be trusted (`objective.trust`), which
     is believed beforehand of so many votes (`strength`) by their share `right` that are no guesses. Other options as

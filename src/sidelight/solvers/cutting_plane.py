@@ -1,6 +1,7 @@
 """Cutting planes with dual coordinate descent, one slack per term.
 
-The problem:  min_w P(w) = ½ ‖w‖² + Σ_i C_i max(0, v_i(w))^p  with v_i(w) = max over outputs of offset + slope · w.
+The problem:  min_w P(w) = ½ ‖w‖² + Σ_i C_i max(0, v_i(w))^p  with v_i(w) = max over outputs of offset + slope · w,
+or the logistic loss log(1 + exp v_i) in the place of the power (`objective.cuts.LOGISTIC`).
 
 A round goes through the terms block by block, in random order: it finds the worst output of each term of the block at
 the current weights (in parallel), adds those that are violated by more than ε over the cuts a term has already, and
@@ -23,7 +24,7 @@ import numpy as np
 from sidelight.arrays import Floats, Ints, Keys
 from sidelight.kernels import inner
 from sidelight.objective.cuts import Cuts, Terms, Worst, total_loss
-from sidelight.solvers.dual_coordinate import dual_value, slacks, sweeps
+from sidelight.solvers.dual_ascent import dual_value, sweeps, worst_values
 from sidelight.solvers.working_set import WorkingSet
 
 BLOCK_SWEEPS = 3
@@ -60,7 +61,7 @@ class CuttingPlane:
     weights: Floats
     pool: WorkingSet
     random: Keys  # [1]
-    power: int
+    power: int  # 1 hinge, 2 squared hinge, LOGISTIC
     origin: Floats | None = None
     start: Floats | None = None  # weights the problem was started with, until better ones are met
     best_primal: float = np.inf
@@ -112,7 +113,7 @@ class CuttingPlane:
             last = first + len(part)
             worst = part.worst(self.weights)
             members = self.pool.members(first, last)
-            known = slacks(self.pool, self.weights, members)[first:last]
+            known = worst_values(self.pool, self.weights, members, power=self.power)[first:last]
             fresh = self._add(part, worst, first, known, violation)
             new += fresh
             mine = np.concatenate([members, np.arange(len(self.pool) - fresh, len(self.pool))])
@@ -174,7 +175,8 @@ class CuttingPlane:
         while made < MOST_SWEEPS:
             made += self._sweep(everything, terms.prices, step, 0.0)[0]
             step = min(2 * step, 32)
-            loss = total_loss(slacks(self.pool, self.weights, everything), terms.prices, self.power)
+            values = worst_values(self.pool, self.weights, everything, power=self.power)
+            loss = total_loss(values, terms.prices, self.power)
             dual = dual_value(self.pool, self.weights, terms.prices, power=self.power, origin=self.origin)
             if self._regulariser(self.weights) + loss - dual <= aim:
                 break

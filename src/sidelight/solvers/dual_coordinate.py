@@ -24,6 +24,7 @@ it raised the dual objective; the caller stops when that is little against the d
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -54,7 +55,7 @@ def sweeps(
     `weights` and the pool's dual variables change in place; `state` [1] is the random state.
     """
     if power == 1:
-        return _hinge_sweeps(pool, weights, prices, np.asarray(cuts), at_most, enough, state)
+        return sweep_terms(_hinge, pool, weights, prices, np.asarray(cuts), at_most, enough, state)
     active = np.array(cuts, dtype=np.int64)
     return _squared_hinge(
         pool.begin,
@@ -76,11 +77,19 @@ def sweeps(
     )
 
 
-def _hinge_sweeps(
-    pool: WorkingSet, weights: Floats, prices: Floats, cuts: Ints, at_most: int, enough: float, state: Keys
+def sweep_terms(
+    steps: Callable[..., tuple[int, float]],
+    pool: WorkingSet,
+    weights: Floats,
+    prices: Floats,
+    cuts: Ints,
+    at_most: int,
+    enough: float,
+    state: Keys,
 ) -> tuple[int, float]:
+    """As `sweeps`, with a kernel that goes term by term."""
     if pool.whole:
-        raise ValueError("the hinge needs a working set with values")
+        raise ValueError("steps of whole terms need a working set with values")
     terms = pool.terms[: pool.count]
     pool.products.make_room(terms)
     asked = np.zeros(pool.count, dtype=bool)
@@ -91,7 +100,7 @@ def _hinge_sweeps(
     members = chosen[np.argsort(terms[chosen], kind="stable")]
     ptr = offsets_of(np.bincount(terms[chosen], minlength=pool.n_terms))
     products = pool.products
-    return _hinge(
+    return steps(
         pool.begin,
         pool.end,
         pool.indices,
@@ -127,9 +136,9 @@ def dual_value(pool: WorkingSet, weights: Floats, prices: Floats, *, power: int,
     return value
 
 
-def slacks(pool: WorkingSet, weights: Floats, cuts: Ints) -> Floats:
-    """max(0, largest offset + slope · w) of every term over some cuts. # [N]"""
-    out = np.zeros(pool.n_terms)
+def slacks(pool: WorkingSet, weights: Floats, cuts: Ints, *, least: float = 0.0) -> Floats:
+    """max(least, largest offset + slope · w) of every term over some cuts. # [N]"""
+    out = np.full(pool.n_terms, least)
     place = pool.begin, pool.middle, pool.end, pool.indices, pool.values
     _slacks(*place, pool.offsets, pool.terms, weights, cuts, out)
     return out
