@@ -113,11 +113,3 @@ def log_odds(votes: EncodedVotes, trust: Trust) -> Floats:
     out = np.zeros((len(votes.starts) - 1, votes.admits.shape[1]))
     add_votes(votes.starts, votes.votes, np.where(votes.admits != 0, right[:, None], wrong[:, None]), out)
     return out
-
-
-def frequencies(votes: EncodedVotes) -> Floats:
-    """How frequent labels are by votes, with one more vote for each. # [L]"""
-    said = np.bincount(votes.votes, minlength=len(votes.symbols)).astype(np.float64)
-    shares = votes.admits / votes.admits.sum(axis=1, keepdims=True)
-    found = 1.0 + said @ shares
-    return np.asarray(found / found.sum(), dtype=np.float64)
