@@ -37,7 +37,8 @@ def partial_crf(
     """The CRF on Partial, Candidates and Gold: the probability of all that is admitted (Tsuboi et al. 2008).
 
     Votes of functions are learned from together with how far each function is to be trusted (`objective.trust`), which
-    is believed beforehand of so many votes (`strength`) by their share `right` that are no guesses. Other options as for `crf`; `solver` is "lbfgs" or "sgd" (the loss is not convex, so there is no dual for "eg").
+    is believed beforehand as of so many votes (`strength`), the share `right` of them right; a vote on an input that is
+    Gold as well counts as `gold` others. Other options as for `crf`; `solver` is "lbfgs" or "sgd" (the loss is not convex, so there is no dual for "eg").
     """
     if solver == "eg":
         raise ValueError("the solver eg needs every label; use lbfgs or sgd")
@@ -94,8 +95,8 @@ ENTRIES: dict[str, Entry] = {
     ),
     "partial_crf": Entry(
         partial_crf,
-        "Partial, Candidates, Gold; Unlabeled says nothing to it",
-        "½‖w‖² + C Σ −log p(admitted | x) (+ l1‖w‖₁)",
+        "Partial, Candidates, Gold, Voted; Unlabeled says nothing to it",
+        "½‖w‖² + C Σ −log p(admitted | x), of votes −log Σ p(y | x) P(votes | y) (+ l1‖w‖₁)",
         "marginal, of all and of the admitted",
         "none (sgd finds its own)",
         "relative decrease over ten rounds, or the gradient (sgd: over half the epochs)",
