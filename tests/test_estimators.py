@@ -40,7 +40,7 @@ XS, YS = corpus(60)
 
 
 def tagger(**settings) -> Tagger:
-    return Tagger(**{"features": features.words(), "n_jobs": 1, **settings})
+    return Tagger(**{"learner": "jlis", "features": features.words(), "n_jobs": 1, **settings})
 
 
 def test_parameters_clone_and_repr():

@@ -109,6 +109,7 @@ PIECES = {
     "Candidates": sl.Candidates(["a", "c"], [["A", "B"], ["C", "A"]]),
     "Unlabeled": sl.Unlabeled(["a", "b"]),
     "Companion": sl.Companion(["a", "b"], -1),
+    "Voted": sl.Voted(["a", "b"], {"f": ["A", None]}),
 }
 
 

@@ -22,7 +22,7 @@ def parts():
 
 
 def tagger(**settings):
-    return sl.Tagger(features=sl.features.words(), n_jobs=1, **settings)
+    return sl.Tagger(**{"learner": "jlis", "features": sl.features.words(), "n_jobs": 1, **settings})
 
 
 def test_the_model_is_that_of_the_best_completion():

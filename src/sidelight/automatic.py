@@ -20,6 +20,7 @@ from sidelight.settings import Settings
 from sidelight.structures.encoding import labels_in
 
 TRIAL_ROUNDS = 40  # of the solver, where a plan is tried on a fold
+TRIAL_COMPLETIONS, TRIAL_DECREASE = 6, 1e-3  # of what is latent, there
 
 
 class Trials(NamedTuple):
@@ -38,6 +39,8 @@ class AutomaticEstimator(RuledEstimator[Model]):
     labels: Sequence[Any] | None
     metric: str | None
     max_rounds: int | None
+    max_completions: int | None
+    decrease: float | None
     seed: int
 
     def fit(self, evidence: Any, y: Any = None, *, sample_weight: Any = None, validation: Any = None) -> Any:
@@ -65,6 +68,7 @@ class AutomaticEstimator(RuledEstimator[Model]):
 
     def _trials(self, pieces: list[Evidence], validation: tuple[Any, Any] | None = None) -> Trials:
         """How plans are tried on this evidence; raises for parameters that are no good, before any work."""
+        self._settings(learner="jlis")  # which takes all parameters
         offer = offer_of(pieces, self.get_params(deep=False), sequences=self._sequences)
         self._settings(learner=fixed_plan(offer).learner)
         classed = classed_features(pieces, seed=self.seed) if TEXT in offer.kinds else None
@@ -95,7 +99,12 @@ class AutomaticEstimator(RuledEstimator[Model]):
         """How a plan is tried: a fit of this estimator's kind to some of the evidence, in fewer rounds."""
         labels = self.labels if self.labels is not None else labels_in(pieces, sequences=self._sequences)
         rounds = TRIAL_ROUNDS if self.max_rounds is None else min(self.max_rounds, TRIAL_ROUNDS)
+        completions = (
+            TRIAL_COMPLETIONS if self.max_completions is None else min(self.max_completions, TRIAL_COMPLETIONS)
+        )
+        decrease = TRIAL_DECREASE if self.decrease is None else self.decrease
         own = {**self.get_params(deep=False), "labels": labels, "max_rounds": rounds}
+        own |= {"max_completions": completions, "decrease": decrease}
         own |= {"n_jobs": 1, "callbacks": (), "checkpoint": None, "warm_start": False, "verbose": 0}
 
         def trial(plan: Plan, evidence: Sequence[Evidence], xs: Sequence[Any]) -> list[Any]:

@@ -59,6 +59,11 @@ COMMANDS = (
         "sidelight worth --gold train.txt --candidates dictionary.txt --unlabeled raw.txt",
     ),
     Entry(
+        "votes",
+        "Ask labelling functions about inputs: how often they vote, contradict each other, and are right.",
+        "sidelight votes raw.txt --functions functions.py --gold train.txt --out votes.jsonl",
+    ),
+    Entry(
         "align",
         "Find which words of two languages translate each other, from sentence pairs alone.",
         "sidelight align train --source text.en --target text.fr --out en-fr.sidelight --links text.links",

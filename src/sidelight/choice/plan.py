@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 
 from sidelight import recipes
 from sidelight.recipe_kinds import Recipe
+from sidelight.settings import LIKELIHOOD_PRICES
 
 RULES, TEXT = "rules", "text"
 WITH_LOSS = ("partial", "candidates", "votes", "companion")  # kinds of evidence that a likelihood has terms for
@@ -115,13 +116,11 @@ def without(offer: Offer, plan: Plan, kind: str) -> Plan:
 
 def _cheaper(plan: Plan) -> list[Plan]:
     """Lower prices for kinds that have a loss, where the person set none."""
-    from sidelight.settings import DEFAULT_PRICES
-
     given = dict(plan.prices)
     open_prices = [kind for kind in WITH_LOSS if kind in plan.kinds and kind not in given]
     if not open_prices:
         return []
-    lower = {kind: LOWER * DEFAULT_PRICES[kind] for kind in open_prices}
+    lower = {kind: LOWER * LIKELIHOOD_PRICES[kind] for kind in open_prices}
     return [replace(plan, prices=tuple(sorted({**given, **lower}.items())))]
 
 

@@ -16,6 +16,7 @@ def command(
     companion: options.CompanionFiles = None,
     shuffle_good: options.ShuffleGood = 0,
     unlabeled: options.UnlabeledFiles = None,
+    votes: options.VoteFiles = None,
     format: options.Format = None,
     label_column: options.LabelColumn = -1,
     seed: options.Seed = options.DEFAULTS["seed"],
@@ -31,6 +32,7 @@ def command(
         "bad": bad,
         "companion": companion,
         "unlabeled": unlabeled,
+        "votes": votes,
     }
     evidence = EvidenceFiles(kinds, shuffle_good, format, label_column, seed).read()
     write(f"{describe(evidence)}\n", None)

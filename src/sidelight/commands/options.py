@@ -28,6 +28,7 @@ GoodFiles = Annotated[Files, _files("--good", "Inputs without labels that have a
 BadFiles = Annotated[Files, _files("--bad", "Inputs without labels that have no good structure.")]
 CompanionFiles = Annotated[Files, _files("--companion", 'JSON lines that each say whether they are "good".')]
 UnlabeledFiles = Annotated[Files, _files("--unlabeled", "Inputs of which nothing else is known.")]
+VoteFiles = Annotated[Files, _files("--votes", "JSON lines with the votes of functions, as sidelight votes writes.")]
 ShuffleGood = Annotated[
     int,
     typer.Option(

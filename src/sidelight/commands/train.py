@@ -34,6 +34,7 @@ def command(
     companion: options.CompanionFiles = None,
     shuffle_good: options.ShuffleGood = 0,
     unlabeled: options.UnlabeledFiles = None,
+    votes: options.VoteFiles = None,
     format: options.Format = None,
     label_column: options.LabelColumn = -1,
     features: given.ReadyFeatures = None,
@@ -94,6 +95,7 @@ def command(
         "bad": bad,
         "companion": companion,
         "unlabeled": unlabeled,
+        "votes": votes,
     }
     prices = settings.choose_prices(c1=c1, c2=c2, others=price or [])
     parameters: dict[str, Any] = {

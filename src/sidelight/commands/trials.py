@@ -20,6 +20,7 @@ from sidelight.recipe_kinds import Driven, Recipe, SemiMarkov
 from sidelight.recipes import AUTO
 from sidelight.records import Round
 from sidelight.segment_tagger import SegmentTagger
+from sidelight.voting.reliability import reliability_table
 
 Estimator = Tagger | Classifier | SegmentTagger
 
@@ -130,7 +131,9 @@ def summary(fitted: Estimator, out: Path) -> str:
         rows.append(
             ("rules", f"{len(fitted.rules)}, no part of the model file: give --rules again to predict under them")
         )
-    return "".join(f"{name:<10} {value}\n" for name, value in rows)
+    text = "".join(f"{name:<10} {value}\n" for name, value in rows)
+    found = getattr(fitted, "reliabilities_", [])
+    return f"{text}\n{reliability_table(found)}\n" if found else text
 
 
 def _why(last: Round) -> str:

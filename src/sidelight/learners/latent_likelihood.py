@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
 
 import numpy as np
@@ -71,6 +71,7 @@ class LatentOptions:
     iterations: int = 20  # rounds after the one for known terms
     decrease: float = 1e-5
     solving: LikelihoodOptions = field(default_factory=LikelihoodOptions)
+    steps: int = 20  # of L-BFGS in a round but the first: estimates that are soon made anew need no exact minimum
 
     def __post_init__(self) -> None:
         if self.solving.solver != "lbfgs":
@@ -132,7 +133,7 @@ class LatentLikelihoodLearner:
         terms = list(self.known)
         if self.begun:
             terms += [part for group in self.groups for part in group.refresh(self.short)]
-        self.short = self._descended(LikelihoodProblem(terms, n_jobs=self.n_jobs))
+        self.short = self._descended(LikelihoodProblem(terms, n_jobs=self.n_jobs), rough=self.begun)
         self.begun = True
         self.rounds += 1
         before, self.objective = self.objective, self._objective()
@@ -164,8 +165,11 @@ class LatentLikelihoodLearner:
             value += inner(part.prices, part.losses(weights, n_jobs=self.n_jobs))
         return value + sum(group.value(weights) for group in self.groups)
 
-    def _descended(self, problem: LikelihoodProblem) -> Floats:
-        learner = LikelihoodLearner.fresh(problem, self.options.solving, start=self.weights)
+    def _descended(self, problem: LikelihoodProblem, *, rough: bool) -> Floats:
+        solving = self.options.solving
+        if rough:
+            solving = replace(solving, max_rounds=min(self.options.steps, solving.max_rounds))
+        learner = LikelihoodLearner.fresh(problem, solving, start=self.weights)
         for _ in learner.run():
             pass
         return learner.engine.weights

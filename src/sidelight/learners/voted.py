@@ -6,20 +6,16 @@ The part of such inputs in the objective of `latent_likelihood` is
 
 with P_ρ and its prior as in `objective.trust`. For a given ρ it is the term of a partially labelled CRF whose admitted
 labelings are soft (`LikelihoodTerms.bonus`); for given weights a step of EM improves ρ. Where there are no weights yet,
-EM begins with votes and the frequency of labels alone (Dawid and Skene 1979), and the first problem is to follow what
-it comes to believe.
+all labels are equally probable, and EM goes by the agreement of votes alone (Dawid and Skene 1979).
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
-import numpy as np
-
 from sidelight.arrays import Floats
 from sidelight.kernels import inner
 from sidelight.learners.learner import State
-from sidelight.objective.believed import BelievedTerms
 from sidelight.objective.expected_features import WeightedFeatures
 from sidelight.objective.likelihood import LikelihoodTerms
 from sidelight.objective.trust import (
@@ -31,12 +27,11 @@ from sidelight.objective.trust import (
     log_odds,
     penalty,
 )
-from sidelight.spaces.chain import ChainScores, ChainSpace
-from sidelight.spaces.chain_sums import Beliefs, RaisedScores, beliefs
+from sidelight.spaces.chain import ChainSpace
+from sidelight.spaces.chain_sums import RaisedScores, beliefs
 from sidelight.structures.encoded_votes import EncodedVotes
 
 STEPS = 3  # of EM between two problems: each costs as much as one iteration of L-BFGS
-FIRST_STEPS = 20  # before the first one, where there are no weights
 
 
 @dataclass(slots=True)
@@ -47,7 +42,6 @@ class VotedGroup:
     space: ChainSpace
     prices: Floats  # [N]
     votes: EncodedVotes
-    frequent: Floats  # [L] how frequent labels are, at a guess
     known: Floats  # [S, 2] right and wrong votes on Gold's inputs
     trust: Trust
     options: TrustOptions
@@ -61,7 +55,6 @@ class VotedGroup:
         prices: Floats,
         votes: EncodedVotes,
         *,
-        frequent: Floats,
         known: Floats,
         options: TrustOptions,
         n_jobs: int | None = None,
@@ -69,17 +62,15 @@ class VotedGroup:
         """A group that trusts its voters as the prior and Gold say."""
         trust = Trust.beforehand(votes.function_of, len(votes.functions), options)
         trust = estimated(trust, known, votes.function_of, options)
-        return cls(features, space, prices, votes, frequent, known, trust, options, n_jobs)
+        return cls(features, space, prices, votes, known, trust, options, n_jobs)
 
-    def refresh(self, weights: Floats) -> tuple[LikelihoodTerms | BelievedTerms]:
+    def refresh(self, weights: Floats) -> tuple[LikelihoodTerms]:
         """Estimate how far voters are to be trusted; the terms of a CRF with their votes."""
-        if not np.any(weights):
-            found = self._first_beliefs()
-            parts = found.tokens, found.start, found.end, found.transitions
-            return (BelievedTerms(self.features, self.space, self.prices, *parts),)
         scores = self.features.scores(weights)
         for _ in range(STEPS):
-            self._estimate(self._beliefs(scores))
+            found = beliefs(self.space, RaisedScores(scores, self._odds()), prices=self.prices, n_jobs=self.n_jobs)
+            counts = counts_of(self.votes, found.tokens) + self.known
+            self.trust = estimated(self.trust, counts, self.votes.function_of, self.options)
         return (self._terms(),)
 
     def value(self, weights: Floats) -> float:
@@ -89,7 +80,11 @@ class VotedGroup:
 
     def counts(self, weights: Floats) -> Floats:
         """Expected counts at these weights, with those of Gold, without the prior's. # [S, 2]"""
-        return counts_of(self.votes, self._beliefs(self.features.scores(weights)).tokens) + self.known
+        scores = RaisedScores(self.features.scores(weights), self._odds())
+        return (
+            counts_of(self.votes, beliefs(self.space, scores, prices=self.prices, n_jobs=self.n_jobs).tokens)
+            + self.known
+        )
 
     def state(self) -> State:
         return {}, {"symbols": self.trust.symbols, "functions": self.trust.functions}
@@ -102,18 +97,3 @@ class VotedGroup:
 
     def _terms(self) -> LikelihoodTerms:
         return LikelihoodTerms(self.features, self.space, self.prices, bonus=self._odds())
-
-    def _beliefs(self, scores: ChainScores) -> Beliefs:
-        return beliefs(self.space, RaisedScores(scores, self._odds()), prices=self.prices, n_jobs=self.n_jobs)
-
-    def _estimate(self, found: Beliefs) -> None:
-        counts = counts_of(self.votes, found.tokens) + self.known
-        self.trust = estimated(self.trust, counts, self.votes.function_of, self.options)
-
-    def _first_beliefs(self) -> Beliefs:
-        """What votes and the frequency of labels come to."""
-        shape = int(self.space.starts[-1]), len(self.frequent)
-        plain = RaisedScores(self.space.zero_scores(), np.broadcast_to(np.log(self.frequent), shape))
-        for _ in range(FIRST_STEPS):
-            self._estimate(self._beliefs(plain))
-        return self._beliefs(plain)

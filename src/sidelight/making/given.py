@@ -52,6 +52,8 @@ class Given:
                 known = " and ".join(word.capitalize() for word in kinds)
                 problem = f"the learner {name} learns from {known} only"
                 remedy = f"use the learner {relatives(name, kind)}, or leave it out"
+                if kind == "votes":
+                    remedy = "use the learner partial_crf, or give majority() or candidates() of the votes instead"
                 raise trouble(self.evidence[i], i, problem=problem, remedy=remedy)
 
     def single_tokens(self) -> None:

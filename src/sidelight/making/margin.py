@@ -43,6 +43,7 @@ def options_of(given: Given) -> MarginOptions:
 
 def problem_of(given: Given) -> LatentProblem:
     """The four groups of terms."""
+    given.only((*KINDS, "companion"))
     encoded, rows = given.encoded, given.rows
     costs, prices, sizes = given.costs(), given.prices(), given.sizes()
     gold, hidden = encoded.gold()

@@ -17,7 +17,7 @@ from sidelight.learners.voted import VotedGroup
 from sidelight.making.given import Given
 from sidelight.making.latent_groups import Plan
 from sidelight.objective.likelihood import ChainForm, Labelled
-from sidelight.objective.trust import counts_of, frequencies
+from sidelight.objective.trust import counts_of
 from sidelight.objective.vote_kernels import add_votes
 from sidelight.recipe_kinds import Believed, LogLinear
 from sidelight.spaces import ChainSpace
@@ -47,7 +47,6 @@ def plan(given: Given, recipe: LogLinear | Believed) -> Plan | None:
             space,
             np.ascontiguousarray(prices[pool]),
             own,
-            frequent=frequencies(own),
             known=known,
             options=base.trust,
             n_jobs=given.settings.n_jobs,

@@ -77,7 +77,7 @@ class LikelihoodTerms:
 
     def __post_init__(self) -> None:
         if (self.targets is None) == (self.admitted is None and self.bonus is None):
-            raise ValueError("give either targets, or admitted labels or a bonus")
+            raise ValueError("give either targets or admitted labels, or a bonus")
 
     def __len__(self) -> int:
         return len(self.space.starts) - 1

@@ -40,13 +40,15 @@ class TrustOptions:
 
     right: float = 0.9  # the share of imaginary votes that are right
     strength: float = 10.0  # how many there are of each symbol
-    gold: float = 1.0  # what a vote on an input of Gold counts
+    gold: float = 10.0  # what a vote on an input of Gold counts: the others are judged by beliefs that follow them
 
     def __post_init__(self) -> None:
         if not 0.0 < self.right < 1.0:
             raise ValueError(f"right is {self.right}; give a share between 0 and 1")
         if not 0.0 < self.strength < np.inf:
             raise ValueError(f"strength is {self.strength}; give a positive number")
+        if not 0.0 <= self.gold < np.inf:
+            raise ValueError(f"gold is {self.gold}; give a number that is not negative")
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,11 +115,3 @@ def log_odds(votes: EncodedVotes, trust: Trust) -> Floats:
     out = np.zeros((len(votes.starts) - 1, votes.admits.shape[1]))
     add_votes(votes.starts, votes.votes, np.where(votes.admits != 0, right[:, None], wrong[:, None]), out)
     return out
-
-
-def frequencies(votes: EncodedVotes) -> Floats:
-    """How frequent labels are by votes, with one more vote for each. # [L]"""
-    said = np.bincount(votes.votes, minlength=len(votes.symbols)).astype(np.float64)
-    shares = votes.admits / votes.admits.sum(axis=1, keepdims=True)
-    found = 1.0 + said @ shares
-    return np.asarray(found / found.sum(), dtype=np.float64)

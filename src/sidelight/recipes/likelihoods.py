@@ -39,8 +39,9 @@ def partial_crf(
     Companion answers count by the logistic loss of a soft maximum of an input's scores, divided by its size, against
     a threshold: J-LIS as a likelihood. They give no attribute a weight for a label it was not seen with elsewhere.
     Votes of functions are learned from together with how far each function is to be trusted (`objective.trust`), which
-    is believed beforehand of so many votes (`strength`) by their share `right` that are no guesses. Other options as
-    for `crf`; `solver` is "lbfgs" or "sgd" (the loss is not convex, so there is no dual for "eg"), which knows neither.
+    is believed beforehand as of so many votes (`strength`), the share `right` of them right; a vote on an input that is
+    Gold as well counts as `gold` others. Other options as for `crf`; `solver` is "lbfgs" or "sgd" (the loss is not
+    convex, so there is no dual for "eg"), which knows neither.
     """
     if solver == "eg":
         raise ValueError("the solver eg needs every label; use lbfgs or sgd")
@@ -97,8 +98,9 @@ ENTRIES: dict[str, Entry] = {
     ),
     "partial_crf": Entry(
         partial_crf,
-        "Partial, Candidates, Gold, Companion; Unlabeled says nothing to it",
-        "½‖w‖² + C Σ −log p(admitted | x) + C2 Σ −log p(companion answer | x) (+ l1‖w‖₁)",
+        "Partial, Candidates, Gold, Voted, Companion; Unlabeled says nothing to it",
+        "½‖w‖² + C Σ −log p(admitted | x), of votes −log Σ p(y | x) P(votes | y), "
+        "+ C2 Σ −log p(companion answer | x) (+ l1‖w‖₁)",
         "marginal, of all and of the admitted",
         "none (sgd finds its own)",
         "relative decrease over ten rounds, or the gradient (sgd: over half the epochs)",

@@ -10,23 +10,33 @@ import importlib.util
 import sys
 import traceback
 import zlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from types import ModuleType
-from typing import Any
+from typing import Any, TypeVar
 
 from sidelight.errors import DataError
 from sidelight.rules.given import checked_rules
 from sidelight.rules.rule import Rule
 
+Found = TypeVar("Found")
+
 
 def read_rules(path: str | Path) -> list[Rule]:
     """Run a file and take its rules; raises `DataError` with the line where it fails, or where it has none."""
+    return run_file(path, _rules_of, remedy="give a file of Python with @rule functions")
+
+
+def run_file(path: str | Path, take: Callable[[ModuleType, Path], Found], *, remedy: str) -> Found:
+    """Run a file and take something from it; raises `DataError` with the line where it fails.
+
+    `remedy` says what the file should be, where there is none.
+    """
     path = Path(path).absolute()
     if not path.is_file():
-        raise DataError("there is no such file", file=path, remedy="give a file of Python with @rule functions")
-    name = f"sidelight_rules_{path.stem}_{zlib.crc32(str(path).encode()):x}"
+        raise DataError("there is no such file", file=path, remedy=remedy)
+    name = f"sidelight_file_{path.stem}_{zlib.crc32(str(path).encode()):x}"
     spec = importlib.util.spec_from_file_location(name, path)
     if spec is None or spec.loader is None:
         raise DataError("this is not a file of Python", file=path, remedy="give it a name that ends in .py")
@@ -34,7 +44,7 @@ def read_rules(path: str | Path) -> list[Rule]:
     try:
         with _as_script(module, path.parent):
             spec.loader.exec_module(module)
-            return _rules_of(module, path)
+            return take(module, path)
     except DataError as error:
         if error.file == str(path):
             raise

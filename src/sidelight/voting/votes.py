@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, overload
 
 from sidelight.errors import DataError
@@ -95,8 +95,8 @@ def votes(
     A function takes an input and returns, for every token, a label, a set of labels of which one is right, or `None`;
     or spans, (first token, last token, label) with the last token included; or one label or set for all tokens
     (`sidelight.voting.returns` has all forms, `labelling_function` declares one). With `scheme` "BIO" a span of X is
-    read as B-X, I-X, …, and a token that no function votes on is voted `outside` by a voter of that name; `outside=None`
-    leaves it without votes. `single` is for inputs that have one label each, as those of `Classifier`; inputs that are
+    read as B-X, I-X, …; and if no function ever votes for the label `outside`, a voter of that name does, on tokens that
+    nobody else votes on (`outside=None` leaves them without votes). `single` is for inputs that have one label each, as those of `Classifier`; inputs that are
     dicts or strings always have.
 
     With `gold` functions are tried on its inputs, too: the table has their accuracy, and a fit that is given the votes
@@ -119,10 +119,12 @@ def votes(
     if isinstance(xs, str) or not hasattr(xs, "__len__"):
         raise DataError(f"the inputs are a {type(xs).__name__}", remedy="give a list of inputs")
     labelled = _gold(gold)
-    background = None if scheme is None else outside
-    pieces = tuple(_voted(x, i, "input", asked, scheme, background, single) for i, x in enumerate(xs))
-    tried = tuple(_voted(p.x, i, "gold input", asked, scheme, background, single) for i, p in enumerate(labelled))
-    names = [one.name for one in asked] + ([] if background is None else [OUTSIDE])
+    pieces = tuple(_voted(x, i, "input", asked, scheme, single) for i, x in enumerate(xs))
+    tried = tuple(_voted(p.x, i, "gold input", asked, scheme, single) for i, p in enumerate(labelled))
+    names = [one.name for one in asked]
+    if scheme is not None and outside is not None and not any(_names(p, outside) for p in (*pieces, *tried)):
+        pieces, tried = (tuple(_with_outside(p, outside) for p in some) for some in (pieces, tried))
+        names.append(OUTSIDE)
     outputs = [
         list(p.y) if len(one) != 1 or _is_listed(p.y) else [p.y] for p, one in zip(labelled, map(_columns, tried))
     ]
@@ -143,7 +145,6 @@ def _voted(
     what: str,
     functions: Sequence[LabellingFunction],
     scheme: str | None,
-    outside: Any,
     single: bool,
 ) -> Voted:
     alone = single or isinstance(x, str | bytes | Mapping) or not hasattr(x, "__len__")
@@ -158,10 +159,19 @@ def _voted(
             raise DataError(f"{where}: {error.problem}", remedy=error.remedy) from None
         except Exception as error:
             raise DataError(f"{where}: {type(error).__name__}: {error}", remedy="mend the function") from error
-    if outside is not None:
-        silent = [all(vote is None for vote in votes) for votes in _columns(Voted(x, said))] or [True] * length
-        said[OUTSIDE] = [outside if alone else None for alone in silent] if any(silent) else None
     return Voted(x, said)
+
+
+def _names(piece: Voted, label: Any) -> bool:
+    """Whether any function votes for a label."""
+    return any(label in voted_labels(vote) for votes in piece.votes.values() for vote in votes or ())
+
+
+def _with_outside(piece: Voted, outside: Any) -> Voted:
+    """The same, with a voter for the tokens that nobody votes on."""
+    silent = [all(vote is None for vote in votes) for votes in _columns(piece)]
+    own = [outside if alone else None for alone in silent] if any(silent) else None
+    return replace(piece, votes={**piece.votes, OUTSIDE: own})
 
 
 def _columns(piece: Voted) -> list[tuple[Any, ...]]:

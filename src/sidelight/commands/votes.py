@@ -1,0 +1,89 @@
+"""`sidelight votes`: what labelling functions say of inputs."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from sidelight.commands import options
+from sidelight.commands.checks import among
+from sidelight.commands.inputs import check_alike, read_inputs, read_labelled
+from sidelight.commands.options import EVIDENCE, OUTPUT
+from sidelight.commands.outputs import check_writable, write, write_json
+
+InputFile = Annotated[Path, typer.Argument(metavar="FILE", help="Inputs without labels.")]
+FunctionsFile = Annotated[
+    Path,
+    typer.Option(
+        "--functions",
+        metavar="FILE.py",
+        help="Functions of a sentence (a list of words, or of tuples where a file has more columns) that return a label, "
+        "a set of labels or None for each token, or spans (first, last, label): those of a list FUNCTIONS, or all that "
+        "the file defines. It is run.",
+    ),
+]
+GoldFile = Annotated[
+    Path | None,
+    typer.Option(
+        "--gold",
+        metavar="FILE",
+        help="Labelled inputs to try the functions on. Their votes are written too, after the others.",
+        rich_help_panel=EVIDENCE,
+    ),
+]
+Scheme = Annotated[
+    str | None,
+    typer.Option(
+        "--scheme",
+        callback=among("--scheme", "BIO"),
+        metavar="BIO",
+        help="Read spans of X as B-X, I-X; where no function votes O at all, tokens without votes are O.",
+    ),
+]
+ByLabel = Annotated[bool, typer.Option("--by-label", help="A line for every function and label.")]
+Out = Annotated[
+    Path | None,
+    typer.Option(
+        "--out", metavar="FILE.jsonl", help="Write the votes there, for train --votes.", rich_help_panel=OUTPUT
+    ),
+]
+Json = Annotated[
+    Path | None, typer.Option("--json", metavar="FILE", help="Write the table there.", rich_help_panel=OUTPUT)
+]
+
+
+def command(
+    file: InputFile,
+    functions: FunctionsFile,
+    gold: GoldFile = None,
+    scheme: Scheme = None,
+    format: options.Format = None,
+    label_column: options.LabelColumn = -1,
+    by_label: ByLabel = False,
+    out: Out = None,
+    json: Json = None,
+) -> None:
+    """Ask labelling functions about inputs: how often they vote, contradict each other, and are right."""
+    from sidelight.data.jsonl_votes import votes_as_lines
+    from sidelight.voting import votes
+    from sidelight.voting.files import read_functions
+
+    check_writable(out, json)
+    asked = read_functions(functions)
+    corpus = read_inputs(file, format=format, label_column=None)
+    labelled = [] if gold is None else read_labelled(gold, format=format, label_column=label_column)
+    check_alike([*zip(corpus.xs, corpus.origins), *((piece.x, piece.origin) for piece in labelled)])
+    judged = [replace(piece, x=_as_words(piece.x)) for piece in labelled]
+    found = votes([_as_words(x) for x in corpus.xs], asked, gold=judged, scheme=scheme)
+    if out is not None:
+        write(votes_as_lines(found), out)
+    write_json(found.table.as_dict(), json)
+    write(f"{found.table.by_label() if by_label else found}\n", None)
+
+
+def _as_words(x: Any) -> Any:
+    """A sentence of words where tokens have one column."""
+    return [token[0] for token in x] if isinstance(x, list) and isinstance(x[0], tuple) and len(x[0]) == 1 else x
