@@ -19,8 +19,8 @@ from sidelight.rules.given import checked_rules
 from sidelight.settings import Settings
 from sidelight.structures.encoding import labels_in
 
-TRIAL_ROUNDS = 40  # of the solver, where a plan is tried on a fold
-TRIAL_COMPLETIONS, TRIAL_DECREASE = 6, 1e-3  # of what is latent, there
+TRIAL_ROUNDS = 30  # of the solver, where a plan is tried on a fold
+TRIAL_COMPLETIONS, TRIAL_DECREASE = 3, 1e-3  # of what is latent, there
 
 
 class Trials(NamedTuple):

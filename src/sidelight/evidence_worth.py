@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from sidelight.choice.folds import FEWEST, blocks
+from sidelight.choice.folds import FEWEST, FOLDS, blocks
 from sidelight.choice.plan import WORDS, Plan, fixed_plan, gold_alone, only, without
 from sidelight.choice.race import Race
 from sidelight.errors import DataError
@@ -83,9 +83,8 @@ def worth(
     if len(plans) < 2:
         raise DataError("nothing beside Gold that could be worth anything", remedy="give other evidence, or rules")
     folds = blocks(len(known), question.seed)
-    race = Race(
-        known, rest, folds, trials.fit_and_predict, question.metric, question.sequences, math.inf, question.n_jobs
-    )
+    judged = (question.metric, question.sequences)
+    race = Race(known, rest, folds, trials.fit_and_predict, *judged, math.inf, question.n_jobs, FOLDS)
     for block in folds:
         race.try_all(block, list(plans.values()))
     base = plans["gold alone"]

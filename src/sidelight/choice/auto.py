@@ -1,4 +1,4 @@
-"""The guard: the fixed choice stands unless another plan is better by `ERRORS` paired standard errors.
+"""The guard: the fixed choice stands unless another plan is clearly better, by `ERRORS` paired standard errors.
 
 Plans are tried on the user's Gold by cross-validation; indirect evidence is in every training fold and never in the
 held-out one. Moving away takes evidence, because the best of many noisy scores is often best by chance; standing still
@@ -11,16 +11,18 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TypeVar
 
 import numpy as np
 
-from sidelight.choice.folds import FEWEST, Block, blocks
+from sidelight.choice.folds import FEWEST, FOLDS, Block, blocks
 from sidelight.choice.plan import TEXT, WORDS, Offer, Plan, alternatives, fixed_plan, gold_alone, without
 from sidelight.choice.race import FitAndPredict, Race, Told, tokens_in
 from sidelight.choice.report import Candidate, Choice, KindVerdict
 from sidelight.evidence import Evidence, Gold
 
 ERRORS = 1.5  # paired standard errors that another plan must be ahead
+MANY, MANY_ERRORS = 5, 2.0  # where there are so many others to try: the best of many is oftener ahead by chance
 LEVEL = 0.5  # standard errors within which fewer kinds of evidence are as good as more
 MOVES = 3  # away from the fixed choice, at most
 FITS = 20.0  # what the guard may cost, in fits of the fixed choice
@@ -28,6 +30,9 @@ FOLD_SHARE = 0.5  # what a fit of a fold costs of a whole one: fewer rounds
 LARGE = 1000  # labelled inputs from which on the guard looks at a sample
 LARGE_FITS = 0.4  # what it may cost then
 FEWEST_SAMPLED = 60
+MOST_INDIRECT = 12_000  # tokens of evidence beside Gold in a fold
+
+Piece = TypeVar("Piece", bound=Evidence)
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +68,7 @@ def choose(question: Question, fit_and_predict: FitAndPredict, *, progress: Told
         question.sequences,
         FITS / FOLD_SHARE * tokens_in([*gold, *rest]),
         question.n_jobs,
+        FOLDS,
         progress,
     )
     present, moves = _search(race, offer, fixed)
@@ -75,7 +81,8 @@ def _search(race: Race, offer: Offer, fixed: Plan) -> tuple[Plan, list[str]]:
     for _ in range(MOVES):
         challengers = alternatives(offer, present)
         race.run(present, challengers, always=gold_alone(offer))
-        better = [plan for plan in challengers if _clearly_better(race, plan, present)]
+        errors = ERRORS if len(challengers) < MANY else MANY_ERRORS
+        better = [plan for plan in challengers if _clearly_better(race, plan, present, errors)]
         if not better:
             break
         best = _simplest(race, better)
@@ -84,13 +91,13 @@ def _search(race: Race, offer: Offer, fixed: Plan) -> tuple[Plan, list[str]]:
     return present, moves
 
 
-def _clearly_better(race: Race, plan: Plan, present: Plan) -> bool:
+def _clearly_better(race: Race, plan: Plan, present: Plan, errors: float) -> bool:
     if not race.usable(plan):
         return False
     if not race.usable(present):
         return True
     ahead, error = race.ahead(plan, present)
-    return ahead > 0.0 and ahead >= ERRORS * error
+    return ahead > 0.0 and ahead >= errors * error
 
 
 def _simplest(race: Race, plans: list[Plan]) -> Plan:
@@ -132,15 +139,25 @@ def _blocks(question: Question, gold: int) -> list[Block]:
 def _sampled(
     gold: list[Gold], rest: list[Evidence], question: Question
 ) -> tuple[list[Gold], list[Evidence], list[str]]:
-    """All evidence, or the same share of all kinds of it where Gold is large."""
-    if len(gold) < LARGE:
-        return gold, rest, []
-    tries = 5 * (1 + len(alternatives(question.offer, fixed_plan(question.offer)))) / 2
-    share = max(LARGE_FITS / (FOLD_SHARE * tries), FEWEST_SAMPLED / len(gold))
+    """All evidence, or the same share of all kinds of it where Gold is large; of the rest, at most so much."""
     rng = np.random.default_rng(question.seed)
-    few = [gold[i] for i in sorted(rng.permutation(len(gold))[: max(1, round(share * len(gold)))].tolist())]
-    kept = [rest[i] for i in sorted(rng.permutation(len(rest))[: round(share * len(rest))].tolist())]
-    return few, kept, [f"judged by a sample: {len(few):,} of {len(gold):,} labelled inputs, and as much of the rest"]
+    few, share = gold, 1.0
+    if len(gold) >= LARGE:
+        tries = 2 * FOLDS + 3 * len(alternatives(question.offer, fixed_plan(question.offer)))
+        share = max(LARGE_FITS / (FOLD_SHARE * tries), FEWEST_SAMPLED / len(gold))
+        few = _some(gold, share, rng)
+    kept = _some(rest, min(share, MOST_INDIRECT / max(1, tokens_in(rest))), rng)
+    if len(few) == len(gold) and len(kept) == len(rest):
+        return gold, rest, []
+    counts = f"{len(few):,} of {len(gold):,} labelled inputs, {len(kept):,} of {len(rest):,} others"
+    return few, kept, [f"judged by a sample: {counts}"]
+
+
+def _some(pieces: list[Piece], share: float, rng: np.random.Generator) -> list[Piece]:
+    """A share of them at random, in their order."""
+    if share >= 1.0:
+        return pieces
+    return [pieces[i] for i in sorted(rng.permutation(len(pieces))[: max(1, round(share * len(pieces)))].tolist())]
 
 
 def _report(question: Question, race: Race, chosen: Plan, moves: list[str], told: list[str], began: float) -> Choice:
@@ -150,7 +167,7 @@ def _report(question: Question, race: Race, chosen: Plan, moves: list[str], told
     if moves:
         reasons += [f"moved to {move}" for move in moves]
     elif race.usable(fixed):
-        reasons.append(f"the fixed choice: nothing else was better by {ERRORS} standard errors")
+        reasons.append("the fixed choice: nothing else was clearly better")
     else:
         reasons.append(f"the fixed choice cannot be judged ({race.results[fixed].failure})")
     reasons += [str(verdict) for verdict in verdicts]

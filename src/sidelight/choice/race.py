@@ -2,8 +2,8 @@
 
 All plans of a fold are fitted to the same evidence less the Gold that is held out. A plan leaves the race when, after
 `FEWEST_BLOCKS` folds, it is not ahead of the present choice, or less than half a standard error after one fold more;
-Gold alone stays, as the measure of what evidence is worth. What a fit costs is counted in tokens, not in seconds, so
-that the same seed makes the same choice on any machine.
+Gold alone stays, as the measure of what evidence is worth. Folds are repeated as long as something may be better. What
+a fit costs is counted in tokens, not in seconds, so that the same seed makes the same choice on any machine.
 """
 
 from __future__ import annotations
@@ -39,26 +39,30 @@ class Race:
     sequences: bool
     budget: float  # in tokens learned from
     n_jobs: int | None
+    folds: int  # that hold out every sentence once
     progress: Told | None = None
     results: dict[Plan, HeldOut] = field(default_factory=dict)
     spent: float = 0.0
     fits: int = 0
 
     def run(self, champion: Plan, challengers: Sequence[Plan], *, always: Plan) -> None:
-        """Try all folds with the champion and `always`, and challengers as long as they are promising."""
+        """Try folds with the champion and `always`, and challengers as long as they are promising.
+
+        It is over when all folds were tried, when every sentence was held out and nothing promises to be better, or
+        when the budget is spent.
+        """
         racing = [plan for plan in challengers if plan not in (champion, always)]
         for count, block in enumerate(self.blocks, start=1):
-            plans = [champion, *([always] if always != champion else []), *racing]
-            self.try_all(block, plans)
+            self.try_all(block, list(dict.fromkeys([champion, always, *racing])))
             if self.results[champion].failure is not None:
                 return
             if count >= FEWEST_BLOCKS:
                 least = 0.0 if count == FEWEST_BLOCKS else HALF
                 racing = [plan for plan in racing if self._promising(plan, champion, least)]
+            if count >= self.folds and not racing and not self._promising(always, champion, HALF):
+                return
             if self.spent > self.budget:
-                racing = []
-                if self.spent > 2.0 * self.budget:
-                    return
+                return
 
     def ahead(self, a: Plan, b: Plan) -> tuple[float, float]:
         """How far a is ahead of b where both were tried, and the standard error of that."""
