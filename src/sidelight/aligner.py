@@ -27,6 +27,7 @@ from sidelight.generative.bitext import check_sentences, folded, numbers, vocabu
 from sidelight.generative.translation import table_of
 from sidelight.manners import Estimator
 from sidelight.records import Callback, Round
+from sidelight.stored import mapping_of, reading
 
 DECODERS = ("posterior", "viterbi", "agreed")
 
@@ -186,7 +187,9 @@ class Aligner(Estimator):
     def load(cls, path: str | Path) -> Self:
         """An aligner as it was saved; raises `ModelFileError` where the file is not one."""
         model = load_alignment_model(path)
-        aligner = cls(**model.about["parameters"])
+        with reading(path):
+            aligner = cls(**mapping_of(model.about, "parameters"))
+            aligner._check()
         aligner.model_ = model
         return aligner
 

@@ -28,7 +28,7 @@ import numpy as np
 from sidelight.arrays import Floats, Ids, Ints
 from sidelight.data.checks import check_evidence
 from sidelight.data.trouble import trouble
-from sidelight.errors import DataError, NotFitted
+from sidelight.errors import DataError, ModelFileError, NotFitted
 from sidelight.estimators import Classifier, Tagger
 from sidelight.evidence import Evidence, Gold, Unlabeled
 from sidelight.features.rows import LinearScores, scores
@@ -40,6 +40,7 @@ from sidelight.pair_file import load_pair, save_pair
 from sidelight.recipes import LEARNERS
 from sidelight.settings import Settings
 from sidelight.spaces import Transitions, space_of
+from sidelight.stored import flag_of, list_of, reading
 from sidelight.view_objective import has_objective, view_objective
 
 Piece = TypeVar("Piece", bound=Evidence)
@@ -186,16 +187,21 @@ class CoTraining(Estimator):
         where the file is none, `DataError` where the models saw views that are not given, or the other way round.
         """
         models, about = load_pair(path)
-        if about["views"] and views is None:
+        with reading(path):
+            seen = flag_of(about, "views")
+            rounds = [CoRound(**record) for record in list_of(about, "rounds")]
+            if not rounds:
+                raise ModelFileError("there are no rounds")
+        if seen and views is None:
             raise DataError("the models see views of inputs", file=path, remedy="give the functions again: views=…")
-        if views is not None and not about["views"]:
+        if views is not None and not seen:
             raise DataError("the models were trained without views", file=path, remedy="leave views out")
         one, other = (_estimator_of(model) for model in models)
         self = cls(one, other, views=views)
         self.first_, self.second_ = (type(own)(**own.get_params()) for own in (one, other))
         for own, model in zip(self._estimators, models):
             own.model_, own.penalties_ = model, []
-        self.rounds_ = [CoRound(**record) for record in about["rounds"]]
+        self.rounds_ = rounds
         return self
 
     @property

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sidelight.errors import DataError, ModelFileError
+from sidelight.stored import mapping_of, text_of
 
 Tensors = dict[str, NDArray[Any]]
 
@@ -55,9 +56,10 @@ def kind_of(path: str | Path) -> str | None:
     try:
         with safe_open(str(path), framework="numpy") as file:
             header = json.loads((file.metadata() or {}).get("sidelight", "{}"))
-    except (SafetensorError, OSError, ValueError):
+    except (SafetensorError, OSError, ValueError, RecursionError):
         return None
-    return header.get("kind") if isinstance(header, dict) else None
+    kind = header.get("kind") if isinstance(header, dict) else None
+    return kind if isinstance(kind, str) else None
 
 
 def read_tensors(path: str | Path, *, kind: str, version: int) -> tuple[Any, Tensors]:
@@ -66,7 +68,7 @@ def read_tensors(path: str | Path, *, kind: str, version: int) -> tuple[Any, Ten
 
     try:
         with safe_open(str(path), framework="numpy") as file:
-            header = json.loads((file.metadata() or {}).get("sidelight", "{}"))
+            header = mapping_of({"sidelight": json.loads((file.metadata() or {}).get("sidelight", "{}"))}, "sidelight")
             if header.get("kind") != kind:
                 raise _foreign(path, header.get("kind"), kind)
             if header["version"] > version:
@@ -76,7 +78,7 @@ def read_tensors(path: str | Path, *, kind: str, version: int) -> tuple[Any, Ten
                     remedy="upgrade sidelight",
                 )
             tensors: Tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
-            text = header["spec"]
+            text = text_of(header, "spec")
     except FileNotFoundError:
         raise ModelFileError("no such file", file=path, remedy="check the path") from None
     except (SafetensorError, OSError, ValueError, KeyError, TypeError) as error:

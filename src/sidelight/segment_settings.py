@@ -15,6 +15,7 @@ from sidelight.recipes import codl, recipe_of
 from sidelight.rules import Rule
 from sidelight.rules.given import checked_rules
 from sidelight.settings import check_amounts, check_seed, check_whole
+from sidelight.stored import number_of, text_of, whole_of
 
 DEFAULT_PRICES: dict[str, float] = {"gold": 1.0, "partial": 1.0, "candidates": 1.0, "unlabeled": 0.1}
 
@@ -123,5 +124,6 @@ def learner_in(about: Mapping[str, Any]) -> str | Recipe:
     3
     """
     if "base" not in about:
-        return str(about["learner"])
-    return codl(base=about["base"], beta=about["beta"], cycles=about["cycles"])
+        return text_of(about, "learner", among=("semi_crf", "semi_svm"))
+    base = text_of(about, "base", among=("semi_crf", "semi_svm"))
+    return codl(base=base, beta=number_of(about, "beta"), cycles=whole_of(about, "cycles", low=1))

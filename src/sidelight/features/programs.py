@@ -4,12 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from string import Formatter
 from typing import Any
 
 import numpy as np
 
 from sidelight.arrays import Ints
-from sidelight.features.templates import Slot, Template, Templates
+from sidelight.errors import ModelFileError
+from sidelight.features.templates import FARTHEST, Slot, Template, Templates
+from sidelight.features.transforms import transform
+from sidelight.stored import flag_of, list_of, mapping_of, text_of, whole_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,12 +47,31 @@ def to_json(templates: Templates) -> dict[str, Any]:
     }
 
 
-def from_json(value: Mapping[str, Any]) -> Templates:
-    """The templates again."""
+def from_json(spec: Mapping[str, Any]) -> Templates:
+    """The templates again; raises `ModelFileError` for what cannot be templates."""
+    value = mapping_of(spec, "templates")
     return Templates(
-        tuple(Template(text, tuple(Slot(*slot) for slot in slots)) for text, slots in value["templates"]),
-        value["transitions"],
-        value["boundary"],
-        value["min_count"],
-        value["hash_bits"],
+        tuple(_template(one) for one in list_of(value, "templates")),
+        flag_of(value, "transitions"),
+        text_of(value, "boundary", among=("symbol", "skip")),  # type: ignore[arg-type]
+        whole_of(value, "min_count", low=1),
+        None if value.get("hash_bits", 0) is None else whole_of(value, "hash_bits", low=4, high=28),
     )
+
+
+def _template(value: Any) -> Template:
+    """One template of a file: a text with as many empty braces as there are slots."""
+    text, slots = list_of({"template": value}, "template", count=2)
+    named = {"text": text, "slots": slots}
+    found = tuple(_slot(one) for one in list_of(named, "slots"))
+    fields = [field for field in Formatter().parse(text_of(named, "text")) if field[1] is not None]
+    if len(fields) != len(found) or any(field[1:] != ("", "", None) for field in fields):
+        raise ModelFileError(f"the template {text[:40]!r} does not fit its slots")
+    return Template(text, found)
+
+
+def _slot(value: Any) -> Slot:
+    named = dict(zip(Slot._fields, list_of({"slot": value}, "slot", count=3)))
+    name = text_of(named, "transform")
+    transform(name)
+    return Slot(name, whole_of(named, "offset", low=-FARTHEST, high=FARTHEST), whole_of(named, "column", high=2**31))

@@ -10,16 +10,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sidelight.arrays import Ids, Ints, Keys
-from sidelight.errors import DataError
+from sidelight.errors import DataError, ModelFileError
 from sidelight.features import keys as kernels
 from sidelight.features.extractor import NO_VALUES, Tensors, check_dense
 from sidelight.features.inputs import dense_rows
 from sidelight.features.lexicon import Columns, Lexicon, columns_of
 from sidelight.features.programs import from_json, program, to_json
 from sidelight.features.rows import Rows
-from sidelight.features.strings import pack_strings, unpack_strings
+from sidelight.features.strings import pack_strings, stored_strings
 from sidelight.features.templates import Templates
 from sidelight.parallel import shards, threads
+from sidelight.stored import array_of, whole_of
 
 DIRECT = 1 << 20  # a table of at most so many places is addressed directly
 
@@ -148,15 +149,33 @@ class TemplateExtractor:
 
     @classmethod
     def restored(cls, spec: Mapping[str, Any], tensors: Mapping[str, NDArray[Any]]) -> TemplateExtractor:
-        self = cls(from_json(spec["templates"]))
+        self = cls(from_json(spec))
+        if self.templates.hash_bits is not None:
+            raise ModelFileError("the templates are hashed, and there is a vocabulary")
         for i, (name, column) in enumerate(self.templates.views):
-            strings = unpack_strings(tensors[f"lexicon.{i}.text"], tensors[f"lexicon.{i}.offsets"])
-            self.lexicons[i] = Lexicon(name, column, strings)
+            self.lexicons[i] = Lexicon(name, column, stored_strings(tensors, f"lexicon.{i}"))
+            if len(self.lexicons[i]) >= 1 << kernels.SLOT_BITS:
+                raise ModelFileError(f"the texts of 'lexicon.{i}' are too many")
+        self.n_attributes = whole_of(spec, "n_attributes", high=2**31 - 1)
+        self.n_dense = whole_of(spec, "n_dense", high=2**31 - 1)
         for m in range(len(self.known)):
-            self.known[m] = _Known(tensors[f"template.{m}.parts"], tensors[f"template.{m}.attributes"])
-        self.n_attributes = int(spec["n_attributes"])
-        self.n_dense = int(spec["n_dense"])
+            self.known[m] = self._stored(tensors, m)
+        numbers = np.sort(np.concatenate([np.empty(0, np.int32), *(known.attributes for known in self.known)]))
+        if not np.array_equal(numbers, np.arange(self.n_attributes)):
+            raise ModelFileError(f"the features are not numbered from 0 to {self.n_attributes - 1}, each once")
         return self
+
+    def _stored(self, tensors: Mapping[str, NDArray[Any]], m: int) -> _Known:
+        """The features of a template in a file, each slot's number within its lexicon."""
+        slots = self._slots(m)
+        attributes = array_of(tensors, f"template.{m}.attributes", np.int32, [None], low=0)
+        name = f"template.{m}.parts"
+        parts = array_of(tensors, name, np.int32, [len(attributes), len(slots)], low=0)
+        for s, slot in enumerate(slots):
+            size = len(self.lexicons[self.program.slot_view[slot]])
+            if parts[:, s].max(initial=-1) >= size:
+                raise ModelFileError(f"the array {name!r} names a text beyond the {size} there are")
+        return _Known(parts, attributes)
 
     def _views(self, columns: Columns, *, grow: bool) -> Ids:
         """The value of every view at every token. # [V, T]"""
