@@ -35,6 +35,7 @@ from sidelight.rules.penalties import penalties_of
 from sidelight.rules.probe import read_first
 from sidelight.settings import Settings
 from sidelight.spaces import ChainSpace, Transitions
+from sidelight.stored import array_of, mapping_of, number_of, numbers_of, part_of, reading, whole_of
 from sidelight.structures import LabelSet, allowed_transitions, bio_transitions, with_states
 from sidelight.structures.encoding import encode, labels_in
 
@@ -133,13 +134,19 @@ class Training:
             raise ModelFileError(
                 "the checkpoint is of an earlier version", file=self.settings.checkpoint, remedy=REMEDY
             )
-        own = {name.removeprefix("learner."): array for name, array in arrays.items() if name.startswith("learner.")}
-        self.learner.resume((values["learner"], own))
-        if values["validation"]:
-            judged = dict(values["validation"])
-            self.idle = judged.pop("idle")
-            self.best = Best(arrays["validation.weights"], **judged)
-        last = Round(**values["round"])
+        with reading(self.settings.checkpoint, remedy=REMEDY):
+            self.learner.resume((mapping_of(values, "learner"), part_of(arrays, "learner.")))
+            if judged := mapping_of(values, "validation"):
+                self.idle = whole_of(judged, "idle")
+                self.best = Best(
+                    array_of(arrays, "validation.weights", np.float64, [self.layout.size]),
+                    numbers_of(judged, "penalties", finite=False),
+                    number_of(judged, "score"),
+                    whole_of(judged, "rounds"),
+                )
+                if len(self.best.penalties) not in (0, len(self.settings.rules)):
+                    raise ModelFileError("there are not as many penalties as rules")
+            last = Round.stored(mapping_of(values, "round"))
         allowed = self.settings.max_rounds
         more = last.stopped == MAX_ROUNDS and (allowed is None or allowed > last.number)
         return replace(last, last=False, stopped=None) if more else last

@@ -161,7 +161,7 @@ class TemplateExtractor:
         for m in range(len(self.known)):
             self.known[m] = self._stored(tensors, m)
         numbers = np.sort(np.concatenate([np.empty(0, np.int32), *(known.attributes for known in self.known)]))
-        if not np.array_equal(numbers, np.arange(self.n_attributes)):
+        if len(numbers) != self.n_attributes or not np.array_equal(numbers, np.arange(len(numbers))):
             raise ModelFileError(f"the features are not numbered from 0 to {self.n_attributes - 1}, each once")
         return self
 

@@ -27,6 +27,7 @@ from sidelight.objective.likelihood import LikelihoodProblem, LikelihoodTerms, W
 from sidelight.records import Round
 from sidelight.spaces.chain import ChainSpace
 from sidelight.spaces.chain_sums import log_sums
+from sidelight.stored import array_of, flag_of, number_of, whole_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,6 +149,6 @@ class BelievedLearner:
     def resume(self, state: State) -> None:
         """Take up the state of an earlier run on the same data and options."""
         values, arrays = state
-        self.rounds, self.seconds = values["rounds"], values["seconds"]
-        self.objective, self.done = values["objective"], values["done"]
-        self.full = arrays["weights"].copy()
+        self.rounds, self.seconds = whole_of(values, "rounds", low=1), number_of(values, "seconds", low=0.0)
+        self.objective, self.done = number_of(values, "objective", finite=False), flag_of(values, "done")
+        self.full = array_of(arrays, "weights", np.float64, [self.pool.features.layout.size])
