@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
-import tempfile
 import zlib
 from collections.abc import Mapping
 from pathlib import Path
@@ -13,7 +11,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sidelight.errors import DataError, ModelFileError
+from sidelight.errors import ModelFileError
+from sidelight.replacing import write_atomically
 from sidelight.stored import mapping_of, text_of
 
 Tensors = dict[str, NDArray[Any]]
@@ -23,30 +22,11 @@ def write_tensors(path: str | Path, tensors: Mapping[str, NDArray[Any]], *, kind
     """Write arrays and JSON values; a reader sees the old file or the new one, never part of one."""
     from safetensors.numpy import save
 
-    target = Path(path)
     arrays = {name: np.ascontiguousarray(array) for name, array in tensors.items()}
     text = json.dumps(spec)
     header = {"kind": kind, "version": version, "spec": text, "check": _check(arrays, text)}
     data = save(arrays, metadata={"sidelight": json.dumps(header)})  # one key: safetensors does not keep their order
-    folder = target.parent
-    if target.is_dir():
-        raise DataError("this is a folder", file=path, remedy="give the name of a file")
-    try:
-        handle, temporary = tempfile.mkstemp(prefix=f".{target.name}.", suffix=".part", dir=folder)
-    except OSError as error:
-        raise DataError(
-            f"cannot write there: {error.strerror}", file=path, remedy="give a folder that exists"
-        ) from None
-    try:
-        with os.fdopen(handle, "wb") as file:
-            file.write(data)
-            file.flush()
-            os.fsync(file.fileno())
-        os.chmod(temporary, 0o666 & ~_umask())
-        os.replace(temporary, target)
-    except BaseException:
-        Path(temporary).unlink(missing_ok=True)
-        raise
+    write_atomically(path, data)
 
 
 def kind_of(path: str | Path) -> str | None:
@@ -129,9 +109,3 @@ def _check(tensors: Mapping[str, NDArray[Any]], text: str) -> int:
 def raw_bytes(array: NDArray[Any]) -> memoryview:
     """The bytes of an array, without copying it where it is contiguous."""
     return np.ascontiguousarray(array).reshape(-1).view(np.uint8).data
-
-
-def _umask() -> int:
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask

@@ -20,6 +20,7 @@ from sidelight.structures import LabelSet, StateSet, with_states
 
 VERSION = 3  # since 2 layouts have an order, since 3 labels may have states; what a model does not use is not written
 KIND = "sidelight model"
+HEAVIEST = 1e100  # sums of weights beyond this would not be numbers
 
 
 def save_model(model: Model, path: str | Path) -> None:
@@ -106,8 +107,8 @@ def label_names(spec: Any) -> tuple[str | int, ...]:
 def stored_weights(tensors: Tensors, size: int) -> NDArray[np.float64]:
     """The weights in a file, where zeros may have been left out."""
     if "weights" in tensors:
-        return array_of(tensors, "weights", np.float64, [size])
-    values = array_of(tensors, "weights.values", np.float64, [None])
+        return array_of(tensors, "weights", np.float64, [size], low=-HEAVIEST, high=HEAVIEST)
+    values = array_of(tensors, "weights.values", np.float64, [None], low=-HEAVIEST, high=HEAVIEST)
     indices = array_of(tensors, "weights.indices", np.uint32, [len(values)], high=size - 1)
     weights = np.zeros(size)
     weights[indices] = values

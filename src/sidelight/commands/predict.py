@@ -38,7 +38,7 @@ def command(
     Column files come back with tabs and one more column (and without -DOCSTART- lines), JSON lines with "predicted" in
     each object; for attribute files one label a line is written, after the right one if --labelled is given.
     """
-    check_writable(out)
+    check_writable(out, reads=[model, input, *(rules or ())])
     check_inference(inference, rules)
     loaded, predict = predictor(model, rules, inference)
     column = label_position(input, format=format, labelled=labelled, label_column=label_column)
