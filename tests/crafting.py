@@ -1,7 +1,7 @@
 """Files that somebody made up, with checksums that are right: every value and array of a file spoiled in many ways.
 
-`python crafting.py KIND FILE FIRST LAST STEP` tries some of them in a process of its own, so that a crash of a kernel
-ends that process and not the tests. It prints a line of JSON for each file before it asks it anything.
+`python crafting.py FOLDER STEP KIND …` tries every STEP-th of them in a process of its own, so that a crash of a kernel
+ends that process and not the tests. It writes a line of JSON for each file before it asks it anything.
 """
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ from sidelight import features, files
 from sidelight.errors import SidelightError
 from sidelight.explain import explain
 from sidelight.features.segment_sources import SegmentFeatures
+from sidelight.rules import gallery
 from sidelight.segment_tagger import SegmentTagger
 from translating import made_up
 
@@ -114,10 +115,57 @@ def _ask(kind: str, path: Path) -> None:
 MODELS = ["templates", "columns", "hashing", "attributes", "dense", "matrix", "two classes", "three classes"]
 MODELS += ["segments", "hashed segments", "alignment", "pair"]
 
+SVM = sl.recipes.structural_svm
+LEARNERS: dict[str, dict[str, Any]] = {  # those that have checkpoints of different kinds
+    "jlis": {},
+    "hinge": {"learner": "structural_svm", "loss": "hinge"},
+    "restarts": {"learner": sl.recipes.jlis(restarts=3)},
+    "self_training": {"learner": "self_training"},
+    "one_slack": {"learner": SVM(solver="one_slack"), "loss": "hinge"},
+    "n_slack": {"learner": SVM(solver="n_slack_qp"), "loss": "hinge"},
+    "frank_wolfe": {"learner": SVM(solver="frank_wolfe", average="weighted"), "loss": "hinge"},
+    "subgradient": {"learner": SVM(solver="subgradient"), "loss": "hinge"},
+    "dual": {"learner": SVM(solver="exponentiated_gradient"), "loss": "hinge"},
+    "mira": {"learner": "mira"},
+    "arow": {"learner": "arow"},
+    "perceptron": {"learner": "perceptron"},
+    "crf": {"learner": "crf"},
+    "sgd": {"learner": sl.recipes.crf(solver="sgd")},
+    "em": {"learner": "em"},
+    "cllp": {"learner": "cllp"},
+    "cllp by cuts": {"learner": sl.recipes.cllp(solver="dual_coordinate"), "loss": "hinge"},
+    "one_against_rest": {"learner": "one_against_rest"},
+    "naive_bayes": {"learner": "naive_bayes"},
+    "codl": {"learner": sl.recipes.codl(base="crf"), "rules": [gallery.changes_after_punctuation()]},
+}
+CHECKPOINTS = [f"checkpoint {name}" for name in LEARNERS]
+
+
+def _evidence(name: str) -> list[Any]:
+    """What a learner can learn from, with something to complete where it completes."""
+    if name in ("jlis", "restarts"):
+        return [*sl.gold(XS[:4], YS[:4]), *sl.companion(XS[4:8], 1), *sl.companion(XS[8:], -1), *sl.unlabeled(XS[6:9])]
+    if name in ("self_training", "em", "codl"):
+        return [*sl.gold(XS[:6], YS[:6]), *sl.unlabeled(XS[6:])]
+    if name.startswith("cllp"):
+        return sl.candidates(XS, [[{y, "O"} for y in ys] for ys in YS])
+    return sl.gold(XS, YS)
+
+
+def _resume(kind: str, path: Path, rounds: int = 5) -> None:
+    """Training that goes on from a file."""
+    name = kind.removeprefix("checkpoint ")
+    settings = {"features": features.words(), "n_jobs": 1, "max_rounds": rounds, **LEARNERS[name]}
+    tagger = sl.Tagger(checkpoint=path, **settings).fit(_evidence(name))
+    tagger.predict(XS[:4])
+
 
 def original(kind: str, path: Path) -> None:
     """Write a file of a kind that is as it should be."""
-    _made(kind).save(path)
+    if kind in CHECKPOINTS:
+        _resume(kind, path, 2)
+    else:
+        _made(kind).save(path)
 
 
 # Ways to spoil what a file holds ---------------------------------------------------------------------------------
@@ -222,17 +270,18 @@ def crafted(path: Path, kind: str, version: int) -> Iterator[tuple[str, Any, dic
                 yield f"{own} is {another}", spec, {**arrays, own: arrays[another]}
 
 
-def try_all(kind: str, path: Path, first: int, last: int, step: int, ask: Callable[[str, Path], None] = _ask) -> None:
-    """Ask crafted files by their numbers; tells what it is about to do, and what came of it."""
+def try_all(kind: str, path: Path, step: int) -> None:
+    """Ask some of the crafted files; tells what it is about to do, and what came of it."""
+    original(kind, path)
     header = json.loads(_metadata(path))
-    spoiled = path.with_suffix(f".{first}")
+    ask = _resume if kind in CHECKPOINTS else _ask
+    as_it_is, spoiled = path.read_bytes(), path.with_suffix(".spoiled")
     ask(kind, path)  # as it is, it is fine
+    path.write_bytes(as_it_is)
     for number, (name, spec, arrays) in enumerate(crafted(path, header["kind"], header["version"])):
-        if number >= last:
-            break
-        if number < first or (number - first) % step:
+        if number % step:
             continue
-        _tell(json.dumps({"file": f"{number}: {name}"}))
+        _tell({"file": f"{kind}, {number}: {name}"})
         files.write_tensors(spoiled, arrays, kind=header["kind"], version=header["version"], spec=spec)
         outcome = "accepted"
         try:
@@ -240,16 +289,14 @@ def try_all(kind: str, path: Path, first: int, last: int, step: int, ask: Callab
                 warnings.simplefilter("ignore")
                 ask(kind, spoiled)
         except SidelightError as error:
-            outcome = type(error).__name__
-            if "\n" in str(error):
-                outcome = f"more than a line: {error}"
+            outcome = f"more than a line: {error}" if "\n" in str(error) else type(error).__name__
         except Exception as error:
             outcome = f"raw {type(error).__name__}: {error}"
-        _tell(json.dumps({"outcome": outcome}))
+        _tell({"outcome": outcome})
 
 
-def _tell(line: str) -> None:
-    sys.stdout.write(line + "\n")
+def _tell(record: dict[str, str]) -> None:
+    sys.stdout.write(json.dumps(record) + "\n")
     sys.stdout.flush()
 
 
@@ -261,4 +308,5 @@ def _metadata(path: Path) -> str:
 
 
 if __name__ == "__main__":
-    try_all(sys.argv[1], Path(sys.argv[2]), *map(int, sys.argv[3:6]))
+    for one in sys.argv[3:]:
+        try_all(one, Path(sys.argv[1], one), int(sys.argv[2]))

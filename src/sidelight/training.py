@@ -38,6 +38,7 @@ from sidelight.spaces import ChainSpace, Transitions
 from sidelight.stored import array_of, mapping_of, number_of, numbers_of, part_of, reading, whole_of
 from sidelight.structures import LabelSet, allowed_transitions, bio_transitions, with_states
 from sidelight.structures.encoding import encode, labels_in
+from sidelight.structures.many_labels import check_label_count, check_memory
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,10 +66,10 @@ class Training:
         self.settings = settings
         evidence = evidence if settings.sequences else single_labels(evidence)
         xs = self._inputs(evidence)
+        self.labels = self._labels(evidence, before)
         self.extractor = self._extractor(xs, before)
         grow = before is None or not settings.freeze_vocabulary
         self.rows = (self.extractor.grow if grow else self.extractor.rows)(xs, n_jobs=settings.n_jobs)
-        self.labels = self._labels(evidence, before)
         self.encoded = encode(evidence, self.labels, self.rows.starts, sequences=settings.sequences)
         two_classes = not settings.sequences and len(self.labels) == 2
         if settings.order == 2 and not self.extractor.transitions:
@@ -82,6 +83,8 @@ class Training:
             null_label=two_classes,
             order=settings.order,
         )
+        if settings.labels is None and before is None:
+            check_memory(self.layout)
         if settings.rules:
             xs = [piece.x if settings.sequences else [piece.x] for piece in evidence]
             read_first(settings.rules, Domain(self.labels.names), xs)
@@ -228,6 +231,7 @@ class Training:
         labels = LabelSet.of(labels_in(evidence, sequences=self.settings.sequences))
         if len(labels) == 0:
             raise DataError("the evidence names no label", remedy="give labels=[…], or some Gold or Candidates")
+        check_label_count(len(labels), evidence, sequences=self.settings.sequences)
         return with_states(labels, states)
 
     def _allowed(self, before: Model | None) -> Transitions | None:
