@@ -26,9 +26,12 @@ from sidelight.generative.alignment_em import AlignmentEM, with_jumps
 from sidelight.generative.bitext import check_sentences, folded, numbers, vocabulary
 from sidelight.generative.translation import table_of
 from sidelight.manners import Estimator
+from sidelight.recipes.checks import amount, flag, whole
 from sidelight.records import Callback, Round
+from sidelight.settings import check_callbacks, check_whole
 from sidelight.stored import mapping_of, reading
 
+MOST = 10_000  # iterations, and steps
 DECODERS = ("posterior", "viterbi", "agreed")
 
 
@@ -206,6 +209,16 @@ class Aligner(Estimator):
         return Step(gamma, self.agreement, most, self.tolerance)
 
     def _check(self) -> None:
+        for name in ("model1_iterations", "hmm_iterations", "steps"):
+            if whole(name, getattr(self, name), least=0) > MOST:
+                raise ValueError(f"{name} is {getattr(self, name)}; give at most {MOST:,}")
+        for name in ("agreement", "lowercase"):
+            flag(name, getattr(self, name))
+        for name in ("gamma", "model1_gamma", "null", "smoothing", "tolerance", "threshold"):
+            amount(name, getattr(self, name))
+        if self.n_jobs is not None:
+            check_whole("n_jobs", self.n_jobs)
+        check_callbacks(self.callbacks)
         for name in ("gamma", "model1_gamma"):
             if not 0.0 <= getattr(self, name) < math.inf:
                 raise ValueError(f"{name} is {getattr(self, name)}; give a number from 0 on")

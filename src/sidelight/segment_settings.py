@@ -12,9 +12,10 @@ from sidelight.inference.choose import check_method
 from sidelight.learners.segments import SegmentOptions
 from sidelight.recipe_kinds import Driven, Recipe, SemiMarkov
 from sidelight.recipes import codl, recipe_of
+from sidelight.recipes.checks import amount, flag
 from sidelight.rules import Rule
 from sidelight.rules.given import checked_rules
-from sidelight.settings import check_amounts, check_seed, check_whole
+from sidelight.settings import check_amounts, check_seed, check_whole, checked_labels
 from sidelight.stored import number_of, text_of, whole_of
 
 DEFAULT_PRICES: dict[str, float] = {"gold": 1.0, "partial": 1.0, "candidates": 1.0, "unlabeled": 0.1}
@@ -56,6 +57,9 @@ class SegmentSettings:
         check_amounts(
             self.prices, DEFAULT_PRICES, tolerance=self.tolerance, violation=self.violation, decrease=self.decrease
         )
+        amount("decrease", self.decrease)
+        flag("bias", self.bias)
+        object.__setattr__(self, "labels", checked_labels(self.labels))
         check_whole("max_completions", self.max_completions)
         check_seed(self.seed)
         for name in ("max_length", "max_rounds", "n_jobs"):
