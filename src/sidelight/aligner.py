@@ -118,8 +118,8 @@ class Aligner(Estimator):
             target_words=len(other_words),
             n_jobs=self.n_jobs,
         )
-        em = AlignmentEM.of(table, text, prior=self.smoothing, n_jobs=self.n_jobs)
-        parameters = em.start(null=self.null)
+        em = AlignmentEM.of(table, text, prior=float(self.smoothing), n_jobs=self.n_jobs)
+        parameters = em.start(null=float(self.null))
         self.rounds_: list[Round] = []
         total = self.model1_iterations + self.hmm_iterations
         for name, iterations, gamma in (
@@ -157,11 +157,11 @@ class Aligner(Estimator):
         step = {
             "posterior": Step(1.0),
             "viterbi": Step(0.0),
-            "agreed": Step(self.gamma, True, self.steps, self.tolerance),
+            "agreed": Step(float(self.gamma), True, self.steps, float(self.tolerance)),
         }[self.decode]
         sources, targets = pairs_of_input(pairs, targets)
         return model.align(
-            sources, targets, step=step, combine=self.combine, threshold=self.threshold, n_jobs=self.n_jobs
+            sources, targets, step=step, combine=self.combine, threshold=float(self.threshold), n_jobs=self.n_jobs
         )
 
     def predict(self, pairs: Any, targets: Any = None) -> list[list[Link]]:
@@ -206,7 +206,7 @@ class Aligner(Estimator):
 
     def _step(self, gamma: float) -> Step:
         most = self.steps if gamma > 0.0 else 4 * self.steps  # best alignments are cheaper than sums
-        return Step(gamma, self.agreement, most, self.tolerance)
+        return Step(float(gamma), bool(self.agreement), most, float(self.tolerance))
 
     def _check(self) -> None:
         for name in ("model1_iterations", "hmm_iterations", "steps"):

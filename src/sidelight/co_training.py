@@ -38,7 +38,8 @@ from sidelight.objective.confidence import Measure, confidence
 from sidelight.objective.margin import ChainBatch
 from sidelight.pair_file import load_pair, save_pair
 from sidelight.recipes import LEARNERS
-from sidelight.settings import Settings
+from sidelight.recipes.checks import amount, whole
+from sidelight.settings import Settings, check_callbacks
 from sidelight.spaces import Transitions, space_of
 from sidelight.stored import flag_of, list_of, reading
 from sidelight.view_objective import has_objective, view_objective
@@ -225,14 +226,13 @@ class CoTraining(Estimator):
             raise ValueError("first and second are not alike; give two Taggers or two Classifiers")
         if self.measure not in ("tokens", "output"):
             raise ValueError(f"measure is {self.measure!r}; give 'tokens' or 'output'")
-        if not 0.0 < self.share <= 1.0:
+        if not 0.0 < amount("share", self.share) <= 1.0:
             raise ValueError(f"share is {self.share}; give a number above 0 and up to 1")
         for name in ("confidence", "weight"):
-            if not getattr(self, name) >= 0.0:
-                raise ValueError(f"{name} is {getattr(self, name)}; give a number that is not negative")
+            amount(name, getattr(self, name))
         for name in ("max_rounds", "patience"):
-            if getattr(self, name) < 1:
-                raise ValueError(f"{name} is {getattr(self, name)}; give 1 or more")
+            whole(name, getattr(self, name), least=1)
+        check_callbacks(self.callbacks)
 
     def _split(self, evidence: Any, y: Any) -> tuple[list[Evidence], list[Any]]:
         """What is known, and the unlabelled inputs."""

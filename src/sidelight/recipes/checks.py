@@ -49,7 +49,7 @@ def _typed(name: str, value: Any, kinds: list[str]) -> Any:
             raise ValueError(f"{name} is {value!r}; give a number")
         return float(value)
     if "int" in kinds:
-        if not is_number(value) or not abs(value) < 2**31:
+        if not is_number(value) or not abs(value) < 2**31 or value != int(value):
             raise ValueError(f"{name} is {value!r}; give a whole number, below 2**31")
         return value  # what is 2.0 and not 2 is for the recipe to judge
     if "bool" in kinds and not isinstance(value, bool | np.bool_):
