@@ -28,8 +28,12 @@ from sidelight.generative.bitext import check_sentences, folded, numbers, vocabu
 from sidelight.generative.translation import table_of
 from sidelight.manners import Estimator
 from sidelight.progress import round_line
+from sidelight.recipes.checks import amount, flag, whole
 from sidelight.records import Callback, Round
+from sidelight.settings import check_callbacks, check_whole
+from sidelight.stored import mapping_of, reading
 
+MOST = 10_000  # iterations, and steps
 DECODERS = ("posterior", "viterbi", "agreed")
 
 
@@ -129,8 +133,8 @@ class Aligner(Estimator):
             target_words=len(other_words),
             n_jobs=self.n_jobs,
         )
-        em = AlignmentEM.of(table, text, prior=self.smoothing, n_jobs=self.n_jobs)
-        parameters = em.start(null=self.null)
+        em = AlignmentEM.of(table, text, prior=float(self.smoothing), n_jobs=self.n_jobs)
+        parameters = em.start(null=float(self.null))
         self.rounds_: list[Round] = []
         total = self.model1_iterations + self.hmm_iterations
         for name, iterations, gamma in (
@@ -168,11 +172,11 @@ class Aligner(Estimator):
         step = {
             "posterior": Step(1.0),
             "viterbi": Step(0.0),
-            "agreed": Step(self.gamma, True, self.steps, self.tolerance),
+            "agreed": Step(float(self.gamma), True, self.steps, float(self.tolerance)),
         }[self.decode]
         sources, targets = pairs_of_input(pairs, targets)
         return model.align(
-            sources, targets, step=step, combine=self.combine, threshold=self.threshold, n_jobs=self.n_jobs
+            sources, targets, step=step, combine=self.combine, threshold=float(self.threshold), n_jobs=self.n_jobs
         )
 
     def predict(self, pairs: Any, targets: Any = None) -> list[list[Link]]:
@@ -201,7 +205,9 @@ class Aligner(Estimator):
     def load(cls, path: str | Path) -> Self:
         """An aligner as it was saved; raises `ModelFileError` where the file is not one."""
         model = load_alignment_model(path)
-        aligner = cls(**model.about["parameters"])
+        with reading(path):
+            aligner = cls(**mapping_of(model.about, "parameters"))
+            aligner._check()
         aligner.model_ = model
         return aligner
 
@@ -225,9 +231,19 @@ class Aligner(Estimator):
 
     def _step(self, gamma: float) -> Step:
         most = self.steps if gamma > 0.0 else 4 * self.steps  # best alignments are cheaper than sums
-        return Step(gamma, self.agreement, most, self.tolerance)
+        return Step(float(gamma), bool(self.agreement), most, float(self.tolerance))
 
     def _check(self) -> None:
+        for name in ("model1_iterations", "hmm_iterations", "steps"):
+            if whole(name, getattr(self, name), least=0) > MOST:
+                raise ValueError(f"{name} is {getattr(self, name)}; give at most {MOST:,}")
+        for name in ("agreement", "lowercase"):
+            flag(name, getattr(self, name))
+        for name in ("gamma", "model1_gamma", "null", "smoothing", "tolerance", "threshold"):
+            amount(name, getattr(self, name))
+        if self.n_jobs is not None:
+            check_whole("n_jobs", self.n_jobs)
+        check_callbacks(self.callbacks)
         for name in ("gamma", "model1_gamma"):
             if not 0.0 <= getattr(self, name) < math.inf:
                 raise ValueError(f"{name} is {getattr(self, name)}; give a number from 0 on")

@@ -9,14 +9,16 @@ from typing import Any
 
 import numpy as np
 
+from sidelight.arrays import Floats
 from sidelight.errors import DataError, ModelFileError
-from sidelight.features.strings import pack_strings, unpack_strings
+from sidelight.features.strings import pack_strings, stored_strings
 from sidelight.files import Tensors, read_tensors, write_tensors
 from sidelight.generative.agreement import Parameters, Posteriors, Step, expect
 from sidelight.generative.alignment_decoding import links_of
 from sidelight.generative.alignment_hmm import REACH, Jumps
 from sidelight.generative.bitext import Bitext, Sentences, check_sentences, folded, numbers
 from sidelight.generative.translation import Lexicon, Table, finished, lookup
+from sidelight.stored import array_of, flag_of, mapping_of, number_of, offsets_of, reading
 
 VERSION = 1
 KIND = "sidelight alignment model"
@@ -128,30 +130,44 @@ def save_alignment_model(model: AlignmentModel, path: str | Path) -> None:
 
 def load_alignment_model(path: str | Path) -> AlignmentModel:
     """Read a model; raises `ModelFileError` in one line where the file is damaged, foreign or newer."""
-    spec, tensors = read_tensors(path, kind=KIND, version=VERSION)
+    with reading(path, remedy="train the model again"):
+        return _model_from(*read_tensors(path, kind=KIND, version=VERSION))
+
+
+def _model_from(spec: Any, tensors: Tensors) -> AlignmentModel:
+    """The model that a file describes; raises `ModelFileError` where its parts do not fit each other."""
     sources, targets = (
-        {word: n for n, word in enumerate(unpack_strings(tensors[f"{name}.text"], tensors[f"{name}.offsets"]))}
-        for name in ("sources", "targets")
+        {word: n for n, word in enumerate(stored_strings(tensors, name))} for name in ("sources", "targets")
     )
+    partners = array_of(tensors, "table.partners", np.int32, [None], low=0, high=len(targets) - 1)
+    starts = offsets_of(tensors, "table.starts", count=len(sources), total=len(partners))
     lexicon = finished(
         Lexicon(
-            *(np.append(tensors[f"words.{name}"].astype(np.float64), [0.0, 0.0]) for name in ("forward", "backward")),
-            *(
-                np.append(tensors[f"words.{name}"].astype(np.float64), 0.0)
-                for name in ("forward_null", "backward_null")
-            ),
+            np.append(_logs(tensors, "forward", len(partners)), [0.0, 0.0]),
+            np.append(_logs(tensors, "backward", len(partners)), [0.0, 0.0]),
+            np.append(_logs(tensors, "forward_null", len(targets)), 0.0),
+            np.append(_logs(tensors, "backward_null", len(sources)), 0.0),
         )
     )
-    table = Table(tensors["table.starts"], tensors["table.partners"], len(targets))
-    parameters = Parameters(lexicon, _jumps(tensors, "forward", path), _jumps(tensors, "backward", path), spec["null"])
-    return AlignmentModel(sources, targets, table, parameters, spec["lowercase"], spec["about"])
+    null = number_of(spec, "null", low=0.0, high=1.0)
+    if null == 1.0:
+        raise ModelFileError("'null' is 1, so that no word has a link")
+    parameters = Parameters(lexicon, _jumps(tensors, "forward"), _jumps(tensors, "backward"), null)
+    if (parameters.forward is None) != (parameters.backward is None):
+        raise ModelFileError("one direction has jumps, and the other has none")
+    table = Table(starts, partners, len(targets))
+    return AlignmentModel(sources, targets, table, parameters, flag_of(spec, "lowercase"), mapping_of(spec, "about"))
 
 
-def _jumps(tensors: Tensors, name: str, path: str | Path) -> Jumps | None:
-    weights = tensors.get(f"jumps.{name}")
-    if weights is not None and len(weights) != 2 * REACH + 3:
-        raise ModelFileError("jumps of another length", file=path, remedy="train the model again")
-    return None if weights is None else Jumps(weights)
+def _logs(tensors: Tensors, name: str, size: int) -> Floats:
+    """Logarithms of probabilities, with room for how they were rounded."""
+    return array_of(tensors, f"words.{name}", np.float32, [size], high=0.01, finite=False).astype(np.float64)
+
+
+def _jumps(tensors: Tensors, name: str) -> Jumps | None:
+    if f"jumps.{name}" not in tensors:
+        return None
+    return Jumps(array_of(tensors, f"jumps.{name}", np.float64, [2 * REACH + 3], low=1e-300, high=1e300))
 
 
 def _rounded(values: Any) -> Any:

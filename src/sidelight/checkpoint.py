@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from sidelight.errors import ModelFileError
 from sidelight.files import raw_bytes, read_tensors, write_tensors
+from sidelight.stored import mapping_of, reading, text_of
 
 VERSION = 2
 KIND = "sidelight checkpoint"
@@ -36,7 +37,8 @@ def load_checkpoint(path: str | Path, mark: str) -> tuple[dict[str, Any], dict[s
     """The state in the file, or None if there is no file; raises `ModelFileError` if it is of another training."""
     if not Path(path).exists():
         return None
-    spec, arrays = read_tensors(path, kind=KIND, version=VERSION)
-    if spec["fingerprint"] != mark:
-        raise ModelFileError("the checkpoint is of other data or settings", file=path, remedy=REMEDY)
-    return spec["values"], arrays
+    with reading(path, remedy=REMEDY):
+        spec, arrays = read_tensors(path, kind=KIND, version=VERSION)
+        if text_of(spec, "fingerprint") != mark:
+            raise ModelFileError("the checkpoint is of other data or settings", file=path, remedy=REMEDY)
+        return mapping_of(spec, "values"), arrays

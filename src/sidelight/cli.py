@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from sidelight.commands.failing import INTERRUPTED
+from sidelight.commands.failing import INTERRUPTED, TERMINATED, Terminated, heed_termination
 from sidelight.commands.lazily import SETTINGS, Entry, LazyCommands, listed
 
 COMMANDS = (
@@ -115,8 +115,9 @@ listed(app, COMMANDS)
 
 def main() -> None:
     """The entry point of the `sidelight` program."""
+    heed_termination()
     try:
         app(prog_name="sidelight")
-    except KeyboardInterrupt:
+    except KeyboardInterrupt as stop:
         sys.stderr.write("interrupted\n")
-        os._exit(INTERRUPTED)
+        os._exit(TERMINATED if isinstance(stop, Terminated) else INTERRUPTED)

@@ -28,7 +28,7 @@ import numpy as np
 from sidelight.arrays import Floats, Ids, Ints
 from sidelight.data.checks import check_evidence
 from sidelight.data.trouble import trouble
-from sidelight.errors import DataError, NotFitted
+from sidelight.errors import DataError, ModelFileError, NotFitted
 from sidelight.estimators import Classifier, Tagger
 from sidelight.evidence import Evidence, Gold, Unlabeled
 from sidelight.features.rows import LinearScores, scores
@@ -39,8 +39,10 @@ from sidelight.objective.confidence import Measure, confidence
 from sidelight.objective.margin import ChainBatch
 from sidelight.pair_file import load_pair, save_pair
 from sidelight.recipes import LEARNERS
-from sidelight.settings import Settings
+from sidelight.recipes.checks import amount, whole
+from sidelight.settings import Settings, check_callbacks
 from sidelight.spaces import Transitions, space_of
+from sidelight.stored import flag_of, list_of, reading
 from sidelight.view_objective import has_objective, view_objective
 
 Piece = TypeVar("Piece", bound=Evidence)
@@ -205,16 +207,21 @@ class CoTraining(Estimator):
         where the file is none, `DataError` where the models saw views that are not given, or the other way round.
         """
         models, about = load_pair(path)
-        if about["views"] and views is None:
+        with reading(path):
+            seen = flag_of(about, "views")
+            rounds = [CoRound(**record) for record in list_of(about, "rounds")]
+            if not rounds:
+                raise ModelFileError("there are no rounds")
+        if seen and views is None:
             raise DataError("the models see views of inputs", file=path, remedy="give the functions again: views=…")
-        if views is not None and not about["views"]:
+        if views is not None and not seen:
             raise DataError("the models were trained without views", file=path, remedy="leave views out")
         one, other = (_estimator_of(model) for model in models)
         self = cls(one, other, views=views)
         self.first_, self.second_ = (type(own)(**own.get_params()) for own in (one, other))
         for own, model in zip(self._estimators, models):
             own.model_, own.penalties_ = model, []
-        self.rounds_ = [CoRound(**record) for record in about["rounds"]]
+        self.rounds_ = rounds
         return self
 
     @property
@@ -241,14 +248,13 @@ class CoTraining(Estimator):
             raise ValueError("first and second are not alike; give two Taggers or two Classifiers")
         if self.measure not in ("tokens", "output"):
             raise ValueError(f"measure is {self.measure!r}; give 'tokens' or 'output'")
-        if not 0.0 < self.share <= 1.0:
+        if not 0.0 < amount("share", self.share) <= 1.0:
             raise ValueError(f"share is {self.share}; give a number above 0 and up to 1")
         for name in ("confidence", "weight"):
-            if not getattr(self, name) >= 0.0:
-                raise ValueError(f"{name} is {getattr(self, name)}; give a number that is not negative")
+            amount(name, getattr(self, name))
         for name in ("max_rounds", "patience"):
-            if getattr(self, name) < 1:
-                raise ValueError(f"{name} is {getattr(self, name)}; give 1 or more")
+            whole(name, getattr(self, name), least=1)
+        check_callbacks(self.callbacks)
 
     def _split(self, evidence: Any, y: Any) -> tuple[list[Evidence], list[Any]]:
         """What is known, and the unlabelled inputs."""

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
-import tempfile
 import zlib
 from collections.abc import Mapping
 from pathlib import Path
@@ -13,7 +11,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sidelight.errors import DataError, ModelFileError
+from sidelight.errors import ModelFileError
+from sidelight.replacing import write_atomically
+from sidelight.stored import mapping_of, text_of
 
 Tensors = dict[str, NDArray[Any]]
 
@@ -22,30 +22,11 @@ def write_tensors(path: str | Path, tensors: Mapping[str, NDArray[Any]], *, kind
     """Write arrays and JSON values; a reader sees the old file or the new one, never part of one."""
     from safetensors.numpy import save
 
-    target = Path(path)
     arrays = {name: np.ascontiguousarray(array) for name, array in tensors.items()}
     text = json.dumps(spec)
     header = {"kind": kind, "version": version, "spec": text, "check": _check(arrays, text)}
     data = save(arrays, metadata={"sidelight": json.dumps(header)})  # one key: safetensors does not keep their order
-    folder = target.parent
-    if target.is_dir():
-        raise DataError("this is a folder", file=path, remedy="give the name of a file")
-    try:
-        handle, temporary = tempfile.mkstemp(prefix=f".{target.name}.", suffix=".part", dir=folder)
-    except OSError as error:
-        raise DataError(
-            f"cannot write there: {error.strerror}", file=path, remedy="give a folder that exists"
-        ) from None
-    try:
-        with os.fdopen(handle, "wb") as file:
-            file.write(data)
-            file.flush()
-            os.fsync(file.fileno())
-        os.chmod(temporary, 0o666 & ~_umask())
-        os.replace(temporary, target)
-    except BaseException:
-        Path(temporary).unlink(missing_ok=True)
-        raise
+    write_atomically(path, data)
 
 
 def kind_of(path: str | Path) -> str | None:
@@ -55,9 +36,10 @@ def kind_of(path: str | Path) -> str | None:
     try:
         with safe_open(str(path), framework="numpy") as file:
             header = json.loads((file.metadata() or {}).get("sidelight", "{}"))
-    except (SafetensorError, OSError, ValueError):
+    except (SafetensorError, OSError, ValueError, RecursionError):
         return None
-    return header.get("kind") if isinstance(header, dict) else None
+    kind = header.get("kind") if isinstance(header, dict) else None
+    return kind if isinstance(kind, str) else None
 
 
 def read_tensors(path: str | Path, *, kind: str, version: int) -> tuple[Any, Tensors]:
@@ -66,7 +48,7 @@ def read_tensors(path: str | Path, *, kind: str, version: int) -> tuple[Any, Ten
 
     try:
         with safe_open(str(path), framework="numpy") as file:
-            header = json.loads((file.metadata() or {}).get("sidelight", "{}"))
+            header = mapping_of({"sidelight": json.loads((file.metadata() or {}).get("sidelight", "{}"))}, "sidelight")
             if header.get("kind") != kind:
                 raise _foreign(path, header.get("kind"), kind)
             if header["version"] > version:
@@ -76,7 +58,7 @@ def read_tensors(path: str | Path, *, kind: str, version: int) -> tuple[Any, Ten
                     remedy="upgrade sidelight",
                 )
             tensors: Tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
-            text = header["spec"]
+            text = text_of(header, "spec")
     except FileNotFoundError:
         raise ModelFileError("no such file", file=path, remedy="check the path") from None
     except (SafetensorError, OSError, ValueError, KeyError, TypeError) as error:
@@ -127,9 +109,3 @@ def _check(tensors: Mapping[str, NDArray[Any]], text: str) -> int:
 def raw_bytes(array: NDArray[Any]) -> memoryview:
     """The bytes of an array, without copying it where it is contiguous."""
     return np.ascontiguousarray(array).reshape(-1).view(np.uint8).data
-
-
-def _umask() -> int:
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask

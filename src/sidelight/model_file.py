@@ -15,6 +15,7 @@ from sidelight.features.layout import Layout
 from sidelight.files import Tensors, read_tensors, write_tensors
 from sidelight.model import Model
 from sidelight.spaces import Transitions
+from sidelight.stored import array_of, flag_of, list_of, mapping_of, number_of, part_of, reading, text_of, whole_of
 from sidelight.structures import LabelSet, StateSet, with_states
 from sidelight.structures.labels import plain_label
 
@@ -22,6 +23,7 @@ from sidelight.structures.labels import plain_label
 # does not use is not written
 VERSION = 4
 KIND = "sidelight model"
+HEAVIEST = 1e100  # sums of weights beyond this would not be numbers
 
 
 def save_model(model: Model, path: str | Path) -> None:
@@ -32,7 +34,8 @@ def save_model(model: Model, path: str | Path) -> None:
 
 def load_model(path: str | Path) -> Model:
     """Read a model; raises `ModelFileError` in one line where the file is damaged, foreign or newer."""
-    return model_from(*read_tensors(path, kind=KIND, version=VERSION))
+    with reading(path):
+        return model_from(*read_tensors(path, kind=KIND, version=VERSION))
 
 
 def model_state(model: Model, path: str | Path) -> tuple[dict[str, Any], Tensors, int]:
@@ -69,40 +72,81 @@ def model_state(model: Model, path: str | Path) -> tuple[dict[str, Any], Tensors
     return description, tensors, version
 
 
-def model_from(spec: dict[str, Any], tensors: Tensors) -> Model:
-    """The model that `model_state` described."""
-    layout = Layout(**spec["layout"])
-    prefix = "features."
-    features = {name.removeprefix(prefix): array for name, array in tensors.items() if name.startswith(prefix)}
-    allowed = None
-    if "allowed.between" in tensors:
-        allowed = Transitions(tensors["allowed.between"], tensors["allowed.start"], tensors["allowed.end"])
-    labels = LabelSet(tuple(spec["labels"]))
+def model_from(spec: Any, tensors: Tensors) -> Model:
+    """The model that `model_state` described; raises `ModelFileError` where its parts do not fit each other."""
+    layout = Layout.stored(spec, "layout")
+    labels = LabelSet(label_names(spec))
     if "states" in spec:
-        labels = with_states(labels, dict(zip(labels.names, spec["states"])))
+        counts = list_of(spec, "states", count=len(labels))
+        each = [whole_of({"states": count}, "states", low=1, high=layout.n_labels) for count in counts]
+        check_same("labels and their states", sum(each), layout.n_labels)
+        labels = with_states(labels, dict(zip(labels.names, each)))
+    extractor = restore(mapping_of(spec, "features"), part_of(tensors, "features."))
+    sequences = flag_of(spec, "sequences")
+    check_same("labels", len(labels), layout.n_labels)
+    check_same("features", extractor.n_attributes, layout.n_attributes)
+    check_same("dense features", extractor.n_dense, layout.n_dense)
+    if layout.chain != (sequences and extractor.transitions) or layout.null_label != (
+        not sequences and layout.n_labels == 2
+    ):
+        raise ModelFileError("the layout of its weights is not that of such labels and features")
     return Model(
         labels,
-        restore(spec["features"], features),
+        extractor,
         layout,
-        _weights(tensors, layout),
-        spec["sequences"],
-        allowed,
-        spec["size_by"],
-        spec["about"],
-        _temperature(spec),
+        stored_weights(tensors, layout.size),
+        sequences,
+        _allowed(tensors, layout) if sequences else None,
+        text_of(spec, "size_by", among=("tokens", "one", "function")),
+        about_in(spec),
+        number_of(spec, "temperature", low=0.0) if "temperature" in spec else 0.0,
     )
 
 
-def _temperature(spec: dict[str, Any]) -> float:
-    value = spec.get("temperature", 0.0)
-    if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0.0 <= value < np.inf:
-        raise ModelFileError(f"the temperature of companion decisions is {value!r}", remedy="train the model anew")
-    return float(value)
+def label_names(spec: Any) -> tuple[str | int, ...]:
+    """The labels in a file: different texts, whole numbers or truths, one at least."""
+    names = list_of(spec, "labels")
+    if not names or not all(isinstance(name, str | int) for name in names):
+        raise ModelFileError("its labels are not texts, whole numbers or truths")
+    return tuple(names)
 
 
-def _weights(tensors: Tensors, layout: Layout) -> NDArray[np.float64]:
+def stored_weights(tensors: Tensors, size: int) -> NDArray[np.float64]:
+    """The weights in a file, where zeros may have been left out."""
     if "weights" in tensors:
-        return tensors["weights"]
-    weights = np.zeros(layout.size)
-    weights[tensors["weights.indices"]] = tensors["weights.values"]
+        return array_of(tensors, "weights", np.float64, [size], low=-HEAVIEST, high=HEAVIEST)
+    values = array_of(tensors, "weights.values", np.float64, [None], low=-HEAVIEST, high=HEAVIEST)
+    indices = array_of(tensors, "weights.indices", np.uint32, [len(values)], high=size - 1)
+    weights = np.zeros(size)
+    weights[indices] = values
     return weights
+
+
+def about_in(spec: Any) -> dict[str, Any]:
+    """How a model was trained, as a file tells it; what prediction looks at is checked."""
+    about = mapping_of(spec, "about")
+    if "penalties" in about:
+        prices = mapping_of(about, "penalties")
+        for name in prices:
+            number_of(prices, name, low=0.0, finite=False)
+    if "rules" in about:
+        for name in list_of(about, "rules"):
+            text_of({"rules": name}, "rules")
+    return about
+
+
+def check_same(what: str, found: int, expected: int) -> None:
+    """Refuse parts of a file that contradict each other."""
+    if found != expected:
+        raise ModelFileError(f"there are {found:,} {what}, and weights for {expected:,}")
+
+
+def _allowed(tensors: Tensors, layout: Layout) -> Transitions | None:
+    if "allowed.between" not in tensors:
+        return None
+    size = layout.n_labels
+    return Transitions(
+        array_of(tensors, "allowed.between", np.uint8, [size, size]),
+        array_of(tensors, "allowed.start", np.uint8, [size]),
+        array_of(tensors, "allowed.end", np.uint8, [size]),
+    )

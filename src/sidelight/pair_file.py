@@ -5,9 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+from sidelight.errors import ModelFileError
 from sidelight.files import Tensors, read_tensors, write_tensors
 from sidelight.model import Model
 from sidelight.model_file import VERSION, model_from, model_state
+from sidelight.stored import mapping_of, part_of, reading
 
 KIND = "sidelight pair of models"
 PLACES = ("first", "second")
@@ -30,10 +32,10 @@ def load_pair(path: str | Path) -> tuple[tuple[Model, Model], dict[str, Any]]:
 
     Raises `ModelFileError` in one line where the file is damaged, foreign or newer.
     """
-    spec, tensors = read_tensors(path, kind=KIND, version=VERSION)
-    found = []
-    for place in PLACES:
-        prefix = f"{place}."
-        own = {name.removeprefix(prefix): array for name, array in tensors.items() if name.startswith(prefix)}
-        found.append(model_from(spec["models"][place], own))
-    return (found[0], found[1]), spec["about"]
+    with reading(path):
+        spec, tensors = read_tensors(path, kind=KIND, version=VERSION)
+        both = mapping_of(spec, "models")
+        one, other = (model_from(mapping_of(both, place), part_of(tensors, f"{place}.")) for place in PLACES)
+        if (one.labels, one.sequences) != (other.labels, other.sequences) or one.labels.hidden:
+            raise ModelFileError("its two models do not have the same labels")
+        return (one, other), mapping_of(spec, "about")

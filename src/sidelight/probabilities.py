@@ -27,6 +27,8 @@ from sidelight.structures.labels import LabelSet
 
 Clamp = Sequence[Sequence[Any | None] | None]  # for each input and token a label, or None
 MOST_NUMBERS = 1 << 28  # that the k best outputs are found with
+ROUNDING = 1e-3  # marginals of a token that miss 1 by more have lost their meaning
+SCALE = "scale the features, so that their values are about 1"
 CLAMP_FORM = "give every input a list with a label or None for every token, or None where no label is known"
 
 
@@ -43,7 +45,7 @@ def marginals(
     batch, scores = _scored(model, xs, clamp, n_jobs)
     if not len(batch):
         return []
-    tokens = _by_label(model, sums.token_marginals(batch.space, scores, n_jobs=n_jobs))
+    tokens = _by_label(model, proper(sums.token_marginals(batch.space, scores, n_jobs=n_jobs)))
     return [tokens[a:b] for a, b in pairwise(batch.rows.starts.tolist())]
 
 
@@ -153,6 +155,17 @@ def _scored(
             if len(without):
                 raise clamped_too_much(int(without[0]))
     return batch, linear_scores(batch.rows, batch.layout, model.weights)
+
+
+def proper(shares: Floats) -> Floats:
+    """Marginals [T, L] without what rounding adds: from 0 to 1, and 1 in sum.
+
+    Raises `DataError` where scores are so large that nothing is left of their differences.
+    """
+    totals = shares.sum(axis=1, keepdims=True)
+    if not np.all(np.abs(totals - 1.0) < ROUNDING):
+        raise DataError("the scores are too large for probabilities to be told apart", remedy=SCALE)
+    return np.asarray(np.clip(shares / totals, 0.0, 1.0))
 
 
 def clamped_too_much(example: int) -> Infeasible:

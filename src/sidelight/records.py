@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
+
+from sidelight.stored import flag_of, number_of, text_of, whole_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +42,19 @@ class Round:
     def as_dict(self) -> dict[str, Any]:
         """Plain values, for JSON."""
         return asdict(self)
+
+    @classmethod
+    def stored(cls, values: Mapping[str, Any]) -> Round:
+        """The round that a file holds as such values; raises `ModelFileError` where it holds none."""
+        counts = ("number", "completion", "changed", "new_cuts", "working_set", "sweeps")
+        amounts = ("objective", "primal", "dual", "gap", "disagreement", "validation")
+        there = {name: values.get(name) is not None for name in (*amounts, "mistakes", "restart", "stopped")}
+        found: dict[str, Any] = {name: whole_of(values, name) for name in counts}
+        found |= {name: number_of(values, name, finite=False, nan=True) for name in amounts if there[name]}
+        found |= {name: whole_of(values, name) for name in ("mistakes", "restart") if there[name]}
+        found |= {"stopped": text_of(values, "stopped")} if there["stopped"] else {}
+        seconds = number_of(values, "seconds", low=0.0)
+        return cls(learner=text_of(values, "learner"), seconds=seconds, last=flag_of(values, "last"), **found)
 
 
 Callback = Callable[[Round], None]

@@ -13,12 +13,14 @@ import numpy as np
 from sidelight.arrays import Floats
 from sidelight.errors import DataError, ModelFileError
 from sidelight.features import Extractor, restore
-from sidelight.features.layout import Layout
+from sidelight.features.layout import LARGEST, Layout
 from sidelight.features.segment_rows import SegmentLayout
 from sidelight.features.segments import SegmentExtractor, SegmentFunction
-from sidelight.files import read_tensors, write_tensors
+from sidelight.files import Tensors, read_tensors, write_tensors
+from sidelight.model_file import about_in, check_same, label_names, stored_weights
 from sidelight.objective.segments import SegmentBatch
 from sidelight.spaces.segments import SegmentSpace
+from sidelight.stored import mapping_of, part_of, reading, text_of, whole_of
 from sidelight.structures.labels import plain_label
 from sidelight.structures.segments import SegmentScheme, Span, segment_scheme
 
@@ -111,19 +113,23 @@ def load_segment_model(path: str | Path, *, function: SegmentFunction | None = N
 
     Raises `ModelFileError` in one line where the file is damaged, foreign or newer, `DataError` without the function.
     """
-    spec, tensors = read_tensors(path, kind=KIND, version=VERSION)
-    parts: dict[str, dict[str, Any]] = {"features": {}, "segments": {}, "weights": {}}
-    for name, array in tensors.items():
-        head, _, rest = name.partition(".")
-        parts[head][rest] = array
-    layout = SegmentLayout(Layout(**spec["layout"]), spec["n_segment_attributes"])
-    weights = np.zeros(layout.size)
-    weights[parts["weights"]["indices"]] = parts["weights"]["values"]
-    return SegmentModel(
-        segment_scheme(spec["labels"], spec["scheme"]),
-        restore(spec["features"], parts["features"]),
-        SegmentExtractor.restored(spec["segments"], parts["segments"], function=function),
-        layout,
-        weights,
-        spec["about"],
-    )
+    with reading(path):
+        return _model_from(*read_tensors(path, kind=KIND, version=VERSION), function)
+
+
+def _model_from(spec: Any, tensors: Tensors, function: SegmentFunction | None) -> SegmentModel:
+    """The model that a file describes; raises `ModelFileError` where its parts do not fit each other."""
+    tokens = Layout.stored(spec, "layout")
+    layout = SegmentLayout(tokens, whole_of(spec, "n_segment_attributes", high=LARGEST))
+    scheme = segment_scheme(label_names(spec), None if spec.get("scheme", "") is None else text_of(spec, "scheme"))
+    extractor = restore(mapping_of(spec, "features"), part_of(tensors, "features."))
+    own = mapping_of(spec, "segments")
+    segments = SegmentExtractor.restored(own, part_of(tensors, "segments."), function=function)
+    check_same("segment labels", len(scheme.segments), layout.n_labels)
+    check_same("features", extractor.n_attributes, tokens.n_attributes)
+    check_same("dense features", extractor.n_dense, tokens.n_dense)
+    check_same("segment features", segments.n_attributes, layout.n_attributes)
+    if tokens.null_label or tokens.order != 1:
+        raise ModelFileError("the layout of its weights is not that of segments")
+    weights = stored_weights(tensors, layout.size)
+    return SegmentModel(scheme, extractor, segments, layout, weights, about_in(spec))

@@ -16,7 +16,7 @@ import numpy as np
 
 from sidelight.arrays import Bytes, Floats
 from sidelight.objective.segments import SegmentBatch
-from sidelight.probabilities import Clamp, bounded_k, checked_k, clamped_too_much, label_names, mask_of
+from sidelight.probabilities import Clamp, bounded_k, checked_k, clamped_too_much, label_names, mask_of, proper
 from sidelight.segment_model import SegmentModel
 from sidelight.spaces.segments import Segments
 
@@ -27,6 +27,7 @@ def marginals(
     """p(y_t = l | x) for each input. # N of [T, K], token labels in the order of the model's"""
     batch = _batch(model, xs, clamp, n_jobs)
     shares = model.scheme.marginals(*batch.space.token_beliefs(batch.scores(model.weights), n_jobs=n_jobs))
+    shares = proper(shares)
     return [shares[a:b] for a, b in pairwise(batch.rows.starts.tolist())]
 
 

@@ -15,9 +15,11 @@ from sidelight.learners.segments import SegmentOptions
 from sidelight.objective.cuts import POWERS
 from sidelight.recipe_kinds import Driven, Recipe, SemiMarkov
 from sidelight.recipes import codl, recipe_of
+from sidelight.recipes.checks import amount, flag
 from sidelight.rules import Rule
 from sidelight.rules.given import checked_rules
-from sidelight.settings import check_amounts, check_seed, check_whole
+from sidelight.settings import check_amounts, check_seed, check_whole, checked_labels
+from sidelight.stored import number_of, text_of, whole_of
 
 DEFAULT_PRICES: dict[str, float] = {"gold": 1.0, "partial": 1.0, "candidates": 1.0, "unlabeled": 0.1}
 
@@ -62,6 +64,9 @@ class SegmentSettings:
         check_amounts(
             self.prices, DEFAULT_PRICES, tolerance=self.tolerance, violation=self.violation, decrease=self.decrease
         )
+        amount("decrease", self.decrease)
+        flag("bias", self.bias)
+        object.__setattr__(self, "labels", checked_labels(self.labels))
         check_whole("max_completions", self.max_completions)
         check_seed(self.seed)
         check_verbose(self.verbose)
@@ -131,5 +136,6 @@ def learner_in(about: Mapping[str, Any]) -> str | Recipe:
     3
     """
     if "base" not in about:
-        return str(about["learner"])
-    return codl(base=about["base"], beta=about["beta"], cycles=about["cycles"])
+        return text_of(about, "learner", among=("semi_crf", "semi_svm"))
+    base = text_of(about, "base", among=("semi_crf", "semi_svm"))
+    return codl(base=base, beta=number_of(about, "beta"), cycles=whole_of(about, "cycles", low=1))

@@ -23,6 +23,7 @@ from sidelight.segment_model import SegmentModel, load_segment_model, save_segme
 from sidelight.segment_settings import SegmentSettings, learner_in
 from sidelight.segment_training import train_segmenter
 from sidelight.settings import check_callbacks
+from sidelight.stored import reading
 from sidelight.structures.segments import Span
 
 
@@ -213,10 +214,12 @@ class SegmentTagger(RuledEstimator[SegmentModel]):
         """
         model = load_segment_model(path, function=function)
         given = checked_rules(rules)
+        with reading(path):
+            learner = learner_in(model.about)
         self = cls(
             segment_features=model.segments.features,
             max_length=model.max_length,
-            learner=learner_in(model.about),
+            learner=learner,
             scheme="BIO" if model.scheme.bio else None,
             rules=given,
         )

@@ -33,10 +33,12 @@ from sidelight.recipe_kinds import (
     SemiMarkov,
 )
 from sidelight.recipes import recipe_of
+from sidelight.recipes.checks import amount, flag
 from sidelight.rules import Rule
 from sidelight.rules.given import checked_rules
 
 DECREASE, MAX_COMPLETIONS = 1e-5, 50  # where an estimator was asked for none, and its learner has none of its own
+MOST_STATES = 1000  # of a label
 DEFAULT_PRICES: dict[str, float] = {
     "gold": 1.0,
     "partial": 1.0,
@@ -138,8 +140,20 @@ class Settings:
         pairs = self.cost if isinstance(self.cost, Mapping) else [] if self.cost is None else [None]
         if not all(isinstance(pair, tuple) and len(pair) == 2 for pair in pairs):
             raise ValueError(f"cost is {self.cost!r}; give {{(right, predicted): cost}}")
-        for value in (self.cost or {}).values():
-            check_number("a cost", value)
+        for pair, value in (self.cost or {}).items():
+            amount(f"the cost of {pair}", value)
+        if isinstance(self.class_weight, Mapping):
+            for label, value in self.class_weight.items():
+                amount(f"class_weight of {label!r}", value)
+        elif self.class_weight is not None and not (
+            isinstance(self.class_weight, str) and self.class_weight == "balanced"
+        ):
+            raise ValueError(f"class_weight is {self.class_weight!r}; give a mapping or 'balanced'")
+        for name in ("bias", "random_ties", "warm_start", "freeze_vocabulary"):
+            flag(name, getattr(self, name))
+        object.__setattr__(self, "labels", checked_labels(self.labels))
+        if self.allowed is not None:
+            object.__setattr__(self, "allowed", _checked_pairs(self.allowed))
         check_callbacks(self.callbacks)
         check_verbose(self.verbose)
         if isinstance(self.features, str):
@@ -152,6 +166,8 @@ class Settings:
         for count in given:
             if isinstance(count, bool) or not isinstance(count, (int, np.integer)) or count < 1:
                 raise ValueError(f"states is {self.states!r}; give a whole number from 1 on, or one for each label")
+            if count > MOST_STATES:
+                raise ValueError(f"states is {self.states!r}; a label has at most {MOST_STATES}")
         if max(given, default=1) > 1 and not _takes_states(self.recipe):
             raise ValueError(f"the {self.recipe.name} has no hidden states; use latent_svm or partial_crf")
 
@@ -230,20 +246,10 @@ def check_amounts(
     for kind, price in (prices or {}).items():
         if kind not in known:
             raise ValueError(f"prices has {kind!r}; there are {', '.join(known)}")
-        check_number(f"the price of {kind}", price)
-        if not (price >= 0 and np.isfinite(price)):
-            raise ValueError(f"the price of {kind} is {price}; give a number that is not negative")
+        amount(f"the price of {kind}", price)
     for name, value in (("tolerance", tolerance), ("violation", violation), ("decrease", decrease)):
-        if value is not None:
-            check_number(name, value)
-            if not value >= 0:
-                raise ValueError(f"{name} is {value}; give a number that is not negative")
-
-
-def check_number(name: str, value: Any) -> None:
-    """Raises ValueError for what is no number."""
-    if isinstance(value, bool) or not isinstance(value, int | float | np.integer | np.floating):
-        raise ValueError(f"{name} is {value!r}; give a number")
+        if value is not None or name != "decrease":
+            amount(name, value)
 
 
 def check_whole(name: str, value: Any) -> None:
@@ -255,8 +261,30 @@ def check_whole(name: str, value: Any) -> None:
 def check_seed(seed: Any) -> None:
     """Raises ValueError for what is no whole number from 0 on."""
     check_whole("seed", seed)
-    if seed < 0:
-        raise ValueError(f"seed is {seed}; give a number that is not negative")
+    if not 0 <= seed < 2**63:
+        raise ValueError(f"seed is {seed}; give a number that is not negative, and below 2**63")
+
+
+def checked_labels(labels: Any) -> list[Any] | None:
+    """Labels as a list, if any are given; raises ValueError for what has none."""
+    if labels is None:
+        return None
+    try:
+        found = list(labels)
+        set(found)
+    except TypeError:
+        raise ValueError(f"labels is {labels!r}; give a list of labels") from None
+    return found
+
+
+def _checked_pairs(allowed: Any) -> list[tuple[Any, Any]]:
+    try:
+        pairs = [tuple(pair) for pair in allowed]
+    except TypeError:
+        pairs = [()]
+    if not all(len(pair) == 2 for pair in pairs) or isinstance(allowed, str):
+        raise ValueError(f"allowed is {allowed!r}; give pairs of labels: the one before, and the one after")
+    return pairs
 
 
 def check_callbacks(callbacks: Any) -> None:

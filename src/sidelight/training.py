@@ -37,8 +37,10 @@ from sidelight.rules.penalties import penalties_of
 from sidelight.rules.probe import read_first
 from sidelight.settings import Settings
 from sidelight.spaces import ChainSpace, Transitions
+from sidelight.stored import array_of, mapping_of, number_of, numbers_of, part_of, reading, whole_of
 from sidelight.structures import LabelSet, allowed_transitions, scheme_transitions, with_states
 from sidelight.structures.encoding import encode, labels_in
+from sidelight.structures.many_labels import check_label_count, check_memory
 from sidelight.voting.reliability import Reliability
 
 
@@ -67,10 +69,10 @@ class Training:
         self.settings = settings
         evidence = evidence if settings.sequences else single_labels(evidence)
         xs = self._inputs(evidence)
+        self.labels = self._labels(evidence, before)
         self.extractor = self._extractor(xs, before)
         grow = before is None or not settings.freeze_vocabulary
         self.rows = (self.extractor.grow if grow else self.extractor.rows)(xs, n_jobs=settings.n_jobs)
-        self.labels = self._labels(evidence, before)
         self.encoded = encode(evidence, self.labels, self.rows.starts, sequences=settings.sequences)
         two_classes = not settings.sequences and len(self.labels) == 2
         if settings.order == 2 and not self.extractor.transitions:
@@ -84,6 +86,8 @@ class Training:
             null_label=two_classes,
             order=settings.order,
         )
+        if settings.labels is None and before is None:
+            check_memory(self.layout)
         if settings.rules:
             xs = [piece.x if settings.sequences else [piece.x] for piece in evidence]
             read_first(settings.rules, Domain(self.labels.names), xs)
@@ -136,13 +140,19 @@ class Training:
             raise ModelFileError(
                 "the checkpoint is of an earlier version", file=self.settings.checkpoint, remedy=REMEDY
             )
-        own = {name.removeprefix("learner."): array for name, array in arrays.items() if name.startswith("learner.")}
-        self.learner.resume((values["learner"], own))
-        if values["validation"]:
-            judged = dict(values["validation"])
-            self.idle = judged.pop("idle")
-            self.best = Best(arrays["validation.weights"], **judged)
-        last = Round(**values["round"])
+        with reading(self.settings.checkpoint, remedy=REMEDY):
+            self.learner.resume((mapping_of(values, "learner"), part_of(arrays, "learner.")))
+            if judged := mapping_of(values, "validation"):
+                self.idle = whole_of(judged, "idle")
+                self.best = Best(
+                    array_of(arrays, "validation.weights", np.float64, [self.layout.size]),
+                    numbers_of(judged, "penalties", finite=False),
+                    number_of(judged, "score"),
+                    whole_of(judged, "rounds"),
+                )
+                if len(self.best.penalties) not in (0, len(self.settings.rules)):
+                    raise ModelFileError("there are not as many penalties as rules")
+            last = Round.stored(mapping_of(values, "round"))
         allowed = self.settings.max_rounds
         more = last.stopped == MAX_ROUNDS and (allowed is None or allowed > last.number)
         return replace(last, last=False, stopped=None) if more else last
@@ -233,6 +243,7 @@ class Training:
         labels = LabelSet.of(labels_in(evidence, sequences=self.settings.sequences))
         if len(labels) == 0:
             raise DataError("the evidence names no label", remedy="give labels=[…], or some Gold or Candidates")
+        check_label_count(len(labels), evidence, sequences=self.settings.sequences)
         return with_states(labels, states)
 
     def _allowed(self, before: Model | None) -> Transitions | None:

@@ -127,7 +127,7 @@ def test_places_that_cannot_be_written(tmp_path: Path) -> None:
     assert (
         str(caught.value) == f"{missing}: there is no folder {missing.parent}; create the folder, or name another file"
     )
-    with pytest.raises(DataError, match="not a regular file"):
+    with pytest.raises(DataError, match="this is a folder"):
         write_text_atomically(tmp_path, "text")
     with pytest.raises(DataError, match="not a regular file"):
         write_text_atomically("/dev/null", "text")

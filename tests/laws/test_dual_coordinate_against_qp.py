@@ -173,7 +173,7 @@ def test_a_restored_working_set_goes_on_to_the_same_bits(case, rng):
     state = np.array([3], dtype=np.uint64)
     asked = {"cuts": np.arange(len(pool)), "power": 2, "at_most": 2, "enough": 0.0}
     sweeps(pool, weights, case.prices, **asked, state=state)
-    copy = WorkingSet.restored({name: array.copy() for name, array in pool.state().items()})
+    copy = WorkingSet.restored(pool.state(), WorkingSet(pool.n_terms, whole=whole), size=len(weights))
     other_weights, other_state = weights.copy(), state.copy()
     for one, w, s in ((pool, weights, state), (copy, other_weights, other_state)):
         one.add(case.cuts())

@@ -82,7 +82,7 @@ def test_a_restored_working_set_goes_on_to_the_same_bits(rng):
     pool.add(random_cuts(rng, 12)[0])
     asked = {"power": 1, "at_most": 3, "enough": 0.0}
     sweeps(pool, weights, prices, cuts=np.arange(12), **asked, state=state)
-    copy = WorkingSet.restored({name: array.copy() for name, array in pool.state().items()})
+    copy = WorkingSet.restored(pool.state(), WorkingSet(TERMS), size=SIZE)
     more = random_cuts(rng, 5)[0]
     found = []
     for one in (pool, copy):

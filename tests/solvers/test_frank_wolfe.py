@@ -149,7 +149,7 @@ def test_restored_blocks_go_on_to_the_same_bits(terms, chosen, plain):
     blocks, other = fresh(), fresh()
     solver = FrankWolfe.fresh(size, len(terms), chosen)
     solver.round(blocks, tolerance=0.0)
-    other.restore({name: array.copy() for name, array in blocks.state().items()})
+    other.restore(blocks.state())
     copy = replace(
         solver,
         weights=solver.weights.copy(),

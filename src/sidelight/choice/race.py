@@ -86,11 +86,13 @@ class Race:
         out = set(block.held_out)
         known = [piece for i, piece in enumerate(self.gold) if i not in out]
         held_out = [self.gold[i] for i in block.held_out]
+        hidden = {_key(piece.x) for piece in held_out}
+        rest = [piece for piece in self.rest if _key(piece.x) not in hidden]  # nothing is said of what is held out
 
         def one(plan: Plan) -> tuple[Floats | None, float, str | None]:
             began = time.perf_counter()
             try:
-                guesses = self.fit_and_predict(plan, self.learned_from(plan, known), [piece.x for piece in held_out])
+                guesses = self.fit_and_predict(plan, _taken(plan, known, rest), [piece.x for piece in held_out])
             except SidelightError as error:
                 return None, time.perf_counter() - began, str(error)
             right = [piece.y for piece in held_out]
@@ -103,18 +105,29 @@ class Race:
             result.failure = failure
             if counts is not None:
                 result.folds[block.number] = (block.held_out, counts)
-            self.spent += tokens_in(self.learned_from(plan, known))
+            self.spent += tokens_in(_taken(plan, known, rest))
             self.fits += 1
         if self.progress is not None:
             self.progress(self.fits)
 
-    def learned_from(self, plan: Plan, gold: Sequence[Evidence]) -> list[Evidence]:
-        """Gold and the other evidence that a plan takes."""
-        return [*gold, *(piece for piece in self.rest if plan.takes(piece.kind))]
-
     def _open(self, plan: Plan, block: int) -> bool:
         result = self.results[plan]
         return result.failure is None and block not in result.folds
+
+
+def _taken(plan: Plan, gold: Sequence[Evidence], rest: Sequence[Evidence]) -> list[Evidence]:
+    """Gold and the other evidence that a plan takes."""
+    return [*gold, *(piece for piece in rest if plan.takes(piece.kind))]
+
+
+def _key(x: Any) -> Any:
+    """Something that equal inputs have in common, and can be looked up; inputs that cannot are themselves alone."""
+    key = tuple(x) if isinstance(x, list) else x
+    try:
+        hash(key)
+    except TypeError:
+        return id(x)
+    return key
 
 
 def tokens_in(evidence: Sequence[Evidence]) -> int:

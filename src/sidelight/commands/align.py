@@ -16,7 +16,7 @@ from sidelight.commands import options
 from sidelight.commands.lazily import SETTINGS
 from sidelight.commands.loading import checked_kind
 from sidelight.commands.options import LEARNING, OUTPUT, READING
-from sidelight.commands.outputs import check_writable, size_of, write, write_json
+from sidelight.commands.outputs import check_writable, keep, size_of, write, write_json
 from sidelight.commands.showing import shown
 from sidelight.data import write_text_atomically
 from sidelight.data.links import Link, giza_entry, pharaoh_line, read_giza, read_gold, read_pharaoh
@@ -128,7 +128,7 @@ def train(
     verbose: options.Verbose = 0,
 ) -> None:
     """Learn to align words from a text and its translation; no alignments are needed."""
-    check_writable(out, links, history)
+    check_writable(out, links, history, reads=[source, target])
     rounds: list[Round] = []
     with shown(quiet=quiet, verbose=verbose) as progress:
         progress.say(f"reading {source} and {target}")
@@ -149,7 +149,7 @@ def train(
             callbacks=[rounds.append],
         )
         aligner.fit(text.sources, text.targets)
-        aligner.save(out)
+        keep(aligner.save, out)
         if links is not None:
             progress.say("aligning the training pairs")
             write(_written(text, aligner.align(text.sources, text.targets), format), links)
@@ -189,7 +189,7 @@ def apply(
     jobs: options.Jobs = DEFAULTS["n_jobs"],
 ) -> None:
     """Align the words of new sentence pairs."""
-    check_writable(out)
+    check_writable(out, reads=[model, source, target])
     checked_kind(model, KIND)
     aligner = Aligner.load(model)
     given = {"decode": decode, "combine": combine, "threshold": threshold}
@@ -213,7 +213,7 @@ def evaluate(
     json: Annotated[Path | None, typer.Option("--json", metavar="FILE", help="Write the scores there too.")] = None,
 ) -> None:
     """Compare links with the right ones: alignment error rate, precision and recall."""
-    check_writable(json)
+    check_writable(json, reads=[links, gold])
     found = read_giza(links) if format == "giza" else read_pharaoh(links)
     scores = score_alignments(read_gold(gold, count=len(found)), found)
     write_json(scores.as_dict(), json)

@@ -46,7 +46,7 @@ def command(
     """Compare a model's labels with the right ones: token accuracy, and precision, recall and F1 of spans."""
     from sidelight.evaluate import compare, evaluate
 
-    check_writable(json)
+    check_writable(json, reads=[model, file, against, *(rules or ())])
     check_inference(inference, rules)
     pieces = read_labelled(file, format=format, label_column=label_column)
     truth = [piece.y for piece in pieces]

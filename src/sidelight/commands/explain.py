@@ -41,7 +41,7 @@ def command(
 
     if (file is None) == (text is None):
         raise ValueError('one input is needed; give --text "tokens …" or a FILE')
-    check_writable(json)
+    check_writable(json, reads=[model, file, *(rules or ())])
     check_inference(inference, rules)
     loaded = load(model)
     if file is None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import sys
 import traceback
 from collections.abc import Callable
@@ -13,9 +14,22 @@ import typer
 from sidelight.errors import SidelightError
 
 Result = TypeVar("Result")
-MISTAKE, DEFECT, INTERRUPTED = 2, 1, 130  # exit codes
+MISTAKE, DEFECT, INTERRUPTED, TERMINATED = 2, 1, 130, 143  # exit codes
 _USAGE: type[Exception] = typer.BadParameter.__mro__[2]  # whichever click typer brings: ClickException
 _QUIET = (typer.Exit, typer.Abort)
+
+
+class Terminated(KeyboardInterrupt):
+    """The process was asked to end (SIGTERM), and ends as if a person had interrupted it."""
+
+
+def heed_termination() -> None:
+    """Let SIGTERM end the process with what it cleans up and says, as an interrupt does."""
+
+    def end(number: int, frame: object) -> None:
+        raise Terminated
+
+    signal.signal(signal.SIGTERM, end)
 
 
 def guarded(run: Callable[[], Result], *, tracebacks: bool) -> Result:
@@ -29,7 +43,7 @@ def guarded(run: Callable[[], Result], *, tracebacks: bool) -> Result:
         raise typer.Exit(DEFECT) from None
     except KeyboardInterrupt as stop:
         typer.echo(_line(f"interrupted; {stop}" if str(stop) else "interrupted"), err=True)
-        raise typer.Exit(INTERRUPTED) from None
+        raise typer.Exit(TERMINATED if isinstance(stop, Terminated) else INTERRUPTED) from None
     except Exception as error:
         if tracebacks:
             traceback.print_exc()

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import json
 import os
+import secrets
+import tempfile
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
@@ -13,11 +16,19 @@ from sidelight.data import write_text_atomically
 from sidelight.errors import DataError
 
 
-def check_writable(*paths: Path | None) -> None:
-    """Raise `DataError` for a file that could not be written when the work is done."""
-    for path in paths:
-        if path is None:
-            continue
+def check_writable(*paths: Path | None, reads: Iterable[Path | None] = ()) -> None:
+    """Raise `DataError` for a file that could not be written when the work is done.
+
+    None of them may be one of those that the command reads, or one of the others, whatever its name or link.
+    """
+    given = [path for path in paths if path is not None]
+    read = [path for path in reads if path is not None]
+    for number, path in enumerate(given):
+        if any(_same(path, other) for other in read):
+            raise DataError("this command reads it, and would write over it", file=path, remedy="name another file")
+        if any(_same(path, other) for other in given[:number]):
+            raise DataError("this command would write it twice", file=path, remedy="name different files")
+    for path in given:
         if path.exists() and not path.is_file():
             raise DataError("not a regular file", file=path, remedy="give the name of a file to write")
         if not path.parent.is_dir():
@@ -26,6 +37,36 @@ def check_writable(*paths: Path | None) -> None:
         if not os.access(path.parent, os.W_OK):
             problem = f"the folder {path.parent} cannot be written to"
             raise DataError(problem, file=path, remedy="check its permissions, or name another file")
+
+
+def _same(one: Path, other: Path) -> bool:
+    """Whether two names are those of one file, there or not yet."""
+    try:
+        return os.path.samefile(one, other)
+    except OSError:
+        return os.path.realpath(one) == os.path.realpath(other)
+
+
+def keep(save: Callable[[Path], None], out: Path, *, checkpoint: Path | None = None) -> None:
+    """Save what was learned; where there is no room, in the folder for temporary files, unless a checkpoint has it.
+
+    Raises `DataError` that says where it is.
+    """
+    try:
+        save(out)
+    except DataError as error:
+        if not isinstance(error.__cause__, OSError):
+            raise
+        problem = f"the model {error.problem}"
+        if checkpoint is not None and checkpoint.is_file():
+            again = f"nothing is lost: {checkpoint} has the training, and the same command with another --out ends it"
+            raise DataError(problem, file=out, remedy=again) from None
+        other = Path(tempfile.gettempdir(), f"sidelight-{secrets.token_hex(4)}.model")
+        try:
+            save(other)
+        except DataError:
+            raise DataError(problem, file=out, remedy=f"and not to {other.parent} either; make room") from None
+        raise DataError(problem, file=out, remedy=f"it is in {other} instead: make room, and move it") from None
 
 
 def write(text: str, out: Path | None) -> None:

@@ -54,7 +54,7 @@ def command(
     each object; for attribute files one label a line is written, after the right one if --labelled is given. With
     --text, words come back as columns, or as one line a sentence with --inline; marks at the edges of words are tokens.
     """
-    check_writable(out)
+    check_writable(out, reads=[model, input, *(rules or ())])
     check_inference(inference, rules)
     _check_form(input, text, {"--inline": inline, "--spaces": spaces}, format, labelled, label_column)
     loaded, predict = predictor(model, rules, inference)

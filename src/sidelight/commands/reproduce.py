@@ -44,7 +44,8 @@ def command(
         raise ValueError("no data folder; give --data DIR, or set SIDELIGHT_DATA")
     if not data.is_dir():
         raise DataError("there is no such folder", file=data, remedy="give --data DIR, or set SIDELIGHT_DATA")
-    check_writable(json)
+    among = json is not None and json.exists() and json.resolve().is_relative_to(data.resolve())
+    check_writable(json, reads=[json] if among else [])
     chosen = dict(_choice(text) for text in choose or [])
     reproduce(name, data=data, json_path=json, quick=quick, n_jobs=jobs, choose=chosen, report=typer.echo)
 

@@ -10,7 +10,7 @@ from sidelight.commands import train_options as given
 from sidelight.commands.inputs import EvidenceFiles, check_alike, read_labelled
 from sidelight.commands.notes import notes_on, warnings_noted
 from sidelight.commands.options import DEFAULTS
-from sidelight.commands.outputs import check_writable, note, write
+from sidelight.commands.outputs import check_writable, keep, note, write
 from sidelight.commands.price_search import price_search
 from sidelight.commands.ruling import Inference, RulesFiles, check_inference, rules_in
 from sidelight.commands.short_help import HelpAll, with_short_help
@@ -73,7 +73,8 @@ def command(
     A file has a token a line, its label last, and a blank line after each sentence; options for evidence may be
     repeated.
     """
-    check_writable(out, checkpoint, history)
+    files = [gold, partial, candidates, good, bad, companion, unlabeled, rules]
+    check_writable(out, checkpoint, history, reads=[*(path for own in files for path in own or ()), valid, template])
     check_inference(inference, rules)
     replaced = out.exists()
     if valid is None and grid is not None:
@@ -139,12 +140,12 @@ def command(
                 else:
                     search = price_search(grid or given.GRID, prices, evidence, learner=chosen)
                     best, table, edges = trials.choose(search, judges)
-            best.save(out)
-    except KeyboardInterrupt:
+            keep(best.save, out, checkpoint=checkpoint)
+    except KeyboardInterrupt as stop:
         hint = "" if checkpoint is None else f"; the same command goes on from {checkpoint}"
         nothing = "no model was written" if hint else "nothing was written"
         left = f"{out} is as it was" if replaced else nothing
-        raise KeyboardInterrupt(f"{left}{hint}") from None
+        raise type(stop)(f"{left}{hint}") from None
     if history is not None:
         write_text_atomically(history, "".join(json.dumps(record) + "\n" for record in trials.history))
     if not quiet:

@@ -22,7 +22,7 @@ def command(
     """Show the highest and the lowest weights of a model: features, transitions, first and last labels."""
     from sidelight.weights import shown_weights, weights
 
-    check_writable(json)
+    check_writable(json, reads=[model])
     loaded = load(model)
     classes = loaded.labels.classes if isinstance(loaded, Model) else loaded.scheme.segments.classes
     wanted = next((name for name in classes if str(name) == label), label)  # labels may be numbers

@@ -5,14 +5,12 @@ from __future__ import annotations
 import codecs
 import gzip
 import json
-import os
-import secrets
 import sys
 import zlib
-from contextlib import suppress
 from pathlib import Path
 
 from sidelight.errors import DataError
+from sidelight.replacing import write_atomically
 
 STDIN = "-"
 
@@ -68,13 +66,6 @@ def write_text_atomically(path: str | Path, text: str) -> None:
     The text goes to a temporary name in the same folder, which then takes the place of `path`. Raises `DataError` if
     the folder is missing or cannot be written to, or if `path` is something else than a file.
     """
-    target = Path(os.path.realpath(path))
-    if target.exists() and not target.is_file():
-        raise DataError("not a regular file", file=path, remedy="give the name of a file to write")
-    if not target.parent.is_dir():
-        raise DataError(
-            f"there is no folder {Path(path).parent}", file=path, remedy="create the folder, or name another file"
-        )
     try:
         data = text.encode("utf-8")
     except UnicodeEncodeError as error:
@@ -84,22 +75,9 @@ def write_text_atomically(path: str | Path, text: str) -> None:
             line=text.count("\n", 0, error.start) + 1,
             remedy="remove it: it is half of a surrogate pair",
         ) from None
-    if target.suffix == ".gz":
+    if Path(path).suffix == ".gz":
         data = gzip.compress(data, mtime=0)
-    temporary = target.with_name(f".{target.name}.{secrets.token_hex(4)}.tmp")
-    try:
-        with temporary.open("xb") as stream:
-            stream.write(data)
-            stream.flush()
-            os.fsync(stream.fileno())
-        temporary.replace(target)
-    except OSError as error:
-        raise DataError(
-            f"cannot be written ({error.strerror or error})", file=path, remedy="check the folder and its permissions"
-        ) from error
-    finally:
-        with suppress(OSError):
-            temporary.unlink(missing_ok=True)
+    write_atomically(path, data)
 
 
 def _unix_lines(text: str) -> str:

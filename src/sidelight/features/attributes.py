@@ -14,9 +14,10 @@ from sidelight.errors import DataError
 from sidelight.features.extractor import NO_VALUES, Tensors, check_dense
 from sidelight.features.inputs import dense_rows
 from sidelight.features.rows import Rows, offsets_of
-from sidelight.features.strings import pack_strings, unpack_strings
+from sidelight.features.strings import pack_strings, stored_strings
 from sidelight.features.token_kinds import KINDS, check_kinds, kinds_trained_on
 from sidelight.features.unknown import warn_where_unknown
+from sidelight.stored import flag_of, list_of, text_of, whole_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,11 +176,12 @@ class AttributeExtractor:
 
     @classmethod
     def restored(cls, spec: Mapping[str, Any], tensors: Mapping[str, NDArray[Any]]) -> AttributeExtractor:
-        self = cls(Attributes(spec["min_count"], spec["transitions"]))
-        self.names = unpack_strings(tensors["names.text"], tensors["names.offsets"])
+        self = cls(Attributes(whole_of(spec, "min_count", low=1), flag_of(spec, "transitions")))
+        self.names = stored_strings(tensors, "names")
         self._number = {name: i for i, name in enumerate(self.names)}
-        self.n_dense = int(spec["n_dense"])
-        self.trained = set(spec.get("tokens", KINDS))  # earlier files do not say
+        self.n_dense = whole_of(spec, "n_dense", high=2**31 - 1)
+        found = list_of(spec, "tokens") if "tokens" in spec else KINDS  # earlier files do not say
+        self.trained = {text_of({"tokens": kind}, "tokens", among=tuple(KINDS)) for kind in found}
         return self
 
     def _checked(self, token: Any, i: int, t: int) -> Iterator[tuple[Any, float]]:

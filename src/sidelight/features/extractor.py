@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from sidelight.errors import DataError
 from sidelight.features.rows import Rows
+from sidelight.stored import text_of
 
 Tensors = dict[str, NDArray[Any]]
 
@@ -58,7 +59,7 @@ def check_dense(rows: Rows, expected: int) -> Rows:
 
 
 def restore(spec: Mapping[str, Any], tensors: Mapping[str, NDArray[Any]]) -> Extractor:
-    """The extractor that `state` described."""
+    """The extractor that `state` described; raises `ModelFileError` where it makes no sense."""
     from sidelight.features.attributes import AttributeExtractor
     from sidelight.features.hashing import HashingExtractor
     from sidelight.features.matrices import MatrixExtractor
@@ -70,7 +71,7 @@ def restore(spec: Mapping[str, Any], tensors: Mapping[str, NDArray[Any]]) -> Ext
         "attributes": AttributeExtractor.restored,
         "matrix": MatrixExtractor.restored,
     }
-    return kinds[spec["kind"]](spec, tensors)
+    return kinds[text_of(spec, "kind", among=tuple(kinds))](spec, tensors)
 
 
 NO_VALUES = np.empty(0)

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from sidelight.errors import ModelFileError
 from sidelight.features import keys as kernels
 from sidelight.features.extractor import Tensors, check_dense
 from sidelight.features.inputs import dense_rows
@@ -19,6 +20,7 @@ from sidelight.features.templates import Templates
 from sidelight.features.views import HashedViews
 from sidelight.features.vocabulary import compressed
 from sidelight.parallel import shards, threads
+from sidelight.stored import whole_of
 
 
 class HashingExtractor:
@@ -92,8 +94,11 @@ class HashingExtractor:
 
     @classmethod
     def restored(cls, spec: Mapping[str, Any], tensors: Mapping[str, NDArray[Any]]) -> HashingExtractor:
-        self = cls(from_json(spec["templates"], tensors))
-        self.n_dense = int(spec["n_dense"])
-        self.n_columns = int(spec.get("n_columns", 0))
+        templates = from_json(spec, tensors)
+        if templates.hash_bits is None:
+            raise ModelFileError("the templates are to be hashed, and there is no hash_bits")
+        self = cls(templates)
+        self.n_dense = whole_of(spec, "n_dense", high=2**31 - 1)
+        self.n_columns = whole_of(spec, "n_columns", high=2**31 - 1) if "n_columns" in spec else 0
         self._started = True
         return self

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
 from sidelight.arrays import Floats
 from sidelight.errors import DataError
+from sidelight.stored import flag_of, mapping_of, whole_of
 
 LARGEST = 2**31 - 1  # parameter numbers are 32-bit
 
@@ -40,6 +42,20 @@ class Layout:
                 f"{self.n_attributes:,} attributes times {self.n_labels} labels are more than {LARGEST:,} weights",
                 remedy="raise min_count, or lower hash_bits",
             )
+
+    @classmethod
+    def stored(cls, spec: Any, name: str) -> Layout:
+        """The layout that a file holds under a name; raises `ModelFileError` where it holds none."""
+        found = mapping_of(spec, name)
+        return cls(
+            whole_of(found, "n_labels", low=1, high=LARGEST),
+            whole_of(found, "n_attributes", high=LARGEST),
+            whole_of(found, "n_dense", high=LARGEST),
+            chain=flag_of(found, "chain"),
+            bias=flag_of(found, "bias"),
+            null_label=flag_of(found, "null_label"),
+            order=whole_of(found, "order", low=1, high=2) if "order" in found else 1,
+        )
 
     @property
     def columns(self) -> int:

@@ -13,6 +13,7 @@ from sidelight.errors import DataError
 from sidelight.features.extractor import NO_VALUES, Tensors
 from sidelight.features.inputs import Matrix, MatrixSequence
 from sidelight.features.rows import Rows
+from sidelight.stored import flag_of, whole_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,6 +104,6 @@ class MatrixExtractor:
 
     @classmethod
     def restored(cls, spec: Mapping[str, Any], tensors: Mapping[str, NDArray[Any]]) -> MatrixExtractor:
-        self = cls(Given(spec["transitions"]))
-        self.n_attributes, self.n_dense = int(spec["n_attributes"]), int(spec["n_dense"])
+        self = cls(Given(flag_of(spec, "transitions")))
+        self.n_attributes, self.n_dense = (whole_of(spec, n, high=2**31 - 1) for n in ("n_attributes", "n_dense"))
         return self

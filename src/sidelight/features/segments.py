@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sidelight.arrays import Ids, Ints, Keys
-from sidelight.errors import DataError
+from sidelight.errors import DataError, ModelFileError
 from sidelight.features import segment_keys as kernels
 from sidelight.features.extractor import Tensors
 from sidelight.features.rows import offsets_of
@@ -21,8 +21,11 @@ from sidelight.features.segment_sources import (
     SegmentSource,
     phrase_keys,
 )
-from sidelight.features.strings import pack_strings, unpack_strings
+from sidelight.features.strings import pack_strings, stored_strings
 from sidelight.parallel import shards, threads
+from sidelight.stored import array_of, flag_of, list_of, text_of, whole_of
+
+LONGEST = 1 << 16  # tokens of a segment
 
 
 class SegmentExtractor:
@@ -94,20 +97,23 @@ class SegmentExtractor:
         function: SegmentFunction | None = None,
     ) -> SegmentExtractor:
         """The extractor that `state` described; raises `DataError` where it needs a function that is not given."""
-        if spec["function"] and function is None:
+        if (uses := flag_of(spec, "function")) and function is None:
             raise DataError("the segment features use a function", remedy="give the same function again: function=…")
         features = SegmentFeatures(
-            families=tuple(spec["families"]),
-            function=function if spec["function"] else None,
-            column=spec["column"],
-            min_count=spec["min_count"],
-            counted=spec["counted"],
-            hash_bits=spec["hash_bits"],
+            families=tuple(_names_in(spec, "families")),
+            function=function if uses else None,
+            column=whole_of(spec, "column", high=2**31),
+            min_count=whole_of(spec, "min_count", low=1),
+            counted=text_of(spec, "counted", among=("gold", "all")),  # type: ignore[arg-type]
+            hash_bits=None if spec.get("hash_bits", 0) is None else whole_of(spec, "hash_bits", low=4, high=28),
         )
-        self = cls(features, int(spec["max_length"]))
-        self.keys = tensors["keys"]
-        self.names = unpack_strings(tensors["names.text"], tensors["names.offsets"])
-        self.lexicons = {name: tensors[f"lexicon.{i}"] for i, name in enumerate(spec["lexicons"])}
+        self = cls(features, whole_of(spec, "max_length", low=1, high=LONGEST))
+        self.keys = array_of(tensors, "keys", np.uint64, [None])
+        self.names = stored_strings(tensors, "names", distinct=False)
+        if len(self.names) != len(self.keys) or len(np.unique(self.keys)) != len(self.keys):
+            raise ModelFileError("the segment features do not have a key and a name each")
+        lexicons = _names_in(spec, "lexicons")
+        self.lexicons = {name: array_of(tensors, f"lexicon.{i}", np.uint64, [None]) for i, name in enumerate(lexicons)}
         return self
 
     def _source(self, xs: Sequence[Any]) -> SegmentSource:
@@ -139,6 +145,11 @@ class SegmentExtractor:
         lengths = np.concatenate([np.zeros(0, dtype=np.int64), *(part[0] for part in found)])
         indices = np.concatenate([np.zeros(0, dtype=np.int32), *(part[1] for part in found)])
         return SegmentRows(starts, most, offsets_of(lengths), indices)
+
+
+def _names_in(spec: Mapping[str, Any], name: str) -> list[str]:
+    """A list of texts in a file."""
+    return [text_of({name: one}, name) for one in list_of(spec, name)]
 
 
 __all__ = ["SegmentExtractor", "SegmentFeatures", "SegmentFunction"]

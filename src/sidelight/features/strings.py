@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from sidelight.arrays import Bytes, Ints
+from sidelight.errors import ModelFileError
 from sidelight.features.rows import offsets_of
+from sidelight.stored import array_of
+from sidelight.stored import offsets_of as stored_offsets
 
 
 def pack_strings(strings: Sequence[str]) -> tuple[Bytes, Ints]:
@@ -27,3 +32,16 @@ def unpack_strings(text: Bytes, offsets: Ints) -> list[str]:
     raw = text.tobytes()
     bounds = offsets.tolist()
     return [raw[a:b].decode("utf-8", "surrogatepass") for a, b in pairwise(bounds)]
+
+
+def stored_strings(arrays: Mapping[str, NDArray[Any]], name: str, *, distinct: bool = True) -> list[str]:
+    """The strings that a file holds under a name; raises `ModelFileError` where it holds none, or one twice."""
+    text = array_of(arrays, f"{name}.text", np.uint8, [None])
+    offsets = stored_offsets(arrays, f"{name}.offsets", count=None, total=len(text))
+    try:
+        found = unpack_strings(text, offsets)
+    except UnicodeDecodeError:
+        raise ModelFileError(f"the text {name!r} is not UTF-8") from None
+    if distinct and len(set(found)) < len(found):
+        raise ModelFileError(f"the texts of {name!r} have one twice")
+    return found

@@ -119,12 +119,9 @@ def parse_templates(
 
 
 def with_classes(templates: Templates, classes: Classes) -> Templates:
-    """The same templates, and the classes of the word and of its two neighbours (see `word_classes`)."""
-    added = [
-        Template(f"class{level}[{offset}]={{}}", (Slot(f"class{level}", offset, 0),))
-        for level in range(1, classes.levels + 1)
-        for offset in (-1, 0, 1)
-    ]
+    """The same templates, and the classes of the word (see `word_classes`)."""
+    levels = range(1, classes.levels + 1)
+    added = [Template(f"class{level}={{}}", (Slot(f"class{level}", 0, 0),)) for level in levels]
     return replace(templates, templates=(*templates.templates, *added), classes=classes)
 
 

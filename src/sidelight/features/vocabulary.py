@@ -10,18 +10,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sidelight.arrays import Ids, Ints, Keys
-from sidelight.errors import DataError
+from sidelight.errors import DataError, ModelFileError
 from sidelight.features import keys as kernels
 from sidelight.features.extractor import NO_VALUES, Tensors, check_dense
 from sidelight.features.inputs import dense_rows
 from sidelight.features.lexicon import Columns, Lexicon, check_columns, columns_of
 from sidelight.features.programs import class_tensors, from_json, program, to_json
 from sidelight.features.rows import Rows
-from sidelight.features.strings import pack_strings, unpack_strings
+from sidelight.features.strings import pack_strings, stored_strings
 from sidelight.features.templates import Templates
 from sidelight.features.unknown import warn_where_unknown
 from sidelight.features.views import Views
 from sidelight.parallel import shards, threads
+from sidelight.stored import array_of, whole_of
 
 DIRECT = 1 << 20  # a table of at most so many places is addressed directly
 
@@ -156,16 +157,34 @@ class TemplateExtractor:
 
     @classmethod
     def restored(cls, spec: Mapping[str, Any], tensors: Mapping[str, NDArray[Any]]) -> TemplateExtractor:
-        self = cls(from_json(spec["templates"], tensors))
+        self = cls(from_json(spec, tensors))
+        if self.templates.hash_bits is not None:
+            raise ModelFileError("the templates are hashed, and there is a vocabulary")
         for i, (name, column) in enumerate(self.templates.views):
-            strings = unpack_strings(tensors[f"lexicon.{i}.text"], tensors[f"lexicon.{i}.offsets"])
-            self.lexicons[i] = Lexicon(name, column, strings, self.templates.classes)
+            self.lexicons[i] = Lexicon(name, column, stored_strings(tensors, f"lexicon.{i}"), self.templates.classes)
+            if len(self.lexicons[i]) >= 1 << kernels.SLOT_BITS:
+                raise ModelFileError(f"the texts of 'lexicon.{i}' are too many")
+        self.n_attributes = whole_of(spec, "n_attributes", high=2**31 - 1)
+        self.n_dense = whole_of(spec, "n_dense", high=2**31 - 1)
+        self.n_columns = whole_of(spec, "n_columns", high=2**31 - 1) if "n_columns" in spec else 0
         for m in range(len(self.known)):
-            self.known[m] = _Known(tensors[f"template.{m}.parts"], tensors[f"template.{m}.attributes"])
-        self.n_attributes = int(spec["n_attributes"])
-        self.n_dense = int(spec["n_dense"])
-        self.n_columns = int(spec.get("n_columns", 0))
+            self.known[m] = self._stored(tensors, m)
+        numbers = np.sort(np.concatenate([np.empty(0, np.int32), *(known.attributes for known in self.known)]))
+        if len(numbers) != self.n_attributes or not np.array_equal(numbers, np.arange(len(numbers))):
+            raise ModelFileError(f"the features are not numbered from 0 to {self.n_attributes - 1}, each once")
         return self
+
+    def _stored(self, tensors: Mapping[str, NDArray[Any]], m: int) -> _Known:
+        """The features of a template in a file, each slot's number within its lexicon."""
+        slots = self._slots(m)
+        attributes = array_of(tensors, f"template.{m}.attributes", np.int32, [None], low=0)
+        name = f"template.{m}.parts"
+        parts = array_of(tensors, name, np.int32, [len(attributes), len(slots)], low=0)
+        for s, slot in enumerate(slots):
+            size = len(self.lexicons[self.program.slot_view[slot]])
+            if parts[:, s].max(initial=-1) >= size:
+                raise ModelFileError(f"the array {name!r} names a text beyond the {size} there are")
+        return _Known(parts, attributes)
 
     def _views(self, columns: Columns, *, grow: bool) -> Ids:
         """The value of every view at every token. # [V, T]"""

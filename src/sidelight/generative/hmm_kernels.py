@@ -15,7 +15,7 @@ from sidelight.generative.hmm_group_kernels import GROUP, add_moves_four, backwa
 from sidelight.generative.hmm_narrow_kernels import narrow_backward, narrow_forward, open_labels
 from sidelight.kernels import kernel
 from sidelight.spaces.chain_kernels import longest
-from sidelight.spaces.chain_log_kernels import log_backward, log_forward, log_pair
+from sidelight.spaces.chain_log_kernels import log_backward, log_forward, log_pair, log_token
 from sidelight.spaces.chain_scaled_kernels import exp_scores
 
 NARROW = 0.1  # lists of open labels are worth it where they make up to such a share of all pairs of labels
@@ -69,10 +69,9 @@ def _in_logarithms(
     if value > -np.inf:
         log_backward(logs, 0, count, transition, end, rest)
         for t in range(1, count):
-            log_pair(logs, 0, t, transition, sums, rest, value, weight, moves)
+            log_pair(logs, 0, t, transition, sums, rest, weight, moves)
         for t in range(count):
-            for label in range(size):
-                tokens[first + t, label] = weight * np.exp(sums[t, label] + rest[t, label] - value)
+            log_token(sums, rest, t, weight, tokens[first + t])
     return value
 
 

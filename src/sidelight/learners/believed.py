@@ -23,6 +23,7 @@ from sidelight.objective.believed import BelievedTerms
 from sidelight.objective.expected_features import WeightedFeatures
 from sidelight.spaces.chain import ChainSpace
 from sidelight.spaces.chain_sums import log_sums
+from sidelight.stored import array_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,4 +83,6 @@ class BelievedGroup:
         """The next E-step is the last one, made again."""
         self.found = None
         if isinstance(self.completion, Ruled):
-            self.completion.multipliers = state[1].get("multipliers")
+            arrays = state[1]
+            held = array_of(arrays, "multipliers", np.float64, [None]) if "multipliers" in arrays else None
+            self.completion.multipliers = held

@@ -22,6 +22,7 @@ are what training ends with.
 from __future__ import annotations
 
 import time
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
@@ -29,7 +30,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sidelight.arrays import Floats, Ids, Ints
+from sidelight.errors import ModelFileError
 from sidelight.learners.learner import RoundByRound, State
+from sidelight.learners.plane_state import restored_plane
 from sidelight.learners.stopping import MAX_COMPLETIONS, MAX_ROUNDS, NO_CHANGE, NO_FALL
 from sidelight.objective.candidates import CandidateProblem
 from sidelight.objective.cuts import total_loss
@@ -38,7 +41,7 @@ from sidelight.objective.path_sums import SummedTerms
 from sidelight.records import Round
 from sidelight.solvers.cutting_plane import CuttingPlane
 from sidelight.solvers.group_slack import GroupSlack
-from sidelight.solvers.working_set import WorkingSet
+from sidelight.stored import array_like, array_of, flag_of, list_of, number_of, numbers_of, part_of, whole_of
 
 FIRST, LAST = 2.0 / 3.0, 0.04  # shares of the loss at zero weights that a first and a last precision are by default
 
@@ -264,18 +267,29 @@ class CandidateLearner(RoundByRound):
     def resume(self, state: State) -> None:
         """Take up the state of an earlier run on the same problem and options."""
         values, arrays = state
-        for name in ("name", "best_primal", "completions", "rounds", "changed", "objective", "seconds", "done"):
-            setattr(self, name, values[name])
-        self.precision, self.thresholds = tuple(values["precision"]), tuple(values["thresholds"])
-        self.labels, self.best = arrays["labels"].copy(), arrays["best"].copy()
+        self.best_primal, self.objective = (number_of(values, n, finite=False) for n in ("best_primal", "objective"))
+        self.completions, self.rounds, self.changed = (
+            whole_of(values, name) for name in ("completions", "rounds", "changed")
+        )
+        self.seconds, self.done = number_of(values, "seconds", low=0.0), flag_of(values, "done")
+        for name in ("precision", "thresholds"):
+            found = numbers_of(values, name)
+            if len(found) != len(getattr(self, name)) or min(found, default=0.0) < 0.0:
+                raise ModelFileError(f"{name!r} is not that of such candidates")
+            setattr(self, name, tuple(found))
+        self.labels, self.best = self._stored_labels(arrays, "labels"), array_like(arrays, "best", self.best)
         if "kept" in arrays:
-            self.kept = Kept(arrays["kept"].copy(), arrays["kept.labels"].copy(), *values["kept"])
+            primal, dual = numbers_of(values, "kept", finite=False)
+            weights = array_like(arrays, "kept", self.best)
+            self.kept = Kept(weights, self._stored_labels(arrays, "kept.labels"), primal, dual)
         self._groups = self.problem.convex(self.labels)
         if self.slack is not None:
-            self.slack = GroupSlack.restored({k[6:]: v for k, v in arrays.items() if k.startswith("slack.")})
+            self.slack = GroupSlack.restored(part_of(arrays, "slack."), self.slack, self._groups)
         if self.plane is not None:
-            pool = WorkingSet.restored({k[5:]: v for k, v in arrays.items() if k.startswith("pool.")})
-            primal, gap, at_best = values["plane"]
-            place = arrays["plane.weights"].copy(), pool, arrays["plane.random"].copy()
-            start = arrays.get("plane.start")
-            self.plane = CuttingPlane(*place, 1, None, start, primal, gap, at_best)
+            named = dict(zip(("best_primal", "gap", "at_best"), list_of(values, "plane", count=3)))
+            self.plane = restored_plane((named, arrays), self.plane, "plane.")
+
+    def _stored_labels(self, arrays: Mapping[str, NDArray[Any]], name: str) -> Ids:
+        """A completion in a checkpoint: labels that are among the candidates."""
+        present = self.problem.batch.layout.n_labels
+        return array_of(arrays, name, np.int32, self.labels.shape, low=0, high=present - 1)

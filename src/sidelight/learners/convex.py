@@ -32,6 +32,7 @@ from sidelight.solvers.n_slack_qp import NSlackQP
 from sidelight.solvers.one_slack import OneSlack, OneSlackOptions
 from sidelight.solvers.subgradient import Epoch, Subgradient, SubgradientOptions, rates_of
 from sidelight.spaces import Cost
+from sidelight.stored import flag_of, number_of, part_of, whole_of
 
 SolverName = Literal["one_slack", "n_slack_qp", "frank_wolfe", "subgradient"]
 
@@ -175,8 +176,8 @@ class ConvexLearner(RoundByRound):
     def resume(self, state: State) -> None:
         """Take up the state of an earlier run on the same terms and options."""
         values, arrays = state
-        self.solver.restore({k[7:]: v for k, v in arrays.items() if k.startswith("solver.")})
+        self.solver.restore(part_of(arrays, "solver."), len(self.terms))
         if self.blocks is not None:
-            self.blocks.restore({k[7:]: v for k, v in arrays.items() if k.startswith("blocks.")})
-        for name in ("name", "rounds", "seconds", "done"):
-            setattr(self, name, values[name])
+            self.blocks.restore(part_of(arrays, "blocks."))
+        self.rounds, self.seconds = whole_of(values, "rounds"), number_of(values, "seconds", low=0.0)
+        self.done = flag_of(values, "done")

@@ -25,6 +25,7 @@ from sidelight.learners.learner import State
 from sidelight.learners.stopping import MAX_COMPLETIONS, NO_CHANGE
 from sidelight.records import Round
 from sidelight.rules.penalties import mixed
+from sidelight.stored import array_of, number_of, whole_of
 
 Learn = Callable[[Ids | None], Floats]  # the labels of the unlabelled inputs [T], or None for Gold alone, to weights
 Complete = Callable[[Floats, Sequence[float]], Ids]  # weights and penalties to the labels of the unlabelled inputs
@@ -42,6 +43,7 @@ class DrivenLearner:
     starts: Ints  # [N + 1] of the unlabelled inputs
     cycles: int
     beta: float | None
+    size: int  # of the weights
     name: str = "codl"
     weights: Floats = field(default_factory=lambda: np.zeros(0))
     first: Floats = field(default_factory=lambda: np.zeros(0))  # w_0
@@ -121,8 +123,11 @@ class DrivenLearner:
     def resume(self, state: State) -> None:
         """Take up the state of an earlier run on the same data and options."""
         values, arrays = state
-        self.rounds, self.seconds = values["rounds"], values["seconds"]
-        self.weights, self.first = arrays["weights"].copy(), arrays["first"].copy()
-        self.penalties = [float(value) for value in arrays["penalties"]]
-        self.first_penalties = [float(value) for value in arrays["first_penalties"]]
-        self.labels = arrays["labels"].copy() if "labels" in arrays else None
+        self.rounds, self.seconds = whole_of(values, "rounds", low=1), number_of(values, "seconds", low=0.0)
+        self.weights, self.first = (array_of(arrays, name, np.float64, [self.size]) for name in ("weights", "first"))
+        self.penalties, self.first_penalties = (
+            array_of(arrays, name, np.float64, [len(self.inputs.rules)], low=0.0, finite=False).tolist()
+            for name in ("penalties", "first_penalties")
+        )
+        tokens = int(self.starts[-1])
+        self.labels = array_of(arrays, "labels", np.int32, [tokens], low=0) if "labels" in arrays else None

@@ -27,6 +27,7 @@ from sidelight.inference.ruled import Ruled
 from sidelight.learners.learner import State
 from sidelight.learners.stopping import CLOSED_FORM, MAX_ROUNDS, NO_CHANGE, NO_FALL
 from sidelight.records import Round
+from sidelight.stored import array_of, flag_of, number_of, whole_of
 
 Schedule = Literal["linear", "geometric"]
 
@@ -137,11 +138,21 @@ class HmmLearner:
     def resume(self, state: State) -> None:
         """Take up the state of an earlier run on the same data and options."""
         values, arrays = state
-        self.rounds, self.seconds, self.done = values["rounds"], values["seconds"], values["done"]
-        parts = (arrays["start"], arrays["transition"], arrays["emission"], arrays.get("stop"), arrays.get("second"))
+        self.rounds, self.seconds = whole_of(values, "rounds"), number_of(values, "seconds", low=0.0)
+        self.done = flag_of(values, "done")
         if isinstance(self.completion, Ruled):
-            self.completion.penalties = arrays["penalties"].tolist()
-        self.hmm = Hmm(*(None if part is None else part.copy() for part in parts))  # type: ignore[arg-type]
+            count = len(self.completion.used)
+            self.completion.penalties = array_of(
+                arrays, "penalties", np.float64, [count], low=0.0, finite=False
+            ).tolist()
+        names = ("start", "transition", "emission", "stop", "second")
+        fresh = {name: getattr(self.hmm, name) for name in names}
+        self.hmm = Hmm(
+            *(
+                None if now is None else array_of(arrays, name, np.float64, now.shape, low=0.0, high=1.0 + 1e-9)
+                for name, now in fresh.items()
+            )  # type: ignore[arg-type]
+        )
 
     def _stopped(self, before: Step, after: Step, changed: int) -> str | None:
         """Why training ends here, if it does."""

@@ -27,6 +27,7 @@ from sidelight.learners.likelihood import LikelihoodLearner, LikelihoodOptions
 from sidelight.learners.stopping import MAX_ROUNDS, NO_FALL
 from sidelight.objective.likelihood import LikelihoodProblem, LogLinearTerms
 from sidelight.records import Round
+from sidelight.stored import array_of, flag_of, list_of, number_of, part_of, whole_of
 
 
 class Form(Protocol):
@@ -197,10 +198,9 @@ class LatentLikelihoodLearner:
     def resume(self, state: State) -> None:
         """Take up the state of an earlier run on the same data and options."""
         values, arrays = state
-        self.rounds, self.seconds = values["rounds"], values["seconds"]
-        self.objective, self.done = values["objective"], values["done"]
-        self.short, self.begun = arrays["weights"].copy(), True
-        for i, (group, numbers) in enumerate(zip(self.groups, values["groups"], strict=True)):
-            first = f"group{i}."
-            own = {name.removeprefix(first): array for name, array in arrays.items() if name.startswith(first)}
-            group.resume((numbers, own))
+        self.rounds, self.seconds = whole_of(values, "rounds", low=1), number_of(values, "seconds", low=0.0)
+        self.objective, self.done = number_of(values, "objective", finite=False), flag_of(values, "done")
+        self.short, self.begun = array_of(arrays, "weights", np.float64, [self.form.size]).copy(), True
+        held = list_of(values, "groups", count=len(self.groups))
+        for i, (group, numbers) in enumerate(zip(self.groups, held)):
+            group.resume((numbers, part_of(arrays, f"group{i}.")))

@@ -22,6 +22,7 @@ from sidelight.records import Round
 from sidelight.solvers.exponentiated_gradient import ExponentiatedGradient
 from sidelight.solvers.lbfgs import Lbfgs, LbfgsOptions
 from sidelight.solvers.sgd import Sgd
+from sidelight.stored import array_like, flag_of, mapping_of, number_of, numbers_of, random_of, whole_of
 
 SOLVERS = ("lbfgs", "sgd", "eg")
 WHY = {"gradient": FLAT, "decrease": NO_FALL, "no step falls": NO_DESCENT}  # the words of L-BFGS
@@ -180,9 +181,9 @@ class LikelihoodLearner(RoundByRound):
     def resume(self, state: State) -> None:
         """Take up the state of an earlier run on the same problem and options."""
         values, arrays = state
-        self.engine.resume((values["solver"], arrays))
-        self.name, self.rounds = values["name"], values["rounds"]
-        self.seconds, self.done = values["seconds"], values["done"]
+        self.engine.resume((mapping_of(values, "solver"), arrays))
+        self.rounds, self.seconds = whole_of(values, "rounds"), number_of(values, "seconds", low=0.0)
+        self.done = flag_of(values, "done")
 
 
 def _with_l2(problem: SmoothProblem, solver: str) -> LikelihoodProblem:
@@ -226,7 +227,7 @@ class _LbfgsEngine:
         return self.solver.state()
 
     def resume(self, state: State) -> None:
-        self.solver = Lbfgs.restored(*state, self.solver.options, n_jobs=self.problem.n_jobs)
+        self.solver.resume(*state)
 
 
 @dataclass(slots=True)
@@ -303,18 +304,19 @@ class _SgdEngine:
 
     def resume(self, state: State) -> None:
         numbers, arrays = state
+        fresh = self.solver
         self.solver = Sgd(
-            arrays["v"].copy(),
-            self.solver.decay,
-            numbers["scale"],
-            numbers["clock"],
-            numbers["epochs"],
-            arrays["total"].copy(),
-            numbers["looks"],
+            array_like(arrays, "v", fresh.v),
+            fresh.decay,
+            number_of(numbers, "scale", low=1e-300),
+            number_of(numbers, "clock", low=0.0),
+            whole_of(numbers, "epochs"),
+            array_like(arrays, "total", fresh.v),
+            whole_of(numbers, "looks"),
         )
-        self.best, self.values = arrays["best"].copy(), list(numbers["values"])
-        self.halved, self.ended = numbers["halved"], numbers["ended"]
-        self.rng.bit_generator.state = numbers["rng"]
+        self.best, self.values = array_like(arrays, "best", self.best), numbers_of(numbers, "values")
+        self.halved, self.ended = whole_of(numbers, "halved"), flag_of(numbers, "ended")
+        random_of(numbers, "rng", self.rng)
 
 
 @dataclass(slots=True)
@@ -356,6 +358,8 @@ class _DualEngine:
 
     def resume(self, state: State) -> None:
         numbers, arrays = state
-        potentials = Potentials(*(arrays[name].copy() for name in ("tokens", "moves", "edges", "rates")))
-        self.solver = ExponentiatedGradient.restored(potentials, numbers, arrays)
-        self.rng.bit_generator.state = numbers["rng"]
+        fresh = self.solver.potentials
+        names = ("tokens", "moves", "edges", "rates")
+        potentials = Potentials(*(array_like(arrays, name, getattr(fresh, name), finite=False) for name in names))
+        self.solver.resume(potentials, numbers, arrays)
+        random_of(numbers, "rng", self.rng)

@@ -29,12 +29,13 @@ from numpy.typing import NDArray
 
 from sidelight.arrays import Floats
 from sidelight.learners.learner import RoundByRound, State
+from sidelight.learners.plane_state import restored_plane
 from sidelight.learners.stopping import MAX_COMPLETIONS, MAX_ROUNDS, NO_CHANGE, NO_FALL, SMALL_GAP
 from sidelight.objective.completion import Completion, LatentProblem
 from sidelight.objective.cuts import Terms
 from sidelight.records import Round
 from sidelight.solvers.cutting_plane import CuttingPlane
-from sidelight.solvers.working_set import WorkingSet
+from sidelight.stored import flag_of, number_of, random_of, whole_of
 
 FIRST_TOLERANCE = 0.03  # relative gap to which the first convex problems are solved when more are to follow
 
@@ -242,21 +243,12 @@ class MarginLearner(RoundByRound):
     def resume(self, state: State) -> None:
         """Take up the state of an earlier run on the same problem and options."""
         values, arrays = state
-        pool = WorkingSet.restored({k[5:]: v for k, v in arrays.items() if k.startswith("pool.")})
-        self.solver = CuttingPlane(
-            arrays["weights"].copy(),
-            pool,
-            arrays["random"].copy(),
-            self.options.power,
-            arrays.get("origin"),
-            arrays.get("start"),
-            values["best_primal"],
-            values["gap"],
-            values["at_best"],
-        )
-        self.rng.bit_generator.state = values["rng"]
+        self.solver = restored_plane(state, self.solver, "")
+        random_of(values, "rng", self.rng)
         self.completion = self.problem.restore(arrays)
         self._terms = None
-        kept = ("completions", "rounds", "rounds_here", "changed", "objective", "seconds", "done", "tolerance", "name")
-        for name in kept:
-            setattr(self, name, values[name])
+        for name in ("completions", "rounds", "rounds_here", "changed"):
+            setattr(self, name, whole_of(values, name))
+        self.objective = number_of(values, "objective", finite=False)
+        self.seconds, self.done = number_of(values, "seconds", low=0.0), flag_of(values, "done")
+        self.tolerance = number_of(values, "tolerance", low=0.0)

@@ -27,6 +27,7 @@ from sidelight.learners.learner import State
 from sidelight.learners.stopping import CLOSED_FORM
 from sidelight.learners.token_weights import token_weights
 from sidelight.records import Round
+from sidelight.stored import array_of, number_of, whole_of
 
 Events = Literal["multinomial", "bernoulli"]
 
@@ -128,8 +129,9 @@ class NaiveBayesLearner:
     def resume(self, state: State) -> None:
         """Take up the state of an earlier run on the same data."""
         values, arrays = state
-        self.rounds, self.seconds = values["rounds"], values["seconds"]
-        self.found = arrays["weights"].copy() if "weights" in arrays else None
+        self.rounds, self.seconds = whole_of(values, "rounds", high=1), number_of(values, "seconds", low=0.0)
+        there = "weights" in arrays
+        self.found = array_of(arrays, "weights", np.float64, [self.layout.size], finite=False) if there else None
 
 
 def _check_binary(rows: Rows, indices: Ints, values: Floats, entries: Ints) -> None:

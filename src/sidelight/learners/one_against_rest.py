@@ -35,6 +35,7 @@ from sidelight.parallel import threads
 from sidelight.records import Round
 from sidelight.solvers.dual_ascent import dual_value, sweeps, worst_values
 from sidelight.solvers.working_set import WorkingSet
+from sidelight.stored import array_like, flag_of, number_of, whole_of
 
 ABREAST = 8  # classes solved in a round
 MOST_SWEEPS = 20_000
@@ -198,10 +199,10 @@ class OneAgainstRestLearner(RoundByRound):
     def resume(self, state: State) -> None:
         """Take up the state of an earlier run on the same data and options."""
         values, arrays = state
-        for name in ("solved", "rounds", "seconds", "done"):
-            setattr(self, name, values[name])
+        self.solved, self.rounds = whole_of(values, "solved", high=len(self.problems)), whole_of(values, "rounds")
+        self.seconds, self.done = number_of(values, "seconds", low=0.0), flag_of(values, "done")
         for name in ("found", "primals", "duals"):
-            setattr(self, name, arrays[name].copy())
+            setattr(self, name, array_like(arrays, name, getattr(self, name)))
 
 
 def _is_solved(primal: float, dual: float, options: BinaryOptions) -> bool:

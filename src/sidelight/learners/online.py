@@ -20,6 +20,7 @@ from sidelight.records import Round
 from sidelight.solvers.arow import Arow, ArowOptions
 from sidelight.solvers.mira import Mira, MiraOptions
 from sidelight.spaces import Cost
+from sidelight.stored import flag_of, number_of, random_of, whole_of
 
 
 @dataclass(slots=True)
@@ -112,5 +113,6 @@ class OnlineLearner:
         """Take up the state of an earlier run on the same data and options."""
         values, arrays = state
         self.solver.resume(values, arrays)
-        self.rng.bit_generator.state = values["rng"]
-        self.rounds, self.seconds, self.done = values["rounds"], values["seconds"], values["done"]
+        random_of(values, "rng", self.rng)
+        self.rounds, self.seconds = whole_of(values, "rounds"), number_of(values, "seconds", low=0.0)
+        self.done = flag_of(values, "done")

@@ -16,6 +16,7 @@ from sidelight.objective.margin import ChainBatch
 from sidelight.objective.online import perceptron_epoch
 from sidelight.records import Round
 from sidelight.solvers.perceptron import Perceptron
+from sidelight.stored import array_like, flag_of, number_of, random_of, whole_of
 
 
 @dataclass(slots=True)
@@ -78,6 +79,9 @@ class PerceptronLearner:
     def resume(self, state: State) -> None:
         """Take up the state of an earlier run on the same data."""
         values, arrays = state
-        self.perceptron = Perceptron(arrays["weights"].copy(), arrays["totals"].copy(), values["clock"])
-        self.rng.bit_generator.state = values["rng"]
-        self.rounds, self.seconds, self.done = values["rounds"], values["seconds"], values["done"]
+        fresh = self.perceptron
+        weights, totals = array_like(arrays, "weights", fresh.weights), array_like(arrays, "totals", fresh.totals)
+        self.perceptron = Perceptron(weights, totals, number_of(values, "clock", low=1.0))
+        random_of(values, "rng", self.rng)
+        self.rounds, self.seconds = whole_of(values, "rounds"), number_of(values, "seconds", low=0.0)
+        self.done = flag_of(values, "done")

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
 from numpy.typing import NDArray
 
+from sidelight.errors import ModelFileError
 from sidelight.learners.learner import State
 from sidelight.solvers.cutting_plane import CuttingPlane
 from sidelight.solvers.working_set import WorkingSet
+from sidelight.stored import array_like, array_of, flag_of, number_of, part_of
 
 
 def plane_state(plane: CuttingPlane) -> State:
@@ -23,18 +26,26 @@ def plane_state(plane: CuttingPlane) -> State:
     return values, arrays
 
 
-def restored_plane(state: State, *, power: int) -> CuttingPlane:
-    """The solver that was in this state; arrays of other names are left alone."""
+def restored_plane(state: State, fresh: CuttingPlane, prefix: str) -> CuttingPlane:
+    """The solver that was in this state, of the same problem as a fresh one; arrays of other names are left alone.
+
+    Names of its own arrays begin with the prefix, those of its working set with "pool.".
+    """
     values, arrays = state
-    pool = WorkingSet.restored({name[5:]: array for name, array in arrays.items() if name.startswith("pool.")})
+    more = {
+        name: array_like(arrays, prefix + name, fresh.weights) if prefix + name in arrays else None
+        for name in ("origin", "start")
+    }
+    if (more["origin"] is None) != (fresh.origin is None):
+        raise ModelFileError("its weights are drawn to another origin")
     return CuttingPlane(
-        arrays["plane.weights"].copy(),
-        pool,
-        arrays["plane.random"].copy(),
-        power,
-        arrays.get("plane.origin"),
-        arrays.get("plane.start"),
-        values["best_primal"],
-        values["gap"],
-        values["at_best"],
+        array_like(arrays, prefix + "weights", fresh.weights),
+        WorkingSet.restored(part_of(arrays, "pool."), fresh.pool, size=len(fresh.weights)),
+        array_of(arrays, prefix + "random", np.uint64, [1]),
+        fresh.power,
+        more["origin"],
+        more["start"],
+        number_of(values, "best_primal", finite=False),
+        number_of(values, "gap", finite=False),
+        flag_of(values, "at_best"),
     )

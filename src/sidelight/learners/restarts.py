@@ -19,12 +19,14 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
+import numpy as np
 from numpy.typing import NDArray
 
 from sidelight.arrays import Floats
 from sidelight.learners.learner import Learner, State
 from sidelight.parallel.threads import thread_count
 from sidelight.records import Round
+from sidelight.stored import array_of, flag_of, list_of, mapping_of, number_of, part_of, whole_of
 
 
 class Ended(NamedTuple):
@@ -173,21 +175,32 @@ class Restarts:
     def resume(self, state: State) -> None:
         """Take up the state of an earlier run with the same seeds and learners; restarts that ended stay so."""
         values, arrays = state
-        self.rounds, self.seconds, self.begun = values["rounds"], values["seconds"], values["begun"]
-        self.objectives = {int(number): float(objective) for number, objective in values["objectives"]}
+        self.rounds, self.seconds = whole_of(values, "rounds"), number_of(values, "seconds", low=0.0)
+        self.begun = whole_of(values, "begun", high=len(self.seeds))
+        self.objectives = dict(self._number(pair, "objectives") for pair in list_of(values, "objectives"))
         self.running = {}
-        for number, own in values["running"]:
-            learner = self.make(self.seeds[number])
-            prefix = f"{number}."
-            learner.resume((own, {k.removeprefix(prefix): v for k, v in arrays.items() if k.startswith(prefix)}))
-            self.running[int(number)] = Running(learner, learner.run())
+        for pair in list_of(values, "running"):
+            number, own = list_of({"running": pair}, "running", count=2)
+            place = whole_of({"running": number}, "running", high=self.begun - 1)
+            learner = self.make(self.seeds[place])
+            learner.resume((mapping_of({"running": own}, "running"), part_of(arrays, f"{place}.")))
+            self.running[place] = Running(learner, learner.run())
         self.ended = None
-        if values["ended"] is not None:
-            number, objective = values["ended"]
-            self.ended = Ended(number, objective, arrays["ended"].copy())
-        self._untold = [(Round(**record), result) for record, result in values["untold"]]
-        held = values["held"]
-        self._held = None if held is None else (Round(**held[0]), held[1])
+        if values.get("ended") is not None:
+            size = len(self.make(self.seeds[0]).weights)
+            self.ended = Ended(*self._number(values["ended"], "ended"), array_of(arrays, "ended", np.float64, [size]))
+        self._untold = [_told(pair) for pair in list_of(values, "untold")]
+        self._held = None if values.get("held") is None else _told(values["held"])
+
+    def _number(self, pair: Any, name: str) -> tuple[int, float]:
+        """A restart that has begun, and its objective, in a checkpoint."""
+        number, objective = list_of({name: pair}, name, count=2)
+        return whole_of({name: number}, name, high=self.begun - 1), number_of({name: objective}, name)
+
+
+def _told(pair: Any) -> tuple[Round, bool]:
+    record, result = list_of({"a round": pair}, "a round", count=2)
+    return Round.stored(mapping_of({"a round": record}, "a round")), flag_of({"a round": result}, "a round")
 
 
 def _objective(record: Round) -> float:

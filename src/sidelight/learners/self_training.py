@@ -25,6 +25,7 @@ from typing import Any
 import numpy as np
 
 from sidelight.arrays import Floats, Ids, Ints
+from sidelight.errors import ModelFileError
 from sidelight.learners.learner import State
 from sidelight.learners.margin import MarginOptions
 from sidelight.learners.plane_state import plane_state, restored_plane
@@ -36,6 +37,7 @@ from sidelight.objective.margin import ChainBatch, SilentTerms, StackedTerms
 from sidelight.records import Round
 from sidelight.solvers.cutting_plane import CuttingPlane
 from sidelight.spaces import Paths
+from sidelight.stored import array_like, array_of, flag_of, mapping_of, number_of, random_of, whole_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -240,11 +242,17 @@ class SelfTrainingLearner:
     def resume(self, state: State) -> None:
         """Take up the state of an earlier run on the same problem and options."""
         values, arrays = state
-        self.solver = restored_plane((values["solver"], arrays), power=self.options.margin.power)
-        self.rng.bit_generator.state = values["rng"]
-        for name in ("name", "objective", "completions", "rounds", "rounds_here", "changed", "seconds", "done"):
-            setattr(self, name, values[name])
-        self.taken, self.targets = arrays["taken"].copy(), arrays["targets"].copy()
-        best = arrays.get("best")
-        self.best = None if best is None else best.copy()
+        self.solver = restored_plane((mapping_of(values, "solver"), arrays), self.solver, "plane.")
+        random_of(values, "rng", self.rng)
+        self.objective = number_of(values, "objective", finite=False)
+        for name in ("completions", "rounds", "rounds_here", "changed"):
+            setattr(self, name, whole_of(values, name))
+        self.seconds, self.done = number_of(values, "seconds", low=0.0), flag_of(values, "done")
+        self.taken = array_of(arrays, "taken", np.int64, [None], low=0, high=len(self.pool) - 1)
+        if len(np.unique(self.taken)) < len(self.taken):
+            raise ModelFileError("the array 'taken' has an input twice")
+        tokens = int(self.pool.rows.lengths[self.taken].sum())
+        most = self.pool.layout.n_labels - 1
+        self.targets = array_of(arrays, "targets", np.int32, [tokens], low=0, high=most)
+        self.best = array_like(arrays, "best", self.solver.weights) if "best" in arrays else None
         self._terms = None

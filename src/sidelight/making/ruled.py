@@ -117,7 +117,8 @@ def make_driven(given: Given, recipe: Driven, make: MakeLearner) -> DrivenLearne
     def count(labels: Ids | None) -> list[float]:
         return first if labels is None else inputs.counted(labels, batch.space.starts)
 
-    return DrivenLearner(learn, complete, count, inputs, batch.space.starts, recipe.cycles, recipe.beta)
+    size = given.layout.size
+    return DrivenLearner(learn, complete, count, inputs, batch.space.starts, recipe.cycles, recipe.beta, size)
 
 
 def _as_gold(given: Given, which: Ints, targets: Ids, recipe: Driven, shares: Any) -> Given:

@@ -50,7 +50,8 @@ def make(given: SegmentGiven, recipe: Driven) -> DrivenLearner:
     def count(labels: Ids | None) -> list[float]:
         return first if labels is None else inputs.counted(labels, starts)
 
-    return DrivenLearner(learn_weights, complete, count, inputs, starts, recipe.cycles, recipe.beta)
+    size = open_batch.layout.size
+    return DrivenLearner(learn_weights, complete, count, inputs, starts, recipe.cycles, recipe.beta, size)
 
 
 def ruled_inputs(given: SegmentGiven) -> RuledInputs:

@@ -28,6 +28,7 @@ from sidelight.segment_model import segment_space
 from sidelight.segment_settings import SegmentSettings
 from sidelight.spaces.segments import Segments
 from sidelight.structures.encoding import Encoded, encode, labels_in
+from sidelight.structures.many_labels import check_label_count, check_memory
 from sidelight.structures.segments import SegmentScheme, segment_scheme
 
 MOST_LENGTH = 1000  # of segments, where no input is as long
@@ -69,6 +70,8 @@ def prepare(settings: SegmentSettings, evidence: Sequence[Evidence]) -> SegmentG
     names = labels_in(evidence, sequences=True) if settings.labels is None else list(settings.labels)
     if not names:
         raise DataError("the evidence names no label", remedy="give labels=[…], or some Gold or Candidates")
+    if settings.labels is None:
+        check_label_count(len(names), evidence, sequences=True)
     scheme = segment_scheme(names, settings.scheme)
     read_first(settings.rules, Domain(scheme.tokens.names), xs)
     penalties = gold_penalties(settings.rules, evidence)
@@ -90,6 +93,8 @@ def prepare(settings: SegmentSettings, evidence: Sequence[Evidence]) -> SegmentG
     segment_rows = segments.grow(xs, gold=counted, n_jobs=settings.n_jobs)
     sizes = len(scheme.segments), extractor.n_attributes, extractor.n_dense
     layout = SegmentLayout(Layout(*sizes, extractor.transitions, settings.bias), segments.n_attributes)
+    if settings.labels is None:
+        check_memory(layout)
     space = segment_space(rows.starts, scheme, max_length)
     batch = SegmentBatch(rows, segment_rows, space, layout, settings.n_jobs)
     admitted = batch.take(rest)

@@ -24,6 +24,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sidelight.arrays import Bytes, Floats, Ids, Ints
+from sidelight.errors import ModelFileError
 from sidelight.objective.cuts import Terms
 from sidelight.objective.margin import (
     ChainBatch,
@@ -34,6 +35,7 @@ from sidelight.objective.margin import (
     TargetTerms,
     positive_terms,
 )
+from sidelight.stored import array_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,12 +155,19 @@ class LatentProblem:
         return labels, np.concatenate([changed, np.arange(count, len(terms))])
 
     def restore(self, arrays: dict[str, NDArray[Any]]) -> Completion:
-        """The completion that a checkpoint holds."""
-        positive = arrays.get("positive")
-        terms = None
-        if positive is not None:
-            terms = positive_terms(self.positive.batch, positive, self.positive.sizes, self.positive.prices)
-        return Completion(arrays.get("latent"), positive, terms)
+        """The completion that a checkpoint holds; raises `ModelFileError` for labels that are none."""
+        most = self.gold.batch.layout.n_labels - 1
+        latent = positive = terms = None
+        if "latent" in arrays:
+            latent = array_of(arrays, "latent", np.int32, [None], low=0, high=most)
+            starts = self.latent.terms.batch.rows.starts
+            if len(latent) not in (int(starts[-1]), int(starts[self.latent.hidden])):
+                raise ModelFileError("the completed outputs are not as long as the inputs")
+        if "positive" in arrays:
+            batch = self.positive.batch
+            positive = array_of(arrays, "positive", np.int32, [batch.rows.n_tokens], low=0, high=most)
+            terms = positive_terms(batch, positive, self.positive.sizes, self.positive.prices)
+        return Completion(latent, positive, terms)
 
 
 def _changed(starts: Ints, before: Ids | None, after: Ids) -> Ints:

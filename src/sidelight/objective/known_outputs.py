@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from collections.abc import Mapping
+from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from sidelight.arrays import Floats, Ids, Ints
+from sidelight.errors import ModelFileError
 from sidelight.features.rows import offsets_of
 from sidelight.kernels import kernel
+from sidelight.stored import array_of
 
 FIRST_ROOM = 8  # outputs of an example to begin with
 
@@ -38,6 +42,24 @@ def _with_room(room: Ints, lengths: Ints) -> KnownOutputs:
     labels, gram = np.zeros(int(labels_at[-1]), dtype=np.int32), np.zeros(int(gram_at[-1]))
     count = np.zeros(len(room), dtype=np.int64)
     return KnownOutputs(first, count, labels_at, gram_at, labels, gram, np.zeros(size), np.zeros(size))
+
+
+def stored_outputs(arrays: Mapping[str, NDArray[Any]], starts: Ints, n_labels: int) -> KnownOutputs:
+    """The known outputs of a checkpoint, for examples that begin at `starts`."""
+    count = len(starts) - 1
+    first = array_of(arrays, "first", np.int64, [count + 1], low=0, high=len(arrays.get("alphas", ())))
+    room = np.diff(first)
+    out = _with_room(np.maximum(room, 0), np.diff(starts))
+    found = KnownOutputs(
+        *(
+            array_of(arrays, name, own.dtype, own.shape, low=-np.inf if own.dtype == np.float64 else 0)
+            for name, own in out._asdict().items()
+        )
+    )
+    alike = all(np.array_equal(getattr(found, name), getattr(out, name)) for name in ("first", "labels_at", "gram_at"))
+    if not alike or np.any(room < 1) or np.any(found.counts > room) or found.labels.max(initial=0) >= n_labels:
+        raise ModelFileError("its known outputs are not those of such examples")
+    return found
 
 
 def grown(known: KnownOutputs, starts: Ints) -> KnownOutputs:

@@ -29,7 +29,7 @@ from sidelight.objective.chain_block import (
     slope_products,
 )
 from sidelight.objective.entries import ChainWeights, Examples, examples_of, no_weights, score_tokens, views_of
-from sidelight.objective.known_outputs import KnownOutputs, grown, no_outputs
+from sidelight.objective.known_outputs import KnownOutputs, grown, no_outputs, stored_outputs
 from sidelight.objective.margin import TargetTerms
 from sidelight.parallel import shards, threads
 from sidelight.spaces import Cost
@@ -130,8 +130,8 @@ class ChainBlocks:
         return dict(self.known._asdict())
 
     def restore(self, arrays: Mapping[str, NDArray[Any]]) -> None:
-        """Take up such arrays."""
-        self.known = KnownOutputs(*(arrays[name].copy() for name in KnownOutputs._fields))
+        """Take up such arrays; raises `ModelFileError` where they make no sense."""
+        self.known = stored_outputs(arrays, self.data.starts, self.layout.n_labels)
 
 
 @kernel

@@ -58,7 +58,7 @@ def recipe_of(learner: str | Recipe) -> Recipe:
     """
     if isinstance(learner, Recipe):
         return learner
-    if learner not in LEARNERS:
+    if not isinstance(learner, str) or learner not in LEARNERS:
         raise ValueError(f"learner is {learner!r}; there are {AUTO}, {', '.join(LEARNERS)}")
     return LEARNERS[learner].make()
 

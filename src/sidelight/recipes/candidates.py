@@ -9,10 +9,11 @@ import numpy as np
 from sidelight.learners.candidates import CandidateOptions
 from sidelight.objective.candidates import Charge
 from sidelight.recipe_kinds import AllLabelings, CandidateMargins, Picked, Recipe
-from sidelight.recipes.checks import positive, whole
+from sidelight.recipes.checks import options_checked, positive, whole
 from sidelight.recipes.entry import Entry
 
 
+@options_checked
 def cllp(
     *,
     solver: str = "two_slack",
@@ -46,6 +47,7 @@ def cllp(
     return CandidateMargins("cllp", "cllp", _charge(charge), positive("inside", inside), options)
 
 
+@options_checked
 def mms(
     *,
     solver: str = "two_slack",
@@ -64,11 +66,13 @@ def mms(
     return CandidateMargins("mms", "mms", _charge(charge), 1.0, options)
 
 
+@options_checked
 def naive() -> Recipe:
     """A structural SVM on one label per token, drawn from its candidates."""
     return Picked("naive")
 
 
+@options_checked
 def cl_svm(*, at_most: int = 5_000_000) -> Recipe:
     """A structural SVM on every candidate labeling as if it were Gold; refuses more than `at_most` labelings."""
     return AllLabelings("cl_svm", whole("at_most", at_most, least=1))

@@ -12,6 +12,7 @@ from dataclasses import replace
 from sidelight.learners.hmm import EmOptions
 from sidelight.recipe_kinds import Believed, Contrastive, Driven, Generative, LogLinear, Recipe
 from sidelight.recipes.candidates import ENTRIES as CANDIDATES
+from sidelight.recipes.checks import options_checked
 from sidelight.recipes.entry import Entry
 from sidelight.recipes.generative import ENTRIES as GENERATIVE
 from sidelight.recipes.likelihoods import ENTRIES as LIKELIHOODS
@@ -20,6 +21,7 @@ from sidelight.recipes.margins import ENTRIES as MARGINS
 BETA, CYCLES = 0.9, 10
 
 
+@options_checked
 def codl(*, base: str | Recipe = "hmm", beta: float | None = BETA, cycles: int = CYCLES) -> Recipe:
     """Constraint-driven learning: rules choose the labels that a model learns from (Chang, Ratinov and Roth 2007).
 
@@ -42,6 +44,7 @@ def codl(*, base: str | Recipe = "hmm", beta: float | None = BETA, cycles: int =
     return Driven("codl", driven, beta, cycles)
 
 
+@options_checked
 def posterior_regularization(
     *, base: str | Recipe = "hmm", gamma: float = 1.0, iterations: int = 20, beta: float | None = None
 ) -> Recipe:
@@ -81,7 +84,7 @@ def _base(base: str | Recipe, name: str) -> Recipe:
             raise ValueError(f"the base {base.name} has a beta of {base.beta}; give beta to {name} instead")
         return base
     known = {**MARGINS, **CANDIDATES, **LIKELIHOODS, **GENERATIVE}
-    if base not in known:
+    if not isinstance(base, str) or base not in known:
         raise ValueError(f"the base is {base!r}; there are {', '.join(known)}")
     return known[base].make()
 

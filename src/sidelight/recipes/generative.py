@@ -17,12 +17,14 @@ from sidelight.generative.hmm_starts import STARTS
 from sidelight.generative.smoothing import Smoothing
 from sidelight.learners.hmm import Annealing, EmOptions, Schedule
 from sidelight.recipe_kinds import Generative, Recipe
+from sidelight.recipes.checks import options_checked
 from sidelight.recipes.entry import Entry
 
 MASS, CONSTANT = 250.0, 0.01  # of emissions per label, of transitions per entry
 VOCABULARY = 50_000
 
 
+@options_checked
 def hmm(
     *,
     emission: str = "mass",
@@ -45,6 +47,7 @@ def hmm(
     return Generative("hmm", EmOptions(iterations=0), smoothing, rare)
 
 
+@options_checked
 def em(
     *,
     iterations: int = 50,
@@ -70,6 +73,7 @@ def em(
     return _em("em", 1.0, iterations, None, start, noise, beta, smoothing, rare)
 
 
+@options_checked
 def hard_em(
     *,
     iterations: int = 50,
@@ -93,6 +97,7 @@ def hard_em(
     return _em("hard_em", -math.inf, iterations, None, start, noise, beta, smoothing, rare)
 
 
+@options_checked
 def unified_em(
     *,
     gamma: float = 1.0,

@@ -28,6 +28,7 @@ from numpy.typing import NDArray
 
 from sidelight.arrays import Floats, Ints
 from sidelight.solvers.mira import check_outputs
+from sidelight.stored import array_like, array_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,4 +90,5 @@ class Arow:
 
     def resume(self, values: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> None:
         """From what `state` gave."""
-        self.weights, self.variances = arrays["weights"].copy(), arrays["variances"].copy()
+        self.weights = array_like(arrays, "weights", self.weights)
+        self.variances = array_of(arrays, "variances", self.variances.dtype, self.variances.shape, low=0.0)

@@ -22,6 +22,7 @@ from typing import Any, Generic, Protocol, TypeVar
 import numpy as np
 
 from sidelight.arrays import Floats, Ints
+from sidelight.stored import array_like, number_of
 
 State = TypeVar("State")
 Given = TypeVar("Given", contravariant=True)
@@ -91,10 +92,8 @@ class ExponentiatedGradient(Generic[State]):
         """All but the potentials."""
         return {"dual": self.dual, "best_primal": self.best_primal}, {"weights": self.weights, "best": self.best}
 
-    @classmethod
-    def restored(
-        cls, potentials: State, numbers: dict[str, Any], arrays: dict[str, Floats]
-    ) -> ExponentiatedGradient[State]:
-        """The run that had this state."""
-        weights, best = arrays["weights"].copy(), arrays["best"].copy()
-        return cls(potentials, weights, numbers["dual"], best, numbers["best_primal"])
+    def resume(self, potentials: State, numbers: dict[str, Any], arrays: dict[str, Floats]) -> None:
+        """Take up such a state."""
+        self.potentials = potentials
+        self.weights, self.best = (array_like(arrays, name, self.weights) for name in ("weights", "best"))
+        self.dual, self.best_primal = (number_of(numbers, name, finite=False) for name in ("dual", "best_primal"))

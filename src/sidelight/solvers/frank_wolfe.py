@@ -30,6 +30,7 @@ from numpy.typing import NDArray
 from sidelight.arrays import Floats, Ints, Keys
 from sidelight.kernels import GOLDEN, inner
 from sidelight.objective.cuts import total_loss
+from sidelight.stored import array_like, array_of, whole_of
 
 OPTIMISM = 0.65  # how much of an estimate the true gap is taken to be before one was measured
 
@@ -222,12 +223,13 @@ class FrankWolfe:
         }
         return arrays if self.totals is None else {**arrays, "totals": self.totals}
 
-    def restore(self, arrays: Mapping[str, NDArray[Any]]) -> None:
-        """Take up such arrays."""
-        for name in ("weights", "gaps", "random", "best", "recent"):
-            setattr(self, name, arrays[name].copy())
+    def restore(self, arrays: Mapping[str, NDArray[Any]], n_terms: int) -> None:
+        """Take up such arrays, of a problem with so many examples."""
+        for name in ("weights", "random", "best", "recent"):
+            setattr(self, name, array_like(arrays, name, getattr(self, name)))
+        self.gaps = array_of(arrays, "gaps", np.float64, [n_terms], finite=False)
         if self.totals is not None:
-            self.totals = arrays["totals"].copy()
-        numbers = (float(number) for number in arrays["numbers"])
+            self.totals = array_like(arrays, "totals", self.totals)
+        numbers = (float(number) for number in array_of(arrays, "numbers", np.float64, [6], finite=False))
         self.clock, rounds, self.best_primal, self.gap, self.dual, self.truth = numbers
-        self.rounds = int(rounds)
+        self.rounds = whole_of({"rounds": int(rounds) if np.isfinite(rounds) else -1}, "rounds")

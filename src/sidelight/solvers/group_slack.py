@@ -40,9 +40,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sidelight.arrays import Floats, Ids, Ints
+from sidelight.errors import ModelFileError
 from sidelight.features.counts import sparse_dot
 from sidelight.kernels import inner, kernel
 from sidelight.objective.cuts import Worst, total_loss
+from sidelight.stored import array_like, array_of
 
 IDLE = 10
 SHORTEST = 1e-3  # reach
@@ -63,6 +65,10 @@ class SumTerms(Protocol):
 
     def total(self, outputs: Ids, scales: Floats) -> tuple[float, Floats]:
         """Σ_i scale_i · (offset_i, slope_i) of the cuts that some outputs give."""
+        ...
+
+    def check_outputs(self, outputs: Ids, scales: Floats) -> None:
+        """Raise `ModelFileError` for what `total` cannot take."""
         ...
 
 
@@ -110,16 +116,41 @@ class GroupSlack:
         return cls(weights.copy(), weights.copy())
 
     @classmethod
-    def restored(cls, arrays: Mapping[str, NDArray[Any]]) -> GroupSlack:
-        """From what `state` gave."""
-        pools = [arrays[name] for name in Constraint._fields]
-        bounds = np.concatenate([np.zeros((1, len(pools)), dtype=np.int64), arrays["ends"]])
+    def restored(cls, arrays: Mapping[str, NDArray[Any]], fresh: GroupSlack, terms: Sequence[SumTerms]) -> GroupSlack:
+        """From what `state` gave, over groups of terms like these; raises `ModelFileError` where it makes no sense."""
+        size = len(fresh.weights)
+        groups = array_of(arrays, "groups", np.int64, [None], low=0, high=len(terms) - 1)
+        count = len(groups)
+        kinds = zip(
+            Constraint._fields, (np.int32, np.float64, np.int32, np.float64), (size - 1, np.inf, np.inf, np.inf)
+        )
+        pools = [
+            array_of(arrays, name, kind, [None], low=-np.inf if name == "values" else 0, high=high)
+            for name, kind, high in kinds
+        ]
+        ends = array_of(arrays, "ends", np.int64, [count, len(pools)], low=0)
+        bounds = np.concatenate([np.zeros((1, len(pools)), dtype=np.int64), ends])
+        whole = [len(pool) for pool in pools]
+        if np.any(np.diff(bounds, axis=0) < 0) or bounds[-1].tolist() != whole or np.any(ends[:, 0] != ends[:, 1]):
+            raise ModelFileError("the array 'ends' does not cut its constraints into pieces")
         rows = [
             Constraint(*(pool[a:b].copy() for pool, a, b in zip(pools, *ends))) for ends in pairwise(bounds.tolist())
         ]
-        best_primal, reach = arrays["numbers"].tolist()
-        given = {name: arrays[name].copy() for name in ("groups", "offsets", "alphas", "idle", "gram")}
-        return cls(arrays["weights"].copy(), arrays["best"].copy(), best_primal, reach, **given, rows=rows)
+        for group, row in zip(groups.tolist(), rows):
+            terms[group].check_outputs(row.outputs, row.scales)
+        best_primal, reach = array_of(arrays, "numbers", np.float64, [2], finite=False).tolist()
+        return cls(
+            array_like(arrays, "weights", fresh.weights),
+            array_like(arrays, "best", fresh.weights),
+            best_primal,
+            min(max(reach, SHORTEST), 1.0),
+            groups,
+            array_of(arrays, "offsets", np.float64, [count]),
+            array_of(arrays, "alphas", np.float64, [count], low=0.0),
+            array_of(arrays, "idle", np.int64, [count], low=0),
+            array_of(arrays, "gram", np.float64, [count, count]),
+            rows,
+        )
 
     def state(self) -> dict[str, NDArray[Any]]:
         """Everything, as arrays."""

@@ -31,9 +31,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sidelight.arrays import NO_FLOATS, Floats
+from sidelight.errors import ModelFileError
 from sidelight.kernels import inner
 from sidelight.parallel import threads
 from sidelight.solvers import lbfgs_kernels as kernels
+from sidelight.stored import array_like, list_of, number_of, numbers_of, text_of, whole_of
 
 Evaluate = Callable[[Floats, Floats], float]  # weights, gradient to be written -> value
 
@@ -134,32 +136,20 @@ class Lbfgs:
         arrays = {name: getattr(self, name) for name in ("point", "gradient", "basis", "products", "scales")}
         return numbers | {"stopped": self.stopped}, arrays
 
-    @classmethod
-    def restored(
-        cls,
-        numbers: dict[str, Any],
-        arrays: dict[str, NDArray[Any]],
-        options: LbfgsOptions,
-        *,
-        n_jobs: int | None = None,
-    ) -> Lbfgs:
-        """The run that had this state."""
-        return cls(
-            arrays["point"].copy(),
-            options,
-            arrays["basis"].copy(),
-            arrays["products"].copy(),
-            arrays["gradient"].copy(),
-            arrays["scales"].copy(),
-            _strengths(options, len(arrays["point"]), arrays["scales"]),
-            n_jobs,
-            numbers["value"],
-            list(numbers["order"]),
-            list(numbers["values"]),
-            numbers["iterations"],
-            numbers["evaluations"],
-            numbers["stopped"],
-        )
+    def resume(self, numbers: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> None:
+        """Take up the state of an earlier run with the same options, over as many variables."""
+        for name in ("point", "gradient", "basis", "products"):
+            setattr(self, name, array_like(arrays, name, getattr(self, name), finite=False))
+        self.scales = array_like(arrays, "scales", self.scales)
+        self.strengths = _strengths(self.options, len(self.point), self.scales)
+        self.value = number_of(numbers, "value", nan=True)
+        slots = self.options.memory
+        self.order = [whole_of({"order": slot}, "order", high=slots - 1) for slot in list_of(numbers, "order")]
+        if len(set(self.order)) < len(self.order):
+            raise ModelFileError("'order' has a slot twice")
+        self.values = numbers_of(numbers, "values")
+        self.iterations, self.evaluations = (whole_of(numbers, name) for name in ("iterations", "evaluations"))
+        self.stopped = text_of(numbers, "stopped")
 
     def _begin(self, evaluate: Evaluate) -> None:
         self.value = self._evaluate(evaluate, self.point, self.gradient)

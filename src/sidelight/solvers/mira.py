@@ -29,6 +29,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sidelight.arrays import Floats, Ints
+from sidelight.stored import array_like, number_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,4 +130,5 @@ class Mira:
 
     def resume(self, values: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> None:
         """From what `state` gave."""
-        self.weights, self.totals, self.clock = arrays["weights"].copy(), arrays["totals"].copy(), values["clock"]
+        self.weights, self.totals = (array_like(arrays, name, getattr(self, name)) for name in ("weights", "totals"))
+        self.clock = number_of(values, "clock", low=1.0)

@@ -24,6 +24,7 @@ from sidelight.features.counts import SparseRows, stacked
 from sidelight.kernels import inner
 from sidelight.objective.cuts import Terms, total_loss
 from sidelight.solvers.block_qp import solve
+from sidelight.stored import array_like, array_of, offsets_of
 
 PRECISE = 1e-10  # to which a working set is solved, relative to its largest offset
 
@@ -127,9 +128,17 @@ class NSlackQP:
             "numbers": np.array([self.best_primal, self.dual, self.gap]),
         }
 
-    def restore(self, arrays: Mapping[str, NDArray[Any]]) -> None:
-        """Take up such arrays."""
-        for name in ("weights", "best", "terms", "offsets", "alphas", "gram"):
-            setattr(self, name, arrays[name].copy())
-        self.slopes = SparseRows(*(arrays[name].copy() for name in ("indptr", "indices", "values")))
-        self.best_primal, self.dual, self.gap = (float(number) for number in arrays["numbers"])
+    def restore(self, arrays: Mapping[str, NDArray[Any]], n_terms: int) -> None:
+        """Take up such arrays, of a problem with so many terms; raises `ModelFileError` where they make no sense."""
+        most = len(self.weights) - 1
+        self.weights, self.best = (array_like(arrays, name, self.weights) for name in ("weights", "best"))
+        self.terms = array_of(arrays, "terms", np.int64, [None], low=0, high=n_terms - 1)
+        count = len(self.terms)
+        self.offsets = array_of(arrays, "offsets", np.float64, [count])
+        self.alphas = array_of(arrays, "alphas", np.float64, [count], low=0.0)
+        self.gram = array_of(arrays, "gram", np.float64, [count, count])
+        indices = array_of(arrays, "indices", np.int32, [None], low=0, high=most)
+        values = array_of(arrays, "values", np.float64, [len(indices)])
+        self.slopes = SparseRows(offsets_of(arrays, "indptr", count=count, total=len(indices)), indices, values)
+        numbers = array_of(arrays, "numbers", np.float64, [3], finite=False)
+        self.best_primal, self.dual, self.gap = (float(number) for number in numbers)

@@ -28,11 +28,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sidelight.arrays import Floats, Ids, Ints
+from sidelight.errors import ModelFileError
 from sidelight.features.counts import SparseRows, sparse_dot
 from sidelight.features.rows import offsets_of
 from sidelight.kernels import inner, kernel
 from sidelight.objective.cuts import Cuts, Terms, total_loss
 from sidelight.solvers.block_qp import solve
+from sidelight.stored import array_like, array_of, lengths_of, part_of
+from sidelight.stored import offsets_of as stored_offsets
 
 PRECISE = 1e-10  # to which the small problem is solved, relative to its largest offset
 
@@ -198,21 +201,34 @@ class OneSlack:
             }
         return arrays
 
-    def restore(self, arrays: Mapping[str, NDArray[Any]]) -> None:
-        """Take up such arrays."""
-        for name in ("weights", "best", "offsets", "alphas", "idle", "gram"):
-            setattr(self, name, arrays[name].copy())
-        ends = offsets_of(arrays["lengths"])
-        pieces = [slice(a, b) for a, b in pairwise(ends)]
-        self.rows = [(arrays["indices"][piece].copy(), arrays["values"][piece].copy()) for piece in pieces]
-        self.best_primal, self.dual, self.gap = (float(number) for number in arrays["numbers"][:3])
-        self.cached_in_a_row = int(arrays["numbers"][3])
-        self.cache = []
-        for number in range(int(arrays["numbers"][4])):
-            terms, offsets, *slopes = (
-                arrays[f"cache.{number}.{name}"].copy() for name in ("terms", "offsets", "indptr", "indices", "values")
-            )
-            self.cache.append(Cuts(terms, SparseRows(*slopes), offsets))
+    def restore(self, arrays: Mapping[str, NDArray[Any]], n_terms: int) -> None:
+        """Take up such arrays, of a problem with so many terms; raises `ModelFileError` where they make no sense."""
+        most = len(self.weights) - 1
+        self.weights, self.best = (array_like(arrays, name, self.weights) for name in ("weights", "best"))
+        self.offsets = array_of(arrays, "offsets", np.float64, [None])
+        count = len(self.offsets)
+        self.alphas = array_of(arrays, "alphas", np.float64, [count], low=0.0)
+        self.idle = array_of(arrays, "idle", np.int64, [count], low=0)
+        self.gram = array_of(arrays, "gram", np.float64, [count, count])
+        indices = array_of(arrays, "indices", np.int32, [None], low=0, high=most)
+        values = array_of(arrays, "values", np.float64, [len(indices)])
+        ends = offsets_of(lengths_of(arrays, "lengths", count=count, total=len(indices)))
+        self.rows = [(indices[a:b].copy(), values[a:b].copy()) for a, b in pairwise(ends)]
+        numbers = array_of(arrays, "numbers", np.float64, [5], finite=False)
+        self.best_primal, self.dual, self.gap = (float(number) for number in numbers[:3])
+        if not (0 <= numbers[3] < 2**53 and 0 <= numbers[4] <= self.options.remember):
+            raise ModelFileError("the array 'numbers' has a count that is none")
+        self.cached_in_a_row = int(numbers[3])
+        self.cache = [_stored_cuts(part_of(arrays, f"cache.{n}."), n_terms, most) for n in range(int(numbers[4]))]
+
+
+def _stored_cuts(arrays: Mapping[str, NDArray[Any]], n_terms: int, most: int) -> Cuts:
+    """Cuts of a checkpoint, with entries up to `most`."""
+    terms = array_of(arrays, "terms", np.int64, [None], low=0, high=n_terms - 1)
+    indices = array_of(arrays, "indices", np.int32, [None], low=0, high=most)
+    indptr = stored_offsets(arrays, "indptr", count=len(terms), total=len(indices))
+    values = array_of(arrays, "values", np.float64, [len(indices)])
+    return Cuts(terms, SparseRows(indptr, indices, values), array_of(arrays, "offsets", np.float64, [len(terms)]))
 
 
 @kernel

@@ -38,6 +38,7 @@ from sidelight.arrays import Floats, Ints, Keys
 from sidelight.kernels import GOLDEN, inner
 from sidelight.objective.cuts import Terms, total_loss
 from sidelight.objective.online_subgradient import Clock
+from sidelight.stored import array_like, array_of, whole_of
 
 
 class Epoch(Protocol):
@@ -169,13 +170,14 @@ class Subgradient:
             "numbers": np.array([self.rounds, self.best_primal, self.best_dual]),
         }
 
-    def restore(self, arrays: Mapping[str, NDArray[Any]]) -> None:
-        """Take up such arrays."""
+    def restore(self, arrays: Mapping[str, NDArray[Any]], n_terms: int) -> None:
+        """Take up such arrays, of a problem of the same size."""
         for name in ("vector", "totals", "random", "best"):
-            setattr(self, name, arrays[name].copy())
-        self.clock = Clock(*(float(number) for number in arrays["clock"]))
-        rounds, self.best_primal, self.best_dual = (float(number) for number in arrays["numbers"])
-        self.rounds = int(rounds)
+            setattr(self, name, array_like(arrays, name, getattr(self, name)))
+        self.clock = Clock(*array_of(arrays, "clock", np.float64, [len(self.clock)], low=0.0).tolist())
+        numbers = array_of(arrays, "numbers", np.float64, [3], finite=False)
+        rounds, self.best_primal, self.best_dual = (float(number) for number in numbers)
+        self.rounds = whole_of({"rounds": int(rounds) if np.isfinite(rounds) else -1}, "rounds")
 
 
 def rates_of(prices: Floats) -> Floats:

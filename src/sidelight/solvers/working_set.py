@@ -5,15 +5,18 @@ Pools grow by doubling and survive from round to round; a cut that has had no we
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from sidelight.arrays import Floats, Ids, Ints
+from sidelight.errors import ModelFileError
 from sidelight.kernels import kernel
 from sidelight.objective.cuts import Cuts
 from sidelight.solvers.cut_products import CutProducts
+from sidelight.stored import array_of
 
 
 class WorkingSet:
@@ -135,12 +138,33 @@ class WorkingSet:
         }
 
     @classmethod
-    def restored(cls, arrays: dict[str, NDArray[Any]]) -> WorkingSet:
-        self = cls(len(arrays["sums"]), whole=bool(arrays["whole"][0]))
-        self.count, self.entries = len(arrays["begin"]), len(arrays["indices"])
-        for name, array in arrays.items():
-            if name != "whole":
-                setattr(self, name, array.copy())
+    def restored(cls, arrays: Mapping[str, NDArray[Any]], fresh: WorkingSet, *, size: int) -> WorkingSet:
+        """The cuts of a checkpoint, over as many terms as a fresh set's; slopes have `size` entries.
+
+        Raises `ModelFileError` where they make no sense.
+        """
+        whole = bool(array_of(arrays, "whole", np.bool_, [1])[0])
+        if whole is not fresh.whole:
+            raise ModelFileError("its cuts are of another form")
+        self = cls(fresh.n_terms, whole=whole)
+        self.indices = array_of(arrays, "indices", np.int32, [None], low=0, high=size - 1)
+        self.entries = len(self.indices)
+        self.begin = array_of(arrays, "begin", np.int64, [None], low=0, high=self.entries)
+        count = self.count = len(self.begin)
+        self.middle, self.end = (
+            array_of(arrays, name, np.int64, [count], low=0, high=self.entries) for name in ("middle", "end")
+        )
+        inside = (self.begin <= self.middle) & (self.middle <= self.end) if whole else self.begin <= self.end
+        if not np.all(inside) or np.any(self.begin[1:] < self.end[:-1]):
+            raise ModelFileError("the entries of its cuts overlap")
+        self.terms = array_of(arrays, "terms", np.int64, [count], low=0, high=self.n_terms - 1)
+        self.idle = array_of(arrays, "idle", np.int64, [count], low=0)
+        self.offsets = array_of(arrays, "offsets", np.float64, [count])
+        self.alphas, self.best_alphas, self.norms = (
+            array_of(arrays, name, np.float64, [count], low=0.0) for name in ("alphas", "best_alphas", "norms")
+        )
+        self.values = array_of(arrays, "values", np.float64, [0 if whole else self.entries])
+        self.sums = array_of(arrays, "sums", np.float64, [self.n_terms])
         return self
 
     def _reserve(self, cuts: int, entries: int) -> None:

@@ -3,6 +3,9 @@
 With token scores s and transition scores A,  forward(t, l) = s_t(l) + log Σ_k exp(forward(t − 1, k) + A(k, l)) and
 backward(t, l) = log Σ_k exp(A(l, k) + s_{t+1}(k) + backward(t + 1, k)). Slow, L² exponentials a token, and right for
 any finite scores; `chain_sum_kernels` comes here only where it must.
+
+Probabilities are shares of the sum of their own token, or pair of tokens, not of the log-sum of the sequence: with
+scores of 1e9 and more the two differ by what rounding has lost on the way, and shares are between 0 and 1 all the same.
 """
 
 from __future__ import annotations
@@ -70,13 +73,36 @@ def log_pair(
     transition: Floats,
     forward: Floats,
     backward: Floats,
-    total: float,
     price: float,
     out: Floats,  # [>= L, >= L]
 ) -> None:
     """out += price · p(y_{t-1} = k, y_t = l), for token t >= 1 of the sequence."""
     size = transition.shape[0]
+    shares = np.empty((size, size))
+    top = -np.inf
     for k in range(size):
         for label in range(size):
-            score = forward[t - 1, k] + transition[k, label] + scores[first + t, label] + backward[t, label]
-            out[k, label] += price * math.exp(score - total)
+            shares[k, label] = forward[t - 1, k] + transition[k, label] + scores[first + t, label] + backward[t, label]
+            top = max(top, shares[k, label])
+    total = 0.0
+    for k in range(size):
+        for label in range(size):
+            shares[k, label] = math.exp(shares[k, label] - top)
+            total += shares[k, label]
+    for k in range(size):
+        for label in range(size):
+            out[k, label] += price * (shares[k, label] / total)
+
+
+@kernel
+def log_token(forward: Floats, backward: Floats, t: int, price: float, out: Floats) -> None:
+    """out[l] = price · p(y_t = l), from the sums of the sequence. # out [>= L]"""
+    size = forward.shape[1]
+    top = -np.inf
+    for label in range(size):
+        top = max(top, forward[t, label] + backward[t, label])
+    total = 0.0
+    for label in range(size):
+        total += math.exp(forward[t, label] + backward[t, label] - top)
+    for label in range(size):
+        out[label] = price * (math.exp(forward[t, label] + backward[t, label] - top) / total)

@@ -13,7 +13,7 @@ import numpy as np
 from sidelight.arrays import Floats, Ids, Ints, Keys
 from sidelight.kernels import kernel, uniform
 from sidelight.spaces.chain_kernels import longest
-from sidelight.spaces.chain_log_kernels import log_backward, log_forward, log_pair
+from sidelight.spaces.chain_log_kernels import log_backward, log_forward, log_pair, log_token
 from sidelight.spaces.chain_scaled_kernels import (
     ExpMoves,
     Room,
@@ -76,10 +76,9 @@ def sequence_beliefs(
         if value > -np.inf:
             log_backward(scores, first, count, transition, end, room.exps)
             for t in range(1, count):
-                log_pair(scores, first, t, transition, room.sums, room.exps, value, price, moves)
+                log_pair(scores, first, t, transition, room.sums, room.exps, price, moves)
             for t in range(count):
-                for label in range(size):
-                    scores[first + t, label] = price * np.exp(room.sums[t, label] + room.exps[t, label] - value)
+                log_token(room.sums[:, :size], room.exps[:, :size], t, price, scores[first + t])
     elif value > -np.inf:
         backward(count, exp_moves, room, first, price, scores)
         add_moves(count, room.sums, room.exps, price, gathered)
@@ -149,7 +148,7 @@ def pair_beliefs(
             if value > -np.inf:
                 log_backward(scores, first, count, transition, end, exps)
                 for t in range(1, count):
-                    log_pair(scores, first, t, transition, sums, exps, value, 1.0, pairs[starts[i] + t])
+                    log_pair(scores, first, t, transition, sums, exps, 1.0, pairs[starts[i] + t])
         elif value > -np.inf:
             backward(count, exp_moves, room, first, 1.0, scores)
             for t in range(1, count):

@@ -239,7 +239,7 @@ def _beliefs_in_logs(
     log_backward(tokens, 0, count, tripled, lasts, after)
     pairs = np.zeros(tripled.shape)
     for t in range(1, count):
-        log_pair(tokens, 0, t, tripled, before, after, value, price, pairs)
+        log_pair(tokens, 0, t, tripled, before, after, price, pairs)
     for label in range(size):
         for following in range(size):
             for kind in range(3):
