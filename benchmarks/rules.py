@@ -24,7 +24,7 @@ from sidelight.estimators import Tagger
 from sidelight.evidence import gold
 from sidelight.experiments.citation_rules import citation_rules
 from sidelight.experiments.citations import load
-from sidelight.features import emissions
+from sidelight.features import emissions, window
 from sidelight.inference.batches import BatchScores
 from sidelight.inference.problem import Clause, clauses_of
 from sidelight.inference.rule_set import RuleSet
@@ -65,7 +65,8 @@ def _references(quick: bool) -> list[Row]:
     tagger = Tagger(learner=recipes.hmm(), features=emissions(), labels=corpus.labels, n_jobs=1).fit(gold(xs, ys))
     asked = [[word.lower() for word in x] for x in corpus.good if SHORTEST <= len(x) <= LONGEST]
     asked = asked[: QUICK_REFERENCES if quick else REFERENCES]
-    segmenter = SegmentTagger(max_length=SEGMENT, labels=corpus.labels, n_jobs=1).fit(gold(xs[:FEW], ys[:FEW]))
+    segmenter = SegmentTagger(features=window(), max_length=SEGMENT, labels=corpus.labels, n_jobs=1)
+    segmenter.fit(gold(xs[:FEW], ys[:FEW]))
     batches: dict[str, BatchScores] = {
         "": ModelScorer(tagger.model_).scores(asked, clamp=None, n_jobs=1),
         f", segments of up to {SEGMENT} tokens": SegmentScorer(segmenter.model_).scores(asked, clamp=None, n_jobs=1),

@@ -14,7 +14,6 @@ from sidelight.cli import COMMANDS as ENTRIES
 from sidelight.cli import app
 from sidelight.commands import train
 from sidelight.commands.lazily import Entry, loaded
-from sidelight.recipes import LEARNERS
 
 COMMANDS = tuple(entry.name for entry in ENTRIES)
 
@@ -54,14 +53,6 @@ def test_the_list_says_of_a_command_what_it_says_itself(entry: Entry) -> None:
 def test_listing_commands_loads_none_of_them() -> None:
     script = "import sys, sidelight.cli; sys.exit('numba' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", script], check=False).returncode == 0
-
-
-def test_the_help_of_train_says_what_the_library_knows() -> None:
-    shown = CliRunner().invoke(app, ["train", "--help"], env={"COLUMNS": "300", "TERMINAL_WIDTH": "300"}).stdout
-    text = " ".join(shown.replace("│", " ").split())
-    for name, entry in LEARNERS.items():
-        assert f"{name}: {entry.line}" in text
-    assert "squared_hinge unless given" in text and "unlabeled 0.1" in text
 
 
 @pytest.mark.parametrize(

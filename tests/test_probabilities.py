@@ -265,3 +265,16 @@ def test_contrastive_estimation_learns_from_a_dictionary():
         both.fit(sl.gold(xs, ys))
     with pytest.raises(ValueError, match="neighbours is 'all'"):
         sl.recipes.contrastive(neighbours="all")
+
+
+def test_more_outputs_than_there_are_or_than_fit():
+    tagger = sl.Tagger(learner="crf").fit([["a", "b"], ["b"]], [["X", "Y"], ["Y"]])
+    found = tagger.k_best([["a", "b"], ["b"]], 10**9)
+    assert [len(one) for one in found] == [4, 2]
+    assert found == tagger.k_best([["a", "b"], ["b"]], 4)
+    with pytest.raises(sl.Intractable, match=r"the 1,000,000,000 best outputs of 100 tokens .* GB; ask for fewer"):
+        tagger.k_best([["a"] * 100], 10**9)
+    segments = sl.SegmentTagger(max_rounds=5).fit([["a", "b"], ["b"]], [["X", "Y"], ["Y"]])
+    assert [len(one) for one in segments.k_best([["a", "b"]], 10**9)] == [4]
+    with pytest.raises(sl.Intractable, match="best outputs of 100 tokens"):
+        segments.k_best([["a"] * 100], 10**9)

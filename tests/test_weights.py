@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from itertools import pairwise
 from typing import Any
 
 import numpy as np
 import pytest
 
+import sidelight as sl
 from sidelight import Classifier, DataError, SegmentTagger, Tagger
 from sidelight.model import Model
 from sidelight.weights import Weight, ranked_weights, shown_weights
@@ -131,3 +134,33 @@ def test_of_a_segment_label_are_its_own() -> None:
     )
     with pytest.raises(DataError, match="no label 'B-PER'"):
         ranked_weights(model, label="B-PER")
+
+
+def test_the_package_has_the_function_whatever_is_imported_first() -> None:
+    for first in ("import sidelight.weights, sidelight.explain", "from sidelight.weights import ranked_weights", ""):
+        code = (
+            f"{first}\nimport sys, sidelight as sl\n"
+            "assert callable(sl.weights) and callable(sl.explain) and 'numba' not in sys.modules\n"
+            "from sidelight.weights import Weight, ranked_weights\nfrom sidelight.explain import explain\n"
+            "assert sl.weights is ranked_weights is sl.weights.ranked_weights and sl.explain is explain\n"
+        )
+        subprocess.run([sys.executable, "-c", code], check=True)
+
+
+def test_estimators_and_their_models_have_the_same_weights() -> None:
+    tagger = Tagger(learner="crf").fit(XS, YS)
+    found = sl.weights(tagger, top=5)
+    assert found == sl.weights(tagger.model_, top=5) == ranked_weights(tagger.model_, top=5)
+    assert str(found) == shown_weights(found)
+    assert found._repr_html_().count("<tr>") == 6
+    assert sl.explain(tagger, XS[0]) == sl.explain(tagger.model_, XS[0])
+    segmenter = SegmentTagger(max_rounds=5).fit(XS, YS)
+    assert sl.weights(segmenter, top=3) == sl.weights(segmenter.model_, top=3)
+
+
+def test_what_has_no_weights_is_refused() -> None:
+    with pytest.raises(sl.NotFitted, match="this Tagger has not been fitted"):
+        sl.weights(Tagger())
+    for wrong in (3, "model", sl.Aligner().fit([(["a"], ["b"])]), sl.CoTraining(Tagger(), Tagger())):
+        with pytest.raises(DataError, match="has no weights of features; give a Tagger"):
+            sl.weights(wrong)

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import importlib
+import logging
 from typing import TYPE_CHECKING, Any
 
 from sidelight.describe import describe  # at once: modules of the same names would hide these functions
 from sidelight.evaluate import compare, evaluate
+from sidelight.explain import explain
+from sidelight.weights import weights
 
 if TYPE_CHECKING:
     from sidelight import features, recipes, rules
@@ -31,7 +34,8 @@ if TYPE_CHECKING:
         shuffled,
         unlabeled,
     )
-    from sidelight.features import Matrix, WithDense
+    from sidelight.evidence_worth import worth
+    from sidelight.features import Matrix, WithDense, word_classes
     from sidelight.features.segments import SegmentFeatures
     from sidelight.gold_folds import GoldFolds
     from sidelight.joint import Joint
@@ -42,6 +46,8 @@ if TYPE_CHECKING:
     from sidelight.voting import LabellingFunction, Votes, labelling_function, votes
 
 __version__ = "0.1.0"
+
+logging.getLogger("sidelight").addHandler(logging.NullHandler())  # silent unless the user asks for it
 
 _PLACES = {  # where each public name lives; a module is loaded when one of its names is first used
     "sidelight": ("features", "recipes", "rules"),
@@ -66,7 +72,7 @@ _PLACES = {  # where each public name lives; a module is loaded when one of its 
         "shuffled",
         "unlabeled",
     ),
-    "sidelight.features": ("Matrix", "WithDense"),
+    "sidelight.features": ("Matrix", "WithDense", "word_classes"),
     "sidelight.features.segments": ("SegmentFeatures",),
     "sidelight.gold_folds": ("GoldFolds",),
     "sidelight.joint": ("Joint",),
@@ -74,6 +80,7 @@ _PLACES = {  # where each public name lives; a module is loaded when one of its 
     "sidelight.model_file": ("load_model", "save_model"),
     "sidelight.records": ("Round",),
     "sidelight.segment_tagger": ("SegmentTagger",),
+    "sidelight.evidence_worth": ("worth",),
     "sidelight.voting": ("LabellingFunction", "Votes", "labelling_function", "votes"),
 }
 _PLACE_OF = {name: place for place, names in _PLACES.items() for name in names}
@@ -114,6 +121,7 @@ __all__ = [
     "compare",
     "describe",
     "evaluate",
+    "explain",
     "features",
     "gold",
     "labelling_function",
@@ -125,6 +133,9 @@ __all__ = [
     "shuffled",
     "unlabeled",
     "votes",
+    "weights",
+    "word_classes",
+    "worth",
 ]
 
 

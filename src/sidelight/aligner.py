@@ -20,12 +20,14 @@ from sidelight.alignment_model import (
 from sidelight.data.links import GoldLinks, Link
 from sidelight.errors import NotFitted
 from sidelight.evaluate.alignments import score_alignments
+from sidelight.fit_log import FitLog, check_verbose
 from sidelight.generative.agreement import NO_TILTS, Step
 from sidelight.generative.alignment_decoding import RULES
 from sidelight.generative.alignment_em import AlignmentEM, with_jumps
 from sidelight.generative.bitext import check_sentences, folded, numbers, vocabulary
 from sidelight.generative.translation import table_of
 from sidelight.manners import Estimator
+from sidelight.progress import round_line
 from sidelight.records import Callback, Round
 
 DECODERS = ("posterior", "viterbi", "agreed")
@@ -54,7 +56,7 @@ class Aligner(Estimator):
     - threshold: the posterior that a link needs.
     - n_jobs: threads, -1 for all cores; the result is the same bit for bit. Nothing is random.
     - callbacks: functions of a `Round`, whose objective is −T(θ; γ) of the parameters that the iteration began with,
-      and whose disagreement is Σ |q₁ − q₂| over all links, per target word.
+      and whose disagreement is Σ |q₁ − q₂| over all links, per target word; verbose: as for `Tagger`.
 
     >>> pairs = [(["green", "house"], ["casa", "verde"]), (["house"], ["casa"]), (["green"], ["verde"])]
     >>> Aligner().fit(pairs).align([(["green", "house"], ["casa", "verde"])])
@@ -79,6 +81,7 @@ class Aligner(Estimator):
         threshold: float = 0.5,
         n_jobs: int | None = -1,
         callbacks: Sequence[Callback] = (),
+        verbose: int = 0,
     ) -> None:
         self.model1_iterations = model1_iterations
         self.hmm_iterations = hmm_iterations
@@ -95,6 +98,7 @@ class Aligner(Estimator):
         self.threshold = threshold
         self.n_jobs = n_jobs
         self.callbacks = callbacks
+        self.verbose = verbose
 
     def fit(self, pairs: Any, targets: Any = None) -> Self:
         """Learn from sentence pairs: (source words, target words) tuples, or sources and targets.
@@ -104,6 +108,17 @@ class Aligner(Estimator):
         self._check()
         sources, targets = pairs_of_input(pairs, targets)
         check_sentences(sources, targets)
+        with FitLog(
+            "Aligner",
+            learner="alignment",
+            given=f"{len(sources):,} sentence pairs",
+            verbose=check_verbose(self.verbose),
+            total=self.model1_iterations + self.hmm_iterations,
+        ) as log:
+            self._learn(sources, targets, log)
+        return self
+
+    def _learn(self, sources: Sequence[Sequence[str]], targets: Sequence[Sequence[str]], log: FitLog) -> None:
         began = time.perf_counter()
         left, right = (folded(sentences, lowercase=self.lowercase) for sentences in (sources, targets))
         words, other_words = vocabulary(left), vocabulary(right)
@@ -140,11 +155,11 @@ class Aligner(Estimator):
                     last=number == total,
                 )
                 self.rounds_.append(record)
+                log.round(record)
                 for callback in self.callbacks:
                     callback(record)
         about = {"pairs": len(sources), "parameters": self._plain_parameters()}
         self.model_ = trimmed(words, other_words, table, parameters, lowercase=self.lowercase, about=about)
-        return self
 
     def align(self, pairs: Any, targets: Any = None) -> list[list[Link]]:
         """The links (source position, target position) of every pair, both from 0."""
@@ -190,8 +205,18 @@ class Aligner(Estimator):
         aligner.model_ = model
         return aligner
 
+    def _fit_in_words(self) -> list[tuple[str, str]]:
+        if not hasattr(self, "model_"):
+            return []
+        found = [("sentence pairs", f"{self.model_.about['pairs']:,}")]
+        if rounds := getattr(self, "rounds_", None):
+            found.append(("last round", round_line(rounds[-1])))
+        return found
+
     def _plain_parameters(self) -> dict[str, Any]:
-        return {name: value for name, value in self.get_params().items() if name not in ("callbacks", "n_jobs")}
+        return {
+            name: value for name, value in self.get_params().items() if name not in ("callbacks", "n_jobs", "verbose")
+        }
 
     def _fitted(self) -> AlignmentModel:
         if not hasattr(self, "model_"):

@@ -17,3 +17,8 @@ Keys = NDArray[np.uint64]  # packed feature keys, random states
 
 NO_BYTES: Bytes = np.zeros((0, 0), dtype=np.uint8)
 NO_FLOATS: Floats = np.zeros(0, dtype=np.float64)
+
+
+def by_position(given: Any) -> Any:
+    """A Series as a list: what it holds, in its order, whatever its index calls them; anything else as it is."""
+    return list(given) if hasattr(given, "iloc") and len(getattr(given, "shape", (0,))) == 1 else given

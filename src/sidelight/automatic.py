@@ -13,12 +13,12 @@ from sidelight.choice.race import FitAndPredict
 from sidelight.evidence import Evidence, gold
 from sidelight.manners import metric_of
 from sidelight.model import Model
+from sidelight.progress import present
 from sidelight.ruled_estimator import RuledEstimator
 from sidelight.rules.given import checked_rules
 from sidelight.settings import Settings
 from sidelight.structures.encoding import labels_in
 
-AUTO = "auto"
 TRIAL_ROUNDS = 40  # of the solver, where a plan is tried on a fold
 
 
@@ -57,7 +57,7 @@ class AutomaticEstimator(RuledEstimator[Model]):
             others: dict[str, Any] = {"learner": plan.learner, "prices": dict(plan.prices) or None}
         else:
             trials = self._trials(pieces, validation)
-            self.choice_ = choose(trials.question, trials.fit_and_predict)
+            self.choice_ = choose(trials.question, trials.fit_and_predict, progress=_told)
             plan = self.choice_.chosen
             others = trials.params(plan)
         self._unused_rules = () if RULES in plan.kinds else checked_rules(self.rules)
@@ -96,7 +96,7 @@ class AutomaticEstimator(RuledEstimator[Model]):
         labels = self.labels if self.labels is not None else labels_in(pieces, sequences=self._sequences)
         rounds = TRIAL_ROUNDS if self.max_rounds is None else min(self.max_rounds, TRIAL_ROUNDS)
         own = {**self.get_params(deep=False), "labels": labels, "max_rounds": rounds}
-        own |= {"n_jobs": 1, "callbacks": (), "checkpoint": None, "warm_start": False}
+        own |= {"n_jobs": 1, "callbacks": (), "checkpoint": None, "warm_start": False, "verbose": 0}
 
         def trial(plan: Plan, evidence: Sequence[Evidence], xs: Sequence[Any]) -> list[Any]:
             estimator = type(self)(**{**own, **params(plan)})
@@ -104,3 +104,10 @@ class AutomaticEstimator(RuledEstimator[Model]):
             return guesses
 
         return trial
+
+
+def _told(fits: int) -> None:
+    """How far the choice has come, where work is shown."""
+    shown = present()
+    if shown is not None:
+        shown.say(f"choosing how to learn: {fits} fits")

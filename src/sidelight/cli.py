@@ -23,9 +23,15 @@ COMMANDS = (
         "sidelight train --gold train.txt --good adverts.txt --shuffle-good 1 --out model.sidelight",
     ),
     Entry(
+        "learners",
+        "List the learners with what they learn from; or show one, with its options, what they may be, and defaults.",
+        "sidelight learners crf",
+    ),
+    Entry(
         "predict",
         "Write the inputs with the labels that the model gives them.",
-        "sidelight predict model.sidelight new.txt --out tagged.txt",
+        'sidelight predict model.sidelight new.txt --out tagged.txt, or echo "Ann sleeps" | sidelight predict '
+        "model.sidelight --text",
     ),
     Entry(
         "evaluate",
@@ -46,6 +52,11 @@ COMMANDS = (
         "describe",
         "Show how much evidence there is of each kind, how ambiguous it is, its labels, and where it contradicts.",
         "sidelight describe --gold train.txt --candidates dictionary.txt",
+    ),
+    Entry(
+        "worth",
+        "Show what each kind of evidence adds to the labels, by cross-validation over these.",
+        "sidelight worth --gold train.txt --candidates dictionary.txt --unlabeled raw.txt",
     ),
     Entry(
         "align",

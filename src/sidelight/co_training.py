@@ -32,6 +32,7 @@ from sidelight.errors import DataError, NotFitted
 from sidelight.estimators import Classifier, Tagger
 from sidelight.evidence import Evidence, Gold, Unlabeled
 from sidelight.features.rows import LinearScores, scores
+from sidelight.fit_log import FitLog, check_verbose, counted, in_words
 from sidelight.manners import Estimator, accuracy, labelled
 from sidelight.model import Model
 from sidelight.objective.confidence import Measure, confidence
@@ -63,6 +64,10 @@ class CoRound:
     stopped: str | None = None  # why training ends, in the last round
     objective: float | None = None  # the joint objective of both views, where their learners have one
 
+    def __str__(self) -> str:
+        taught = f"{self.from_first:,} labelled by the first view, {self.from_second:,} by the second"
+        return f"round {self.number}, {taught}, {self.agreement:.1%} alike, {self.seconds:.1f} s"
+
 
 class CoTraining(Estimator):
     """Two taggers, or two classifiers, with different features that label inputs for each other.
@@ -76,7 +81,7 @@ class CoTraining(Estimator):
     - measure: of confidence, "tokens" or "output"; "output" for taggers of order 2.
     - confidence: inputs with a lower one are not labelled for the other view.
     - weight: what an input with labels of the other view counts, against 1 for Gold; in the joint objective too.
-    - max_rounds, patience: see above; callbacks: functions of a `CoRound`.
+    - max_rounds, patience: see above; callbacks: functions of a `CoRound`; verbose: as for `Tagger`.
 
     After `fit`: `first_` and `second_` are the fitted estimators, `rounds_` the rounds.
 
@@ -100,6 +105,7 @@ class CoTraining(Estimator):
         max_rounds: int = 20,
         patience: int = 3,
         callbacks: Sequence[Callable[[CoRound], None]] = (),
+        verbose: int = 0,
     ) -> None:
         self.first = first
         self.second = second
@@ -111,6 +117,7 @@ class CoTraining(Estimator):
         self.max_rounds = max_rounds
         self.patience = patience
         self.callbacks = callbacks
+        self.verbose = verbose
 
     def fit(self, evidence: Any, y: Any = None) -> Self:
         """Learn from evidence with Gold and Unlabeled, or from inputs and outputs, where None is an unlabelled input.
@@ -120,6 +127,18 @@ class CoTraining(Estimator):
         """
         self._check_parameters()
         known, pool = self._split(evidence, y)
+        self.evidence_ = {**counted(known), Unlabeled.kind: len(pool)}
+        with FitLog(
+            "CoTraining",
+            learner="co-training",
+            given=in_words(self.evidence_),
+            verbose=check_verbose(self.verbose),
+            total=self.max_rounds,
+        ) as log:
+            self._learn(known, pool, log)
+        return self
+
+    def _learn(self, known: list[Evidence], pool: list[Any], log: FitLog) -> None:
         self.first_, self.second_ = (type(one)(**one.get_params()) for one in (self.first, self.second))
         self.rounds_: list[CoRound] = []
         began, best, idle = time.perf_counter(), -np.inf, 0
@@ -148,11 +167,11 @@ class CoTraining(Estimator):
                 stopped = NO_LABELS
             seconds = time.perf_counter() - began
             self.rounds_.append(CoRound(number, seconds, *counts, agreement, stopped is not None, stopped, objective))
+            log.other_round(self.rounds_[-1], str(self.rounds_[-1]))
             for callback in self.callbacks:
                 callback(self.rounds_[-1])
         assert models is not None
         self.first_.model_, self.second_.model_ = models
-        return self
 
     def predict(self, xs: Any, *, view: str | None = None) -> list[Any]:
         """The best output of each input by the sum of both scores, or of one `view` alone, "first" or "second"."""
@@ -213,6 +232,9 @@ class CoTraining(Estimator):
     @property
     def _estimators(self) -> tuple[Tagger | Classifier, Tagger | Classifier]:
         return self.first_, self.second_
+
+    def _fit_in_words(self) -> list[tuple[str, str]]:
+        return [("last round", str(self.rounds_[-1]))] if getattr(self, "rounds_", None) else []
 
     def _check_parameters(self) -> None:
         if type(self.first) is not type(self.second) or not isinstance(self.first, (Tagger, Classifier)):

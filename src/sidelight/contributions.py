@@ -6,6 +6,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from sidelight import html
+
+SHOWN = 30  # contributions, the largest
+
 
 @dataclass(frozen=True, slots=True)
 class Contribution:
@@ -50,13 +54,36 @@ class Explanation:
         lines = [side_by_side(columns), ""]
         whose = "" if under_rules is None else " without rules"
         lines.append(f"score{whose} {self.score:.4f}, margin over the runner-up {self.margin:.4f}, of which")
-        for item in self.contributions[:30]:
+        for item in self.contributions[:SHOWN]:
             place = f"{item.part} at {item.token} ({self.tokens[item.token]})"
             lines.append(f"  {item.amount:+.4f}  {place}: {item.name}  {item.predicted} against {item.runner_up}")
-        rest = self.contributions[30:]
+        rest = self.contributions[SHOWN:]
         if rest:
             lines.append(f"  {sum(item.amount for item in rest):+.4f}  {len(rest)} smaller ones")
         return "\n".join(lines)
+
+    def _repr_html_(self) -> str:
+        """For notebooks: the labels below their tokens, and the weights that decide."""
+        words = [html.muted("token"), *map(html.code, self.tokens)]
+        best = [html.muted("predicted"), *map(html.code, self.predicted)]
+        others = ["" if a == b else html.code(b) for a, b in zip(self.predicted, self.runner_up)]
+        labels = html.table(words, [best, [html.muted("runner-up"), *others]])
+        rows: list[tuple[Any, ...]] = [
+            (
+                f"{item.amount:+.4f}",
+                f"{item.part} at {item.token}",
+                html.code(self.tokens[item.token]),
+                html.code(item.name),
+                html.code(item.predicted),
+                html.code(item.runner_up),
+            )
+            for item in self.contributions[:SHOWN]
+        ]
+        if rest := self.contributions[SHOWN:]:
+            rows.append((f"{sum(item.amount for item in rest):+.4f}", f"{len(rest):,} smaller ones", "", "", "", ""))
+        heads = ("weight", "of", "token", "feature", "for", "against")
+        said = f"score {self.score:.4f}, margin over the runner-up {self.margin:.4f}, of which"
+        return html.block("Explanation", labels, said, html.table(heads, rows))
 
 
 def side_by_side(columns: Mapping[str, Sequence[Any]]) -> str:

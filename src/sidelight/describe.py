@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from sidelight import html
 from sidelight.data.single import single_label
 from sidelight.errors import DataError
 from sidelight.evidence import KINDS, Candidates, Companion, Evidence, Gold, Origin, Partial, Voted, voted_labels
@@ -72,11 +73,23 @@ class Description:
     def __str__(self) -> str:
         if not self.kinds:
             return "no evidence"
-        blocks = [_kind_table(self), *([_label_table(self.label_counts)] if self.label_counts else [])]
+        blocks = [_aligned(_kind_rows(self)), *([_label_table(self.label_counts)] if self.label_counts else [])]
         blocks.append(f"duplicates: {self.duplicates}")
         lines = [f"conflicts: {len(self.conflicts)}", *(f"  {conflict}" for conflict in self.conflicts[:SHOWN])]
         blocks.append("\n".join(lines + _more(len(self.conflicts))))
         return "\n\n".join(blocks)
+
+    def _repr_html_(self) -> str:
+        """For notebooks."""
+        if not self.kinds:
+            return html.block("Evidence", "none")
+        kinds, labels = _kind_rows(self), _label_rows(self.label_counts)
+        parts: list[object] = [html.table(kinds[0], kinds[1:])]
+        if self.label_counts:
+            parts += [html.table(labels[0], [(html.code(name), *cells) for name, *cells in labels[1:]])]
+            parts += _more(len(self.label_counts))
+        parts.append(f"{self.duplicates:,} duplicates, {len(self.conflicts):,} conflicts")
+        return html.block("Evidence", *parts, *self.conflicts[:SHOWN], *_more(len(self.conflicts)))
 
 
 def describe(evidence: Sequence[Evidence]) -> Description:
@@ -280,8 +293,8 @@ def _place(origin: Origin) -> str:
     return f"{origin.file}:{origin.line(0)}" if len(origin.lines) else origin.file
 
 
-def _kind_table(description: Description) -> str:
-    rows = [("kind", "examples", "tokens", "weight", "ambiguity")]
+def _kind_rows(description: Description) -> list[tuple[str, ...]]:
+    rows: list[tuple[str, ...]] = [("kind", "examples", "tokens", "weight", "ambiguity")]
     for row in description.kinds:
         note = ""
         if row.ambiguous is not None:
@@ -289,21 +302,26 @@ def _kind_table(description: Description) -> str:
             note = f"{size}{row.ambiguous:.1%} ambiguous"
         elif row.votes is not None:
             said = row.votes
-            note = f"{said.votes:,} votes of {said.functions} functions on {said.covered / row.tokens:.1%} of the tokens"
+            note = (
+                f"{said.votes:,} votes of {said.functions} functions on {said.covered / row.tokens:.1%} of the tokens"
+            )
         elif row.kind == Companion.kind:
             note = f"{description.good} good, {description.bad} bad"
         rows.append((row.kind, f"{row.examples:,}", f"{row.tokens:,}", f"{row.weight:,.10g}", note))
     examples, tokens = (sum(getattr(row, name) for row in description.kinds) for name in ("examples", "tokens"))
     weight = sum(row.weight for row in description.kinds)
     rows.append(("total", f"{examples:,}", f"{tokens:,}", f"{weight:,.10g}", ""))
-    return _aligned(rows)
+    return rows
+
+
+def _label_rows(counts: Mapping[Any, int]) -> list[tuple[str, ...]]:
+    total = sum(counts.values())
+    shown = list(counts.items())[:SHOWN]
+    return [("label", "count", "share"), *((str(label), f"{n:,}", f"{n / total:.1%}") for label, n in shown)]
 
 
 def _label_table(counts: Mapping[Any, int]) -> str:
-    total = sum(counts.values())
-    rows = [("label", "count", "share")]
-    rows += [(str(label), f"{count:,}", f"{count / total:.1%}") for label, count in list(counts.items())[:SHOWN]]
-    return "\n".join([_aligned(rows), *_more(len(counts))])
+    return "\n".join([_aligned(_label_rows(counts)), *_more(len(counts))])
 
 
 def _more(count: int) -> list[str]:

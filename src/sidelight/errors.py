@@ -63,5 +63,9 @@ class LongTraining(UserWarning):
     """Training will take long; Ctrl-C stops it."""
 
 
+class UnknownFeatures(UserWarning):
+    """A model knows nearly none of the features of the inputs that it is asked about."""
+
+
 class Intractable(SidelightError):
     """The space does not offer this kind of inference."""

@@ -18,11 +18,12 @@ from sidelight.errors import DataError, ModelFileError
 from sidelight.evaluate.schemes import SchemeName
 from sidelight.features import FeatureSet
 from sidelight.features.rows import Rows
+from sidelight.fit_log import FitLog
 from sidelight.inference.problem import Solution
 from sidelight.learners.stopping import PATIENCE
 from sidelight.manners import held_out, measured, metric_of
 from sidelight.recipe_kinds import Recipe
-from sidelight.recipes import LEARNERS
+from sidelight.recipes import AUTO, LEARNERS
 from sidelight.records import Callback, Round
 from sidelight.rules import Rule
 from sidelight.rules.given import checked_rules
@@ -37,7 +38,7 @@ class _Estimator(AutomaticEstimator):
         self,
         *,
         features: FeatureSet | None = None,
-        learner: str | Recipe = "auto",
+        learner: str | Recipe = AUTO,
         loss: str = "squared_hinge",
         prices: Mapping[str, float] | None = None,
         cost: Mapping[tuple[Any, Any], float] | None = None,
@@ -62,6 +63,7 @@ class _Estimator(AutomaticEstimator):
         n_jobs: int | None = -1,
         seed: int = 0,
         callbacks: Sequence[Callback] = (),
+        verbose: int = 0,
         checkpoint: str | Path | None = None,
         rules: Sequence[Rule] = (),
         inference: str = "auto",
@@ -92,6 +94,7 @@ class _Estimator(AutomaticEstimator):
         self.n_jobs = n_jobs
         self.seed = seed
         self.callbacks = callbacks
+        self.verbose = verbose
         self.checkpoint = checkpoint
         self.rules = rules
         self.inference = inference
@@ -109,11 +112,12 @@ class _Estimator(AutomaticEstimator):
         if validation is not None:
             validation = held_out(validation, sequences=self._sequences)
         before = self.model_ if self.warm_start and hasattr(self, "model_") else None
-        if self.learner == "auto":
-            pieces, settings = self._chosen(pieces, validation, before)
-        else:
-            settings, self._unused_rules = self._settings(), ()
-        self._run(Training(settings, pieces, before=before), validation)
+        with self._fit_log(pieces) as log:
+            if self.learner == AUTO:
+                pieces, settings = self._chosen(pieces, validation, before)
+            else:
+                settings, self._unused_rules = self._settings(), ()
+            self._run(Training(settings, pieces, before=before), log, validation)
         return self
 
     def partial_fit(self, evidence: Any, y: Any = None, *, sample_weight: Any = None) -> Self:
@@ -127,8 +131,9 @@ class _Estimator(AutomaticEstimator):
         pieces = self._evidence(evidence, y, sample_weight)
         before = getattr(self, "model_", None)
         memory = getattr(self, "_perceptron", None)
-        settings = self._settings(learner="jlis") if self.learner == "auto" else self._settings()
-        self._run(Training(settings, pieces, before=before, go_on=True, memory=memory))
+        settings = self._settings(learner="jlis") if self.learner == AUTO else self._settings()
+        with self._fit_log(pieces) as log:
+            self._run(Training(settings, pieces, before=before, go_on=True, memory=memory), log)
         return self
 
     def predict(
@@ -248,7 +253,7 @@ class _Estimator(AutomaticEstimator):
         among = [type(one) in (list, np.ndarray) or (type(one) is tuple and one not in labels) for one in clamp]
         return [list(one) if listed else [one] for one, listed in zip(clamp, among)]
 
-    def _run(self, training: Training, validation: tuple[Any, Any] | None = None) -> None:
+    def _run(self, training: Training, log: FitLog, validation: tuple[Any, Any] | None = None) -> None:
         self.rounds_: list[Round] = []
         told = None if validation is None else blake2b(repr(list(validation[1])).encode(), digest_size=8).hexdigest()
         metric = metric_of(self.metric, training.labels.classes, sequences=self._sequences)
@@ -262,6 +267,7 @@ class _Estimator(AutomaticEstimator):
                 if training.idle >= self.patience and not record.last:
                     record = replace(record, last=True, stopped=PATIENCE)
             self.rounds_.append(record)
+            log.round(record)
             for callback in self.callbacks:
                 callback(record)
             if training.idle >= self.patience:
@@ -314,6 +320,8 @@ class Tagger(_Estimator):
       freeze_vocabulary: no new features after the first.
     - n_jobs: threads, -1 for all cores; the same seed gives the same bits for any number.
     - callbacks: functions of a `Round`; checkpoint: a file from which an interrupted fit goes on.
+    - verbose: 0 is silent; 1 shows progress on the standard error, as a bar on terminals and in notebooks; 2 writes a
+      line for every round. The loggers "sidelight.fit" and "sidelight.kernels" tell the same.
     - rules: what outputs must or should obey (`sidelight.rules`). Predictions do; "codl", "unified_em" and
       "posterior_regularization" also learn with them. Penalties that are to be learned are counted on Gold.
     - inference: how the best output under rules is found: "auto", or "dynamic", "a_star", "beam", "ilp", "lp",

@@ -4,24 +4,35 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from sidelight.contributions import Contribution, Explanation, largest_first, shown_tokens
 from sidelight.errors import DataError
-from sidelight.model import Model
-from sidelight.segment_explain import explain_segments
-from sidelight.segment_model import SegmentModel
+
+if TYPE_CHECKING:
+    from sidelight.model import Model
 
 
-def explain(model: Model | SegmentModel, x: Any) -> Explanation:
+def explain(fitted: Any, x: Any) -> Explanation:
     """The best output of an input, the best one that differs from it, and what makes the difference.
 
-    Where labels have hidden states, contributions name the states; of a segmenter they name labels of segments.
+    `fitted` is a fitted `Tagger`, `Classifier` or `SegmentTagger`, or a model. Rules have no part in it (see
+    `explain_rules`). Where labels have hidden states, contributions name the states; of a segmenter they name labels of
+    segments. Raises `DataError` where the input admits one output only.
 
-    Raises `DataError` where the input admits one output only.
+    >>> import sidelight as sl
+    >>> tagger = sl.Tagger(learner="crf").fit([["a", "dog"], ["a", "cat"]], [["D", "N"], ["D", "N"]])
+    >>> why = sl.explain(tagger, ["a", "cat"])
+    >>> why.predicted, why.margin > 0
+    (['D', 'N'], True)
     """
+    from sidelight.model_of import model_of
+    from sidelight.segment_explain import explain_segments
+    from sidelight.segment_model import SegmentModel
+
+    model = model_of(fitted)
     if isinstance(model, SegmentModel):
         return explain_segments(model, x)
     batch = model.batch([x])
@@ -79,3 +90,6 @@ def _contributions(model: Model, rows: Any, first: Any, second: Any) -> Iterator
             steps = f"{names[c]} {names[d]} → {names[a]}", f"{names[e]} {names[f]} → {names[b]}"
             amount = float(triple[c, d, a] - triple[e, f, b])
             yield Contribution("transition", t, "second-order transition", *steps, amount)
+
+
+explain.__dict__.update(explain=explain, Explanation=Explanation, Contribution=Contribution)

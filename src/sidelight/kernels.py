@@ -13,6 +13,8 @@ from numba.core.compiler_lock import global_compiler_lock
 from numba.core.dispatcher import Dispatcher
 from numpy.typing import NDArray
 
+from sidelight import compiling
+
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 if hasattr(os, "register_at_fork"):  # a child that forks while another thread compiles could never compile anything
@@ -55,6 +57,9 @@ def _cache_file(made: Any) -> Any:
     """Where numba keeps what it has compiled, if this version of it says so."""
     found = getattr(getattr(made, "_cache", None), "_cache_file", None)
     return found if hasattr(found, "_source_stamp") else None
+
+
+compiling.listen()
 
 
 @inline_kernel

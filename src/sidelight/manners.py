@@ -8,6 +8,7 @@ from typing import Any, Self
 
 import numpy as np
 
+from sidelight import html
 from sidelight.arrays import Floats
 from sidelight.errors import DataError
 from sidelight.evaluate import scheme_of, span_counts, span_f1
@@ -45,10 +46,24 @@ class Estimator:
         return self
 
     def __repr__(self) -> str:
-        signature = inspect.signature(type(self).__init__).parameters
-        own = self.get_params(deep=False).items()
-        given = [f"{name}={value!r}" for name, value in own if value is not signature[name].default]
+        given = [f"{name}={value!r}" for name, value in self._given()]
         return f"{type(self).__name__}({', '.join(given)})"
+
+    def _repr_html_(self) -> str:
+        """For notebooks: the parameters that differ from the defaults, and what the last fit came to."""
+        fitted = self._fit_in_words()
+        given = [(name, html.code(_cut(_shown(value)))) for name, value in self._given()]
+        title = html.Html(f"{html.escape(type(self).__name__)} {html.muted('fitted' if fitted else 'not fitted').text}")
+        return html.block(title, html.pairs(given) if given else html.muted("default parameters"), html.pairs(fitted))
+
+    def _given(self) -> list[tuple[str, Any]]:
+        """The parameters that are not the defaults."""
+        signature = inspect.signature(type(self).__init__).parameters
+        return [(k, value) for k, value in self.get_params(deep=False).items() if value is not signature[k].default]
+
+    def _fit_in_words(self) -> list[tuple[str, str]]:
+        """What the last fit came to, by name; nothing where there was none."""
+        return []
 
     def __sklearn_tags__(self) -> Any:
         from sklearn.utils import InputTags, Tags, TargetTags
@@ -62,6 +77,24 @@ class Estimator:
     @classmethod
     def _parameters(cls) -> list[str]:
         return [name for name in inspect.signature(cls.__init__).parameters if name != "self"]
+
+
+def _shown(value: Any) -> str:
+    """A parameter for people: templates by their number, rules and functions by their names."""
+    if hasattr(value, "templates"):
+        return f"{len(value.templates)} templates"
+    if isinstance(value, list | tuple) and value and all(hasattr(one, "name") for one in value):
+        return ", ".join(str(one.name) for one in value)
+    return getattr(value, "__name__", None) or repr(value)
+
+
+def _cut(text: str, most: int = 120) -> str:
+    """A text that may be too long to be shown.
+
+    >>> _cut("a" * 9, most=5)
+    'aaaa…'
+    """
+    return text if len(text) <= most else text[: most - 1] + "…"
 
 
 def labelled(xs: Any, y: Any) -> tuple[Any, Sequence[Any]]:

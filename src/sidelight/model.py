@@ -9,12 +9,13 @@ from typing import Any
 
 import numpy as np
 
-from sidelight.arrays import Floats
+from sidelight.arrays import Floats, by_position
 from sidelight.errors import DataError
 from sidelight.features import Extractor, Matrix
 from sidelight.features.inputs import matrix_of
 from sidelight.features.layout import Layout
-from sidelight.features.rows import Rows
+from sidelight.features.rows import Rows, scores
+from sidelight.objective.companion_likelihood import soft_maxima
 from sidelight.objective.margin import ChainBatch
 from sidelight.spaces import Paths, Transitions
 from sidelight.structures import LabelSet
@@ -32,6 +33,7 @@ class Model:
     allowed: Transitions | None = None
     size_by: str = "tokens"  # κ(x) of companion decisions: "tokens", "one" or "function"
     about: dict[str, Any] = field(default_factory=dict)  # how it was trained, for people
+    temperature: float = 0.0  # τ of companion decisions: 0 for the best output's score, else a soft maximum
 
     def prepare(self, xs: Sequence[Any], *, n_jobs: int | None = -1) -> Rows:
         """The features of inputs, for use more than once."""
@@ -66,6 +68,7 @@ class Model:
     ) -> Floats:
         """The companion decision: above 0 where the best output is good enough, max w·Φ_B. # [N]
 
+        Models that learned from answers by likelihood have a soft maximum (`objective.companion_likelihood`).
         `sizes` are the κ(x) of the inputs; a model that was trained with a function of its own needs them.
         """
         batch = self.batch(xs, n_jobs=n_jobs)
@@ -75,8 +78,15 @@ class Model:
             divisors = np.asarray(sizes, dtype=np.float64)
         else:
             divisors = batch.rows.lengths.astype(np.float64) if self.size_by == "tokens" else np.ones(len(batch))
-        decisions: Floats = batch.best(self.weights).values / divisors + self.weights[0]
+        if not len(batch):
+            return np.zeros(0)
+        best = self._soft_maxima(batch) if self.temperature > 0 else batch.best(self.weights).values
+        decisions: Floats = best / divisors + self.weights[0]
         return decisions
+
+    def _soft_maxima(self, batch: ChainBatch) -> Floats:
+        given = scores(batch.rows, batch.layout, self.weights / self.temperature)
+        return soft_maxima(batch.space, given, self.temperature, n_jobs=batch.n_jobs)
 
 
 def as_sequences(xs: Any, *, sequences: bool) -> Sequence[Any]:
@@ -102,7 +112,8 @@ def as_sequences(xs: Any, *, sequences: bool) -> Sequence[Any]:
 
 
 def _plain(i: int, x: Any, sequences: bool) -> Any:
-    """An input as it is, or the list of strings that an array holds."""
+    """An input as it is, or the list of strings that an array or a Series holds."""
+    x = by_position(x)
     if isinstance(x, str):
         wanted = "a list of tokens" if sequences else "a list of words, or a dict of features"
         raise DataError(f"input {i} is a string", remedy=f"give {wanted}; split() makes words of it")

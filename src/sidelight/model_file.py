@@ -16,8 +16,11 @@ from sidelight.files import Tensors, read_tensors, write_tensors
 from sidelight.model import Model
 from sidelight.spaces import Transitions
 from sidelight.structures import LabelSet, StateSet, with_states
+from sidelight.structures.labels import plain_label
 
-VERSION = 3  # since 2 layouts have an order, since 3 labels may have states; what a model does not use is not written
+# since 2 layouts have an order, since 3 labels may have states, since 4 companion decisions a temperature; what a model
+# does not use is not written
+VERSION = 4
 KIND = "sidelight model"
 
 
@@ -35,8 +38,8 @@ def load_model(path: str | Path) -> Model:
 def model_state(model: Model, path: str | Path) -> tuple[dict[str, Any], Tensors, int]:
     """A model as JSON values, arrays and the oldest version that can read it; `path` is where it will be written."""
     names = model.labels.classes
-    if not all(isinstance(name, (str, int, np.integer)) for name in names):
-        odd = next(name for name in names if not isinstance(name, (str, int, np.integer)))
+    if not all(isinstance(name, (str, int, np.integer, np.bool_)) for name in names):
+        odd = next(name for name in names if not isinstance(name, (str, int, np.integer, np.bool_)))
         raise ModelFileError(f"label {odd!r} is neither text nor a number", file=path, remedy="use such labels")
     spec, tensors = model.extractor.state()
     tensors = {f"features.{name}": array for name, array in tensors.items()}
@@ -49,7 +52,7 @@ def model_state(model: Model, path: str | Path) -> tuple[dict[str, Any], Tensors
     if model.allowed is not None:
         tensors |= {f"allowed.{part}": getattr(model.allowed, part) for part in ("between", "start", "end")}
     description: dict[str, Any] = {
-        "labels": [_plain(name) for name in names],
+        "labels": [plain_label(name) for name in names],
         "layout": {name: value for name, value in asdict(model.layout).items() if name != "order" or value != 1},
         "features": spec,
         "sequences": model.sequences,
@@ -60,6 +63,9 @@ def model_state(model: Model, path: str | Path) -> tuple[dict[str, Any], Tensors
     if isinstance(model.labels, StateSet):
         description["states"] = list(model.labels.counts)
         version = 3
+    if model.temperature > 0:
+        description["temperature"] = model.temperature
+        version = 4
     return description, tensors, version
 
 
@@ -83,11 +89,15 @@ def model_from(spec: dict[str, Any], tensors: Tensors) -> Model:
         allowed,
         spec["size_by"],
         spec["about"],
+        _temperature(spec),
     )
 
 
-def _plain(name: Any) -> str | int:
-    return name if isinstance(name, str) else int(name)
+def _temperature(spec: dict[str, Any]) -> float:
+    value = spec.get("temperature", 0.0)
+    if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0.0 <= value < np.inf:
+        raise ModelFileError(f"the temperature of companion decisions is {value!r}", remedy="train the model anew")
+    return float(value)
 
 
 def _weights(tensors: Tensors, layout: Layout) -> NDArray[np.float64]:

@@ -8,6 +8,7 @@ sum over the states of its labels, while the decoded path is that of the best st
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import replace
 from itertools import pairwise
@@ -25,6 +26,7 @@ from sidelight.spaces import sums
 from sidelight.structures.labels import LabelSet
 
 Clamp = Sequence[Sequence[Any | None] | None]  # for each input and token a label, or None
+MOST_NUMBERS = 1 << 28  # that the k best outputs are found with
 CLAMP_FORM = "give every input a list with a label or None for every token, or None where no label is known"
 
 
@@ -101,6 +103,7 @@ def k_best(
         return []
     if model.labels.hidden:
         raise Intractable("the k best of labels with hidden states are not found; leave states out")
+    k = bounded_k(k, batch.rows.lengths, len(model.labels), order=model.layout.order)
     labels, values = sums.k_best(batch.space, scores, k, n_jobs=n_jobs)
     found: list[list[tuple[Any, float]]] = []
     for i, (a, b) in enumerate(pairwise(batch.rows.starts.tolist())):
@@ -202,6 +205,24 @@ def checked_k(k: Any) -> int:
     if isinstance(k, bool) or not isinstance(k, (int, np.integer)) or k < 1:
         raise ValueError(f"k is {k!r}; give a whole number from 1 on")
     return int(k)
+
+
+def bounded_k(k: int, lengths: Ints, n_labels: int, *, order: int = 1) -> int:
+    """So many, or as many as there are outputs of the longest input; raises `Intractable` where they take gigabytes.
+
+    >>> bounded_k(10**9, np.array([3, 2]), 2)
+    8
+    """
+    longest, tokens = int(lengths.max(initial=0)), int(lengths.sum())
+    if longest * math.log2(max(n_labels, 1)) < 62:
+        k = min(k, n_labels**longest)
+    numbers = k * (tokens + longest * n_labels**order)
+    if numbers > MOST_NUMBERS:
+        asked = f"the {k:,} best outputs of {tokens:,} tokens with {n_labels} labels"
+        raise Intractable(
+            f"{asked} take about {16 * numbers / 1e9:,.0f} GB; ask for fewer, or of fewer inputs at a time"
+        )
+    return k
 
 
 def _by_label(model: Model, tokens: Floats) -> Floats:

@@ -17,10 +17,10 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from itertools import count
 from pathlib import Path
 
 from rich.console import Console, Group
-from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.table import Table
 from rich.text import Text
 
@@ -32,9 +32,11 @@ from sidelight.estimators import Tagger
 from sidelight.evaluate import evaluate
 from sidelight.evidence import Evidence, companion, gold, shuffled, unlabeled
 from sidelight.features import emissions, parse_templates
+from sidelight.progress import Progress
 from sidelight.rules import read_rules
 
 LABELLED, MORE, GOOD, TEST = 5, 50, 1000, 500
+STEPS = 9  # a warm-up, then training and scoring in four ways
 DRIVEN = 2  # the row whose model is kept
 RULES = Path(__file__).with_name("quickstart_rules.py")
 FEATURES = parse_templates("U00:bias\nU01:%x[0,0]\nU02:%x[-1,0]\nB")  # a word, the word before it, and transitions
@@ -115,7 +117,7 @@ def compare_ways(data: Split, *, seed: int, step: Callable[[str], None]) -> list
     """Train in each way and score on the test references; `step` is told what comes next."""
     rows = []
     found = ways(data, seed)
-    step("compiling, the first time only")
+    step("warming up")
     for way in found[1:3]:
         some = [*way.evidence[: LABELLED + 2], *way.evidence[-2:]]
         way.tagger.fit(some).predict(_tokens(data.test[:2]))
@@ -141,12 +143,14 @@ def show(out: Path, *, text: str | None = None, seed: int = 0, console: Console 
     except OSError as error:
         problem = f"the folder cannot be made ({error.strerror})"
         raise DataError(problem, file=out, remedy="name another folder with --out") from None
-    columns = TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn()
-    with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
-        task = progress.add_task("writing references", total=10)
+    with Progress() as progress:
+        progress.say("writing references")
+        steps = count(1)
 
         def step(what: str) -> None:
-            progress.update(task, description=what, advance=1)
+            number = next(steps)
+            progress.prefix(f"{number} of {STEPS}, {what}: ")
+            progress.say(what, done=number, total=STEPS)
 
         data = split(seed)
         rows = compare_ways(data, seed=seed, step=step)

@@ -13,14 +13,20 @@ from sidelight.evidence import Evidence, gold
 from sidelight.features import Matrix
 from sidelight.features.inputs import matrix_of
 from sidelight.features.rows import Rows
+from sidelight.fit_log import FitLog, check_verbose, counted, in_words
 from sidelight.inference.explanation import Explanation
 from sidelight.manners import Estimator, accuracy, labelled
 from sidelight.model import as_sequences
+from sidelight.progress import round_line
+from sidelight.recipe_kinds import Driven, Recipe
+from sidelight.recipes import recipe_of
+from sidelight.records import Round
 from sidelight.rules import Rule
 from sidelight.rules.given import checked_rules
 from sidelight.structures.as_written import as_read
 
 FittedModel = TypeVar("FittedModel")
+LABELS_SHOWN = 20  # in a notebook
 REMEDY = "give a list of tokens; a dict is the features of one token: [{…}, {…}]"
 
 
@@ -35,9 +41,19 @@ class RuledEstimator(Estimator, Generic[FittedModel]):
     rules: Sequence[Rule]
     inference: str
     n_jobs: int | None
+    learner: str | Recipe
+    verbose: int
+    max_rounds: int | None
+    rounds_: list[Round]  # of the last fit; a model of a file has none
+    evidence_: dict[str, int]  # how many pieces of each kind the last fit learned from
 
     def predict(self, xs: Any) -> list[Any]:
         """The best output of each input."""
+        raise NotImplementedError
+
+    @property
+    def classes_(self) -> list[Any]:
+        """The labels in their order."""
         raise NotImplementedError
 
     def explain_rules(self, x: Any, *, rules: Sequence[Rule] | None = None) -> Explanation:
@@ -53,6 +69,35 @@ class RuledEstimator(Estimator, Generic[FittedModel]):
         if not hasattr(self, "model_"):
             raise NotFitted(f"this {type(self).__name__} has not been fitted; call fit first")
         return self.model_
+
+    def _fit_log(self, pieces: Sequence[Evidence]) -> FitLog:
+        """What tells of a fit to these pieces; keeps how many there are of each kind."""
+        self.evidence_ = counted(pieces)
+        recipe = recipe_of(self.learner)
+        rules = len(self._asked(None))
+        return FitLog(
+            type(self).__name__,
+            learner=f"{recipe.name} over {recipe.base.name}" if isinstance(recipe, Driven) else recipe.name,
+            given=in_words(self.evidence_) + (f" and {rules} rule{'s' * (rules != 1)}" if rules else ""),
+            verbose=check_verbose(self.verbose),
+            total=self.max_rounds,
+        )
+
+    def _fit_in_words(self) -> list[tuple[str, str]]:
+        if not hasattr(self, "model_"):
+            return []
+        model: Any = self.model_
+        classes: list[Any] = self.classes_
+        shown = ", ".join(map(str, classes[:LABELS_SHOWN])) + (", …" if len(classes) > LABELS_SHOWN else "")
+        found = [("learned by", str(model.about.get("learner", ""))), ("labels", f"{len(classes):,}: {shown}")]
+        found.append(("features", f"{model.extractor.n_attributes + model.extractor.n_dense:,}"))
+        if hasattr(self, "evidence_"):
+            found.append(("evidence", in_words(self.evidence_)))
+        if rounds := getattr(self, "rounds_", None):
+            last = rounds[-1]
+            found.append(("last round", round_line(last)))
+            found += [("stopped", last.stopped)] if last.stopped else []
+        return found
 
     def _under(self, rules: Sequence[Rule] | None) -> Constrained:
         """The model under the estimator's rules with their learned penalties, or under others."""

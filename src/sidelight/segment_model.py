@@ -19,6 +19,7 @@ from sidelight.features.segments import SegmentExtractor, SegmentFunction
 from sidelight.files import read_tensors, write_tensors
 from sidelight.objective.segments import SegmentBatch
 from sidelight.spaces.segments import SegmentSpace
+from sidelight.structures.labels import plain_label
 from sidelight.structures.segments import SegmentScheme, Span, segment_scheme
 
 VERSION = 1
@@ -84,7 +85,7 @@ def segment_space(starts: Any, scheme: SegmentScheme, max_length: int) -> Segmen
 def save_segment_model(model: SegmentModel, path: str | Path) -> None:
     """Write a model; zero weights take no room where most weights are zero."""
     for name in model.scheme.tokens.names:
-        if not isinstance(name, (str, int, np.integer)):
+        if not isinstance(name, (str, int, np.integer, np.bool_)):
             raise ModelFileError(f"label {name!r} is neither text nor a number", file=path, remedy="use such labels")
     spec, tensors = model.extractor.state()
     segment_spec, segment_tensors = model.segments.state()
@@ -92,7 +93,7 @@ def save_segment_model(model: SegmentModel, path: str | Path) -> None:
     tensors |= {f"segments.{name}": array for name, array in segment_tensors.items()}
     filled = np.flatnonzero(model.weights)
     tensors |= {"weights.indices": filled.astype(np.uint32), "weights.values": model.weights[filled]}
-    labels = [name if isinstance(name, str) else int(name) for name in model.scheme.tokens.names]
+    labels = [plain_label(name) for name in model.scheme.tokens.names]
     description = {
         "labels": labels,
         "scheme": "BIO" if model.scheme.bio else None,

@@ -16,7 +16,7 @@ import numpy as np
 
 from sidelight.arrays import Bytes, Floats
 from sidelight.objective.segments import SegmentBatch
-from sidelight.probabilities import Clamp, checked_k, clamped_too_much, label_names, mask_of
+from sidelight.probabilities import Clamp, bounded_k, checked_k, clamped_too_much, label_names, mask_of
 from sidelight.segment_model import SegmentModel
 from sidelight.spaces.segments import Segments
 
@@ -60,8 +60,10 @@ def k_best(
     model: SegmentModel, xs: Sequence[Any], k: int, *, clamp: Clamp | None = None, n_jobs: int | None = -1
 ) -> list[list[tuple[list[Any], float]]]:
     """The k best outputs of each input with their scores, best first; fewer where there are not so many."""
+    k = checked_k(k)
     batch = _batch(model, xs, clamp, n_jobs)
-    found, values = batch.space.k_best(batch.scores(model.weights), checked_k(k), n_jobs=n_jobs)
+    k = bounded_k(k, batch.rows.lengths, len(model.scheme.tokens))
+    found, values = batch.space.k_best(batch.scores(model.weights), k, n_jobs=n_jobs)
     out: list[list[tuple[list[Any], float]]] = []
     for i, (a, b) in enumerate(pairwise(batch.rows.starts.tolist())):
         there = [j for j in range(len(found)) if values[i, j] > -np.inf]

@@ -50,7 +50,7 @@ class SegmentTagger(RuledEstimator[SegmentModel]):
     - decrease: relative fall of the objective at which completions of semi_svm end; max_completions, max_rounds:
       limits.
     - n_jobs: threads, -1 for all cores; the same seed gives the same bits for any number.
-    - callbacks: functions of a `Round`.
+    - callbacks: functions of a `Round`; verbose: as for `Tagger`.
     - rules: what predictions must or should obey (`sidelight.rules`); they speak of the labels of tokens. Penalties
       that are to be learned are counted on Gold; with codl they follow what is completed.
     - inference: how the best segmentation under rules is found: "auto", or "dynamic", "a_star", "beam", "ilp", "lp",
@@ -86,6 +86,7 @@ class SegmentTagger(RuledEstimator[SegmentModel]):
         n_jobs: int | None = -1,
         seed: int = 0,
         callbacks: Sequence[Callback] = (),
+        verbose: int = 0,
         rules: Sequence[Rule] = (),
         inference: str = "auto",
     ) -> None:
@@ -106,6 +107,7 @@ class SegmentTagger(RuledEstimator[SegmentModel]):
         self.n_jobs = n_jobs
         self.seed = seed
         self.callbacks = callbacks
+        self.verbose = verbose
         self.rules = rules
         self.inference = inference
 
@@ -114,17 +116,20 @@ class SegmentTagger(RuledEstimator[SegmentModel]):
 
         Raises `DataError` where the evidence cannot be used.
         """
-        settings = {name: value for name, value in self.get_params().items() if name != "callbacks"}
+        told = ("callbacks", "verbose")
+        settings = SegmentSettings(**{name: value for name, value in self.get_params().items() if name not in told})
         check_callbacks(self.callbacks)
         pieces = self._evidence(evidence, y, sample_weight)
         rounds: list[Round] = []
+        with self._fit_log(pieces) as log:
 
-        def report(record: Round) -> None:
-            rounds.append(record)
-            for callback in self.callbacks:
-                callback(record)
+            def report(record: Round) -> None:
+                rounds.append(record)
+                log.round(record)
+                for callback in self.callbacks:
+                    callback(record)
 
-        self.model_, penalties = train_segmenter(SegmentSettings(**settings), pieces, report)
+            self.model_, penalties = train_segmenter(settings, pieces, report)
         self._keep_penalties(penalties)
         self.rounds_ = rounds
         return self

@@ -11,6 +11,7 @@ import numpy as np
 
 from sidelight.evaluate.schemes import SCHEMES, SchemeName
 from sidelight.features import FeatureSet
+from sidelight.fit_log import check_verbose
 from sidelight.inference.choose import check_method
 from sidelight.recipe_kinds import (
     AllLabelings,
@@ -85,6 +86,7 @@ class Settings:
     n_jobs: int | None
     seed: int
     callbacks: Sequence[Any]
+    verbose: int
     checkpoint: str | Path | None
     rules: Sequence[Rule]
     inference: str
@@ -137,6 +139,7 @@ class Settings:
         for value in (self.cost or {}).values():
             check_number("a cost", value)
         check_callbacks(self.callbacks)
+        check_verbose(self.verbose)
         if isinstance(self.features, str):
             raise ValueError(f"features is {self.features!r}; give what sidelight.features makes, as features.words()")
 

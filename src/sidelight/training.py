@@ -29,7 +29,8 @@ from sidelight.making.perceptron import PerceptronMemory
 from sidelight.making.ruled import gold_outputs
 from sidelight.making.voted import reliabilities_of
 from sidelight.model import Model
-from sidelight.recipe_kinds import Generative
+from sidelight.objective.companion_likelihood import TEMPERATURE
+from sidelight.recipe_kinds import Believed, Generative, LogLinear
 from sidelight.records import Round
 from sidelight.rules import Domain, Rule
 from sidelight.rules.penalties import penalties_of
@@ -186,7 +187,12 @@ class Training:
             self.allowed,
             self.settings.size_by,
             about,
+            TEMPERATURE if isinstance(self.settings.recipe, (LogLinear, Believed)) and self._answered else 0.0,
         )
+
+    @property
+    def _answered(self) -> bool:
+        return "companion" in self.encoded.kinds
 
     def reliabilities(self) -> list[Reliability]:
         """How often each labelling function was right, as the learner came to believe."""
@@ -275,7 +281,7 @@ class Training:
         return penalties_of(rules, xs, ys)
 
     def _fingerprint(self, validating: str | None) -> str:
-        ignored = ("callbacks", "checkpoint", "n_jobs", "max_rounds", "features", "sequences", "patience")
+        ignored = ("callbacks", "verbose", "checkpoint", "n_jobs", "max_rounds", "features", "sequences", "patience")
         names = [name for name in Settings.__slots__ if name not in ignored]
         settings = {name: _stable(getattr(self.settings, name)) for name in names}
         if validating is not None:

@@ -1,21 +1,28 @@
-"""The weights of a model by name: what speaks most for each label, and most against it."""
+"""The weights of a model by name: what speaks most for each label, and most against it.
+
+`sidelight.weights` is the function of that name, and has the others of this module as attributes; the module is light,
+as it is loaded with the package.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from sidelight import html
 from sidelight.arrays import Ints
 from sidelight.errors import DataError
-from sidelight.features import Extractor
-from sidelight.features.layout import Layout
-from sidelight.features.segments import SegmentExtractor
-from sidelight.model import Model
-from sidelight.segment_model import SegmentModel
-from sidelight.structures import LabelSet
+
+if TYPE_CHECKING:
+    from sidelight.features import Extractor
+    from sidelight.features.layout import Layout
+    from sidelight.features.segments import SegmentExtractor
+    from sidelight.model import Model
+    from sidelight.segment_model import SegmentModel
+    from sidelight.structures import LabelSet
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,22 +39,38 @@ class Weight:
         return asdict(self)
 
 
-def ranked_weights(
-    model: Model | SegmentModel, *, top: int | None = 20, label: Any = None, lowest: bool = False
-) -> list[Weight]:
+class Weights(list[Weight]):
+    """Weights in their order; `str` makes a table of them, and so do notebooks."""
+
+    def __str__(self) -> str:
+        return shown_weights(self)
+
+    def _repr_html_(self) -> str:
+        rows = [
+            (f"{weight.value:+.4f}", weight.part, html.code(weight.name), "" if weight.label is None else weight.label)
+            for weight in self
+        ]
+        return html.block("Weights", html.table(("weight", "of", "name", "for"), rows))
+
+
+def weights(fitted: Any, *, top: int | None = 20, label: Any = None, lowest: bool = False) -> Weights:
     """The highest weights, or the lowest ones, in order; those that are zero are left out.
 
-    With `label`, only weights of that label: of its features, and of the transitions to it. Where labels have hidden
-    states, the states of the label. The labels of a segmenter are those of segments (with BIO: X, not B-X). `top=None`
-    gives all. Raises `DataError` where the model has no such label.
+    `fitted` is a fitted `Tagger`, `Classifier` or `SegmentTagger`, or a model. With `label`, only weights of that
+    label: of its features, and of the transitions to it. Where labels have hidden states, the states of the label. The
+    labels of a segmenter are those of segments (with BIO: X, not B-X). `top=None` gives all. Raises `DataError` where
+    the model has no such label.
 
-    >>> from sidelight import Tagger
-    >>> tagger = Tagger(learner="crf").fit([["a", "dog"], ["a", "cat"]], [["D", "N"], ["D", "N"]])
-    >>> [(weight.part, weight.label) for weight in ranked_weights(tagger.model_, label="N", top=1)]
+    >>> import sidelight as sl
+    >>> tagger = sl.Tagger(learner="crf").fit([["a", "dog"], ["a", "cat"]], [["D", "N"], ["D", "N"]])
+    >>> [(weight.part, weight.label) for weight in sl.weights(tagger, label="N", top=1)]
     [('transition', 'N')]
     """
+    from sidelight.model_of import model_of
+
     if top is not None and top < 1:
         raise ValueError(f"top is {top}; give at least 1, or None for all")
+    model = model_of(fitted)
     parts = _parts(model)
     places = np.flatnonzero(model.weights)
     if label is not None:
@@ -56,7 +79,11 @@ def ranked_weights(
     if top is not None and top < len(places):
         nearest = np.sort(np.argpartition(keys, top - 1)[:top])
         places, keys = places[nearest], keys[nearest]
-    return [parts.named(int(place), float(model.weights[place])) for place in places[np.argsort(keys, kind="stable")]]
+    order = places[np.argsort(keys, kind="stable")]
+    return Weights(parts.named(int(place), float(model.weights[place])) for place in order)
+
+
+ranked_weights = weights  # its name before it was one of the package
 
 
 def shown_weights(weights: Sequence[Weight]) -> str:
@@ -140,6 +167,11 @@ class _Parts:
 
 
 def _parts(model: Model | SegmentModel) -> _Parts:
+    from sidelight.segment_model import SegmentModel
+
     if isinstance(model, SegmentModel):
         return _Parts(model.scheme.segments, model.layout.tokens, model.extractor, True, model.segments)
     return _Parts(model.labels, model.layout, model.extractor, model.sequences)
+
+
+weights.__dict__.update(ranked_weights=ranked_weights, shown_weights=shown_weights, Weight=Weight, Weights=Weights)

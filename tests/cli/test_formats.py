@@ -14,7 +14,7 @@ import pytest
 from sidelight.corpus import Reference
 from sidelight.estimators import Tagger
 from sidelight.evidence import Candidates, Chunk, companion, gold, shuffled
-from sidelight.features import window, words
+from sidelight.features import standard, words
 from sidelight.model_file import load_model
 
 Write = Callable[..., Path]
@@ -79,7 +79,7 @@ def test_the_command_learns_what_the_library_learns(
     prices = ("--c1", 2, "--c2", 0.5)
     run("train", *files, "--shuffle-good", 1, *prices, "--seed", 3, "--min-count", 2, "--out", out)
     good = [[(token,) for token in one.tokens] for one in corpus[10:20]]
-    tagger = Tagger(features=window(min_count=2), prices={"gold": 2.0, "companion": 0.5}, seed=3)
+    tagger = Tagger(features=standard(min_count=2), prices={"gold": 2.0, "companion": 0.5}, seed=3)
     tagger.fit(
         [
             *gold([[(token,) for token in one.tokens] for one in corpus[:10]], [one.labels for one in corpus[:10]]),

@@ -106,6 +106,7 @@ def test_unknown_features_are_left_out_and_growth_keeps_numbers(templates, rng, 
     assert sorted({int(k) for k in grown.indices} | set(range(len(before)))) == list(range(extractor.n_attributes))
 
 
+@pytest.mark.filterwarnings("ignore::sidelight.errors.UnknownFeatures")  # rare ones are left out: at times all are
 @law(40)
 @given(macros(), generators(), st.integers(1, 4))
 def test_min_count(templates, rng, least):

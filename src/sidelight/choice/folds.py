@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-import numpy as np
+from sidelight.gold_folds import GoldFolds
 
 FOLDS = 5
 FEWEST = 4  # labelled inputs below which nothing is held out
@@ -22,15 +22,10 @@ def blocks(count: int, seed: int) -> list[Block]:
     """Folds of `count` labelled inputs, fewer of them the more inputs there are; none where these are too few.
 
     >>> [block.held_out for block in blocks(200, 0)][0][:3], len(blocks(20, 0)), len(blocks(3, 0))
-    ([5, 16, 20], 15, 0)
+    ([7, 27, 28], 15, 0)
     """
     if count < FEWEST:
         return []
     repeats = next((times for most, times in REPEATS if count <= most), 1)
-    rng = np.random.default_rng(seed)
-    folds = min(FOLDS, count)
-    found: list[Block] = []
-    for _ in range(repeats):
-        order = rng.permutation(count)
-        found += [Block(len(found) + k, sorted(order[k::folds].tolist())) for k in range(folds)]
-    return found
+    folds = GoldFolds(min(FOLDS, count), seed, repeats).split(range(count), y=())
+    return [Block(number, held_out.tolist()) for number, (_, held_out) in enumerate(folds)]

@@ -33,14 +33,14 @@ def offer_of(evidence: Sequence[Evidence], params: Mapping[str, Any], *, sequenc
 def classed_features(evidence: Sequence[Evidence], *, seed: int) -> Templates:
     """The usual features of words, with classes learned from the text of all inputs that are as they should be."""
     sentences = [piece.x for piece in evidence if not (isinstance(piece, Companion) and piece.z < 0)]
-    usual = features_for(sentences[0])
+    usual = features_for(sentences)
     assert isinstance(usual, Templates)
     return with_classes(usual, word_classes(sentences, seed=seed))
 
 
 def _has_text(evidence: Sequence[Evidence]) -> bool:
     """Whether there is text enough beside Gold, and tokens are strings or columns of them."""
-    if not isinstance(features_for(evidence[0].x), Templates):
+    if not isinstance(features_for([evidence[0].x]), Templates):
         return False
     kinds = (*WITH_LOSS, "unlabeled")
     good = (piece for piece in evidence if piece.kind in kinds and not (isinstance(piece, Companion) and piece.z < 0))

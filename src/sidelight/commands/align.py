@@ -17,12 +17,12 @@ from sidelight.commands.lazily import SETTINGS
 from sidelight.commands.loading import checked_kind
 from sidelight.commands.options import LEARNING, OUTPUT, READING
 from sidelight.commands.outputs import check_writable, size_of, write, write_json
+from sidelight.commands.showing import shown
 from sidelight.data import write_text_atomically
 from sidelight.data.links import Link, giza_entry, pharaoh_line, read_giza, read_gold, read_pharaoh
 from sidelight.data.parallel import ParallelText, read_parallel
 from sidelight.evaluate.alignments import score_alignments
 from sidelight.generative.alignment_decoding import RULES
-from sidelight.progress import Progress
 from sidelight.records import Round
 
 app = typer.Typer(
@@ -124,17 +124,13 @@ def train(
         Path | None, typer.Option(metavar="FILE.jsonl", help="Write all iterations there.", rich_help_panel=OUTPUT)
     ] = None,
     jobs: options.Jobs = DEFAULTS["n_jobs"],
-    quiet: Annotated[bool, typer.Option("--quiet", help="Say nothing but errors.", rich_help_panel=OUTPUT)] = False,
+    quiet: options.Quiet = False,
+    verbose: options.Verbose = 0,
 ) -> None:
     """Learn to align words from a text and its translation; no alignments are needed."""
     check_writable(out, links, history)
     rounds: list[Round] = []
-    with Progress(quiet=quiet) as progress:
-
-        def tell(record: Round) -> None:
-            rounds.append(record)
-            progress.say(round_line(record, model1 + hmm))
-
+    with shown(quiet=quiet, verbose=verbose) as progress:
         progress.say(f"reading {source} and {target}")
         text = read_parallel(source, target, skip_empty=skip_empty)
         aligner = Aligner(
@@ -150,9 +146,8 @@ def train(
             combine=combine,
             threshold=threshold,
             n_jobs=jobs,
-            callbacks=[tell],
+            callbacks=[rounds.append],
         )
-        progress.say(f"counting the words of {len(text.lines):,} pairs")
         aligner.fit(text.sources, text.targets)
         aligner.save(out)
         if links is not None:
@@ -200,7 +195,9 @@ def apply(
     given = {"decode": decode, "combine": combine, "threshold": threshold}
     aligner.set_params(n_jobs=jobs, **{name: value for name, value in given.items() if value is not None})
     text = read_parallel(source, target, skip_empty=skip_empty)
-    write(_written(text, aligner.align(text.sources, text.targets), format), out)
+    with shown():
+        found = aligner.align(text.sources, text.targets)
+    write(_written(text, found, format), out)
 
 
 @app.command(epilog="Example: sidelight align evaluate new.links gold.wa")
@@ -221,19 +218,6 @@ def evaluate(
     scores = score_alignments(read_gold(gold, count=len(found)), found)
     write_json(scores.as_dict(), json)
     write(f"{scores}\n", None)
-
-
-def round_line(record: Round, total: int) -> str:
-    """An iteration in one line.
-
-    >>> round_line(Round(6, "hmm", 2.5, objective=1.5e6, disagreement=0.08), 10)
-    'iteration 6 of 10 (hmm), objective 1.5e+06, disagreement 0.080 a word, 2.5 s'
-    """
-    name = {"model1": "model 1"}.get(record.learner, record.learner)
-    return (
-        f"iteration {record.number} of {total} ({name}), objective {record.objective:.6g}, "
-        f"disagreement {record.disagreement:.3f} a word, {record.seconds:.1f} s"
-    )
 
 
 def _written(text: ParallelText, links: Sequence[Sequence[Link]], format: Format) -> str:

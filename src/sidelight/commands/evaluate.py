@@ -9,6 +9,7 @@ import typer
 
 from sidelight.commands import options
 from sidelight.commands.inputs import check_fits, read_labelled
+from sidelight.commands.notes import warnings_noted
 from sidelight.commands.outputs import check_writable, write, write_json
 from sidelight.commands.ruling import Inference, RulesFiles, check_inference, predictor
 from sidelight.evidence import Gold
@@ -77,5 +78,6 @@ def _predictions(
     """Outputs with labels as text, which is what files hold."""
     model, predict = predictor(path, rules, inference, name=name)
     check_fits(model, [(piece.x, piece.origin) for piece in pieces])
-    outputs = predict([piece.x for piece in pieces], jobs)
+    with warnings_noted():
+        outputs = predict([piece.x for piece in pieces], jobs)
     return [[str(label) for label in output] if model.sequences else str(output) for output in outputs]

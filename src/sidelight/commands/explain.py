@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
-from sidelight.commands import options
+from sidelight.commands import options, showing
 from sidelight.commands.inputs import check_fits, in_columns, label_position, read_inputs
 from sidelight.commands.loading import load
 from sidelight.commands.outputs import check_writable, write, write_json
 from sidelight.commands.ruling import Inference, RulesFiles, check_inference, constrained, note_missing_rules
+from sidelight.data.text import tokens_in
 from sidelight.errors import DataError
+from sidelight.features.attributes import AttributeExtractor
 from sidelight.model import Model
 from sidelight.segment_model import SegmentModel
 
@@ -20,7 +23,7 @@ from sidelight.segment_model import SegmentModel
 def command(
     model: options.ModelFile,
     file: Annotated[Path | None, typer.Argument(metavar="[FILE]", help="A file with the input to explain.")] = None,
-    text: Annotated[str | None, typer.Option(help="The input itself: tokens with spaces between them.")] = None,
+    text: Annotated[str | None, typer.Option(help="The input itself, as plain text.")] = None,
     index: Annotated[int, typer.Option(help="Which input of the file to explain, from 0.")] = 0,
     json: Annotated[Path | None, typer.Option(metavar="FILE", help="Write everything to a JSON file too.")] = None,
     format: options.Format = None,
@@ -46,8 +49,9 @@ def command(
     else:
         column = label_position(file, format=format, labelled=labelled, label_column=label_column)
         x = _chosen(file, index, loaded, format, column)
-    effects = None if not rules else constrained(loaded, rules, inference).explain_rules(x)
-    found = explain(loaded, x)
+    with showing.shown():
+        effects = None if not rules else constrained(loaded, rules, inference).explain_rules(x)
+        found = explain(loaded, x)
     more = {} if effects is None else {"under_rules": list(effects.labels)}
     write_json({**found.as_dict(), **more}, json)
     shown = [found.shown(None if effects is None else effects.labels)]
@@ -59,10 +63,13 @@ def command(
 
 
 def _typed(text: str, model: Model | SegmentModel) -> Any:
-    tokens = text.split()
+    tokens = tokens_in(text)
     if not tokens:
         raise ValueError("--text has no tokens; give at least one word")
-    return in_columns(tokens) if model.sequences else tokens
+    if model.sequences:
+        return in_columns(tokens)
+    of_dicts = isinstance(model.extractor, AttributeExtractor) and "dicts" in model.extractor.trained
+    return {name: float(count) for name, count in Counter(tokens).items()} if of_dicts else tokens
 
 
 def _chosen(file: Path, index: int, model: Model | SegmentModel, format: str | None, label_column: int | None) -> Any:

@@ -99,6 +99,7 @@ def check_alike(inputs: Sequence[tuple[Any, Origin | None]]) -> None:
 def check_fits(model: Model | SegmentModel, inputs: Sequence[tuple[Any, Origin | None]]) -> None:
     """Raise `DataError` at the first input that the model was not made for."""
     named = isinstance(model.extractor, AttributeExtractor)
+    only_dicts = isinstance(model.extractor, AttributeExtractor) and model.extractor.trained == {"dicts"}
     for x, origin in inputs:
         if model.sequences and isinstance(x, Mapping):
             raise _trouble("one set of features where the model tags sequences", origin, remedy='give "tokens"')
@@ -106,6 +107,9 @@ def check_fits(model: Model | SegmentModel, inputs: Sequence[tuple[Any, Origin |
             raise _trouble("a sequence where the model classifies single inputs", origin, remedy='give "features"')
         if model.sequences and not named and isinstance(x[0], Mapping):
             raise _trouble("tokens by attributes where the model looks at words", origin, remedy="give columns")
+        if model.sequences and only_dicts and not isinstance(x[0], Mapping):
+            remedy = "give attributes, as in training (--format attributes, or JSON lines with dicts)"
+            raise _trouble("columns where the model looks at attributes", origin, remedy=remedy)
 
 
 def _in_columns(piece: Any) -> Any:

@@ -40,9 +40,14 @@ def loaded(entry: Entry) -> Any:
         found: Any = typer.main.get_group(group)
     else:
         alone = typer.Typer(context_settings=SETTINGS, rich_markup_mode="rich", add_completion=False)
-        alone.command(name=entry.name, epilog=epilog)(module.command)
+        kind = getattr(module, "KIND", None)  # of command, where it is not the usual one
+        alone.command(name=entry.name, epilog=epilog, cls=kind)(module.command)
         found = typer.main.get_command(alone)
     found.name = entry.name
+    for command in getattr(found, "commands", {"": found}).values():
+        for option in command.params:
+            if getattr(option, "is_flag", False) and option.metavar is None:
+                option.metavar = ""  # a flag has no value to name
     return found
 
 

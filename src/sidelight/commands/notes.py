@@ -1,4 +1,4 @@
-"""What is no error in a training but may surprise, each in one line."""
+"""What is no error but may surprise, each in one line."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from typing import Any, TextIO
 
 from sidelight.commands.outputs import note
-from sidelight.errors import LongTraining
+from sidelight.errors import LongTraining, UnknownFeatures
 from sidelight.evidence import Evidence
 from sidelight.recipe_kinds import Driven, Recipe, learns_from_rules
 
@@ -40,12 +40,16 @@ def notes_on(
         yield f"the model has no features and looks at no input{seen}"
 
 
+NOTED: dict[type[Warning], str] = {LongTraining: "; Ctrl-C stops it", UnknownFeatures: ""}  # and what is added
+
+
 @contextmanager
-def long_training_noted(*, quiet: bool) -> Iterator[None]:
-    """Within it, the warning of a long training is a note: the first one, and none with --quiet."""
-    said = quiet
+def warnings_noted(*, quiet: bool = False) -> Iterator[None]:
+    """Within it, some warnings are notes: the first one of each kind, and none with --quiet."""
+    said: set[type[Warning]] = set(NOTED) if quiet else set()
     with warnings.catch_warnings():
-        warnings.simplefilter("always", LongTraining)
+        for kind in NOTED:
+            warnings.simplefilter("always", kind)
         usual = warnings.showwarning
 
         def show(
@@ -56,12 +60,11 @@ def long_training_noted(*, quiet: bool) -> Iterator[None]:
             file: TextIO | None = None,
             line: str | None = None,
         ) -> None:
-            nonlocal said
-            if not issubclass(category, LongTraining):
+            if category not in NOTED:
                 usual(message, category, filename, lineno, file, line)
-            elif not said:
-                said = True
-                note(f"{message}; Ctrl-C stops it")
+            elif category not in said:
+                said.add(category)
+                note(f"{message}{NOTED[category]}")
 
         warnings.showwarning = show
         yield

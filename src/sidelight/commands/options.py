@@ -17,13 +17,13 @@ EVIDENCE, READING, FEATURES, LEARNING, OUTPUT = "Evidence", "Reading", "Features
 
 
 def _files(flag: str, help: str) -> Any:
-    return typer.Option(flag, metavar="FILE", help=f"{help} May be given more than once.", rich_help_panel=EVIDENCE)
+    return typer.Option(flag, metavar="FILE", help=help, rich_help_panel=EVIDENCE)
 
 
 Files = list[Path] | None
 GoldFiles = Annotated[Files, _files("--gold", "Inputs with all their labels.")]
-PartialFiles = Annotated[Files, _files("--partial", "Inputs with some labels; _ stands where one is not known.")]
-CandidateFiles = Annotated[Files, _files("--candidates", "Inputs with the labels that may be right, as A|B; _ is any.")]
+PartialFiles = Annotated[Files, _files("--partial", "Inputs with some labels; _ where one is not known.")]
+CandidateFiles = Annotated[Files, _files("--candidates", "Inputs with the labels that may be right: A|B, or _.")]
 GoodFiles = Annotated[Files, _files("--good", "Inputs without labels that have a good structure.")]
 BadFiles = Annotated[Files, _files("--bad", "Inputs without labels that have no good structure.")]
 CompanionFiles = Annotated[Files, _files("--companion", 'JSON lines that each say whether they are "good".')]
@@ -70,6 +70,18 @@ Labelled = Annotated[
         "--labelled",
         help="The file has right labels: for columns the same as --label-column -1.",
         rich_help_panel=READING,
+    ),
+]
+Quiet = Annotated[bool, typer.Option("--quiet", help="Say nothing but errors.", rich_help_panel=OUTPUT)]
+Verbose = Annotated[
+    int,
+    typer.Option(
+        "--verbose",
+        "-v",
+        count=True,
+        metavar="",
+        help="Tell how training begins and ends, on the standard error; -vv also every round.",
+        rich_help_panel=OUTPUT,
     ),
 ]
 Seed = Annotated[int, typer.Option("--seed", help="The same seed gives the same result, bit for bit.")]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 import json
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated, Any
@@ -14,18 +14,33 @@ import typer
 
 from sidelight.commands import options
 from sidelight.commands.inputs import check_fits, label_position, read_inputs
+from sidelight.commands.notes import warnings_noted
 from sidelight.commands.outputs import check_writable, write
+from sidelight.commands.plain_text import inputs_of, read_plain, written
 from sidelight.commands.ruling import Inference, RulesFiles, check_inference, predictor
 from sidelight.data import Corpus, read_lines, write_columns
+from sidelight.data.files import STDIN
 from sidelight.data.load import format_of
+from sidelight.errors import DataError
 
 
 def command(
     model: options.ModelFile,
-    input: Annotated[Path, typer.Argument(metavar="INPUT", help="Inputs to label; - is the standard input.")],
+    input: Annotated[
+        Path | None, typer.Argument(metavar="INPUT", help="Inputs to label; - is the standard input.")
+    ] = None,
+    text: Annotated[
+        bool, typer.Option("--text", help="The input is plain text, a sentence a line; by default the standard input.")
+    ] = False,
     out: Annotated[
         Path | None, typer.Option("--out", metavar="FILE", help="Where to write; the standard output by default.")
     ] = None,
+    inline: Annotated[
+        bool, typer.Option("--inline", help="With --text: write a sentence a line, as word/label word/label.")
+    ] = False,
+    spaces: Annotated[
+        bool, typer.Option("--spaces", help="With --text: tokens are what stands between spaces, marks and all.")
+    ] = False,
     format: options.Format = None,
     label_column: options.InputLabelColumn = None,
     labelled: options.Labelled = False,
@@ -36,25 +51,54 @@ def command(
     """Write the inputs with the labels that the model gives them.
 
     Column files come back with tabs and one more column (and without -DOCSTART- lines), JSON lines with "predicted" in
-    each object; for attribute files one label a line is written, after the right one if --labelled is given.
+    each object; for attribute files one label a line is written, after the right one if --labelled is given. With
+    --text, words come back as columns, or as one line a sentence with --inline; marks at the edges of words are tokens.
     """
     check_writable(out)
     check_inference(inference, rules)
+    _check_form(input, text, {"--inline": inline, "--spaces": spaces}, format, labelled, label_column)
     loaded, predict = predictor(model, rules, inference)
+    if text or input is None:
+        lines = read_plain(input or Path(STDIN), spaces=spaces)
+        predicted = predict(inputs_of(lines, loaded), jobs)
+        write(written(lines, predicted, sequences=loaded.sequences, inline=inline), out)
+        return
     column = label_position(input, format=format, labelled=labelled, label_column=label_column)
-    with _twice(input):
+    with _twice(input), _text_in_mind():
         corpus = read_inputs(input, format=format, label_column=column)
         objects = read_lines(input) if (format or format_of(input)) == "jsonl" else []
     check_fits(loaded, list(zip(corpus.xs, corpus.origins)))
-    predicted = predict(corpus.xs, jobs)
+    with warnings_noted():
+        predicted = predict(corpus.xs, jobs)
     match format or format_of(input):
         case "jsonl":
-            text = _with_predicted(objects, predicted)
+            found = _with_predicted(objects, predicted)
         case "attributes":
-            text = _labels_alone(corpus, predicted)
+            found = _labels_alone(corpus, predicted)
         case _:
-            text = write_columns(_all_columns(corpus, column), [list(map(str, labels)) for labels in predicted])
-    write(text, out)
+            found = write_columns(_all_columns(corpus, column), [list(map(str, labels)) for labels in predicted])
+    write(found, out)
+
+
+def _check_form(
+    input: Path | None,
+    text: bool,
+    about_text: Mapping[str, bool],
+    format: str | None,
+    labelled: bool,
+    label_column: int | None,
+) -> None:
+    """Raises ValueError for options that do not go together."""
+    if not text:
+        if input is None:
+            raise ValueError("there is no INPUT; name a file, - for the standard input, or give --text")
+        for name, given in about_text.items():
+            if given:
+                raise ValueError(f"{name} goes with --text; leave it out, or add --text")
+    others = {"--format": format is not None, "--labelled": labelled, "--label-column": label_column is not None}
+    for name, given in others.items():
+        if text and given:
+            raise ValueError(f"{name} does not go with --text, which has words alone; leave one of them out")
 
 
 def _with_predicted(lines: list[str], predicted: list[Any]) -> str:
@@ -81,6 +125,18 @@ def _all_columns(corpus: Corpus, label_column: int | None) -> list[list[tuple[st
     width = len(corpus.xs[0][0]) + 1
     at = label_column % width
     return [[(*x[:at], y, *x[at:]) for x, y in zip(tokens, labels)] for tokens, labels in zip(corpus.xs, corpus.ys)]
+
+
+@contextmanager
+def _text_in_mind() -> Iterator[None]:
+    """Where rows of columns are of different lengths, they may be sentences."""
+    try:
+        yield
+    except DataError as error:
+        if " where " not in error.problem or "column" not in error.problem:
+            raise
+        remedy = f"{error.remedy}; if it is plain text, add --text"
+        raise DataError(error.problem, file=error.file, line=error.line, remedy=remedy) from None
 
 
 @contextmanager

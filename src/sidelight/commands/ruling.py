@@ -11,6 +11,7 @@ import typer
 from sidelight.commands.loading import load
 from sidelight.commands.options import DEFAULTS
 from sidelight.commands.outputs import note
+from sidelight.commands.showing import shown
 
 if TYPE_CHECKING:
     from sidelight.constrained import Constrained
@@ -73,11 +74,13 @@ def predictor(path: Path, rules: Sequence[Path] | None, inference: str, *, name:
     def predict(xs: Any, jobs: int) -> list[Any]:
         if rules:
             under = constrained(model, rules, inference, jobs=jobs)
-            solutions = under.solutions(xs)
+            with shown():
+                solutions = under.solutions(xs)
             if said := unproved(solutions):
                 note(f"{said}; --inference auto is exact")
             return under.outputs(solutions)
-        found = model.predict(xs, n_jobs=jobs)
+        with shown():
+            found = model.predict(xs, n_jobs=jobs)
         if name:
             note_missing_rules(model, name=name)
         return found

@@ -15,7 +15,7 @@ from sidelight.errors import DataError
 from sidelight.evidence import Evidence
 from sidelight.features import FeatureSet
 from sidelight.recipe_kinds import Generative, Recipe
-from sidelight.recipes import LEARNERS
+from sidelight.recipes import AUTO, LEARNERS
 from sidelight.settings import DEFAULT_PRICES, heeds_loss
 from sidelight.structures.encoding import labels_in
 
@@ -38,9 +38,12 @@ def choose_features(
     template: Path | None,
     min_count: int,
     hash_bits: int | None,
-    learner: Recipe,
-) -> FeatureSet:
-    """The features asked for; with nothing asked, those that suit the first input and the learner."""
+    learner: Recipe | None,
+) -> FeatureSet | None:
+    """The features asked for; with nothing asked, those that suit the inputs and the learner.
+
+    None leaves them to the estimator, which knows more where it chooses the learner too.
+    """
     x = evidence[0].x
     named = isinstance(x, Mapping) or isinstance(x[0], Mapping)  # the tokens bring their attributes
     if template is not None and name is not None:
@@ -49,12 +52,16 @@ def choose_features(
         raise ValueError(f"--features is {name!r}; there are {', '.join(READY)}")
     if named and (template is not None or name not in (None, "attributes")):
         raise _told("tokens by attributes, where templates look at words", evidence[0], "use --features attributes")
+    if learner is None and (name, template, min_count, hash_bits) == (None, None, 1, None):
+        return None
     if template is not None:
         return sets.read_templates(template, min_count=min_count, hash_bits=hash_bits)
-    usual = "emissions" if isinstance(learner, Generative) else "standard"
-    name = name or ("attributes" if named else usual)
+    if name is None:
+        named = named or isinstance(sets.features_for([piece.x for piece in evidence]), sets.Attributes)
+        usual = "emissions" if isinstance(learner, Generative) else "standard"
+        name = "attributes" if named else usual
     if name == "standard":
-        return sets.features_for([piece.x for piece in evidence], min_count=min_count, hash_bits=hash_bits)
+        return sets.standard(len(x[0]), min_count=min_count, hash_bits=hash_bits)
     if name == "attributes":
         if hash_bits is not None:
             raise ValueError("--hash-bits goes with templates; leave it out for attributes")
@@ -77,28 +84,32 @@ def learner_options() -> dict[str, str]:
     return found
 
 
-def choose_loss(given: str | None, learner: Recipe) -> str:
+def choose_loss(given: str | None, learner: Recipe | None) -> str:
     """The loss that was asked for; raises ValueError where the learner would not look at it.
 
     >>> choose_loss(None, choose_learner("crf", []))
     'squared_hinge'
     """
-    if given is not None and not heeds_loss(learner):
+    if given is not None and learner is not None and not heeds_loss(learner):
         raise ValueError(f"--loss is {given!r}, and {learner.name} has a loss of its own; leave it out")
     usual: str = DEFAULTS["loss"]
     return usual if given is None else given
 
 
-def choose_learner(name: str, given: Sequence[str]) -> Recipe:
-    """A learner by its name, with options as they were typed.
+def choose_learner(name: str, given: Sequence[str]) -> Recipe | None:
+    """A learner by its name, with options as they were typed; None for "auto", which leaves the choice to the evidence.
 
-    >>> choose_learner("jlis", ["restarts=3"]).restarts
-    3
+    >>> choose_learner("jlis", ["restarts=3"]).restarts, choose_learner("auto", [])
+    (3, None)
     >>> choose_learner("codl", ["base=semi_crf", "beta=none"]).beta is None
     True
     """
+    if name == AUTO:
+        if given:
+            raise ValueError(f"--set is {given[0]!r}, and {AUTO} has no options; name a learner with --learner")
+        return None
     if name not in LEARNERS:
-        raise ValueError(f"--learner is {name!r}; there are {', '.join(LEARNERS)}")
+        raise ValueError(f"--learner is {name!r}; there are {AUTO}, {', '.join(LEARNERS)}")
     make = LEARNERS[name].make
     types = get_type_hints(make)
     options: dict[str, Any] = {}

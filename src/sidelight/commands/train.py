@@ -8,15 +8,20 @@ from typing import Any
 from sidelight.commands import options, settings
 from sidelight.commands import train_options as given
 from sidelight.commands.inputs import EvidenceFiles, check_alike, read_labelled
-from sidelight.commands.notes import long_training_noted, notes_on
+from sidelight.commands.notes import notes_on, warnings_noted
 from sidelight.commands.options import DEFAULTS
 from sidelight.commands.outputs import check_writable, note, write
 from sidelight.commands.price_search import price_search
 from sidelight.commands.ruling import Inference, RulesFiles, check_inference, rules_in
+from sidelight.commands.short_help import HelpAll, with_short_help
+from sidelight.commands.showing import shown
 from sidelight.commands.trials import Trials, summary
 from sidelight.data import write_text_atomically
-from sidelight.progress import Progress
+from sidelight.estimators import Classifier, Tagger
 from sidelight.recipe_kinds import is_unpriced
+from sidelight.recipes import AUTO
+
+KIND = with_short_help(given.COMMON)
 
 
 def command(
@@ -58,11 +63,13 @@ def command(
     out: given.Out,
     checkpoint: given.Checkpoint = None,
     history: given.History = None,
-    quiet: given.Quiet = False,
+    quiet: options.Quiet = False,
+    verbose: options.Verbose = 0,
+    help_all: HelpAll = False,
 ) -> None:
     """Learn a model from labelled inputs and whatever else is known.
 
-    A column file has one token a line with its label last, and a blank line after each sentence.
+    A file has a token a line, its label last, and a blank line after each sentence.
     """
     check_writable(out, checkpoint, history)
     check_inference(inference, rules)
@@ -74,7 +81,9 @@ def command(
     if valid is not None and checkpoint is not None:
         raise ValueError("--checkpoint is for one training, and --valid makes many; leave one of them out")
     chosen = settings.choose_learner(learner, learner_options or [])
-    if valid is not None and is_unpriced(chosen):
+    if chosen is None and grid is not None:
+        raise ValueError("--grid is for a learner of your choice; name it with --learner, or leave --grid out")
+    if valid is not None and chosen is not None and is_unpriced(chosen):
         raise ValueError(f"--valid chooses prices, and {learner} has none; leave one of them out")
     kinds = {
         "gold": gold,
@@ -87,7 +96,7 @@ def command(
     }
     prices = settings.choose_prices(c1=c1, c2=c2, others=price or [])
     parameters: dict[str, Any] = {
-        "learner": chosen,
+        "learner": AUTO if chosen is None else chosen,
         "loss": settings.choose_loss(loss, chosen),
         "scheme": scheme,
         "metric": metric,
@@ -105,7 +114,7 @@ def command(
     }
     table, edges = "", list[str]()
     try:
-        with Progress(quiet=quiet) as progress, long_training_noted(quiet=quiet):
+        with shown(quiet=quiet, verbose=verbose) as progress, warnings_noted(quiet=quiet):
             evidence = EvidenceFiles(kinds, shuffle_good, format, label_column, seed).read(progress.say)
             settings.check_labels_are_named(evidence, parameters["labels"])
             parameters["features"] = settings.choose_features(
@@ -114,17 +123,19 @@ def command(
                 template=template,
                 min_count=min_count,
                 hash_bits=hash_bits,
-                learner=parameters["learner"],
+                learner=chosen,
             )
             trials = Trials(evidence, parameters, progress)
-            progress.say("finding features; what is used for the first time is compiled")
             if valid is None:
                 best = trials.fit(prices)
             else:
                 judges = read_labelled(valid, format=format, label_column=label_column)
                 check_alike([(piece.x, piece.origin) for piece in (*evidence[:1], *judges)])
-                search = price_search(grid or given.GRID, prices, evidence, learner=chosen)
-                best, table, edges = trials.choose(search, judges)
+                if chosen is None:
+                    best = trials.fit(prices, validation=judges)
+                else:
+                    search = price_search(grid or given.GRID, prices, evidence, learner=chosen)
+                    best, table, edges = trials.choose(search, judges)
             best.save(out)
     except KeyboardInterrupt:
         hint = "" if checkpoint is None else f"; the same command goes on from {checkpoint}"
@@ -134,7 +145,11 @@ def command(
     if history is not None:
         write_text_atomically(history, "".join(json.dumps(record) + "\n" for record in trials.history))
     if not quiet:
+        used = chosen
+        if isinstance(best, Tagger | Classifier) and chosen is None:
+            table, used = f"{best.choice_}\n\n", best.choice_.chosen.learner
         write(table + summary(best, out), None)
-        found = notes_on(best.model_, chosen, evidence, ruled=bool(rules), states=states, min_count=min_count)
+        assert used is not None
+        found = notes_on(best.model_, used, evidence, ruled=bool(rules), states=states, min_count=min_count)
         for text in (*edges, *found):
             note(text)

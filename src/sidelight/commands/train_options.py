@@ -9,22 +9,37 @@ import typer
 
 from sidelight.commands import settings
 from sidelight.commands.checks import among, at_least, between
-from sidelight.commands.options import FEATURES, LEARNING, OUTPUT
+from sidelight.commands.options import EVIDENCE, FEATURES, LEARNING, OUTPUT
+from sidelight.commands.short_help import Brief
 from sidelight.evaluate.schemes import SCHEMES
-from sidelight.recipes import LEARNERS
 from sidelight.settings import DEFAULT_PRICES, METRICS
 
 GRID = "0.1,1,10"
-_LEARNERS = "\n\n".join(f"{name}: {entry.line}." for name, entry in LEARNERS.items())
-_OPTIONS = "\n\n".join(f"{name}: {text}." for name, text in settings.learner_options().items())
+COMMON = {  # what --help shows
+    "gold": Brief(EVIDENCE, "FILE", "Inputs with all their labels."),
+    "partial": Brief(EVIDENCE, "FILE", "Inputs with some labels, _ for the others."),
+    "candidates": Brief(EVIDENCE, "FILE", "Inputs with labels that may be right: A|B."),
+    "good": Brief(EVIDENCE, "FILE", "Inputs that have a good structure, no labels."),
+    "shuffle_good": Brief(EVIDENCE, "K", "Add K shuffled copies of these as bad ones."),
+    "unlabeled": Brief(EVIDENCE, "FILE", "Inputs of which nothing else is known."),
+    "rules": Brief(EVIDENCE, "FILE.py", "Rules that outputs obey (docs/rules.md)."),
+    "features": Brief(LEARNING, "NAME", f"{', '.join(tuple(settings.READY)[:4])}, …"),
+    "learner": Brief(LEARNING, "NAME", "One that sidelight learners lists."),
+    "learner_options": Brief(LEARNING, "OPTION=VALUE", "As sidelight learners NAME lists them."),
+    "scheme": Brief(LEARNING, "BIO", "Let I-X follow only B-X and I-X."),
+    "valid": Brief(LEARNING, "FILE", "Labelled inputs to choose prices by."),
+    "out": Brief(OUTPUT, "MODEL", "The file for the model."),
+    "verbose": Brief(OUTPUT, "", "Tell how training goes; -vv every round."),
+    "quiet": Brief(OUTPUT, "", "Say nothing but errors."),
+    "help_all": Brief(None, "", "Show all options: prices, formats, limits, …"),
+}
 _DEFAULTS = ", ".join(f"{kind} {price:g}" for kind, price in DEFAULT_PRICES.items())
 
 ReadyFeatures = Annotated[
     str | None,
     typer.Option(
         metavar="|".join(settings.READY),
-        help="A ready set of features; by default standard for columns (for an HMM emissions), and attributes where "
-        "tokens bring their own.",
+        help="A ready set of features; by default what suits the input and the learner.",
         rich_help_panel=FEATURES,
     ),
 ]
@@ -45,13 +60,16 @@ HashBits = Annotated[
         rich_help_panel=FEATURES,
     ),
 ]
-LearnerName = Annotated[str, typer.Option(metavar="NAME", help=_LEARNERS, rich_help_panel=LEARNING)]
+LearnerName = Annotated[
+    str,
+    typer.Option(metavar="NAME", help="What to learn with; sidelight learners lists them.", rich_help_panel=LEARNING),
+]
 LearnerOptions = Annotated[
     list[str] | None,
     typer.Option(
         "--set",
         metavar="OPTION=VALUE",
-        help=f"An option of the learner. {_OPTIONS}",
+        help="An option of the learner; sidelight learners NAME lists them.",
         rich_help_panel=LEARNING,
     ),
 ]
@@ -167,4 +185,3 @@ Checkpoint = Annotated[
 History = Annotated[
     Path | None, typer.Option(metavar="FILE.jsonl", help="Write all rounds there.", rich_help_panel=OUTPUT)
 ]
-Quiet = Annotated[bool, typer.Option("--quiet", help="Say nothing but errors.", rich_help_panel=OUTPUT)]

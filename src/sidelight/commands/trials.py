@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -12,10 +12,12 @@ from sidelight.commands.price_search import Point, PriceSearch
 from sidelight.commands.settings import sequences_in
 from sidelight.estimators import Classifier, Tagger
 from sidelight.evidence import Evidence, Gold
+from sidelight.fit_log import in_words
 from sidelight.learners.stopping import MAX_COMPLETIONS, MAX_ROUNDS
 from sidelight.manners import measured, metric_of
 from sidelight.progress import OWN_PRECISION, Progress, relative_gap
 from sidelight.recipe_kinds import Driven, Recipe, SemiMarkov
+from sidelight.recipes import AUTO
 from sidelight.records import Round
 from sidelight.segment_tagger import SegmentTagger
 
@@ -31,19 +33,24 @@ class Trials:
     progress: Progress
     history: list[dict[str, Any]] = field(default_factory=list)
 
-    def fit(self, prices: Mapping[str, float], extra: Mapping[str, float] | None = None) -> Estimator:
+    def fit(
+        self,
+        prices: Mapping[str, float],
+        extra: Mapping[str, float] | None = None,
+        *,
+        validation: Sequence[Gold] | None = None,
+    ) -> Estimator:
         """One training; `extra` goes into each record of its rounds."""
 
         def keep(record: Round) -> None:
             self.history.append({**(extra or {}), **record.as_dict()})
 
-        callbacks: list[Callable[[Round], None]] = [self.progress.round, keep]
-        parameters = {**self.parameters, "prices": prices, "callbacks": callbacks}
+        parameters = {**self.parameters, "prices": prices, "callbacks": [keep]}
         recipe = parameters["learner"]
-        if _labels_segments(recipe):
+        if recipe != AUTO and _labels_segments(recipe):
             return _segmenter(parameters, recipe, self.evidence).fit(self.evidence)
         estimator = Tagger if sequences_in(self.evidence) else Classifier
-        return estimator(**parameters).fit(self.evidence)
+        return estimator(**parameters).fit(self.evidence, validation=validation)
 
     def choose(self, search: PriceSearch, judges: Sequence[Gold]) -> tuple[Estimator, str, list[str]]:
         """The first estimator of the best score on labelled inputs, the table of all, and notes on the search."""
@@ -101,7 +108,8 @@ def _segmenter(parameters: Mapping[str, Any], recipe: Recipe, evidence: Sequence
 def summary(fitted: Estimator, out: Path) -> str:
     """What was learned, in a few lines."""
     model, last = fitted.model_, fitted.rounds_[-1] if fitted.rounds_ else None
-    rows = [("labels", f"{len(fitted.classes_):,}"), ("features", f"{model.extractor.n_attributes:,}")]
+    rows = [("evidence", in_words(fitted.evidence_)), ("learner", str(model.about["learner"]))]
+    rows += [("labels", f"{len(fitted.classes_):,}"), ("features", f"{model.extractor.n_attributes:,}")]
     if last is not None:
         completions = f" ({last.completion} completions)" if last.completion else ""
         rows.append(("rounds", f"{last.number:,}{completions}"))

@@ -20,14 +20,12 @@ def command(
     json: Annotated[Path | None, typer.Option(metavar="FILE", help="Write them to a JSON file too.")] = None,
 ) -> None:
     """Show the highest and the lowest weights of a model: features, transitions, first and last labels."""
-    from sidelight.weights import ranked_weights, shown_weights
+    from sidelight.weights import shown_weights, weights
 
     check_writable(json)
     loaded = load(model)
     classes = loaded.labels.classes if isinstance(loaded, Model) else loaded.scheme.segments.classes
     wanted = next((name for name in classes if str(name) == label), label)  # labels may be numbers
-    found = {
-        name: ranked_weights(loaded, top=top, label=wanted, lowest=name == "lowest") for name in ("highest", "lowest")
-    }
-    write_json({name: [weight.as_dict() for weight in weights] for name, weights in found.items()}, json)
-    write("\n\n".join(f"{name}\n{shown_weights(weights)}" for name, weights in found.items()) + "\n", None)
+    found = {name: weights(loaded, top=top, label=wanted, lowest=name == "lowest") for name in ("highest", "lowest")}
+    write_json({name: [weight.as_dict() for weight in ones] for name, ones in found.items()}, json)
+    write("\n\n".join(f"{name}\n{shown_weights(ones)}" for name, ones in found.items()) + "\n", None)

@@ -16,6 +16,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from sidelight import html
 from sidelight.errors import DataError
 from sidelight.evaluate.spans import Coded, Ints, Scheme, code, counts_of
 
@@ -40,6 +41,11 @@ class Comparison:
     def __str__(self) -> str:
         scores = f"{self.a:.2f} against {self.b:.2f}, difference {self.difference:+.2f}"
         return f"{self.metric}: {scores}, p = {self.p_value:.4g} ({self.rounds} rounds)"
+
+    def _repr_html_(self) -> str:
+        cells = f"{self.a:.2f}", f"{self.b:.2f}", f"{self.difference:+.2f}", f"{self.p_value:.4g}"
+        heads = "first", "second", "difference", f"p ({self.rounds:,} exchanges)"
+        return html.block(f"Comparison by {self.metric}", html.table(heads, [cells]))
 
 
 def compare(

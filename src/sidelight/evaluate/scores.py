@@ -12,6 +12,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from sidelight import html
 from sidelight.evaluate.spans import Ints, Scheme, code
 
 
@@ -129,6 +130,14 @@ class Evaluation:
             "labels": {name: counts.as_dict() for name, counts in self.labels.items()},
         }
 
+    def _repr_html_(self) -> str:
+        """For notebooks: percentages of all, and of spans by type."""
+        head = f"{self.accuracy:.2f} % of {self.tokens:,} tokens right, {self.sentence_accuracy:.2f} % of "
+        head += f"{self.sentences:,} sentences; {self.f1:.2f} F1 of spans, {self.macro_f1:.2f} in the mean over types"
+        rows = [_cells(html.code(name), counts) for name, counts in self.types.items()]
+        heads = ("span type", "precision", "recall", "F1", "gold", "predicted", "right")
+        return html.block("Evaluation", head, html.table(heads, [*rows, _cells("all", self.spans)]))
+
     def __str__(self) -> str:
         """A report in the manner of `conlleval`."""
         found = self.spans
@@ -183,6 +192,11 @@ def _percent(part: int, whole: int) -> float:
 
 def _mean(table: Mapping[str, Counts]) -> float:
     return sum(counts.f1 for counts in table.values()) / len(table) if table else 0.0
+
+
+def _cells(name: object, counts: Counts) -> tuple[object, ...]:
+    ratios = (f"{value:.2f}" for value in (counts.precision, counts.recall, counts.f1))
+    return name, *ratios, f"{counts.gold:,}", f"{counts.predicted:,}", f"{counts.correct:,}"
 
 
 def _ratios(counts: Counts) -> str:

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
+from sidelight.errors import DataError
 from sidelight.features.attributes import AttributeExtractor, Attributes
+from sidelight.features.distributional import WordClasses, word_classes
 from sidelight.features.extractor import Extractor, restore
 from sidelight.features.hashing import HashingExtractor
 from sidelight.features.inputs import Matrix, MatrixSequence, WithDense
 from sidelight.features.matrices import Given, MatrixExtractor
 from sidelight.features.ready import chunking, emissions, spelling, standard, window, words
 from sidelight.features.templates import Templates, parse_templates, read_templates, with_classes
+from sidelight.features.token_kinds import kinds_in, lists_are_attributes
 from sidelight.features.vocabulary import TemplateExtractor
-from sidelight.features.word_classes import WordClasses, word_classes
 
 FeatureSet = Templates | Attributes | Given
 
@@ -52,17 +54,21 @@ def attributes(*, min_count: int = 1, transitions: bool = True) -> Attributes:
 def features_for(xs: Sequence[Any], *, min_count: int = 1, hash_bits: int | None = None) -> FeatureSet:
     """The features that suit inputs when none were chosen: matrix rows, attributes of dicts, `standard()` for words.
 
+    Tokens that are lists are columns, or names of attributes if most of their strings read name=value; raises
+    `DataError` where that cannot be told.
+
     >>> features_for([["light", "on"]]) == standard(), features_for([[("on", "RP")]]) == standard(columns=2)
     (True, True)
     """
-    first = next((x for x in xs if len(x)), "")
-    if isinstance(first, MatrixSequence):
+    if isinstance(xs, Matrix) or any(isinstance(x, MatrixSequence) for x in xs):
         return Given()
-    token = first[0] if len(first) else ""
-    if isinstance(token, Mapping):
+    kinds = kinds_in(xs)
+    if len(kinds) > 1:
+        raise DataError(f"tokens are {' and '.join(sorted(kinds))}", remedy="give all tokens in the same form")
+    if kinds == {"dicts"} or (kinds == {"lists"} and lists_are_attributes(xs)):
         return Attributes(min_count)
-    columns = len(token) if isinstance(token, (tuple, list)) and len(token) else 1
-    return standard(columns, min_count=min_count, hash_bits=hash_bits)
+    columns = len(next(x[0] for x in xs if len(x))) if kinds == {"lists"} else 1
+    return standard(max(1, columns), min_count=min_count, hash_bits=hash_bits)
 
 
 def extractor_of(features: FeatureSet) -> Extractor:

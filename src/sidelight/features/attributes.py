@@ -15,6 +15,8 @@ from sidelight.features.extractor import NO_VALUES, Tensors, check_dense
 from sidelight.features.inputs import dense_rows
 from sidelight.features.rows import Rows, offsets_of
 from sidelight.features.strings import pack_strings, unpack_strings
+from sidelight.features.token_kinds import KINDS, check_kinds, kinds_trained_on
+from sidelight.features.unknown import warn_where_unknown
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,6 +83,7 @@ class AttributeExtractor:
         self.attributes = attributes
         self.names: list[str] = []
         self.n_dense = 0
+        self.trained: set[str] = set()  # the kinds of tokens that it has seen
         self._number: dict[str, int] = {}
         self._keys: dict[Any, int] = {}  # (name, value) pairs seen before, so that names are joined once
 
@@ -94,13 +97,15 @@ class AttributeExtractor:
 
     def copy(self) -> AttributeExtractor:
         other = AttributeExtractor(self.attributes)
-        other.names, other.n_dense = self.names.copy(), self.n_dense
+        other.names, other.n_dense, other.trained = self.names.copy(), self.n_dense, self.trained
         other._number, other._keys = self._number.copy(), self._keys.copy()
         return other
 
     def grow(self, xs: Sequence[Any], *, n_jobs: int | None = None) -> Rows:
-        if not self.names:
+        if not self.trained:
             self.n_dense = dense_rows(xs).shape[1]
+            self.trained = kinds_trained_on(xs)
+        check_kinds(xs, self.trained)
         counts: dict[Any, int] = {}
         keys = self._keys
         for i, x in enumerate(xs):
@@ -114,16 +119,28 @@ class AttributeExtractor:
                     self._number[name] = len(self.names)
                     self.names.append(name)
                 keys[key] = self._number[name]
-        return self.rows(xs)
+        return self._rows(xs)[0]
 
     def rows(self, xs: Sequence[Any], *, n_jobs: int | None = None) -> Rows:
+        check_kinds(xs, self.trained)
+        rows, unknown = self._rows(xs)
+        if unknown > len(rows.indices):
+            found = np.bincount(rows.indices)
+            known = int(found[found < rows.n_tokens].sum())  # without those of every token
+            warn_where_unknown(known, unknown, tokens=rows.n_tokens)
+        return rows
+
+    def _rows(self, xs: Sequence[Any]) -> tuple[Rows, int]:
+        """The rows of a batch, and how many attributes were left out of them."""
         keys, number = self._keys, self._number
+        total = 0
         indices: list[int] = []
         values: list[float] = []
         ends = [0]
         for i, x in enumerate(xs):
             for t, token in enumerate(x):
                 for key, value in self._checked(token, i, t):
+                    total += 1
                     attribute = keys.get(key)
                     if attribute is None:
                         attribute = keys[key] = number.get(attribute_name(key), -1)
@@ -140,7 +157,7 @@ class AttributeExtractor:
             NO_VALUES if np.all(amounts == 1.0) else amounts,
             dense_rows(xs),
         )
-        return check_dense(rows, self.n_dense)
+        return check_dense(rows, self.n_dense), total - len(indices)
 
     def name(self, attribute: int) -> str:
         return self.names[attribute]
@@ -152,6 +169,7 @@ class AttributeExtractor:
             "min_count": self.attributes.min_count,
             "transitions": self.attributes.transitions,
             "n_dense": self.n_dense,
+            "tokens": sorted(self.trained),
         }
         return spec, {"names.text": text, "names.offsets": offsets}
 
@@ -161,6 +179,7 @@ class AttributeExtractor:
         self.names = unpack_strings(tensors["names.text"], tensors["names.offsets"])
         self._number = {name: i for i, name in enumerate(self.names)}
         self.n_dense = int(spec["n_dense"])
+        self.trained = set(spec.get("tokens", KINDS))  # earlier files do not say
         return self
 
     def _checked(self, token: Any, i: int, t: int) -> Iterator[tuple[Any, float]]:

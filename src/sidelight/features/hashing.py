@@ -12,10 +12,11 @@ from numpy.typing import NDArray
 from sidelight.features import keys as kernels
 from sidelight.features.extractor import Tensors, check_dense
 from sidelight.features.inputs import dense_rows
-from sidelight.features.lexicon import columns_of, string_hashes
+from sidelight.features.lexicon import check_columns, columns_of
 from sidelight.features.programs import class_tensors, from_json, program, to_json
 from sidelight.features.rows import Rows
 from sidelight.features.templates import Templates
+from sidelight.features.views import HashedViews
 from sidelight.features.vocabulary import compressed
 from sidelight.parallel import shards, threads
 
@@ -29,7 +30,9 @@ class HashingExtractor:
         self.program = program(templates)
         self.bits = templates.hash_bits
         self.n_dense = 0
+        self.n_columns = 0  # of the first batch; 0 where it is not known
         self._started = False
+        self._views = HashedViews(templates.views, templates.classes)
         digests = [
             blake2b(repr(tuple(t.slots)).encode() + t.text.encode(), digest_size=8).digest()
             for t in templates.templates
@@ -46,12 +49,13 @@ class HashingExtractor:
 
     def copy(self) -> HashingExtractor:
         other = HashingExtractor(self.templates)
-        other.n_dense, other._started = self.n_dense, self._started
+        other.n_dense, other.n_columns, other._started = self.n_dense, self.n_columns, self._started
         return other
 
     def grow(self, xs: Sequence[Any], *, n_jobs: int | None = None) -> Rows:
         if not self._started:
             self.n_dense = dense_rows(xs).shape[1]
+            self.n_columns = len(columns_of(xs))
             self._started = True
         return self.rows(xs, n_jobs=n_jobs)
 
@@ -59,9 +63,8 @@ class HashingExtractor:
         columns = columns_of(xs)
         starts = columns.starts
         tokens = int(starts[-1])
-        views = np.empty((len(self.templates.views), tokens), dtype=np.uint64)
-        for i, view in enumerate(self.templates.views):
-            views[i] = string_hashes(view, columns, self.templates.classes)
+        check_columns(self.templates.views, columns, trained=self.n_columns)
+        views = self._views.hashes(columns)
         attributes = np.empty((tokens, len(self.templates.templates)), dtype=np.int32)
         skip = self.templates.boundary == "skip"
         flat = self.program
@@ -79,12 +82,18 @@ class HashingExtractor:
         return f"hash:{attribute}"
 
     def state(self) -> tuple[dict[str, Any], Tensors]:
-        spec = {"kind": "hashing", "templates": to_json(self.templates), "n_dense": self.n_dense}
+        spec = {
+            "kind": "hashing",
+            "templates": to_json(self.templates),
+            "n_dense": self.n_dense,
+            "n_columns": self.n_columns,
+        }
         return spec, class_tensors(self.templates)
 
     @classmethod
     def restored(cls, spec: Mapping[str, Any], tensors: Mapping[str, NDArray[Any]]) -> HashingExtractor:
         self = cls(from_json(spec["templates"], tensors))
         self.n_dense = int(spec["n_dense"])
+        self.n_columns = int(spec.get("n_columns", 0))
         self._started = True
         return self

@@ -107,9 +107,13 @@ def look_up(
     hash_ids: Ids,
     skip_ends: bool,
     out: Ids,  # [tokens of the shard, M]
-) -> None:
-    """The attribute of every template at every token of sequences lo..hi, -1 where it has none."""
+) -> tuple[int, int]:
+    """The attribute of every template at every token of sequences lo..hi, -1 where it has none.
+
+    Returns how many features are known, and how many are not; those that look at no token are not counted.
+    """
     base = starts[lo]
+    n_known, n_unknown = 0, 0
     for m in range(slot_ptr.shape[0] - 1):
         kind = kinds[m]
         at = table_at[m]
@@ -119,35 +123,45 @@ def look_up(
             first, last = starts[i], starts[i + 1]
             for t in range(first, last):
                 key = np.uint64(0)
-                absent = False
+                absent, unknown, looks = False, False, False
                 for s in range(from_slot, to_slot):
                     where = t + slot_offset[s]
                     if first <= where < last:
                         value = np.int64(views[slot_view[s], where])
+                        looks = True
                     elif skip_ends:
                         value = np.int64(-1)
                     elif where < first:
                         value = first - where - 1
                     else:
                         value = _FARTHEST + where - last
-                    if value < 0:
+                    if value == -1:
                         absent = True
                         break
-                    if kind == 0:
+                    if value < 0:
+                        unknown = True
+                    elif kind == 0:
                         key = key * np.uint64(slot_size[s]) + np.uint64(value)
                     elif kind == 1:
                         key = (key << np.uint64(SLOT_BITS)) | np.uint64(value)
                     else:
                         key = mix(key * np.uint64(31) + np.uint64(value) + np.uint64(1))
-                if absent:
-                    out[t - base, m] = -1
+                found = np.int32(-1)
+                if absent or unknown:
+                    pass
                 elif kind == 0:
-                    out[t - base, m] = direct[at + np.int64(key)]
+                    found = direct[at + np.int64(key)]
                 else:
                     place = mix(key) & mask
                     while hash_ids[at + np.int64(place)] >= 0 and hash_keys[at + np.int64(place)] != key:
                         place = (place + np.uint64(1)) & mask
-                    out[t - base, m] = hash_ids[at + np.int64(place)]
+                    found = hash_ids[at + np.int64(place)]
+                out[t - base, m] = found
+                if looks and found >= 0:
+                    n_known += 1
+                elif looks and not absent:
+                    n_unknown += 1
+    return n_known, n_unknown
 
 
 @kernel

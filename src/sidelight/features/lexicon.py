@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from hashlib import blake2b
 from itertools import chain, repeat
@@ -15,40 +15,32 @@ from sidelight.arrays import Ids, Ints, Keys
 from sidelight.errors import DataError
 from sidelight.features.rows import offsets_of
 from sidelight.features.templates import FARTHEST
+from sidelight.features.token_kinds import refuse_attributes, refuse_matrices
 from sidelight.features.transforms import Classes, transform
 
 RESERVED = 2 * FARTHEST  # numbers 0..15 stand for _B-1.._B-8 and _B+1.._B+8
-ABSENT = -1
+ABSENT = -1  # the view has no value
+UNKNOWN = -2  # it has one that was never seen
 
 
 class Columns:
-    """The columns of a batch as flat lists; a column's strings are interned when first asked for."""
+    """The columns of a batch as flat lists."""
 
     def __init__(self, starts: Ints, columns: list[list[str]]) -> None:
         self.starts = starts  # [N + 1]
         self.columns = columns
-        self._interned: dict[int, tuple[Ids, list[str]]] = {}
 
     def __len__(self) -> int:
         return len(self.columns)
-
-    def interned(self, column: int) -> tuple[Ids, list[str]]:
-        """The number of each token's string [T], and the distinct strings in order of appearance."""
-        if column not in self._interned:
-            strings = self.columns[column]
-            distinct = _distinct(strings)
-            number = {text: i for i, text in enumerate(distinct)}
-            ids = np.fromiter(map(number.__getitem__, strings), dtype=np.int32, count=len(strings))
-            self._interned[column] = ids, distinct
-        return self._interned[column]
 
 
 def columns_of(sequences: Sequence[Sequence[Any]]) -> Columns:
     """Columns of sequences whose tokens are strings, or tuples or lists of strings.
 
-    >>> columns_of([["on", "off"], ["on"]]).interned(0)[0].tolist()
-    [0, 1, 0]
+    >>> columns_of([[("on", "RP"), ("off", "RP")], [("on", "IN")]]).columns
+    [['on', 'off', 'on'], ['RP', 'RP', 'IN']]
     """
+    refuse_matrices(sequences)
     starts = offsets_of([len(sequence) for sequence in sequences])
     tokens = list(chain.from_iterable(sequences))
     if not tokens:
@@ -63,7 +55,8 @@ def columns_of(sequences: Sequence[Sequence[Any]]) -> Columns:
             raise DataError(
                 f"input {example}, token {where - int(starts[example])}: a {kind.__name__} where these features read "
                 "strings",
-                remedy="give strings or tuples of strings, or use features.attributes() for dicts",
+                remedy="give strings or tuples of strings, as in training, or train with features.attributes() for "
+                "dicts",
             )
     width = 1 if isinstance(tokens[0], str) else len(tokens[0])
     if str in kinds or set(map(len, tokens)) != {width}:
@@ -75,12 +68,13 @@ def columns_of(sequences: Sequence[Sequence[Any]]) -> Columns:
         raise DataError(
             f"input {example}, token {where - int(starts[example])}: {found} where the first token has "
             f"{'a string' if plain else f'{width} columns'}",
-            remedy="give every token the same columns",
+            remedy="give every token the same columns, or use features.attributes() for lists of names",
         )
     return Columns(starts, [list(map(itemgetter(k), tokens)) for k in range(width)])
 
 
-def _distinct(column: list[Any]) -> list[str]:
+def distinct(column: list[Any]) -> list[str]:
+    """The strings of a column in order of appearance; raises `DataError` where it holds something else."""
     try:
         found = list(dict.fromkeys(column))
     except TypeError:
@@ -115,33 +109,19 @@ class Lexicon:
         """One more than the largest number in use."""
         return RESERVED + len(self.strings)
 
-    def check(self, columns: Columns) -> None:
-        """Refuse input without this view's column."""
-        if len(columns) and self.column >= len(columns):
-            raise DataError(
-                f"a template looks at column {self.column} (from 0), but tokens have {len(columns)} column(s)",
-                remedy="give the missing columns, or use other templates",
-            )
-
-    def numbers(self, columns: Columns, *, grow: bool) -> Ids:
-        """The value of this view at every token, ABSENT where there is none or it is unknown. # [T]"""
-        if len(columns) == 0:
-            return np.empty(0, dtype=np.int32)
+    def numbers(self, strings: list[str], *, grow: bool) -> Ids:
+        """The value of this view for strings, ABSENT where there is none, UNKNOWN where it was not seen. # [W]"""
         number = self._number
-        if self.transform == "x" and not grow:
-            strings = columns.columns[self.column]
-            return np.fromiter(map(number.get, strings, repeat(ABSENT)), dtype=np.int32, count=len(strings))
-        function = transform(self.transform, self.classes)
-        ids, types = columns.interned(self.column)
-        table = np.empty(len(types), dtype=np.int32)
-        for i, text in enumerate(types):
-            value = function(text)
-            found = ABSENT if value is None else number.get(value, ABSENT)
-            if found == ABSENT and grow and value is not None:
-                found = number[value] = RESERVED + len(self.strings)
-                self.strings.append(value)
-            table[i] = found
-        return table[ids]
+        made = strings if self.transform == "x" else map(transform(self.transform, self.classes), strings)
+        values: list[Any] = list(made)
+        if grow:
+            new = [value for value in dict.fromkeys(values) if value is not None and value not in number]
+            number.update(zip(new, range(len(self), len(self) + len(new))))
+            self.strings += new
+        found = np.fromiter(map(number.get, values, repeat(UNKNOWN)), dtype=np.int32, count=len(values))
+        if None in values:
+            found[[value is None for value in values]] = ABSENT
+        return found
 
     def text(self, number: int) -> str:
         """The string of a number; boundary marks in the manner of CRF++."""
@@ -150,18 +130,24 @@ class Lexicon:
         return f"_B-{number + 1}" if number < FARTHEST else f"_B+{number - FARTHEST + 1}"
 
 
-def string_hashes(view: tuple[str, int], columns: Columns, classes: Classes | None = None) -> Keys:
-    """A 64-bit hash of the view's value at every token, 0 where absent; the same in every process. # [T]"""
-    function = transform(view[0], classes)
-    if len(columns) == 0:
-        return np.empty(0, dtype=np.uint64)
-    if view[1] >= len(columns):
-        raise DataError(f"a template looks at column {view[1]} (from 0), but tokens have {len(columns)} column(s)")
-    ids, types = columns.interned(view[1])
-    table = np.zeros(len(types), dtype=np.uint64)
-    for i, text in enumerate(types):
+def check_columns(views: Iterable[tuple[str, int]], columns: Columns, *, trained: int = 0) -> None:
+    """Refuse input without the column of a view, or with attributes in the place of columns; `trained` had so many."""
+    refuse_attributes([column[0] for column in columns.columns], trained=trained)
+    for _, column in views:
+        if len(columns) and column >= len(columns):
+            raise DataError(
+                f"a template looks at column {column} (from 0), but tokens have {len(columns)} column(s)",
+                remedy="give the missing columns, as in training, or use other templates",
+            )
+
+
+def string_hashes(name: str, strings: list[str], classes: Classes | None = None) -> Keys:
+    """A 64-bit hash of what a transform makes of strings, 0 where absent; the same in every process. # [W]"""
+    function = transform(name, classes)
+    hashes = np.zeros(len(strings), dtype=np.uint64)
+    for i, text in enumerate(strings):
         value = function(text)
         if value is not None:
             digest = blake2b(value.encode("utf-8", "surrogatepass"), digest_size=8).digest()
-            table[i] = int.from_bytes(digest, "little") | 1
-    return table[ids]
+            hashes[i] = int.from_bytes(digest, "little") | 1
+    return hashes

@@ -63,7 +63,10 @@ class MatrixExtractor:
 
     def _matrix(self, x: Any, i: int) -> Matrix:
         if not isinstance(x, MatrixSequence):
-            raise DataError(f"input {i} is a {type(x).__name__}", remedy="give sequences of a sidelight.Matrix")
+            raise DataError(
+                f"input {i} is a {type(x).__name__} where the model is of rows of numbers",
+                remedy="give sequences of a sidelight.Matrix, as in training",
+            )
         return x.matrix
 
     def _whole(self, matrix: Matrix) -> Rows:

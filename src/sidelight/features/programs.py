@@ -10,9 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sidelight.arrays import Ints
+from sidelight.features.distributional import WordClasses
 from sidelight.features.strings import pack_strings, unpack_strings
 from sidelight.features.templates import Slot, Template, Templates
-from sidelight.features.word_classes import WordClasses
 
 
 @dataclass(frozen=True, slots=True)

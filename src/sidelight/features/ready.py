@@ -3,36 +3,57 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Collection
 
 from sidelight.features.templates import Templates, parse_templates
 
-
 FLAGS = ("capitalized", "capitals", "mixed", "initial", "digit", "number", "hyphen", "punctuation")
+GROUPS = ("word", "folded", "neighbours", "affixes", "shapes", "cases", "flags", "columns")
 
 
-def standard(columns: int = 1, *, min_count: int = 1, hash_bits: int | None = None) -> Templates:
-    """What a careful person would choose for words, and the default for them: see docs/features.md.
+def standard(
+    columns: int = 1, *, without: Collection[str] = (), min_count: int = 1, hash_bits: int | None = None
+) -> Templates:
+    """What a careful person would choose for words: the default for them. docs/features.md says what a group is worth.
 
-    The word, the words up to two away in lower case with all digits alike, prefixes and suffixes of 1 to 4 letters in
-    lower case, shapes of the word and its neighbours alone and in pairs, flags of case, digits and punctuation, and
-    the transitions. Of further columns (parts of speech, say) the values up to two away, and pairs of neighbours.
+    - word: as it is written
+    - folded: in lower case, with all digits alike
+    - neighbours: the two words beside it, folded
+    - affixes: folded prefixes and suffixes of 1 to 4 characters
+    - shapes: of the word and of these two
+    - cases: the classes of the word and of each of the two, in pairs
+    - flags: capitals, digits, hyphens, punctuation
+    - columns: of every further column (parts of speech, say) the three nearest values, alone and in pairs
+
+    And a constant, and the transitions. `columns` is how many columns tokens have; groups in `without` are left out.
 
     >>> len(standard().templates), len(standard(columns=2).templates)
-    (28, 37)
+    (26, 31)
     """
     if columns < 1:
         raise ValueError(f"columns is {columns}; give 1 or more")
-    lines = ["U00:bias", "U01:%x[0,0]"]
-    lines += [f"U02[{offset}]:%folded[{offset},0]" for offset in range(-2, 3)]
-    lines += [f"U03:prefix=%lowerprefix{n}[0,0]" for n in range(1, 5)]
-    lines += [f"U04:suffix=%lowersuffix{n}[0,0]" for n in range(1, 5)]
-    lines += [f"U05[{offset}]:shape=%shape[{offset},0]" for offset in range(-1, 2)]
-    lines += [f"U06[{offset}]:shapes=%shape[{offset},0]|%shape[{offset + 1},0]" for offset in (-1, 0)]
-    lines += [f"U07:{flag}=%{flag}[0,0]" for flag in FLAGS]
-    for c in range(1, columns):
-        lines += [f"U1{c}[{offset}]:column{c}=%x[{offset},{c}]" for offset in range(-2, 3)]
-        lines += [f"U2{c}[{offset}]:columns{c}=%x[{offset},{c}]|%x[{offset + 1},{c}]" for offset in range(-2, 2)]
-    return parse_templates("\n".join([*lines, "B"]), min_count=min_count, hash_bits=hash_bits)
+    unknown = [group for group in without if group not in GROUPS]
+    if isinstance(without, str) or unknown:
+        raise ValueError(f"without is {without!r}; give some of {', '.join(GROUPS)}")
+    groups: dict[str, list[str]] = {
+        "word": ["U01:%x[0,0]"],
+        "folded": ["U02[0]:%folded[0,0]"],
+        "neighbours": [f"U02[{o}]:%folded[{o},0]" for o in (-1, 1)],
+        "affixes": [f"U03:{kind}=%folded{kind}{n}[0,0]" for kind in ("prefix", "suffix") for n in range(1, 5)],
+        "shapes": [f"U04[{o}]:shape=%shape[{o},0]" for o in (-1, 0, 1)],
+        "cases": [f"U05[{o}]:cases=%case[{o},0]|%case[{o + 1},0]" for o in (-1, 0)],
+        "flags": [f"U06:{flag}=%{flag}[0,0]" for flag in FLAGS],
+        "columns": [
+            line
+            for c in range(1, columns)
+            for line in (
+                *(f"U07[{o}]:column{c}=%x[{o},{c}]" for o in (-1, 0, 1)),
+                *(f"U08[{o}]:columns{c}=%x[{o},{c}]|%x[{o + 1},{c}]" for o in (-1, 0)),
+            )
+        ],
+    }
+    lines = [line for group, found in groups.items() if group not in without for line in found]
+    return parse_templates("\n".join(["U00:bias", *lines, "B"]), min_count=min_count, hash_bits=hash_bits)
 
 
 def words(before: int = 0, *, min_count: int = 1, hash_bits: int | None = None) -> Templates:

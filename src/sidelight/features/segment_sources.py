@@ -15,9 +15,10 @@ from sidelight.errors import DataError
 from sidelight.features import keys as tables
 from sidelight.features import segment_keys as kernels
 from sidelight.features.inputs import MatrixSequence
-from sidelight.features.lexicon import Columns, columns_of, string_hashes
+from sidelight.features.lexicon import Columns, columns_of
 from sidelight.features.rows import offsets_of
 from sidelight.features.transforms import transform
+from sidelight.features.views import HashedViews
 from sidelight.parallel import threads
 
 SegmentFunction = Callable[[Any, int, int], Iterable[str]]
@@ -102,7 +103,8 @@ class SegmentSource:
             views.add("lower")
         self.columns = _columns(xs, features.column) if views else Columns(offsets_of([len(x) for x in xs]), [])
         self.starts = self.columns.starts
-        self.hashes = {view: string_hashes((view, features.column), self.columns) for view in views}
+        names = sorted(views)
+        self.hashes = dict(zip(names, HashedViews([(name, features.column) for name in names]).hashes(self.columns)))
         self.hashes[""] = _lengths(self.most)
         self.function_keys, self.function_names = _called(features.function, xs, self.most)
 
@@ -189,7 +191,7 @@ def phrase_keys(phrases: Collection[Phrase], max_length: int) -> Keys:
         return np.empty(0, dtype=np.uint64)
     columns = columns_of(fitting)
     keys = np.empty(int(columns.starts[-1]) * max_length, dtype=np.uint64)
-    hashes = string_hashes(("lower", 0), columns)
+    hashes = HashedViews([("lower", 0)]).hashes(columns)[0]
     kernels.segment_keys(columns.starts, 0, len(fitting), max_length, kernels.TEXT, _PHRASE, hashes, keys)
     whole = (columns.starts[1:] - 1) * max_length + np.diff(columns.starts) - 1
     return np.unique(keys[whole])

@@ -12,7 +12,7 @@ Transform = Callable[[str], str | None]
 
 
 class Classes(Protocol):
-    """Classes of words, at levels from 1 on: `word_classes.WordClasses`."""
+    """Classes of words, at levels from 1 on: `distributional.WordClasses`."""
 
     @property
     def levels(self) -> int: ...
@@ -35,6 +35,11 @@ def _flag(test: Callable[[str], bool]) -> Transform:
 
 def _shape(text: str) -> str:
     """Letters to X and x, digits to 0, runs shortened: "McGraw-12" is "XxXx-0"."""
+    if text.isascii() and text.isalpha():  # what most words are, without a look at every letter
+        if text.islower():
+            return "x"
+        if text[1:].islower():
+            return "Xx"
     kinds = "".join("X" if c.isupper() else "x" if c.islower() else "0" if c.isdigit() else c for c in text)
     return re.sub(r"(.)\1+", r"\1", kinds)
 
@@ -58,28 +63,44 @@ def _is_mixed(text: str) -> bool:
     return text != text.lower() and text != text.upper() and text[1:] != text[1:].lower()
 
 
+def _case(text: str) -> str:
+    """One of a few classes: "a", "A", "AA", "Aa", "AaA" and "aA" (capitals within), "0", "0." (with marks), "."."""
+    if text.islower():
+        return "a"
+    if text.isupper():
+        return "AA" if len(text) > 1 else "A"
+    if text.istitle():
+        return "Aa"
+    if text != text.lower():
+        return "AaA" if text[0].isupper() else "aA"
+    if text.isdigit():
+        return "0"
+    return "0." if any(map(str.isdigit, text)) else "."
+
+
 _NAMED: dict[str, Transform] = {
     "x": lambda text: text,
     "lower": str.lower,
     "folded": _folded,
     "shape": _shape,
+    "case": _case,
     "signature": _signature,
     "capitalized": _flag(lambda text: text[:1].isupper()),
     "capitals": _flag(lambda text: len(text) > 1 and text.isupper()),
     "mixed": _flag(_is_mixed),
     "initial": _flag(lambda text: len(text) == 2 and text[0].isupper() and text[1] == "."),
     "hyphen": _flag(lambda text: "-" in text),
-    "digit": _flag(lambda text: any(c.isdigit() for c in text)),
+    "digit": _flag(lambda text: not text.isalpha() and any(map(str.isdigit, text))),
     "number": _flag(str.isdigit),
-    "punctuation": _flag(lambda text: bool(text) and not any(c.isalnum() for c in text)),
+    "punctuation": _flag(lambda text: bool(text) and not text.isalnum() and not any(map(str.isalnum, text))),
 }
-_SIZED = re.compile(r"(prefix|suffix|lowerprefix|lowersuffix|ending|class)([1-9])")
+_SIZED = re.compile(r"(prefix|suffix|foldedprefix|foldedsuffix|ending|class)([1-9])")
 
 
 def transform(name: str, classes: Classes | None = None) -> Transform:
-    """The transform of this name: x, lower, folded (lower case, all digits alike), shape, signature, prefixN, suffixN,
-    lowerprefixN, lowersuffixN, endingN, classN, or a flag: capitalized, capitals (nothing else), mixed, initial ("J."),
-    hyphen, digit, number, punctuation.
+    """The transform of this name: x, lower, folded (lower case, all digits alike), shape, case (a few classes of it),
+    signature, prefixN, suffixN, foldedprefixN, foldedsuffixN, endingN, classN, or a flag: capitalized, capitals
+    (nothing else), mixed, initial ("J."), hyphen, digit, number, punctuation.
 
     classN is the class of the word at a level of `classes` (see `word_classes`), 1 the coarsest.
 
@@ -95,7 +116,7 @@ def transform(name: str, classes: Classes | None = None) -> Transform:
     if sized is not None and sized[1] == "class":
         return _class(int(sized[2]), classes)
     if sized is None:
-        sizes = [f"{name}1…9" for name in ("prefix", "suffix", "lowerprefix", "lowersuffix", "ending", "class")]
+        sizes = [f"{name}1…9" for name in ("prefix", "suffix", "foldedprefix", "foldedsuffix", "ending", "class")]
         known = ", ".join([*_NAMED, *sizes])
         raise DataError(f"unknown macro %{name}", remedy=f"use one of {known}")
     count = int(sized[2])
@@ -105,6 +126,6 @@ def transform(name: str, classes: Classes | None = None) -> Transform:
         affix = slice(count)
     else:
         affix = slice(-count, None)
-    if sized[1].startswith("lower"):
-        return lambda text: text[affix].lower() if len(text) >= count else None
+    if sized[1].startswith("folded"):
+        return lambda text: _folded(text[affix]) if len(text) >= count else None
     return lambda text: text[affix] if len(text) >= count else None

@@ -14,11 +14,13 @@ from sidelight.errors import DataError
 from sidelight.features import keys as kernels
 from sidelight.features.extractor import NO_VALUES, Tensors, check_dense
 from sidelight.features.inputs import dense_rows
-from sidelight.features.lexicon import Columns, Lexicon, columns_of
+from sidelight.features.lexicon import Columns, Lexicon, check_columns, columns_of
 from sidelight.features.programs import class_tensors, from_json, program, to_json
 from sidelight.features.rows import Rows
 from sidelight.features.strings import pack_strings, unpack_strings
 from sidelight.features.templates import Templates
+from sidelight.features.unknown import warn_where_unknown
+from sidelight.features.views import Views
 from sidelight.parallel import shards, threads
 
 DIRECT = 1 << 20  # a table of at most so many places is addressed directly
@@ -46,7 +48,7 @@ class _Tables:
 
 
 class TemplateExtractor:
-    """Numbers the features of templates; strings are interned once, keys are built from integers."""
+    """Numbers the features of templates; strings are looked at once, keys are built from integers."""
 
     def __init__(self, templates: Templates) -> None:
         self.templates = templates
@@ -56,6 +58,8 @@ class TemplateExtractor:
         self.known = [_Known(empty.reshape(0, len(t.slots)), empty) for t in templates.templates]
         self.n_attributes = 0
         self.n_dense = 0
+        self.n_columns = 0  # of the first batch; 0 where it is not known
+        self._seen = Views(templates.views, np.int32)
         self._tables: _Tables | None = None
         self._names: list[tuple[int, int]] | None = None
 
@@ -67,7 +71,7 @@ class TemplateExtractor:
         other = TemplateExtractor(self.templates)
         other.lexicons = [lexicon.copy() for lexicon in self.lexicons]
         other.known = list(self.known)  # growth replaces these, it does not change them
-        other.n_attributes, other.n_dense = self.n_attributes, self.n_dense
+        other.n_attributes, other.n_dense, other.n_columns = self.n_attributes, self.n_dense, self.n_columns
         return other
 
     def grow(self, xs: Sequence[Any], *, n_jobs: int | None = None) -> Rows:
@@ -75,16 +79,17 @@ class TemplateExtractor:
         dense = dense_rows(xs)
         if self.n_attributes == 0:
             self.n_dense = dense.shape[1]
+            self.n_columns = len(columns)
         self._tables = None
         views = self._views(columns, grow=True)
         tokens = int(columns.starts[-1])
         order = range(len(self.known))
         found = threads(lambda m: self._collect(m, columns.starts, views, tokens), order, n_jobs=n_jobs)
-        attributes = np.empty((tokens, len(self.known)), dtype=np.int32)
+        attributes = np.empty((len(self.known), tokens), dtype=np.int32)
         for m, (local, first, counts) in enumerate(found):
-            attributes[:, m] = self._number(m, local, first, counts, columns.starts, views)
+            attributes[m] = self._number(m, local, first, counts, columns.starts, views)
         self._names = None
-        return check_dense(compressed(columns.starts, attributes, dense), self.n_dense)
+        return check_dense(compressed(columns.starts, np.ascontiguousarray(attributes.T), dense), self.n_dense)
 
     def rows(self, xs: Sequence[Any], *, n_jobs: int | None = None) -> Rows:
         columns = columns_of(xs)
@@ -94,9 +99,9 @@ class TemplateExtractor:
         starts = columns.starts
         attributes = np.empty((int(starts[-1]), len(self.known)), dtype=np.int32)
 
-        def run(shard: tuple[int, int]) -> None:
+        def run(shard: tuple[int, int]) -> tuple[int, int]:
             lo, hi = shard
-            kernels.look_up(
+            return kernels.look_up(
                 starts,
                 lo,
                 hi,
@@ -115,7 +120,9 @@ class TemplateExtractor:
                 attributes[int(starts[lo]) : int(starts[hi])],
             )
 
-        threads(run, shards(starts), n_jobs=n_jobs)
+        counts = threads(run, shards(starts), n_jobs=n_jobs)
+        known, unknown = (sum(count[k] for count in counts) for k in (0, 1))
+        warn_where_unknown(known, unknown, tokens=len(attributes))
         return check_dense(compressed(starts, attributes, dense), self.n_dense)
 
     def name(self, attribute: int) -> str:
@@ -137,6 +144,7 @@ class TemplateExtractor:
             "templates": to_json(self.templates),
             "n_attributes": self.n_attributes,
             "n_dense": self.n_dense,
+            "n_columns": self.n_columns,
         }
         tensors: Tensors = class_tensors(self.templates)
         for i, lexicon in enumerate(self.lexicons):
@@ -156,15 +164,18 @@ class TemplateExtractor:
             self.known[m] = _Known(tensors[f"template.{m}.parts"], tensors[f"template.{m}.attributes"])
         self.n_attributes = int(spec["n_attributes"])
         self.n_dense = int(spec["n_dense"])
+        self.n_columns = int(spec.get("n_columns", 0))
         return self
 
     def _views(self, columns: Columns, *, grow: bool) -> Ids:
         """The value of every view at every token. # [V, T]"""
-        views = np.empty((len(self.lexicons), int(columns.starts[-1])), dtype=np.int32)
+
+        def work(which: list[int], strings: list[str]) -> Ids:
+            return np.stack([self.lexicons[view].numbers(strings, grow=grow) for view in which])
+
+        check_columns(self.templates.views, columns, trained=self.n_columns)  # before any lexicon grows
+        views: Ids = self._seen.numbers(columns, work, anew=grow)
         for lexicon in self.lexicons:
-            lexicon.check(columns)  # before any of them grows
-        for i, lexicon in enumerate(self.lexicons):
-            views[i] = lexicon.numbers(columns, grow=grow)
             if len(lexicon) >= 1 << kernels.SLOT_BITS:
                 raise DataError(
                     f"column {lexicon.column} has more than {1 << kernels.SLOT_BITS:,} distinct values",

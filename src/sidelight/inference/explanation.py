@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from sidelight import html
 from sidelight.arrays import Floats
 from sidelight.errors import Intractable
 from sidelight.inference.choose import Method
@@ -68,24 +69,44 @@ class Explanation:
     def __str__(self) -> str:
         return told(self.rules, self.solution, self.changes, "tokens changed")
 
+    def _repr_html_(self) -> str:
+        return told_as_html(self.rules, self.solution, self.changes, "tokens changed")
+
 
 def told(effects: Sequence[RuleEffect], found: Solution, changes: Sequence[Change], changed: str) -> str:
     """A table of what rules did, how the output was found, and what the rules changed together."""
-    rows = [("rule", "penalty", "broken without rules", "broken", changed, "lowered to")]
-    for effect in effects:
-        price = "hard" if effect.penalty == np.inf else f"{effect.penalty:g}"
-        counts = str(effect.before), str(effect.after), str(len(effect.changes))
-        rows.append((effect.name, price, *counts, effect.lowered))
+    rows = _effects(effects, changed)
     widths = [max(len(row[k]) for row in rows) for k in range(len(rows[0]))]
     lines = []
     for row in rows:
         cells = [f"{cell:>{w}}" if 0 < k < 5 else f"{cell:<{w}}" for k, (cell, w) in enumerate(zip(row, widths))]
         lines.append("  ".join(cells).rstrip())
-    lines.append("")
+    return "\n".join([*lines, "", _found(found), *_changed(changes)])
+
+
+def told_as_html(effects: Sequence[RuleEffect], found: Solution, changes: Sequence[Change], changed: str) -> str:
+    """The same for notebooks."""
+    heads, *rows = _effects(effects, changed)
+    table = html.table(heads, [(html.code(name), *cells) for name, *cells in rows])
+    return html.block("What rules did", table, _found(found), *map(html.code, _changed(changes)))
+
+
+def _effects(effects: Sequence[RuleEffect], changed: str) -> list[tuple[str, ...]]:
+    rows: list[tuple[str, ...]] = [("rule", "penalty", "broken without rules", "broken", changed, "lowered to")]
+    for effect in effects:
+        price = "hard" if effect.penalty == np.inf else f"{effect.penalty:g}"
+        counts = str(effect.before), str(effect.after), str(len(effect.changes))
+        rows.append((effect.name, price, *counts, effect.lowered))
+    return rows
+
+
+def _found(found: Solution) -> str:
     proof = "exact" if found.exact else f"not proved exact, no output is worth more than {found.bound:g}"
-    lines.append(f"{found.method}, {proof}; value {found.value:g}; {many(found.taken_in, 'clause')} taken in")
-    lines += [str(change) for change in changes] or ["no label was changed"]
-    return "\n".join(lines)
+    return f"{found.method}, {proof}; value {found.value:g}; {many(found.taken_in, 'clause')} taken in"
+
+
+def _changed(changes: Sequence[Change]) -> list[str]:
+    return [str(change) for change in changes] or ["no label was changed"]
 
 
 def explain_rules(

@@ -21,6 +21,7 @@ from dataclasses import replace
 import numpy as np
 
 from sidelight.arrays import Floats, Ids, Ints
+from sidelight.errors import Intractable
 from sidelight.features.rows import offsets_of
 from sidelight.inference.chain_lattice import ChainLattice
 from sidelight.inference.conflict import infeasible
@@ -34,6 +35,7 @@ from sidelight.rules.columns import chain_columns
 from sidelight.rules.rows import Lowering
 
 CLOSE = 1e-6
+MOST_COLUMNS = 5_000_000  # a program of more takes gigabytes before it is solved
 
 
 def chain_program(tokens: Floats, edges: Floats, triple: Floats | None = None) -> Program:
@@ -90,7 +92,13 @@ def solve_program(
     bound, nodes = value, 1
     if value == -math.inf:
         raise infeasible(problem.clauses, lambda chosen: feasible(problem, chosen), names)
-    base, columns = lattice_program(chain), chain_columns(*chain.tokens.shape)
+    length, size = chain.tokens.shape
+    if (count := length * size + max(length - 1, 0) * size * size) > MOST_COLUMNS:
+        raise Intractable(
+            f"the integer program of {length:,} tokens with {size} labels has {count:,} columns, and more than "
+            f"{MOST_COLUMNS:,} are refused; cut the input into shorter ones, or use inference='beam'"
+        )
+    base, columns = lattice_program(chain), chain_columns(length, size)
     lowering = Lowering(columns, tight=True)
     taken: list[int] = []
     while True:

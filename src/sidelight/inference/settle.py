@@ -16,7 +16,8 @@ from sidelight.inference.guide import STEPS, tight_guide
 from sidelight.inference.lattice import Lattice
 from sidelight.inference.problem import Solution
 
-MOST_STATES = 2_000_000  # states of dynamic programming, all tokens together, before A* is tried
+MOST_STATES = 2_000_000  # states of dynamic programming, all tokens together, before A* is tried …
+STATES_A_TOKEN = 16  # … or so many a token, of long inputs
 
 
 def settle(chain: Lattice, *, most_states: int = MOST_STATES, needed: list[int] | None = None) -> Solution | None:
@@ -25,6 +26,7 @@ def settle(chain: Lattice, *, most_states: int = MOST_STATES, needed: list[int] 
     The clauses that were taken in are added to `needed`. Raises `Intractable` where neither dynamic programming nor A*
     can do it.
     """
+    most_states = max(most_states, STATES_A_TOKEN * chain.length)
     folded = len(chain.pieces) - len(chain.counters)
     labels, value = chain.plain()
     if value == -math.inf:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from sidelight.inference.explanation import Change, RuleEffect, many, told
+from sidelight.inference.explanation import Change, RuleEffect, many, told, told_as_html
 from sidelight.inference.problem import Clause, Solution
 from sidelight.inference.variables import Method, VariableProblem, solve_variables
 from sidelight.rules.expr import Expr, variables
@@ -49,6 +49,9 @@ class VariableExplanation:
 
     def __str__(self) -> str:
         return told(self.rules, self.solution, self.changes, "labels changed")
+
+    def _repr_html_(self) -> str:
+        return told_as_html(self.rules, self.solution, self.changes, "labels changed")
 
 
 def explain_variables(

@@ -20,7 +20,7 @@ from sidelight.inference.ruled import Ruled
 from sidelight.kernels import inner
 from sidelight.learners.learner import State
 from sidelight.objective.believed import BelievedTerms
-from sidelight.objective.likelihood import WeightedFeatures
+from sidelight.objective.expected_features import WeightedFeatures
 from sidelight.spaces.chain import ChainSpace
 from sidelight.spaces.chain_sums import log_sums
 

@@ -20,7 +20,8 @@ from sidelight.arrays import Floats
 from sidelight.kernels import inner
 from sidelight.learners.learner import State
 from sidelight.objective.believed import BelievedTerms
-from sidelight.objective.likelihood import LikelihoodTerms, WeightedFeatures
+from sidelight.objective.expected_features import WeightedFeatures
+from sidelight.objective.likelihood import LikelihoodTerms
 from sidelight.objective.trust import (
     Trust,
     TrustOptions,

@@ -127,6 +127,7 @@ _RELATIVES: dict[str, dict[str, str]] = {
     "crf": {
         "partial": "partial_crf",
         "candidates": "partial_crf",
+        "companion": "partial_crf",
         "unlabeled": "codl or posterior_regularization with the base crf",
     },
     "hmm": dict.fromkeys(("partial", "candidates", "unlabeled"), "em or hard_em"),
@@ -136,7 +137,7 @@ _RELATIVES: dict[str, dict[str, str]] = {
 def relatives(name: str, kind: str) -> str:
     """The learners that are nearest to one of this name, and learn from evidence of this kind.
 
-    >>> relatives("crf", "partial"), relatives("crf", "companion")
+    >>> relatives("crf", "partial"), relatives("hmm", "companion")
     ('partial_crf', 'jlis')
     """
     return _RELATIVES.get(name, {}).get(kind, "jlis")

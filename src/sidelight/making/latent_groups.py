@@ -18,5 +18,5 @@ from sidelight.objective.likelihood import ChainForm
 class Plan:
     """A group to be made."""
 
-    shown: Sequence[Shown]  # pairs of attribute and label that are to have weights
+    shown: Sequence[Shown | None]  # pairs of attribute and label that are to have weights
     make: Callable[[ChainForm], LatentGroup]  # form.features(rows): features with the weights that exist

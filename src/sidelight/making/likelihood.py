@@ -4,7 +4,9 @@ Gold whose labels have several hidden states admits all of these: a CRF with hid
 Morency, Quattoni and Darrell 2007), which is no longer convex.
 
 Which weights exist with support "seen": the pairs of attribute and label that some labeling of the data has. That is
-the gold label for tokens of Gold, and every admitted label elsewhere. Inputs of price 0 show nothing.
+the gold label for tokens of Gold, and every admitted label elsewhere. Inputs of price 0 show nothing, nor do companion
+inputs, which may have any label: their answers say something of the weights that exist, so that at a price of nearly
+nothing they leave the model of the other evidence as it was.
 """
 
 from __future__ import annotations
@@ -21,6 +23,7 @@ from sidelight.learners.likelihood import LikelihoodLearner, LikelihoodOptions
 from sidelight.making import believed, voted
 from sidelight.making.given import Given
 from sidelight.making.latent_groups import Plan
+from sidelight.objective.companion_likelihood import Answers
 from sidelight.objective.likelihood import Labelled, chain_form, likelihood_problem
 from sidelight.objective.second_order_likelihood import second_order_problem
 from sidelight.recipe_kinds import Believed, LogLinear
@@ -39,18 +42,20 @@ def make(given: Given, recipe: LogLinear | Believed) -> Learner:
     """The learner for `crf`, `partial_crf`, and `posterior_regularization` over one of them."""
     base = recipe.base if isinstance(recipe, Believed) else recipe
     alone = base.gold_only and base is recipe
-    given.only(("gold",) if alone else ("gold", "partial", "candidates", "unlabeled", "votes"))
+    given.only(("gold",) if alone else ("gold", "partial", "candidates", "companion", "unlabeled", "votes"))
     given.single_tokens()
     given.whole(recipe.name)
     plans = [found for plan in PLANS if (found := plan(given, recipe)) is not None]
-    inputs = _inputs(given, recipe)
-    if isinstance(recipe, Believed) and not (inputs and plans):
+    inputs, companions = _inputs(given, recipe), _companions(given)
+    if isinstance(recipe, Believed) and not (inputs and (plans or companions)):
         raise DataError("there is no Gold, or nothing else", remedy="give labelled inputs, and inputs without labels")
-    if plans:
-        return _latent(given, recipe, base, inputs, plans)
-    if not inputs:
+    if not inputs and not plans:
         raise DataError("no input has any label", remedy="give some Gold, Partial or Candidates")
-    return _smooth(given, base, inputs)
+    if companions and base.solver != "lbfgs":
+        raise ValueError(f"the solver {base.solver} knows no companion answers; use lbfgs")
+    if plans:
+        return _latent(given, recipe, base, inputs + companions, plans)
+    return _smooth(given, replace(base, name=recipe.name), inputs + companions)
 
 
 def _smooth(given: Given, recipe: LogLinear, inputs: list[Labelled]) -> LikelihoodLearner:
@@ -121,6 +126,18 @@ def _inputs(given: Given, recipe: LogLinear | Believed) -> list[Labelled]:
         admitted = encoded.admitted[given.rows.tokens_of(partly)]
         found.append(Labelled(given.rows.take(partly), _space(given, partly), prices[partly], admitted=admitted))
     return found
+
+
+def _companions(given: Given) -> list[Labelled]:
+    """Companion answers, where there are any."""
+    encoded, which = given.encoded, given.encoded.of_kind("companion")
+    if not len(which):
+        return []
+    space = _space(given, which)
+    if encoded.admitted is not None and not np.all(admitted := encoded.admitted[given.rows.tokens_of(which)]):
+        space = space.inside(admitted)
+    answers = Answers(encoded.answers[which].astype(np.float64), given.sizes()[which])
+    return [Labelled(given.rows.take(which), space, given.prices()[which], answers=answers)]
 
 
 def _space(given: Given, which: Ints) -> ChainSpace | SecondOrderSpace:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,7 +12,7 @@ from sidelight.arrays import Floats, Ids, Ints
 from sidelight.data.checks import trouble
 from sidelight.errors import DataError
 from sidelight.evidence import Evidence, Gold
-from sidelight.features import Extractor, MatrixSequence, extractor_of, features_for
+from sidelight.features import Attributes, Extractor, FeatureSet, MatrixSequence, extractor_of, features_for
 from sidelight.features.layout import Layout
 from sidelight.features.rows import offsets_of
 from sidelight.features.segment_rows import SegmentLayout
@@ -72,7 +72,8 @@ def prepare(settings: SegmentSettings, evidence: Sequence[Evidence]) -> SegmentG
     scheme = segment_scheme(names, settings.scheme)
     read_first(settings.rules, Domain(scheme.tokens.names), xs)
     penalties = gold_penalties(settings.rules, evidence)
-    extractor = extractor_of(features_for(xs) if settings.features is None else settings.features)
+    features = features_for(xs) if settings.features is None else settings.features
+    extractor = extractor_of(features)
     rows = extractor.grow(xs, n_jobs=settings.n_jobs)
     encoded = encode(evidence, scheme.tokens, rows.starts, sequences=True)
     gold, rest = encoded.of_kind("gold"), encoded.of_kind("partial", "candidates", "unlabeled")
@@ -84,7 +85,7 @@ def prepare(settings: SegmentSettings, evidence: Sequence[Evidence]) -> SegmentG
         raise DataError(problem, remedy="give no more than that: memory grows with it")
     targets = Segments(np.full(rows.n_tokens, -1, dtype=np.int32), np.zeros(rows.n_tokens, dtype=np.uint8))
     targets.labels[tokens], targets.begins[tokens] = scheme.encode(starts, right, max_length=max_length)
-    segments = _segment_extractor(settings, xs[0], max_length, has_gold=len(gold) > 0)
+    segments = _segment_extractor(settings, features, xs[0], max_length, has_gold=len(gold) > 0)
     counted = _gold_rows(rows.starts, targets, max_length)
     segment_rows = segments.grow(xs, gold=counted, n_jobs=settings.n_jobs)
     sizes = len(scheme.segments), extractor.n_attributes, extractor.n_dense
@@ -108,9 +109,11 @@ def gold_penalties(rules: Sequence[Rule], evidence: Sequence[Evidence]) -> list[
     return penalties_of(rules, [piece.x for piece in known], [piece.y for piece in known])
 
 
-def segment_features_for(x: Any) -> SegmentFeatures:
+def segment_features_for(features: FeatureSet, x: Any) -> SegmentFeatures:
     """The segment features that suit an input when none were chosen: all families, or without words the length."""
-    wordless = isinstance(x, MatrixSequence) or (len(x) > 0 and isinstance(x[0], Mapping))
+    wordless = isinstance(x, MatrixSequence) or (
+        isinstance(features, Attributes) and len(x) > 0 and not isinstance(x[0], str)
+    )
     return SegmentFeatures(families=("length",)) if wordless else SegmentFeatures()
 
 
@@ -130,8 +133,10 @@ def _check_kinds(settings: SegmentSettings, evidence: Sequence[Evidence]) -> Non
         raise DataError("codl begins with a model of Gold, and there is none", remedy="give some labelled inputs")
 
 
-def _segment_extractor(settings: SegmentSettings, x: Any, max_length: int, *, has_gold: bool) -> SegmentExtractor:
-    features = segment_features_for(x) if settings.segment_features is None else settings.segment_features
+def _segment_extractor(
+    settings: SegmentSettings, of_tokens: FeatureSet, x: Any, max_length: int, *, has_gold: bool
+) -> SegmentExtractor:
+    features = segment_features_for(of_tokens, x) if settings.segment_features is None else settings.segment_features
     if not has_gold and features.counted == "gold" and features.hash_bits is None:
         raise DataError("there is no Gold to take segment features from", remedy='give counted="all" or hash_bits')
     return SegmentExtractor(features, max_length)

@@ -12,9 +12,8 @@ from dataclasses import dataclass
 
 from sidelight.arrays import Floats
 from sidelight.errors import Intractable
-from sidelight.objective.likelihood import Expected, WeightedFeatures
+from sidelight.objective.expected_features import WeightedFeatures, add_log_sums
 from sidelight.spaces.chain import ChainSpace
-from sidelight.spaces.chain_sums import ScoresFrom, beliefs
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,11 +43,4 @@ class BelievedTerms:
 
     def add_beliefs(self, weights: Floats, gradient: Floats, *, n_jobs: int | None = None) -> float:
         """gradient += Σ price · expected features under the model; returns Σ price · log-sum."""
-        scores = self.features.scores(weights)
-        expected = Expected.none(self.features, gradient, n_jobs)
-        for number, block in enumerate(self.features.blocks):
-            part = self.space.part(block.lo, block.hi)
-            prices = self.prices[block.lo : block.hi]
-            found = beliefs(part, ScoresFrom(scores, block.first), prices=prices, n_jobs=n_jobs)
-            expected.add(number, prices, found)
-        return expected.total()
+        return add_log_sums(self.features, self.space, self.prices, weights, gradient, n_jobs=n_jobs)

@@ -21,7 +21,8 @@ import numpy as np
 from sidelight.arrays import Bytes, Floats, Ids, Ints
 from sidelight.errors import Intractable
 from sidelight.kernels import kernel
-from sidelight.objective.likelihood import Edges, Expected, LikelihoodTerms, WeightedFeatures, held
+from sidelight.objective.expected_features import Edges, Expected, WeightedFeatures, held
+from sidelight.objective.likelihood import LikelihoodTerms
 from sidelight.objective.neighbourhoods import Neighbours
 from sidelight.parallel import shards, threads
 from sidelight.spaces import chain_sum_kernels as kernels

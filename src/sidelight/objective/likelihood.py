@@ -19,55 +19,17 @@ from typing import Protocol
 import numpy as np
 
 from sidelight.arrays import Bytes, Floats, Ids, Ints
-from sidelight.features.gradient import AttributeBlock, FullFeatures
+from sidelight.features.gradient import FullFeatures
 from sidelight.features.layout import Layout
 from sidelight.features.rows import Rows
 from sidelight.features.support import Shown, Support
 from sidelight.features.supported import SupportedFeatures
 from sidelight.kernels import inner
-from sidelight.parallel import shards, threads
-from sidelight.spaces.chain import ChainScores, ChainSpace, GivenScores
-from sidelight.spaces.chain_sums import Beliefs, RaisedScores, ScoresFrom, beliefs, log_sums
+from sidelight.objective.companion_likelihood import Answers, CompanionTerms
+from sidelight.objective.expected_features import Edges, Expected, WeightedFeatures, WeightForm, add_log_sums, held
+from sidelight.spaces.chain import ChainScores, ChainSpace
+from sidelight.spaces.chain_sums import RaisedScores, ScoresFrom, beliefs, log_sums
 from sidelight.spaces.second_order import SecondOrderSpace
-
-
-class WeightForm(Protocol):
-    """A form of the weight vector: full, or only the pairs that were seen."""
-
-    @property
-    def layout(self) -> Layout: ...
-
-    @property
-    def size(self) -> int:
-        """How many weights there are."""
-        ...
-
-    def squares(self, prices: Floats) -> Floats:
-        """Σ_t price_t · (squared feature) for each weight of a token's features, zero elsewhere; prices are [T]."""
-        ...
-
-    def expand(self, weights: Floats) -> Floats:
-        """The weights in the full layout."""
-        ...
-
-    def shorten(self, full: Floats) -> Floats:
-        """The weights of this form, out of the full layout."""
-        ...
-
-
-class WeightedFeatures(WeightForm, Protocol):
-    """The features of a batch under a weight vector of some form."""
-
-    @property
-    def blocks(self) -> tuple[AttributeBlock, ...]:
-        """Ranges of sequences whose beliefs are added together."""
-        ...
-
-    def scores(self, weights: Floats) -> ChainScores: ...
-
-    def add_tokens(self, number: int, beliefs: Floats, gradient: Floats, *, n_jobs: int | None = None) -> None: ...
-
-    def add_edges(self, start: Floats, end: Floats, transitions: Floats, gradient: Floats) -> None: ...
 
 
 class _Batched(Protocol):
@@ -157,82 +119,21 @@ class LikelihoodTerms:
 
         Returns Σ price · (log-sum − log-sum of the admitted), the latter left out where gold is known.
         """
+        if self.targets is not None:
+            return add_log_sums(self.features, self.space, self.prices, weights, gradient, n_jobs=n_jobs)
         scores = self.features.scores(weights)
         expected = Expected.none(self.features, gradient, n_jobs)
         for number, block in enumerate(self.features.blocks):
             part = self.space.part(block.lo, block.hi)
             prices = self.prices[block.lo : block.hi]
-            here: ChainScores = ScoresFrom(scores, block.first)
-            if self.targets is not None:
-                expected.add(number, prices, beliefs(part, here, prices=prices, n_jobs=n_jobs))
-                continue
-            here = held(here, part, n_jobs=n_jobs)
+            here = held(ScoresFrom(scores, block.first), part, n_jobs=n_jobs)
             found = beliefs(part, here, prices=prices, n_jobs=n_jobs)
             inside = part if self.admitted is None else part.inside(self.admitted[block.first : block.last])
-            raised = here if self.bonus is None else RaisedScores(here, self.bonus[block.first : block.last])
+            raised: ChainScores = here
+            if self.bonus is not None:
+                raised = RaisedScores(here, self.bonus[block.first : block.last])
             expected.add(number, prices, found, beliefs(inside, raised, prices=prices, n_jobs=n_jobs))
         return expected.total()
-
-
-@dataclass(frozen=True, slots=True)
-class Edges:
-    """Expected numbers of starts, ends and transitions, summed over blocks in their order."""
-
-    start: Floats
-    end: Floats
-    transitions: Floats
-
-    @classmethod
-    def none(cls, size: int) -> Edges:
-        return cls(np.zeros(size), np.zeros(size), np.zeros((size, size)))
-
-    def add(self, found: Beliefs, sign: float) -> None:
-        self.start[:] += sign * found.start
-        self.end[:] += sign * found.end
-        self.transitions[:] += sign * found.transitions
-
-
-@dataclass(slots=True)
-class Expected:
-    """A gradient that expected features are added to, block by block, and the log-sums that they belong to."""
-
-    features: WeightedFeatures
-    gradient: Floats
-    n_jobs: int | None
-    edges: Edges
-    value: float = 0.0
-
-    @classmethod
-    def none(cls, features: WeightedFeatures, gradient: Floats, n_jobs: int | None) -> Expected:
-        return cls(features, gradient, n_jobs, Edges.none(features.layout.n_labels))
-
-    def add(self, number: int, prices: Floats, found: Beliefs, known: Beliefs | None = None) -> None:
-        """Add what is expected of the block of this number, less what is expected of what is known of it."""
-        self.value += inner(prices, found.log_sums)
-        self.edges.add(found, 1.0)
-        tokens = found.tokens
-        if known is not None:
-            self.value -= inner(prices, known.log_sums)
-            self.edges.add(known, -1.0)
-            tokens -= known.tokens
-        self.features.add_tokens(number, tokens, self.gradient, n_jobs=self.n_jobs)
-
-    def total(self) -> float:
-        """After the last block: the gradient has its transitions too; returns Σ price · difference of log-sums."""
-        self.features.add_edges(self.edges.start, self.edges.end, self.edges.transitions, self.gradient)
-        return self.value
-
-
-def held(scores: ChainScores, space: ChainSpace, *, n_jobs: int | None = None) -> GivenScores:
-    """The token scores of a space in memory, where they are needed twice."""
-    tokens = np.empty((int(space.starts[-1]), space.n_labels))
-
-    def run(shard: tuple[int, int]) -> None:
-        first, last = int(space.starts[shard[0]]), int(space.starts[shard[1]])
-        tokens[first:last] = scores.block(first, last)
-
-    threads(run, shards(space.starts), n_jobs=n_jobs)
-    return GivenScores(tokens, scores.transition, scores.start, scores.end)
 
 
 class LikelihoodProblem:
@@ -308,9 +209,12 @@ class Labelled:
     prices: Floats  # [N]
     targets: Ids | None = None  # [T]
     admitted: Bytes | None = None  # [T, L]
+    answers: Answers | None = None  # of companion evidence, in place of the other two
 
-    def shown(self) -> Shown:
-        """The labels that inputs may have, those of price 0 left out."""
+    def shown(self) -> Shown | None:
+        """The labels that inputs may have, those of price 0 left out; companion answers show none."""
+        if self.answers is not None:
+            return None
         if np.all(self.prices > 0):
             return Shown(self.rows, self.targets, self.admitted)
         which = np.flatnonzero(self.prices > 0)
@@ -346,15 +250,18 @@ class ChainForm:
             return FullFeatures.of(rows, self.layout, n_jobs=self.n_jobs)
         return SupportedFeatures.of(rows, self.support, n_jobs=self.n_jobs)
 
-    def terms(self, part: Labelled) -> LikelihoodTerms:
+    def terms(self, part: Labelled) -> LogLinearTerms:
         """The terms of labelled inputs."""
         if not isinstance(part.space, ChainSpace):
             raise ValueError("these inputs are of order 2; use second_order_problem")
-        return LikelihoodTerms(self.features(part.rows), part.space, part.prices, part.targets, part.admitted)
+        features = self.features(part.rows)
+        if part.answers is not None:
+            return CompanionTerms.of(features, part.space, part.prices, part.answers, n_jobs=self.n_jobs)
+        return LikelihoodTerms(features, part.space, part.prices, part.targets, part.admitted)
 
 
 def chain_form(
-    shown: Sequence[Shown],
+    shown: Sequence[Shown | None],
     layout: Layout,
     *,
     support: str = "seen",
@@ -366,7 +273,8 @@ def chain_form(
     if support not in ("all", "seen"):
         raise ValueError(f"support is {support!r}; give 'all' or 'seen'")
     if support == "seen":
-        return ChainForm(layout, Support.seen(layout, shown, transitions=transitions), n_jobs)
+        known = [part for part in shown if part is not None]
+        return ChainForm(layout, Support.seen(layout, known, transitions=transitions), n_jobs)
     if transitions != "all":
         raise ValueError(f"transitions is {transitions!r}; with support 'all' it must be 'all'")
     return ChainForm(layout, None, n_jobs)

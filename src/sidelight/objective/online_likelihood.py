@@ -20,7 +20,8 @@ from sidelight.features.stacking import stack_rows
 from sidelight.features.support import Support
 from sidelight.features.supported import SupportedFeatures, spread_rows
 from sidelight.objective import online_likelihood_kernels as kernels
-from sidelight.objective.likelihood import LikelihoodTerms, WeightedFeatures
+from sidelight.objective.expected_features import WeightedFeatures
+from sidelight.objective.likelihood import LikelihoodTerms
 from sidelight.spaces.chain import ChainSpace, closed_moves
 
 

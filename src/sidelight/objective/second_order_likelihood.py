@@ -17,12 +17,12 @@ from sidelight.arrays import Bytes, Floats, Ids
 from sidelight.features.counts import difference_rows
 from sidelight.features.gradient import FullFeatures
 from sidelight.features.layout import Layout
-from sidelight.features.rows import scores
 from sidelight.features.support import Support
-from sidelight.kernels import inner
-from sidelight.objective.likelihood import Labelled, LikelihoodProblem
+from sidelight.objective.companion_likelihood import CompanionTerms
+from sidelight.objective.expected_features import add_log_sums
+from sidelight.objective.likelihood import Labelled, LikelihoodProblem, LogLinearTerms
 from sidelight.spaces.second_order import SecondOrderSpace
-from sidelight.spaces.second_order_sums import SecondOrderBeliefs, beliefs, log_sums
+from sidelight.spaces.second_order_sums import log_sums
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,29 +75,11 @@ class SecondOrderLikelihoodTerms:
 
         Returns Σ price · (log-sum − log-sum of the admitted), the latter left out where gold is known.
         """
-        features, value = self.features, 0.0
-        for number, block in enumerate(features.blocks):
-            part = self.space.part(block.lo, block.hi)
-            prices = self.prices[block.lo : block.hi]
-            given = scores(features.rows.part(block.lo, block.hi), features.layout, weights)
-            found = beliefs(part, given, prices=prices, n_jobs=n_jobs)
-            value += inner(prices, found.log_sums)
-            self._add(number, found, 1.0, gradient, n_jobs)
-            if self.admitted is not None:
-                inside = part.inside(self.admitted[block.first : block.last])
-                known = beliefs(inside, given, prices=prices, n_jobs=n_jobs)
-                value -= inner(prices, known.log_sums)
-                self._add(number, known, -1.0, gradient, n_jobs)
+        value = add_log_sums(self.features, self.space, self.prices, weights, gradient, n_jobs=n_jobs)
+        if self.admitted is not None:
+            inside = self.space.inside(self.admitted)
+            value += add_log_sums(self.features, inside, -self.prices, weights, gradient, n_jobs=n_jobs)
         return value
-
-    def _add(self, number: int, found: SecondOrderBeliefs, sign: float, gradient: Floats, n_jobs: int | None) -> None:
-        layout = self.features.layout
-        self.features.add_tokens(number, sign * found.tokens, gradient, n_jobs=n_jobs)
-        if layout.bias:
-            gradient[layout.start_at : layout.end_at] += sign * found.start[layout.n_labels - layout.columns :]
-        gradient[layout.end_at : layout.transition_at] += sign * found.end
-        gradient[layout.transition_at : layout.second_at] += sign * found.transitions.ravel()
-        gradient[layout.second_at : layout.dense_at] += sign * found.second.ravel()
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,13 +122,17 @@ def second_order_problem(
     inputs: Sequence[Labelled], layout: Layout, *, support: str = "seen", l2: float = 1.0, n_jobs: int | None = None
 ) -> LikelihoodProblem | OnSupport:
     """The problem of second-order inputs; a weight for every attribute and label ("all"), or those seen together."""
-    terms = []
+    terms: list[LogLinearTerms] = []
     for part in inputs:
         if not isinstance(part.space, SecondOrderSpace):
             raise ValueError("these inputs are of order 1; use likelihood_problem")
         features = FullFeatures.of(part.rows, layout, n_jobs=n_jobs)
-        terms.append(SecondOrderLikelihoodTerms(features, part.space, part.prices, part.targets, part.admitted))
+        if part.answers is not None:
+            terms.append(CompanionTerms.of(features, part.space, part.prices, part.answers, n_jobs=n_jobs))
+        else:
+            terms.append(SecondOrderLikelihoodTerms(features, part.space, part.prices, part.targets, part.admitted))
     problem = LikelihoodProblem(terms, l2=l2, n_jobs=n_jobs)
     if support == "all":
         return problem
-    return OnSupport(problem, Support.seen(layout, [part.shown() for part in inputs]))
+    shown = [shown for part in inputs if (shown := part.shown()) is not None]
+    return OnSupport(problem, Support.seen(layout, shown))

@@ -28,6 +28,7 @@ from sidelight.recipes.margins import (
     transductive_svm,
 )
 
+AUTO = "auto"  # the name that leaves the choice of a learner to the evidence (`sidelight.choice`)
 LEARNERS: dict[str, Entry] = {
     **margins.ENTRIES,
     **candidates.ENTRIES,
@@ -58,11 +59,12 @@ def recipe_of(learner: str | Recipe) -> Recipe:
     if isinstance(learner, Recipe):
         return learner
     if learner not in LEARNERS:
-        raise ValueError(f"learner is {learner!r}; there are {', '.join(LEARNERS)}")
+        raise ValueError(f"learner is {learner!r}; there are {AUTO}, {', '.join(LEARNERS)}")
     return LEARNERS[learner].make()
 
 
 __all__ = [
+    "AUTO",
     "LEARNERS",
     "Entry",
     "Recipe",

@@ -49,7 +49,8 @@ def posterior_regularization(
 
     `base` is "hmm" or "crf". With `gamma` other than 1 it is constrained unified EM: 0 is constrained LP-EM, −inf CoDL.
     `beta` as for `em`; for the CRF there is none. A CRF with support "seen" has weights for the labels that attributes
-    have in Gold, and for all that they may be believed to have elsewhere: for any label, in unlabelled inputs.
+    have in Gold, and for all that they may be believed to have elsewhere: for any label, in unlabelled inputs. It
+    learns from companion answers too, as `partial_crf` does.
     """
     if iterations < 1:
         raise ValueError(f"iterations is {iterations}; give 1 or more")
@@ -97,8 +98,9 @@ ENTRIES: dict[str, Entry] = {
     ),
     "posterior_regularization": Entry(
         posterior_regularization,
-        _COMPLETED,
-        "Σ −log P on Gold + Σ min over q that obey rules in expectation of KL(q, P) − log prior (CRF: + ½‖w‖²)",
+        f"{_COMPLETED} (over a CRF companion answers too)",
+        "Σ −log P on Gold + Σ min over q that obey rules in expectation of KL(q, P) − log prior "
+        "(CRF: + ½‖w‖² + C2 Σ −log p(companion answer | x))",
         "marginal under rules in expectation",
         "none",
         "relative decrease, or iterations",

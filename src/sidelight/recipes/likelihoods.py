@@ -36,8 +36,11 @@ def partial_crf(
 ) -> Recipe:
     """The CRF on Partial, Candidates and Gold: the probability of all that is admitted (Tsuboi et al. 2008).
 
+    Companion answers count by the logistic loss of the soft maximum of an input's scores, divided by its size, against
+    a threshold: J-LIS as a likelihood. They give no attribute a weight for a label it was not seen with elsewhere.
     Votes of functions are learned from together with how far each function is to be trusted (`objective.trust`), which
-    is believed beforehand of so many votes (`strength`) by their share `right` that are no guesses. Other options as for `crf`; `solver` is "lbfgs" or "sgd" (the loss is not convex, so there is no dual for "eg").
+    is believed beforehand of so many votes (`strength`) by their share `right` that are no guesses. Other options as
+    for `crf`; `solver` is "lbfgs" or "sgd" (the loss is not convex, so there is no dual for "eg"), which knows neither.
     """
     if solver == "eg":
         raise ValueError("the solver eg needs every label; use lbfgs or sgd")
@@ -94,8 +97,8 @@ ENTRIES: dict[str, Entry] = {
     ),
     "partial_crf": Entry(
         partial_crf,
-        "Partial, Candidates, Gold; Unlabeled says nothing to it",
-        "½‖w‖² + C Σ −log p(admitted | x) (+ l1‖w‖₁)",
+        "Partial, Candidates, Gold, Companion; Unlabeled says nothing to it",
+        "½‖w‖² + C Σ −log p(admitted | x) + C2 Σ −log p(companion answer | x) (+ l1‖w‖₁)",
         "marginal, of all and of the admitted",
         "none (sgd finds its own)",
         "relative decrease over ten rounds, or the gradient (sgd: over half the epochs)",

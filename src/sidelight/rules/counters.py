@@ -31,6 +31,7 @@ Classes = NDArray[np.int16]
 Kind = Literal["constant", "token", "edge", "counter"]
 
 MOST_STATES = 4096  # of one counter after one token
+MOST_CELLS = 1 << 26  # of one counter: tokens times states times classes, eight bytes each
 
 
 @kernel
@@ -139,9 +140,9 @@ def counter(
         found = _counter_of_sum(summed, _alphabet(reading, length), most_states)
     else:
         found = _counter_of_root(root, _alphabet(reading, length), most_states)
-    if found is None:
+    if isinstance(found, int):
         raise Intractable(
-            f"the rule {name} needs more than {most_states} states at one token: "
+            f"the rule {name} needs more than {found} states at one token, with {length} tokens: "
             "use integer programming, or say it with fewer far-apart parts"
         )
     return found
@@ -178,7 +179,8 @@ def _alphabet(reading: Reading, length: int) -> _Alphabet:
     return _Alphabet(np.stack(classes), which, signs)
 
 
-def _counter_of_sum(summed: Sum, alphabet: _Alphabet, most_states: int) -> Counter | None:
+def _counter_of_sum(summed: Sum, alphabet: _Alphabet, most_states: int) -> Counter | int:
+    """The automaton, or how many states were too few."""
     length = len(alphabet.which)
     counts = alphabet.widths.astype(np.int64)
     values = np.zeros((len(alphabet.signs), int(counts.max())), dtype=np.int64)
@@ -187,6 +189,7 @@ def _counter_of_sum(summed: Sum, alphabet: _Alphabet, most_states: int) -> Count
     low = -NEVER if summed.low is None else summed.low
     high = NEVER if summed.high is None else summed.high
     sizes = np.zeros(length + 1, dtype=np.int64)
+    most_states = max(1, min(most_states, MOST_CELLS // (length * values.shape[1])))
     room = min(8, most_states)
     while True:
         following = np.zeros((length, room, values.shape[1]), dtype=np.int32)
@@ -197,11 +200,13 @@ def _counter_of_sum(summed: Sum, alphabet: _Alphabet, most_states: int) -> Count
             gains = values[alphabet.which]
             return Counter(alphabet.classes, alphabet.which, following, degrees, sizes, alphabet.widths, gains)
         if room == most_states:
-            return None
+            return most_states
         room = min(8 * room, most_states)
 
 
-def _counter_of_root(root: Root, alphabet: _Alphabet, most_states: int) -> Counter | None:
+def _counter_of_root(root: Root, alphabet: _Alphabet, most_states: int) -> Counter | int:
+    """The automaton, or how many states were too few."""
+    most_states = max(1, min(most_states, MOST_CELLS // len(alphabet.which)))
     rows: list[list[list[tuple[int, int]]]] = []  # [T][state][class] -> (next, degree)
     sizes = [1]
     states: list[State] = [root.initial()]
@@ -221,7 +226,7 @@ def _counter_of_root(root: Root, alphabet: _Alphabet, most_states: int) -> Count
             layer.append(row)
         states = list(numbers)
         if len(states) > most_states:
-            return None
+            return most_states
         rows.append(layer)
         sizes.append(len(states))
     most_classes = max(len(layer[0]) for layer in rows)

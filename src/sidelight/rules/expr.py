@@ -11,22 +11,30 @@ The *degree* of violation of an expression that ought to be true:
     anything else         0 or 1
 
 which for rules about sequences is the thesis's count of the positions that break a rule (Chang 2011, Eq. 3.1).
+
+Whoever reads an expression follows it inwards, so how deep it is nested has a limit, and so has its size, counted with
+every part as often as it is met: a part that two others share, and so on, would be met 2, 4, 8, … times.
 """
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterable, Iterator
+from collections.abc import Generator, Iterable, Iterator, Sequence
 from typing import Any, Final
 
 import numpy as np
 
 from sidelight.rules.symbolic import Misused, Symbolic, whole
 
+MOST_DEPTH = 100  # of expressions in expressions
+MOST_PARTS = 50_000_000
+
 
 class Expr(Symbolic):
     """Something that is true or false of an output; two of them are compared by `==` (both or neither) and `!=`."""
 
     __slots__ = ()
+    depth = 0
+    size = 1
 
     def __eq__(self, other: object) -> Expr:  # type: ignore[override]
         return between(total(((1, self), (-1, _condition(other)))), 0, 0)
@@ -50,6 +58,28 @@ class Known(Expr):
 
     def __repr__(self) -> str:
         return "true" if self.degree == 0 else "false"
+
+
+class Compound(Expr):
+    """An expression that is made of others; raises `Misused` where it would be too deep, or too large."""
+
+    __slots__ = ("depth", "size")
+
+    def __init__(self, parts: Sequence[Expr]) -> None:
+        depth, size = 0, 1
+        for part in parts:
+            if part.depth > depth:
+                depth = part.depth
+            size += part.size
+        if depth >= MOST_DEPTH:
+            raise Misused(
+                f"what the rule says is nested more than {MOST_DEPTH} deep; say it with lists: every(…), some(…)"
+            )
+        if size > MOST_PARTS:
+            raise Misused(
+                f"the rule says more than {MOST_PARTS:,} things of one output; say less, or of shorter inputs"
+            )
+        self.depth, self.size = depth + 1, size
 
 
 TRUE: Final = Known(0)
@@ -83,48 +113,52 @@ class Same(Expr):
         return f"y[{self.first}] == y[{self.second}]"
 
 
-class Not(Expr):
+class Not(Compound):
     """The opposite."""
 
     __slots__ = ("part",)
 
     def __init__(self, part: Expr) -> None:
+        super().__init__((part,))
         self.part = part
 
     def __repr__(self) -> str:
         return f"not ({self.part!r})"
 
 
-class Every(Expr):
+class Every(Compound):
     """All parts are true; no part is itself an `Every` or known to be true."""
 
     __slots__ = ("parts",)
 
     def __init__(self, parts: tuple[Expr, ...]) -> None:
+        super().__init__(parts)
         self.parts = parts
 
     def __repr__(self) -> str:
         return " and ".join(f"({part!r})" for part in self.parts)
 
 
-class Some(Expr):
+class Some(Compound):
     """At least one part is true; no part is itself a `Some` or known, and a single one has degrees of its own."""
 
     __slots__ = ("parts",)
 
     def __init__(self, parts: tuple[Expr, ...]) -> None:
+        super().__init__(parts)
         self.parts = parts
 
     def __repr__(self) -> str:
         return " or ".join(f"({part!r})" for part in self.parts)
 
 
-class Between(Expr):
+class Between(Compound):
     """low <= Σ coefficient · [part] <= high, where a bound may be missing."""
 
     __slots__ = ("high", "low", "terms")
 
     def __init__(self, terms: tuple[tuple[int, Expr], ...], low: int | None, high: int | None) -> None:
+        super().__init__([part for _, part in terms])
         self.terms = terms  # coefficients are not 0, parts are not known
         self.low = low
         self.high = high

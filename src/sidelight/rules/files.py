@@ -46,7 +46,7 @@ def read_rules(path: str | Path) -> list[Rule]:
         problem = f"the file ends the program: SystemExit({error.code!r})"
         remedy = 'leave it out, or put it under if __name__ == "__main__"'
         raise DataError(problem, file=path, line=_line(error, path), remedy=remedy) from error
-    except Exception as error:
+    except (Exception, GeneratorExit) as error:
         problem = f"{type(error).__name__}: {error}"
         raise DataError(problem, file=path, line=_line(error, path), remedy="mend the file") from error
 

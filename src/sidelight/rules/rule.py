@@ -72,7 +72,7 @@ class Rule:
         """What it says of an output; raises `DataError` naming the rule, the example and the line where it fails."""
         try:
             return as_expr(self.says(x, y))
-        except Exception as error:
+        except (Exception, GeneratorExit, SystemExit) as error:  # a rule ends no generator, and no program
             raise self._failure(error, example) from error
 
     def on_labels(self, x: Any, domain: Domain, *, example: int | None = None) -> Expr:
@@ -134,7 +134,7 @@ class Rule:
             return self.name.replace("_", " ")
         return f"line {code.co_firstlineno} of {Path(code.co_filename).name}"
 
-    def _failure(self, error: Exception, example: int | None) -> DataError:
+    def _failure(self, error: BaseException, example: int | None) -> DataError:
         file, line = place_of(error, self.says)
         where = "" if example is None else f" on example {example}"
         problem, remedy = f"{type(error).__name__}: {error}", "mend the rule"

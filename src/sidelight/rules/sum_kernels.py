@@ -50,6 +50,11 @@ def sum_states(
         most[t - 1] = most[t] + values[t, counts[t] - 1]
     now = np.zeros(room, np.int64)
     after = np.zeros(room, np.int64)
+    slots = 4
+    while slots < 2 * room:
+        slots *= 2
+    place = np.zeros(slots, np.int64)  # of a sum among the states, by its hash
+    stamp = np.full(slots, -1, np.int64)  # the token at which a place was written
     sizes[0] = 1
     for t in range(length):
         found = 0
@@ -59,15 +64,15 @@ def sum_states(
                     total, degree = FREE, 0
                 else:
                     total, degree = _settle(now[s] + values[t, c], low, high, least[t], most[t])
-                k = 0
-                while k < found and after[k] != total:
-                    k += 1
-                if k == found:
+                slot = (total ^ (total >> 11) ^ (total >> 23)) & (slots - 1)
+                while stamp[slot] == t and after[place[slot]] != total:
+                    slot = (slot + 1) & (slots - 1)
+                if stamp[slot] != t:
                     if found == room:
                         return False
-                    after[found] = total
+                    stamp[slot], place[slot], after[found] = t, found, total
                     found += 1
-                following[t, s, c] = k
+                following[t, s, c] = place[slot]
                 degrees[t, s, c] = degree
         sizes[t + 1] = found
         for k in range(found):

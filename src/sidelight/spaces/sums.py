@@ -19,6 +19,16 @@ def log_sums(space: Space, scores: SecondOrderScores, *, n_jobs: int | None = No
     return second_order_sums.log_sums(_second(space), scores, n_jobs=n_jobs)
 
 
+def log_counts(space: Space, *, n_jobs: int | None = None) -> Floats:
+    """The logarithm of the number of labelings of every sequence. # [N]
+
+    >>> np.exp(log_counts(ChainSpace(np.array([0, 3]), 2))).round(9)
+    array([8.])
+    """
+    chain = space if isinstance(space, ChainSpace) else _second(space).labelings
+    return chain_sums.log_sums(chain, chain.zero_scores(), n_jobs=n_jobs)
+
+
 def token_marginals(space: Space, scores: SecondOrderScores, *, n_jobs: int | None = None) -> Floats:
     """p(y_t = l). # [T, L]"""
     if isinstance(space, ChainSpace):

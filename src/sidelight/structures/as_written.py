@@ -1,4 +1,4 @@
-"""Evidence as people write it, brought to the form that is read: arrays of labels become lists.
+"""Evidence as people write it, brought to the form that is read: arrays and Series become lists.
 
 What is written in another form than it is read in would be misread (letters of a string, keys of a dict, a mask of
 truths) or fail far from its place; so it is refused here, by name.
@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from sidelight.arrays import by_position
 from sidelight.data.trouble import trouble
 from sidelight.evidence import Candidates, Chunk, Companion, Evidence, Voted
 
@@ -31,7 +32,12 @@ def as_read(evidence: Sequence[Any], *, sequences: bool) -> list[Any]:
     return [_piece(piece, i, sequences) if isinstance(piece, Evidence) else piece for i, piece in enumerate(evidence)]
 
 
+_PARTS = ("x", "y", "candidates", "known", "initial")  # that may be a Series
+
+
 def _piece(piece: Evidence, i: int, sequences: bool) -> Evidence:
+    series = {name: by_position(part) for name in _PARTS if hasattr(part := getattr(piece, name, None), "iloc")}
+    piece = replace(piece, **series) if series else piece
     if sequences and isinstance(piece.x, np.ndarray):
         if piece.x.dtype.kind not in "UO":
             remedy = "sidelight.Matrix takes rows of numbers"
@@ -63,6 +69,8 @@ def _sets(piece: Evidence, i: int, sets: Any, sequences: bool) -> Any:
         sets = _listed(piece, i, sets, None)
     if not isinstance(sets, list | tuple):
         return sets
+    if any(hasattr(labels, "iloc") for labels in sets):
+        sets = [by_position(labels) for labels in sets]
     kinds = set(map(type, sets))
     if any(issubclass(kind, Mapping) for kind in kinds):
         t = next(t for t, labels in enumerate(sets) if isinstance(labels, Mapping))

@@ -16,6 +16,15 @@ def _order(label: Any) -> tuple[str, Any]:
     return (type(label).__name__, label)
 
 
+def plain_label(name: Any) -> str | int | bool:
+    """A label as JSON has it: text, a truth or a whole number.
+
+    >>> plain_label(np.bool_(True)), plain_label(np.int64(1))
+    (True, 1)
+    """
+    return name if isinstance(name, str) else bool(name) if isinstance(name, bool | np.bool_) else int(name)
+
+
 @dataclass(frozen=True, slots=True)
 class LabelSet:
     """Distinct labels in a fixed order.
@@ -35,7 +44,9 @@ class LabelSet:
     @classmethod
     def of(cls, labels: Iterable[Any]) -> LabelSet:
         """The distinct labels, sorted; raises `DataError` for labels that have no order."""
-        names = dict.fromkeys(name.item() if isinstance(name, np.str_ | np.integer) else name for name in labels)
+        names = dict.fromkeys(
+            name.item() if isinstance(name, np.str_ | np.integer | np.bool_) else name for name in labels
+        )
         try:
             return cls(tuple(sorted(names, key=_order)))
         except TypeError:

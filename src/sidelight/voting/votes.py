@@ -123,7 +123,9 @@ def votes(
     pieces = tuple(_voted(x, i, "input", asked, scheme, background, single) for i, x in enumerate(xs))
     tried = tuple(_voted(p.x, i, "gold input", asked, scheme, background, single) for i, p in enumerate(labelled))
     names = [one.name for one in asked] + ([] if background is None else [OUTSIDE])
-    outputs = [list(p.y) if len(one) != 1 or _is_listed(p.y) else [p.y] for p, one in zip(labelled, map(_columns, tried))]
+    outputs = [
+        list(p.y) if len(one) != 1 or _is_listed(p.y) else [p.y] for p, one in zip(labelled, map(_columns, tried))
+    ]
     return Votes(pieces, tried, vote_table(names, pieces, tried, outputs))
 
 

@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 
 from sidelight.arrays import Floats, Ids, Ints
-from sidelight.features.lexicon import columns_of
+from sidelight.features.lexicon import columns_of, distinct
 
 SIZES = (16, 64)  # of the coarse and the fine classes
 MIN_COUNT = 3
@@ -101,10 +101,10 @@ def _numbered(sentences: Sequence[Sequence[Any]]) -> tuple[list[str], Ints, Ints
     columns = columns_of(sentences)
     if not len(columns):
         return [], np.empty(0, dtype=np.int64), columns.starts
-    ids, distinct = columns.interned(0)
+    words = columns.columns[0]
     number: dict[str, int] = {}
-    lower = np.array([number.setdefault(word.lower(), len(number)) for word in distinct], dtype=np.int64)
-    return list(number), lower[ids], columns.starts
+    place = {word: number.setdefault(word.lower(), len(number)) for word in distinct(words)}
+    return list(number), np.fromiter(map(place.__getitem__, words), dtype=np.int64, count=len(words)), columns.starts
 
 
 def _shares(ranks: Ints, starts: Ints, n_words: int, contexts: int) -> Any:

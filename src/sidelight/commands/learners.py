@@ -1,0 +1,90 @@
+"""`sidelight learners`: what there is to learn with."""
+
+from __future__ import annotations
+
+import inspect
+import re
+import shutil
+import textwrap
+from typing import Annotated
+
+import typer
+
+from sidelight.commands.outputs import write
+from sidelight.recipes import LEARNERS
+from sidelight.recipes.entry import Entry
+from sidelight.recipes.options import options_of
+
+KINDS = {  # marks of the list, by the words of the table of learners
+    "gold": ("G", "--gold"),
+    "partial": ("P", "--partial"),
+    "candidates": ("C", "--candidates"),
+    "companion": ("Y", "--good and --bad (yes or no)"),
+    "unlabeled": ("U", "--unlabeled"),
+    "rules": ("R", "--rules"),
+}
+EVERY = "GPCYU"
+
+
+def command(
+    name: Annotated[str | None, typer.Argument(metavar="[NAME]", help="Show this one, with its options.")] = None,
+) -> None:
+    """List the learners with what they learn from; or show one, with its options, what they may be, and defaults."""
+    width = min(shutil.get_terminal_size((100, 24)).columns, 120)
+    if name is None:
+        write(_list(width), None)
+    elif name in LEARNERS:
+        write(_one(name, LEARNERS[name], width), None)
+    else:
+        raise ValueError(f"no learner is called {name!r}; there are {', '.join(LEARNERS)}")
+
+
+def _list(width: int) -> str:
+    longest = max(map(len, LEARNERS))
+    marks = ", ".join(f"{mark} {file}" for mark, file in KINDS.values())
+    head = f"Learns from: {marks}. sidelight train --learner NAME takes one, sidelight learners NAME tells of it."
+    lines = [*textwrap.wrap(head, width), ""]
+    for name, entry in LEARNERS.items():
+        begin = f"{name:<{longest}}  {_marks(entry):<{len(KINDS)}}  "
+        lines += textwrap.wrap(_uncited(entry.line), width, initial_indent=begin, subsequent_indent=" " * len(begin))
+    return "\n".join(lines) + "\n"
+
+
+def _uncited(line: str) -> str:
+    """A line without the paper at its end, and the marks of code.
+
+    >>> _uncited("The `averaged` perceptron (Collins 2002)")
+    'The averaged perceptron'
+    """
+    return re.sub(r" \([^()]*\)$", "", line).replace("`", "")
+
+
+def _marks(entry: Entry) -> str:
+    """What a learner learns from, a letter for each kind."""
+    told = entry.evidence.partition(";")[0].lower()
+    if told.startswith("all kinds"):
+        return EVERY
+    return "".join(mark for kind, (mark, _) in KINDS.items() if kind in told)
+
+
+def _one(name: str, entry: Entry, width: int) -> str:
+    doc = f"{name}: {inspect.cleandoc(entry.make.__doc__ or '')}".replace("`", "")
+    blocks = [part if part.startswith("- ") else textwrap.fill(part, width) for part in doc.split("\n\n")]
+    facts = {"learns from": entry.evidence, "minimises": entry.minimises, "stops by": entry.stops}
+    blocks.append("\n".join(_hanging(f"{head:<13}", text, width) for head, text in facts.items()))
+    if options := options_of(entry.make):
+        widths = [max(len(head), *(len(str(one[k])) for one in options)) for k, head in ((0, "option"), (1, "default"))]
+        rows = [("option", "default", "what it may be"), *options]
+        table = [_hanging(f"{a!s:<{widths[0]}}  {b!s:<{widths[1]}}  ", values, width) for a, b, values in rows]
+        blocks.append("\n".join(table))
+    first = next(((one.name, one.default) for one in options if one.default is not None), None)
+    typed = "" if first is None else f" --set {first[0]}={first[1]}"
+    written = "" if first is None else f"{first[0]}={first[1]!r}"
+    estimator = "SegmentTagger" if name.startswith("semi_") else "Tagger"
+    shell = f"sidelight train --learner {name}{typed} --gold train.txt --out model.sidelight"
+    blocks.append(f"shell:  {shell}\npython: sl.{estimator}(learner=sl.recipes.{name}({written}))")
+    return "\n\n".join(blocks) + "\n"
+
+
+def _hanging(head: str, text: str, width: int) -> str:
+    return textwrap.fill(text, width, initial_indent=head, subsequent_indent=" " * len(head), break_on_hyphens=False)
