@@ -277,7 +277,8 @@ def test_files_that_are_refused(tmp_path):
 def test_parameters_and_clone():
     both = pair(share=0.3)
     assert both.get_params(deep=False).keys() == {
-        "first", "second", "views", "share", "measure", "confidence", "weight", "max_rounds", "patience", "callbacks"
+        "first", "second", "views", "share", "measure", "confidence", "weight", "max_rounds", "patience", "callbacks",
+        "verbose",
     }  # fmt: skip
     assert both.get_params()["first__loss"] == "squared_hinge"
     both.set_params(second__loss="hinge", patience=2)

@@ -87,6 +87,8 @@ def test_an_estimator_that_sees_many_labels_shows_some() -> None:
 def test_scores_and_comparisons() -> None:
     found = read(sl.evaluate(Y, [Y[0], ["O", "O", "O", "O"]]))
     assert "87.50 % of 8 tokens right" in found and EVIL in found
+    single = read(sl.evaluate(["spam", "ham"], ["spam", "spam"]))
+    assert "50.00 % of 2 right" in single and "span" not in single and "label precision" in single
     assert "+12.50" in read(sl.compare(Y, Y, [Y[0], ["O", "O", "O", "O"]], rounds=9))
 
 

@@ -15,7 +15,8 @@ from typing import Any, Protocol
 
 LOG = logging.getLogger("sidelight.kernels")
 
-# Seconds of CPU that the kernels of a learner took to compile where only those of features and of decoding were there.
+# Seconds of CPU that the kernels of a learner took to compile where only those of features and of decoding were there
+# (benchmarks/compile_times.py).
 SECONDS: dict[str, float] = {
     "perceptron": 4.0,
     "jlis": 6.0,
@@ -33,6 +34,8 @@ SECONDS: dict[str, float] = {
     "codl": 1.0,
     "em": 22.0,
     "unified_em": 22.0,
+    "posterior_regularization": 20.0,
+    "contrastive": 28.0,
 }
 SHARED, USUAL = 3.0, 10.0  # those of features and of decoding; of learners that are not listed
 

@@ -40,7 +40,7 @@ def notebook_display() -> Any:
     """IPython's module for display, if this runs in a notebook."""
     ipython = sys.modules.get("IPython")
     shell = None if ipython is None else ipython.get_ipython()
-    if shell is None or type(shell).__name__ != "ZMQInteractiveShell":
+    if all(kind.__name__ != "ZMQInteractiveShell" for kind in type(shell).__mro__):
         return None
     return importlib.import_module("IPython.display")
 

@@ -19,7 +19,7 @@ from sidelight.manners import Estimator, accuracy, labelled
 from sidelight.model import as_sequences
 from sidelight.progress import round_line
 from sidelight.recipe_kinds import Driven, Recipe
-from sidelight.recipes import recipe_of
+from sidelight.recipes import AUTO, recipe_of
 from sidelight.records import Round
 from sidelight.rules import Rule
 from sidelight.rules.given import checked_rules
@@ -73,11 +73,10 @@ class RuledEstimator(Estimator, Generic[FittedModel]):
     def _fit_log(self, pieces: Sequence[Evidence]) -> FitLog:
         """What tells of a fit to these pieces; keeps how many there are of each kind."""
         self.evidence_ = counted(pieces)
-        recipe = recipe_of(self.learner)
         rules = len(self._asked(None))
         return FitLog(
             type(self).__name__,
-            learner=f"{recipe.name} over {recipe.base.name}" if isinstance(recipe, Driven) else recipe.name,
+            learner=_called(self.learner),
             given=in_words(self.evidence_) + (f" and {rules} rule{'s' * (rules != 1)}" if rules else ""),
             verbose=check_verbose(self.verbose),
             total=self.max_rounds,
@@ -168,3 +167,15 @@ def _first_without_tokens(xs: Sequence[Any]) -> int | None:
     """
     wrong = {kind for kind in set(map(type, xs)) if not hasattr(kind, "__len__") or issubclass(kind, Mapping | Set)}
     return next((i for i, x in enumerate(xs) if type(x) in wrong), None) if wrong else None
+
+
+def _called(learner: str | Recipe) -> str:
+    """A learner in words.
+
+    >>> _called("auto"), _called("jlis")
+    ('auto', 'jlis')
+    """
+    if learner == AUTO:
+        return AUTO
+    recipe = recipe_of(learner)
+    return f"{recipe.name} over {recipe.base.name}" if isinstance(recipe, Driven) else recipe.name

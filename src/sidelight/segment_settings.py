@@ -9,6 +9,7 @@ from typing import Any
 from sidelight.evaluate.schemes import SCHEMES
 from sidelight.features import FeatureSet
 from sidelight.features.segment_sources import SegmentFeatures
+from sidelight.fit_log import check_verbose
 from sidelight.inference.choose import check_method
 from sidelight.learners.segments import SegmentOptions
 from sidelight.recipe_kinds import Driven, Recipe, SemiMarkov
@@ -40,6 +41,7 @@ class SegmentSettings:
     max_completions: int
     n_jobs: int | None
     seed: int
+    verbose: int
     rules: Sequence[Rule]
     inference: str
 
@@ -61,6 +63,7 @@ class SegmentSettings:
         )
         check_whole("max_completions", self.max_completions)
         check_seed(self.seed)
+        check_verbose(self.verbose)
         for name in ("max_length", "max_rounds", "n_jobs"):
             if getattr(self, name) is not None:
                 check_whole(name, getattr(self, name))

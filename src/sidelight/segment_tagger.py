@@ -116,8 +116,7 @@ class SegmentTagger(RuledEstimator[SegmentModel]):
 
         Raises `DataError` where the evidence cannot be used.
         """
-        told = ("callbacks", "verbose")
-        settings = SegmentSettings(**{name: value for name, value in self.get_params().items() if name not in told})
+        settings = SegmentSettings(**{name: value for name, value in self.get_params().items() if name != "callbacks"})
         check_callbacks(self.callbacks)
         pieces = self._evidence(evidence, y, sample_weight)
         rounds: list[Round] = []

@@ -64,7 +64,7 @@ def test_a_notebook_has_an_output_that_is_updated(monkeypatch: pytest.MonkeyPatc
         def update(self, shown: str) -> None:
             outputs.append(shown)
 
-    shell = type("ZMQInteractiveShell", (), {})()
+    shell = type("Shell", (type("ZMQInteractiveShell", (), {}),), {})()
     notebook, display = ModuleType("IPython"), ModuleType("IPython.display")
     vars(notebook)["get_ipython"] = lambda: shell
     vars(display).update(HTML=str, display=lambda shown, display_id: Handle())

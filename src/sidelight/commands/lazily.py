@@ -44,6 +44,8 @@ def loaded(entry: Entry) -> Any:
         alone.command(name=entry.name, epilog=epilog, cls=kind)(module.command)
         found = typer.main.get_command(alone)
     found.name = entry.name
+    if found.help:
+        found.help = "\n\n".join(" ".join(part.split()) for part in found.help.split("\n\n"))
     for command in getattr(found, "commands", {"": found}).values():
         for option in command.params:
             if getattr(option, "is_flag", False) and option.metavar is None:

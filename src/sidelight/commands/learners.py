@@ -27,7 +27,7 @@ EVERY = "GPCYU"
 
 
 def command(
-    name: Annotated[str | None, typer.Argument(metavar="[NAME]", help="Show this one, with its options.")] = None,
+    name: Annotated[str | None, typer.Argument(metavar="NAME", help="Show this one, with its options.")] = None,
 ) -> None:
     """List the learners with what they learn from; or show one, with its options, what they may be, and defaults."""
     width = min(shutil.get_terminal_size((100, 24)).columns, 120)

@@ -13,7 +13,7 @@ from sidelight.errors import DataError
 
 
 def command(
-    name: Annotated[str | None, typer.Argument(metavar="[NAME]", help="The experiment; --list shows them.")] = None,
+    name: Annotated[str | None, typer.Argument(metavar="NAME", help="The experiment; --list shows them.")] = None,
     data: Annotated[
         Path | None,
         typer.Option("--data", metavar="DIR", envvar="SIDELIGHT_DATA", help="The folder with the data sets."),

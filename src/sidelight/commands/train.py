@@ -69,7 +69,8 @@ def command(
 ) -> None:
     """Learn a model from labelled inputs and whatever else is known.
 
-    A file has a token a line, its label last, and a blank line after each sentence.
+    A file has a token a line, its label last, and a blank line after each sentence; options for evidence may be
+    repeated.
     """
     check_writable(out, checkpoint, history)
     check_inference(inference, rules)

@@ -15,6 +15,8 @@ from numpy.typing import NDArray
 from sidelight import html
 from sidelight.evaluate.spans import Ints, Scheme, code
 
+_HEADS = ("precision", "recall", "F1", "gold", "predicted", "right")
+
 
 @dataclass(frozen=True)
 class Counts:
@@ -131,12 +133,18 @@ class Evaluation:
         }
 
     def _repr_html_(self) -> str:
-        """For notebooks: percentages of all, and of spans by type."""
+        """For notebooks: percentages of all, and of spans by type, or of labels where inputs have one each."""
+        if self.tokens == self.sentences:
+            return self._labels_as_html()
         head = f"{self.accuracy:.2f} % of {self.tokens:,} tokens right, {self.sentence_accuracy:.2f} % of "
         head += f"{self.sentences:,} sentences; {self.f1:.2f} F1 of spans, {self.macro_f1:.2f} in the mean over types"
         rows = [_cells(html.code(name), counts) for name, counts in self.types.items()]
-        heads = ("span type", "precision", "recall", "F1", "gold", "predicted", "right")
-        return html.block("Evaluation", head, html.table(heads, [*rows, _cells("all", self.spans)]))
+        return html.block("Evaluation", head, html.table(("span type", *_HEADS), [*rows, _cells("all", self.spans)]))
+
+    def _labels_as_html(self) -> str:
+        head = f"{self.accuracy:.2f} % of {self.tokens:,} right; {self.label_macro_f1:.2f} F1 in the mean over labels"
+        rows = [_cells(html.code(name), counts) for name, counts in self.labels.items()]
+        return html.block("Evaluation", head, html.table(("label", *_HEADS), rows))
 
     def __str__(self) -> str:
         """A report in the manner of `conlleval`."""
