@@ -24,6 +24,7 @@ from sidelight.experiments.strangers.kinds import GOLD, INDIRECT, KINDS, SPOILED
 TITLE = "Seven corpora with few labels and indirect evidence, everything by default: span F1, or token accuracy"
 SIZES, DRAWS = (20, 50, 200), 3
 QUICK_CORPORA, QUICK_SIZES, QUICK_DRAWS = ("tags of the web", "fields of ads"), (20, 50), 1
+QUICK_INDIRECT = 60  # raw sentences of each kind
 SPOILED_SIZES = (20, 50)  # spoiled evidence harms where labels are few
 BATCH = 24  # cells after which the table is written again
 
@@ -73,11 +74,12 @@ def rows(
 ) -> tuple[list[dict[str, Any]], Sequence[str]]:
     """The rows of the table and of the promises, and its notes.
 
-    `cells` is the file that a run goes on from; `choose` takes some corpora, sizes, … (`CHOICES`), several with a
-    semicolon between.
+    `cells` is the file that a run goes on from; `choose` takes some of the `CHOICES`, by text: corpora, sizes and
+    methods with semicolons between, draws, the part that is scored ("test" or "development"), how many raw sentences
+    each kind has, whether the alternatives are fitted in hindsight ("yes" or "no").
     """
     report(TITLE)
-    grid, study = grid_of(quick, choose or {}), replace(study_of(data, choose or {}), kept=cells)
+    grid, study = grid_of(quick, choose or {}), replace(study_of(data, quick, choose or {}), kept=cells)
     known = finished(cells, study)
     wanted = grid.cells()
     outcomes = [known[cell] for cell in wanted if cell in known]
@@ -112,15 +114,15 @@ def grid_of(quick: bool, choose: Mapping[str, str]) -> Grid:
     return Grid(corpora, tuple(_whole("sizes", size) for size in sizes), draws, methods)
 
 
-def study_of(data: Path, choose: Mapping[str, str]) -> Study:
-    """What all cells share."""
+def study_of(data: Path, quick: bool, choose: Mapping[str, str]) -> Study:
+    """What all cells share; a quick run has less raw text, and no hindsight."""
     part = choose.get("part", "test")
     if part not in ("test", "development"):
         raise DataError(f"part is {part!r}", remedy="choose test or development")
-    hindsight = choose.get("hindsight", "yes")
+    hindsight = choose.get("hindsight", "no" if quick else "yes")
     if hindsight not in ("yes", "no"):
         raise DataError(f"hindsight is {hindsight!r}", remedy="choose yes or no")
-    indirect = _whole("indirect", choose.get("indirect", str(INDIRECT)))
+    indirect = _whole("indirect", choose.get("indirect", str(QUICK_INDIRECT if quick else INDIRECT)))
     return Study(data, "test" if part == "test" else "development", indirect, hindsight == "yes")
 
 

@@ -31,7 +31,7 @@ def names_as_useless(found: dict[str, str], kind: str) -> bool:
 
 
 def alternatives(tagger: Tagger, evidence: Sequence[Evidence]) -> Iterator[tuple[str, Tagger, list[Evidence]]]:
-    """Every plan that was tried and not chosen: its name, an estimator that is not fitted, and the evidence it takes."""
+    """Every plan that was tried and not chosen: its name, an unfitted estimator, and the evidence that it takes."""
     choice = tagger.choice_
     plans = [one.plan for one in choice.candidates if one.failure is None and one.plan != choice.chosen]
     if not plans:

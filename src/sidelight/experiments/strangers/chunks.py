@@ -49,7 +49,7 @@ def _tag(x: Any, t: int) -> str:
 
 
 def rules() -> tuple[Rule, ...]:
-    """Twelve rules; all but the first are soft, with learned penalties."""
+    """Fifteen rules; all but the first are soft, with learned penalties."""
     written = (
         tags_are(OUTSIDE, "O", name="Punctuation"),
         tags_are(NOUNS, "B-NP", "I-NP", name="Nouns"),
@@ -59,7 +59,10 @@ def rules() -> tuple[Rule, ...]:
         tags_are(("IN",), "B-PP", "B-SBAR", "I-NP", "I-PP", name="Prepositions"),
         tags_are(("RP",), "B-PRT", "B-ADVP", name="Particles"),
         tags_are(("CC",), "O", "I-NP", name="Conjunctions"),
-        tag_goes_on(BEFORE_NOUNS[:-4], NOUNS, "I-NP", name="NounPhrases"),
+        tag_goes_on(BEFORE_NOUNS, NOUNS, "I-NP", name="NounPhrases"),
+        tag_goes_on((*VERBS, "IN", "TO", ",", "CC"), ("DT", "PRP$", "PRP"), "B-NP", name="NounPhrasesBegin"),
+        tag_goes_on((*NOUNS, "PRP", ","), ("VBD", "VBZ", "VBP", "MD"), "B-VP", name="VerbPhrasesBegin"),
+        tag_goes_on(VERBS, ("VB", "VBN"), "I-VP", name="Participles"),
         tag_goes_on(("MD", "TO"), ("VB",), "I-VP", name="VerbPhrases"),
         tag_goes_on(("DT", "PRP$"), ("JJ", "CD", "JJS", "JJR"), "I-NP", name="Adjectives"),
     )

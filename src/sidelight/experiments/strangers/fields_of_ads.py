@@ -37,7 +37,7 @@ SMALL = word_set("for in to at and the of on with bid bidding help bonus night n
 
 
 def rules() -> tuple[Rule, ...]:
-    """Ten rules; all but the first are soft, with learned penalties."""
+    """Eleven rules; all but the first are soft, with learned penalties."""
     return (
         marks_agree(TYPES),
         gallery.pattern_is(STAR, f"B-{STARS}", name="Stars").soft(),

@@ -9,7 +9,7 @@ from typing import Any
 from sidelight.experiments.citation_rules import citation_rules
 from sidelight.experiments.strangers.reading import Function, Votes, listed, matched, words_of
 from sidelight.experiments.strangers.word_lists import MONTHS, word_set
-from sidelight.rules import Rule
+from sidelight.rules import Rule, gallery
 
 YEAR = re.compile("(19|20)[0-9]{2}[a-z]?")
 PUBLISHERS = word_set(
@@ -25,8 +25,13 @@ JOURNALS = word_set("journal transactions trans letters bulletin magazine annals
 
 
 def rules() -> tuple[Rule, ...]:
-    """The twelve rules of thesis Table 3.1, soft, with learned penalties."""
-    return tuple(rule.soft() for rule in citation_rules())
+    """The twelve rules of thesis Table 3.1 and three more, soft, with learned penalties."""
+    more = (
+        gallery.pattern_is("[0-9]+-+[0-9]+", "pages", name="PageNumbers"),
+        gallery.words_are(MONTHS - {"may", "mar"}, "date", name="Months"),
+        gallery.words_are(PUBLISHERS, "publisher", name="Publishers"),
+    )
+    return tuple(rule.soft() for rule in (*citation_rules(), *more))
 
 
 def years(x: Sequence[Any]) -> Votes:

@@ -41,7 +41,7 @@ GREEK = re.compile(
 
 
 def rules() -> tuple[Rule, ...]:
-    """Eleven rules; all but the first are soft, with learned penalties."""
+    """Fifteen rules; all but the first are soft, with learned penalties."""
     return (
         marks_agree(TYPES),
         gallery.words_are(SMALL - {"of", "for", "to"}, "O", name="SmallWords").soft(),
@@ -49,11 +49,14 @@ def rules() -> tuple[Rule, ...]:
         words_outside("[a-z]+(ed|ly|ize|izes|ate|ates)", name="Verbs").soft(),
         gallery.words_are(PROCESSES - {"transcription"}, "O", name="Processes").soft(),
         words_inside(GREEK.pattern, TYPES, name="Symbols").soft(),
+        words_inside(MADE_UP, TYPES, name="MadeUp").soft(),
         gallery.words_are(LINES, *marked("cell_line"), name="Lines").soft(),
         gallery.words_are(CELLS, *marked("cell_type", "cell_line"), name="Cells").soft(),
-        gallery.words_are(RNA_HEADS, "B-RNA", "I-RNA", "O", name="RNA").soft(),
-        gallery.words_are(DNA_HEADS - {"complex"}, "I-DNA", "B-DNA", "O", name="DNA").soft(),
-        gallery.words_are(PROTEIN_HEADS - {"complex"}, "I-protein", "B-protein", "O", name="Proteins").soft(),
+        gallery.words_are(RNA_HEADS, "B-RNA", "I-RNA", name="RNA").soft(),
+        gallery.words_are(DNA_HEADS - {"complex"}, "I-DNA", "B-DNA", name="DNA").soft(),
+        gallery.words_are(PROTEIN_HEADS - {"complex"}, "I-protein", "B-protein", name="Proteins").soft(),
+        gallery.words_are(("cells",), *marked("cell_type", "cell_line"), name="CellHeads").soft(),
+        words_outside("[a-z]+(tion|sis|ity|ness|ment|ance|ence|ing)s?", name="AbstractNouns").soft(),
         spans_do_not_end(SMALL | {"and", "(", ","}, TYPES, name="SpanEnds").soft(),
     )
 

@@ -53,7 +53,7 @@ def people_after_titles(x: Sentence, y: Any) -> Any:
 
 
 def rules() -> tuple[Rule, ...]:
-    """Eleven rules; all but the first are soft, with learned penalties."""
+    """Twelve rules; all but the first are soft, with learned penalties."""
     return (
         marks_agree(TYPES),
         words_outside("[a-z]+", name="SmallLetters").soft(),

@@ -63,7 +63,7 @@ def names_in_capitals(x: Sentence, y: Any) -> Any:
 
 
 def rules() -> tuple[Rule, ...]:
-    """Fourteen rules; the marks of punctuation are hard, the others soft, with learned penalties."""
+    """Fifteen rules; the marks of punctuation are hard, the others soft, with learned penalties."""
     written = (
         gallery.pattern_is(r"[0-9][0-9.,:]*", "CD", name="Numbers"),
         gallery.words_are(NUMBERS - {"one"}, "CD", name="NumberWords"),

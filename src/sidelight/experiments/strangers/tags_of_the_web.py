@@ -40,8 +40,18 @@ def bases_after_modals(x: Sentence, y: Any) -> Any:
     )
 
 
+@rule
+def names_in_capitals(x: Sentence, y: Any) -> Any:
+    """A capitalised word that is not the first one is a name."""
+    return every(
+        one_of(y[t], ("PROPN", "ADJ", "NOUN"))
+        for t in x.positions[1:]
+        if x.words[t][:1].isupper() and x.words[t].isalpha() and x.lower[t] not in TAKEN
+    )
+
+
 def rules() -> tuple[Rule, ...]:
-    """Thirteen rules, soft, with learned penalties."""
+    """Fifteen rules, soft, with learned penalties."""
     written = (
         gallery.pattern_is(r"[.,:;!?()\"'`\[\]-]+", "PUNCT", name="Punctuation"),
         gallery.pattern_is(r"[0-9][0-9.,:]*", "NUM", name="Numbers"),
@@ -56,6 +66,8 @@ def rules() -> tuple[Rule, ...]:
         does_not_follow("DET", ("VERB", "AUX", "PUNCT", "CCONJ", "SCONJ"), name="AfterDeterminers"),
         does_not_follow("ADJ", ("DET", "AUX", "PRON"), name="AfterAdjectives"),
         bases_after_modals,
+        names_in_capitals,
+        gallery.words_are(ADJECTIVES - {"more", "last", "right", "well"}, "ADJ", "ADV", name="Adjectives"),
     )
     return tuple(one.soft() for one in written)
 
