@@ -203,6 +203,18 @@ class Aligner(Estimator):
         return Step(gamma, self.agreement, most, self.tolerance)
 
     def _check(self) -> None:
+        for name in ("model1_iterations", "hmm_iterations", "steps"):
+            if isinstance(getattr(self, name), bool) or not isinstance(getattr(self, name), int | np.integer):
+                raise ValueError(f"{name} is {getattr(self, name)!r}; give a whole number")
+        for name in ("gamma", "model1_gamma", "null", "smoothing", "tolerance", "threshold"):
+            if isinstance(getattr(self, name), bool) or not isinstance(getattr(self, name), int | float | np.number):
+                raise ValueError(f"{name} is {getattr(self, name)!r}; give a number")
+        if not isinstance(self.agreement, bool | np.bool_):
+            raise ValueError(f"agreement is {self.agreement!r}; give True or False")
+        if self.n_jobs is not None and not isinstance(self.n_jobs, int | np.integer):
+            raise ValueError(f"n_jobs is {self.n_jobs!r}; give a whole number, or -1 for all cores")
+        if not isinstance(self.callbacks, list | tuple) or not all(map(callable, self.callbacks)):
+            raise ValueError(f"callbacks is {self.callbacks!r}; give a list of functions")
         for name in ("gamma", "model1_gamma"):
             if not 0.0 <= getattr(self, name) < math.inf:
                 raise ValueError(f"{name} is {getattr(self, name)}; give a number from 0 on")
