@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -178,8 +178,11 @@ def pairs_of_input(pairs: Any, targets: Any = None) -> tuple[Sequence[Any], Sequ
     """Sources and targets, from pairs or from the two of them."""
     if targets is not None:
         return list(pairs), list(targets)
+    if isinstance(pairs, str | bytes) or not isinstance(pairs, Iterable) or getattr(pairs, "shape", None) == ():
+        problem = f"{type(pairs).__name__} in the place of all pairs"
+        raise DataError(problem, remedy="give a list of (source words, target words) tuples")
     together = list(pairs)
     for number, pair in enumerate(together):
-        if isinstance(pair, str) or len(pair) != 2:
+        if not isinstance(pair, list | tuple) or len(pair) != 2:
             raise DataError(f"item {number} is not a pair", remedy="give (source words, target words) tuples")
     return [pair[0] for pair in together], [pair[1] for pair in together]

@@ -12,6 +12,7 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
+from sidelight.arrays import by_position
 from sidelight.errors import DataError
 from sidelight.rules import Rule
 from sidelight.rules.given import checked_rules
@@ -180,7 +181,7 @@ def _same_length(xs: Sequence[Input], ys: Sequence[Any]) -> None:
 
 
 def _check_listed(given: Any, what: str) -> None:
-    if not hasattr(given, "__len__") or isinstance(given, Set | Mapping):
+    if not hasattr(given, "__len__") or isinstance(given, Set | Mapping) or getattr(given, "shape", None) == ():
         raise DataError(f"the {what} are a {type(given).__name__}", remedy="give a list with one element per input")
 
 
@@ -244,5 +245,12 @@ def shuffled(xs: Sequence[Sequence[Any]], *, seed: int | np.random.Generator = 0
     >>> sorted(shuffled([["a", "b", "c"]], seed=1)[0])
     ['a', 'b', 'c']
     """
+    _check_listed(xs, "inputs")
+    for i, x in enumerate(xs):
+        if not hasattr(x, "__len__") or isinstance(x, Set | Mapping) or getattr(x, "shape", None) == ():
+            raise DataError(f"input {i} is no sequence of tokens ({type(x).__name__})", remedy="give lists of tokens")
+    if isinstance(copies, bool) or not isinstance(copies, int | np.integer):
+        raise ValueError(f"copies is {copies!r}; give a whole number")
+    xs = [by_position(x) for x in xs]
     rng = np.random.default_rng(seed)
     return [[x[i] for i in rng.permutation(len(x))] for _ in range(copies) for x in xs]

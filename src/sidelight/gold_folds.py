@@ -65,6 +65,8 @@ def _places(evidence: Sequence[Any], y: Any) -> Ints:
     """Where the Gold stands."""
     if y is not None:
         return np.arange(len(evidence), dtype=np.int64)
+    if isinstance(evidence, str) or not hasattr(evidence, "__len__") or getattr(evidence, "shape", None) == ():
+        raise DataError(f"{type(evidence).__name__} in the place of all evidence", remedy="give a list")
     for i, piece in enumerate(evidence):
         if not isinstance(piece, Evidence):
             problem = f"{type(piece).__name__} in the place of evidence {i}"

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence, Sized
 from dataclasses import dataclass
 from typing import Any, Self
 
@@ -72,6 +72,8 @@ class Joint:
         self, labels: Mapping[str, Sequence[Any]], rules: Sequence[Rule] | None = (), *, inference: str = "auto"
     ) -> None:
         self.inference = check_method(inference)
+        if not isinstance(labels, Mapping) or any(isinstance(names, str) for names in labels.values()):
+            raise DataError(f"labels is {labels!r}", remedy="give a list of labels for each kind: {'entity': [...]}")
         self.labels = {kind: tuple(names) for kind, names in labels.items()}
         self.rules = tuple(dict.fromkeys(checked_rules(rules)))
         self.penalties: list[float | None] = [rule.penalty for rule in self.rules]
@@ -118,6 +120,7 @@ class Joint:
         Raises `DataError` where scores do not fit the labels or a rule fails, `Infeasible`, naming the rules in
         conflict, where hard rules leave no output.
         """
+        _check_numbers(inputs=xs, scores=scores)
         both = [{}] * len(scores) if pairs is None else pairs
         _check_numbers(inputs=xs, scores=scores, pairs=both)
         return [self._solution(i, *given) for i, given in enumerate(zip(xs, scores, both))]
@@ -175,6 +178,9 @@ class Joint:
         self, i: int, x: Any, scores: Scores, pairs: Pairs
     ) -> tuple[list[tuple[str, Any]], VariableProblem, list[Expr]]:
         """The variables of an input, its problem, and what each rule says of it."""
+        if not isinstance(scores, Mapping) or not all(isinstance(members, Mapping) for members in scores.values()):
+            remedy = "give {kind: {key: scores}}, with one number per label"
+            raise DataError(f"example {i}: the scores are {scores!r}", remedy=remedy)
         variables = [(kind, key) for kind, members in scores.items() for key in members]
         own = tuple(self._checked(i, kind, key, scores[kind][key]) for kind, key in variables)
         between = _pair_tables(i, variables, own, pairs)
@@ -227,6 +233,11 @@ class Joint:
 
 
 def _check_numbers(**given: Sequence[Any]) -> None:
+    for what, items in given.items():
+        if isinstance(items, str | bytes) or not isinstance(items, Sized) or getattr(items, "shape", None) == ():
+            raise DataError(
+                f"the {what} are a {type(items).__name__}", remedy="give a list, in the order of the inputs"
+            )
     sizes = {what: len(items) for what, items in given.items()}
     if len(set(sizes.values())) > 1:
         said = ", ".join(f"{size} {what}" for what, size in sizes.items())

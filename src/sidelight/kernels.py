@@ -1,7 +1,12 @@
-"""The one way this package compiles: no GIL, cached on disk, NumPy's rules for division."""
+"""The one way this package compiles: no GIL, cached on disk, NumPy's rules for division.
+
+With NUMBA_DISABLE_JIT=1 kernels are the Python functions that they are written as, so that they can be stepped through:
+slow, with NumPy's rules for division and for numbers that wrap around, and with the same results.
+"""
 
 from __future__ import annotations
 
+import functools
 import hashlib
 import os
 from collections.abc import Callable
@@ -38,6 +43,8 @@ def _stamped(made: Any) -> Any:
 
     Numba looks at a kernel's own file alone, so that a kernel that calls a changed one would go on with the old one.
     """
+    if not isinstance(made, Dispatcher):  # NUMBA_DISABLE_JIT
+        return _stepped(made)
     cache = _cache_file(made)
     function = made.py_func
     others = {
@@ -51,6 +58,17 @@ def _stamped(made: Any) -> Any:
         told = repr((cache._source_stamp, sorted(others.items())))
         cache._source_stamp = hashlib.sha256(told.encode()).hexdigest()
     return made
+
+
+def _stepped(function: Function) -> Function:
+    """A kernel as plain Python, without warnings where numbers wrap around or are divided by 0, as when compiled."""
+
+    @functools.wraps(function)
+    def run(*arguments: Any) -> Any:
+        with np.errstate(all="ignore"):
+            return function(*arguments)
+
+    return cast(Function, run)
 
 
 def _cache_file(made: Any) -> Any:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence, Sized
 from typing import Any, Self
 
 import numpy as np
@@ -101,10 +101,14 @@ def labelled(xs: Any, y: Any) -> tuple[Any, Sequence[Any]]:
     """Inputs and outputs as given, or those of the Gold in evidence."""
     if y is not None:
         return xs, y
-    pieces = [piece for piece in xs if getattr(piece, "kind", "") == "gold"]
+    pieces = [piece for piece in xs if getattr(piece, "kind", "") == "gold"] if _can_be_read(xs) else []
     if not pieces:
         raise DataError("nothing to score", remedy="give outputs, or evidence with Gold")
     return [piece.x for piece in pieces], [piece.y for piece in pieces]
+
+
+def _can_be_read(xs: Any) -> bool:
+    return isinstance(xs, Iterable) and getattr(xs, "shape", None) != ()
 
 
 def held_out(validation: Any, *, sequences: bool) -> tuple[Any, Sequence[Any]]:
@@ -162,7 +166,10 @@ def accuracy(
     >>> accuracy([["a", "b"], ["a"]], [["a", "a"], ["a"]]), accuracy(["x"], ["y"], sequences=False)
     (0.6666666666666666, 0.0)
     """
-    weights = np.ones(len(guesses)) if sample_weight is None else np.asarray(sample_weight, dtype=float)
+    try:
+        weights = np.ones(len(guesses)) if sample_weight is None else np.asarray(sample_weight, dtype=float)
+    except (TypeError, ValueError):
+        raise DataError(f"the weights {sample_weight!r}", remedy="give one number for each input") from None
     _check_fit(guesses, right, weights, sequences)
     hits = total = 0.0
     for guess, truth, weight in zip(guesses, right, weights):
@@ -175,6 +182,8 @@ def accuracy(
 def _check_fit(guesses: Sequence[Any], right: Sequence[Any], weights: Floats, sequences: bool) -> None:
     if not len(guesses):
         raise DataError("nothing to score", remedy="give at least one input with its output")
+    if isinstance(right, str) or not isinstance(right, Sized) or getattr(right, "shape", None) == ():
+        raise DataError(f"the outputs are a {type(right).__name__}", remedy="give a list, one output for each input")
     if len(right) != len(guesses):
         raise DataError(f"{len(guesses)} inputs but {len(right)} outputs", remedy="give one output for each input")
     if weights.shape != (len(guesses),):

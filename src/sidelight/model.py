@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Any
@@ -103,6 +103,9 @@ def as_sequences(xs: Any, *, sequences: bool) -> Sequence[Any]:
             )
         ones = np.ones(xs.shape[0], dtype=np.int64)
         return Matrix(xs, lengths=ones) if hasattr(xs, "tocsr") else Matrix(dense=xs, lengths=ones)
+    if isinstance(xs, str | bytes | Mapping | Set) or not _can_be_listed(xs):
+        wanted = "lists of tokens" if sequences else "lists of words, or dicts of features"
+        raise DataError(f"{type(xs).__name__} in the place of all inputs", remedy=f"give a list of {wanted}")
     if not sequences:
         xs = list(xs)
         if (rows := matrix_of(xs)) is not None:
@@ -122,6 +125,11 @@ def _plain(i: int, x: Any, sequences: bool) -> Any:
             raise DataError(f"input {i} is an array of numbers", remedy="sidelight.Matrix takes rows of numbers")
         return x.tolist()
     return x
+
+
+def _can_be_listed(xs: Any) -> bool:
+    """Whether it can be gone through; an array of no dimension says that it can, and cannot."""
+    return isinstance(xs, Iterable) and getattr(xs, "shape", None) != ()
 
 
 def _is_matrix_row(x: Any) -> bool:

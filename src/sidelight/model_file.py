@@ -28,6 +28,8 @@ HEAVIEST = 1e100  # sums of weights beyond this would not be numbers
 
 def save_model(model: Model, path: str | Path) -> None:
     """Write a model; zero weights take no room where most weights are zero."""
+    if not isinstance(model, Model):
+        raise ValueError(f"the model is a {type(model).__name__}; give the model_ of a fitted Tagger or Classifier")
     description, tensors, version = model_state(model, path)
     write_tensors(path, tensors, kind=KIND, version=version, spec=description)
 

@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from sidelight.arrays import Bytes, Floats, Ids, Ints
+from sidelight.arrays import Bytes, Floats, Ids, Ints, by_position
 from sidelight.errors import DataError, Infeasible, Intractable
 from sidelight.features.rows import LinearScores, Rows
 from sidelight.features.rows import scores as linear_scores
@@ -61,7 +61,8 @@ def log_probabilities(
     batch, scores = _scored(model, xs, clamp, n_jobs)
     if not len(batch):
         return np.zeros(0)
-    names = label_names(model.labels, batch.rows.lengths, ys if model.sequences else [[y] for y in ys])
+    own = ys if model.sequences or not _is_list(ys) else [[y] for y in ys]
+    names = label_names(model.labels, batch.rows.lengths, own)
     if model.labels.hidden:
         inside = batch.space.inside(np.array([model.labels.mask([label]) for label in names]))
         values = np.full(len(batch), -np.inf)
@@ -210,7 +211,8 @@ def _check_clamp(labels: LabelSet, own: Any, i: int, length: int) -> None:
 
 
 def _is_list(given: Any) -> bool:
-    return isinstance(given, (Sequence, np.ndarray)) and not isinstance(given, (str, bytes))
+    listed = isinstance(given, (Sequence, np.ndarray)) and not isinstance(given, (str, bytes))
+    return listed and getattr(given, "shape", None) != ()
 
 
 def checked_k(k: Any) -> int:
@@ -246,7 +248,12 @@ def _by_label(model: Model, tokens: Floats) -> Floats:
 
 def label_names(labels: LabelSet, lengths: Sequence[int] | Ints, outputs: Sequence[Any]) -> list[Any]:
     """The labels of all tokens in a row; raises `DataError` where they do not fit the inputs or are unknown."""
-    if len(outputs) != len(lengths) or any(not _is_list(y) or len(y) != n for y, n in zip(outputs, lengths)):
+    outputs = by_position(outputs)
+    if (
+        not _is_list(outputs)
+        or len(outputs) != len(lengths)
+        or any(not _is_list(y) or len(y) != n for y, n in zip(outputs, lengths))
+    ):
         raise DataError("the outputs do not fit the inputs", remedy="give one label per token of every input")
     names = [label for y in outputs for label in y]
     for label in names:

@@ -6,6 +6,8 @@ from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import replace
 from typing import Any, Generic, TypeVar
 
+import numpy as np
+
 from sidelight.constrained import Constrained
 from sidelight.data.checks import check_evidence, trouble
 from sidelight.errors import DataError, NotFitted
@@ -123,22 +125,28 @@ class RuledEstimator(Estimator, Generic[FittedModel]):
 
     def _inputs(self, xs: Any) -> Any:
         """Inputs to predict; raises `DataError` at one that should be a sequence of tokens, and is none."""
-        if isinstance(xs, Rows) or not self._sequences:
+        if isinstance(xs, Rows) or (
+            not self._sequences and isinstance(xs, Iterable) and getattr(xs, "shape", None) != ()
+        ):
             return xs
-        given = as_sequences(xs, sequences=True)
+        given = as_sequences(xs, sequences=self._sequences)
         if not isinstance(given, Matrix) and (i := _first_without_tokens(given)) is not None:
             raise DataError(f"input {i} is no sequence of tokens ({type(given[i]).__name__})", remedy=REMEDY)
         return given
 
     def _evidence(self, evidence: Any, y: Any, sample_weight: Any) -> list[Evidence]:
         """What `fit` is given as a list of evidence; raises `DataError` where it cannot be used."""
-        if not isinstance(evidence, Matrix) and not hasattr(evidence, "shape"):
-            if isinstance(evidence, Evidence) or not isinstance(evidence, Iterable):
+        if not isinstance(evidence, Matrix) and getattr(evidence, "shape", ()) == ():
+            if isinstance(evidence, Evidence | np.ndarray) or not isinstance(evidence, Iterable):
                 raise DataError(f"{type(evidence).__name__} in the place of all evidence", remedy="give a list")
             evidence = list(evidence)
         if y is not None:
             if isinstance(evidence, list) and any(isinstance(x, Evidence) for x in evidence[:1]):
                 raise DataError("evidence has outputs of its own, and others are given", remedy="leave one of them out")
+            if isinstance(y, str) or not isinstance(y, Iterable) or getattr(y, "shape", None) == ():
+                raise DataError(
+                    f"the outputs are a {type(y).__name__}", remedy="give a list, one output for each input"
+                )
             xs = self._inputs(evidence) if self._sequences else as_sequences(evidence, sequences=False)
             if not self._sequences and not isinstance(xs, Matrix):
                 xs = evidence

@@ -68,7 +68,7 @@ def test_more_steps_never_raise_the_dual(seed, hmm, gamma):
     parameters = aligning.random_parameters(table, rng, hmm=hmm)
     values = [expect(text, parameters, Step(gamma, True, most, 0.0)).objective for most in range(1, 25)]
     assert np.all(np.diff(values) <= 1e-9 * np.abs(values[0]))
-    assert expect(text, parameters, Step(gamma, True, 400, 1e-6)).worst <= 1e-6
+    assert expect(text, parameters, Step(gamma, True, 4000, 1e-6)).worst <= 1e-6  # 400 steps are not always enough
 
 
 @settings(max_examples=10, deadline=None)

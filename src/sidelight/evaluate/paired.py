@@ -68,8 +68,8 @@ def compare(
     """
     if metric not in ("accuracy", "f1"):
         raise DataError(f"unknown metric {metric!r}", remedy='use "accuracy" or "f1"')
-    if rounds < 1:
-        raise DataError(f"{rounds} rounds", remedy="ask for at least 1")
+    if isinstance(rounds, bool) or not isinstance(rounds, int | np.integer) or rounds < 1:
+        raise DataError(f"{rounds!r} rounds", remedy="ask for at least 1")
     coded = code({"gold": gold, "predicted_a": predicted_a, "predicted_b": predicted_b}, scheme=scheme)
     statistics = _accuracy_statistics if metric == "accuracy" else _f1_statistics
     a, b, fixed = statistics(coded)

@@ -111,7 +111,10 @@ def span_f1(counts: Ints) -> float:
     >>> span_f1(np.array([[1, 1, 2], [0, 0, 0]]))
     0.6666666666666666
     """
-    right, predicted, there = np.asarray(counts).sum(axis=0).tolist()
+    table = np.asarray(counts)
+    if table.ndim != 2 or table.shape[1] != 3 or table.dtype.kind not in "iuf":
+        raise DataError(f"counts of shape {table.shape}", remedy="give what span_counts makes: three columns")
+    right, predicted, there = table.sum(axis=0).tolist()
     return 2 * right / (predicted + there) if predicted + there else 0.0
 
 
@@ -200,6 +203,9 @@ def _sequences(labels: Iterable[object], side: str) -> tuple[list[Sequence[Any]]
     """The batch as sequences, and whether its outputs were single labels."""
     if isinstance(labels, str):
         raise DataError(f"{side}: one text where a batch was expected", remedy="give a list of labels or of sequences")
+    if not isinstance(labels, Iterable) or getattr(labels, "shape", None) == ():
+        problem = f"{side}: {type(labels).__name__} where a batch was expected"
+        raise DataError(problem, remedy="give a list of labels or of sequences")
     batch = list(labels)
     single = [isinstance(output, str) or not hasattr(output, "__iter__") for output in batch]
     if batch and all(single):

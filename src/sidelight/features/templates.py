@@ -86,6 +86,8 @@ def parse_templates(
     >>> [t.text for t in parse_templates("U00:%x[-1,0]/%x[0,0]\\nB").templates]
     ['U00:{}/{}']
     """
+    if not isinstance(text, str):
+        raise DataError(f"the templates are a {type(text).__name__}", remedy="give their text, a line for each")
     templates: list[Template] = []
     seen: dict[str, int] = {}
     transitions = False

@@ -71,6 +71,11 @@ def check_sentences(sources: Sentences, targets: Sentences) -> None:
                 raise DataError(
                     f"the {side} sentence of pair {number} is one string", remedy="give a list of words, e.g. s.split()"
                 )
+            listed = isinstance(sentence, Sequence | np.ndarray) and getattr(sentence, "shape", None) != ()
+            if not listed or not all(isinstance(word, str) for word in sentence):
+                raise DataError(
+                    f"the {side} sentence of pair {number} is no list of words", remedy="give a list of strings"
+                )
             if not len(sentence):
                 raise DataError(f"the {side} sentence of pair {number} is empty", remedy="leave the pair out")
 

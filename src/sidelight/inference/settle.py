@@ -20,13 +20,14 @@ MOST_STATES = 2_000_000  # states of dynamic programming, all tokens together, b
 STATES_A_TOKEN = 16  # … or so many a token, of long inputs
 
 
-def settle(chain: Lattice, *, most_states: int = MOST_STATES, needed: list[int] | None = None) -> Solution | None:
+def settle(chain: Lattice, *, most_states: int | None = None, needed: list[int] | None = None) -> Solution | None:
     """The best output of a lattice, taking in only counters that would be broken; None where no output is legal.
 
     The clauses that were taken in are added to `needed`. Raises `Intractable` where neither dynamic programming nor A*
     can do it.
     """
-    most_states = max(most_states, STATES_A_TOKEN * chain.length)
+    if most_states is None:
+        most_states = max(MOST_STATES, STATES_A_TOKEN * chain.length)
     folded = len(chain.pieces) - len(chain.counters)
     labels, value = chain.plain()
     if value == -math.inf:

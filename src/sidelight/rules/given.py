@@ -29,7 +29,7 @@ def checked_rules(rules: Iterable[Any] | None, *, name: str = "rules") -> tuple[
         raise DataError(f"{name} is the rule {rules.name}", remedy=f"give a list of rules: [{rules.name}]")
     if isinstance(rules, (str, Path)):
         raise DataError(f"{name} is {str(rules)!r}", remedy="read a file of rules with sidelight.rules.read_rules")
-    if not isinstance(rules, Iterable):
+    if not isinstance(rules, Iterable) or getattr(rules, "shape", None) == ():
         raise DataError(f"{name} is {rules!r}", remedy="give a list of rules, made with @sidelight.rules.rule")
     found = tuple(rules)
     for one in found:
