@@ -77,9 +77,9 @@ def weights(fitted: Any, *, top: int | None = 20, label: Any = None, lowest: boo
         places = places[np.isin(parts.label_of()[places], parts.states(label))]
     keys = model.weights[places] if lowest else -model.weights[places]
     if top is not None and top < len(places):
-        nearest = np.sort(np.argpartition(keys, top - 1)[:top])
+        nearest = np.flatnonzero(keys <= np.partition(keys, top - 1)[top - 1])  # with all that are level at the end
         places, keys = places[nearest], keys[nearest]
-    order = places[np.argsort(keys, kind="stable")]
+    order = places[np.argsort(keys, kind="stable")[:top]]
     return Weights(parts.named(int(place), float(model.weights[place])) for place in order)
 
 
