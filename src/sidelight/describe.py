@@ -289,7 +289,9 @@ def _kind_table(description: Description) -> str:
             note = f"{size}{row.ambiguous:.1%} ambiguous"
         elif row.votes is not None:
             said = row.votes
-            note = f"{said.votes:,} votes of {said.functions} functions on {said.covered / row.tokens:.1%} of the tokens"
+            note = (
+                f"{said.votes:,} votes of {said.functions} functions on {said.covered / row.tokens:.1%} of the tokens"
+            )
         elif row.kind == Companion.kind:
             note = f"{description.good} good, {description.bad} bad"
         rows.append((row.kind, f"{row.examples:,}", f"{row.tokens:,}", f"{row.weight:,.10g}", note))

@@ -34,11 +34,14 @@ def test_from_functions_to_a_model(run, files):
                 "--json", "t.json").out  # fmt: skip
     assert asked.splitlines()[1].split() == ["names", "3", "37.5%", "0.0%", "0.0%", "100.0%", "of", "1"]
     lines = [json.loads(line) for line in (files / "v.jsonl").read_text().splitlines()]
-    assert lines[1] == {"tokens": ["we", "saw", "Bo"], "votes": {"names": [None, None, "B-PER"], "small": ["O", "O", None]}}
+    assert lines[1] == {
+        "tokens": ["we", "saw", "Bo"],
+        "votes": {"names": [None, None, "B-PER"], "small": ["O", "O", None]},
+    }
     assert len(lines) == 4
     assert json.loads((files / "t.json").read_text())["functions"][0]["votes"] == 3
-    trained = run("train", "--gold", "gold.txt", "--votes", "v.jsonl", "--learner", "partial_crf", "--features", "words",
-                  "--out", "m.sidelight").out  # fmt: skip
+    trained = run("train", "--gold", "gold.txt", "--votes", "v.jsonl", "--learner", "partial_crf", "--features",
+                  "words", "--out", "m.sidelight").out  # fmt: skip
     assert "function  votes  right  by its votes" in trained and "small" in trained
     assert "8 votes of 2 functions" not in trained
     assert "votes of 2 functions" in run("describe", "--votes", "v.jsonl").out

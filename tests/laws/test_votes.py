@@ -40,8 +40,9 @@ def test_a_bonus_is_in_the_sum_of_the_admitted_alone(batch, rng):
     plain = plain_scores(batch.rows, batch.layout, weights)
     for i, loss in enumerate(found):
         first, last = batch.rows.starts[i : i + 2]
-        paths = np.array(list(members_of(batch.space, i, labelings(last - first, batch.layout.n_labels))))
-        values = values_of(plain, batch.rows.starts, i, paths)
+        paths = labelings(batch.layout.n_labels, last - first)
+        paths = paths[members_of(batch.space, first, paths)]
+        values = values_of(plain, first, paths)
         more = bonus[np.arange(first, last), paths].sum(axis=1)
         np.testing.assert_allclose(loss, logsumexp(values) - logsumexp(values + more), rtol=1e-9, atol=1e-9)
 
@@ -99,7 +100,9 @@ def test_odds_are_products_over_votes(pieces, rng):
             for name, given_votes in piece.votes.items():
                 vote = None if given_votes is None else given_votes[t]
                 if vote is not None:
-                    named = tuple(label for label in LABELS if label == vote or (isinstance(vote, frozenset) and label in vote))
+                    named = tuple(
+                        label for label in LABELS if label == vote or (isinstance(vote, frozenset) and label in vote)
+                    )
                     rho = trust.symbols[symbol[name, named]]
                     expected += [
                         np.log(rho / len(named) if label in named else (1 - rho) / (3 - len(named))) for label in LABELS

@@ -13,7 +13,6 @@ from sidelight.commands.checks import among
 from sidelight.commands.inputs import check_alike, read_inputs, read_labelled
 from sidelight.commands.options import EVIDENCE, OUTPUT
 from sidelight.commands.outputs import check_writable, write, write_json
-from sidelight.evidence import Gold
 
 InputFile = Annotated[Path, typer.Argument(metavar="FILE", help="Inputs without labels.")]
 FunctionsFile = Annotated[
@@ -21,9 +20,9 @@ FunctionsFile = Annotated[
     typer.Option(
         "--functions",
         metavar="FILE.py",
-        help="Functions of a sentence (a list of words, or of tuples where a file has more columns) that return a label, "
-        "a set of labels or None for each token, or spans (first, last, label): those of a list FUNCTIONS, or all that "
-        "the file defines. It is run.",
+        help="Functions of a sentence (a list of words, or of tuples where a file has more columns) that return a "
+        "label, a set of labels or None for each token, or spans (first, last, label): those of a list FUNCTIONS, or "
+        "all that the file defines. It is run.",
     ),
 ]
 GoldFile = Annotated[
@@ -83,7 +82,6 @@ def command(
         write(votes_as_lines(found), out)
     write_json(found.table.as_dict(), json)
     write(f"{found.table.by_label() if by_label else found}\n", None)
-
 
 
 def _as_words(x: Any) -> Any:

@@ -80,7 +80,10 @@ class VotedGroup:
     def counts(self, weights: Floats) -> Floats:
         """Expected counts at these weights, with those of Gold, without the prior's. # [S, 2]"""
         scores = RaisedScores(self.features.scores(weights), self._odds())
-        return counts_of(self.votes, beliefs(self.space, scores, prices=self.prices, n_jobs=self.n_jobs).tokens) + self.known
+        return (
+            counts_of(self.votes, beliefs(self.space, scores, prices=self.prices, n_jobs=self.n_jobs).tokens)
+            + self.known
+        )
 
     def state(self) -> State:
         return {}, {"symbols": self.trust.symbols, "functions": self.trust.functions}

@@ -121,7 +121,9 @@ def _check_kinds(settings: SegmentSettings, evidence: Sequence[Evidence]) -> Non
             problem = f"a segment tagger does not learn from {type(piece).__name__} by {name}"
             remedy = "leave it out, or use the learner jlis, of Tagger"
             if piece.kind == "votes":
-                remedy = "give majority() or candidates() of the votes instead, or use the learner partial_crf, of Tagger"
+                remedy = (
+                    "give majority() or candidates() of the votes instead, or use the learner partial_crf, of Tagger"
+                )
             if piece.kind == "unlabeled":
                 remedy = f"use codl with base={name!r}, or leave it out"
             raise trouble(piece, i, problem=problem, remedy=remedy)

@@ -104,5 +104,3 @@ def _voted_for(votes: EncodedVotes, tokens: int, labels: int) -> np.ndarray[tupl
     add_votes(votes.starts, votes.votes, votes.admits.astype(np.float64), counts)
     counts[np.diff(votes.starts) == 0] = 1.0
     return (counts > 0).astype(np.uint8)
-
-

@@ -20,7 +20,6 @@ from sidelight.errors import DataError
 from sidelight.rules.given import checked_rules
 from sidelight.rules.rule import Rule
 
-
 Found = TypeVar("Found")
 
 

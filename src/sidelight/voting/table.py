@@ -41,7 +41,9 @@ class VoteTable:
     together: VoteCounts  # tokens that any function votes on; right where all who vote on it are
 
     def __str__(self) -> str:
-        return text_table([("function", *_HEAD), *(self._row(row, row.function) for row in (*self.functions, self.together))])
+        return text_table(
+            [("function", *_HEAD), *(self._row(row, row.function) for row in (*self.functions, self.together))]
+        )
 
     def by_label(self) -> str:
         """The same as `str`, for the labels that each function votes for."""
@@ -163,7 +165,8 @@ def text_table(rows: Sequence[Sequence[str]]) -> str:
     last = len(widths) - 1
     return "\n".join(
         "  ".join(
-            cell.ljust(width) if at in (0, last) else cell.rjust(width) for at, (cell, width) in enumerate(zip(row, widths))
+            cell.ljust(width) if at in (0, last) else cell.rjust(width)
+            for at, (cell, width) in enumerate(zip(row, widths))
         ).rstrip()
         for row in rows
     )
