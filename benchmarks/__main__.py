@@ -26,6 +26,7 @@ NAMES = [
     "hmm",
     "alignment",
     "rules",
+    "votes",
     "growth",
 ]
 CORPUS = {
@@ -37,9 +38,10 @@ CORPUS = {
     "candidates": "conll2000",
     "alignment": "hansards",
     "rules": "citations",
+    "votes": "conll2003",
 }
 PEER = {"chunking": "pycrfsuite", "tagging": "pycrfsuite", "dual": "sklearn"}  # without which nothing is left
-QUICK = ["crf", "sums", "letters", "candidates", "hmm", "alignment", "rules"]  # have a small size
+QUICK = ["crf", "sums", "letters", "candidates", "hmm", "alignment", "rules", "votes"]  # have a small size
 
 
 def main() -> int:

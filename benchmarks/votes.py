@@ -44,7 +44,9 @@ def run(*, quick: bool = False) -> list[Row]:
     return rows
 
 
-def scores(corpus: Corpus, test: tuple[Sequence[Any], Sequence[Any]], size: int, draw: int, raw: int) -> dict[str, float]:
+def scores(
+    corpus: Corpus, test: tuple[Sequence[Any], Sequence[Any]], size: int, draw: int, raw: int
+) -> dict[str, float]:
     """What each method comes to in one draw, in per cent."""
     labelled = np.random.default_rng([draw, 1]).permutation(len(corpus.pool.xs))[:size]
     chosen = np.random.default_rng([draw, 2]).permutation(len(corpus.raw))[:raw]

@@ -94,6 +94,7 @@ def rules() -> Sequence[Names]:
         ("docs/rules.md", rules, 0),
         ("docs/hidden_markov.md", tuple, 1),
         ("docs/alignment.md", tuple, 2),
+        ("docs/votes.md", tuple, 2),
     ],
 )
 def test_code_of_a_page(name, given, values, tmp_path, monkeypatch):

@@ -1,7 +1,7 @@
 """What a person knows about an input, as frozen values.
 
 Evidence does not create labels: it admits a set of outputs. `Gold` admits one, `Partial` and `Candidates` a product,
-`Unlabeled` all of them; `Companion` says whether any good output exists at all, and `Voted` what fallible functions say.
+`Unlabeled` all of them; `Companion` says whether any good output exists at all, `Voted` what fallible functions say.
 """
 
 from __future__ import annotations
@@ -126,9 +126,9 @@ class Unlabeled(Evidence):
 class Voted(Evidence):
     """What named functions say of an input: by the name of each, a vote for every token, or `None` for none at all.
 
-    A vote is a label, a set of labels of which one is right, or `None`. For single labels: one vote, alone or in a list.
-    Votes may be wrong, and contradict each other. Functions that are not named here were not asked. `sidelight.votes`
-    makes these from functions; where an input is Gold as well, its votes show how far the functions can be trusted.
+    A vote is a label, a set of labels of which one is right, or `None`. For single labels: one vote, alone or in a
+    list. Votes may be wrong, and contradict each other. `sidelight.votes` makes these from functions; where an input is
+    Gold as well, its votes show how far the functions can be trusted.
 
     >>> Voted(["Lights", "on"], {"suffix": ["NOUN", None], "words": [None, {"ADP", "ADV"}]}).kind
     'votes'

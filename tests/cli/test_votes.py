@@ -40,8 +40,8 @@ def test_from_functions_to_a_model(run, files):
     }
     assert len(lines) == 4
     assert json.loads((files / "t.json").read_text())["functions"][0]["votes"] == 3
-    trained = run("train", "--gold", "gold.txt", "--votes", "v.jsonl", "--learner", "partial_crf", "--features", "words",
-                  "--out", "m.sidelight").out  # fmt: skip
+    trained = run("train", "--gold", "gold.txt", "--votes", "v.jsonl", "--learner", "partial_crf", "--features",
+                  "words", "--out", "m.sidelight").out  # fmt: skip
     assert "function  votes  right  by its votes" in trained and "small" in trained
     assert "8 votes of 2 functions" not in trained
     assert "votes of 2 functions" in run("describe", "--votes", "v.jsonl").out

@@ -65,7 +65,7 @@ def test_tokens_that_nobody_votes_on_are_outside_unless_a_function_says_what_is(
 
 def test_a_declared_form_is_kept_to():
     spans = sl.labelling_function(name="s", returns="spans")(lambda words: ["A"] * 4)
-    with pytest.raises(sl.DataError, match="the function 's', input 0: .* where spans were declared"):
+    with pytest.raises(sl.DataError, match=r"the function 's', input 0: .* where spans were declared"):
         sl.votes([X], [spans])
     tokens = sl.labelling_function(name="t", returns="tokens")(lambda words: [(0, 1, "label")] * 4)
     with pytest.raises(sl.DataError, match="the function 't', input 0: the vote"):

@@ -20,9 +20,9 @@ FunctionsFile = Annotated[
     typer.Option(
         "--functions",
         metavar="FILE.py",
-        help="Functions of a sentence (a list of words, or of tuples where a file has more columns) that return a label, "
-        "a set of labels or None for each token, or spans (first, last, label): those of a list FUNCTIONS, or all that "
-        "the file defines. It is run.",
+        help="Functions of a sentence (a list of words, or of tuples where a file has more columns) that return a "
+        "label, a set of labels or None for each token, or spans (first, last, label): those of a list FUNCTIONS, or "
+        "all that the file defines. It is run.",
     ),
 ]
 GoldFile = Annotated[

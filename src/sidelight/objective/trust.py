@@ -39,7 +39,7 @@ class TrustOptions:
     """What is believed of functions beforehand."""
 
     right: float = 0.9  # the share of imaginary votes that are right
-    strength: float = 10.0  # how many there are of each symbol
+    strength: float = 100.0  # how many there are of each symbol, and of each function
     gold: float = 10.0  # what a vote on an input of Gold counts: the others are judged by beliefs that follow them
 
     def __post_init__(self) -> None:

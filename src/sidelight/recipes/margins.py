@@ -177,7 +177,7 @@ _COMPLETING = "relative decrease, or no change, between completions; duality gap
 ENTRIES: dict[str, Entry] = {
     "jlis": Entry(
         jlis,
-        "all kinds",
+        "Gold, Partial, Candidates, Companion, Unlabeled",
         "½‖w‖² + C1 Σ margin loss on Gold and completed outputs + C2 Σ loss on companion answers",
         "loss-augmented, argmax",
         "none",

@@ -8,7 +8,7 @@ Which of the forms it has is plain from its type:
 | a label (a string, a number, a truth) | it holds for every token |
 | a set of labels | one of them holds for every token |
 | a dict from token to vote | votes on these tokens, counted from 0 |
-| a list or a tuple of spans, `(first, last, label)`; an empty list | the label, or set of labels, of these tokens, the last one included |
+| a list or a tuple of spans, `(first, last, label)` | the label, or set, of these tokens, the last one included |
 | a list, tuple or array with one vote per token | a label, a set of labels or `None` for each |
 
 Where an input has one label in all, a label or a set is its vote, alone or in a list.

@@ -95,9 +95,9 @@ def votes(
     A function takes an input and returns, for every token, a label, a set of labels of which one is right, or `None`;
     or spans, (first token, last token, label) with the last token included; or one label or set for all tokens
     (`sidelight.voting.returns` has all forms, `labelling_function` declares one). With `scheme` "BIO" a span of X is
-    read as B-X, I-X, …; and if no function ever votes for the label `outside`, a voter of that name does, on tokens that
-    nobody else votes on (`outside=None` leaves them without votes). `single` is for inputs that have one label each, as those of `Classifier`; inputs that are
-    dicts or strings always have.
+    read as B-X, I-X, …; and if no function ever votes for the label `outside`, a voter of that name does, on tokens
+    that nobody else votes on (`outside=None` leaves them without votes). `single` is for inputs that have one label
+    each, as those of `Classifier`; inputs that are dicts or strings always have.
 
     With `gold` functions are tried on its inputs, too: the table has their accuracy, and a fit that is given the votes
     and the same Gold learns from it what they are worth. Raises `DataError` with the name of the function and the
