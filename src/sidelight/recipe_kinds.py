@@ -85,6 +85,9 @@ class AveragedPerceptron(Recipe):
     """`perceptron`."""
 
 
+Initial = Literal["partial_crf", "random"]  # whose labels are begun with
+
+
 @dataclass(frozen=True, slots=True)
 class CandidateMargins(Recipe):
     """`cllp` and `mms`."""
@@ -93,11 +96,15 @@ class CandidateMargins(Recipe):
     charge: Charge  # for what is outside the candidates
     inside: float  # C1 as a multiple of C2
     options: CandidateOptions
+    initial: Initial = "partial_crf"
+    total: float | None = None  # C2 of all inputs together, as SVM-HMM has it; None for the prices as they are
 
 
 @dataclass(frozen=True, slots=True)
 class Picked(Recipe):
     """`naive`: a structural SVM on one labeling out of the candidates."""
+
+    initial: Initial = "random"
 
 
 @dataclass(frozen=True, slots=True)

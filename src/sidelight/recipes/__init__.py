@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from sidelight.recipe_kinds import Recipe
 from sidelight.recipes import candidates, constrained, generative, likelihoods, margins
-from sidelight.recipes.candidates import cl_svm, cllp, mms, naive
+from sidelight.recipes.candidates import cl_svm, cllp, cllp_as_printed, mms, naive
 from sidelight.recipes.constrained import codl, posterior_regularization
 from sidelight.recipes.entry import Entry
 from sidelight.recipes.generative import em, hard_em, hmm, unified_em
@@ -69,6 +69,7 @@ __all__ = [
     "arow",
     "cl_svm",
     "cllp",
+    "cllp_as_printed",
     "codl",
     "contrastive",
     "crf",
