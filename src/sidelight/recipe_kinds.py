@@ -144,6 +144,7 @@ class Generative(Recipe):
     noise: float = 0.1  # of uniform
     beta: float | None = None
     ruled: bool = False  # rules limit what is believed
+    mix_logs: bool = False  # beta mixes logarithms instead of probabilities
 
 
 @dataclass(frozen=True, slots=True)

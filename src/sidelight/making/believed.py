@@ -58,7 +58,7 @@ def make(given: Given, recipe: Believed) -> BelievedLearner:
     if given.encoded.admitted is not None:
         admitted = pool_space.inside(given.encoded.admitted[rows.tokens_of(rest)])
     pool = Pool(features(rest), pool_space, admitted, np.ascontiguousarray(prices[rest]))
-    completion = ruled.completion(given, beta=None)
+    completion = ruled.completion(given, beta=None, gamma=recipe.gamma)
     options = BelievedOptions(
         recipe.gamma,
         recipe.iterations if settings.max_rounds is None else min(recipe.iterations, settings.max_rounds),

@@ -44,7 +44,8 @@ def make(given: Given, recipe: Generative, *, completion: Completion | None = No
     if gold is None and recipe.beta is not None:
         lacking = "the states of its labels are hidden" if given.labels.hidden else "there is no Gold"
         raise DataError(f"beta weighs the model of Gold, and {lacking}", remedy=f"give {recipe.name} a beta of none")
-    problem = EmProblem(emissions, gold, inputs, recipe.smoothing, recipe.beta, given.settings.n_jobs)
+    mixing = recipe.beta, given.settings.n_jobs, recipe.mix_logs
+    problem = EmProblem(emissions, gold, inputs, recipe.smoothing, *mixing)
     options = replace(recipe.options, decrease=given.settings.fall)
     if given.settings.max_rounds is not None:
         options = replace(options, iterations=min(options.iterations, given.settings.max_rounds))

@@ -10,7 +10,7 @@ from __future__ import annotations
 from sidelight.recipe_kinds import Recipe
 from sidelight.recipes import candidates, constrained, generative, likelihoods, margins
 from sidelight.recipes.candidates import cl_svm, cllp, cllp_as_printed, mms, naive
-from sidelight.recipes.constrained import codl, posterior_regularization
+from sidelight.recipes.constrained import codl, codl_as_printed, posterior_regularization
 from sidelight.recipes.entry import Entry
 from sidelight.recipes.generative import em, hard_em, hmm, unified_em
 from sidelight.recipes.likelihoods import contrastive, crf, naive_bayes, partial_crf, semi_crf
@@ -71,6 +71,7 @@ __all__ = [
     "cllp",
     "cllp_as_printed",
     "codl",
+    "codl_as_printed",
     "contrastive",
     "crf",
     "em",
