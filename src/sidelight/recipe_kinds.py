@@ -143,6 +143,7 @@ class Generative(Recipe):
     start: str | None = None  # where EM begins: a name of `generative.hmm_starts`; None is gold, or uniform without any
     noise: float = 0.1  # of uniform
     beta: float | None = None
+    beta_if_unlabeled: float | None = None  # in place of beta, where Gold is beside inputs without labels and price
     ruled: bool = False  # rules limit what is believed
     mix_logs: bool = False  # beta mixes logarithms instead of probabilities
 

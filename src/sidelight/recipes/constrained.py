@@ -50,7 +50,9 @@ def _codl(name: str, base: str | Recipe, beta: float | None, cycles: int) -> Rec
         raise ValueError(f"cycles is {cycles}; give 1 or more")
     driven = _base(base, name)
     if isinstance(driven, Generative):
-        return replace(driven, name=name, options=EmOptions(-math.inf, cycles), beta=beta, ruled=True)
+        return replace(
+            driven, name=name, options=EmOptions(-math.inf, cycles), beta=beta, beta_if_unlabeled=None, ruled=True
+        )
     if isinstance(driven, Contrastive):
         raise ValueError(f"the base is {driven.name}, and {name} labels what a base learns from; give crf or another")
     if isinstance(driven, (Driven, Believed)):
@@ -76,7 +78,7 @@ def posterior_regularization(
     driven = _base(base, name)
     if isinstance(driven, Generative):
         options = EmOptions(gamma, iterations)
-        return replace(driven, name=name, options=options, beta=beta, ruled=True)
+        return replace(driven, name=name, options=options, beta=beta, beta_if_unlabeled=None, ruled=True)
     if not isinstance(driven, LogLinear):
         raise ValueError(f"the base is {driven.name}; posterior regularisation needs probabilities: hmm or crf")
     if beta is not None:
