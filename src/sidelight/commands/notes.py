@@ -17,6 +17,7 @@ PLAIN = {  # what learners of more than labelled inputs are where there are no o
     **dict.fromkeys(("em", "hard_em", "unified_em", *RULED), "hmm"),
     **dict.fromkeys(("latent_svm", "transductive_svm", "self_training"), "structural_svm"),
     "partial_crf": "crf",
+    "codl": "crf",
 }
 PARTLY = ("latent_svm", "partial_crf")  # learners that have little use for inputs without any labels
 
