@@ -130,10 +130,11 @@ def test_an_initial_label_that_is_no_candidate_is_refused():
 
 
 def begun(learner, piece, seed, **settings):
-    """The labels that a learner begins with."""
+    """The labels that a learner begins with, where chance chooses what is not given."""
     from sidelight.training import Training
 
-    estimator = sl.Tagger(learner=learner, labels=["B-X", "I-X", "O"], scheme="BIO", n_jobs=1, seed=seed, **settings)
+    recipe = recipes.LEARNERS[learner].make(initial="random")
+    estimator = sl.Tagger(learner=recipe, labels=["B-X", "I-X", "O"], scheme="BIO", n_jobs=1, seed=seed, **settings)
     training = Training(estimator._settings(), [sl.Gold(["o"], ["O"]), piece])
     found = training.learner
     labels = found.problem.gold.cost.targets if learner == "naive" else found.labels
@@ -410,7 +411,7 @@ def test_what_is_given_counts_and_otherwise_the_learner_has_its_own(make):
 
 def test_settings_reach_the_learner():
     evidence = sl.candidates(XS[:30], sets_around(YS[:30], 2))
-    few = tagger("cllp", max_completions=2).fit(evidence).rounds_[-1]
+    few = tagger(recipes.cllp(initial="random"), max_completions=2).fit(evidence).rounds_[-1]
     assert (few.completion, few.stopped) == (2, "max_completions")
     with pytest.raises(ValueError, match=r"tolerance is 0\.5"):
         tagger("mms", tolerance=0.5).fit(evidence)

@@ -320,7 +320,7 @@ def test_codl_without_rules_is_hard_em_and_posterior_regularisation_is_em() -> N
     base = recipes.hmm()
     hard = _weights(recipes.hard_em(iterations=3, beta=0.8), _evidence())
     assert np.array_equal(_weights(recipes.codl(base=base, beta=0.8, cycles=3), _evidence()), hard)
-    soft = _weights(recipes.em(iterations=3), _evidence())
+    soft = _weights(recipes.em(iterations=3, beta=None), _evidence())
     assert np.array_equal(_weights(recipes.posterior_regularization(base=base, iterations=3), _evidence()), soft)
 
 

@@ -267,7 +267,7 @@ X, Y = ["ed", "holt", "1994"], ["name", "name", "year"]
     [
         ([Unlabeled(X)], {"labels": ["name"]}, "codl begins with a model of Gold, and there is none; give some"),
         ([Gold(X, Y), Unlabeled(X)], {"learner": "semi_svm"}, "Unlabeled by semi_svm; use codl with base='semi_svm'"),
-        ([Gold(X, Y)], {"learner": "codl"}, r"codl drives an HMM unless told otherwise; give recipes.codl\(base='semi"),
+        ([Gold(X, Y)], {"learner": "codl"}, r"codl drives no segments unless told so; give recipes.codl\(base='semi"),
         ([Gold(X, Y)], {"learner": recipes.codl(base="crf")}, "learner is 'codl'; there are semi_crf, semi_svm, and"),
         (
             [Gold(X, Y)],

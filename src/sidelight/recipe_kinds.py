@@ -86,6 +86,9 @@ class AveragedPerceptron(Recipe):
     """`perceptron`."""
 
 
+Initial = Literal["partial_crf", "random"]  # whose labels are begun with
+
+
 @dataclass(frozen=True, slots=True)
 class CandidateMargins(Recipe):
     """`cllp` and `mms`."""
@@ -94,11 +97,15 @@ class CandidateMargins(Recipe):
     charge: Charge  # for what is outside the candidates
     inside: float  # C1 as a multiple of C2
     options: CandidateOptions
+    initial: Initial = "partial_crf"
+    total: float | None = None  # C2 of all inputs together, as SVM-HMM has it; None for the prices as they are
 
 
 @dataclass(frozen=True, slots=True)
 class Picked(Recipe):
     """`naive`: a structural SVM on one labeling out of the candidates."""
+
+    initial: Initial = "random"
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,7 +145,9 @@ class Generative(Recipe):
     start: str | None = None  # where EM begins: a name of `generative.hmm_starts`; None is gold, or uniform without any
     noise: float = 0.1  # of uniform
     beta: float | None = None
+    beta_if_unlabeled: float | None = None  # in place of beta, where Gold is beside inputs without labels and price
     ruled: bool = False  # rules limit what is believed
+    mix_logs: bool = False  # beta mixes logarithms instead of probabilities
 
 
 @dataclass(frozen=True, slots=True)

@@ -80,8 +80,8 @@ class SegmentSettings:
     @property
     def recipe(self) -> SemiMarkov | Driven:
         """The learner with its options; raises ValueError for one that does not label segments."""
-        if self.learner == "codl":
-            raise ValueError("codl drives an HMM unless told otherwise; give recipes.codl(base='semi_crf')")
+        if self.learner in ("codl", "codl_as_printed"):
+            raise ValueError(f"{self.learner} drives no segments unless told so; give recipes.codl(base='semi_crf')")
         recipe = recipe_of(self.learner)
         if isinstance(recipe, SemiMarkov) or (isinstance(recipe, Driven) and isinstance(recipe.base, SemiMarkov)):
             return recipe

@@ -112,7 +112,7 @@ class Settings:
             raise ValueError("order is 2, and single labels have no order; leave it out")
         if self.order == 2 and isinstance(self.recipe, ConvexMargins):
             raise ValueError(f"order is 2, and the solver {self.recipe.solver} is for order 1; use dual_coordinate")
-        if self.order == 2 and not isinstance(self.recipe, SECOND_ORDER):
+        if self.order == 2 and not has_second_order(self.recipe):
             raise ValueError(f"order is 2, and {self.recipe.name} is for order 1; use jlis or structural_svm")
         if (self.class_weight is not None or self.cost is not None) and _knows_no_cost(self.recipe):
             name = self.recipe.name
@@ -207,6 +207,11 @@ def price_when_completed(prices: Mapping[str, float] | None, kind: str) -> float
     """
     given = prices or {}
     return given.get(kind, given.get("unlabeled", DEFAULT_PRICES["unlabeled"]))
+
+
+def has_second_order(recipe: Recipe) -> bool:
+    """Whether a learner has weights of three labels in a row."""
+    return isinstance(recipe.base if isinstance(recipe, Driven) else recipe, SECOND_ORDER)
 
 
 def _knows_no_cost(recipe: Recipe) -> bool:

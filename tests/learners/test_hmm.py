@@ -312,3 +312,21 @@ def test_bad_input_is_refused():
 def test_options_are_checked(options, message):
     with pytest.raises(ValueError, match=message):
         recipes.unified_em(**options)
+
+
+def test_beside_inputs_without_labels_em_keeps_to_golds_model():
+    """By default; with candidates, or a price, counts are added."""
+    words = {"features": features.emissions(), "n_jobs": 1}
+
+    def weights(learner, more, **settings):
+        return Tagger(learner=learner, **words, **settings).fit([*gold(XS[:2], YS[:2]), *more]).model_.weights
+
+    pool, open_labels = unlabeled(XS), [Candidates(x, [None] * len(x)) for x in XS]
+    np.testing.assert_array_equal(weights("em", pool), weights(recipes.em(beta=0.9), pool))
+    added = recipes.em(beta=None)
+    assert not np.array_equal(weights("em", pool), weights(added, pool))
+    np.testing.assert_array_equal(weights("em", open_labels), weights(added, open_labels))
+    price = {"prices": {"unlabeled": 0.5}}
+    np.testing.assert_array_equal(weights("em", pool, **price), weights(added, pool, **price))
+    with pytest.raises(ValueError, match="beta is 'much'; give a number from 0 to 1, 'auto' or none"):
+        recipes.em(beta="much")

@@ -12,11 +12,12 @@ from sidelight.errors import LongTraining, UnknownFeatures
 from sidelight.evidence import Evidence
 from sidelight.recipe_kinds import Driven, Recipe, learns_from_rules
 
-RULED = ("codl", "posterior_regularization")  # learners that are about rules
+RULED = ("codl", "codl_as_printed", "posterior_regularization")  # learners that are about rules
 PLAIN = {  # what learners of more than labelled inputs are where there are no others, nor hidden states
     **dict.fromkeys(("em", "hard_em", "unified_em", *RULED), "hmm"),
     **dict.fromkeys(("latent_svm", "transductive_svm", "self_training"), "structural_svm"),
     "partial_crf": "crf",
+    "codl": "crf",
 }
 PARTLY = ("latent_svm", "partial_crf")  # learners that have little use for inputs without any labels
 

@@ -35,6 +35,7 @@ CHARGE_NOTE = (
     "MMS, Δ(ŷ) charges an output outside the candidates for every label unlike the completion, as CLLP does: the "
     "approximation of the paper's section 4, where it says that MMS was modified"
 )
+CHANCE = "random"  # where labels to begin with are from, and with them rough first rounds, as in the paper
 INSIDE = 0.1  # C1 / C2 with which prices are tried
 STAGES = 3
 COMPLETIONS = 20  # at most
@@ -153,11 +154,13 @@ def recipe_of(method: str, choice: Choice, *, precise: float) -> Recipe:
     """
     charge = "completion" if method in (CLLP, MMS_LIKE_CLLP) else "candidates"
     if method in (MMS, MMS_LIKE_CLLP):
-        return recipes.mms(charge=charge, threshold=choice.threshold, max_completions=COMPLETIONS)
+        return recipes.mms(charge=charge, threshold=choice.threshold, max_completions=COMPLETIONS, initial=CHANCE)
     if method in CLLPS:
         inside = INSIDE if choice.inside is None else choice.inside
-        return recipes.cllp(inside=inside, charge=charge, threshold=choice.threshold, max_completions=COMPLETIONS)
-    return recipes.cllp(threshold=precise)
+        return recipes.cllp(
+            inside=inside, charge=charge, threshold=choice.threshold, max_completions=COMPLETIONS, initial=CHANCE
+        )
+    return recipes.cllp(threshold=precise, initial=CHANCE)
 
 
 def evidence_of(study: Study, task: Task) -> Sequence[Evidence]:

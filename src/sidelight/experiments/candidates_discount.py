@@ -12,7 +12,7 @@ from pathlib import Path
 
 from sidelight import recipes
 from sidelight.experiments.candidate_corpora import FEATURE_NOTES, Sentences, tags, with_all_sentences
-from sidelight.experiments.candidate_grid import CLLP, INSIDE, Choice, Results, Setting, fit
+from sidelight.experiments.candidate_grid import CHANCE, CLLP, INSIDE, Choice, Results, Setting, fit
 from sidelight.experiments.pool import pool
 from sidelight.experiments.table import Row, row
 
@@ -49,7 +49,7 @@ def curve(study: Sentences, run: Run) -> list[float]:
     """Accuracy in per cent after each round of CCCP."""
     setting = Setting("", DOUBLINGS, 1)
     inside = INSIDE if run.choice.inside is None else run.choice.inside
-    learner = recipes.cllp(inside=inside, discount=float(run.discount), max_completions=ROUNDS)
+    learner = recipes.cllp(inside=inside, discount=float(run.discount), max_completions=ROUNDS, initial=CHANCE)
     tagger = study.estimator(learner, run.choice.price, run.draw)
     tagger.patience = ROUNDS + 1  # the whole curve is wanted
     tagger.fit(study.candidates(setting, run.draw), validation=study.test)

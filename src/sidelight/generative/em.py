@@ -4,7 +4,8 @@ An E-step (a `Completion`) finds q, an M-step the parameters of the largest E_q[
 Each input counts as often as its weight. Two ways to set labelled inputs against completed ones:
 
     counts    those of both are added
-    β         θ = β θ_gold + (1 − β) θ_completed (thesis Algorithm 8); T is then watched, and need not rise
+    β         θ = β θ_gold + (1 − β) θ_completed (thesis Algorithm 8); T is then watched, and need not rise. θ are the
+              probabilities; or, as that algorithm has it for weights, their logarithms (`mix_logs`)
 """
 
 from __future__ import annotations
@@ -70,6 +71,7 @@ class EmProblem:
     smoothing: HmmSmoothing
     beta: float | None = None
     n_jobs: int | None = None
+    mix_logs: bool = False
 
     def within(self, space: Space) -> EmProblem:
         """The same with another space for the inputs."""
@@ -99,7 +101,7 @@ class EmProblem:
         if self.beta is None:
             return estimate(self.gold.plus(completed), self.smoothing, n_words=n_words)
         labelled, other = (estimate(part, self.smoothing, n_words=n_words) for part in (self.gold, completed))
-        return labelled.mixed(other, self.beta)
+        return labelled.mixed_logs(other, self.beta) if self.mix_logs else labelled.mixed(other, self.beta)
 
 
 def iterations(

@@ -63,6 +63,27 @@ class Hmm:
             None if self.second is None or other.second is None else mix(self.second, other.second),
         )
 
+    def mixed_logs(self, other: Hmm, share: float) -> Hmm:
+        """share · these logarithms + (1 − share) · the other ones: what Algorithm 8 says of weights.
+
+        The numbers whose logarithms these are do not sum to one; what either never does has none.
+        """
+
+        def mix(a: Floats, b: Floats) -> Floats:
+            return np.asarray(a**share * b ** (1.0 - share))
+
+        stop, going = None, np.ones(self.n_labels)
+        if self.stop is not None and other.stop is not None:
+            stop = mix(self.stop, other.stop)
+            going = mix(1.0 - self.stop, 1.0 - other.stop) / np.maximum(1.0 - stop, LEAST)
+        return Hmm(
+            mix(self.start, other.start),
+            mix(self.transition, other.transition) * going[:, None],
+            mix(self.emission, other.emission),
+            stop,
+            None if self.second is None or other.second is None else mix(self.second, other.second) * going[:, None],
+        )
+
     def weights(self, layout: Layout, emissions: Emissions) -> Floats:
         """The weights of the layout under which a labeling scores log P(x, y); what never happens has `NEVER`."""
         out = layout.zeros()

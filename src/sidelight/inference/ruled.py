@@ -155,6 +155,11 @@ class Ruled:
         if not self.penalties:
             self.penalties = list(self.first)
 
+    @property
+    def of_weights(self) -> list[float]:
+        """The penalties that were learned from the same outputs as the weights that the last E-step was made with."""
+        return self.used or self.penalties
+
     def complete(
         self,
         scores: SecondOrderScores,

@@ -1,11 +1,12 @@
 """Learning from candidate labels: CLLP and MMS, by completion rounds of the concave–convex procedure.
 
-A round of CCCP completes every input within its candidates (the first time: at random, or as given) and solves the
-convex problem which that leaves (`objective.candidates`), to a precision that is divided by a discount d after every
-round until it has come down to a threshold: precise solutions of the first rounds would fix the labels that chance
-began with (CLLP, section 5.2). What is not given follows the data: two thirds of the mean loss at zero weights to
-begin with, a twenty-fifth of it at the end. Two solvers of the same convex problem: the 2-slack cutting plane of the
-paper (`solvers.group_slack`), and one slack per term with dual coordinate descent (`solvers.cutting_plane`).
+A round of CCCP completes every input within its candidates (the first time: as given, by a CRF, or at random) and
+solves the convex problem which that leaves (`objective.candidates`), to a precision that is divided by a discount d
+after every round until it has come down to a threshold. Precise solutions of the first rounds fix the labels that were
+begun with: where chance chose them they should be rough (CLLP, section 5.2), where a model did they should not, since
+a rough solution forgets nearly all that the labels say. What is not given follows the data: shares of the mean loss at
+zero weights (`shares`). Two solvers of the same convex problem: the 2-slack cutting plane of the paper
+(`solvers.group_slack`), and one slack per term with dual coordinate descent (`solvers.cutting_plane`).
 
 Labels that are mostly wrong have zero weights as the best solution, whose ties say nothing. A round that ends with zero
 weights completes by votes instead: every feature for the labels it was seen with.
@@ -17,6 +18,9 @@ relatively.
 The best candidate under w may have a higher J than the completion before: charges Δ(ŷ, ·) are measured from it too. So
 the weights of the lowest J are kept, over all completions whose convex problem was solved to the last precision, and
 are what training ends with.
+
+`as_printed` leaves out what the paper has not: a round ends with the solution of its cutting plane's last model instead
+of the best weights met, zero weights complete by their ties, and training ends with the weights of its last round.
 """
 
 from __future__ import annotations
@@ -43,7 +47,8 @@ from sidelight.solvers.cutting_plane import CuttingPlane
 from sidelight.solvers.group_slack import GroupSlack
 from sidelight.stored import array_like, array_of, flag_of, list_of, number_of, numbers_of, part_of, whole_of
 
-FIRST, LAST = 2.0 / 3.0, 0.04  # shares of the loss at zero weights that a first and a last precision are by default
+ROUGH = (2.0 / 3.0, 0.04)  # `shares` where chance chose the labels to begin with
+FINE = (0.01, 0.01)  # where a model did
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,11 +58,13 @@ class CandidateOptions:
     solver: Literal["two_slack", "dual_coordinate"] = "two_slack"
     precision: tuple[float | None, float | None] = (None, None)  # ε1, ε2 of the first round, per unit of price
     thresholds: tuple[float | None, float | None] = (None, None)  # t1, t2: the precision of the last rounds
+    shares: tuple[float, float] = ROUGH  # ε and t, where they are not given, as shares of the loss at zero weights
     discount: float = 2.0  # d
     decrease: float = 1e-4
     max_completions: int = 30
     max_rounds: int = 5000
     violation: float = 1e-3  # one slack per term alone: a cut is added where it is violated by more
+    as_printed: bool = False  # two_slack alone
     seed: int = 0
 
 
@@ -117,7 +124,7 @@ class CandidateLearner(RoundByRound):
         self._groups = problem.convex(labels)
         self._set_precision()
         if options.solver == "two_slack":
-            self.slack = GroupSlack.at(weights)
+            self.slack = GroupSlack.at(weights, plain=options.as_printed)
         else:
             terms = sum(map(len, self._groups))
             self.plane = CuttingPlane.fresh(size, terms, power=1, seed=options.seed)
@@ -142,7 +149,8 @@ class CandidateLearner(RoundByRound):
         primal, dual, new, size, solved = self._two_slack() if self.slack is not None else self._per_term()
         self.rounds += 1
         objective, bound = self.best_primal, dual
-        if solved and self.precision == self.thresholds and (self.kept is None or objective < self.kept.primal):
+        lowest = self.kept is None or objective < self.kept.primal
+        if solved and lowest and self.precision == self.thresholds and not self.options.as_printed:
             self.kept = Kept(self.best.copy(), self.labels.copy(), objective, dual)
         stopped = self._next() if solved else None
         if stopped is None and self.rounds >= self.options.max_rounds:
@@ -178,8 +186,9 @@ class CandidateLearner(RoundByRound):
         given = zip(self._groups, self.options.precision[-count:], self.options.thresholds[-count:])
         for terms, first, last in given:
             loss = total_loss(terms.worst(zero).values, terms.prices, 1) / max(float(np.sum(terms.prices)), 1e-12)
-            thresholds.append(max(LAST * loss, 1e-6) if last is None else last)
-            precision.append(max(FIRST * loss if first is None else first, thresholds[-1]))
+            rough, fine = self.options.shares
+            thresholds.append(max(fine * loss, 1e-6) if last is None else last)
+            precision.append(max(rough * loss if first is None else first, thresholds[-1]))
         self.precision, self.thresholds = tuple(precision), tuple(thresholds)
 
     def _two_slack(self) -> tuple[float, float, int, int, bool]:
@@ -207,7 +216,8 @@ class CandidateLearner(RoundByRound):
         options = self.options
         finest = self.precision == self.thresholds
         fall = (before - self.objective) / max(abs(before), 1e-12) if np.isfinite(before) else np.inf
-        labels = self.problem.complete(self.best) if np.any(self.best) else self.problem.voted(self.labels)
+        voting = not np.any(self.best) and not options.as_printed
+        labels = self.problem.voted(self.labels) if voting else self.problem.complete(self.best)
         starts = self.problem.batch.rows.starts
         differs = np.add.reduceat((labels != self.labels).astype(np.int64), starts[:-1])
         which = np.flatnonzero(differs)

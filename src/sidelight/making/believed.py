@@ -34,7 +34,7 @@ def plan(given: Given, recipe: LogLinear | Believed) -> Plan | None:
     if given.encoded.admitted is not None:
         admitted = given.encoded.admitted[given.rows.tokens_of(rest)]
     within = space if given.encoded.admitted is None else space.inside(admitted)
-    completion = ruled.completion(given, beta=None) or Free()
+    completion = ruled.completion(given, beta=None, gamma=gamma) or Free()
 
     def make(form: ChainForm) -> BelievedGroup:
         return BelievedGroup(form.features(rows), space, within, prices, completion, gamma, given.settings.n_jobs)

@@ -1,4 +1,9 @@
-"""CLLP and MMS from any mixture of labels, and the baseline that picks labels from candidates."""
+"""CLLP and MMS from any mixture of labels, and the baseline that picks labels from candidates.
+
+All of them begin with an output of each input, within its candidates: the initial labels that are given, and where
+these leave something open (or there are none) the best output under a partially labelled CRF, or one at random. Beside
+Gold, what that CRF learns from other inputs counts less: it sums over all they admit, and drifts where that is much.
+"""
 
 from __future__ import annotations
 
@@ -7,22 +12,25 @@ from dataclasses import replace
 
 import numpy as np
 
-from sidelight.arrays import NO_FLOATS, Bytes, Ids, Ints
+from sidelight.arrays import NO_FLOATS, Bytes, Floats, Ids, Ints
 from sidelight.data.checks import trouble
+from sidelight.evidence import Candidates
 from sidelight.learners.candidates import CandidateLearner, CandidateOptions
 from sidelight.learners.margin import MarginLearner
-from sidelight.making import margin
+from sidelight.making import likelihood, margin
 from sidelight.making.given import Given
 from sidelight.objective.candidates import CandidateProblem, inside_of
 from sidelight.objective.completion import Latent, LatentProblem, Positive
 from sidelight.objective.margin import NegativeTerms, TargetTerms
-from sidelight.recipe_kinds import CandidateMargins, Picked
+from sidelight.recipe_kinds import CandidateMargins, Initial, LogLinear, Picked
 from sidelight.recipes.checks import whole
 from sidelight.settings import Settings
 from sidelight.spaces import Cost, Space
 from sidelight.spaces.parts import Labelings, Parts
 
 KINDS = ("gold", "partial", "candidates", "unlabeled")
+SHARE = 0.1  # of its price that an input other than Gold has in the CRF that is begun with, beside Gold
+START = LogLinear("partial_crf", gold_only=False, l1=0.0, support="seen", solver="lbfgs")
 USUAL = {"tolerance": 0.01, "violation": 1e-3, "random_ties": False}  # the defaults of estimators, refused or its own
 
 
@@ -46,6 +54,8 @@ def make(given: Given, recipe: CandidateMargins) -> CandidateLearner:
     _check_costs_are_used(given, recipe)
     everything = np.arange(len(given.rows))
     prices = given.prices()
+    if recipe.total is not None:
+        prices *= recipe.total / len(prices)
     admitted = admitted_of(given)
     problem = CandidateProblem.of(
         given.batch(everything),
@@ -55,11 +65,12 @@ def make(given: Given, recipe: CandidateMargins) -> CandidateLearner:
         margins=recipe.margins,
         charge=recipe.charge,
     )
+    fresh = given.start is None
     return CandidateLearner.fresh(
         problem,
         options_of(given.settings, recipe),
         size=given.layout.size,
-        initial=drawn(given, problem.batch.space) if np.any(given.encoded.initial >= 0) else None,
+        initial=begun(given, problem.batch.space, recipe.initial) if fresh or _has_initial(given) else None,
         start=given.start,
         name=recipe.name,
     )
@@ -104,28 +115,62 @@ def make_naive(given: Given, recipe: Picked) -> MarginLearner:
     given.only(KINDS)
     given.whole(recipe.name)
     space = _space(given, admitted_of(given), given.encoded.chunks)
-    return svm_on(given, np.arange(len(given.rows)), drawn(given, space))
+    return svm_on(given, np.arange(len(given.rows)), begun(given, space, recipe.initial))
 
 
-def drawn(given: Given, space: Space) -> Ids:
-    """An output of each input at random, with the initial labels that are given. # [T]
+def begun(given: Given, space: Space, initial: Initial) -> Ids:
+    """An output of each input to begin with, by a CRF or at random, with the initial labels that are given. # [T]
 
     `space` has the outputs within candidates. Raises `DataError` where initial labels are no output of it.
     """
     rng, n_jobs = np.random.default_rng(given.settings.seed), given.settings.n_jobs
-    if not np.any(given.encoded.initial >= 0):
-        return space.random(rng, n_jobs=n_jobs)
-    begun = _with_initial(given)
-    wrong = np.flatnonzero(~begun.feasible(n_jobs=n_jobs))
+    begins = _with_initial(given, space)
+    if initial == "random":
+        return begins.random(rng, n_jobs=n_jobs)
+    batch = replace(given.batch(np.arange(len(given.rows))), space=begins)
+    return batch.best(crf_weights(given)).labels
+
+
+def crf_weights(given: Given) -> Floats:
+    """The weights of the partially labelled CRF of all that has labels; beside Gold the rest counts by `SHARE`."""
+    encoded = given.encoded
+    gold = encoded.of_kind("gold")
+    if np.any(given.prices()[gold] > 0):
+        weights = encoded.weights * SHARE
+        weights[gold] = encoded.weights[gold]
+        encoded = replace(encoded, weights=weights)
+    evidence = given.evidence
+    if encoded.chunks:  # each token by itself
+        admitted = Parts.of(admitted_of(given), encoded.chunks).admitted
+        evidence = [replace(piece, chunks=()) if isinstance(piece, Candidates) else piece for piece in evidence]
+        encoded = replace(encoded, admitted=admitted, chunks=[])
+    settings = replace(given.settings, max_rounds=None)
+    learner = likelihood.make(replace(given, settings=settings, evidence=evidence, encoded=encoded), START)
+    for _ in learner.run():
+        pass
+    return learner.finish()
+
+
+def _has_initial(given: Given) -> bool:
+    return bool(np.any(given.encoded.initial >= 0))
+
+
+def _with_initial(given: Given, space: Space) -> Space:
+    """The outputs of a space that have the initial labels; raises `DataError` where an input has none."""
+    if not _has_initial(given):
+        return space
+    rng, n_jobs = np.random.default_rng(given.settings.seed), given.settings.n_jobs
+    found = _begun_space(given)
+    wrong = np.flatnonzero(~found.feasible(n_jobs=n_jobs))
     if len(wrong):
         space.random(rng, n_jobs=n_jobs)  # raises `Infeasible` where the fault is not with the initial labels
         i = int(wrong[0])
         problem = "no output within the candidates and the allowed transitions has the initial labels"
         raise trouble(given.evidence[i], i, problem=problem, remedy="begin with labels of one output, or with None")
-    return begun.random(rng, n_jobs=n_jobs)
+    return found
 
 
-def _with_initial(given: Given) -> Space:
+def _begun_space(given: Given) -> Space:
     """The outputs within candidates that have the initial labels; of a label with several states, all of them."""
     initial, of = given.encoded.initial, given.labels.label_of
     started = np.flatnonzero(initial >= 0)

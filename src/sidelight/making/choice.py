@@ -78,11 +78,13 @@ def learner_of(given: Given, *, memory: PerceptronMemory | None = None) -> Learn
         case LogLinear() | Believed() as recipe:
             return likelihood.make(given, recipe)
         case Generative() as recipe:
-            under = ruled.completion(given, beta=recipe.beta) if recipe.ruled else None
+            gamma = recipe.options.gamma
+            under = ruled.completion(given, beta=recipe.beta, gamma=gamma) if recipe.ruled else None
             return hmm.make(given, recipe, completion=under)
         case Driven(base=SemiMarkov(name=base)) as recipe:
             raise ValueError(
-                f"{recipe.name} over {base} labels segments; use SegmentTagger(learner=recipes.codl(base={base!r}))"
+                f"{recipe.name} over {base} labels segments; "
+                f"use SegmentTagger(learner=recipes.{recipe.name}(base={base!r}))"
             )
         case Driven() as recipe:
             return ruled.make_driven(given, recipe, learner_of)
@@ -99,7 +101,7 @@ def learner_of(given: Given, *, memory: PerceptronMemory | None = None) -> Learn
 def learned_penalties(learner: Learner) -> tuple[RuledInputs | None, list[float]]:
     """The penalties that a learner has come to, with the rules that they belong to, where it has any."""
     if isinstance(learner, HmmLearner) and isinstance(learner.completion, Ruled):
-        return learner.completion.inputs, learner.completion.penalties
+        return learner.completion.inputs, learner.completion.of_weights
     if isinstance(learner, DrivenLearner):
         return learner.inputs, learner.penalties
     return None, []

@@ -41,10 +41,12 @@ def make(given: Given, recipe: Generative, *, completion: Completion | None = No
     if len(counted):
         labelled = _inputs(given, counted, symbols, weights, emissions.size)
         gold = labelled.counts_of_labels(given.encoded.targets[given.rows.tokens_of(counted)])
-    if gold is None and recipe.beta is not None:
+    beta = _beta(given, recipe) if len(counted) and len(completed) else recipe.beta
+    if gold is None and beta is not None:
         lacking = "the states of its labels are hidden" if given.labels.hidden else "there is no Gold"
         raise DataError(f"beta weighs the model of Gold, and {lacking}", remedy=f"give {recipe.name} a beta of none")
-    problem = EmProblem(emissions, gold, inputs, recipe.smoothing, recipe.beta, given.settings.n_jobs)
+    mixing = beta, given.settings.n_jobs, recipe.mix_logs
+    problem = EmProblem(emissions, gold, inputs, recipe.smoothing, *mixing)
     options = replace(recipe.options, decrease=given.settings.fall)
     if given.settings.max_rounds is not None:
         options = replace(options, iterations=min(options.iterations, given.settings.max_rounds))
@@ -52,6 +54,14 @@ def make(given: Given, recipe: Generative, *, completion: Completion | None = No
     return HmmLearner(
         problem, given.layout, options, hmm, recipe.name, completion=Free() if completion is None else completion
     )
+
+
+def _beta(given: Given, recipe: Generative) -> float | None:
+    """The recipe's beta, or the one beside inputs without any labels and without a price."""
+    if recipe.beta is not None or recipe.beta_if_unlabeled is None:
+        return recipe.beta
+    unlabelled = set(given.encoded.kinds) <= {"gold", "unlabeled"} and "unlabeled" not in (given.settings.prices or {})
+    return recipe.beta_if_unlabeled if unlabelled else None
 
 
 def to_complete(given: Given) -> Ints:

@@ -10,7 +10,7 @@ import numpy as np
 
 from sidelight.arrays import Floats, Ids, Ints
 from sidelight.data.checks import trouble
-from sidelight.errors import DataError
+from sidelight.errors import DataError, Intractable
 from sidelight.evidence import Unlabeled
 from sidelight.features.rows import scores as linear_scores
 from sidelight.inference.batches import ChainBatchScores
@@ -68,11 +68,18 @@ def gold_outputs(given: Given) -> tuple[list[Any], list[Any]]:
     return [[piece.x] for piece in pieces], [[piece.y] for piece in pieces]
 
 
-def completion(given: Given, *, beta: float | None) -> Ruled | None:
-    """How the E-steps of an HMM complete, or None where there are no rules."""
+def completion(given: Given, *, beta: float | None, gamma: float) -> Ruled | None:
+    """How the E-steps of an HMM complete, or None where there are no rules.
+
+    Raises `Intractable` where beliefs (gamma 0 and more) are asked for in second order.
+    """
     inputs = ruled_inputs(given, to_complete(given))
     if not inputs.rules:
         return None
+    if given.layout.order == 2 and gamma >= 0.0:
+        name = given.settings.recipe.name
+        problem = f"{name} has rules and a gamma of {gamma:g}, and beliefs under rules are for chains of first order"
+        raise Intractable(f"{problem}; use codl over an HMM, a gamma of -inf, or leave order out")
     return Ruled(inputs, gold_penalties(given, inputs), beta, check_method(given.settings.inference))
 
 
@@ -80,11 +87,12 @@ def make_driven(given: Given, recipe: Driven, make: MakeLearner) -> DrivenLearne
     """The learner for `codl` over a base that is not an HMM."""
     given.only(("gold", "partial", "candidates", "unlabeled"))
     if given.go_on:
-        raise ValueError("codl has no partial_fit; use fit")
+        raise ValueError(f"{recipe.name} has no partial_fit; use fit")
     given.single_tokens()
     gold, rest = given.encoded.of_kind("gold"), to_complete(given)
     if not len(gold):
-        raise DataError("codl begins with a model of Gold, and there is none", remedy="give some labelled inputs")
+        remedy = "give some labelled inputs"
+        raise DataError(f"{recipe.name} begins with a model of Gold, and there is none", remedy=remedy)
     inputs = ruled_inputs(given, rest)
     tokens = given.rows.tokens_of(rest)
     batch = given.batch(rest)
@@ -118,7 +126,9 @@ def make_driven(given: Given, recipe: Driven, make: MakeLearner) -> DrivenLearne
         return first if labels is None else inputs.counted(labels, batch.space.starts)
 
     size = given.layout.size
-    return DrivenLearner(learn, complete, count, inputs, batch.space.starts, recipe.cycles, recipe.beta, size)
+    return DrivenLearner(
+        learn, complete, count, inputs, batch.space.starts, recipe.cycles, recipe.beta, size, recipe.name
+    )
 
 
 def _as_gold(given: Given, which: Ints, targets: Ids, recipe: Driven, shares: Any) -> Given:

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from sidelight.recipe_kinds import Recipe
 from sidelight.recipes import candidates, constrained, generative, likelihoods, margins
-from sidelight.recipes.candidates import cl_svm, cllp, mms, naive
-from sidelight.recipes.constrained import codl, posterior_regularization
+from sidelight.recipes.candidates import cl_svm, cllp, cllp_as_printed, mms, naive
+from sidelight.recipes.constrained import codl, codl_as_printed, posterior_regularization
 from sidelight.recipes.entry import Entry
 from sidelight.recipes.generative import em, hard_em, hmm, unified_em
 from sidelight.recipes.likelihoods import contrastive, crf, naive_bayes, partial_crf, semi_crf
@@ -71,7 +71,9 @@ __all__ = [
     "arow",
     "cl_svm",
     "cllp",
+    "cllp_as_printed",
     "codl",
+    "codl_as_printed",
     "contrastive",
     "crf",
     "em",

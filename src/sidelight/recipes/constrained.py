@@ -22,26 +22,45 @@ BETA, CYCLES = 0.9, 10
 
 
 @options_checked
-def codl(*, base: str | Recipe = "hmm", beta: float | None = BETA, cycles: int = CYCLES) -> Recipe:
+def codl(*, base: str | Recipe = "crf", beta: float | None = BETA, cycles: int = CYCLES) -> Recipe:
     """Constraint-driven learning: rules choose the labels that a model learns from (Chang, Ratinov and Roth 2007).
 
     Again and again, unlabelled inputs get the best labels under rules and the model of `base` of the moment, and a
     model learned from these is mixed with that of Gold: `beta` times Gold's and the rest times theirs, in every one of
-    `cycles`. With `beta` none, Gold and completed inputs are learned from together. With the base "semi_crf" or
+    `cycles`. With `beta` none, Gold and completed inputs are learned from together. Of an HMM, "hmm", `beta` mixes the
+    probabilities, of all others the weights; `codl_as_printed` mixes weights alone. With the base "semi_crf" or
     "semi_svm" it is a learner of `SegmentTagger`.
     """
+    return _codl("codl", base, beta, cycles)
+
+
+@options_checked
+def codl_as_printed(*, base: str | Recipe = "hmm", beta: float = BETA, cycles: int = CYCLES) -> Recipe:
+    """Constraint-driven learning as the thesis prints it: `beta` mixes weights, also of an HMM (Algorithm 8, line 8).
+
+    The weights of an HMM are logarithms of probabilities: what one of two models gives next to no chance is then next
+    to impossible in the mixture, whatever the other says. Otherwise as `codl`.
+    """
+    if beta is None:
+        raise ValueError("beta is None; give a number from 0 to 1, or use codl")
+    made = _codl("codl_as_printed", base, beta, cycles)
+    return replace(made, mix_logs=True) if isinstance(made, Generative) else made
+
+
+def _codl(name: str, base: str | Recipe, beta: float | None, cycles: int) -> Recipe:
     _check_share(beta)
     if cycles < 1:
         raise ValueError(f"cycles is {cycles}; give 1 or more")
-    driven = _base(base, "codl")
+    driven = _base(base, name)
     if isinstance(driven, Generative):
-        options = EmOptions(-math.inf, cycles)
-        return replace(driven, name="codl", options=options, beta=beta, ruled=True)
+        return replace(
+            driven, name=name, options=EmOptions(-math.inf, cycles), beta=beta, beta_if_unlabeled=None, ruled=True
+        )
     if isinstance(driven, Contrastive):
-        raise ValueError(f"the base is {driven.name}, and codl labels what a base learns from; give crf or another")
+        raise ValueError(f"the base is {driven.name}, and {name} labels what a base learns from; give crf or another")
     if isinstance(driven, (Driven, Believed)):
         raise ValueError(f"the base is {driven.name}, which has a base of its own; give that one")
-    return Driven("codl", driven, beta, cycles)
+    return Driven(name, driven, beta, cycles)
 
 
 @options_checked
@@ -64,7 +83,7 @@ def posterior_regularization(
     driven = _base(base, name)
     if isinstance(driven, Generative):
         options = EmOptions(gamma, iterations)
-        return replace(driven, name=name, options=options, beta=beta, ruled=True)
+        return replace(driven, name=name, options=options, beta=beta, beta_if_unlabeled=None, ruled=True)
     if not isinstance(driven, LogLinear):
         raise ValueError(f"the base is {driven.name}; posterior regularisation needs probabilities: hmm or crf")
     if beta is not None:
@@ -95,6 +114,14 @@ ENTRIES: dict[str, Entry] = {
         codl,
         _COMPLETED,
         "that of its base on Gold, and on max_y (score − penalties) elsewhere",
+        "argmax under rules",
+        "as its base",
+        "no label changes, over an HMM relative decrease, or cycles",
+    ),
+    "codl_as_printed": Entry(
+        codl_as_printed,
+        _COMPLETED,
+        "as codl; beta mixes the logarithms of an HMM",
         "argmax under rules",
         "as its base",
         "no label changes, over an HMM relative decrease, or cycles",

@@ -10,6 +10,7 @@ which labels end a sequence.
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from typing import cast
 
 from sidelight.generative.hmm_counts import HmmSmoothing
@@ -22,6 +23,7 @@ from sidelight.recipes.entry import Entry
 
 MASS, CONSTANT = 250.0, 0.01  # of emissions per label, of transitions per entry
 VOCABULARY = 50_000
+BETA = 0.9  # of EM beside inputs without labels
 
 
 @options_checked
@@ -53,7 +55,7 @@ def em(
     iterations: int = 50,
     start: str | None = None,
     noise: float = 0.1,
-    beta: float | None = None,
+    beta: float | str | None = "auto",
     emission: str = "mass",
     emission_amount: float = MASS,
     transition: str = "additive",
@@ -67,9 +69,16 @@ def em(
 
     `start` is "gold", "uniform" (with so much `noise`), "labels" (those of candidates), "emission", "em", "emission_em"
     or "min_greedy" (see `generative.hmm_starts`). With `beta` the parameters are beta times those of Gold and the rest
-    times those of completed inputs (thesis Algorithm 8); without, their counts are added. Others as for `hmm`.
+    times those of completed inputs (thesis Algorithm 8); without, their counts are added. "auto" is 0.9 where there is
+    Gold and all other inputs are without any labels and without a price of their own, and none elsewhere: added to
+    Gold's, the counts of many unlabelled inputs would count for more than it. Others as for `hmm`.
     """
     smoothing = _smoothing(emission, emission_amount, transition, transition_amount, vocabulary, ends, rare, reserve)
+    if isinstance(beta, str):
+        if beta != "auto":
+            raise ValueError(f"beta is {beta!r}; give a number from 0 to 1, 'auto' or none")
+        made = _em("em", 1.0, iterations, None, start, noise, None, smoothing, rare)
+        return replace(made, beta_if_unlabeled=BETA)
     return _em("em", 1.0, iterations, None, start, noise, beta, smoothing, rare)
 
 
@@ -171,7 +180,7 @@ def _em(
     beta: float | None,
     smoothing: HmmSmoothing,
     rare: int,
-) -> Recipe:
+) -> Generative:
     if iterations < 1:
         raise ValueError(f"iterations is {iterations}; give 1 or more, or use hmm")
     if start is not None and start not in STARTS:

@@ -38,13 +38,13 @@ def partial_crf(
 ) -> Recipe:
     """The CRF on Partial, Candidates and Gold: the probability of all that is admitted (Tsuboi et al. 2008).
 
-        Companion answers count by the logistic loss of a soft maximum of an input's scores, divided by its size, against
-        a threshold: J-LIS as a likelihood. They give no attribute a weight for a label it was not seen with elsewhere.
-        Votes of functions are learned from together with how far each function is to be trusted (`objective.trust`), which
-        is believed beforehand as of so many votes (`strength`), the share `right` of them right; a vote on an input that is
-        Gold as well counts as `gold` others. Other options as for `crf`; `solver` is "lbfgs" or "sgd" (the loss is not
-            convex, so there is no dual for "eg"), which knows neither.
-        """
+    Companion answers count by the logistic loss of a soft maximum of an input's scores, divided by its size, against
+    a threshold: J-LIS as a likelihood. They give no attribute a weight for a label it was not seen with elsewhere.
+    Votes of functions are learned from together with how far each function is to be trusted (`objective.trust`), which
+    is believed beforehand as of so many votes (`strength`), the share `right` of them right; a vote on an input that is
+    Gold as well counts as `gold` others. Other options as for `crf`; `solver` is "lbfgs" or "sgd" (the loss is not
+        convex, so there is no dual for "eg"), which knows neither.
+    """
     if solver == "eg":
         raise ValueError("the solver eg needs every label; use lbfgs or sgd")
     return replace(_log_linear("partial_crf", False, solver, l1, support), trust=TrustOptions(right, strength, gold))
