@@ -75,9 +75,7 @@ def labelling_function(
     return made if function is None else made(function)
 
 
-def named_functions(
-    functions: Iterable[Callable[[Any], Any]] | Mapping[str, Callable[[Any], Any]],
-) -> tuple[LabellingFunction, ...]:
+def named_functions(functions: Any) -> tuple[LabellingFunction, ...]:
     """Functions with their names, which must differ; raises `DataError` for what is no list of functions.
 
     >>> def suffix(words): return [None for _ in words]
