@@ -137,7 +137,7 @@ def _check_sets(piece: Evidence, index: int, *, sets: Sequence[Collection[Any] |
 
 def _check_votes(piece: Voted, index: int, *, length: int | None) -> None:
     """By the name of each function one vote for every token, each a label, a set of labels, or `None`."""
-    votes = piece.votes
+    votes: Any = piece.votes
     if not isinstance(votes, Mapping):
         problem = f"the votes are a {type(votes).__name__}"
         raise trouble(piece, index, problem=problem, remedy="give {name of the function: [vote of each token]}")

@@ -79,7 +79,8 @@ def estimated(trust: Trust, counts: Floats, function_of: Ints, options: TrustOpt
     for _ in range(TURNS):
         symbols = (counts[:, 0] + kappa * functions[function_of]) / (counts.sum(axis=1) + kappa)
         sizes = np.bincount(function_of, minlength=len(functions))
-        pull = np.bincount(function_of, weights=np.log(symbols / (1.0 - symbols)), minlength=len(functions))
+        pull: Floats = np.zeros(len(functions))
+        np.add.at(pull, function_of, np.log(symbols / (1.0 - symbols)))
         functions = _root(sizes, pull, options.right)
     return Trust(symbols, functions)
 

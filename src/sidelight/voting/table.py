@@ -89,13 +89,12 @@ def vote_table(
         rows = _rows(piece)
         tokens += _length(piece)
         for t in range(len(next(iter(rows.values()), ()))):
-            _count(seen, {name: said for name, votes in rows.items() if (said := frozenset(voted_labels(votes[t])))})
+            _count(seen, _said(rows, t))
     for piece, output in zip(tried, outputs):
         rows = _rows(piece)
         gold_tokens += len(output)
         for t, label in enumerate(output):
-            said = {name: named for name, votes in rows.items() if (named := frozenset(voted_labels(votes[t])))}
-            _judge(seen, said, label)
+            _judge(seen, _said(rows, t), label)
     labelled = sorted({key for counts in seen.values() for key in counts if key[1] is not None}, key=_order(names))
     return VoteTable(
         tokens,
@@ -135,6 +134,12 @@ def _judge(seen: dict[str, Counter[tuple[str, Any]]], said: dict[str, frozenset[
     if said:
         seen["judged"][TOGETHER, None] += 1
         seen["right"][TOGETHER, None] += all(label in own for own in said.values())
+
+
+def _said(rows: dict[str, Sequence[Any]], token: int) -> dict[str, frozenset[Any]]:
+    """The labels that each function votes for at a token, where it votes."""
+    voted = {name: frozenset(voted_labels(votes[token])) for name, votes in rows.items()}
+    return {name: labels for name, labels in voted.items() if labels}
 
 
 def _rows(piece: Voted) -> dict[str, Sequence[Any]]:
