@@ -13,6 +13,7 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from sidelight import html
 from sidelight.choice.folds import FEWEST, FOLDS, blocks
 from sidelight.choice.plan import WORDS, Plan, fixed_plan, gold_alone, only, without
 from sidelight.choice.race import Race
@@ -62,7 +63,15 @@ class Worth:
         table = self.table()
         widths = [max(len(row[k]) for row in table) for k in range(len(table[0]))]
         lines = ["  ".join(cell.ljust(width) for cell, width in zip(row, widths)).rstrip() for row in table]
-        return "\n".join([*lines, f"held out: {self.labelled:,} labelled inputs in {self.folds} folds"])
+        return "\n".join([*lines, self._held_out])
+
+    def _repr_html_(self) -> str:
+        headers, *rows = self.table()
+        return html.block("what evidence is worth", html.table(headers, rows), html.muted(self._held_out))
+
+    @property
+    def _held_out(self) -> str:
+        return f"held out: {self.labelled:,} labelled inputs in {self.folds} folds"
 
 
 def worth(

@@ -158,6 +158,7 @@ def test_the_report_is_plain_values_and_a_table():
     assert told["chosen"] == str(found.chosen)
     assert len(told["candidates"]) == 1 + len(alternatives(OFFER, fixed_plan(OFFER)))
     assert all(str(one.plan) in str(found) for one in found.candidates)
+    assert all(str(one.plan) in found._repr_html_() for one in found.candidates)
 
 
 def test_prices_of_the_user_stand():

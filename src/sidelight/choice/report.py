@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
+from sidelight import html
 from sidelight.choice.plan import WORDS, Plan
 
 
@@ -63,7 +63,6 @@ class Choice:
     folds: int = 0
     fits: int = 0
     seconds: float = 0.0
-    about: Mapping[str, Any] = field(default_factory=dict)
 
     def as_dict(self) -> dict[str, Any]:
         """Plain values, for JSON."""
@@ -93,12 +92,20 @@ class Choice:
             found.append((mark + str(one.plan), f"{one.score:.1f} ± {one.spread:.1f}", ahead, str(one.folds)))
         return found
 
+    @property
+    def _headers(self) -> tuple[str, str, str, str]:
+        name = "span F1" if self.metric == "span_f1" else "accuracy"
+        return ("  tried, on held-out labels", name, "against the first", "folds")
+
     def __str__(self) -> str:
         """The reasons, and a table of what was tried."""
         lines = [f"chosen: {self.chosen}", *self.reasons]
         if self.candidates:
-            name = "span F1" if self.metric == "span_f1" else "accuracy"
-            table = [("  tried, on held-out labels", name, "against the first", "folds"), *self.rows()]
+            table = [self._headers, *self.rows()]
             widths = [max(len(row[k]) for row in table) for k in range(4)]
             lines += ["  ".join(cell.ljust(width) for cell, width in zip(row, widths)).rstrip() for row in table]
         return "\n".join(lines)
+
+    def _repr_html_(self) -> str:
+        tried = html.table(self._headers, self.rows()) if self.candidates else None
+        return html.block(f"chosen: {self.chosen}", *self.reasons, tried)
