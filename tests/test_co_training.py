@@ -48,7 +48,10 @@ def test_both_views_beat_themselves_alone(classes):
         data = two_views(seed, 700, classes)
         labelled, pool, test = data[:12], data[12:400], data[400:]
         xs, ys = [x for x, _ in test], [y for _, y in test]
-        alone = [Classifier(n_jobs=1).fit([x[v] for x, _ in labelled], [y for _, y in labelled]) for v in (0, 1)]
+        alone = [
+            Classifier(learner="jlis", n_jobs=1).fit([x[v] for x, _ in labelled], [y for _, y in labelled])
+            for v in (0, 1)
+        ]
         before = [one.score([x[v] for x in xs], ys) for v, one in enumerate(alone)]
         both = pair().fit(evidence_of(labelled, pool))
         after = [both.score(xs, ys, view=view) for view in ("first", "second")]

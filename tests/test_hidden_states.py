@@ -97,7 +97,7 @@ def test_a_dictionary_for_companion_evidence_names_labels():
     good = [
         sl.Companion(x, 1, candidates=[{"B"} if label == "B" else {"A", "B"} for label in y]) for x, y in zip(xs, ys)
     ]
-    training = Training(Tagger(states=2, labels=["A", "B"], max_rounds=20, n_jobs=1)._settings(), good)
+    training = Training(Tagger(learner="jlis", states=2, labels=["A", "B"], max_rounds=20, n_jobs=1)._settings(), good)
     list(training.rounds())
     completed = training.learner.completion.positive
     assert all(label == "A" or state >= 2 for label, state in zip(itertools.chain(*ys), completed))
@@ -196,7 +196,7 @@ class Stop(Exception):
 def test_interrupted_training_goes_on_to_the_same_bits(tmp_path):
     xs, ys = cycles(12)
     evidence = [*sl.gold(xs, ys), *sl.partial(xs, [[None, *y[1:]] for y in ys]), *sl.companion(xs, 1)]
-    settings = {"states": 2, "n_jobs": 1, "max_rounds": 60, "prices": {"gold": 5.0}}
+    settings = {"learner": "jlis", "states": 2, "n_jobs": 1, "max_rounds": 60, "prices": {"gold": 5.0}}
     whole = Tagger(**settings).fit(evidence)
     completions = [record.completion for record in whole.rounds_]
     assert completions[0] == 0

@@ -52,7 +52,7 @@ class SegmentSettings:
         both = self.max_length, self.base.max_length
         if None not in both and both[0] != both[1]:
             raise ValueError(f"max_length is {both[0]}, and {both[1]} in the learner; give one of them")
-        if self.loss not in POWERS:
+        if not isinstance(self.loss, str) or self.loss not in POWERS:
             raise ValueError(f"loss is {self.loss!r}; give 'squared_hinge', 'hinge' or 'logistic'")
         if self.scheme in SCHEMES and self.scheme != "BIO":
             remedy = "give scheme='BIO' and labels as sidelight.evaluate.convert(labels, to='BIO') makes them"

@@ -98,7 +98,7 @@ class Settings:
     def __post_init__(self) -> None:
         _ = self.recipe
         self._check_types()
-        if self.loss not in POWERS:
+        if not isinstance(self.loss, str) or self.loss not in POWERS:
             raise ValueError(f"loss is {self.loss!r}; give 'squared_hinge', 'hinge' or 'logistic'")
         if self.scheme not in (None, *SCHEMES):
             raise ValueError(f"scheme is {self.scheme!r}; give one of {', '.join(map(repr, SCHEMES))}, or None")

@@ -103,7 +103,7 @@ def test_bad_templates(run: Run, text: str, naming: str, remedy: str) -> None:
     [
         (("--gold", "nowhere.txt"), "nowhere.txt: there is no such file; check the name"),
         ((), "no evidence; name at least one file"),
-        (("--gold", "gold.txt", "--learner", "magic"), "--learner is 'magic'; there are jlis"),
+        (("--gold", "gold.txt", "--learner", "magic"), "--learner is 'magic'; there are auto, jlis"),
         (("--gold", "gold.txt", "--loss", "log"), "--loss is 'log'; give squared_hinge or hinge or logistic"),
         (
             ("--gold", "gold.txt", "--learner", "crf", "--loss", "hinge"),
@@ -124,7 +124,10 @@ def test_bad_templates(run: Run, text: str, naming: str, remedy: str) -> None:
         (("--gold", "gold.txt", "--grid", "1,2"), "--grid is given without --valid"),
         (("--gold", "gold.txt", "--metric", "accuracy"), "--metric is given without --valid"),
         (("--gold", "gold.txt", "--valid", "gold.txt", "--metric", "f1"), "--metric is 'f1'; give accuracy or span_f1"),
-        (("--gold", "gold.txt", "--valid", "gold.txt", "--grid", "1,a"), "--grid is '1,a'; give prices"),
+        (
+            ("--gold", "gold.txt", "--valid", "gold.txt", "--learner", "crf", "--grid", "1,a"),
+            "--grid is '1,a'; give prices",
+        ),
         (("--gold", "gold.txt", "--valid", "gold.txt", "--checkpoint", "c"), "--checkpoint is for one training"),
         (("--gold", "gold.txt", "--valid", "gold.txt", "--learner", "perceptron"), "--valid chooses prices"),
         *(

@@ -26,7 +26,9 @@ def rows_of(text: str) -> list[list[str]]:
 def test_the_grid_keeps_the_best_model(run: Run, write: Write, tmp_path: Path) -> None:
     train, valid = write("train", "columns", 0, 8), write("valid", "columns", 40, 60)
     common = ("--gold", train, "--max-rounds", 30)
-    made = run("train", *common, "--valid", valid, "--grid", "10,0.001,0.1", "--out", "best.sidelight")
+    made = run(
+        "train", *common, "--valid", valid, "--learner", "jlis", "--grid", "10,0.001,0.1", "--out", "best.sidelight"
+    )
     header, *rows = rows_of(made.out)
     assert header == ["C1", "accuracy"]
     assert [row[0] for row in rows] == ["0.001", "0.1", "10"]
@@ -34,14 +36,25 @@ def test_the_grid_keeps_the_best_model(run: Run, write: Write, tmp_path: Path) -
     assert len(set(scores)) > 1
     best = scores.index(max(scores))
     assert [len(row) for row in rows] == [3 if number == best else 2 for number in range(3)]
-    run("train", *common, "--c1", rows[best][0], "--out", "alone.sidelight")
+    run("train", *common, "--learner", "jlis", "--c1", rows[best][0], "--out", "alone.sidelight")
     assert np.array_equal(load_model("best.sidelight").weights, load_model("alone.sidelight").weights)
     assert f"accuracy: {max(scores):6.2f}%" in run("evaluate", "best.sidelight", valid).out
 
 
 def test_the_grid_has_two_sides_with_companion_evidence(run: Run, write: Write) -> None:
     evidence = ("--gold", write("train", "columns", 0, 5), "--good", write("good", "columns", 10, 15, labels=False))
-    rest = ("--shuffle-good", 1, "--valid", write("valid", "columns", 40, 45), "--grid", "1,0.1", "--max-rounds", 5)
+    rest = (
+        "--shuffle-good",
+        1,
+        "--valid",
+        write("valid", "columns", 40, 45),
+        "--learner",
+        "jlis",
+        "--grid",
+        "1,0.1",
+        "--max-rounds",
+        5,
+    )
     both = run("train", *evidence, *rest, "--out", "model.sidelight", "--history", "rounds.jsonl")
     assert [row[:2] for row in rows_of(both.out)] == [
         ["C1", "C2"], ["0.1", "0.1"], ["0.1", "1"], ["1", "0.1"], ["1", "1"],
@@ -59,7 +72,7 @@ def test_prices_of_all_evidence_that_is_there_are_chosen(run: Run, write: Write)
         "--unlabeled",
         write("more", "columns", 10, 15, labels=False),
     )
-    rest = ("--valid", write("valid", "columns", 40, 45), "--grid", "1,0.1", "--max-rounds", 3)
+    rest = ("--valid", write("valid", "columns", 40, 45), "--learner", "jlis", "--grid", "1,0.1", "--max-rounds", 3)
     found = run("train", *evidence, *rest, "--out", "model.sidelight")
     assert rows_of(found.out)[0] == ["C1", "unlabeled", "accuracy"] and len(rows_of(found.out)) == 5
     more = ("--good", write("good", "columns", 20, 25, labels=False))
@@ -76,16 +89,17 @@ def test_prices_of_all_evidence_that_is_there_are_chosen(run: Run, write: Write)
 def test_a_price_at_the_edge_of_the_grid_is_noted(run: Run, write: Write) -> None:
     train, valid = write("train", "columns", 0, 8), write("valid", "columns", 40, 60)
     common = ("train", "--gold", train, "--valid", valid, "--max-rounds", 30, "--out", "m.sidelight")
-    wide = run(*common, "--grid", "0.0001,0.001,10")
+    wide = run(*common, "--learner", "jlis", "--grid", "0.0001,0.001,10")
     assert "the best price of gold (C1) is the largest tried, 10; a larger one may be better: --grid" in wide.err
-    inside = run(*common, "--grid", "0.001,10,100000")
+    inside = run(*common, "--learner", "jlis", "--grid", "0.001,10,100000")
     assert rows_of(inside.out)[2][-1] == "*" and "best price" not in inside.err
-    assert "best price" not in run(*common, "--grid", "1").err
+    assert "best price" not in run(*common, "--learner", "jlis", "--grid", "1").err
 
 
 def test_the_search_goes_by_span_f1_where_a_scheme_is_seen(run: Run, tmp_path: Path) -> None:
     (tmp_path / "train.txt").write_text("a S-X\nb B-X\nc E-X\nd O\n\n" * 3)
-    common = ("train", "--gold", "train.txt", "--valid", "train.txt", "--scheme", "BIOES", "--out", "model.sidelight")
+    files = ("--gold", "train.txt", "--valid", "train.txt", "--out", "model.sidelight")
+    common = ("train", *files, "--learner", "crf", "--scheme", "BIOES")
     assert rows_of(run(*common).out)[0] == ["C1", "span", "F1"]
     assert rows_of(run(*common, "--metric", "accuracy").out)[0] == ["C1", "accuracy"]
     shown = run("evaluate", "model.sidelight", "train.txt", "--scheme", "bioes").out
@@ -96,7 +110,19 @@ def test_the_search_goes_by_span_f1_where_a_scheme_is_seen(run: Run, tmp_path: P
 
 def test_ties_go_to_the_smaller_price(run: Run, tmp_path: Path) -> None:
     (tmp_path / "train.txt").write_text("a X\nb Y\n\n" * 3)
-    made = run("train", "--gold", "train.txt", "--valid", "train.txt", "--grid", "8,2,4", "--out", "model.sidelight")
+    made = run(
+        "train",
+        "--gold",
+        "train.txt",
+        "--valid",
+        "train.txt",
+        "--learner",
+        "jlis",
+        "--grid",
+        "8,2,4",
+        "--out",
+        "model.sidelight",
+    )
     assert rows_of(made.out)[1:] == [["2", "100.00%", "*"], ["4", "100.00%"], ["8", "100.00%"]]
 
 
@@ -129,7 +155,8 @@ def test_the_scheme_of_evaluation(run: Run, tmp_path: Path) -> None:
 
 
 def test_the_history_has_every_round(run: Run, write: Write) -> None:
-    made = run("train", "--gold", write("train", "columns", 0, 5), "--out", "model.sidelight", "--history", "h.jsonl")
+    train = write("train", "columns", 0, 5)
+    made = run("train", "--gold", train, "--learner", "jlis", "--out", "model.sidelight", "--history", "h.jsonl")
     rounds = [json.loads(line) for line in Path("h.jsonl").read_text().splitlines()]
     assert [one["number"] for one in rounds] == list(range(1, len(rounds) + 1))
     assert rounds[-1]["last"] and not rounds[0]["last"]

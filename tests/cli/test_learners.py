@@ -79,7 +79,7 @@ def test_options_of_a_solver_are_set_by_name(run, gold):
 @pytest.mark.parametrize(
     ("typed", "message"),
     [
-        (("--learner", "clp"), "--learner is 'clp'; there are jlis"),
+        (("--learner", "clp"), "--learner is 'clp'; there are auto, jlis"),
         (("--learner", "cllp", "--set", "dicsount=3"), "cllp has no option 'dicsount'; its options are: solver="),
         (("--learner", "cllp", "--set", "discount=much"), "--set is 'discount=much'; give a number"),
         (("--learner", "perceptron", "--set", "k=3"), "perceptron has no option 'k'; its options are: none"),

@@ -48,7 +48,9 @@ class Letters:
         return [*companion(xs, +1), *companion(shuffled(xs, seed=draw), -1)]
 
     def estimator(self, prices, draw):
-        return Tagger(features=features.words(), labels=["A", "B", "C"], prices=prices, n_jobs=1, seed=draw)
+        return Tagger(
+            learner="jlis", features=features.words(), labels=["A", "B", "C"], prices=prices, n_jobs=1, seed=draw
+        )
 
 
 SMALL = {SSVM: (Prices(1.0),), JLIS: (Prices(1.0, 0.1), Prices(1.0, 1.0))}

@@ -138,6 +138,7 @@ def test_mixed_evidence_is_monotone_honest_and_admitted(seed, counts, loss, rand
         return
     prices = {"gold": 1.0, "partial": 0.7, "candidates": 0.5, "unlabeled": 0.2, "companion": 0.8}
     tagger = Tagger(
+        learner="jlis",
         features=features.words(),
         labels=LABELS,
         loss=loss,
@@ -165,7 +166,7 @@ def test_jlis_falls_through_several_completions(loss):
         "prices": {"companion": 5.0},
         "n_jobs": 1,
     }
-    training, rounds = trained(Tagger(**settings), evidence)
+    training, rounds = trained(Tagger(**{"learner": "jlis", **settings}), evidence)
     check_monotone(rounds)
     assert rounds[-1].completion >= 3
     assert sum(record.changed > 0 for record in rounds) >= 2
@@ -181,7 +182,7 @@ def test_allowed_transitions_hold_in_every_completion():
     evidence = [Gold(["on", "off", "dim"], ["B-X", "I-X", "O"])]
     evidence += [Unlabeled(x) for x in sentences[:8]] + [Companion(x, 1) for x in sentences[8:14]]
     evidence += [Companion(x, -1) for x in sentences[14:]]
-    tagger = Tagger(features=features.words(), scheme="BIO", labels=labels, n_jobs=1)
+    tagger = Tagger(learner="jlis", features=features.words(), scheme="BIO", labels=labels, n_jobs=1)
     training, rounds = trained(tagger, evidence)
     check_monotone(rounds)
     completion, problem = training.learner.completion, training.learner.problem
@@ -192,7 +193,7 @@ def test_allowed_transitions_hold_in_every_completion():
 
 def test_without_companions_it_is_the_structural_svm():
     evidence = evidence_of(1, {"gold": 30})
-    one = Tagger(features=features.words(), n_jobs=1).fit(evidence)
+    one = Tagger(learner="jlis", features=features.words(), n_jobs=1).fit(evidence)
     other = Tagger(features=features.words(), learner="structural_svm", n_jobs=1).fit(evidence)
     np.testing.assert_array_equal(one.model_.weights, other.model_.weights)
     assert [r.objective for r in one.rounds_] == [r.objective for r in other.rounds_]
@@ -203,24 +204,28 @@ def test_without_companions_it_is_the_structural_svm():
 
 def test_companions_alone_are_legal():
     evidence = evidence_of(2, {"good": 15, "bad": 15})
-    training, rounds = trained(Tagger(features=features.words(), labels=LABELS, n_jobs=1), evidence)
+    training, rounds = trained(Tagger(learner="jlis", features=features.words(), labels=LABELS, n_jobs=1), evidence)
     check_monotone(rounds)
     assert {record.completion for record in rounds} >= {1}
     assert rounds[0].completion == 1
     assert rounds[-1].objective == pytest.approx(joint_objective(training, evidence), rel=1e-9)
     with pytest.raises(DataError, match="names no label"):
-        Tagger().fit(evidence)
+        Tagger(learner="jlis").fit(evidence)
 
 
 def test_companions_change_what_is_learned():
     golds = evidence_of(1, {"gold": 5})
-    alone = Tagger(features=features.words(), n_jobs=1).fit(golds)
-    both = Tagger(features=features.words(), n_jobs=1).fit([*golds, *evidence_of(2, {"good": 10, "bad": 10})])
+    alone = Tagger(learner="jlis", features=features.words(), n_jobs=1).fit(golds)
+    both = Tagger(learner="jlis", features=features.words(), n_jobs=1).fit(
+        [*golds, *evidence_of(2, {"good": 10, "bad": 10})]
+    )
     assert alone.model_.weights[0] == 0.0
     assert both.model_.weights[0] != 0.0
-    free = Tagger(features=features.words(), prices={"companion": 0.0}, tolerance=1e-7, violation=0.0, n_jobs=1)
+    free = Tagger(
+        learner="jlis", features=features.words(), prices={"companion": 0.0}, tolerance=1e-7, violation=0.0, n_jobs=1
+    )
     free.fit([*golds, *evidence_of(2, {"good": 10, "bad": 10})])
-    exact = Tagger(features=features.words(), tolerance=1e-7, violation=0.0, n_jobs=1).fit(golds)
+    exact = Tagger(learner="jlis", features=features.words(), tolerance=1e-7, violation=0.0, n_jobs=1).fit(golds)
     names = {exact.model_.extractor.name(i): i for i in range(exact.model_.layout.n_attributes)}
     for i in range(free.model_.layout.n_attributes):
         row = free.model_.layout.attribute_weights(free.model_.weights)[i]
@@ -231,7 +236,7 @@ def test_companions_change_what_is_learned():
 
 def test_judge_is_the_companion_decision():
     evidence = evidence_of(4, {"gold": 4, "good": 15, "bad": 15})
-    training, _ = trained(Tagger(features=features.words(), n_jobs=1), evidence)
+    training, _ = trained(Tagger(learner="jlis", features=features.words(), n_jobs=1), evidence)
     model = training.model()
     scores = plain_scores(training.rows, training.layout, model.weights)
     for i, one in enumerate(evidence):
@@ -249,9 +254,9 @@ def test_two_classes_are_the_linear_svm(loss, price):
     rng = np.random.default_rng(5)
     xs = rng.normal(size=(60, 6)).astype(np.float32).astype(float)
     ys = (xs @ rng.normal(size=6) + rng.normal(size=60) > 0).astype(int)
-    ours = Classifier(loss=loss, bias=False, prices={"gold": price}, tolerance=1e-9, violation=0.0, n_jobs=1).fit(
-        xs, ys
-    )
+    ours = Classifier(
+        learner="jlis", loss=loss, bias=False, prices={"gold": price}, tolerance=1e-9, violation=0.0, n_jobs=1
+    ).fit(xs, ys)
     theirs = LinearSVC(loss=loss, C=price, dual=True, fit_intercept=False, tol=1e-9, max_iter=2_000_000).fit(xs, ys)
     layout = ours.model_.layout
     assert layout.null_label and layout.size == 1 + 6
@@ -264,9 +269,11 @@ def test_the_default_violation_does_not_keep_a_small_gap_out_of_reach():
     rng = np.random.default_rng(5)
     xs = rng.normal(size=(60, 6)).astype(np.float32).astype(float)
     ys = (xs @ rng.normal(size=6) + rng.normal(size=60) > 0).astype(int)
-    found = Classifier(bias=False, tolerance=1e-6, n_jobs=1).fit(xs, ys)
+    found = Classifier(learner="jlis", bias=False, tolerance=1e-6, n_jobs=1).fit(xs, ys)
     assert found.rounds_[-1].gap <= 1e-6 * found.rounds_[-1].objective
-    tagger = Tagger(features=features.words(), tolerance=1e-6, n_jobs=1).fit(evidence_of(1, {"gold": 30}))
+    tagger = Tagger(learner="jlis", features=features.words(), tolerance=1e-6, n_jobs=1).fit(
+        evidence_of(1, {"gold": 30})
+    )
     assert tagger.rounds_[-1].gap <= 1e-6 * tagger.rounds_[-1].objective
     assert len(tagger.rounds_) < 1000
 
@@ -276,13 +283,13 @@ def test_price_of_companions_is_their_weight():
     sides = evidence_of(6, {"good": 8, "bad": 8})
     doubled = [replace(one, weight=2.0 * one.weight) for one in sides]
     settings = {"features": features.words(), "n_jobs": 1}
-    one = Tagger(**settings, prices={"companion": 2.0}).fit([*golds, *sides])
-    other = Tagger(**settings, prices={"companion": 1.0}).fit([*golds, *doubled])
+    one = Tagger(**{"learner": "jlis", **settings}, prices={"companion": 2.0}).fit([*golds, *sides])
+    other = Tagger(**{"learner": "jlis", **settings}, prices={"companion": 1.0}).fit([*golds, *doubled])
     np.testing.assert_array_equal(one.model_.weights, other.model_.weights)
 
 
 def test_helpers_make_the_same_evidence():
     xs, ys = [["on"], ["off", "dim"]], [["A"], ["B", "C"]]
-    by_hand = Tagger(n_jobs=1).fit([Gold(xs[0], ys[0]), Gold(xs[1], ys[1]), Companion(xs[1], -1)])
-    by_helper = Tagger(n_jobs=1).fit([*gold(xs, ys), *companion([xs[1]], -1)])
+    by_hand = Tagger(learner="jlis", n_jobs=1).fit([Gold(xs[0], ys[0]), Gold(xs[1], ys[1]), Companion(xs[1], -1)])
+    by_helper = Tagger(learner="jlis", n_jobs=1).fit([*gold(xs, ys), *companion([xs[1]], -1)])
     np.testing.assert_array_equal(by_hand.model_.weights, by_helper.model_.weights)

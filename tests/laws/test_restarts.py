@@ -23,7 +23,9 @@ OPTIONS = MarginOptions(seed=3, random_ties=True, tolerance=0.003, max_rounds=60
 def problem_of(order: int, *, dictionary: bool, counts=None) -> tuple[LatentProblem, int]:
     """J-LIS from companion answers; with a dictionary every word has two possible labels."""
     evidence = evidence_of(1, counts or {"good": 12, "bad": 18})
-    settings = Tagger(features=features.words(), labels=LABELS, order=order, prices={"companion": 3.0}, n_jobs=1)
+    settings = Tagger(
+        learner="jlis", features=features.words(), labels=LABELS, order=order, prices={"companion": 3.0}, n_jobs=1
+    )
     training = Training(settings._settings(), evidence)
     problem = training.learner.problem
     if dictionary:

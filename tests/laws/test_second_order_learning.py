@@ -24,7 +24,9 @@ PRICES = {"gold": 1.0, "partial": 0.7, "candidates": 0.5, "unlabeled": 0.2, "com
 
 
 def tagger(**settings) -> Tagger:
-    return Tagger(**{"features": features.words(), "labels": LABELS, "order": 2, "n_jobs": 1, **settings})
+    return Tagger(
+        **{"learner": "jlis", "features": features.words(), "labels": LABELS, "order": 2, "n_jobs": 1, **settings}
+    )
 
 
 def joint_objective(training: Training, evidence) -> float:
@@ -121,7 +123,7 @@ def test_learners_from_candidates_take_it_too(learner):
 
 def test_partial_fit_and_warm_start_keep_the_order():
     xs, ys = cycles(20)
-    one = Tagger(order=2, prices={"gold": 10.0}, n_jobs=1).fit(xs, ys)
+    one = Tagger(learner="jlis", order=2, prices={"gold": 10.0}, n_jobs=1).fit(xs, ys)
     more = [["x", "new", "x", "x"]], [["A", "A", "B", "A"]]
     one.partial_fit(*more)
     assert one.model_.layout.order == 2
@@ -184,7 +186,7 @@ def test_files_from_before_there_was_an_order(tmp_path):
 
 def test_explanations_add_up_and_name_three_labels():
     xs, ys = cycles(20)
-    model = Tagger(order=2, prices={"gold": 10.0}, n_jobs=1).fit(xs, ys).model_
+    model = Tagger(learner="jlis", order=2, prices={"gold": 10.0}, n_jobs=1).fit(xs, ys).model_
     found = explain(model, ["x"] * 7)
     assert found.predicted == ["A", "A", "B", "A", "A", "B", "A"]
     assert sum(item.amount for item in found.contributions) == pytest.approx(found.margin)
@@ -209,10 +211,13 @@ def test_the_order_changes_nothing_else():
 @pytest.mark.parametrize(
     ("make", "problem"),
     [
-        (lambda: Tagger(order=3), "order is 3; give 1 or 2"),
-        (lambda: Tagger(order=0), "order is 0; give 1 or 2"),
+        (lambda: Tagger(learner="jlis", order=3), "order is 3; give 1 or 2"),
+        (lambda: Tagger(learner="jlis", order=0), "order is 0; give 1 or 2"),
         (lambda: Tagger(order=2, learner="perceptron"), "perceptron is for order 1; use jlis or structural_svm"),
-        (lambda: Tagger(order=2, features=parse_templates("U00:%x[0,0]")), "the features have no transitions"),
+        (
+            lambda: Tagger(learner="jlis", order=2, features=parse_templates("U00:%x[0,0]")),
+            "the features have no transitions",
+        ),
     ],
 )
 def test_what_is_refused(make, problem):
@@ -222,4 +227,4 @@ def test_what_is_refused(make, problem):
 
 def test_classes_have_no_order():
     with pytest.raises(ValueError, match="single labels have no order"):
-        Classifier(order=2).fit([{"a": 1.0}, {"b": 1.0}], ["x", "y"])
+        Classifier(learner="jlis", order=2).fit([{"a": 1.0}, {"b": 1.0}], ["x", "y"])

@@ -74,9 +74,9 @@ def test_it_is_what_the_losses_of_all_outputs_add_up_to(rng, kind, task):
     sequences = task != "classes"
     if sequences:
         order = 2 if task == "second order" and kind != "frank_wolfe" else 1
-        estimator = Tagger(**settings, order=order, features=features.words())
+        estimator = Tagger(**{"learner": "jlis", **settings}, order=order, features=features.words())
     else:
-        estimator = Classifier(**settings)
+        estimator = Classifier(**{"learner": "jlis", **settings})
     all_words = Gold(WORDS, LABELS if sequences else "X")
     estimator.fit([all_words, *drawn_examples(rng, sequences=sequences)])
     weights = rng.normal(size=len(estimator.model_.weights))
@@ -91,7 +91,7 @@ def test_it_is_what_the_losses_of_all_outputs_add_up_to(rng, kind, task):
 def test_it_is_the_objective_that_the_learner_reports(kind, sequences):
     """On the examples that were learned, at the weights that were learned."""
     examples = drawn_examples(np.random.default_rng(5), sequences=sequences, count=20)
-    settings = {**KINDS[kind], "labels": LABELS, "n_jobs": 1, "tolerance": 1e-4}
+    settings = {"learner": "jlis", **KINDS[kind], "labels": LABELS, "n_jobs": 1, "tolerance": 1e-4}
     fitted = (Tagger if sequences else Classifier)(**settings).fit(examples)
     own = Settings(sequences=sequences, **fitted.get_params())
     found = view_objective(fitted.model_, own, examples)

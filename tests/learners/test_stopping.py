@@ -9,7 +9,7 @@ from sidelight import Tagger, features, recipes
 
 
 def stopped(evidence, **settings) -> str:
-    rounds = Tagger(**{"features": features.words(), "n_jobs": 1, **settings}).fit(evidence).rounds_
+    rounds = Tagger(**{"learner": "jlis", "features": features.words(), "n_jobs": 1, **settings}).fit(evidence).rounds_
     assert all(record.stopped is None and not record.last for record in rounds[:-1])
     assert rounds[-1].last
     return rounds[-1].stopped

@@ -56,7 +56,7 @@ def test_the_price_doubles_until_it_is_full():
 def test_without_annealing_it_is_margin_learning_with_completion():
     evidence = evidence_of(7, MIXED)
     one = tagger().fit(evidence)
-    other = Tagger(features=features.words(), n_jobs=1).fit(evidence)
+    other = Tagger(learner="jlis", features=features.words(), n_jobs=1).fit(evidence)
     np.testing.assert_array_equal(one.model_.weights, other.model_.weights)
     assert {record.learner for record in one.rounds_} == {"transductive_svm"}
     slow = tagger(4).fit(evidence)

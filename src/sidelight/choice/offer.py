@@ -25,6 +25,7 @@ def offer_of(evidence: Sequence[Evidence], params: Mapping[str, Any], *, sequenc
         gold=any(isinstance(piece, Gold) for piece in evidence),
         input_rules=any(isinstance(piece, Unlabeled) and piece.rules for piece in evidence),
         margins=any(params[name] != value for name, value in usual.items()),
+        hidden=params["states"] is not None,
         sequences=sequences,
         prices=tuple((params["prices"] or {}).items()),
     )

@@ -37,6 +37,7 @@ class Offer:
     gold: bool = True
     input_rules: bool = False  # unlabelled inputs bring rules of their own
     margins: bool = False  # costs or a loss are given, which margins alone heed
+    hidden: bool = False  # labels have states
     sequences: bool = True
     prices: tuple[tuple[str, float], ...] = ()  # as the person set them
 
@@ -153,4 +154,4 @@ def _learner(offer: Offer, kinds: frozenset[str]) -> Recipe:
         return recipes.posterior_regularization() if RULES in kinds else recipes.em()
     if not offer.gold and losses == {"companion"}:
         return recipes.jlis()
-    return recipes.partial_crf() if losses else recipes.crf()
+    return recipes.partial_crf() if losses or offer.hidden else recipes.crf()

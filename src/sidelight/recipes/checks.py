@@ -42,8 +42,8 @@ def options_checked(make: Callable[Options, Made]) -> Callable[Options, Made]:
 
 def _typed(name: str, value: Any, kinds: list[str]) -> Any:
     """An option as its type has it: numbers of other libraries become Python's."""
-    if value is None and "None" in kinds:
-        return None
+    if (value is None and "None" in kinds) or (isinstance(value, str) and "str" in kinds):
+        return value
     if "float" in kinds:
         if not is_number(value) or not (abs(value) < LARGEST or abs(value) == np.inf):  # infinity is for it to judge
             raise ValueError(f"{name} is {value!r}; give a number")
