@@ -82,7 +82,7 @@ def test_a_traceback_is_shown_when_asked_for(monkeypatch: pytest.MonkeyPatch) ->
 
 
 def test_a_defect_is_told_apart(monkeypatch: pytest.MonkeyPatch) -> None:
-    def broken(*_: object) -> None:
+    def broken(*_: object, **__: object) -> None:
         raise KeyError("two\nlines")
 
     monkeypatch.setattr(train, "check_writable", broken)
@@ -92,7 +92,7 @@ def test_a_defect_is_told_apart(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_full_disks_and_the_like_are_one_line(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    def full(*_: object) -> None:
+    def full(*_: object, **__: object) -> None:
         raise OSError(28, "No space left on device", str(tmp_path / "m"))
 
     monkeypatch.setattr(train, "check_writable", full)

@@ -83,7 +83,7 @@ def test_parameters_clone_and_repr():
         ({"n_jobs": 0}, "n_jobs is 0"),
         ({"class_weight": "even"}, "class_weight is 'even'"),
         ({"cost": {("X", "X"): 1.0}}, "a right label has a cost"),
-        ({"cost": {("X", "Y"): -1.0}}, "a cost is negative"),
+        ({"cost": {("X", "Y"): -1.0}}, "the cost of .* is -1.0; give a number that is not negative"),
         ({"cost": {("X", "Q"): 1.0}}, "unknown label"),
         ({"class_weight": {"Q": 1.0}}, "unknown label 'Q'"),
     ],

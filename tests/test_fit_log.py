@@ -80,7 +80,7 @@ def test_the_log_says_what_was_given_and_why_it_ended(caplog: pytest.LogCaptureF
     tagger = sl.Tagger(learner=sl.recipes.codl(cycles=2), rules=rules)
     tagger.fit([*sl.gold(X, Y), *sl.unlabeled(X * 600)])
     began, ended = (record.getMessage() for record in caplog.records)
-    assert began == "Tagger: learning from 2 gold, 1,200 unlabeled and 2 rules by codl"
+    assert began == "Tagger: learning from 2 gold, 1,200 unlabeled and 2 rules by codl over crf"
     assert f", stopped: {tagger.rounds_[-1].stopped}, " in ended
     assert tagger.evidence_ == {"gold": 2, "unlabeled": 1200}
 
@@ -89,7 +89,7 @@ def test_a_fit_that_fails_does_not_end(caplog: pytest.LogCaptureFixture) -> None
     caplog.set_level(logging.INFO, logger="sidelight.fit")
     with pytest.raises(sl.DataError):
         sl.Tagger(labels=["A"]).fit(X, Y)
-    assert [record.getMessage() for record in caplog.records] == ["Tagger: learning from 2 gold by jlis"]
+    assert [record.getMessage() for record in caplog.records] == ["Tagger: learning from 2 gold by auto"]
 
 
 @pytest.mark.parametrize("wrong", ["loud", 3, -1, None, 1.0])

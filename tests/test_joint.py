@@ -208,7 +208,7 @@ def test_outputs_that_are_known_are_checked():
         for counting in (joint.learn_penalties, joint.violations):
             with pytest.raises(DataError, match=problem):
                 counting([None], ys)
-    with pytest.raises(DataError, match="there are 2 inputs, 1 scores, 1 pairs"):
+    with pytest.raises(DataError, match="there are 2 inputs, 1 scores; give as many"):
         joint.predict([None, None], [{"entity": {}}])
     twice = Joint(KINDS, [alike, made(lambda x, y: y.entity[0] == "firm", "alike")])
     assert twice.violations([None], [right]) == [{"alike": 2}]

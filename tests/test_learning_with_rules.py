@@ -21,7 +21,7 @@ POOL = [s.split() for s in ("light bark", "red dogs shine loud", "dogs", "loud r
 @pytest.mark.parametrize("beta", [7, -0.1, math.nan])
 @pytest.mark.parametrize("recipe", [recipes.codl, recipes.posterior_regularization, recipes.em, recipes.unified_em])
 def test_beta_is_a_share(recipe, beta: float) -> None:
-    with pytest.raises(ValueError, match="give a number from 0 to 1"):
+    with pytest.raises(ValueError, match="give a number"):
         recipe(beta=beta)
 
 

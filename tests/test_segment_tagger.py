@@ -133,7 +133,7 @@ def test_segments_of_one_token_are_the_chain_of_a_tagger():
     settings = {"tolerance": 1e-3, "prices": {"gold": 0.01}}
     one = tagger(learner="semi_svm", segment_features=bare, max_length=1, **settings).fit(XS[:8], YS[:8])
     assert one.model_.layout.n_attributes == 0
-    other = Tagger(features=features.words(before=1), n_jobs=1, **settings).fit(XS[:8], YS[:8])
+    other = Tagger(learner="jlis", features=features.words(before=1), n_jobs=1, **settings).fit(XS[:8], YS[:8])
     check_same_optimum(one, other)
     assert accuracy(one.predict(XS[TEST]), other.predict(XS[TEST])) > 0.95
 

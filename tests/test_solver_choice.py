@@ -142,7 +142,7 @@ def test_the_seed_is_that_of_the_estimator(solver):
         ({"solver": "n_slack_qp", "average": "last"}, "average is an option of frank_wolfe and subgradient"),
         ({"solver": "frank_wolfe", "sampling": "gaps"}, "sampling is 'gaps'; give 'uniform' or 'gap'"),
         ({"solver": "frank_wolfe", "average": "suffix"}, "frank_wolfe has 'weighted' and 'last'"),
-        ({"solver": "frank_wolfe", "steps": 2.5}, "steps is 2.5; give a whole number from 0 on"),
+        ({"solver": "frank_wolfe", "steps": 2.5}, "steps is 2.5; give a whole number"),
         ({"solver": "one_slack", "cache": -1}, "cache is -1; give a whole number from 0 on"),
         ({"solver": "one_slack", "idle": 0}, "idle is 0; give a whole number from 1 on"),
         ({"solver": "subgradient", "project": 2}, "project is 2; give True or False"),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 from sidelight.choice import Choice, Offer, Plan, choose
 from sidelight.choice.auto import Question
@@ -14,11 +14,13 @@ from sidelight.evidence import Evidence, gold
 from sidelight.manners import metric_of
 from sidelight.model import Model
 from sidelight.progress import present
+from sidelight.recipes import AUTO
 from sidelight.ruled_estimator import RuledEstimator
 from sidelight.rules.given import checked_rules
 from sidelight.settings import Settings
 from sidelight.structures.encoding import labels_in
 
+Fitted = TypeVar("Fitted", bound="AutomaticEstimator")
 TRIAL_ROUNDS = 30  # of the solver, where a plan is tried on a fold
 TRIAL_COMPLETIONS, TRIAL_DECREASE = 3, 1e-3  # of what is latent, there
 
@@ -113,6 +115,12 @@ class AutomaticEstimator(RuledEstimator[Model]):
             return guesses
 
         return trial
+
+
+def settled(estimator: Fitted) -> Fitted:
+    """A copy that has not been fitted and does not choose: its learner is "jlis" where it was "auto"."""
+    own = type(estimator)(**estimator.get_params())
+    return own.set_params(learner="jlis") if own.get_params()["learner"] == AUTO else own
 
 
 def _told(fits: int) -> None:

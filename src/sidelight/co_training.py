@@ -26,6 +26,7 @@ from typing import Any, Self, TypeVar
 import numpy as np
 
 from sidelight.arrays import Floats, Ids, Ints
+from sidelight.automatic import settled
 from sidelight.data.checks import check_evidence
 from sidelight.data.trouble import trouble
 from sidelight.errors import DataError, ModelFileError, NotFitted
@@ -38,7 +39,7 @@ from sidelight.model import Model
 from sidelight.objective.confidence import Measure, confidence
 from sidelight.objective.margin import ChainBatch
 from sidelight.pair_file import load_pair, save_pair
-from sidelight.recipes import AUTO, LEARNERS
+from sidelight.recipes import LEARNERS
 from sidelight.recipes.checks import amount, whole
 from sidelight.settings import Settings, check_callbacks
 from sidelight.spaces import Transitions, space_of
@@ -142,7 +143,7 @@ class CoTraining(Estimator):
         return self
 
     def _learn(self, known: list[Evidence], pool: list[Any], log: FitLog) -> None:
-        self.first_, self.second_ = map(_copied, (self.first, self.second))
+        self.first_, self.second_ = (settled(one) for one in (self.first, self.second))
         self.rounds_: list[CoRound] = []
         began, best, idle = time.perf_counter(), -np.inf, 0
         lessons: tuple[dict[int, Any], dict[int, Any]] = {}, {}  # for the first and for the second view
@@ -353,12 +354,6 @@ class _Guess:
             count = int(np.ceil(share * np.count_nonzero(groups == group)))
             chosen += mine[np.argsort(-self.sure[mine], kind="stable")[:count]].tolist()
         return sorted(chosen)
-
-
-def _copied(one: Tagger | Classifier) -> Tagger | Classifier:
-    """A copy that has not been fitted; views teach each other by one learner throughout, so none chooses its own."""
-    own = type(one)(**one.get_params())
-    return own.set_params(learner="jlis") if own.learner == AUTO else own
 
 
 def _estimator_of(model: Model) -> Tagger | Classifier:

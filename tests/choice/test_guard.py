@@ -12,7 +12,7 @@ from sidelight.choice import Offer, choose
 from sidelight.choice.auto import FITS, FOLD_SHARE, Question
 from sidelight.choice.plan import alternatives, fixed_plan, gold_alone, without
 from sidelight.choice.race import tokens_in
-from sidelight.errors import DataError
+from sidelight.errors import Infeasible
 from sidelight.evidence import Candidates, Companion, Gold
 
 OFFER = Offer(frozenset({"candidates", "companion"}))
@@ -36,7 +36,7 @@ class Plans:
     def __call__(self, plan, evidence, xs):
         self.calls.append((plan, list(evidence), list(xs)))
         if self.quality.get(plan) is None and plan in self.quality:
-            raise DataError("cannot be", remedy="leave it")
+            raise Infeasible("cannot be")
         share = self.quality.get(plan, self.usual)
         guesses = []
         for x in xs:

@@ -31,7 +31,8 @@ def files(tmp_path: Path) -> Path:
 
 
 def _train(run, *more: str) -> None:
-    run("train", "--gold", "gold.txt", "--features", "words", "--out", "m.sidelight", "--quiet", *more)
+    chosen = () if "--learner" in more else ("--learner", "jlis")
+    run("train", "--gold", "gold.txt", "--features", "words", "--out", "m.sidelight", "--quiet", *chosen, *more)
 
 
 def test_rules_bear_on_predictions_of_a_model_that_never_saw_them(run, files):

@@ -17,7 +17,7 @@ from sidelight.arrays import Floats
 from sidelight.choice.folds import Block
 from sidelight.choice.held_out import HeldOut, sentence_counts
 from sidelight.choice.plan import Plan
-from sidelight.errors import SidelightError
+from sidelight.errors import Infeasible, Intractable
 from sidelight.evidence import Evidence, Gold
 from sidelight.parallel import threads
 
@@ -93,7 +93,7 @@ class Race:
             began = time.perf_counter()
             try:
                 guesses = self.fit_and_predict(plan, _taken(plan, known, rest), [piece.x for piece in held_out])
-            except SidelightError as error:
+            except (Infeasible, Intractable) as error:
                 return None, time.perf_counter() - began, str(error)
             right = [piece.y for piece in held_out]
             counts = sentence_counts(self.metric, guesses, right, sequences=self.sequences)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -12,10 +11,10 @@ from sidelight.commands import options, showing
 from sidelight.commands.inputs import check_fits, in_columns, label_position, read_inputs
 from sidelight.commands.loading import load
 from sidelight.commands.outputs import check_writable, write, write_json
+from sidelight.commands.plain_text import document_of
 from sidelight.commands.ruling import Inference, RulesFiles, check_inference, constrained, note_missing_rules
 from sidelight.data.text import tokens_in
 from sidelight.errors import DataError
-from sidelight.features.attributes import AttributeExtractor
 from sidelight.model import Model
 from sidelight.segment_model import SegmentModel
 
@@ -68,8 +67,7 @@ def _typed(text: str, model: Model | SegmentModel) -> Any:
         raise ValueError("--text has no tokens; give at least one word")
     if model.sequences:
         return in_columns(tokens)
-    of_dicts = isinstance(model.extractor, AttributeExtractor) and "dicts" in model.extractor.trained
-    return {name: float(count) for name, count in Counter(tokens).items()} if of_dicts else tokens
+    return document_of(tokens, model)
 
 
 def _chosen(file: Path, index: int, model: Model | SegmentModel, format: str | None, label_column: int | None) -> Any:

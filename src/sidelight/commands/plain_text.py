@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
@@ -39,7 +40,13 @@ def inputs_of(lines: list[list[str]], model: Model | SegmentModel) -> list[Any]:
             raise DataError(
                 f"the model looks at {most + 1} columns of a token, and text has its word alone", remedy=remedy
             )
-    return [in_columns(line) if model.sequences else line for line in lines if line]
+    return [in_columns(line) if model.sequences else document_of(line, model) for line in lines if line]
+
+
+def document_of(tokens: list[str], model: Model | SegmentModel) -> Any:
+    """A document as the model takes it: its words, or how often each is there."""
+    of_dicts = isinstance(model.extractor, AttributeExtractor) and "dicts" in model.extractor.trained
+    return {name: float(count) for name, count in Counter(tokens).items()} if of_dicts else tokens
 
 
 def written(lines: list[list[str]], predicted: list[Any], *, sequences: bool, inline: bool) -> str:

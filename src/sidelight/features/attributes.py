@@ -15,7 +15,7 @@ from sidelight.features.extractor import NO_VALUES, Tensors, check_dense
 from sidelight.features.inputs import dense_rows
 from sidelight.features.rows import Rows, offsets_of
 from sidelight.features.strings import pack_strings, stored_strings
-from sidelight.features.token_kinds import KINDS, check_kinds, kinds_trained_on
+from sidelight.features.token_kinds import KINDS, NAMED_LISTS, check_kinds, kinds_trained_on
 from sidelight.features.unknown import warn_where_unknown
 from sidelight.stored import flag_of, list_of, text_of, whole_of
 
@@ -181,7 +181,7 @@ class AttributeExtractor:
         self._number = {name: i for i, name in enumerate(self.names)}
         self.n_dense = whole_of(spec, "n_dense", high=2**31 - 1)
         found = list_of(spec, "tokens") if "tokens" in spec else KINDS  # earlier files do not say
-        self.trained = {text_of({"tokens": kind}, "tokens", among=tuple(KINDS)) for kind in found}
+        self.trained = {text_of({"tokens": kind}, "tokens", among=(*KINDS, NAMED_LISTS)) for kind in found}
         return self
 
     def _checked(self, token: Any, i: int, t: int) -> Iterator[tuple[Any, float]]:

@@ -141,7 +141,7 @@ class HmmLearner:
         self.rounds, self.seconds = whole_of(values, "rounds"), number_of(values, "seconds", low=0.0)
         self.done = flag_of(values, "done")
         if isinstance(self.completion, Ruled):
-            count = len(self.completion.used)
+            count = len(self.completion.first)
             self.completion.penalties = array_of(
                 arrays, "penalties", np.float64, [count], low=0.0, finite=False
             ).tolist()

@@ -149,7 +149,7 @@ class GroupSlack:
             fresh.plain,
             groups,
             array_of(arrays, "offsets", np.float64, [count]),
-            array_of(arrays, "alphas", np.float64, [count], low=0.0),
+            array_of(arrays, "alphas", np.float64, [count]),
             array_of(arrays, "idle", np.int64, [count], low=0),
             array_of(arrays, "gram", np.float64, [count, count]),
             rows,
