@@ -45,6 +45,9 @@ def _made(kind: str) -> Any:
     match kind:
         case "templates":
             return sl.Tagger(features=features.spelling(), **FEW).fit(XS, YS)
+        case "classes":
+            classes = features.word_classes(XS, min_count=1, sizes=(2, 3))
+            return sl.Tagger(features=features.with_classes(features.words(), classes), **FEW).fit(XS, YS)
         case "columns":
             return sl.Tagger(features=features.chunking(), scheme="BIO", **FEW).fit(PAIRS, YS)
         case "hashing":
@@ -60,7 +63,7 @@ def _made(kind: str) -> Any:
             return sl.Classifier(**FEW).fit(ROWS, [int(row.sum() > 0) for row in ROWS])
         case "three classes":
             return sl.Classifier(**FEW).fit(
-                [{"a": row[0], "b": "xyz"[i % 3]} for i, row in enumerate(ROWS)], "pqr" * 10
+                [{"a": row[0], "b": "xyz"[i % 3]} for i, row in enumerate(ROWS)], list("pqr" * 10)
             )
         case "segments":
             given = SegmentFeatures(lexicons={"known": ["the-sea", "light On"]}, min_count=1)
@@ -112,7 +115,7 @@ def _ask(kind: str, path: Path) -> None:
         explain(tagger.model_, xs[0])
 
 
-MODELS = ["templates", "columns", "hashing", "attributes", "dense", "matrix", "two classes", "three classes"]
+MODELS = ["templates", "classes", "columns", "hashing", "attributes", "dense", "matrix", "two classes", "three classes"]
 MODELS += ["segments", "hashed segments", "alignment", "pair"]
 
 SVM = sl.recipes.structural_svm

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any, NamedTuple, TypeVar
 
 from sidelight.choice import Choice, Offer, Plan, choose
 from sidelight.choice.auto import Question
+from sidelight.choice.believable import Believable, believable
 from sidelight.choice.offer import classed_features, offer_of
 from sidelight.choice.plan import RULES, TEXT, fixed_plan
 from sidelight.choice.race import FitAndPredict
-from sidelight.evidence import Evidence, gold
+from sidelight.evidence import Evidence, Gold, gold
 from sidelight.manners import metric_of
 from sidelight.model import Model
 from sidelight.progress import present
@@ -31,6 +33,7 @@ class Trials(NamedTuple):
     question: Question
     fit_and_predict: FitAndPredict
     params: Callable[[Plan], dict[str, Any]]
+    rules: Believable
 
 
 class AutomaticEstimator(RuledEstimator[Model]):
@@ -60,18 +63,24 @@ class AutomaticEstimator(RuledEstimator[Model]):
         if before is not None and hasattr(self, "choice_"):
             plan = self.choice_.chosen
             others: dict[str, Any] = {"learner": plan.learner, "prices": dict(plan.prices) or None}
+            others["rules"] = self._rules_used
         else:
             trials = self._trials(pieces, validation)
-            self.choice_ = choose(trials.question, trials.fit_and_predict, progress=_told)
-            plan = self.choice_.chosen
+            found = choose(trials.question, trials.fit_and_predict, progress=_told)
+            told = trials.rules
+            self.choice_ = replace(found, reasons=(*told.notes, *found.reasons), false_rules=told.false)
+            plan = found.chosen
             others = trials.params(plan)
-        self._unused_rules = () if RULES in plan.kinds else checked_rules(self.rules)
+            self._rules_given, self._rules_used = checked_rules(self.rules), others["rules"]
         return [piece for piece in pieces if plan.takes(piece.kind)], self._settings(**others)
 
     def _trials(self, pieces: list[Evidence], validation: tuple[Any, Any] | None = None) -> Trials:
         """How plans are tried on this evidence; raises for parameters that are no good, before any work."""
         self._settings(learner="jlis")  # which takes all parameters
-        offer = offer_of(pieces, self.get_params(deep=False), sequences=self._sequences)
+        known = [piece for piece in pieces if isinstance(piece, Gold)]
+        rules = believable(checked_rules(self.rules), known, sequences=self._sequences)
+        own = {**self.get_params(deep=False), "rules": rules.rules}
+        offer = offer_of(pieces, own, sequences=self._sequences)
         self._settings(learner=fixed_plan(offer).learner)
         classed = classed_features(pieces, seed=self.seed) if TEXT in offer.kinds else None
 
@@ -79,11 +88,11 @@ class AutomaticEstimator(RuledEstimator[Model]):
             return {
                 "learner": plan.learner,
                 "prices": dict(plan.prices) or None,
-                "rules": self.rules if RULES in plan.kinds else (),
+                "rules": rules.rules if RULES in plan.kinds else (),
                 "features": classed if TEXT in plan.kinds else self.features,
             }
 
-        return Trials(self._question(offer, pieces, validation), self._trial(params, pieces), params)
+        return Trials(self._question(offer, pieces, validation), self._trial(params, pieces), params, rules)
 
     def _question(self, offer: Offer, pieces: list[Evidence], validation: tuple[Any, Any] | None) -> Question:
         labels = self.labels if self.labels is not None else labels_in(pieces, sequences=self._sequences)

@@ -116,7 +116,8 @@ class _Estimator(AutomaticEstimator):
             if self.learner == AUTO:
                 pieces, settings = self._chosen(pieces, validation, before)
             else:
-                settings, self._unused_rules = self._settings(), ()
+                settings = self._settings()
+                self._rules_given = self._rules_used = ()
             self._run(Training(settings, pieces, before=before), log, validation)
         return self
 

@@ -39,7 +39,8 @@ class RuledEstimator(Estimator, Generic[FittedModel]):
     model_: FittedModel
     penalties_: list[float]  # of the rules it was fitted with, as they were learned
     _penalised: tuple[Rule, ...] = ()  # those rules
-    _unused_rules: tuple[Rule, ...] = ()  # those that the automatic choice of a learner left out
+    _rules_given: tuple[Rule, ...] = ()  # when it was fitted
+    _rules_used: tuple[Rule, ...] = ()  # those of them that the automatic choice of a learner kept, as it took them
     rules: Sequence[Rule]
     inference: str
     n_jobs: int | None
@@ -117,7 +118,7 @@ class RuledEstimator(Estimator, Generic[FittedModel]):
 
     def _asked(self, rules: Sequence[Rule] | None) -> tuple[Rule, ...]:
         asked = checked_rules(self.rules if rules is None else rules)
-        return () if rules is None and asked == self._unused_rules else asked
+        return self._rules_used if rules is None and asked == self._rules_given else asked
 
     def _asked_of(self, xs: Any) -> tuple[FittedModel, Any]:
         """The model and its inputs."""

@@ -8,8 +8,9 @@ import numpy as np
 import pytest
 
 import sidelight as sl
+from sidelight.choice.believable import believable
 from sidelight.corpus import references
-from sidelight.rules import every, rule
+from sidelight.rules import every, gallery, rule
 
 
 @pytest.fixture(scope="module")
@@ -79,7 +80,8 @@ def test_a_false_rule_is_left_out_of_prediction_too(data):
 
     xs, ys = data
     fitted = sl.Tagger(rules=[all_dates], max_rounds=15, n_jobs=1).fit(xs[:12], ys[:12])
-    assert fitted.choice_.left_out == ("rules",)
+    assert fitted.choice_.false_rules == ("all_dates",)
+    assert "the rule all_dates is broken by 12 of 12 labelled inputs: left out" in str(fitted.choice_)
     assert fitted.predict(xs[100:110]) == fitted.predict(xs[100:110], rules=())
     assert set(fitted.predict(xs[100:101], rules=[all_dates])[0]) == {"date"}
     assert fitted.set_params(rules=[all_dates.soft(0.0)]).predict(xs[100:101])
@@ -133,3 +135,14 @@ def test_worth_needs_gold_and_something_beside_it(data):
         sl.worth(sl.gold(xs[:3], ys[:3]))
     with pytest.raises(sl.DataError, match="nothing beside Gold"):
         sl.worth(sl.gold(xs[:8], ys[:8]))
+
+
+@pytest.mark.parametrize(("broken", "kept"), [(0, "hard"), (1, "soft"), (2, "soft"), (3, "nothing")])
+def test_a_rule_is_as_hard_as_gold_lets_it_be(broken, kept):
+    pieces = sl.gold([["a", "b"]] * 10, [["B" if i < broken else "A", "B"] for i in range(10)])
+    first = gallery.starts_with("A")
+    found = believable([first], pieces, sequences=True)
+    assert found.rules == {"hard": (first,), "soft": (first.soft(),), "nothing": ()}[kept]
+    assert found.false == ((first.name,) if kept == "nothing" else ())
+    assert all(f"broken by {broken} of 10" in note for note in found.notes)
+    assert len(found.notes) == (broken > 0)

@@ -179,6 +179,7 @@ def _report(question: Question, race: Race, chosen: Plan, moves: list[str], told
         tuple(_candidate(race, plan, fixed) for plan in race.results),
         tuple(verdicts),
         _left_out(question.offer, chosen),
+        (),
         len(race.gold) if question.validation is None else len(question.validation),
         len(race.blocks),
         race.fits,

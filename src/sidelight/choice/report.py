@@ -59,6 +59,7 @@ class Choice:
     candidates: tuple[Candidate, ...] = ()
     kinds: tuple[KindVerdict, ...] = ()
     left_out: tuple[str, ...] = ()  # kinds of evidence that were given and are not learned from
+    false_rules: tuple[str, ...] = ()  # names of rules that Gold contradicts
     labelled: int = 0  # inputs that were held out, in turn
     folds: int = 0
     fits: int = 0
@@ -72,6 +73,7 @@ class Choice:
             "metric": self.metric,
             "reasons": list(self.reasons),
             "left_out": list(self.left_out),
+            "false_rules": list(self.false_rules),
             "kinds": [{"kind": k.kind, "verdict": k.verdict, "gain": k.gain, "error": k.error} for k in self.kinds],
             "candidates": [one.as_dict() for one in self.candidates],
             "labelled": self.labelled,

@@ -18,6 +18,8 @@ def chosen(tagger: Tagger) -> str:
 def verdicts(tagger: Tagger) -> dict[str, str]:
     """What the report says of every kind of evidence; a kind that was left out is "left out" if nothing else."""
     said = {verdict.kind: verdict.verdict for verdict in tagger.choice_.kinds}
+    if tagger.choice_.false_rules:
+        said["rules"] = "left out"
     return {**dict.fromkeys(tagger.choice_.left_out, "left out"), **said}
 
 
