@@ -147,7 +147,10 @@ def test_each_teaches_the_other_what_it_is_surest_of():
     assert told == both.rounds_
     assert [record.number for record in told] == [1, 2]
     assert (told[0].from_first, told[0].from_second) == (0, 0)
-    alone = [Classifier(n_jobs=1).fit([x[v] for x, _ in data[:12]], [y for _, y in data[:12]]) for v in (0, 1)]
+    alone = [
+        Classifier(learner="jlis", n_jobs=1).fit([x[v] for x, _ in data[:12]], [y for _, y in data[:12]])
+        for v in (0, 1)
+    ]
     predicted = [one.predict([x[v] for x, _ in data[12:]]) for v, one in enumerate(alone)]
     expected = [sum(int(np.ceil(0.2 * labels.count(name))) for name in set(labels)) for labels in predicted]
     assert [told[1].from_first, told[1].from_second] == expected

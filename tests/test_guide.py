@@ -70,7 +70,14 @@ def readme() -> Sequence[Names]:
     labels_by_kind, scores = {"entity": ["person", "place"]}, [{"entity": {0: [0.0, 1.0]}}]
     kinds = {"labels_by_kind": labels_by_kind, "rules_about_kinds": [], "xs": ["Oslo"], "scores": scores}
     return (
-        {"sentences": xs, "labels": ys, "raw": many, "new_sentences": xs},
+        {
+            "sentences": xs,
+            "labels": ys,
+            "raw": many,
+            "more": many[: len(xs)],
+            "tag_sets": [[None] * len(x) for x in many[: len(xs)]],
+            "new_sentences": xs,
+        },
         {"X": chunks, "y": bio, "tag_sets": sets, "some_labels": some, "no_gold_at_all": no_gold},
         {"five": xs, "labels": ys, "many": many, "X": xs, "y": ys, **kinds},
         {"pairs": pairs, "new_pairs": pairs},

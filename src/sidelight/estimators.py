@@ -115,6 +115,8 @@ class _Estimator(AutomaticEstimator):
         with self._fit_log(pieces) as log:
             if self.learner == AUTO:
                 pieces, settings = self._chosen(pieces, validation, before)
+                plan = str(self.choice_.chosen) if self.choice_.candidates else None
+                log.chose(settings.recipe.name, plan)
             else:
                 settings = self._settings()
                 self._rules_given = self._rules_used = ()

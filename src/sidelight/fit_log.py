@@ -69,6 +69,12 @@ class FitLog:
             self._tell(logging.INFO, self._summary())
         self._stack.close()
 
+    def chose(self, learner: str, plan: str | None) -> None:
+        """The learner was left to the evidence, and this is what it came to; `plan` where there were others."""
+        self._learner = learner
+        if plan is not None:
+            self._tell(logging.INFO, f"chosen: {plan}")
+
     def round(self, record: Round) -> None:
         """A round has ended."""
         self._last = record

@@ -1,6 +1,6 @@
 """Rules that Gold contradicts: a rule that labelled inputs break is no law, whatever it says.
 
-A hard rule that no labelled input breaks stays hard. One that few of them break is taken as soft, with a penalty that is
+A hard rule that no labelled input breaks stays hard. One that few of them break is taken as soft, with a penalty
 learned from Gold; one that more than a share `FALSE` of them break is false, and left out.
 """
 
