@@ -1,0 +1,123 @@
+"""Dicts that have the same names, read as a table: a column of values for each name, worked on as a whole."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import chain
+from operator import methodcaller
+from typing import Any
+
+import numpy as np
+
+from sidelight.arrays import Floats, Ids, Ints
+
+TALL = 16  # tokens for each set of names that make a table worth its while
+NUMBERS = (bool, int, float, np.bool_, np.integer, np.floating)
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """Tokens that have the same names in the same order."""
+
+    names: tuple[Any, ...]
+    where: Ints  # the numbers of these tokens
+    values: list[Any]  # of one token after the other
+
+    def columns(self) -> Iterator[tuple[Any, list[Any]]]:
+        """Each name with its values."""
+        for k, name in enumerate(self.names):
+            yield name, self.values[k :: len(self.names)]
+
+
+def tables_of(tokens: Sequence[Mapping[Any, Any]]) -> list[Table] | None:
+    """Tokens by their names; None where there are few for a set of names."""
+    schemas: dict[tuple[Any, ...], list[int]] = {}
+    for t, names in enumerate(map(tuple, tokens)):
+        schemas.setdefault(names, []).append(t)
+    if TALL * len(schemas) > len(tokens):
+        return None
+    values = methodcaller("values")
+    return [
+        Table(names, np.array(where, dtype=np.int64), list(chain.from_iterable(map(values, [tokens[t] for t in where]))))
+        for names, where in schemas.items()
+    ]
+
+
+def kind_of_column(column: list[Any]) -> type | None:
+    """`str` or `float` where all values are strings or numbers, otherwise None."""
+    kinds = set(map(type, column))
+    if kinds == {str}:
+        return str
+    return float if all(issubclass(kind, NUMBERS) for kind in kinds) else None
+
+
+class ColumnNumbers:
+    """The attribute of every string of a column, worked out once per distinct string and kept.
+
+    Threads that predict at the same time write the same thing into a dict without a lock.
+    """
+
+    def __init__(self, number: Callable[[Any], int]) -> None:
+        self.number = number  # of an attribute, (name, string) or name; -1 if it is unknown
+        self._strings: dict[Any, _Strings] = {}
+
+    def __len__(self) -> int:
+        return sum(map(len, self._strings.values()))
+
+    def read(self, tables: list[Table], counts: Ints) -> tuple[Ids, Floats]:
+        """The attributes of tokens, so many to a token, and their values. # [E], [E]
+
+        Raises `TypeError` where a column is neither of strings nor of finite numbers.
+        """
+        begins = np.cumsum(counts) - counts
+        attributes = np.empty(int(counts.sum()), dtype=np.int32)
+        values = np.ones(len(attributes))
+        for table in tables:
+            first = begins[table.where]
+            for k, (name, column) in enumerate(table.columns()):
+                kind = kind_of_column(column)
+                if kind is str:
+                    known = self._strings.get(name)
+                    if known is None:
+                        known = self._strings[name] = _Strings(name, self.number)
+                    found = np.fromiter(map(known.__getitem__, column), dtype=np.int32, count=len(column))
+                    attributes[first + k] = found
+                elif kind is float:
+                    amounts = np.fromiter(column, dtype=np.float64, count=len(column))
+                    if not np.all(np.isfinite(amounts)):
+                        raise TypeError(f"values of {name!r} that are not finite")
+                    attributes[first + k] = self.number(name)
+                    values[first + k] = amounts
+                else:
+                    raise TypeError(f"values of {name!r} that are neither strings nor numbers alone")
+        return attributes, values
+
+
+class _Strings(dict[str, int]):
+    """The attributes of the strings of one column; what is missing is looked up."""
+
+    def __init__(self, name: Any, number: Callable[[Any], int]) -> None:
+        self.name = name
+        self.number = number
+
+    def __missing__(self, text: str) -> int:
+        found = self[text] = self.number((self.name, text))
+        return found
+
+
+def column_counts(tables: list[Table]) -> dict[Any, int]:
+    """How often each attribute, a (name, string) or a name, occurs; raises `TypeError` as `ColumnNumbers.read` does."""
+    counts: dict[Any, int] = {}
+    for table in tables:
+        for name, column in table.columns():
+            kind = kind_of_column(column)
+            if kind is None or (kind is float and not np.all(np.isfinite(np.array(column, dtype=np.float64)))):
+                raise TypeError(f"values of {name!r} that are neither strings nor finite numbers alone")
+            if kind is float:
+                counts[name] = counts.get(name, 0) + len(column)
+            else:
+                for text, count in Counter(column).items():
+                    counts[name, text] = counts.get((name, text), 0) + count
+    return counts
