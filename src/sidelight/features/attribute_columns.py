@@ -45,12 +45,14 @@ def tables_of(tokens: Sequence[Mapping[Any, Any]]) -> list[Table] | None:
     ]
 
 
-def kind_of_column(column: list[Any]) -> type | None:
-    """`str` or `float` where all values are strings or numbers, otherwise None."""
-    kinds = set(map(type, column))
-    if kinds == {str}:
-        return str
-    return float if all(issubclass(kind, NUMBERS) for kind in kinds) else None
+def numbers_of(name: Any, column: list[Any]) -> Floats:
+    """The values of a column of numbers; raises `TypeError` where it has others, or some that are not finite."""
+    if not all(issubclass(kind, NUMBERS) for kind in set(map(type, column))):
+        raise TypeError(f"values of {name!r} that are neither strings nor numbers alone")
+    amounts = np.fromiter(column, dtype=np.float64, count=len(column))
+    if not np.all(np.isfinite(amounts)):
+        raise TypeError(f"values of {name!r} that are not finite")
+    return amounts
 
 
 class ColumnNumbers:
@@ -75,24 +77,27 @@ class ColumnNumbers:
         attributes = np.empty(int(counts.sum()), dtype=np.int32)
         values = np.ones(len(attributes))
         for table in tables:
-            first = begins[table.where]
-            for k, (name, column) in enumerate(table.columns()):
-                kind = kind_of_column(column)
-                if kind is str:
-                    known = self._strings.get(name)
-                    if known is None:
-                        known = self._strings[name] = _Strings(name, self.number)
-                    found = np.fromiter(map(known.__getitem__, column), dtype=np.int32, count=len(column))
-                    attributes[first + k] = found
-                elif kind is float:
-                    amounts = np.fromiter(column, dtype=np.float64, count=len(column))
-                    if not np.all(np.isfinite(amounts)):
-                        raise TypeError(f"values of {name!r} that are not finite")
-                    attributes[first + k] = self.number(name)
-                    values[first + k] = amounts
+            places = begins[table.where] + np.arange(len(table.names))[:, None]  # [names, tokens]
+            for place, (name, column) in zip(places, table.columns()):
+                if isinstance(column[0], str):
+                    strings = map(self._of(name).__getitem__, column)
+                    attributes[place] = np.fromiter(strings, dtype=np.int32, count=len(column))
                 else:
-                    raise TypeError(f"values of {name!r} that are neither strings nor numbers alone")
+                    attributes[place] = self.number(name)
+                    values[place] = numbers_of(name, column)
         return attributes, values
+
+    def learn(self, numbers: Mapping[Any, int]) -> None:
+        """Keep the numbers of attributes; those that are not of strings are not kept here."""
+        for key, number in numbers.items():
+            if isinstance(key, tuple) and isinstance(key[1], str):
+                self._of(key[0])[key[1]] = number
+
+    def _of(self, name: Any) -> _Strings:
+        known = self._strings.get(name)
+        if known is None:
+            known = self._strings[name] = _Strings(name, self.number)
+        return known
 
 
 class _Strings(dict[str, int]):
@@ -103,6 +108,8 @@ class _Strings(dict[str, int]):
         self.number = number
 
     def __missing__(self, text: str) -> int:
+        if not isinstance(text, str):
+            raise TypeError(f"values of {self.name!r} that are neither strings nor numbers alone")
         found = self[text] = self.number((self.name, text))
         return found
 
@@ -112,12 +119,11 @@ def column_counts(tables: list[Table]) -> dict[Any, int]:
     counts: dict[Any, int] = {}
     for table in tables:
         for name, column in table.columns():
-            kind = kind_of_column(column)
-            if kind is None or (kind is float and not np.all(np.isfinite(np.array(column, dtype=np.float64)))):
-                raise TypeError(f"values of {name!r} that are neither strings nor finite numbers alone")
-            if kind is float:
-                counts[name] = counts.get(name, 0) + len(column)
-            else:
-                for text, count in Counter(column).items():
-                    counts[name, text] = counts.get((name, text), 0) + count
+            if not isinstance(column[0], str):
+                counts[name] = counts.get(name, 0) + len(numbers_of(name, column))
+                continue
+            for text, count in Counter(column).items():
+                if not isinstance(text, str):
+                    raise TypeError(f"values of {name!r} that are neither strings nor numbers alone")
+                counts[name, text] = counts.get((name, text), 0) + count
     return counts

@@ -124,13 +124,16 @@ class AttributeExtractor:
             self.n_dense = dense_rows(xs).shape[1]
             self.trained = kinds_trained_on(xs)
         check_kinds(xs, self.trained)
-        for key, count in self._counts(xs).items():
-            if count >= self.attributes.min_count:
-                name = attribute_name(key)
-                if name not in self._number:
-                    self._number[name] = len(self.names)
-                    self.names.append(name)
+        counts = self._counts(xs)
         self._forget()
+        for key, count in counts.items():
+            name = attribute_name(key)
+            number = self._number.get(name, -1)
+            if number < 0 and count >= self.attributes.min_count:
+                number = self._number[name] = len(self.names)
+                self.names.append(name)
+            self._keys[key] = number
+        self._of_columns.learn(self._keys)
         return self._rows(xs)[0]
 
     def rows(self, xs: Sequence[Any], *, n_jobs: int | None = None) -> Rows:
