@@ -40,7 +40,9 @@ def tables_of(tokens: Sequence[Mapping[Any, Any]]) -> list[Table] | None:
         return None
     values = methodcaller("values")
     return [
-        Table(names, np.array(where, dtype=np.int64), list(chain.from_iterable(map(values, [tokens[t] for t in where]))))
+        Table(
+            names, np.array(where, dtype=np.int64), list(chain.from_iterable(map(values, [tokens[t] for t in where])))
+        )
         for names, where in schemas.items()
     ]
 
@@ -61,8 +63,9 @@ class ColumnNumbers:
     Threads that predict at the same time write the same thing into a dict without a lock.
     """
 
-    def __init__(self, number: Callable[[Any], int]) -> None:
-        self.number = number  # of an attribute, (name, string) or name; -1 if it is unknown
+    def __init__(self, numbers: Mapping[str, int], name_of: Callable[[Any], str]) -> None:
+        self.numbers = numbers  # of attributes by name; what it lacks is -1
+        self.name_of = name_of  # the text of a name
         self._strings: dict[Any, _Strings] = {}
 
     def __len__(self) -> int:
@@ -83,7 +86,7 @@ class ColumnNumbers:
                     strings = map(self._of(name).__getitem__, column)
                     attributes[place] = np.fromiter(strings, dtype=np.int32, count=len(column))
                 else:
-                    attributes[place] = self.number(name)
+                    attributes[place] = self.numbers.get(self.name_of(name), -1)
                     values[place] = numbers_of(name, column)
         return attributes, values
 
@@ -96,21 +99,21 @@ class ColumnNumbers:
     def _of(self, name: Any) -> _Strings:
         known = self._strings.get(name)
         if known is None:
-            known = self._strings[name] = _Strings(name, self.number)
+            known = self._strings[name] = _Strings(self.name_of(name), self.numbers)
         return known
 
 
 class _Strings(dict[str, int]):
     """The attributes of the strings of one column; what is missing is looked up."""
 
-    def __init__(self, name: Any, number: Callable[[Any], int]) -> None:
-        self.name = name
-        self.number = number
+    def __init__(self, name: str, numbers: Mapping[str, int]) -> None:
+        self.prefix = f"{name}:"
+        self.numbers = numbers
 
     def __missing__(self, text: str) -> int:
         if not isinstance(text, str):
-            raise TypeError(f"values of {self.name!r} that are neither strings nor numbers alone")
-        found = self[text] = self.number((self.name, text))
+            raise TypeError(f"values of {self.prefix[:-1]!r} that are neither strings nor numbers alone")
+        found = self[text] = self.numbers.get(self.prefix + text, -1)
         return found
 
 

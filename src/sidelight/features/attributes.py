@@ -101,7 +101,7 @@ class AttributeExtractor:
     def _forget(self) -> None:
         """Look everything up anew, because attributes are new or very much is kept."""
         self._keys: dict[Any, int] = {}  # (name, value) pairs seen before, so that names are joined once
-        self._of_columns = ColumnNumbers(self._number_of)
+        self._of_columns = ColumnNumbers(self._number, attribute_name)
         self._of_pairs = KnownEntries(lambda pair: self._numbered(attribute_values(dict((pair,)))))
         self._of_names = KnownEntries(lambda name: self._numbered(attribute_values((name,))))
 
@@ -117,6 +117,7 @@ class AttributeExtractor:
         other = AttributeExtractor(self.attributes)
         other.names, other.n_dense, other.trained = self.names.copy(), self.n_dense, self.trained
         other._number = self._number.copy()
+        other._forget()
         return other
 
     def grow(self, xs: Sequence[Any], *, n_jobs: int | None = None) -> Rows:
@@ -235,6 +236,7 @@ class AttributeExtractor:
         self = cls(Attributes(whole_of(spec, "min_count", low=1), flag_of(spec, "transitions")))
         self.names = stored_strings(tensors, "names")
         self._number = {name: i for i, name in enumerate(self.names)}
+        self._forget()
         self.n_dense = whole_of(spec, "n_dense", high=2**31 - 1)
         found = list_of(spec, "tokens") if "tokens" in spec else KINDS  # earlier files do not say
         self.trained = {text_of({"tokens": kind}, "tokens", among=(*KINDS, NAMED_LISTS)) for kind in found}
