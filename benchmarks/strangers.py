@@ -2,8 +2,9 @@
 
 The structural SVM and J-LIS from token strings, all settings their defaults (squared hinge, price 1, gap of 1 %,
 `features.standard()`), against 100 L-BFGS iterations of python-crfsuite (c2 = 0.5, the default price here) that is
-handed the same features; and dicts of some twenty features, as sklearn-crfsuite takes them: 50 L-BFGS iterations of both,
-and prediction by a model that was just loaded. Seconds are those of CPU on all threads. Nothing is chosen by scores.
+handed the same features; and dicts of some twenty features, as sklearn-crfsuite takes them: 50 L-BFGS iterations of
+both, and prediction by a model that was just loaded. Seconds are those of CPU on all threads. Nothing is chosen by
+scores.
 """
 
 from __future__ import annotations

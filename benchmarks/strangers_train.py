@@ -7,6 +7,7 @@ import os
 import sys
 import tempfile
 import time
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -89,8 +90,8 @@ def _peer_strings(xs: Any, ys: Any, iterations: int) -> dict[str, float]:
     rows = extractor.grow(xs)
     names = [str(attribute) for attribute in rows.indices.tolist()]
     bounds = rows.indptr.tolist()
-    tokens = [names[a:b] for a, b in zip(bounds, bounds[1:])]
-    made = [tokens[a:b] for a, b in zip(rows.starts.tolist(), rows.starts.tolist()[1:])]
+    tokens = [names[a:b] for a, b in pairwise(bounds)]
+    made = [tokens[a:b] for a, b in pairwise(rows.starts.tolist())]
     with tempfile.TemporaryDirectory() as folder:
         began = time.process_time()
         _train_peer(made, ys, iterations, str(Path(folder) / "model"))
