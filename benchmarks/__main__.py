@@ -27,6 +27,7 @@ NAMES = [
     "alignment",
     "rules",
     "votes",
+    "strangers",
     "growth",
 ]
 CORPUS = {
@@ -39,9 +40,15 @@ CORPUS = {
     "alignment": "hansards",
     "rules": "citations",
     "votes": "conll2003",
+    "strangers": "conll2003",
 }
-PEER = {"chunking": "pycrfsuite", "tagging": "pycrfsuite", "dual": "sklearn"}  # without which nothing is left
-QUICK = ["crf", "sums", "letters", "candidates", "hmm", "alignment", "rules", "votes"]  # have a small size
+PEER = {
+    "chunking": "pycrfsuite",
+    "tagging": "pycrfsuite",
+    "dual": "sklearn",
+    "strangers": "pycrfsuite",
+}  # without which nothing is left
+QUICK = ["crf", "sums", "letters", "candidates", "hmm", "alignment", "rules", "votes", "strangers"]  # have a small size
 
 
 def main() -> int:

@@ -109,6 +109,33 @@ def test_attributes_against_plain_dicts(xs, data):
     assert named(extractor, extractor.rows(others)) == kept
 
 
+@pytest.mark.filterwarnings("ignore::sidelight.errors.UnknownFeatures")
+@law(30)
+@given(st.lists(tokens, min_size=1, max_size=3), st.lists(plain, min_size=20, max_size=40), st.integers(1, 3))
+def test_many_dicts_of_the_same_names_are_read_as_few_are(others, values, min_count):
+    xs = [[{"a": value, "b": "same", "c": str(value)}] for value in values]
+    whole, one_by_one = extractor_of(Attributes(min_count)), extractor_of(Attributes(min_count))
+    rows = whole.grow(xs)  # by columns where the values of a name are all strings or all numbers
+    mixed = one_by_one.grow([*xs, [{"a": [], "b": [], "c": []}]])  # lists are read token by token
+    assert named(whole, rows) == named(one_by_one, mixed)[:-1]
+    for batch in (xs, [others] * 20, [others]):
+        assert named(whole, whole.rows(batch)) == named(one_by_one, one_by_one.rows(batch))
+        assert named(whole.copy(), whole.copy().rows(batch)) == named(whole, whole.rows(batch))
+
+
+@pytest.mark.parametrize("bad", [None, float("nan"), 10**400, [["x"]], object()])
+@pytest.mark.parametrize("usual", ["text", 1.5])
+def test_one_bad_value_among_many_tokens_is_named(usual, bad):
+    xs = [[{"a": usual}, {"a": usual}] for _ in range(40)]
+    extractor = extractor_of(Attributes())
+    extractor.grow(xs)
+    xs[30] = [{"a": usual}, {"a": bad}]
+    for read in (extractor.grow, extractor.rows):
+        with pytest.raises(DataError, match="input 30, token 1"):
+            read(xs)
+    assert extractor.names == ["a:text" if usual == "text" else "a"]
+
+
 @pytest.mark.parametrize("bad", [float("nan"), float("inf"), -float("inf"), np.float32("nan")])
 def test_values_that_are_not_finite_are_refused(bad):
     fine, labels = {"a": 1.0}, ["p", "q"]

@@ -3,14 +3,20 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
+from operator import methodcaller
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from sidelight.arrays import Floats, Ids, Ints
 from sidelight.errors import DataError
+from sidelight.features.attribute_columns import ColumnNumbers, Table, column_counts, tables_of
+from sidelight.features.attribute_entries import ENTRY, KEPT, KnownEntries
 from sidelight.features.extractor import NO_VALUES, Tensors, check_dense
 from sidelight.features.inputs import dense_rows
 from sidelight.features.rows import Rows, offsets_of
@@ -74,11 +80,15 @@ def _in_order(names: Any) -> Any:
 
 def attribute_name(key: Any) -> str:
     """The name of an attribute for people and files: parts joined by colons, as CRFsuite does."""
-    return ":".join(attribute_name(part) for part in key) if isinstance(key, tuple) else str(key)
+    return ":".join(map(attribute_name, key)) if isinstance(key, tuple) else str(key)
 
 
 class AttributeExtractor:
-    """Numbers attributes; names are hashed by Python, values are kept as given."""
+    """Numbers attributes; names are hashed by Python, values are kept as given.
+
+    Dicts are read by columns where many have the same names, otherwise item by item, and so are lists. Batches with
+    items that cannot be looked up (values that are lists, tokens that are sets) are read token by token.
+    """
 
     def __init__(self, attributes: Attributes) -> None:
         self.attributes = attributes
@@ -86,7 +96,14 @@ class AttributeExtractor:
         self.n_dense = 0
         self.trained: set[str] = set()  # the kinds of tokens that it has seen
         self._number: dict[str, int] = {}
+        self._forget()
+
+    def _forget(self) -> None:
+        """Look everything up anew, because attributes are new or very much is kept."""
         self._keys: dict[Any, int] = {}  # (name, value) pairs seen before, so that names are joined once
+        self._of_columns = ColumnNumbers(self._number, attribute_name)
+        self._of_pairs = KnownEntries(lambda pair: self._numbered(attribute_values(dict((pair,)))))
+        self._of_names = KnownEntries(lambda name: self._numbered(attribute_values((name,))))
 
     @property
     def n_attributes(self) -> int:
@@ -99,7 +116,8 @@ class AttributeExtractor:
     def copy(self) -> AttributeExtractor:
         other = AttributeExtractor(self.attributes)
         other.names, other.n_dense, other.trained = self.names.copy(), self.n_dense, self.trained
-        other._number, other._keys = self._number.copy(), self._keys.copy()
+        other._number = self._number.copy()
+        other._forget()
         return other
 
     def grow(self, xs: Sequence[Any], *, n_jobs: int | None = None) -> Rows:
@@ -107,23 +125,23 @@ class AttributeExtractor:
             self.n_dense = dense_rows(xs).shape[1]
             self.trained = kinds_trained_on(xs)
         check_kinds(xs, self.trained)
-        counts: dict[Any, int] = {}
-        keys = self._keys
-        for i, x in enumerate(xs):
-            for t, token in enumerate(x):
-                for key, _ in self._checked(token, i, t):
-                    counts[key] = counts.get(key, 0) + 1
+        counts = self._counts(xs)
+        self._forget()
         for key, count in counts.items():
-            if keys.get(key, -1) < 0 and count >= self.attributes.min_count:
-                name = attribute_name(key)
-                if name not in self._number:
-                    self._number[name] = len(self.names)
-                    self.names.append(name)
-                keys[key] = self._number[name]
+            name = attribute_name(key)
+            number = self._number.get(name, -1)
+            if number < 0 and count >= self.attributes.min_count:
+                number = self._number[name] = len(self.names)
+                self.names.append(name)
+            self._keys[key] = number
+        self._of_columns.learn(self._keys)
         return self._rows(xs)[0]
 
     def rows(self, xs: Sequence[Any], *, n_jobs: int | None = None) -> Rows:
         check_kinds(xs, self.trained)
+        kept = len(self._keys) + len(self._of_columns) + len(self._of_pairs) + len(self._of_names)
+        if kept > max(KEPT, 4 * self.n_attributes):
+            self._forget()
         rows, unknown = self._rows(xs)
         if unknown > len(rows.indices):
             found = np.bincount(rows.indices)
@@ -131,34 +149,73 @@ class AttributeExtractor:
             warn_where_unknown(known, unknown, tokens=rows.n_tokens)
         return rows
 
-    def _rows(self, xs: Sequence[Any]) -> tuple[Rows, int]:
-        """The rows of a batch, and how many attributes were left out of them."""
-        keys, number = self._keys, self._number
-        total = 0
-        indices: list[int] = []
-        values: list[float] = []
-        ends = [0]
+    def _counts(self, xs: Sequence[Any]) -> Mapping[Any, int]:
+        """How often each attribute occurs, in the order of their first occurrence."""
+        read = _Items.of(xs)
+        if read is not None:
+            try:
+                return read.counted()
+            except (TypeError, ValueError, OverflowError):  # token by token, which works or says where it fails
+                pass
+        counts: dict[Any, int] = {}
         for i, x in enumerate(xs):
             for t, token in enumerate(x):
-                for key, value in self._checked(token, i, t):
-                    total += 1
-                    attribute = keys.get(key)
-                    if attribute is None:
-                        attribute = keys[key] = number.get(attribute_name(key), -1)
-                    if attribute >= 0:
-                        indices.append(attribute)
-                        values.append(value)
-                ends.append(len(indices))
-        amounts = np.array(values, dtype=np.float64)
-        starts = offsets_of([len(x) for x in xs])
+                for key, _ in self._checked(token, i, t):
+                    counts[key] = counts.get(key, 0) + 1
+        return counts
+
+    def _rows(self, xs: Sequence[Any]) -> tuple[Rows, int]:
+        """The rows of a batch, and how many attributes were left out of them."""
+        attributes, values, ends = self._entries(xs)
+        known = attributes >= 0
+        left_out = len(known) - int(np.count_nonzero(known))
+        if left_out:
+            ends = np.append(0, np.cumsum(known))[ends]
+            attributes, values = attributes[known], values[known]
         rows = Rows(
-            starts,
-            np.array(ends, dtype=np.int64),
-            np.array(indices, dtype=np.int32),
-            NO_VALUES if np.all(amounts == 1.0) else amounts,
+            offsets_of([len(x) for x in xs]),
+            np.append(0, ends),
+            np.ascontiguousarray(attributes),
+            NO_VALUES if np.all(values == 1.0) else np.ascontiguousarray(values),
             dense_rows(xs),
         )
-        return check_dense(rows, self.n_dense), total - len(indices)
+        return check_dense(rows, self.n_dense), left_out
+
+    def _entries(self, xs: Sequence[Any]) -> tuple[Ids, Floats, Ints]:
+        """The attributes of a batch, -1 for those that are unknown, their values, and where each token ends."""
+        read = _Items.of(xs)
+        if read is not None:
+            try:
+                counts = read.counts()
+                tables = read.tables()
+                if tables is not None:
+                    return *self._of_columns.read(tables, counts), np.cumsum(counts)
+                entries, ends = (self._of_pairs if read.pairs else self._of_names).joined(read.items(), counts)
+                return entries["attribute"], entries["value"], ends
+            except (TypeError, ValueError, OverflowError):  # token by token, which works or says where it fails
+                pass
+        found: list[tuple[int, float]] = []
+        bounds: list[int] = []
+        for i, x in enumerate(xs):
+            for t, token in enumerate(x):
+                found.extend(self._numbered(self._checked(token, i, t)))
+                bounds.append(len(found))
+        entries = np.array(found, dtype=ENTRY)
+        return entries["attribute"], entries["value"], np.array(bounds, dtype=np.int64)
+
+    def _number_of(self, key: Any) -> int:
+        return self._number.get(attribute_name(key), -1)
+
+    def _numbered(self, attributes: Iterable[tuple[Any, float]]) -> Iterator[tuple[int, float]]:
+        """Attributes by their numbers, -1 for those that are unknown."""
+        keys = self._keys
+        for key, value in attributes:
+            number = keys.get(key)
+            if number is None:
+                number = keys[key] = self._number_of(key)
+            if not math.isfinite(value):
+                raise ValueError("a value that is not finite")
+            yield number, value
 
     def name(self, attribute: int) -> str:
         return self.names[attribute]
@@ -179,6 +236,7 @@ class AttributeExtractor:
         self = cls(Attributes(whole_of(spec, "min_count", low=1), flag_of(spec, "transitions")))
         self.names = stored_strings(tensors, "names")
         self._number = {name: i for i, name in enumerate(self.names)}
+        self._forget()
         self.n_dense = whole_of(spec, "n_dense", high=2**31 - 1)
         found = list_of(spec, "tokens") if "tokens" in spec else KINDS  # earlier files do not say
         self.trained = {text_of({"tokens": kind}, "tokens", among=(*KINDS, NAMED_LISTS)) for kind in found}
@@ -197,3 +255,43 @@ class AttributeExtractor:
             raise DataError(
                 f"input {i}, token {t}: {error}", remedy="give dicts of strings and numbers, or lists of strings"
             ) from None
+
+
+@dataclass(frozen=True, slots=True)
+class _Items:
+    """The tokens of a batch where all are dicts, or all are lists: what they hold, one thing after the other."""
+
+    tokens: list[Any]
+    pairs: bool  # items of dicts, not names
+
+    @classmethod
+    def of(cls, xs: Sequence[Any]) -> _Items | None:
+        """None where tokens are of several kinds, or sets, which have no order."""
+        tokens = list(chain.from_iterable(xs))
+        kinds = set(map(type, tokens))
+        pairs = all(issubclass(kind, Mapping) for kind in kinds)
+        return cls(tokens, pairs) if pairs or kinds <= {list, tuple} else None
+
+    def tables(self) -> list[Table] | None:
+        """Dicts by their names, None where that does not pay."""
+        return tables_of(self.tokens) if self.pairs else None
+
+    def counted(self) -> dict[Any, int]:
+        """How often each attribute occurs; raises `TypeError`, `ValueError` or `OverflowError` for odd ones."""
+        tables = self.tables()
+        if tables is not None:
+            return column_counts(tables)
+        counts: dict[Any, int] = {}
+        for item, count in Counter(self.items()).items():
+            for key, value in attribute_values(dict((item,)) if self.pairs else (item,)):
+                if not math.isfinite(value):
+                    raise ValueError(f"{key!r} has a value that is not finite")
+                counts[key] = counts.get(key, 0) + count
+        return counts
+
+    def items(self) -> Iterator[Any]:
+        return chain.from_iterable(map(methodcaller("items"), self.tokens) if self.pairs else self.tokens)
+
+    def counts(self) -> Ints:
+        """How many there are in each token. # [T]"""
+        return np.fromiter(map(len, self.tokens), dtype=np.int64, count=len(self.tokens))

@@ -1,0 +1,132 @@
+"""Dicts that have the same names, read as a table: a column of values for each name, worked on as a whole."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import chain
+from operator import methodcaller
+from typing import Any
+
+import numpy as np
+
+from sidelight.arrays import Floats, Ids, Ints
+
+TALL = 16  # tokens for each set of names that make a table worth its while
+NUMBERS = (bool, int, float, np.bool_, np.integer, np.floating)
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """Tokens that have the same names in the same order."""
+
+    names: tuple[Any, ...]
+    where: Ints  # the numbers of these tokens
+    values: list[Any]  # of one token after the other
+
+    def columns(self) -> Iterator[tuple[Any, list[Any]]]:
+        """Each name with its values."""
+        for k, name in enumerate(self.names):
+            yield name, self.values[k :: len(self.names)]
+
+
+def tables_of(tokens: Sequence[Mapping[Any, Any]]) -> list[Table] | None:
+    """Tokens by their names; None where there are few for a set of names."""
+    schemas: dict[tuple[Any, ...], list[int]] = {}
+    for t, names in enumerate(map(tuple, tokens)):
+        schemas.setdefault(names, []).append(t)
+    if TALL * len(schemas) > len(tokens):
+        return None
+    values = methodcaller("values")
+    return [
+        Table(
+            names, np.array(where, dtype=np.int64), list(chain.from_iterable(map(values, [tokens[t] for t in where])))
+        )
+        for names, where in schemas.items()
+    ]
+
+
+def numbers_of(name: Any, column: list[Any]) -> Floats:
+    """The values of a column of numbers; raises `TypeError` where it has others, or some that are not finite."""
+    if not all(issubclass(kind, NUMBERS) for kind in set(map(type, column))):
+        raise TypeError(f"values of {name!r} that are neither strings nor numbers alone")
+    amounts = np.fromiter(column, dtype=np.float64, count=len(column))
+    if not np.all(np.isfinite(amounts)):
+        raise TypeError(f"values of {name!r} that are not finite")
+    return amounts
+
+
+class ColumnNumbers:
+    """The attribute of every string of a column, worked out once per distinct string and kept.
+
+    Threads that predict at the same time write the same thing into a dict without a lock.
+    """
+
+    def __init__(self, numbers: Mapping[str, int], name_of: Callable[[Any], str]) -> None:
+        self.numbers = numbers  # of attributes by name; what it lacks is -1
+        self.name_of = name_of  # the text of a name
+        self._strings: dict[Any, _Strings] = {}
+
+    def __len__(self) -> int:
+        return sum(map(len, self._strings.values()))
+
+    def read(self, tables: list[Table], counts: Ints) -> tuple[Ids, Floats]:
+        """The attributes of tokens, so many to a token, and their values. # [E], [E]
+
+        Raises `TypeError` where a column is neither of strings nor of finite numbers.
+        """
+        begins = np.cumsum(counts) - counts
+        attributes = np.empty(int(counts.sum()), dtype=np.int32)
+        values = np.ones(len(attributes))
+        for table in tables:
+            places = begins[table.where] + np.arange(len(table.names))[:, None]  # [names, tokens]
+            for place, (name, column) in zip(places, table.columns()):
+                if isinstance(column[0], str):
+                    strings = map(self._of(name).__getitem__, column)
+                    attributes[place] = np.fromiter(strings, dtype=np.int32, count=len(column))
+                else:
+                    attributes[place] = self.numbers.get(self.name_of(name), -1)
+                    values[place] = numbers_of(name, column)
+        return attributes, values
+
+    def learn(self, numbers: Mapping[Any, int]) -> None:
+        """Keep the numbers of attributes; those that are not of strings are not kept here."""
+        for key, number in numbers.items():
+            if isinstance(key, tuple) and isinstance(key[1], str):
+                self._of(key[0])[key[1]] = number
+
+    def _of(self, name: Any) -> _Strings:
+        known = self._strings.get(name)
+        if known is None:
+            known = self._strings[name] = _Strings(self.name_of(name), self.numbers)
+        return known
+
+
+class _Strings(dict[str, int]):
+    """The attributes of the strings of one column; what is missing is looked up."""
+
+    def __init__(self, name: str, numbers: Mapping[str, int]) -> None:
+        self.prefix = f"{name}:"
+        self.numbers = numbers
+
+    def __missing__(self, text: str) -> int:
+        if not isinstance(text, str):
+            raise TypeError(f"values of {self.prefix[:-1]!r} that are neither strings nor numbers alone")
+        found = self[text] = self.numbers.get(self.prefix + text, -1)
+        return found
+
+
+def column_counts(tables: list[Table]) -> dict[Any, int]:
+    """How often each attribute, a (name, string) or a name, occurs; raises `TypeError` as `ColumnNumbers.read` does."""
+    counts: dict[Any, int] = {}
+    for table in tables:
+        for name, column in table.columns():
+            if not isinstance(column[0], str):
+                counts[name] = counts.get(name, 0) + len(numbers_of(name, column))
+                continue
+            for text, count in Counter(column).items():
+                if not isinstance(text, str):
+                    raise TypeError(f"values of {name!r} that are neither strings nor numbers alone")
+                counts[name, text] = counts.get((name, text), 0) + count
+    return counts
