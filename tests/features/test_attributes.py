@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import pickle
 
 import numpy as np
 import pytest
@@ -253,3 +254,9 @@ def test_dense_rows_beside_tokens(kind):
         WithDense(["a", "b"], np.zeros((1, 2)))
     with pytest.raises(DataError, match="dense rows of shape"):
         WithDense(["a", "b"], np.zeros(2))
+
+
+def test_a_tagger_of_dicts_can_be_pickled():
+    xs = [[{"w": "light", "n": 1.0}, {"w": "on"}], [{"w": "off"}]] * 10
+    fitted = Tagger(learner="perceptron", max_rounds=2, n_jobs=1).fit(xs, [["N", "P"], ["P"]] * 10)
+    assert pickle.loads(pickle.dumps(fitted)).predict(xs[:2]) == fitted.predict(xs[:2])

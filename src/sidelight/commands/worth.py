@@ -31,6 +31,7 @@ def command(
     companion: options.CompanionFiles = None,
     shuffle_good: options.ShuffleGood = 0,
     unlabeled: options.UnlabeledFiles = None,
+    votes: options.VoteFiles = None,
     rules: RulesFiles = None,
     format: options.Format = None,
     label_column: options.LabelColumn = -1,
@@ -51,6 +52,7 @@ def command(
         "bad": bad,
         "companion": companion,
         "unlabeled": unlabeled,
+        "votes": votes,
     }
     evidence = EvidenceFiles(kinds, shuffle_good, format, label_column, seed).read()
     estimator = Tagger if sequences_in(evidence) else Classifier

@@ -102,8 +102,8 @@ class AttributeExtractor:
         """Look everything up anew, because attributes are new or very much is kept."""
         self._keys: dict[Any, int] = {}  # (name, value) pairs seen before, so that names are joined once
         self._of_columns = ColumnNumbers(self._number, attribute_name)
-        self._of_pairs = KnownEntries(lambda pair: self._numbered(attribute_values(dict((pair,)))))
-        self._of_names = KnownEntries(lambda name: self._numbered(attribute_values((name,))))
+        self._of_pairs = KnownEntries(self._of_pair)
+        self._of_names = KnownEntries(self._of_name)
 
     @property
     def n_attributes(self) -> int:
@@ -205,6 +205,12 @@ class AttributeExtractor:
 
     def _number_of(self, key: Any) -> int:
         return self._number.get(attribute_name(key), -1)
+
+    def _of_pair(self, pair: Any) -> Iterator[tuple[int, float]]:
+        return self._numbered(attribute_values(dict((pair,))))
+
+    def _of_name(self, name: Any) -> Iterator[tuple[int, float]]:
+        return self._numbered(attribute_values((name,)))
 
     def _numbered(self, attributes: Iterable[tuple[Any, float]]) -> Iterator[tuple[int, float]]:
         """Attributes by their numbers, -1 for those that are unknown."""
