@@ -30,7 +30,7 @@ def believable(rules: Sequence[Rule], gold: Sequence[Gold], *, sequences: bool) 
     >>> from sidelight.rules import gallery
     >>> found = believable([gallery.starts_with("B")], [Gold(["a"], ["A"]), Gold(["b"], ["B"])], sequences=True)
     >>> found.rules, found.notes
-    ((), ('the rule starts_with is broken by 1 of 2 labelled inputs: left out',))
+    ((), ('the rule start is broken by 1 of 2 labelled inputs: left out',))
     """
     seen = gold[:MOST]
     kept: list[Rule] = []

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple, get_args, get_type_hints
 
 from sidelight.recipe_kinds import Recipe
 
-WRONG: dict[type, tuple[Any, ...]] = {str: ("?",), int: (-(10**9),), float: (math.nan, -math.inf)}  # nobody means these
+WRONG: dict[type, tuple[Any, ...]] = {str: ("?",), int: (-(10**9),), float: (-1e9, -math.inf)}  # nobody means these
 ANY: dict[type, str] = {str: "a name", int: "a whole number", float: "a number", bool: "True or False"}
 
 
