@@ -304,7 +304,7 @@ def test_estimators_tell_how_outputs_were_found(estimator) -> None:
     assert {tagger.classes_[one.labels[0]] for one in tagger.solutions(POOL, clamp=clamp)} == {"V"}
     free = tagger.solutions(POOL, rules=())
     assert [[tagger.classes_[label] for label in one.labels] for one in free] == tagger.predict(POOL, rules=())
-    classes = sl.Classifier(rules=[gallery.at_most(0, "a")]).fit([{"x": 1.0}, {"y": 1.0}], ["a", "b"])
+    classes = sl.Classifier(learner="crf", rules=[gallery.at_most(0, "a")]).fit([{"x": 1.0}, {"y": 1.0}], ["a", "b"])
     assert [one.labels for one in classes.solutions([{"x": 1.0}])] == [(1,)]
 
 

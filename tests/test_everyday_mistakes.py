@@ -116,7 +116,7 @@ def test_a_segment_is_no_longer_than_inputs():
 def test_models_come_back_as_estimators(tmp_path, tagger):
     path = tmp_path / "m"
     rules = [gallery.at_most(0, "PER"), gallery.starts_with("LOC").soft()]
-    under = sl.Tagger(n_jobs=1, features=sl.features.words(), rules=rules).fit(XS, YS)
+    under = sl.Tagger(learner="jlis", n_jobs=1, features=sl.features.words(), rules=rules).fit(XS, YS)
     under.save(path)
     back = sl.Tagger.load(path, rules=rules)
     assert back.predict(XS) == under.predict(XS) != back.predict(XS, rules=())

@@ -18,8 +18,11 @@ from sidelight.model import Model
 from sidelight.progress import present
 from sidelight.recipes import AUTO
 from sidelight.ruled_estimator import RuledEstimator
+from sidelight.rules import Domain
 from sidelight.rules.given import checked_rules
+from sidelight.rules.unseen import read_unseen
 from sidelight.settings import Settings
+from sidelight.structures import LabelSet
 from sidelight.structures.encoding import labels_in
 
 Fitted = TypeVar("Fitted", bound="AutomaticEstimator")
@@ -78,7 +81,10 @@ class AutomaticEstimator(RuledEstimator[Model]):
         """How plans are tried on this evidence; raises for parameters that are no good, before any work."""
         self._settings(learner="jlis")  # which takes all parameters
         known = [piece for piece in pieces if isinstance(piece, Gold)]
-        rules = believable(checked_rules(self.rules), known, sequences=self._sequences)
+        names = self.labels if self.labels is not None else labels_in(pieces, sequences=self._sequences)
+        asked = checked_rules(self.rules)
+        read_unseen(asked, Domain(LabelSet.of(names).names))
+        rules = believable(asked, known, sequences=self._sequences)
         own = {**self.get_params(deep=False), "rules": rules.rules}
         offer = offer_of(pieces, own, sequences=self._sequences)
         self._settings(learner=fixed_plan(offer).learner)
