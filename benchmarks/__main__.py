@@ -28,6 +28,7 @@ NAMES = [
     "rules",
     "votes",
     "strangers",
+    "choice",
     "growth",
 ]
 CORPUS = {
@@ -41,6 +42,7 @@ CORPUS = {
     "rules": "citations",
     "votes": "conll2003",
     "strangers": "conll2003",
+    "choice": "conll2003",
 }
 PEER = {
     "chunking": "pycrfsuite",
@@ -48,7 +50,18 @@ PEER = {
     "dual": "sklearn",
     "strangers": "pycrfsuite",
 }  # without which nothing is left
-QUICK = ["crf", "sums", "letters", "candidates", "hmm", "alignment", "rules", "votes", "strangers"]  # have a small size
+QUICK = [
+    "crf",
+    "sums",
+    "letters",
+    "candidates",
+    "hmm",
+    "alignment",
+    "rules",
+    "votes",
+    "strangers",
+    "choice",
+]  # have a small size
 
 
 def main() -> int:

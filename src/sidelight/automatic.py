@@ -8,7 +8,7 @@ from typing import Any, NamedTuple, TypeVar
 
 from sidelight.choice import Choice, Offer, Plan, choose
 from sidelight.choice.auto import Question
-from sidelight.choice.believable import Believable, believable
+from sidelight.choice.believable import Believable, BelievableVotes, believable, believable_votes, without_functions
 from sidelight.choice.offer import classed_features, offer_of
 from sidelight.choice.plan import RULES, TEXT, fixed_plan
 from sidelight.choice.race import FitAndPredict
@@ -37,6 +37,7 @@ class Trials(NamedTuple):
     fit_and_predict: FitAndPredict
     params: Callable[[Plan], dict[str, Any]]
     rules: Believable
+    votes: BelievableVotes
 
 
 class AutomaticEstimator(RuledEstimator[Model]):
@@ -67,12 +68,18 @@ class AutomaticEstimator(RuledEstimator[Model]):
             plan = self.choice_.chosen
             others: dict[str, Any] = {"learner": plan.learner, "prices": dict(plan.prices) or None}
             others["rules"] = self._rules_used
+            pieces = without_functions(pieces, self.choice_.wrong_functions)
         else:
             trials = self._trials(pieces, validation)
             found = choose(trials.question, trials.fit_and_predict, progress=_told)
-            told = trials.rules
-            self.choice_ = replace(found, reasons=(*told.notes, *found.reasons), false_rules=told.false)
-            plan = found.chosen
+            rules, votes = trials.rules, trials.votes
+            self.choice_ = replace(
+                found,
+                reasons=(*rules.notes, *votes.notes, *found.reasons),
+                false_rules=rules.false,
+                wrong_functions=votes.wrong,
+            )
+            plan, pieces = found.chosen, votes.evidence
             others = trials.params(plan)
             self._rules_given, self._rules_used = checked_rules(self.rules), others["rules"]
         return [piece for piece in pieces if plan.takes(piece.kind)], self._settings(**others)
@@ -80,6 +87,8 @@ class AutomaticEstimator(RuledEstimator[Model]):
     def _trials(self, pieces: list[Evidence], validation: tuple[Any, Any] | None = None) -> Trials:
         """How plans are tried on this evidence; raises for parameters that are no good, before any work."""
         self._settings(learner="jlis")  # which takes all parameters
+        votes = believable_votes(pieces)
+        pieces = votes.evidence
         known = [piece for piece in pieces if isinstance(piece, Gold)]
         names = self.labels if self.labels is not None else labels_in(pieces, sequences=self._sequences)
         asked = checked_rules(self.rules)
@@ -98,7 +107,7 @@ class AutomaticEstimator(RuledEstimator[Model]):
                 "features": classed if TEXT in plan.kinds else self.features,
             }
 
-        return Trials(self._question(offer, pieces, validation), self._trial(params, pieces), params, rules)
+        return Trials(self._question(offer, pieces, validation), self._trial(params, pieces), params, rules, votes)
 
     def _question(self, offer: Offer, pieces: list[Evidence], validation: tuple[Any, Any] | None) -> Question:
         labels = self.labels if self.labels is not None else labels_in(pieces, sequences=self._sequences)

@@ -146,3 +146,22 @@ def test_a_rule_is_as_hard_as_gold_lets_it_be(broken, kept):
     assert found.false == ((first.name,) if kept == "nothing" else ())
     assert all(f"broken by {broken} of 10" in note for note in found.notes)
     assert len(found.notes) == (broken > 0)
+
+
+def test_a_function_that_gold_contradicts_is_left_out_and_named(data):
+    xs, ys = data
+    labels = sorted({label for y in ys for label in y})
+    truth = dict(zip(map(tuple, xs), ys))
+    known = sl.gold(xs[:12], ys[:12])
+
+    def right(x):
+        return [label if t % 3 == 0 else None for t, label in enumerate(truth[tuple(x)])]
+
+    def wrong(x):
+        return [next(other for other in labels if other != label) for label in truth[tuple(x)]]
+
+    evidence = [*known, *sl.votes(xs[100:130], [right, wrong], gold=known)]
+    fitted = sl.Tagger(max_rounds=10, n_jobs=1).fit(evidence)
+    assert fitted.choice_.wrong_functions == ("wrong",)
+    assert "the function wrong is right in 0 of" in str(fitted.choice_)
+    assert {one.function for one in fitted.reliabilities_} == {"right"}

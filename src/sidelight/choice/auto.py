@@ -179,11 +179,10 @@ def _report(question: Question, race: Race, chosen: Plan, moves: list[str], told
         tuple(_candidate(race, plan, fixed) for plan in race.results),
         tuple(verdicts),
         _left_out(question.offer, chosen),
-        (),
-        len(race.gold) if question.validation is None else len(question.validation),
-        len(race.blocks),
-        race.fits,
-        time.perf_counter() - began,
+        labelled=len(race.gold) if question.validation is None else len(question.validation),
+        folds=len(race.blocks),
+        fits=race.fits,
+        seconds=time.perf_counter() - began,
     )
 
 

@@ -1,18 +1,28 @@
-"""Rules that Gold contradicts: a rule that labelled inputs break is no law, whatever it says.
+"""Rules and functions that Gold contradicts.
 
-A hard rule that no labelled input breaks stays hard. One that few of them break is taken as soft, with a penalty
-learned from Gold; one that more than a share `FALSE` of them break is false, and left out.
+A rule that labelled inputs break is no law, whatever it says. A hard rule that no labelled input breaks stays hard. One
+that few of them break is taken as soft, with a penalty learned from Gold; one that more than a share `FALSE` of them
+break is false, and left out.
+
+A labelling function that is oftener wrong than right on labelled inputs is left out, where that is no chance: were it
+right every other time, it would be right as seldom as that with a probability of less than `CHANCE`.
 """
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any, NamedTuple
 
-from sidelight.evidence import Gold
+from scipy.special import bdtr
+
+from sidelight.describe import content_key
+from sidelight.evidence import Evidence, Gold, Voted, voted_labels
 from sidelight.rules import Rule, Sentence
 
 FALSE = 0.2
+CHANCE = 0.05
 MOST = 1000  # labelled inputs that are looked at
 
 
@@ -55,3 +65,63 @@ def _breaks(rule: Rule, piece: Gold, example: int, sequences: bool) -> bool:
     x: Any = piece.x if sequences else [piece.x]
     y: Any = list(piece.y) if sequences else [piece.y]
     return rule.violations(Sentence(x), y, example=example) > 0
+
+
+class BelievableVotes(NamedTuple):
+    """Evidence as Gold lets one believe it, what was left out in words, and the names of functions that were."""
+
+    evidence: list[Evidence]
+    notes: tuple[str, ...] = ()
+    wrong: tuple[str, ...] = ()
+
+
+def believable_votes(evidence: Sequence[Evidence]) -> BelievableVotes:
+    """The evidence without the votes of functions that are oftener wrong than right on labelled inputs.
+
+    >>> votes = {"good": ["A"] * 6, "bad": ["B"] * 6}
+    >>> found = believable_votes([Gold(list("abcdef"), ["A"] * 6), Voted(list("abcdef"), votes)])
+    >>> found.notes, list(found.evidence[1].votes)
+    (('the function bad is right in 0 of 6 votes on labelled inputs: left out',), ['good'])
+    """
+    right, judged = _judged(evidence)
+    wrong = tuple(name for name in judged if bdtr(right[name], judged[name], 0.5) < CHANCE)
+    if not wrong:
+        return BelievableVotes(list(evidence))
+    notes = [
+        f"the function {name} is right in {right[name]:,} of {judged[name]:,} votes on labelled inputs: left out"
+        for name in wrong
+    ]
+    return BelievableVotes(without_functions(evidence, wrong), tuple(notes), wrong)
+
+
+def without_functions(evidence: Sequence[Evidence], names: Sequence[str]) -> list[Evidence]:
+    """The evidence without the votes of some functions."""
+    if not names:
+        return list(evidence)
+    kept = [_without(piece, names) if isinstance(piece, Voted) else piece for piece in evidence]
+    return [piece for piece in kept if not isinstance(piece, Voted) or piece.votes]
+
+
+def _judged(evidence: Sequence[Evidence]) -> tuple[Counter[str], Counter[str]]:
+    """How many votes of each function on labelled inputs are right, and how many there are."""
+    right: Counter[str] = Counter()
+    judged: Counter[str] = Counter()
+    voted = [piece for piece in evidence if isinstance(piece, Voted)]
+    if not voted:
+        return right, judged
+    truth = {content_key(piece.x): piece.y for piece in evidence if isinstance(piece, Gold)}
+    for piece in voted:
+        y = truth.get(content_key(piece.x))
+        if y is None:
+            continue
+        labels = y if isinstance(y, list | tuple) else [y]
+        for name, said in piece.votes.items():
+            for vote, label in zip(() if said is None else said, labels):
+                named = voted_labels(vote)
+                judged[name] += bool(named)
+                right[name] += label in named
+    return right, judged
+
+
+def _without(piece: Voted, names: Sequence[str]) -> Voted:
+    return replace(piece, votes={name: said for name, said in piece.votes.items() if name not in names})

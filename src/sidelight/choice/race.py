@@ -17,6 +17,7 @@ from sidelight.arrays import Floats
 from sidelight.choice.folds import Block
 from sidelight.choice.held_out import HeldOut, sentence_counts
 from sidelight.choice.plan import Plan
+from sidelight.describe import content_key
 from sidelight.errors import Infeasible, Intractable
 from sidelight.evidence import Evidence, Gold
 from sidelight.parallel import threads
@@ -86,8 +87,9 @@ class Race:
         out = set(block.held_out)
         known = [piece for i, piece in enumerate(self.gold) if i not in out]
         held_out = [self.gold[i] for i in block.held_out]
-        hidden = {_key(piece.x) for piece in held_out}
-        rest = [piece for piece in self.rest if _key(piece.x) not in hidden]  # nothing is said of what is held out
+        hidden = {content_key(piece.x) for piece in held_out}
+        # nothing is said of what is held out
+        rest = [piece for piece in self.rest if content_key(piece.x) not in hidden]
 
         def one(plan: Plan) -> tuple[Floats | None, float, str | None]:
             began = time.perf_counter()
@@ -118,16 +120,6 @@ class Race:
 def _taken(plan: Plan, gold: Sequence[Evidence], rest: Sequence[Evidence]) -> list[Evidence]:
     """Gold and the other evidence that a plan takes."""
     return [*gold, *(piece for piece in rest if plan.takes(piece.kind))]
-
-
-def _key(x: Any) -> Any:
-    """Something that equal inputs have in common, and can be looked up; inputs that cannot are themselves alone."""
-    key = tuple(x) if isinstance(x, list) else x
-    try:
-        hash(key)
-    except TypeError:
-        return id(x)
-    return key
 
 
 def tokens_in(evidence: Sequence[Evidence]) -> int:

@@ -60,6 +60,7 @@ class Choice:
     kinds: tuple[KindVerdict, ...] = ()
     left_out: tuple[str, ...] = ()  # kinds of evidence that were given and are not learned from
     false_rules: tuple[str, ...] = ()  # names of rules that Gold contradicts
+    wrong_functions: tuple[str, ...] = ()  # names of labelling functions that Gold contradicts
     labelled: int = 0  # inputs that were held out, in turn
     folds: int = 0
     fits: int = 0
@@ -74,6 +75,7 @@ class Choice:
             "reasons": list(self.reasons),
             "left_out": list(self.left_out),
             "false_rules": list(self.false_rules),
+            "wrong_functions": list(self.wrong_functions),
             "kinds": [{"kind": k.kind, "verdict": k.verdict, "gain": k.gain, "error": k.error} for k in self.kinds],
             "candidates": [one.as_dict() for one in self.candidates],
             "labelled": self.labelled,
