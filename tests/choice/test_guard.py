@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from itertools import combinations
 from zlib import crc32
 
 import numpy as np
@@ -166,3 +167,23 @@ def test_prices_of_the_user_stand():
     plans = [fixed_plan(offer), *alternatives(offer, fixed_plan(offer))]
     assert all(dict(plan.prices)["gold"] == 3.0 for plan in plans)
     assert all(dict(plan.prices)["candidates"] == 2.0 for plan in plans if plan.takes("candidates"))
+
+
+OFFERED = ("partial", "candidates", "votes", "companion", "unlabeled", "rules", "text")
+
+
+@pytest.mark.parametrize("size", range(len(OFFERED) + 1))
+def test_every_plan_that_can_be_moved_to_takes_what_its_learner_learns_from(size):
+    for kinds in combinations(OFFERED, size):
+        offer = Offer(frozenset(kinds))
+        seen, open_plans = set(), [fixed_plan(offer)]
+        while open_plans:
+            plan = open_plans.pop()
+            if plan not in seen:
+                seen.add(plan)
+                open_plans += alternatives(offer, plan)
+        for plan in seen:
+            if plan.learner.name == "crf":
+                assert plan.kinds <= {"rules", "text"}
+            if plan.learner.name == "partial_crf":
+                assert "unlabeled" not in plan.kinds

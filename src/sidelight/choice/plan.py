@@ -74,7 +74,7 @@ def fixed_plan(offer: Offer) -> Plan:
     >>> print(fixed_plan(Offer(frozenset())))
     crf from gold
     """
-    return _plan(offer, _heard(offer, offer.kinds), offer.prices)
+    return _plan(offer, offer.kinds, offer.prices)
 
 
 def alternatives(offer: Offer, plan: Plan) -> list[Plan]:
@@ -126,7 +126,8 @@ def _cheaper(plan: Plan) -> list[Plan]:
 
 
 def _plan(offer: Offer, kinds: frozenset[str], prices: tuple[tuple[str, float], ...]) -> Plan:
-    """The plan of these kinds, at such of these prices as they have."""
+    """The plan of those of these kinds that its learner has a use for, at such of these prices as they have."""
+    kinds = _heard(offer, kinds)
     learner = _learner(offer, kinds)
     found = {kind: price for kind, price in prices if kind == "gold" or kind in kinds}
     if offer.gold and learner.name != "jlis":
