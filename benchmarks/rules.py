@@ -26,9 +26,10 @@ from sidelight.experiments.citation_rules import citation_rules
 from sidelight.experiments.citations import load
 from sidelight.features import emissions, window
 from sidelight.inference.batches import BatchScores
+from sidelight.inference.choose import solve
 from sidelight.inference.problem import Clause, clauses_of
 from sidelight.inference.rule_set import RuleSet
-from sidelight.inference.variables import VariableProblem, solve_variables
+from sidelight.inference.variables import VariableProblem
 from sidelight.rules import Rule, Sentence, every, implies, rule
 from sidelight.rules.output import Choice, Domain, Group, Groups
 from sidelight.rules.penalties import penalties_of
@@ -120,12 +121,12 @@ def _programs(quick: bool) -> list[Row]:
         began = time.perf_counter()
         problem = VariableProblem(tuple(entities + relations), clauses=_clauses(rules))
         read = time.perf_counter()
-        found = solve_variables(problem)
+        found = solve(problem)
         solving.append(1e3 * (time.perf_counter() - read))
         reading.append(1e3 * (read - began))
         values.append((problem, found))
     for problem, found in values[:5]:
-        other = solve_variables(problem, method="ilp")
+        other = solve(problem, method="ilp")
         if not found.exact or abs(other.value - found.value) > 1e-6:
             raise AssertionError(f"the integer program finds {other.value}, {found.method} {found.value}")
     median = float(np.median(solving))

@@ -13,8 +13,8 @@ from typing import Any
 from sidelight.errors import DataError, Infeasible
 from sidelight.features.rows import Rows
 from sidelight.inference.choose import check_method
-from sidelight.inference.explanation import Explanation, explain_rules
-from sidelight.inference.frontier import WIDTH
+from sidelight.inference.explanation import RuleExplanation, explain_rules
+from sidelight.inference.folded import WIDTH
 from sidelight.inference.legal import legal
 from sidelight.inference.problem import Solution
 from sidelight.inference.proofs import warn_of_unproved
@@ -121,7 +121,7 @@ class Constrained:
             for i, (x, y) in enumerate(zip(self._wrapped(xs), self._wrapped(ys)))
         ]
 
-    def explain_rules(self, x: Any) -> Explanation:
+    def explain_rules(self, x: Any) -> RuleExplanation:
         """How each rule was lowered for an input, whether the output without rules breaks it, and what it changed."""
         batch = self.scorer.scores([x], clamp=None, n_jobs=self.n_jobs)
         rules = RuleSet(self.rules, self.domain, penalties=self.prices(), beam_width=self.beam_width)

@@ -18,10 +18,11 @@ import numpy as np
 
 from sidelight.arrays import Floats
 from sidelight.errors import DataError, Infeasible
+from sidelight.inference.choose import Method, check_method, solve
+from sidelight.inference.explanation import RuleExplanation, explain_variables
 from sidelight.inference.problem import clauses_of
 from sidelight.inference.proofs import warn_of_unproved
-from sidelight.inference.variable_explanation import VariableExplanation, explain_variables
-from sidelight.inference.variables import VariableProblem, check_method, solve_variables
+from sidelight.inference.variables import VariableProblem
 from sidelight.rules import Domain, Rule
 from sidelight.rules.expr import Expr
 from sidelight.rules.given import checked_rules
@@ -71,7 +72,7 @@ class Joint:
     def __init__(
         self, labels: Mapping[str, Sequence[Any]], rules: Sequence[Rule] | None = (), *, inference: str = "auto"
     ) -> None:
-        self.inference = check_method(inference)
+        self.inference: Method = check_method(inference)
         if not isinstance(labels, Mapping) or any(isinstance(names, str) for names in labels.values()):
             raise DataError(f"labels is {labels!r}", remedy="give a list of labels for each kind: {'entity': [...]}")
         self.labels = {kind: tuple(names) for kind, names in labels.items()}
@@ -139,7 +140,7 @@ class Joint:
             found.append({name: often for name, often in broken.items() if often})
         return found
 
-    def explain_rules(self, x: Any, scores: Scores, *, pairs: Pairs | None = None) -> VariableExplanation:
+    def explain_rules(self, x: Any, scores: Scores, *, pairs: Pairs | None = None) -> RuleExplanation:
         """How each rule was taken in for an input, whether the output without rules breaks it, and what it changed.
 
         >>> from sidelight.rules import rule
@@ -166,7 +167,7 @@ class Joint:
         variables, problem, _ = self._problem(i, x, scores, pairs)
         names = [rule.name for rule in self.rules]
         try:
-            found = solve_variables(problem, method=self.inference, names=names)
+            found = solve(problem, method=self.inference, names=names)
         except Infeasible as error:
             raise Infeasible(f"example {i}: {error}", example=i, rules=error.rules) from None
         output: Output = {kind: {} for kind in scores}

@@ -16,7 +16,7 @@ from sidelight.features import Matrix
 from sidelight.features.inputs import matrix_of
 from sidelight.features.rows import Rows
 from sidelight.fit_log import FitLog, check_verbose, counted, in_words
-from sidelight.inference.explanation import Explanation
+from sidelight.inference.explanation import RuleExplanation
 from sidelight.manners import Estimator, accuracy, labelled
 from sidelight.model import as_sequences
 from sidelight.progress import round_line
@@ -59,7 +59,7 @@ class RuledEstimator(Estimator, Generic[FittedModel]):
         """The labels in their order."""
         raise NotImplementedError
 
-    def explain_rules(self, x: Any, *, rules: Sequence[Rule] | None = None) -> Explanation:
+    def explain_rules(self, x: Any, *, rules: Sequence[Rule] | None = None) -> RuleExplanation:
         """How each rule was lowered for an input, whether the output without rules breaks it, and what it changed."""
         return self._under(rules).explain_rules(self._inputs([x])[0])
 

@@ -76,8 +76,9 @@ def test_relaxation_of_counts_of_neighbours_is_whole() -> None:
 
 def test_rounding_goes_back_where_rules_forbid() -> None:
     problem, _ = chain(6, all_the_same, gallery.starts_with("C"), labels="ABC")
+    says = [clause.says for clause in problem.clauses]
     weights = [np.array([0.5, 0.4, 0.1])] * 6
     pairs = {(t - 1, t): problem.transition for t in range(1, 6)}
-    assert rounded(weights, problem.clauses, pairs) == (2,) * 6
+    assert rounded(weights, says, pairs) == (2,) * 6
     impossible = np.where(np.arange(3) == 2, -np.inf, problem.transition)
-    assert rounded(weights, problem.clauses, dict.fromkeys(pairs, impossible)) is None
+    assert rounded(weights, says, dict.fromkeys(pairs, impossible)) is None

@@ -9,8 +9,9 @@ import numpy as np
 import pytest
 
 from sidelight.errors import DataError, Infeasible, Intractable
+from sidelight.inference.choose import Method, solve
 from sidelight.inference.problem import clauses_of
-from sidelight.inference.variables import Method, VariableProblem, solve_variables
+from sidelight.inference.variables import VariableProblem
 from sidelight.rules import count, every, implies, rule
 from sidelight.rules.output import Choice, Domain, Group, Groups
 from sidelight.rules.rule import Rule
@@ -48,10 +49,10 @@ def program(*rules: Rule, seed: int = 0) -> VariableProblem:
 @pytest.mark.parametrize("seed", range(5))
 def test_methods_agree(seed: int) -> None:
     problem = program(*RULES[:2], RULES[2].soft(0.7), seed=seed)
-    exact = solve_variables(problem)
+    exact = solve(problem)
     assert exact.method == "elimination" and exact.exact
-    assert solve_variables(problem, method="ilp").value == pytest.approx(exact.value)
-    relaxed = solve_variables(problem, method="lp")
+    assert solve(problem, method="ilp").value == pytest.approx(exact.value)
+    relaxed = solve(problem, method="lp")
     assert relaxed.bound >= exact.value - 1e-6
     for (a, b), label in zip(PAIRS, exact.labels[3:]):
         if RELATIONS.labels[label] == "live_in":
@@ -68,7 +69,7 @@ def test_conflict(method: Method) -> None:
     problem = program(*RULES, no_person, two_deaths)
     names = [*(one.name for one in RULES), "no_person", "a_kill"]
     with pytest.raises(Infeasible, match="kill, no_person and a_kill together"):
-        solve_variables(problem, method=method, names=names)
+        solve(problem, method=method, names=names)
 
 
 def test_wide_clauses_are_not_for_elimination() -> None:
@@ -79,9 +80,9 @@ def test_wide_clauses_are_not_for_elimination() -> None:
         return other + count(y.relation[pair] == "none" for pair in PAIRS) <= 0
 
     with pytest.raises(Intractable, match="too many variables"):
-        solve_variables(program(rule(name="wide")(wide)), method="elimination")
-    assert solve_variables(program(rule(name="wide")(wide))).exact
-    assert set(solve_variables(program(few)).labels[3:]) == {0}
+        solve(program(rule(name="wide")(wide)), method="elimination")
+    assert solve(program(rule(name="wide")(wide))).exact
+    assert set(solve(program(few)).labels[3:]) == {0}
 
 
 def test_bad_pairs() -> None:
@@ -90,5 +91,5 @@ def test_bad_pairs() -> None:
         VariableProblem(scores, ((1, 0),), (np.zeros((3, 2)),))
     with pytest.raises(DataError, match="labels of v"):
         VariableProblem(scores, ((0, 1),), (np.zeros((3, 2)),))
-    assert solve_variables(VariableProblem(scores)).value == 0.0
-    assert math.isfinite(solve_variables(VariableProblem(scores, ((0, 1),), (np.ones((2, 3)),))).value)
+    assert solve(VariableProblem(scores)).value == 0.0
+    assert math.isfinite(solve(VariableProblem(scores, ((0, 1),), (np.ones((2, 3)),))).value)

@@ -13,6 +13,7 @@ import pytest
 from drawing import law
 from drawing_chains import chains
 from drawing_segments import segmentations
+from drawing_variables import variable_problems
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -21,9 +22,9 @@ from sidelight.inference.a_star import a_star
 from sidelight.inference.beam import beam
 from sidelight.inference.choose import solve
 from sidelight.inference.dynamic import dynamic
+from sidelight.inference.folding import lattice
 from sidelight.inference.frontier import beam_over, best_under, search
 from sidelight.inference.guide import tight_guide
-from sidelight.inference.lattices import lattice
 from sidelight.inference.prefix_beam import prefix_beam
 from sidelight.inference.problem import ChainProblem, Problem, enumerated
 
@@ -38,7 +39,10 @@ EXACT = {
 
 
 Problems = st.SearchStrategy[Problem]
-STRUCTURES = pytest.mark.parametrize("problems", [chains(), segmentations()], ids=["chains", "segments"])
+TOKENS = pytest.mark.parametrize("problems", [chains(), segmentations()], ids=["chains", "segments"])
+STRUCTURES = pytest.mark.parametrize(
+    "problems", [chains(), segmentations(), variable_problems()], ids=["chains", "segments", "variables"]
+)
 
 
 def close(a: float, b: float) -> bool:
@@ -63,7 +67,7 @@ def test_exact_methods_find_what_enumeration_finds(problems: Problems, data: st.
         assert found.bound >= found.value
 
 
-@STRUCTURES
+@TOKENS
 @law(120)
 @given(st.data(), st.integers(1, 2), st.integers(0, 20))
 def test_narrow_passes_and_tight_completions_lose_nothing(
@@ -100,9 +104,10 @@ def test_a_beam_never_claims_too_much(problems: Problems, data: st.DataObject, w
     assert found.bound >= best - 1e-9
     if found.exact:
         assert close(found.value, best)
+    assert close(beam(problem, width=1000).value, best)  # nothing is given up
 
 
-@STRUCTURES
+@TOKENS
 @law(100)
 @given(st.data(), st.integers(1, 6), st.booleans())
 def test_a_beam_over_prefixes_reads_the_same_clauses(

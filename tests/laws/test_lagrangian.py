@@ -7,6 +7,7 @@ import math
 import pytest
 from drawing import law
 from drawing_segments import segmentations
+from drawing_variables import variable_problems
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -36,8 +37,8 @@ def check(problem: Problem, steps: int) -> Solution | None:
 
 @pytest.mark.parametrize(
     "problems",
-    [chain_problems(depth=3), chain_problems(second_order=True, depth=3), segmentations(depth=3)],
-    ids=["first order", "second order", "segments"],
+    [chain_problems(depth=3), chain_problems(second_order=True, depth=3), segmentations(depth=3), variable_problems()],
+    ids=["first order", "second order", "segments", "variables"],
 )
 def test_bounds(problems: st.SearchStrategy[Problem]) -> None:
     met: list[bool] = []
@@ -54,6 +55,6 @@ def test_bounds(problems: st.SearchStrategy[Problem]) -> None:
 
 
 @law(100)
-@given(chain_problems(longest=5, most_labels=2, most_rules=2))
+@given(st.one_of(chain_problems(longest=5, most_labels=2, most_rules=2), variable_problems(most_rules=2)))
 def test_few_steps_are_honest(problem: Problem) -> None:
     check(problem, 3)

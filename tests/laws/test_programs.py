@@ -7,6 +7,7 @@ import math
 import pytest
 from drawing import law
 from drawing_segments import segmentations
+from drawing_variables import variable_problems
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -50,13 +51,19 @@ def test_second_order_program(problem: Problem) -> None:
 
 
 @law(160)
+@given(variable_problems(), st.booleans())
+def test_program_of_variables(problem: Problem, lazy: bool) -> None:
+    agrees(problem, lazy)
+
+
+@law(160)
 @given(segmentations(), st.booleans())
 def test_program_of_segmentations(problem: Problem, lazy: bool) -> None:
     agrees(problem, lazy)
 
 
-@law(100)
-@given(st.one_of(chain_problems(), segmentations()))
+@law(150)
+@given(st.one_of(chain_problems(), segmentations(), variable_problems()))
 def test_relaxation(problem: Problem) -> None:
     _, best = enumerated(problem)
     try:
@@ -78,6 +85,7 @@ def test_relaxation(problem: Problem) -> None:
     st.one_of(
         chain_problems(most_rules=5, depth=1, penalties=(math.inf,)),
         segmentations(most_rules=5, depth=1, most_outputs=81, penalties=(math.inf,)),
+        variable_problems(most_rules=5, depth=1, penalties=(math.inf,)),
     )
 )
 def test_conflicts_are_minimal(problem: Problem) -> None:

@@ -14,9 +14,9 @@ from segmenting import random_segment_scores
 from expressions import outputs
 from sidelight.inference.best_first import best_first
 from sidelight.inference.choose import solve
+from sidelight.inference.folding import lattice
 from sidelight.inference.frontier import best_under, search
 from sidelight.inference.guide import tight_guide
-from sidelight.inference.lattices import lattice
 from sidelight.inference.segment_batches import SegmentBatchScores
 from sidelight.inference.segment_problem import SegmentProblem
 from sidelight.segment_model import segment_space

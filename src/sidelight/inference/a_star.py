@@ -1,21 +1,17 @@
-"""A* search: exact, and quick where the completion without counters is nearly right.
+"""A* search: exact, and quick where the best completion without counters is nearly right.
 
 The heuristic is the best completion of a prefix without counters: an upper bound of what the rest is worth, found for
-all prefixes by one Viterbi from the back. With `fold` it knows the clauses about single tokens and neighbours too.
+all prefixes by one Viterbi from the back (of variables: what each can add at most). With `fold` it knows local clauses.
 """
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from typing import Literal
 
 from sidelight.errors import Intractable
-from sidelight.inference.best_first import MOST_NODES, best_first
-from sidelight.inference.frontier import Reached, beam_bound, beam_over, slack
-from sidelight.inference.guide import tight_guide
-from sidelight.inference.lattice import Lattice
-from sidelight.inference.lattices import lattice
+from sidelight.inference.folded import WIDTH, Folded, Reached, slack
+from sidelight.inference.folding import folded
 from sidelight.inference.legal import no_output
 from sidelight.inference.problem import Problem, Solution
 
@@ -24,37 +20,33 @@ def a_star(
     problem: Problem,
     *,
     names: Sequence[str] = (),
-    chain: Lattice | None = None,
-    most_nodes: int = MOST_NODES,
+    given: Folded | None = None,
+    most_nodes: int | None = None,
     fold: bool = True,
     tighten: int = 0,
     at_limit: Literal["raise", "beam"] = "raise",
 ) -> Solution:
-    """The best output; `chain` is the lattice of the problem, where it is known.
+    """The best output; `given` is the folded problem, where it is known.
 
     Completions know local clauses with `fold`, and others too after some steps that `tighten` them (`tighten_kernels`).
     Out of nodes it raises `Intractable`, or with `at_limit="beam"` gives what beam search finds, with the bound that A*
     has proved. Raises `Infeasible` where no output obeys the hard clauses.
     """
-    chain = lattice(problem, names=names, fold=fold) if chain is None else chain
-    taken = chain.take(chain.counters)
-    guide = tight_guide(chain, taken, steps=tighten) if tighten and chain.constant < math.inf else None
-    reached, complete = best_first(chain, taken, guide=guide, most_nodes=most_nodes)
+    given = folded(problem, names=names, fold=fold) if given is None else given
+    reached, complete = given.best_first(given.counters, most_nodes=most_nodes, tighten=tighten)
     if complete:
         if reached.labels is None:
             raise no_output(problem, names)
-        return _solution(reached, reached.value, "A*", len(chain.pieces), reached.nodes)
+        return _solution(reached, reached.value, "A*", len(given.says), reached.nodes)
     if at_limit == "raise":
-        raise Intractable(f"A* needs more than {most_nodes} nodes; give it more, or use another method")
-    found = beam_over(chain, taken)
-    bound = beam_bound(chain, found)
+        raise Intractable(f"A* needs more than {reached.nodes:,} nodes; give it more, or use another method")
+    found, _ = given.beam(width=WIDTH)
     if found.labels is None:
         raise Intractable(
-            f"A* needs more than {most_nodes} nodes, and beam search found no output that obeys the rules"
+            f"A* needs more than {reached.nodes:,} nodes, and beam search found no output that obeys the rules"
         )
-    return _solution(
-        found, min(bound, reached.lost), "A*, then beam search", len(chain.pieces), reached.nodes + found.nodes
-    )
+    bound = min(found.lost, reached.lost)
+    return _solution(found, bound, "A*, then beam search", len(given.says), reached.nodes + found.nodes)
 
 
 def _solution(found: Reached, bound: float, method: str, taken_in: int, nodes: int) -> Solution:

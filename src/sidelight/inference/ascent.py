@@ -37,26 +37,29 @@ class DualRows:
     equal: np.ndarray  # [R] bool
 
     @classmethod
-    def of(cls, rows: Rows | Program, first: int = 0) -> DualRows:
-        """The rows of clauses or of a program, from the first one on that is to be relaxed."""
-        low, high = rows.low[first:], rows.high[first:]
-        equal = low == high
-        above, below = np.flatnonzero(np.isfinite(high)), np.flatnonzero(np.isfinite(low) & ~equal)
-        row: list[Ints] = []
-        column: list[Ints] = []
-        weight: list[Floats] = []
-        for number, (r, sign) in enumerate([*((r, 1.0) for r in above), *((r, -1.0) for r in below)]):
-            entries = slice(int(rows.starts[first + r]), int(rows.starts[first + r + 1]))
-            row.append(np.full(entries.stop - entries.start, number))
-            column.append(rows.columns[entries])
-            weight.append(sign * rows.weights[entries])
-        none = np.zeros(0)
+    def of(cls, *sources: Rows | Program) -> DualRows:
+        """All rows of clauses and of programs over the same columns."""
+        row: list[Ints] = [np.zeros(0, np.int64)]
+        column: list[Ints] = [np.zeros(0, np.int64)]
+        weight: list[Floats] = [np.zeros(0)]
+        bound: list[float] = []
+        equal: list[bool] = []
+        for rows in sources:
+            same = rows.low == rows.high
+            above, below = np.flatnonzero(np.isfinite(rows.high)), np.flatnonzero(np.isfinite(rows.low) & ~same)
+            for r, sign in [*((r, 1.0) for r in above), *((r, -1.0) for r in below)]:
+                entries = slice(int(rows.starts[r]), int(rows.starts[r + 1]))
+                row.append(np.full(entries.stop - entries.start, len(bound)))
+                column.append(rows.columns[entries])
+                weight.append(sign * rows.weights[entries])
+                bound.append(float(rows.high[r] if sign > 0.0 else -rows.low[r]))
+                equal.append(bool(same[r]))
         return cls(
-            row=np.concatenate([none.astype(np.int64), *row]),
-            column=np.concatenate([none.astype(np.int64), *column]),
-            weight=np.concatenate([none, *weight]),
-            bound=np.concatenate([high[above], -low[below]]),
-            equal=np.concatenate([equal[above], np.zeros(len(below), np.bool_)]),
+            row=np.concatenate(row),
+            column=np.concatenate(column),
+            weight=np.concatenate(weight),
+            bound=np.array(bound),
+            equal=np.array(equal, np.bool_),
         )
 
     def pull(self, multipliers: Floats, n_columns: int) -> Floats:

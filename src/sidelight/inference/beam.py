@@ -10,11 +10,9 @@ import math
 from collections.abc import Sequence
 
 from sidelight.errors import Intractable
-from sidelight.inference.frontier import WIDTH, beam_bound, beam_over, slack
-from sidelight.inference.lattice import Lattice
-from sidelight.inference.lattices import lattice
+from sidelight.inference.folded import WIDTH, Folded, slack
+from sidelight.inference.folding import folded
 from sidelight.inference.legal import legal, no_output
-from sidelight.inference.prefix_beam import prefix_beam
 from sidelight.inference.problem import Problem, Solution
 
 
@@ -22,29 +20,23 @@ def beam(
     problem: Problem,
     *,
     names: Sequence[str] = (),
-    chain: Lattice | None = None,
+    given: Folded | None = None,
     width: int = WIDTH,
     look_ahead: bool = True,
 ) -> Solution:
-    """A good output; `exact` only where that is proved. `chain` is the lattice of the problem, where it is known.
+    """A good output; `exact` only where that is proved. `given` is the folded problem, where it is known.
 
     Raises `Infeasible` where no output obeys the hard clauses, and `Intractable` where the beam ran into a dead end.
     """
     if width < 1:
         raise ValueError(f"a beam is at least 1 wide, not {width}")
-    chain = lattice(problem, names=names) if chain is None else chain
-    try:
-        reached = beam_over(chain, chain.take(chain.counters), width=width, look_ahead=look_ahead)
-        method = "beam search"
-    except Intractable:  # too many states to list: clauses are read along each prefix instead
-        reached = prefix_beam(chain, width=width, look_ahead=look_ahead)
-        method = "beam search over prefixes"
-    bound = beam_bound(chain, reached, look_ahead=look_ahead)
+    given = folded(problem, names=names) if given is None else given
+    reached, method = given.beam(width=width, look_ahead=look_ahead)
     if reached.labels is None:
         hard = [clause for clause in problem.clauses if clause.hard]
         if reached.lost == -math.inf or not legal(problem, hard):
             raise no_output(problem, names)
         raise Intractable(f"a beam of {width} found no legal output; widen it, or use another method")
-    exact = reached.value >= bound - slack(bound)
+    exact = reached.value >= reached.lost - slack(reached.lost)
     labels = tuple(reached.labels.tolist())
-    return Solution(labels, reached.value, bound, exact, method, len(chain.pieces), reached.nodes)
+    return Solution(labels, reached.value, reached.lost, exact, method, len(given.says), reached.nodes)

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import math
+from typing import TYPE_CHECKING
 
-from sidelight.inference.frontier import Reached
+from sidelight.inference.folded import Reached
 from sidelight.inference.frontier_kernels import NONE, TOO_MANY
 from sidelight.inference.guide import plain_guide
-from sidelight.inference.lattice import Guide, Lattice, Taken
+from sidelight.inference.machines import Guide, Taken
+
+if TYPE_CHECKING:  # lattices bring these searches
+    from sidelight.inference.lattice import Lattice
 
 MOST_NODES = 1_000_000
 FIRST_NODES = 4096  # room is made for more as they are needed

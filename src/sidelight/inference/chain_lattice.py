@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 
 from sidelight.arrays import Floats, Ids
 from sidelight.inference.a_star_kernels import a_star
+from sidelight.inference.chain_program import chain_program
 from sidelight.inference.frontier_kernels import frontier
-from sidelight.inference.lattice import Guide, Lattice, Node, Searched, Taken, possible
+from sidelight.inference.highs import Program
+from sidelight.inference.lattice import Lattice, possible
 from sidelight.inference.lattice_kernels import best_path, completions, path_value
+from sidelight.inference.machines import Guide, Node, Searched, Taken
 from sidelight.inference.problem import ChainProblem
 from sidelight.inference.segment_lattice_kernels import Parts
 from sidelight.inference.tighten_kernels import tighten
@@ -67,13 +71,17 @@ class ChainLattice(Lattice):
         labels = np.empty(self.length, dtype=np.int32)
         return labels, best_path(self.tokens, self.edges, self.triple, self.future, labels)
 
-    def best_with(self, tokens: Floats, edges: Floats | None = None, *, scored: bool = True) -> tuple[Ids, float]:
+    def best_added(self, tokens: Floats, edges: Floats, *, scored: bool = True) -> tuple[Ids, float]:
         own = self.tokens, self.edges, self.triple
         if not scored:
             own = possible(self.tokens), possible(self.edges), possible(self.triple)
-        arrays = own[0] + tokens, own[1] if edges is None else own[1] + edges, own[2]
+        arrays = own[0] + tokens, own[1] + edges, own[2]
         labels = np.empty(self.length, dtype=np.int32)
         return labels, best_path(*arrays, completions(*arrays), labels)
+
+    def program(self) -> Program:
+        triple = self.triple if len(self.triple) > 1 else None
+        return replace(chain_program(self.tokens, self.edges, triple), constant=-self.constant)
 
     def path_value(self, labels: Ids) -> float:
         return path_value(self.tokens, self.edges, self.triple, labels)

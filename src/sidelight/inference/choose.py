@@ -1,8 +1,9 @@
 """Inference with rules by what is exact and cheapest.
 
 "auto" folds all local clauses into the scores and decodes; penalties are not negative, so an output that breaks nothing
-else is the best. What it breaks is taken in as counters, and so on until nothing more is broken. Where counters need
-too many states, A* and then an integer program take over. The solution says which method gave it.
+else is the best. What it breaks is taken in as counters (of variables: as tables), and so on until nothing more is
+broken. Where counters need too many states, A* and then an integer program take over. The solution says which method
+gave it.
 """
 
 from __future__ import annotations
@@ -14,16 +15,16 @@ from sidelight.errors import DataError, Intractable
 from sidelight.inference.a_star import a_star
 from sidelight.inference.beam import beam
 from sidelight.inference.dynamic import dynamic
-from sidelight.inference.frontier import WIDTH
-from sidelight.inference.lattice import Lattice
-from sidelight.inference.lattices import lattice
+from sidelight.inference.folded import WIDTH, Folded
+from sidelight.inference.folding import folded
 from sidelight.inference.legal import no_output
 from sidelight.inference.problem import Problem, Solution
 from sidelight.inference.settle import MOST_STATES, settle
 
 Method = Literal["auto", "dynamic", "a_star", "beam", "ilp", "lp", "lagrangian"]
 
-ON_LATTICES = ("dynamic", "a_star", "beam")  # methods that can share what has been lowered
+OTHER_NAMES = {"elimination": "dynamic", "program": "ilp", "relaxation": "lp"}
+ON_FOLDED = ("dynamic", "a_star", "beam")  # methods that can share what has been lowered
 
 
 def solve(
@@ -31,35 +32,43 @@ def solve(
     *,
     method: Method = "auto",
     names: Sequence[str] = (),
-    chain: Lattice | None = None,
+    given: Folded | None = None,
     most_states: int = MOST_STATES,
     beam_width: int = WIDTH,
 ) -> Solution:
     """The best output of a problem, or a good one where the method is not exact (`Solution.exact`).
 
     Raises `Infeasible`, naming the rules in conflict, where no output is legal; a method that is asked for by name
-    raises `Intractable` rather than leave the problem to another. `names` are those of the rules, `chain` is the
-    lattice of the problem where it is known.
+    raises `Intractable` rather than leave the problem to another. `names` are those of the rules, `given` is the
+    folded problem where it is known.
     """
+    method = check_method(method)
     if method == "auto":
-        return _auto(problem, names, chain, most_states)
+        return _auto(problem, names, given, most_states)
+    if not problem.length:  # without variables there is nothing to search
+        return dynamic(problem, names=names, given=given)
     if method == "beam":
-        return beam(problem, names=names, chain=chain, width=beam_width)
-    if chain is not None and method in ON_LATTICES:
-        return _solver(method)(problem, names=names, chain=chain)
+        return beam(problem, names=names, given=given, width=beam_width)
+    if given is not None and method in ON_FOLDED:
+        return _solver(method)(problem, names=names, given=given)
     return _solver(method)(problem, names=names)
 
 
 def check_method(method: str) -> Method:
-    """The name of a method; raises `DataError` where there is none of this name."""
+    """The method of a name; raises `DataError` where there is none of this name.
+
+    >>> check_method("ilp"), check_method("program")
+    ('ilp', 'ilp')
+    """
     for known in get_args(Method):
-        if method == known:
+        if OTHER_NAMES.get(method, method) == known:
             return known  # type: ignore[no-any-return]
-    raise DataError(f"there is no inference method {method!r}", remedy=f"choose one of {', '.join(get_args(Method))}")
+    names = ", ".join([*get_args(Method), *OTHER_NAMES])
+    raise DataError(f"there is no inference method {method!r}", remedy=f"choose one of {names}")
 
 
 def _solver(method: str) -> Callable[..., Solution]:
-    match check_method(method):
+    match method:
         case "dynamic":
             return dynamic
         case "a_star":
@@ -78,10 +87,10 @@ def _solver(method: str) -> Callable[..., Solution]:
             return solve_lagrangian
 
 
-def _auto(problem: Problem, names: Sequence[str], chain: Lattice | None, most_states: int) -> Solution:
-    chain = lattice(problem, names=names) if chain is None else chain
+def _auto(problem: Problem, names: Sequence[str], given: Folded | None, most_states: int) -> Solution:
+    given = folded(problem, names=names) if given is None else given
     try:
-        found = settle(chain, most_states=most_states)
+        found = settle(given, most_states=most_states)
     except Intractable:
         return _solver("ilp")(problem, names=names)
     if found is None:

@@ -6,30 +6,22 @@ best label given those that were eliminated later. For entities and relations th
 table over its two entities, and ends with one table over all entities: enumeration that knows the structure.
 
 Which variable comes next (the one whose table is smallest) depends on what speaks of what, not on scores, so plans are
-kept. A clause about too many variables for a table is left out at first; where the best output obeys it, all is well.
+kept.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
 
-from sidelight.arrays import Floats
+from sidelight.arrays import Floats, Ids
 from sidelight.errors import Intractable
-from sidelight.inference.conflict import infeasible
-from sidelight.inference.problem import Clause, Solution
-from sidelight.inference.variables import VariableProblem
-from sidelight.rules.expr import Expr
-from sidelight.rules.signatures import signature
-from sidelight.rules.tables import degree_table
-from sidelight.rules.truth import degree
 
 MOST_CELLS = 2_000_000  # of the largest table
-MOST_CLAUSE_CELLS = 20_000  # of one clause
 Scope = tuple[int, ...]  # variables, rising
 
 
@@ -52,78 +44,29 @@ class Plan:
     cells: int  # of the largest table
     n_tables: int
 
+    @property
+    def tractable(self) -> bool:
+        """Whether its tables stay small."""
+        return self.cells <= MOST_CELLS
 
-def solve_elimination(problem: VariableProblem, *, names: Sequence[str] = ()) -> Solution:
-    """The best output, exactly; raises `Infeasible` where there is none, `Intractable` where tables grow too large."""
-    tables, wide = _tables(problem)
-    plan = _plan(tuple(tables), problem.sizes)
-    if plan.cells > MOST_CELLS:
+
+def eliminated(tables: Mapping[Scope, Floats], sizes: tuple[int, ...]) -> tuple[Ids, float, int]:
+    """The best labels of variables, their value, and the cells of the largest table.
+
+    Raises `Intractable` where tables grow too large.
+
+    >>> labels, value, _ = eliminated({(0,): np.array([0.0, 1.0]), (0, 1): np.array([[5.0, 0.0], [0.0, 3.0]])}, (2, 2))
+    >>> labels.tolist(), value
+    ([0, 0], 5.0)
+    """
+    plan = plan_of(tuple(tables), sizes)
+    if not plan.tractable:
         raise Intractable(f"elimination needs a table of {plan.cells} cells; use a relaxation or the integer program")
-    labels, value = _eliminate(plan, list(tables.values()), len(problem.sizes))
-    if value == -math.inf:
-        raise infeasible(problem.clauses, lambda chosen: _feasible(problem, chosen), names)
-    if any(degree(clause.says, labels) for clause in wide):
-        raise Intractable("the best output breaks a clause about too many variables; use the integer program")
-    return Solution(labels, value, value, True, "elimination", len(problem.clauses) - len(wide), plan.cells)
-
-
-def _feasible(problem: VariableProblem, clauses: tuple[Clause, ...]) -> bool:
-    tables, _ = _tables(replace(problem, clauses=clauses))
-    plan = _plan(tuple(tables), problem.sizes)
-    return _eliminate(plan, list(tables.values()), len(problem.sizes))[1] > -math.inf
-
-
-def _tables(problem: VariableProblem) -> tuple[dict[Scope, Floats], list[Clause]]:
-    """Scores and clauses by scope, and the clauses that are too wide for a table."""
-    found: dict[Scope, Floats] = {(v,): scores for v, scores in enumerate(problem.scores)}
-    for pair, scores in zip(problem.pairs, problem.pair_scores):
-        found[pair] = scores
-    wide: list[Clause] = []
-    sizes = problem.sizes
-    for clause in problem.clauses:
-        seen: dict[int, int] = {}
-        said = signature(clause.says, seen)
-        shape = tuple(sizes[v] for v in seen)
-        if math.prod(shape) > MOST_CLAUSE_CELLS:
-            wide.append(clause)
-            continue
-        scope = tuple(sorted(seen))
-        axes = tuple(seen[v] for v in scope)
-        table = _clause_table(_Shape(said, shape, axes, clause.penalty, clause.says, tuple(seen)))
-        before = found.get(scope)
-        found[scope] = table if before is None else before + table
-    return found, wide
-
-
-class _Shape:
-    """A clause up to the names of its variables: what its table depends on, and one clause of that shape."""
-
-    __slots__ = ("axes", "key", "order", "penalty", "says", "shape")
-
-    def __init__(
-        self, said: object, shape: tuple[int, ...], axes: Scope, penalty: float, says: Expr, order: Scope
-    ) -> None:
-        self.key = (said, shape, axes, penalty)
-        self.shape, self.axes, self.penalty, self.says, self.order = shape, axes, penalty, says, order
-
-    def __hash__(self) -> int:
-        return hash(self.key)
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, _Shape) and self.key == other.key
-
-
-@lru_cache(maxsize=1024)
-def _clause_table(clause: _Shape) -> Floats:
-    """What a clause costs, its variables in rising order."""
-    broken = degree_table(clause.says, clause.order, clause.shape)
-    hard = clause.penalty == math.inf
-    worth = np.where(broken > 0, -math.inf, 0.0) if hard else -clause.penalty * broken
-    return np.array(worth.transpose(clause.axes), order="C")
+    return *_eliminate(plan, list(tables.values()), len(sizes)), plan.cells
 
 
 @lru_cache(maxsize=256)
-def _plan(scopes: tuple[Scope, ...], sizes: tuple[int, ...]) -> Plan:
+def plan_of(scopes: tuple[Scope, ...], sizes: tuple[int, ...]) -> Plan:
     """Always the variable whose table is smallest; ties go to the first."""
     held: dict[int, Scope] = {number: scope for number, scope in enumerate(scopes) if scope}
     near: dict[int, set[int]] = {v: {v} for v in range(len(sizes))}
@@ -154,7 +97,7 @@ def _plan(scopes: tuple[Scope, ...], sizes: tuple[int, ...]) -> Plan:
     return Plan(tuple(steps), largest, number)
 
 
-def _eliminate(plan: Plan, tables: list[Floats], count: int) -> tuple[tuple[int, ...], float]:
+def _eliminate(plan: Plan, tables: list[Floats], count: int) -> tuple[Ids, float]:
     held: list[Floats | None] = [*tables, *[None] * (plan.n_tables - len(tables))]
     sums: list[Floats] = []
     value = sum(float(table) for table in tables if table.ndim == 0)
@@ -177,4 +120,4 @@ def _eliminate(plan: Plan, tables: list[Floats], count: int) -> tuple[tuple[int,
         for step, total in zip(reversed(plan.steps), reversed(sums)):
             place = tuple(slice(None) if v == step.variable else labels[v] for v in step.scope)
             labels[step.variable] = int(total[place].argmax())
-    return tuple(labels), value
+    return np.array(labels, np.int32), value

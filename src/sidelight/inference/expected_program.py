@@ -9,8 +9,9 @@ import numpy as np
 
 from sidelight.arrays import Floats
 from sidelight.features.rows import offsets_of
+from sidelight.inference.chain_program import chain_program
 from sidelight.inference.highs import Program, solve
-from sidelight.inference.program import chain_program, without_gain
+from sidelight.inference.program import without_gain
 from sidelight.rules.expectations import HARD, Expectations
 
 Believed = tuple[Floats, Floats, float, float]

@@ -1,12 +1,13 @@
 """What rules did on one input: how each was lowered, whether the output without rules broke it, what it changed.
 
-What a rule changed is found by leaving it out: the tokens whose labels are others with all rules than without this one.
+What a rule changed is found by leaving it out: the tokens or variables whose labels are others with all rules than
+without this one.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,27 +16,44 @@ import numpy as np
 from sidelight import html
 from sidelight.arrays import Floats
 from sidelight.errors import Intractable
-from sidelight.inference.choose import Method
-from sidelight.inference.problem import Solution
+from sidelight.inference.choose import Method, solve
+from sidelight.inference.problem import Clause, Problem, Solution
 from sidelight.inference.rule_set import RuleSet, SharedScores
 from sidelight.inference.settle import settle
 from sidelight.rules import Sentence
 from sidelight.rules.counters import Piece
+from sidelight.rules.expr import Expr, variables
+from sidelight.rules.truth import degree
 
 ROWS = {"ilp": "linear rows", "lp": "linear rows", "lagrangian": "linear rows with multipliers"}
+SAID = {"integer program": "ilp", "linear relaxation": "lp", "Lagrangian relaxation": "lagrangian"}
+Variable = tuple[str, Any]  # kind and key
+Lowered = Callable[[int, Solution, Solution], str]  # how rule k was taken in, with the outputs without and with rules
 
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """A token whose label a rule changed."""
+    """A token, or a variable, whose label a rule changed."""
 
     token: int
     word: str
     without: Any  # its label without the rule
     label: Any
+    variable: Variable | None = None
+
+    @property
+    def kind(self) -> str:
+        """That of a variable."""
+        return "token" if self.variable is None else self.variable[0]
+
+    @property
+    def key(self) -> Any:
+        """That of a variable; the number of a token."""
+        return self.token if self.variable is None else self.variable[1]
 
     def __str__(self) -> str:
-        return f"{self.word} ({self.token}): {self.without} → {self.label}"
+        place = f"{self.word} ({self.token})" if self.variable is None else self.word
+        return f"{place}: {self.without} → {self.label}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,61 +70,51 @@ class RuleEffect:
 
 
 @dataclass(frozen=True, slots=True)
-class Explanation:
+class RuleExplanation:
     """What all rules did on one input; `str` makes a table of it."""
 
-    words: tuple[str, ...]
+    words: tuple[str, ...]  # of tokens, or how variables are called
     plain: tuple[Any, ...]  # labels without rules
     labels: tuple[Any, ...]  # labels with rules
     rules: tuple[RuleEffect, ...]
     solution: Solution
+    variables: tuple[Variable, ...] = ()  # empty where these are tokens
 
     @property
     def changes(self) -> tuple[Change, ...]:
         """What the rules changed together."""
-        return _changes(self.words, self.plain, self.labels)
+        return _changes(self.words, self.variables, self.plain, self.labels)
 
     def __str__(self) -> str:
-        return told(self.rules, self.solution, self.changes, "tokens changed")
+        rows = self._table()
+        widths = [max(len(row[k]) for row in rows) for k in range(len(rows[0]))]
+        lines = []
+        for row in rows:
+            cells = [f"{cell:>{w}}" if 0 < k < 5 else f"{cell:<{w}}" for k, (cell, w) in enumerate(zip(row, widths))]
+            lines.append("  ".join(cells).rstrip())
+        return "\n".join([*lines, "", self._found(), *self._changed()])
 
     def _repr_html_(self) -> str:
-        return told_as_html(self.rules, self.solution, self.changes, "tokens changed")
+        heads, *rows = self._table()
+        table = html.table(heads, [(html.code(name), *cells) for name, *cells in rows])
+        return html.block("What rules did", table, self._found(), *map(html.code, self._changed()))
 
+    def _table(self) -> list[tuple[str, ...]]:
+        changed = "labels changed" if self.variables else "tokens changed"
+        rows: list[tuple[str, ...]] = [("rule", "penalty", "broken without rules", "broken", changed, "lowered to")]
+        for effect in self.rules:
+            price = "hard" if effect.penalty == np.inf else f"{effect.penalty:g}"
+            counts = str(effect.before), str(effect.after), str(len(effect.changes))
+            rows.append((effect.name, price, *counts, effect.lowered))
+        return rows
 
-def told(effects: Sequence[RuleEffect], found: Solution, changes: Sequence[Change], changed: str) -> str:
-    """A table of what rules did, how the output was found, and what the rules changed together."""
-    rows = _effects(effects, changed)
-    widths = [max(len(row[k]) for row in rows) for k in range(len(rows[0]))]
-    lines = []
-    for row in rows:
-        cells = [f"{cell:>{w}}" if 0 < k < 5 else f"{cell:<{w}}" for k, (cell, w) in enumerate(zip(row, widths))]
-        lines.append("  ".join(cells).rstrip())
-    return "\n".join([*lines, "", _found(found), *_changed(changes)])
+    def _found(self) -> str:
+        found = self.solution
+        proof = "exact" if found.exact else f"not proved exact, no output is worth more than {found.bound:g}"
+        return f"{found.method}, {proof}; value {found.value:g}; {many(found.taken_in, 'clause')} taken in"
 
-
-def told_as_html(effects: Sequence[RuleEffect], found: Solution, changes: Sequence[Change], changed: str) -> str:
-    """The same for notebooks."""
-    heads, *rows = _effects(effects, changed)
-    table = html.table(heads, [(html.code(name), *cells) for name, *cells in rows])
-    return html.block("What rules did", table, _found(found), *map(html.code, _changed(changes)))
-
-
-def _effects(effects: Sequence[RuleEffect], changed: str) -> list[tuple[str, ...]]:
-    rows: list[tuple[str, ...]] = [("rule", "penalty", "broken without rules", "broken", changed, "lowered to")]
-    for effect in effects:
-        price = "hard" if effect.penalty == np.inf else f"{effect.penalty:g}"
-        counts = str(effect.before), str(effect.after), str(len(effect.changes))
-        rows.append((effect.name, price, *counts, effect.lowered))
-    return rows
-
-
-def _found(found: Solution) -> str:
-    proof = "exact" if found.exact else f"not proved exact, no output is worth more than {found.bound:g}"
-    return f"{found.method}, {proof}; value {found.value:g}; {many(found.taken_in, 'clause')} taken in"
-
-
-def _changed(changes: Sequence[Change]) -> list[str]:
-    return [str(change) for change in changes] or ["no label was changed"]
+    def _changed(self) -> list[str]:
+        return [str(change) for change in self.changes] or ["no label was changed"]
 
 
 def explain_rules(
@@ -117,7 +125,7 @@ def explain_rules(
     *,
     method: Method = "auto",
     relax: float | None = None,
-) -> Explanation:
+) -> RuleExplanation:
     """What the rules do on one input, with its own scores; raises what `RuleSet.solve` raises.
 
     >>> from sidelight.inference.rule_set import ChainScores
@@ -133,34 +141,97 @@ def explain_rules(
     a (0): B → A
     b (1): A → B
     """
-    free = rules.with_penalties([0.0] * len(rules.rules))
-    plain = free.solve(x, own, scores)
-    found = rules.solve(x, own, scores, method=method, relax=relax)
-    before, after = rules.violations(x, plain.labels), rules.violations(x, found.labels)
-    used = _used(rules, x, own, scores, plain, found, method)
-    words, labels = tuple(_words(x)), _named(rules, found)
+
+    def best(prices: Sequence[float]) -> Solution:
+        how: Method = method if any(prices) else "auto"
+        return rules.with_penalties(prices).solve(x, own, scores, method=how, relax=relax)
+
+    def lowered(k: int, plain: Solution, found: Solution) -> str:
+        used = _used(rules, x, own, scores, plain, method)
+        return _counters(rules.said(k, x).pieces, rules.penalties[k], used)
+
+    return _explained(
+        words=_words(x),
+        labels=[rules.domain.labels] * len(x),
+        names=rules.names,
+        penalties=rules.penalties,
+        clauses=[len(rules.said(k, x).pieces) for k in range(len(rules.rules))],
+        best=best,
+        violations=lambda labels: rules.violations(x, labels),
+        lowered=lowered,
+        method=method,
+    )
+
+
+def explain_variables(
+    problem: Problem,
+    called: Sequence[Variable],
+    *,
+    labels: Sequence[Sequence[Any]],  # of each variable
+    names: Sequence[str],  # of rules
+    says: Sequence[Expr],  # what each rule says
+    penalties: Sequence[float],
+    method: Method = "auto",
+) -> RuleExplanation:
+    """What the rules do on one output that is no sequence; raises what `choose.solve` raises."""
+    of_rule = [[clause for clause in problem.clauses if clause.rule == k] for k in range(len(names))]
+
+    def best(prices: Sequence[float]) -> Solution:
+        kept = [clause for clause in problem.clauses if prices[clause.rule]]
+        return solve(problem.with_clauses(kept), method=method if kept else "auto", names=names)
+
+    return _explained(
+        words=[f"{kind}[{_key(key)}]" for kind, key in called],
+        variables=called,
+        labels=labels,
+        names=names,
+        penalties=penalties,
+        clauses=[len(own) for own in of_rule],
+        best=best,
+        violations=lambda chosen: [degree(one, chosen) for one in says],
+        lowered=lambda k, _, found: _tables(of_rule[k], found),
+        method=method,
+    )
+
+
+def _explained(
+    *,
+    words: Sequence[str],
+    labels: Sequence[Sequence[Any]],  # of each token or variable
+    names: Sequence[str],
+    penalties: Sequence[float],
+    clauses: Sequence[int],  # how many each rule has
+    best: Callable[[Sequence[float]], Solution],  # at these penalties; 0 leaves a rule out
+    violations: Callable[[Sequence[int]], Sequence[int]],
+    lowered: Lowered,
+    method: Method,
+    variables: Sequence[Variable] = (),
+) -> RuleExplanation:
+    plain, found = best([0.0] * len(names)), best(penalties)
+    before, after = violations(plain.labels), violations(found.labels)
+
+    def named(solution: Solution) -> tuple[Any, ...]:
+        return tuple(own[label] for own, label in zip(labels, solution.labels))
+
     effects = []
-    for k, name in enumerate(rules.names):
-        pieces = rules.said(k, x).pieces
+    for k, (name, price, count) in enumerate(zip(names, penalties, clauses)):
         changes: tuple[Change, ...] = ()
-        if rules.penalties[k] and pieces and found.labels != plain.labels:
-            others = [0.0 if j == k else price for j, price in enumerate(rules.penalties)]
-            without = rules.with_penalties(others).solve(x, own, scores, method=method, relax=relax)
+        if price and count and found.labels != plain.labels:
+            without = best([0.0 if j == k else other for j, other in enumerate(penalties)])
             if without.value > found.value + 1e-9 * (1 + abs(found.value)):  # else another output that is as good
-                changes = _changes(words, _named(rules, without), labels)
-        lowered = _lowered(pieces, rules.penalties[k], used, method)
-        effects.append(RuleEffect(name, rules.penalties[k], len(pieces), lowered, before[k], after[k], changes))
-    return Explanation(words, _named(rules, plain), labels, tuple(effects), found)
+                changes = _changes(words, variables, named(without), named(found))
+        if not price or not count:
+            how = f"nothing: {'it says nothing of this input' if price else 'its penalty is 0'}"
+        elif rows := ROWS.get(SAID.get(found.method, "") if method == "auto" else method):
+            how = f"{rows} of {many(count, 'clause')}"
+        else:
+            how = lowered(k, plain, found)
+        effects.append(RuleEffect(name, price, count, how, before[k], after[k], changes))
+    return RuleExplanation(tuple(words), named(plain), named(found), tuple(effects), found, tuple(variables))
 
 
 def _used(
-    rules: RuleSet,
-    x: Sentence,
-    own: Floats,
-    scores: SharedScores,
-    plain: Solution,
-    found: Solution,
-    method: Method,
+    rules: RuleSet, x: Sentence, own: Floats, scores: SharedScores, plain: Solution, method: Method
 ) -> set[int] | None:
     """Identities of the pieces whose counters were taken in; None where all were."""
     if method != "auto":
@@ -176,13 +247,7 @@ def _used(
     return {id(chain.pieces[k]) for k in needed}
 
 
-def _lowered(pieces: Sequence[Piece], price: float, used: set[int] | None, method: Method) -> str:
-    if not pieces:
-        return "nothing: it says nothing of this input"
-    if not price:
-        return "nothing: its penalty is 0"
-    if method in ROWS:
-        return f"{ROWS[method]} of {many(len(pieces), 'clause')}"
+def _counters(pieces: Sequence[Piece], price: float, used: set[int] | None) -> str:
     done = "dropped" if price == np.inf else "penalised"
     kinds = Counter(piece.kind for piece in pieces)
     said = []
@@ -204,13 +269,17 @@ def _lowered(pieces: Sequence[Piece], price: float, used: set[int] | None, metho
     return "; ".join(said)
 
 
+def _tables(clauses: Sequence[Clause], found: Solution) -> str:
+    widest = max(len(set(variables(clause.says))) for clause in clauses)
+    count = many(len(clauses), "clause")
+    if found.method == "elimination":
+        return f"{count} in tables over up to {many(widest, 'variable')}"
+    return f"{count}, read as variables get their labels"
+
+
 def many(number: int, what: str) -> str:
     """A number of things, in words."""
     return f"{number} {what}{'' if number == 1 else 's'}"
-
-
-def _named(rules: RuleSet, found: Solution) -> tuple[Any, ...]:
-    return tuple(rules.domain.labels[label] for label in found.labels)
 
 
 def _words(x: Sentence) -> list[str]:
@@ -220,7 +289,16 @@ def _words(x: Sentence) -> list[str]:
         return [str(t) for t in x.positions]
 
 
-def _changes(words: Sequence[str], before: Sequence[Any], after: Sequence[Any]) -> tuple[Change, ...]:
+def _key(key: Any) -> str:
+    """A key as it stands between brackets."""
+    return ", ".join(map(repr, key)) if isinstance(key, tuple) and key else repr(key)
+
+
+def _changes(
+    words: Sequence[str], called: Sequence[Variable], before: Sequence[Any], after: Sequence[Any]
+) -> tuple[Change, ...]:
     return tuple(
-        Change(t, word, old, new) for t, (word, old, new) in enumerate(zip(words, before, after)) if old != new
+        Change(t, word, old, new, called[t] if called else None)
+        for t, (word, old, new) in enumerate(zip(words, before, after))
+        if old != new
     )

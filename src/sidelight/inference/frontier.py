@@ -3,35 +3,23 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from sidelight.arrays import Ids
 from sidelight.errors import Intractable
+from sidelight.inference.folded import WIDTH, Reached, slack
 from sidelight.inference.frontier_kernels import NONE, TOO_MANY
 from sidelight.inference.guide import plain_guide, tight_guide
-from sidelight.inference.lattice import Guide, Lattice, Taken
+from sidelight.inference.machines import Guide, Taken
+
+if TYPE_CHECKING:  # lattices bring these searches
+    from sidelight.inference.lattice import Lattice
 
 MOST_NODES = 2_000_000  # of all tokens together
 FIRST_WIDTH = 16  # nodes per token of the narrow passes: wider ones prove little more, and cost as much more
-WIDTH = 32  # of a beam, unless said otherwise
 EVERYTHING = 1 << 60
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Reached:
-    """What a search over layers came to."""
-
-    labels: Ids | None  # None where no output is left
-    value: float
-    lost: float  # no output that was given up is worth more
-    nodes: int
-
-
-def slack(value: float) -> float:
-    """What rounding may do to a value."""
-    return 1e-9 * (1.0 + abs(value))
 
 
 def search(

@@ -4,8 +4,12 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
-from sidelight.inference.lattice import Guide, Lattice, Taken
+from sidelight.inference.machines import Guide, Taken
+
+if TYPE_CHECKING:  # lattices bring these searches
+    from sidelight.inference.lattice import Lattice
 
 STEPS = 60  # of the ascent that tightens
 

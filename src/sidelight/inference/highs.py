@@ -8,7 +8,7 @@ SciPy is loaded when the first program is solved.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -32,6 +32,19 @@ class Program:
     weights: Floats
     low: Floats  # [R]
     high: Floats  # [R]
+
+    def rows_from(self, first: int) -> Program:
+        """The same without the rows before the first."""
+        at = self.starts[first:]
+        entries = slice(int(at[0]), None)
+        return replace(
+            self,
+            starts=at - at[0],
+            columns=self.columns[entries],
+            weights=self.weights[entries],
+            low=self.low[first:],
+            high=self.high[first:],
+        )
 
 
 @dataclass(frozen=True, slots=True, eq=False)

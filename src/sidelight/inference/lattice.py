@@ -8,59 +8,25 @@ its dynamic programs: a lattice of each kind brings them.
 from __future__ import annotations
 
 import math
-from abc import ABC, abstractmethod
-from collections.abc import Sequence
-from dataclasses import dataclass
+from abc import abstractmethod
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 import numpy as np
 
 from sidelight.arrays import Floats, Ids, Ints
 from sidelight.errors import Intractable
+from sidelight.inference import best_first, frontier
+from sidelight.inference.folded import Folded, Reached
+from sidelight.inference.guide import tight_guide
 from sidelight.inference.lattice_kernels import joint_classes
-from sidelight.inference.machines import Machines
+from sidelight.inference.machines import Guide, Machines, Node, Searched, Taken
+from sidelight.inference.prefix_beam import prefix_beam
+from sidelight.rules.columns import Columns, chain_columns
 from sidelight.rules.counters import Classes, Counter, Piece
 from sidelight.rules.truth import degree
 
-Node = tuple[int, ...]  # where a prefix stands, counters apart; the label of its last token is the last number
 MOST_CODES = 1 << 61  # codes of joint states, places and labels share 64 bits
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Taken:
-    """Clauses that are taken into account together."""
-
-    clauses: tuple[int, ...]
-    machines: Machines
-    most_codes: int  # more than the code of any joint state
-
-    @property
-    def states(self) -> int:
-        """An upper bound of the joint states at one place."""
-        return self.most_codes - 1 if self.clauses else 1
-
-    def zero_bonus(self) -> Floats:
-        """Nothing for any state of any counter. # [M, T, N]"""
-        return np.zeros(self.machines.following.shape[:3])
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Guide:
-    """What guides a search: for every prefix, an upper bound of what is left."""
-
-    future: Floats  # the best completions, by the places of the structure
-    bonus: Floats  # [M, T, N] what counters can still bring after token t, by state; 0 where completions alone bound
-    bound: float  # of every whole output
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Searched:
-    """What a search came to."""
-
-    came: int  # FOUND, NONE or TOO_MANY
-    value: float
-    bound: float  # no output that was given up is worth more
-    nodes: int
-    labels: Ids  # [T]
 
 
 def possible(scores: Floats) -> Floats:
@@ -68,13 +34,13 @@ def possible(scores: Floats) -> Floats:
     return np.where(scores > -np.inf, 0.0, -np.inf)
 
 
-class Lattice(ABC):
+class Lattice(Folded):
     """The folded scores of one input and the clauses that need counters.
 
-    Values of the dynamic programs (`frontier`, `a_star`, `tighten`, `best_with`) are without `constant`.
+    Values of the dynamic programs (`frontier`, `a_star`, `tighten`) are without `constant`.
     """
 
-    __slots__ = ("constant", "counters", "edges", "future", "names", "pieces", "prices", "rules", "tokens")
+    __slots__ = ("_columns", "edges", "future", "pieces", "tokens")
 
     future: Floats  # the best completions without counters
 
@@ -89,11 +55,11 @@ class Lattice(ABC):
         names: Sequence[str] = (),
         fold: bool = True,
     ) -> None:
-        self.pieces, self.rules, self.prices, self.names = pieces, rules, prices, names
+        super().__init__([piece.says for piece in pieces], rules, prices, names)
+        self.pieces = pieces
         self.tokens = tokens  # [T, L] of labels, written to
         self.edges = edges  # [T, L, L] of a label after another, written to; those of token 0 are not read
-        self.constant = 0.0  # penalties that no output avoids
-        self.counters: list[int] = []  # clauses that were not folded
+        self._columns: Columns | None = None
         for k, (piece, price) in enumerate(zip(pieces, prices)):
             if piece.kind == "counter" or not fold:
                 self.counters.append(k)
@@ -106,19 +72,11 @@ class Lattice(ABC):
         """How many kinds of nodes there are after one token, counters apart."""
 
     @abstractmethod
-    def best(self) -> tuple[Ids, float]:
-        """The best output without counters."""
-
-    @abstractmethod
-    def best_with(self, tokens: Floats, edges: Floats | None = None, *, scored: bool = True) -> tuple[Ids, float]:
+    def best_added(self, tokens: Floats, edges: Floats, *, scored: bool = True) -> tuple[Ids, float]:
         """The best output without counters, with [T, L] and [T, L, L] added to its scores.
 
         Where not `scored`, its own scores only say what is possible.
         """
-
-    @abstractmethod
-    def path_value(self, labels: Ids) -> float:
-        """What an output scores, −inf where it is not possible."""
 
     @abstractmethod
     def frontier(self, taken: Taken, guide: Guide, *, floor: float, width: int, most_nodes: int) -> Searched:
@@ -156,23 +114,9 @@ class Lattice(ABC):
     def length(self) -> int:
         return len(self.tokens)
 
-    def name(self, clause: int) -> str:
-        """The name of the rule that a clause belongs to."""
-        rule = self.rules[clause]
-        return self.names[rule] if rule < len(self.names) else f"number {rule}"
-
     def counter(self, clause: int) -> Counter:
         """The counter of a clause."""
         return self.pieces[clause].counter(name=self.name(clause))
-
-    def plain(self) -> tuple[Ids, float]:
-        """The best output without counters, and its value, which bounds every output's."""
-        labels, value = self.best()
-        return labels, value - self.constant
-
-    def folded(self, labels: Ids) -> float:
-        """The value of an output without counters."""
-        return self.path_value(labels) - self.constant
 
     def broken(self, labels: Ids, among: Sequence[int]) -> dict[int, int]:
         """Which of some clauses with counters an output breaks, and how much."""
@@ -185,10 +129,47 @@ class Lattice(ABC):
                 found[k] = much
         return found
 
-    def value(self, labels: Ids) -> float:
-        """The score less all penalties."""
-        broken = self.broken(labels, self.counters)
-        return self.folded(labels) - sum(self.prices[k] * much for k, much in broken.items())
+    @property
+    def columns(self) -> Columns:
+        if self._columns is None:
+            self._columns = chain_columns(*self.tokens.shape)
+        return self._columns
+
+    def tables(self) -> tuple[Sequence[Floats], Mapping[tuple[int, int], Floats]]:
+        return list(self.tokens), {(t - 1, t): self.edges[t] for t in range(1, self.length)}
+
+    def best_with(self, bonus: Floats, *, scored: bool = True) -> tuple[Ids, float]:
+        edges = np.zeros_like(self.edges)
+        edges[1:] = bonus[self.tokens.size :].reshape(edges[1:].shape)
+        return self.best_added(bonus[: self.tokens.size].reshape(self.tokens.shape), edges, scored=scored)
+
+    def maximum(self, bonus: Floats) -> tuple[Ids, float, Ints]:
+        labels, value = self.best_with(bonus)
+        length, size = self.tokens.shape
+        moves = np.arange(length - 1) * size * size + labels[:-1] * size + labels[1:]
+        return labels, value, np.concatenate([np.arange(length) * size + labels, self.tokens.size + moves])
+
+    def under(self, clauses: Sequence[int], *, floor: float = -math.inf, most_nodes: int | None = None) -> Reached:
+        most_nodes = frontier.MOST_NODES if most_nodes is None else most_nodes
+        return frontier.best_under(self, self.take(clauses), floor=floor, most_nodes=most_nodes)
+
+    def best_first(
+        self, clauses: Sequence[int], *, floor: float = -math.inf, most_nodes: int | None = None, tighten: int = 0
+    ) -> tuple[Reached, bool]:
+        taken, guide = self.take(clauses), None
+        if tighten and self.constant < math.inf:
+            guide = tight_guide(self, taken, floor=floor, steps=tighten)
+        most_nodes = best_first.MOST_NODES if most_nodes is None else most_nodes
+        return best_first.best_first(self, taken, guide=guide, most_nodes=most_nodes)
+
+    def beam(self, *, width: int, look_ahead: bool = True) -> tuple[Reached, str]:
+        try:
+            reached = frontier.beam_over(self, self.take(self.counters), width=width, look_ahead=look_ahead)
+            method = "beam search"
+        except Intractable:  # too many states to list: clauses are read along each prefix instead
+            reached = prefix_beam(self, width=width, look_ahead=look_ahead)
+            method = "beam search over prefixes"
+        return replace(reached, lost=frontier.beam_bound(self, reached, look_ahead=look_ahead)), method
 
     def take(self, clauses: Sequence[int]) -> Taken:
         """Some clauses as joint counters; raises `Intractable` where their states cannot be numbered."""

@@ -6,18 +6,18 @@ from collections.abc import Sequence
 
 from sidelight.errors import Infeasible, Intractable
 from sidelight.inference.conflict import infeasible
-from sidelight.inference.lattices import lattice
+from sidelight.inference.folding import folded
 from sidelight.inference.problem import Clause, Problem
 from sidelight.inference.settle import settle
 
 
 def legal(problem: Problem, clauses: Sequence[Clause]) -> bool:
     """Whether some output with a finite score obeys these hard clauses."""
-    chain = lattice(problem.with_clauses(clauses))
-    if chain.constant:
+    given = folded(problem.with_clauses(clauses))
+    if given.constant:
         return False
     try:
-        return settle(chain) is not None
+        return settle(given) is not None
     except Intractable:
         from sidelight.inference.program import feasible  # integer programming is loaded where it is needed
 

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import math
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from sidelight.inference.frontier import Reached
-from sidelight.inference.lattice import Lattice, Node
+from sidelight.inference.folded import Reached
+from sidelight.inference.machines import Node
 from sidelight.rules.residuals import Progress, State
+
+if TYPE_CHECKING:  # lattices bring these searches
+    from sidelight.inference.lattice import Lattice
 
 Key = tuple[Node, tuple[State, ...]]  # where it stands, and what is left of each clause
 

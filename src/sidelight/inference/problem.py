@@ -1,4 +1,4 @@
-"""One input's problem: scores, of a chain for one, and what rules say of its labels.
+"""One input's problem: scores, of a chain for one, and what rules say of its labels, one for every token or variable.
 
     max_y  w·Φ(x, y) − Σ_k ρ_k d_k(x, y)      over y with d_k(x, y) = 0 where ρ_k is infinite
 
@@ -35,7 +35,7 @@ class Clause:
 
 
 class Problem(ABC):
-    """What an output, a label for every token, scores, and the clauses about it; problems are frozen dataclasses."""
+    """What outputs score, a label for every token or variable, and clauses; problems are frozen dataclasses."""
 
     __slots__ = ()
     clauses: tuple[Clause, ...]
@@ -47,6 +47,11 @@ class Problem(ABC):
     @property
     @abstractmethod
     def n_labels(self) -> int: ...
+
+    @property
+    def sizes(self) -> tuple[int, ...]:
+        """The number of labels of each token or variable."""
+        return (self.n_labels,) * self.length
 
     @abstractmethod
     def score(self, labels: Sequence[int]) -> float:
@@ -127,8 +132,7 @@ def enumerated(problem: Problem) -> tuple[tuple[int, ...], float]:
     """The best output by trying all: for tests and tiny problems."""
     best: tuple[int, ...] = ()
     value = -math.inf
-    for number in range(problem.n_labels**problem.length):
-        labels = tuple(int(i) for i in np.unravel_index(number, (problem.n_labels,) * problem.length))
+    for labels in np.ndindex(*problem.sizes):
         worth = problem.value(labels)
         if worth > value:
             best, value = labels, worth

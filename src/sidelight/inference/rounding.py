@@ -11,33 +11,23 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from sidelight.arrays import Floats
-from sidelight.inference.lattice import Lattice
-from sidelight.inference.problem import Clause
-from sidelight.rules.expr import variables
+from sidelight.rules.expr import Expr, variables
 from sidelight.rules.truth import OPEN, truth
 
 MOST_VISITS = 50  # per variable
 
 
-def near(chain: Lattice, weights: Floats, clauses: Sequence[Clause]) -> tuple[int, ...] | None:
-    """A legal output of a lattice that follows weights [T, L] of its labels, or None where none was found."""
-    possible = np.where(chain.tokens > -math.inf, weights, -math.inf)
-    pairs = {(t - 1, t): chain.edges[t] for t in range(1, chain.length)}
-    return rounded(list(possible), clauses, pairs)
-
-
 def rounded(
     weights: Sequence[Floats],  # [labels of v] for each variable: −inf where a label is not allowed
-    clauses: Sequence[Clause],
+    says: Sequence[Expr],  # what it must obey
     pairs: Mapping[tuple[int, int], Floats],  # v < w: −inf where two labels do not go together
 ) -> tuple[int, ...] | None:
     """A legal output that follows the weights, or None where none was found."""
     order = sorted(range(len(weights)), key=lambda v: (-float(np.max(weights[v])), v))
-    hard: list[list[Clause]] = [[] for _ in weights]
-    for clause in clauses:
-        if clause.hard:
-            for variable in variables(clause.says):
-                hard[variable].append(clause)
+    hard: list[list[Expr]] = [[] for _ in weights]
+    for one in says:
+        for variable in variables(one):
+            hard[variable].append(one)
     near: list[list[tuple[int, Floats]]] = [[] for _ in weights]
     for (first, second), table in pairs.items():
         near[first].append((second, table))
@@ -49,7 +39,7 @@ def rounded(
         for other, table in near[variable]:
             if labels[other] != OPEN and table[labels[variable], labels[other]] == -math.inf:
                 return False
-        return all(truth(clause.says, labels)[1] for clause in hard[variable])
+        return all(truth(one, labels)[1] for one in hard[variable])
 
     def ranked(variable: int) -> list[int]:
         """Its labels, the best last."""

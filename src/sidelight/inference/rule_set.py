@@ -16,10 +16,10 @@ import numpy as np
 
 from sidelight.arrays import Floats, Ids, Ints
 from sidelight.errors import DataError, Infeasible, Intractable
-from sidelight.inference.choose import ON_LATTICES, Method, check_method, solve
-from sidelight.inference.frontier import WIDTH
+from sidelight.inference.choose import ON_FOLDED, Method, check_method, solve
+from sidelight.inference.folded import WIDTH
+from sidelight.inference.folding import lattice_with
 from sidelight.inference.lattice import Lattice
-from sidelight.inference.lattices import lattice_with
 from sidelight.inference.legal import no_output
 from sidelight.inference.problem import ChainProblem, Clause, Problem, Solution
 from sidelight.inference.settle import settle
@@ -220,9 +220,9 @@ class RuleSet:
         if not len(x):
             return self._nothing(x, example)
         if check_method(method) != "auto":
-            chain = self.lattice(x, own, scores, example=example) if method in ON_LATTICES else None
+            chain = self.lattice(x, own, scores, example=example) if method in ON_FOLDED else None
             problem = self.problem(x, own, scores, example=example)
-            return solve(problem, method=method, names=self.names, chain=chain, beam_width=self.beam_width)
+            return solve(problem, method=method, names=self.names, given=chain, beam_width=self.beam_width)
         if plain is None:
             plain = settle(lattice_with(scores.problem(own), (), (), ()))
         if plain is not None and self.obeyed(x, plain.labels, example=example):

@@ -19,7 +19,7 @@ from sidelight.generative.completion import Free
 from sidelight.inference.batches import BatchScores, ChainBatchScores
 from sidelight.inference.choose import Method
 from sidelight.inference.expected import ExpectationBatch
-from sidelight.inference.frontier import WIDTH
+from sidelight.inference.folded import WIDTH
 from sidelight.inference.problem import Solution, clauses_of
 from sidelight.inference.rule_set import RuleSet
 from sidelight.rules import Domain, Rule, Sentence

@@ -8,11 +8,14 @@ import numpy as np
 
 from sidelight.arrays import Floats, Ids
 from sidelight.inference import segment_lattice_kernels as kernels
-from sidelight.inference.lattice import Guide, Lattice, Node, Searched, Taken, possible
+from sidelight.inference.highs import Program
+from sidelight.inference.lattice import Lattice, possible
+from sidelight.inference.machines import Guide, Node, Searched, Taken
 from sidelight.inference.segment_a_star_kernels import segment_a_star
 from sidelight.inference.segment_frontier_kernels import segment_frontier
 from sidelight.inference.segment_lattice_kernels import Parts
 from sidelight.inference.segment_problem import SegmentProblem, TokenReading
+from sidelight.inference.segment_program import segment_program
 from sidelight.inference.tighten_kernels import tighten
 from sidelight.rules.counters import Piece
 
@@ -54,14 +57,17 @@ class SegmentLattice(Lattice):
         labels = np.empty(self.length, dtype=np.int32)
         return labels, kernels.best_path(self.parts, self.future, labels)
 
-    def best_with(self, tokens: Floats, edges: Floats | None = None, *, scored: bool = True) -> tuple[Ids, float]:
+    def best_added(self, tokens: Floats, edges: Floats, *, scored: bool = True) -> tuple[Ids, float]:
         parts = self.parts
         if not scored:
             parts = parts._replace(totals=possible(parts.totals), links=possible(parts.links))
-        totals, links = kernels.folded(parts, tokens, np.zeros_like(self.edges) if edges is None else edges)
+        totals, links = kernels.folded(parts, tokens, edges)
         parts = parts._replace(totals=totals, links=links)
         labels = np.empty(self.length, dtype=np.int32)
         return labels, kernels.best_path(parts, kernels.completions(parts), labels)
+
+    def program(self) -> Program:
+        return segment_program(self.parts, self.tokens.shape[1], constant=-self.constant)
 
     def path_value(self, labels: Ids) -> float:
         return kernels.path_value(self.parts, self.reading.segment_of, labels)

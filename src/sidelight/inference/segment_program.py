@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 
 from sidelight.arrays import Ints
 from sidelight.inference.highs import Program
-from sidelight.inference.segment_lattice import SegmentLattice
+from sidelight.inference.segment_lattice_kernels import Parts
 
 
 class _Ties:
@@ -58,10 +58,9 @@ class _Ties:
         return starts.astype(np.int64), places % n_columns, weights
 
 
-def segment_program(chain: SegmentLattice) -> Program:
-    """The program of a lattice of segmentations; what scores rule out is fixed at 0."""
-    parts = chain.parts
-    (length, most, size), kinds, labels = parts.totals.shape, parts.links.shape[1], chain.tokens.shape[1]
+def segment_program(parts: Parts, labels: int, *, constant: float = 0.0) -> Program:
+    """The program of segmentations that read as so many token labels; what scores rule out is fixed at 0."""
+    (length, most, size), kinds = parts.totals.shape, parts.links.shape[1]
     shapes = (length, labels), (length - 1, labels, labels), (length, most, size), (length, kinds, size)
     counts = np.cumsum([0, *(int(np.prod(shape)) for shape in shapes)])
     z, e, a, b = (
@@ -107,7 +106,7 @@ def segment_program(chain: SegmentLattice) -> Program:
     starts, columns, weights = ties.sparse(len(gain))
     return Program(
         gain=np.where(possible, gain, 0.0),
-        constant=-chain.constant,
+        constant=constant,
         upper=possible.astype(np.float64),
         whole=np.arange(len(gain)) < z.size,
         starts=starts,

@@ -1,16 +1,26 @@
-"""From a problem of any kind to its lattice."""
+"""From a problem of any kind to its folded form: the lattice of a sequence, the factors of variables."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
 from sidelight.inference.chain_lattice import ChainLattice
+from sidelight.inference.factors import Factors
+from sidelight.inference.folded import Folded
 from sidelight.inference.lattice import Lattice
 from sidelight.inference.problem import ChainProblem, Problem
 from sidelight.inference.segment_lattice import SegmentLattice
 from sidelight.inference.segment_problem import SegmentProblem
+from sidelight.inference.variables import VariableProblem
 from sidelight.rules.counters import Piece, lowered
 from sidelight.rules.expr import pieces
+
+
+def folded(problem: Problem, *, names: Sequence[str] = (), fold: bool = True) -> Folded:
+    """The folded form of a problem; without `fold` local clauses stay out of the scores."""
+    if isinstance(problem, VariableProblem):
+        return Factors(problem, names=names, fold=fold)
+    return lattice(problem, names=names, fold=fold)
 
 
 def lattice(problem: Problem, *, names: Sequence[str] = (), fold: bool = True) -> Lattice:

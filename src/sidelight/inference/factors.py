@@ -1,0 +1,187 @@
+"""A problem over variables as elimination sees it: tables of scores, with local clauses added, and the other clauses.
+
+The program has columns z[v, l] of variables and e[v, w, i, j] of scored pairs, with Σ_l z[v, l] = 1,
+Σ_j e[v, w, i, j] = z[v, i] and Σ_i e[v, w, i, j] = z[w, j]; its relaxation is the local polytope, which is not exact
+where pairs go around in circles. A clause about too many variables for a table is left out of elimination; where the
+best output obeys it, all is well.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from functools import cached_property, lru_cache
+
+import numpy as np
+
+from sidelight.arrays import Floats, Ids, Ints
+from sidelight.errors import Intractable
+from sidelight.inference.elimination import Scope, eliminated, plan_of
+from sidelight.inference.folded import Folded, Reached
+from sidelight.inference.highs import Program
+from sidelight.inference.prefixes import Prefixes
+from sidelight.inference.variables import VariableProblem
+from sidelight.rules.columns import Columns, columns_of
+from sidelight.rules.expr import Expr
+from sidelight.rules.signatures import signature
+from sidelight.rules.tables import degree_table
+
+MOST_CLAUSE_CELLS = 20_000  # of the table of one clause
+
+
+class ClauseShape:
+    """A clause up to the names of its variables: what its table depends on, and one clause of that shape."""
+
+    __slots__ = ("cells", "key", "order", "says", "scope")
+
+    def __init__(self, says: Expr, penalty: float, sizes: Sequence[int]) -> None:
+        seen: dict[int, int] = {}
+        said = signature(says, seen)
+        self.says, self.order = says, tuple(seen)
+        self.scope: Scope = tuple(sorted(seen))
+        shape = tuple(sizes[v] for v in seen)
+        self.cells = math.prod(shape)
+        self.key = said, shape, tuple(seen[v] for v in self.scope), penalty
+
+    def __hash__(self) -> int:
+        return hash(self.key)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, ClauseShape) and self.key == other.key
+
+
+@lru_cache(maxsize=1024)
+def _worth(clause: ClauseShape) -> Floats:
+    """What a clause takes away, its variables in rising order."""
+    _, shape, axes, penalty = clause.key
+    broken = degree_table(clause.says, clause.order, shape)
+    worth = np.where(broken > 0, -math.inf, 0.0) if penalty == math.inf else -penalty * broken
+    return np.array(worth.transpose(axes), order="C")
+
+
+class Factors(Folded):
+    """Tables over one variable and over two, and clauses about others."""
+
+    method = plain_method = "elimination"
+    lazy = False  # the plan is then the same for all inputs of one structure
+    tries_a_star = False
+
+    def __init__(self, problem: VariableProblem, *, names: Sequence[str] = (), fold: bool = True) -> None:
+        clauses = problem.clauses
+        prices = [clause.penalty for clause in clauses]
+        super().__init__([clause.says for clause in clauses], [clause.rule for clause in clauses], prices, names)
+        self.sizes = problem.sizes
+        self._held: dict[Scope, Floats] = {(v,): scores for v, scores in enumerate(problem.scores)}
+        self._held |= dict(zip(problem.pairs, problem.pair_scores))
+        self._shapes = [ClauseShape(says, price, self.sizes) for says, price in zip(self.says, prices)]
+        for k, shape in enumerate(self._shapes):
+            if not shape.scope:
+                self.constant -= float(_worth(shape))
+            elif fold and shape.scope in self._held:
+                self._held[shape.scope] = self._held[shape.scope] + _worth(shape)
+            else:
+                self.counters.append(k)
+
+    @property
+    def length(self) -> int:
+        return len(self.sizes)
+
+    @cached_property
+    def columns(self) -> Columns:
+        return columns_of(self.sizes, [(scope[0], scope[1]) for scope in self._held if len(scope) == 2])
+
+    def tables(self) -> tuple[Sequence[Floats], Mapping[tuple[int, int], Floats]]:
+        own = [self._held[(v,)] for v in range(len(self.sizes))]
+        return own, {(scope[0], scope[1]): table for scope, table in self._held.items() if len(scope) == 2}
+
+    def best(self) -> tuple[Ids, float]:
+        return eliminated(self._held, self.sizes)[:2]
+
+    def best_with(self, bonus: Floats, *, scored: bool = True) -> tuple[Ids, float]:
+        blocks = np.split(bonus, self.columns.starts[1:-1])
+        own = self._held if scored else {s: np.where(t > -math.inf, 0.0, t) for s, t in self._held.items()}
+        added = {scope: table + block.reshape(table.shape) for (scope, table), block in zip(own.items(), blocks)}
+        return eliminated(added, self.sizes)[:2]
+
+    def maximum(self, bonus: Floats) -> tuple[Ids, float, Ints]:
+        starts = np.array(self.columns.starts[:-1], np.int64)  # of every variable and every pair: its first column
+        if self._wide or not self.columns.edges:
+            total = self._flat + bonus
+            ones = starts + np.array([block.argmax() for block in np.split(total, starts[1:])], np.int64)
+            labels = ones[: len(self.sizes)] - starts[: len(self.sizes)]
+            return labels.astype(np.int32), float(total[ones].sum()), ones
+        labels, value = self.best_with(bonus)
+        pairs = [labels[v] * self.sizes[w] + labels[w] for v, w in self.columns.edges]
+        return labels, value, starts + np.concatenate([labels, np.array(pairs, np.int64)])
+
+    def ties(self) -> Program | None:
+        if not self._wide:
+            return None
+        return self.program().rows_from(len(self.sizes))  # each variable has one label all the same
+
+    def path_value(self, labels: Ids) -> float:
+        known = labels.tolist()
+        return sum(float(table[tuple([known[v] for v in scope])]) for scope, table in self._held.items())
+
+    def under(self, clauses: Sequence[int], *, floor: float = -math.inf, most_nodes: int | None = None) -> Reached:
+        tables = dict(self._held)
+        wide = [k for k in clauses if self._shapes[k].cells > MOST_CLAUSE_CELLS]
+        for k in clauses:
+            shape = self._shapes[k]
+            if shape.cells <= MOST_CLAUSE_CELLS:
+                before = tables.get(shape.scope)
+                tables[shape.scope] = _worth(shape) if before is None else before + _worth(shape)
+        labels, value, cells = eliminated(tables, self.sizes)
+        if value - self.constant == -math.inf:
+            return Reached(None, -math.inf, -math.inf, len(self.sizes))
+        if self.broken(labels, wide):
+            raise Intractable("the best output breaks a clause about too many variables; use the integer program")
+        return Reached(labels, value - self.constant, -math.inf, cells)
+
+    def best_first(
+        self, clauses: Sequence[int], *, floor: float = -math.inf, most_nodes: int | None = None, tighten: int = 0
+    ) -> tuple[Reached, bool]:
+        return self._prefixes(clauses).best_first(most_nodes)
+
+    def beam(self, *, width: int, look_ahead: bool = True) -> tuple[Reached, str]:
+        return self._prefixes(self.counters).beam(width), "beam search"
+
+    def program(self) -> Program:
+        columns, (own, _) = self.columns, self.tables()
+        gain = self._flat
+        rows: list[Ints] = [np.arange(columns.offsets[v], columns.offsets[v + 1]) for v in range(len(own))]
+        weights: list[Floats] = [np.ones(len(scores)) for scores in own]
+        for (first, second), place in columns.edges.items():
+            shape = self.sizes[first], self.sizes[second]
+            cells = np.arange(place, place + math.prod(shape)).reshape(shape)
+            for variable, block in ((first, cells), (second, cells.T)):
+                rows += [np.append(line, columns.offsets[variable] + label) for label, line in enumerate(block)]
+                weights += [np.append(np.ones(block.shape[1]), -1.0)] * len(block)
+        possible = gain > -math.inf
+        sums = np.zeros(len(rows))
+        sums[: len(own)] = 1.0
+        return Program(
+            gain=np.where(possible, gain, 0.0),
+            constant=-self.constant,
+            upper=possible.astype(np.float64),
+            whole=np.arange(len(gain)) < columns.offsets[-1],
+            starts=np.cumsum([0, *(len(row) for row in rows)]).astype(np.int64),
+            columns=np.concatenate(rows).astype(np.int64),
+            weights=np.concatenate(weights),
+            low=sums,
+            high=sums,
+        )
+
+    @cached_property
+    def _flat(self) -> Floats:
+        """The scores of all columns."""
+        return np.concatenate([table.ravel() for table in self._held.values()])
+
+    @cached_property
+    def _wide(self) -> bool:
+        """Whether elimination takes too much even without clauses."""
+        return not plan_of(tuple(self._held), self.sizes).tractable
+
+    def _prefixes(self, clauses: Sequence[int]) -> Prefixes:
+        own, pairs = self.tables()
+        return Prefixes.of(own, pairs, [(self.says[k], self.prices[k]) for k in clauses], self.constant)
