@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence, Sized
 from typing import Any
 
+from sidelight.checks import is_listed, is_number, shown, whole
 from sidelight.errors import DataError, Infeasible
 from sidelight.features.rows import Rows
 from sidelight.inference.choose import check_method
@@ -63,7 +64,7 @@ class Constrained:
         self.n_jobs = n_jobs
         self.domain = Domain(self.scorer.names)
         read_unseen(self.rules, self.domain)
-        if beam_width < 1:
+        if whole("beam_width", beam_width, least=0) < 1:
             raise DataError(f"beam_width is {beam_width}", remedy="a beam is at least 1 wide")
         self.penalties = None if penalties is None else _one_a_rule(given, penalties)
 
@@ -175,11 +176,13 @@ class Constrained:
 
 def _one_a_rule(rules: Sequence[Rule], penalties: Sequence[float]) -> list[float]:
     """What each rule costs, one that is given twice as the first time."""
+    if not is_listed(penalties) or not isinstance(penalties, Sized):
+        raise DataError(f"penalties is {shown(penalties)}", remedy="give a list with a number for every rule")
     if len(penalties) != len(rules):
         raise DataError(f"{len(penalties)} penalties for {len(rules)} rules", remedy="give every rule one")
     found: dict[Rule, float] = {}
     for rule, price in zip(rules, penalties):
-        if not price >= 0:
+        if not is_number(price) or not price >= 0:
             raise DataError(f"the penalty of {rule.name} is {price}", remedy="give a number that is not negative")
         found.setdefault(rule, float(price))
     return list(found.values())

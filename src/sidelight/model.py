@@ -12,7 +12,7 @@ import numpy as np
 from sidelight.arrays import Floats, by_position
 from sidelight.errors import DataError
 from sidelight.features import Extractor, Matrix
-from sidelight.features.inputs import matrix_of
+from sidelight.features.inputs import check_sequences, matrix_of
 from sidelight.features.layout import Layout
 from sidelight.features.rows import Rows, scores
 from sidelight.objective.companion_likelihood import soft_maxima
@@ -111,6 +111,8 @@ def as_sequences(xs: Any, *, sequences: bool) -> Sequence[Any]:
         if (rows := matrix_of(xs)) is not None:
             return rows
     given = [_plain(i, x, sequences) for i, x in enumerate(xs)]
+    if sequences:
+        check_sequences(given)
     return given if sequences or (given and _is_matrix_row(given[0])) else [[x] for x in given]
 
 

@@ -9,6 +9,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from sidelight.arrays import Floats
+from sidelight.checks import is_hashable, is_listed, shown
 from sidelight.errors import DataError
 from sidelight.features.rows import scores as linear_scores
 from sidelight.inference.batches import BatchScores, ChainBatchScores
@@ -113,6 +114,10 @@ class HandedScores:
     end: Floats | None = None  # [L]
 
     def __post_init__(self) -> None:
+        if not is_listed(self.labels) or not all(map(is_hashable, self.labels)):
+            raise DataError(
+                f"labels is {shown(self.labels)}", remedy="give a list of labels, in the order of their scores"
+            )
         twice = [label for label in dict.fromkeys(self.labels) if list(self.labels).count(label) > 1]
         if twice:
             raise DataError(f"the label {twice[0]!r} is listed twice", remedy="give every label once")

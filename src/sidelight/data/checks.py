@@ -6,7 +6,8 @@ import math
 from collections.abc import Collection, Mapping, Sequence, Set
 from typing import Any
 
-from sidelight.data.single import is_hashable, single_label
+from sidelight.checks import is_hashable, is_number
+from sidelight.data.single import single_label
 from sidelight.data.trouble import trouble
 from sidelight.errors import DataError
 from sidelight.evidence import Candidates, Companion, Evidence, Gold, Partial, Voted
@@ -60,7 +61,7 @@ or None for any label
                     raise trouble(piece, index, problem=problem, remedy="give one initial label, or None, per token")
                 _check_chunks(piece, index)
             case Companion(z=z, candidates=limits):
-                if z not in (1, -1):
+                if not is_number(z) or z not in (1, -1):
                     raise trouble(piece, index, problem=f"the answer {z!r}", remedy="answer +1 or -1")
                 if limits is not None:
                     _check_listed(piece, index, length=length, output=limits)

@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sidelight import html
+from sidelight.checks import generator, is_among
 from sidelight.errors import DataError
 from sidelight.evaluate.spans import Coded, Ints, Scheme, code, counts_of
 
@@ -66,7 +67,7 @@ def compare(
     >>> print(compare(gold, gold, [["B-NP", "B-NP"]] * 40, rounds=999))
     accuracy: 100.00 against 50.00, difference +50.00, p = 0.001 (999 rounds)
     """
-    if metric not in ("accuracy", "f1"):
+    if not is_among(metric, ("accuracy", "f1")):
         raise DataError(f"unknown metric {metric!r}", remedy='use "accuracy" or "f1"')
     if isinstance(rounds, bool) or not isinstance(rounds, int | np.integer) or rounds < 1:
         raise DataError(f"{rounds!r} rounds", remedy="ask for at least 1")
@@ -78,7 +79,7 @@ def compare(
     gap = (a - b)[differs].astype(np.float64)  # [D, K]
     score_a, score_b = (float(_score(total, fixed)) for total in (total_a, total_b))
     least = abs(score_a - score_b) - _TIE
-    rng = np.random.default_rng(seed)
+    rng = generator(seed)
     chunk = max(1, _CELLS // max(1, len(gap)))
     extreme = 0
     for done in range(0, rounds, chunk):

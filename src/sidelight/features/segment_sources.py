@@ -11,6 +11,7 @@ from typing import Any, Literal
 import numpy as np
 
 from sidelight.arrays import Ids, Ints, Keys
+from sidelight.checks import check_fields, shown
 from sidelight.errors import DataError
 from sidelight.features import keys as tables
 from sidelight.features import segment_keys as kernels
@@ -53,7 +54,7 @@ class SegmentFeatures:
     - hash_bits: instead of a vocabulary, hash features into 2**hash_bits attributes; nothing is counted then.
     """
 
-    families: tuple[str, ...] = tuple(FAMILIES)
+    families: Sequence[str] = tuple(FAMILIES)
     lexicons: Mapping[str, Collection[Phrase]] | None = None
     function: SegmentFunction | None = None
     column: int = 0
@@ -62,13 +63,14 @@ class SegmentFeatures:
     hash_bits: int | None = None
 
     def __post_init__(self) -> None:
+        check_fields(self)
         for family in self.families:
             if family not in FAMILIES:
-                raise ValueError(f"families has {family!r}; there are {', '.join(FAMILIES)}")
+                raise ValueError(f"families has {shown(family)}; there are {', '.join(FAMILIES)}")
         if self.min_count < 1:
             raise ValueError(f"min_count is {self.min_count}; give 1 or more")
         if self.counted not in ("gold", "all"):
-            raise ValueError(f"counted is {self.counted!r}; give 'gold' or 'all'")
+            raise ValueError(f"counted is {shown(self.counted)}; give 'gold' or 'all'")
         if self.hash_bits is not None and not 4 <= self.hash_bits <= 28:
             raise ValueError(f"hash_bits is {self.hash_bits}; give 4 to 28")
 

@@ -53,7 +53,7 @@ def solve(
 def check_method(method: str) -> Method:
     """The name of a method; raises `DataError` where there is none of this name."""
     for known in get_args(Method):
-        if method == known:
+        if isinstance(method, str) and method == known:
             return known  # type: ignore[no-any-return]
     raise DataError(f"there is no inference method {method!r}", remedy=f"choose one of {', '.join(get_args(Method))}")
 

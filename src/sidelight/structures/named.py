@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from sidelight.data.single import is_hashable
+from sidelight.checks import is_hashable
 from sidelight.data.trouble import trouble
 from sidelight.errors import DataError
 from sidelight.evidence import Candidates, Companion, Evidence, Gold, Partial, Voted, voted_labels

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal, get_args, overload
 
+from sidelight.checks import is_among, shown
 from sidelight.errors import DataError
 
 Returns = Literal["auto", "tokens", "spans", "sentence"]
@@ -29,7 +30,7 @@ class LabellingFunction:
             taken = f"; {OUTSIDE!r} is taken" if self.name == OUTSIDE else ""
             raise DataError(f"a function is called {self.name!r}", remedy=f"name it by another string{taken}")
         if self.returns not in get_args(Returns):
-            raise ValueError(f"returns is {self.returns!r}; there are {', '.join(get_args(Returns))}")
+            raise ValueError(f"returns is {shown(self.returns)}; there are {', '.join(get_args(Returns))}")
         check_scheme(self.scheme)
 
     def __call__(self, x: Any) -> Any:
@@ -101,8 +102,8 @@ def named_functions(functions: Any) -> tuple[LabellingFunction, ...]:
 
 def check_scheme(scheme: str | None) -> None:
     """Raise `ValueError` for a scheme that does not exist."""
-    if scheme not in (None, "BIO"):
-        raise ValueError(f"scheme is {scheme!r}; give 'BIO' or None")
+    if scheme is not None and not is_among(scheme, ("BIO",)):
+        raise ValueError(f"scheme is {shown(scheme)}; give 'BIO' or None")
 
 
 def _made(function: Any, name: str | None) -> LabellingFunction:
