@@ -53,7 +53,7 @@ def amount(name: str, value: Any) -> float:
     """
     if not is_number(value):
         raise ValueError(f"{name} is {shown(value)}; give a number")
-    if not 0 <= value < LARGEST:
+    if not 0 <= _plain(value) < LARGEST:
         raise ValueError(f"{name} is {value}; give a number that is not negative, and not infinite")
     return float(value)
 
@@ -105,13 +105,18 @@ def is_number(value: Any) -> bool:
     return not isinstance(value, bool) and isinstance(value, (int, float, np.integer, np.floating))
 
 
+def _plain(value: Any) -> Any:
+    """A number of Python's: those of numpy cannot be compared with what is too large for them."""
+    return value.item() if isinstance(value, np.generic) else value
+
+
 def positive(name: str, value: Any) -> float:
     """A finite number above 0; raises ValueError otherwise.
 
     >>> positive("inside", 0.1)
     0.1
     """
-    if not is_number(value) or not 0 < value < LARGEST:
+    if not is_number(value) or not 0 < _plain(value) < LARGEST:
         raise ValueError(f"{name} is {shown(value)}; give a number above 0")
     return float(value)
 
@@ -257,9 +262,9 @@ def _fits(value: Any, kind: Kind) -> bool:
         case "str":
             return isinstance(value, str) and _is_text(value)
         case "float":
-            return is_number(value) and bool(abs(value) < LARGEST or abs(value) == np.inf)
+            return is_number(value) and (abs(_plain(value)) < LARGEST or abs(_plain(value)) == np.inf)
         case "int":
-            return is_number(value) and bool(abs(value) < 2**31) and bool(value == int(value))
+            return is_number(value) and abs(_plain(value)) < 2**31 and bool(value == int(value))
         case "bool":
             return isinstance(value, bool | np.bool_)
         case "Path":
@@ -274,6 +279,7 @@ def _fits(value: Any, kind: Kind) -> bool:
             return isinstance(value, np.random.Generator)
         case name if name in LISTS:
             within: Any = {"str": str, "int": (int, np.integer)}.get(kind.inside, object)
-            elements = value if isinstance(value, list | tuple | set | frozenset) else ()  # others can be read once
-            return is_listed(value) and all(isinstance(one, within) for one in elements)
+            elements = value if hasattr(value, "__len__") else ()  # others can be read once
+            no_truths = kind.inside != "int" or not any(isinstance(one, bool) for one in elements)
+            return is_listed(value) and no_truths and all(isinstance(one, within) for one in elements)
     return True

@@ -27,7 +27,7 @@ import numpy as np
 
 from sidelight.arrays import Floats, Ids, Ints
 from sidelight.automatic import settled
-from sidelight.checks import amount, is_among, shown, whole
+from sidelight.checks import amount, is_among, is_listed, shown, whole
 from sidelight.data.checks import check_evidence
 from sidelight.data.trouble import trouble
 from sidelight.errors import DataError, ModelFileError, NotFitted
@@ -264,6 +264,9 @@ class CoTraining(Estimator):
 
     def _split(self, evidence: Any, y: Any) -> tuple[list[Evidence], list[Any]]:
         """What is known, and the unlabelled inputs."""
+        for name, given in (("evidence", evidence), ("y", y if y is not None else [])):
+            if not is_listed(given) or not hasattr(given, "__len__"):
+                raise DataError(f"{name} is {shown(given)}", remedy="give a list of evidence, or of inputs and outputs")
         if y is None:
             pieces = list(evidence)
         else:

@@ -12,6 +12,7 @@ from typing import Any
 
 from sidelight.checks import is_listed, is_number, shown, whole
 from sidelight.errors import DataError, Infeasible
+from sidelight.features.inputs import check_sequences
 from sidelight.features.rows import Rows
 from sidelight.inference.choose import check_method
 from sidelight.inference.explanation import Explanation, explain_rules
@@ -22,6 +23,7 @@ from sidelight.inference.proofs import warn_of_unproved
 from sidelight.inference.rule_set import RuleSet
 from sidelight.inference.ruled import RuledInputs
 from sidelight.manners import accuracy
+from sidelight.model import as_sequences
 from sidelight.probabilities import Clamp, clamped_too_much
 from sidelight.rules import Domain, Rule, Sentence
 from sidelight.rules.given import checked_rules
@@ -101,7 +103,7 @@ class Constrained:
         """
         if isinstance(xs, Rows):
             raise DataError("rules read inputs, and these are features", remedy="give inputs, not prepared features")
-        xs = xs if isinstance(xs, Sized) else list(xs)
+        xs = as_sequences(xs, sequences=True) if self.scorer.sequences else self._listed("xs", xs)
         if not len(xs):
             return []
         inputs = RuledInputs.of(self._wrapped(xs), self.domain.labels, self.rules, None)
@@ -137,7 +139,17 @@ class Constrained:
         """Inputs or outputs as sequences: of one, for classes."""
         return items if self.scorer.sequences else [[item] for item in items]
 
+    def _listed(self, name: str, items: Any) -> Sequence[Any]:
+        """Inputs or outputs that can be counted; raises `DataError` for what are none, or no sequences."""
+        if not is_listed(items):
+            raise DataError(f"{name} is {shown(items)}", remedy="give a list, one for each input")
+        found = items if isinstance(items, Sized) else list(items)
+        if self.scorer.sequences:
+            check_sequences(found)  # type: ignore[arg-type]
+        return found  # type: ignore[return-value]
+
     def _check_outputs(self, xs: Sequence[Any], ys: Sequence[Any]) -> None:
+        xs, ys = self._listed("xs", xs), self._listed("ys", ys)
         if len(xs) != len(ys):
             raise DataError(f"there are {len(xs)} inputs and {len(ys)} outputs", remedy="give every input one output")
         for i, (x, y) in enumerate(zip(self._wrapped(xs), self._wrapped(ys))):

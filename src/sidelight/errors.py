@@ -21,7 +21,7 @@ class DataError(SidelightError, ValueError):
         self, problem: str, *, file: str | Path | None = None, line: int | None = None, remedy: str | None = None
     ) -> None:
         self.problem = problem if "\n" not in problem else " ".join(problem.split())  # arrays have many lines
-        self.file = None if file is None else str(file)
+        self.file = None if file is None else " ".join(str(file).splitlines())
         self.line = line
         self.remedy = remedy
         place = "" if self.file is None else self.file if line is None else f"{self.file}:{line}"

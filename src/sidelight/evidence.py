@@ -13,7 +13,7 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 
 from sidelight.arrays import by_position
-from sidelight.checks import generator, is_number, whole
+from sidelight.checks import generator, is_number, real_numbers, whole
 from sidelight.errors import DataError
 from sidelight.rules import Rule
 from sidelight.rules.given import checked_rules
@@ -159,7 +159,9 @@ def _weights(weight: float | Iterable[float], count: int) -> Iterator[float]:
         return iter([float(weight)] * count)
     remedy = "give one number or one per input"
     try:
-        given = [float(value) for value in weight]
+        given = real_numbers("weight", weight if hasattr(weight, "__len__") else list(weight)).tolist()
+        if not isinstance(given, list) or not all(isinstance(value, float) for value in given):
+            raise TypeError
     except (TypeError, ValueError):
         raise DataError(f"the weight {weight!r}", remedy=remedy) from None
     if len(given) != count:

@@ -220,7 +220,7 @@ class Joint:
 
     def _check_kind(self, i: int, kind: str) -> None:
         if kind not in self.labels:
-            remedy = f"there are {', '.join(self.labels)}"
+            remedy = f"there are {', '.join(map(str, self.labels))}"
             raise DataError(f"example {i}: there is no kind of variable {kind!r}", remedy=remedy)
 
     def _checked(self, i: int, kind: str, key: Any, given: Any) -> Floats:

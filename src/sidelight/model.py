@@ -101,6 +101,9 @@ def as_sequences(xs: Any, *, sequences: bool) -> Sequence[Any]:
             raise DataError(
                 "a matrix does not say where sequences begin", remedy="wrap it: sidelight.Matrix(matrix, lengths=…)"
             )
+        if getattr(xs, "dtype", np.dtype(float)).kind not in "biuf":
+            remedy = "give rows of numbers, lists of words, or dicts of features"
+            raise DataError(f"the inputs are an array of {xs.dtype}", remedy=remedy)
         ones = np.ones(xs.shape[0], dtype=np.int64)
         return Matrix(xs, lengths=ones) if hasattr(xs, "tocsr") else Matrix(dense=xs, lengths=ones)
     if isinstance(xs, str | bytes | Mapping | Set) or not _can_be_listed(xs):

@@ -69,6 +69,8 @@ class SegmentSettings:
         amount("decrease", self.decrease)
         flag("bias", self.bias)
         check_features(self.features)
+        if self.segment_features is not None and not isinstance(self.segment_features, SegmentFeatures):
+            raise ValueError(f"segment_features is {shown(self.segment_features)}; give SegmentFeatures(…)")
         object.__setattr__(self, "labels", checked_labels(self.labels))
         check_whole("max_completions", self.max_completions)
         check_seed(self.seed)

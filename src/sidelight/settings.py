@@ -292,6 +292,7 @@ def checked_labels(labels: Any) -> list[Any] | None:
 def _checked_pairs(allowed: Any) -> list[tuple[Any, Any]]:
     try:
         pairs = [tuple(pair) for pair in allowed]
+        set(pairs)
     except TypeError:
         pairs = [()]
     if not all(len(pair) == 2 for pair in pairs) or isinstance(allowed, str):

@@ -6,7 +6,7 @@ import math
 from collections.abc import Collection, Mapping, Sequence, Set
 from typing import Any
 
-from sidelight.checks import is_hashable, is_number
+from sidelight.checks import is_hashable, is_listed, is_number
 from sidelight.data.single import single_label
 from sidelight.data.trouble import trouble
 from sidelight.errors import DataError
@@ -114,7 +114,7 @@ def _check_output(piece: Evidence, index: int, *, length: int | None, output: An
 
 def _check_listed(piece: Evidence, index: int, *, length: int | None, output: Any) -> None:
     """One element for every token, in an order: neither a label, nor a set."""
-    if isinstance(output, str | bytes | Set | Mapping) or not hasattr(output, "__len__"):
+    if isinstance(output, Set) or not is_listed(output) or not hasattr(output, "__len__"):
         problem = f"the output {output!r} is a {type(output).__name__}"
         raise trouble(piece, index, problem=problem, remedy="give a list with one element per token")
     if length is not None and len(output) != length:

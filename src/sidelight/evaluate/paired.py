@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sidelight import html
-from sidelight.checks import generator, is_among
+from sidelight.checks import generator, is_among, is_listed, real_numbers
 from sidelight.errors import DataError
 from sidelight.evaluate.spans import Coded, Ints, Scheme, code, counts_of
 
@@ -49,6 +49,9 @@ class Comparison:
         return html.block(f"Comparison by {self.metric}", html.table(heads, [cells]))
 
 
+MOST_ROUNDS = 10**8
+
+
 def compare(
     gold: Iterable[object],
     predicted_a: Iterable[object],
@@ -71,6 +74,8 @@ def compare(
         raise DataError(f"unknown metric {metric!r}", remedy='use "accuracy" or "f1"')
     if isinstance(rounds, bool) or not isinstance(rounds, int | np.integer) or rounds < 1:
         raise DataError(f"{rounds!r} rounds", remedy="ask for at least 1")
+    if rounds > MOST_ROUNDS:
+        raise DataError(f"{rounds:,} rounds", remedy=f"ask for at most {MOST_ROUNDS:,}")
     coded = code({"gold": gold, "predicted_a": predicted_a, "predicted_b": predicted_b}, scheme=scheme)
     statistics = _accuracy_statistics if metric == "accuracy" else _f1_statistics
     a, b, fixed = statistics(coded)
@@ -99,7 +104,8 @@ def paired_t(values_a: Iterable[float], values_b: Iterable[float]) -> tuple[floa
     >>> round(t, 3), round(p, 3)
     (4.0, 0.057)
     """
-    a, b = (np.array(list(values), dtype=np.float64) for values in (values_a, values_b))
+    named = ("values_a", values_a), ("values_b", values_b)
+    a, b = (real_numbers(name, list(values) if is_listed(values) else values) for name, values in named)
     if a.shape != b.shape or a.ndim != 1 or len(a) < 2:
         raise DataError(
             f"values of shapes {a.shape} and {b.shape}", remedy="give two lists of equal length, at least 2"

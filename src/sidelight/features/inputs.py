@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from sidelight.arrays import Floats32, Ints
-from sidelight.checks import real_numbers
+from sidelight.checks import is_listed, real_numbers, shown
 from sidelight.errors import DataError
 from sidelight.features.rows import check_finite, offsets_of
 
@@ -56,7 +56,10 @@ class Matrix(Sequence["MatrixSequence"]):
     """
 
     def __init__(self, sparse: Any = None, *, dense: Any = None, lengths: Sequence[int] | Ints) -> None:
-        self.starts = offsets_of(lengths)
+        given: Any = np.asarray(lengths) if is_listed(lengths) and not any(map(is_listed, lengths)) else np.zeros(1)
+        if given.dtype.kind not in "iu":
+            raise DataError(f"lengths is {shown(lengths)}", remedy="give the number of tokens of every sequence")
+        self.starts = offsets_of(given)
         tokens = int(self.starts[-1])
         if sparse is None and dense is None:
             raise ValueError("give a sparse matrix, dense rows, or both")
@@ -68,7 +71,9 @@ class Matrix(Sequence["MatrixSequence"]):
             from scipy.sparse import csr_matrix
 
             if not hasattr(sparse, "tocsr"):
-                sparse = real_numbers("sparse", sparse)
+                sparse = np.atleast_2d(real_numbers("sparse", sparse))
+                if sparse.ndim != 2:
+                    raise DataError(f"sparse has the shape {sparse.shape}", remedy="give an array [tokens, features]")
             sparse = csr_matrix(sparse)
             sparse.sum_duplicates()
             check_finite("sparse features", sparse.data)
@@ -79,6 +84,8 @@ class Matrix(Sequence["MatrixSequence"]):
             self.dense = np.ascontiguousarray(real_numbers("dense", dense), dtype=np.float32)
             check_finite("dense features", self.dense)
         for name, rows in (("sparse", self.sparse), ("dense", self.dense)):
+            if rows is not None and rows.ndim != 2:
+                raise DataError(f"{name} has the shape {rows.shape}", remedy="give an array [tokens, dimensions]")
             if rows is not None and rows.shape[0] != tokens:
                 raise DataError(
                     f"{rows.shape[0]} {name} rows for {tokens} tokens", remedy="make the lengths add up to the rows"
@@ -151,7 +158,7 @@ def matrix_of(rows: Sequence[Any]) -> Matrix | None:
 
 def dense_rows(xs: Sequence[Any]) -> Floats32:
     """The dense rows of a batch, [T, 0] if no input has any."""
-    widths = {x.dense.shape[1] if isinstance(x, WithDense) else 0 for x in xs}
+    widths = {np.shape(x.dense)[1] if isinstance(x, WithDense) else 0 for x in xs}
     if len(widths) > 1:
         raise DataError(
             f"dense rows of widths {sorted(widths)} in one batch", remedy="give all inputs the same dimensions"

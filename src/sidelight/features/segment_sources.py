@@ -11,7 +11,7 @@ from typing import Any, Literal
 import numpy as np
 
 from sidelight.arrays import Ids, Ints, Keys
-from sidelight.checks import check_fields, shown
+from sidelight.checks import check_fields, is_among, is_listed, shown
 from sidelight.errors import DataError
 from sidelight.features import keys as tables
 from sidelight.features import segment_keys as kernels
@@ -65,7 +65,7 @@ class SegmentFeatures:
     def __post_init__(self) -> None:
         check_fields(self)
         for family in self.families:
-            if family not in FAMILIES:
+            if not is_among(family, FAMILIES):
                 raise ValueError(f"families has {shown(family)}; there are {', '.join(FAMILIES)}")
         if self.min_count < 1:
             raise ValueError(f"min_count is {self.min_count}; give 1 or more")
@@ -187,6 +187,8 @@ class SegmentSource:
 
 def phrase_keys(phrases: Collection[Phrase], max_length: int) -> Keys:
     """The keys of the phrases that are not too long to be a segment, sorted."""
+    if not is_listed(phrases) or not all(isinstance(phrase, str) or is_listed(phrase) for phrase in phrases):
+        raise DataError(f"a lexicon is {shown(phrases)}", remedy="give phrases, each a text or a list of words")
     words = [phrase.split() if isinstance(phrase, str) else list(phrase) for phrase in phrases]
     fitting = [phrase for phrase in words if 1 <= len(phrase) <= max_length]
     if not fitting:
@@ -237,6 +239,15 @@ def _columns(xs: Sequence[Any], column: int) -> Columns:
     return columns
 
 
+def _names_of(function: SegmentFunction, x: Any, first: int, last: int, i: int) -> list[Any]:
+    """What a function says of a segment; raises `DataError` where it fails."""
+    try:
+        return list(function(x, first, last))
+    except Exception as error:
+        problem = f"input {i}: the segment function failed: {type(error).__name__}: {error}"
+        raise DataError(problem, remedy="give a function of (input, first token, last token)") from error
+
+
 def _called(function: SegmentFunction | None, xs: Sequence[Any], most: int) -> tuple[tuple[Ints, Keys], list[str]]:
     """The features that a function gives to every segment: keys by row, and their names."""
     names: list[str] = []
@@ -245,7 +256,7 @@ def _called(function: SegmentFunction | None, xs: Sequence[Any], most: int) -> t
         for i, x in enumerate(xs):
             for last in range(len(x)):
                 for length in range(1, min(most, last + 1) + 1):
-                    found = list(function(x, last - length + 1, last))
+                    found = _names_of(function, x, last - length + 1, last, i)
                     for name in found:
                         if not isinstance(name, str):
                             raise DataError(

@@ -125,6 +125,10 @@ def parse_templates(
 
 def with_classes(templates: Templates, classes: Classes) -> Templates:
     """The same templates, and the classes of the word (see `word_classes`)."""
+    if not isinstance(templates, Templates):
+        raise ValueError(f"templates is {shown(templates)}; give templates, as features.standard() makes them")
+    if not hasattr(classes, "levels"):
+        raise ValueError(f"classes is {shown(classes)}; give what features.word_classes makes")
     levels = range(1, classes.levels + 1)
     added = [Template(f"class{level}={{}}", (Slot(f"class{level}", 0, 0),)) for level in levels]
     return replace(templates, templates=(*templates.templates, *added), classes=classes)

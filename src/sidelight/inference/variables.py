@@ -65,7 +65,7 @@ def check_method(method: str) -> Method:
     >>> check_method("ilp"), check_method("program")
     ('ilp', 'ilp')
     """
-    for known in get_args(Method):
+    for known in get_args(Method) if isinstance(method, str) else ():
         if OTHER_NAMES.get(method, method) == known:
             return known  # type: ignore[no-any-return]
     names = ", ".join([*get_args(Method), *OTHER_NAMES])

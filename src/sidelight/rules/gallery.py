@@ -11,7 +11,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping
 from functools import partial
 from typing import Any
 
-from sidelight.checks import arguments_checked
+from sidelight.checks import arguments_checked, is_hashable, is_listed, shown
 from sidelight.errors import DataError
 from sidelight.rules.expr import TRUE, Expr
 from sidelight.rules.inputs import Sentence
@@ -48,7 +48,7 @@ def _has_label(x: Sentence, y: Labels, *, place: int, labels: tuple[Any, ...]) -
 
 
 @arguments_checked
-def appears_once(labels: Iterable[Any], *, name: str = "appears_once") -> Rule:
+def appears_once(labels: str | Iterable[Any], *, name: str = "appears_once") -> Rule:
     """Each of these labels has at most one run of tokens.
 
     >>> appears_once(["A", "B"]).violations(Sentence("abcd"), ["A", "B", "A", "B"])
@@ -128,7 +128,12 @@ def lexicon(entries: Mapping[str, Any], *, name: str = "lexicon") -> Rule:
     >>> lexicon({"light": {"NOUN", "ADJ"}, "on": "ADP"}).violations(Sentence(["light", "on"]), ["NOUN", "NOUN"])
     1
     """
-    mine = {word: (listed,) if isinstance(listed, str) else tuple(listed) for word, listed in entries.items()}
+    for word, listed in entries.items():
+        several = tuple(listed) if is_listed(listed) else (listed,)
+        if not isinstance(word, str) or not all(label is not None and is_hashable(label) for label in several):
+            problem = f"the lexicon has {shown(word)}: {shown(listed)}"
+            raise DataError(problem, remedy="give words with a label, or labels, for each")
+    mine = {word: tuple(listed) if is_listed(listed) else (listed,) for word, listed in entries.items()}
     labels = tuple(sorted({label for listed in mine.values() for label in listed}, key=str))
     sentence = "A word has one of the labels that the lexicon lists for it"
     sentence += f", of {_listed(labels, 'and')}" if labels else ""
@@ -140,7 +145,7 @@ def _lexicon(x: Sentence, y: Labels, *, entries: Mapping[str, tuple[Any, ...]]) 
 
 
 @arguments_checked
-def minimum_length(tokens: int, labels: Iterable[Any], *, name: str = "field_length") -> Rule:
+def minimum_length(tokens: int, labels: str | Iterable[Any], *, name: str = "field_length") -> Rule:
     """A run of one of these labels has at least so many tokens.
 
     >>> minimum_length(2, ["A", "B"]).violations(Sentence("abc"), ["A", "B", "B"])
