@@ -17,7 +17,7 @@ from typing import Any, Self
 import numpy as np
 
 from sidelight.arrays import Floats
-from sidelight.checks import is_hashable, is_listed, real_numbers, shown
+from sidelight.checks import amount, is_hashable, is_listed, real_numbers, shown
 from sidelight.errors import DataError, Infeasible
 from sidelight.inference.problem import clauses_of
 from sidelight.inference.proofs import warn_of_unproved
@@ -92,6 +92,7 @@ class Joint:
 
         Raises `DataError` where an output has a kind or a label that does not exist.
         """
+        amount("smoothing", smoothing)
         _check_numbers(inputs=xs, outputs=ys)
         broken = [0.0] * len(self.rules)
         variables = 0

@@ -125,6 +125,8 @@ class Settings:
         check_amounts(
             self.prices, DEFAULT_PRICES, tolerance=self.tolerance, violation=self.violation, decrease=self.decrease
         )
+        if self.size is not None and not callable(self.size) and not is_among(self.size, ("tokens", "one")):
+            raise ValueError(f"size is {shown(self.size)}; give 'tokens', 'one' or a function")
         if self.patience < 1:
             raise ValueError(f"patience is {self.patience}; give 1 or more")
         if self.max_rounds is not None and self.max_rounds < 1:

@@ -65,6 +65,8 @@ class Templates:
             raise ValueError(f"hash_bits is {self.hash_bits}; give 4 to 28")
         if self.boundary not in ("symbol", "skip"):
             raise ValueError(f"boundary is {shown(self.boundary)}; give 'symbol' or 'skip'")
+        if self.classes is not None and not hasattr(self.classes, "levels"):
+            raise ValueError(f"classes is {shown(self.classes)}; give what features.word_classes makes")
         for name, _ in self.views if self.classes is None else ():
             transform(name, self.classes)
 

@@ -11,7 +11,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping
 from functools import partial
 from typing import Any
 
-from sidelight.checks import arguments_checked, is_hashable, is_listed, shown
+from sidelight.checks import arguments_checked, is_hashable, is_listed, shown, whole
 from sidelight.errors import DataError
 from sidelight.rules.expr import TRUE, Expr
 from sidelight.rules.inputs import Sentence
@@ -151,6 +151,7 @@ def minimum_length(tokens: int, labels: str | Iterable[Any], *, name: str = "fie
     >>> minimum_length(2, ["A", "B"]).violations(Sentence("abc"), ["A", "B", "B"])
     1
     """
+    whole("tokens", tokens, least=1)
     mine = tuple(labels)
     _check_labels("minimum_length", mine)
     sentence = f"A run of {_listed(mine)} has at least {_many(tokens, 'token')}"

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal, get_args, overload
 
-from sidelight.checks import is_among, is_listed, shown
+from sidelight.checks import is_among, is_hashable, is_listed, shown
 from sidelight.errors import DataError
 
 Returns = Literal["auto", "tokens", "spans", "sentence"]
@@ -32,6 +32,7 @@ class LabellingFunction:
         if not is_among(self.returns, get_args(Returns)):
             raise ValueError(f"returns is {shown(self.returns)}; there are {', '.join(get_args(Returns))}")
         check_scheme(self.scheme)
+        check_outside(self.outside)
 
     def __call__(self, x: Any) -> Any:
         return self.function(x)
@@ -104,6 +105,12 @@ def check_scheme(scheme: str | None) -> None:
     """Raise `ValueError` for a scheme that does not exist."""
     if scheme is not None and not is_among(scheme, ("BIO",)):
         raise ValueError(f"scheme is {shown(scheme)}; give 'BIO' or None")
+
+
+def check_outside(outside: Any) -> None:
+    """Raise `ValueError` for what is no label."""
+    if not is_hashable(outside):
+        raise ValueError(f"outside is {shown(outside)}; give a label, or None")
 
 
 def _made(function: Any, name: str | None) -> LabellingFunction:

@@ -10,7 +10,7 @@ from typing import Any, overload
 from sidelight.checks import flag, is_listed, shown
 from sidelight.errors import DataError
 from sidelight.evidence import Candidates, Gold, Partial, Voted, voted_labels
-from sidelight.voting.functions import OUTSIDE, LabellingFunction, check_scheme, named_functions
+from sidelight.voting.functions import OUTSIDE, LabellingFunction, check_outside, check_scheme, named_functions
 from sidelight.voting.returns import BadReturn, read_votes
 from sidelight.voting.table import VoteTable, vote_table
 
@@ -117,6 +117,7 @@ def votes(
     """
     check_scheme(scheme)
     flag("single", single)
+    check_outside(outside)
     asked = named_functions(functions)
     if not is_listed(xs) or not hasattr(xs, "__len__"):
         raise DataError(f"the inputs are a {type(xs).__name__}", remedy="give a list of inputs")
