@@ -175,7 +175,7 @@ def arguments_checked(make: Callable[Arguments, Made]) -> Callable[Arguments, Ma
     """A function whose arguments have the types of its signature; raises ValueError for others, by name.
 
     >>> @arguments_checked
-    ... def repeated(word: "str", times: "int" = 2) -> "str":
+    ... def repeated(word: str, times: int = 2) -> str:
     ...     return word * times
     >>> repeated("a", times="b")
     Traceback (most recent call last):
