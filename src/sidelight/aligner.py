@@ -17,8 +17,9 @@ from sidelight.alignment_model import (
     save_alignment_model,
     trimmed,
 )
+from sidelight.checks import amount, arguments_checked, flag, is_among, is_listed, shown, whole
 from sidelight.data.links import GoldLinks, Link
-from sidelight.errors import NotFitted
+from sidelight.errors import DataError, NotFitted
 from sidelight.evaluate.alignments import score_alignments
 from sidelight.fit_log import FitLog, check_verbose
 from sidelight.generative.agreement import NO_TILTS, Step
@@ -28,7 +29,6 @@ from sidelight.generative.bitext import check_sentences, folded, numbers, vocabu
 from sidelight.generative.translation import table_of
 from sidelight.manners import Estimator
 from sidelight.progress import round_line
-from sidelight.recipes.checks import amount, flag, whole
 from sidelight.records import Callback, Round
 from sidelight.settings import check_callbacks, check_whole
 from sidelight.stored import mapping_of, reading
@@ -185,12 +185,15 @@ class Aligner(Estimator):
 
     def score(self, pairs: Any, gold: Sequence[GoldLinks | Iterable[Link]]) -> float:
         """1 − AER against gold links; plain sets of links are sure ones."""
+        if not is_listed(gold) or not all(isinstance(one, GoldLinks) or _are_links(one) for one in gold):
+            raise DataError(f"gold is {shown(gold)}", remedy="give a list of links [(0, 0), (1, 2)] for every pair")
         right = [
             one if isinstance(one, GoldLinks) else GoldLinks(frozenset(links := list(one)), frozenset(links))
             for one in gold
         ]
         return 1.0 - score_alignments(right, self.align(pairs)).aer
 
+    @arguments_checked
     def translations(self, word: str, count: int = 10) -> list[tuple[str, float]]:
         """The likeliest target words of a source word, with their probabilities."""
         return self._fitted().translations(word, count)
@@ -258,7 +261,15 @@ class Aligner(Estimator):
             raise ValueError(f"steps is {self.steps}; give 1 or more")
         if not 0.0 < self.threshold <= 1.0:
             raise ValueError(f"threshold is {self.threshold}; give a number above 0 and at most 1")
-        if self.combine not in RULES:
-            raise ValueError(f"combine is {self.combine!r}; there are {', '.join(RULES)}")
-        if self.decode not in DECODERS:
-            raise ValueError(f"decode is {self.decode!r}; there are {', '.join(DECODERS)}")
+        if not is_among(self.combine, RULES):
+            raise ValueError(f"combine is {shown(self.combine)}; there are {', '.join(RULES)}")
+        if not is_among(self.decode, DECODERS):
+            raise ValueError(f"decode is {shown(self.decode)}; there are {', '.join(DECODERS)}")
+
+
+def _are_links(given: Any) -> bool:
+    """Whether these are pairs of positions."""
+    return is_listed(given) and all(
+        isinstance(link, tuple | list) and len(link) == 2 and all(isinstance(end, int | np.integer) for end in link)
+        for link in given
+    )

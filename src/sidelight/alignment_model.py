@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from sidelight.arrays import Floats
+from sidelight.checks import is_listed, shown
 from sidelight.errors import DataError, ModelFileError
 from sidelight.features.strings import pack_strings, stored_strings
 from sidelight.files import Tensors, read_tensors, write_tensors
@@ -177,6 +178,10 @@ def _rounded(values: Any) -> Any:
 def pairs_of_input(pairs: Any, targets: Any = None) -> tuple[Sequence[Any], Sequence[Any]]:
     """Sources and targets, from pairs or from the two of them."""
     if targets is not None:
+        for name, given in (("pairs", pairs), ("targets", targets)):
+            if not is_listed(given):
+                problem = f"{name} is {shown(given)}"
+                raise DataError(problem, remedy="give lists of sentences, sources and targets, or a list of pairs")
         return list(pairs), list(targets)
     if isinstance(pairs, str | bytes) or not isinstance(pairs, Iterable) or getattr(pairs, "shape", None) == ():
         problem = f"{type(pairs).__name__} in the place of all pairs"

@@ -27,6 +27,7 @@ import numpy as np
 
 from sidelight.arrays import Floats, Ids, Ints
 from sidelight.automatic import settled
+from sidelight.checks import amount, is_among, is_listed, shown, whole
 from sidelight.data.checks import check_evidence
 from sidelight.data.trouble import trouble
 from sidelight.errors import DataError, ModelFileError, NotFitted
@@ -40,7 +41,6 @@ from sidelight.objective.confidence import Measure, confidence
 from sidelight.objective.margin import ChainBatch
 from sidelight.pair_file import load_pair, save_pair
 from sidelight.recipes import LEARNERS
-from sidelight.recipes.checks import amount, whole
 from sidelight.settings import Settings, check_callbacks
 from sidelight.spaces import Transitions, space_of
 from sidelight.stored import flag_of, list_of, reading
@@ -180,7 +180,7 @@ class CoTraining(Estimator):
     def predict(self, xs: Any, *, view: str | None = None) -> list[Any]:
         """The best output of each input by the sum of both scores, or of one `view` alone, "first" or "second"."""
         if view not in (None, "first", "second"):
-            raise ValueError(f"view is {view!r}; give 'first', 'second' or None for both")
+            raise ValueError(f"view is {shown(view)}; give 'first', 'second' or None for both")
         models = self._fitted()
         if view is not None:
             number = ("first", "second").index(view)
@@ -248,8 +248,8 @@ class CoTraining(Estimator):
     def _check_parameters(self) -> None:
         if type(self.first) is not type(self.second) or not isinstance(self.first, (Tagger, Classifier)):
             raise ValueError("first and second are not alike; give two Taggers or two Classifiers")
-        if self.measure not in ("tokens", "output"):
-            raise ValueError(f"measure is {self.measure!r}; give 'tokens' or 'output'")
+        if not is_among(self.measure, ("tokens", "output")):
+            raise ValueError(f"measure is {shown(self.measure)}; give 'tokens' or 'output'")
         if not 0.0 < amount("share", self.share) <= 1.0:
             raise ValueError(f"share is {self.share}; give a number above 0 and up to 1")
         for name in ("confidence", "weight"):
@@ -257,9 +257,16 @@ class CoTraining(Estimator):
         for name in ("max_rounds", "patience"):
             whole(name, getattr(self, name), least=1)
         check_callbacks(self.callbacks)
+        if self.views is not None and not (
+            isinstance(self.views, list | tuple) and len(self.views) == 2 and all(map(callable, self.views))
+        ):
+            raise ValueError(f"views is {shown(self.views)}; give two functions of an input")
 
     def _split(self, evidence: Any, y: Any) -> tuple[list[Evidence], list[Any]]:
         """What is known, and the unlabelled inputs."""
+        for name, given in (("evidence", evidence), ("y", y if y is not None else [])):
+            if not is_listed(given) or not hasattr(given, "__len__"):
+                raise DataError(f"{name} is {shown(given)}", remedy="give a list of evidence, or of inputs and outputs")
         if y is None:
             pieces = list(evidence)
         else:

@@ -10,7 +10,9 @@ from __future__ import annotations
 from collections.abc import Sequence, Sized
 from typing import Any
 
+from sidelight.checks import is_listed, is_number, shown, whole
 from sidelight.errors import DataError, Infeasible
+from sidelight.features.inputs import check_sequences
 from sidelight.features.rows import Rows
 from sidelight.inference.choose import check_method
 from sidelight.inference.explanation import RuleExplanation, explain_rules
@@ -21,6 +23,7 @@ from sidelight.inference.proofs import warn_of_unproved
 from sidelight.inference.rule_set import RuleSet
 from sidelight.inference.ruled import RuledInputs
 from sidelight.manners import accuracy
+from sidelight.model import as_sequences
 from sidelight.probabilities import Clamp, clamped_too_much
 from sidelight.rules import Domain, Rule, Sentence
 from sidelight.rules.given import checked_rules
@@ -63,7 +66,7 @@ class Constrained:
         self.n_jobs = n_jobs
         self.domain = Domain(self.scorer.names)
         read_unseen(self.rules, self.domain)
-        if beam_width < 1:
+        if whole("beam_width", beam_width, least=0) < 1:
             raise DataError(f"beam_width is {beam_width}", remedy="a beam is at least 1 wide")
         self.penalties = None if penalties is None else _one_a_rule(given, penalties)
 
@@ -100,7 +103,7 @@ class Constrained:
         """
         if isinstance(xs, Rows):
             raise DataError("rules read inputs, and these are features", remedy="give inputs, not prepared features")
-        xs = xs if isinstance(xs, Sized) else list(xs)
+        xs = as_sequences(xs, sequences=True) if self.scorer.sequences else self._listed("xs", xs)
         if not len(xs):
             return []
         inputs = RuledInputs.of(self._wrapped(xs), self.domain.labels, self.rules, None)
@@ -136,7 +139,17 @@ class Constrained:
         """Inputs or outputs as sequences: of one, for classes."""
         return items if self.scorer.sequences else [[item] for item in items]
 
+    def _listed(self, name: str, items: Any) -> Sequence[Any]:
+        """Inputs or outputs that can be counted; raises `DataError` for what are none, or no sequences."""
+        if not is_listed(items):
+            raise DataError(f"{name} is {shown(items)}", remedy="give a list, one for each input")
+        found = items if isinstance(items, Sized) else list(items)
+        if self.scorer.sequences:
+            check_sequences(found)  # type: ignore[arg-type]
+        return found  # type: ignore[return-value]
+
     def _check_outputs(self, xs: Sequence[Any], ys: Sequence[Any]) -> None:
+        xs, ys = self._listed("xs", xs), self._listed("ys", ys)
         if len(xs) != len(ys):
             raise DataError(f"there are {len(xs)} inputs and {len(ys)} outputs", remedy="give every input one output")
         for i, (x, y) in enumerate(zip(self._wrapped(xs), self._wrapped(ys))):
@@ -175,11 +188,13 @@ class Constrained:
 
 def _one_a_rule(rules: Sequence[Rule], penalties: Sequence[float]) -> list[float]:
     """What each rule costs, one that is given twice as the first time."""
+    if not is_listed(penalties) or not isinstance(penalties, Sized):
+        raise DataError(f"penalties is {shown(penalties)}", remedy="give a list with a number for every rule")
     if len(penalties) != len(rules):
         raise DataError(f"{len(penalties)} penalties for {len(rules)} rules", remedy="give every rule one")
     found: dict[Rule, float] = {}
     for rule, price in zip(rules, penalties):
-        if not price >= 0:
+        if not is_number(price) or not price >= 0:
             raise DataError(f"the penalty of {rule.name} is {price}", remedy="give a number that is not negative")
         found.setdefault(rule, float(price))
     return list(found.values())

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from sidelight import html
+from sidelight.checks import is_listed, shown
 from sidelight.data.single import single_label
 from sidelight.errors import DataError
 from sidelight.evidence import KINDS, Candidates, Companion, Evidence, Gold, Origin, Partial, Voted, voted_labels
@@ -115,6 +116,8 @@ def describe(evidence: Sequence[Evidence]) -> Description:
     conflicts: 1
       evidence 0 and evidence 1: the gold label 'ADP' is outside the candidates at token 0
     """
+    if not is_listed(evidence):
+        raise DataError(f"evidence is {shown(evidence)}", remedy="give a list of evidence")
     for index, piece in enumerate(evidence):
         if not isinstance(piece, Evidence):
             raise DataError(

@@ -20,12 +20,12 @@ class DataError(SidelightError, ValueError):
     def __init__(
         self, problem: str, *, file: str | Path | None = None, line: int | None = None, remedy: str | None = None
     ) -> None:
-        self.problem = problem
-        self.file = None if file is None else str(file)
+        self.problem = problem if "\n" not in problem else " ".join(problem.split())  # arrays have many lines
+        self.file = None if file is None else " ".join(str(file).splitlines())
         self.line = line
         self.remedy = remedy
         place = "" if self.file is None else self.file if line is None else f"{self.file}:{line}"
-        super().__init__((f"{place}: " if place else "") + problem + (f"; {remedy}" if remedy else ""))
+        super().__init__((f"{place}: " if place else "") + self.problem + (f"; {remedy}" if remedy else ""))
 
     def __reduce__(self) -> tuple[object, ...]:
         return (_rebuild_data_error, (self.problem, self.file, self.line, self.remedy))

@@ -13,6 +13,7 @@ import numpy as np
 from sidelight import probabilities
 from sidelight.arrays import Floats
 from sidelight.automatic import AutomaticEstimator
+from sidelight.checks import flag, generator, is_among, is_listed, shown
 from sidelight.constrained import Constrained
 from sidelight.errors import DataError, ModelFileError
 from sidelight.evaluate.schemes import SchemeName
@@ -111,9 +112,9 @@ class _Estimator(AutomaticEstimator):
         pieces = self._evidence(evidence, y, sample_weight)
         if validation is not None:
             validation = held_out(validation, sequences=self._sequences)
-        before = self.model_ if self.warm_start and hasattr(self, "model_") else None
+        before = self.model_ if flag("warm_start", self.warm_start) and hasattr(self, "model_") else None
         with self._fit_log(pieces) as log:
-            if self.learner == AUTO:
+            if is_among(self.learner, (AUTO,)):
                 pieces, settings = self._chosen(pieces, validation, before)
                 plan = str(self.choice_.chosen) if self.choice_.candidates else None
                 log.chose(settings.recipe.name, plan)
@@ -134,7 +135,7 @@ class _Estimator(AutomaticEstimator):
         pieces = self._evidence(evidence, y, sample_weight)
         before = getattr(self, "model_", None)
         memory = getattr(self, "_perceptron", None)
-        settings = self._settings(learner="jlis") if self.learner == AUTO else self._settings()
+        settings = self._settings(learner="jlis") if is_among(self.learner, (AUTO,)) else self._settings()
         with self._fit_log(pieces) as log:
             self._run(Training(settings, pieces, before=before, go_on=True, memory=memory), log)
         return self
@@ -150,8 +151,8 @@ class _Estimator(AutomaticEstimator):
         given. Raises `Infeasible` where hard rules leave no output, `DataError` where the clamp does not fit, and warns
         (`sidelight.errors.NotProved`) where the method of inference did not prove outputs to be the best under rules.
         """
-        if by not in ("path", "marginals"):
-            raise ValueError(f"by is {by!r}; give 'path' or 'marginals'")
+        if not is_among(by, ("path", "marginals")):
+            raise ValueError(f"by is {shown(by)}; give 'path' or 'marginals'")
         model, inputs = self._asked_of(xs)
         clamp = self._clamped(clamp)
         if self._asked(rules):
@@ -188,7 +189,7 @@ class _Estimator(AutomaticEstimator):
 
     def sample(self, xs: Any, *, seed: int | np.random.Generator = 0, clamp: Any = None) -> list[Any]:
         """One output of each input, drawn from p(y | x), or among those that have the clamped labels."""
-        rng = np.random.default_rng(seed)
+        rng = generator(seed)
         return probabilities.samples(*self._asked_of(xs), rng, clamp=self._clamped(clamp), n_jobs=self.n_jobs)
 
     def solutions(self, xs: Any, *, clamp: Any = None, rules: Sequence[Rule] | None = None) -> list[Solution]:
@@ -250,7 +251,7 @@ class _Estimator(AutomaticEstimator):
 
     def _clamped(self, clamp: Any) -> Any:
         """Labels to clamp by token: that of a class stands alone, or in a list of one."""
-        if self._sequences or not isinstance(clamp, (list, tuple, np.ndarray)):
+        if self._sequences or not isinstance(clamp, (list, tuple, np.ndarray)) or not is_listed(clamp):
             return clamp
         labels = self.classes_  # which may be tuples
         among = [type(one) in (list, np.ndarray) or (type(one) is tuple and one not in labels) for one in clamp]

@@ -13,10 +13,12 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 
 from sidelight.arrays import by_position
+from sidelight.checks import generator, is_number, real_numbers, whole
 from sidelight.errors import DataError
 from sidelight.rules import Rule
 from sidelight.rules.given import checked_rules
 
+MOST_COPIES = 10**6
 Input = Any  # a sentence: tokens as strings, tuples of columns, attribute dicts, or a row view; a document for classes
 
 
@@ -157,7 +159,9 @@ def _weights(weight: float | Iterable[float], count: int) -> Iterator[float]:
         return iter([float(weight)] * count)
     remedy = "give one number or one per input"
     try:
-        given = [float(value) for value in weight]
+        given = real_numbers("weight", weight if hasattr(weight, "__len__") else list(weight)).tolist()
+        if not isinstance(given, list) or not all(isinstance(value, float) for value in given):
+            raise TypeError
     except (TypeError, ValueError):
         raise DataError(f"the weight {weight!r}", remedy=remedy) from None
     if len(given) != count:
@@ -218,7 +222,7 @@ def companion(
     weight: float | Iterable[float] = 1.0,
 ) -> list[Companion]:
     """One `Companion` per input, all with the same answer, +1 or -1; `candidates` limit the labels of their tokens."""
-    if z not in (1, -1):
+    if not is_number(z) or z not in (1, -1):
         raise DataError(f"a companion answer is +1 or -1, not {z!r}", remedy="answer one of them")
     xs = _inputs(xs)
     if candidates is not None:
@@ -249,8 +253,8 @@ def shuffled(xs: Sequence[Sequence[Any]], *, seed: int | np.random.Generator = 0
     for i, x in enumerate(xs):
         if not hasattr(x, "__len__") or isinstance(x, Set | Mapping) or getattr(x, "shape", None) == ():
             raise DataError(f"input {i} is no sequence of tokens ({type(x).__name__})", remedy="give lists of tokens")
-    if isinstance(copies, bool) or not isinstance(copies, int | np.integer):
-        raise ValueError(f"copies is {copies!r}; give a whole number")
+    if whole("copies", copies, least=0) > MOST_COPIES:
+        raise ValueError(f"copies is {copies}; give at most {MOST_COPIES:,}")
     xs = [by_position(x) for x in xs]
-    rng = np.random.default_rng(seed)
+    rng = generator(seed)
     return [[x[i] for i in rng.permutation(len(x))] for _ in range(copies) for x in xs]

@@ -14,6 +14,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from sidelight import html
+from sidelight.checks import shown
 from sidelight.choice.folds import FEWEST, FOLDS, blocks
 from sidelight.choice.plan import WORDS, Plan, fixed_plan, gold_alone, only, without
 from sidelight.choice.race import Race
@@ -82,6 +83,8 @@ def worth(
     Raises `DataError` where there is too little Gold to hold out, or nothing beside Gold.
     """
     asked = Tagger(n_jobs=n_jobs) if estimator is None else estimator
+    if not isinstance(asked, Tagger | Classifier):
+        raise ValueError(f"estimator is {shown(asked)}; give a Tagger or a Classifier")
     trials = asked._trials(asked._evidence(evidence, None, None))
     question = trials.question
     known = [piece for piece in question.evidence if isinstance(piece, Gold)]

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from sidelight.checks import file_name
 from sidelight.errors import ModelFileError
 from sidelight.replacing import write_atomically
 from sidelight.stored import mapping_of, text_of
@@ -46,6 +47,7 @@ def read_tensors(path: str | Path, *, kind: str, version: int) -> tuple[Any, Ten
     """JSON values and arrays of a file; raises `ModelFileError` in one line where it is damaged, foreign or newer."""
     from safetensors import SafetensorError, safe_open
 
+    file_name(path)
     try:
         with safe_open(str(path), framework="numpy") as file:
             header = mapping_of({"sidelight": json.loads((file.metadata() or {}).get("sidelight", "{}"))}, "sidelight")

@@ -13,6 +13,7 @@ from collections.abc import Iterable
 from contextlib import ExitStack
 from typing import Any, Protocol, Self
 
+from sidelight.checks import shown
 from sidelight.compiling import LOG as KERNELS
 from sidelight.compiling import seconds_of, watched
 from sidelight.progress import FITS, ROUNDS, Progress, compile_line, present, round_line
@@ -134,7 +135,7 @@ def in_words(counts: dict[str, int]) -> str:
 def check_verbose(verbose: Any) -> int:
     """Raises ValueError for what says nothing of how much is to be told."""
     if not isinstance(verbose, int) or verbose not in (0, 1, 2):
-        raise ValueError(f"verbose is {verbose!r}; give 0 (silent), 1 (progress) or 2 (every round)")
+        raise ValueError(f"verbose is {shown(verbose)}; give 0 (silent), 1 (progress) or 2 (every round)")
     return int(verbose)
 
 

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from sidelight.arrays import Ints
+from sidelight.checks import whole
 from sidelight.errors import DataError
 from sidelight.evidence import Evidence
 
@@ -36,9 +37,7 @@ class GoldFolds:
 
     def __post_init__(self) -> None:
         for name, least in (("n_splits", 2), ("seed", 0), ("repeats", 1)):
-            value = getattr(self, name)
-            if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < least:
-                raise ValueError(f"{name} is {value!r}; give a whole number from {least} on")
+            whole(name, getattr(self, name), least=least)
 
     def get_n_splits(self, evidence: Any = None, y: Any = None, groups: Any = None) -> int:
         """How many times something is held out."""

@@ -17,6 +17,7 @@ from typing import Any, Self
 import numpy as np
 
 from sidelight.arrays import Floats
+from sidelight.checks import amount, is_hashable, is_listed, real_numbers, shown
 from sidelight.errors import DataError, Infeasible
 from sidelight.inference.choose import Method, check_method, solve
 from sidelight.inference.explanation import RuleExplanation, explain_variables
@@ -73,7 +74,7 @@ class Joint:
         self, labels: Mapping[str, Sequence[Any]], rules: Sequence[Rule] | None = (), *, inference: str = "auto"
     ) -> None:
         self.inference: Method = check_method(inference)
-        if not isinstance(labels, Mapping) or any(isinstance(names, str) for names in labels.values()):
+        if not isinstance(labels, Mapping) or not all(map(_are_labels, labels.values())):
             raise DataError(f"labels is {labels!r}", remedy="give a list of labels for each kind: {'entity': [...]}")
         self.labels = {kind: tuple(names) for kind, names in labels.items()}
         self.rules = tuple(dict.fromkeys(checked_rules(rules)))
@@ -92,13 +93,14 @@ class Joint:
 
         Raises `DataError` where an output has a kind or a label that does not exist.
         """
+        amount("smoothing", smoothing)
         _check_numbers(inputs=xs, outputs=ys)
         broken = [0.0] * len(self.rules)
         variables = 0
         for i, (x, y) in enumerate(zip(xs, ys)):
-            variables += sum(len(members) for members in y.values())
             for k, often in enumerate(self._broken(x, y, i)):
                 broken[k] += often
+            variables += sum(len(members) for members in y.values())
         self.penalties = [*counted_penalties(self.rules, broken, float(variables), smoothing=smoothing)]
         return self
 
@@ -203,6 +205,8 @@ class Joint:
         return price
 
     def _broken(self, x: Any, y: Output, i: int) -> Iterator[int]:
+        if not isinstance(y, Mapping) or not all(isinstance(members, Mapping) for members in y.values()):
+            raise DataError(f"example {i}: the output is {shown(y)}", remedy="give {kind: {key: label}}")
         for kind, members in y.items():
             for key, label in members.items():
                 self._check_label(i, kind, key, label)
@@ -218,12 +222,12 @@ class Joint:
 
     def _check_kind(self, i: int, kind: str) -> None:
         if kind not in self.labels:
-            remedy = f"there are {', '.join(self.labels)}"
+            remedy = f"there are {', '.join(map(str, self.labels))}"
             raise DataError(f"example {i}: there is no kind of variable {kind!r}", remedy=remedy)
 
     def _checked(self, i: int, kind: str, key: Any, given: Any) -> Floats:
         self._check_kind(i, kind)
-        found = np.asarray(given, dtype=np.float64)
+        found = real_numbers(f"example {i}: {kind}[{key!r}]", given)
         labels = self.labels[kind]
         if found.shape != (len(labels),):
             problem = f"example {i}: {kind}[{key!r}] has scores of shape {found.shape} for {len(labels)} labels"
@@ -231,6 +235,10 @@ class Joint:
         if np.isnan(found).any() or found.max() in (math.inf, -math.inf):
             raise DataError(f"example {i}: {kind}[{key!r}] has no finite score", remedy="give finite numbers, or -inf")
         return found
+
+
+def _are_labels(names: Any) -> bool:
+    return is_listed(names) and all(map(is_hashable, names))
 
 
 def _check_numbers(**given: Sequence[Any]) -> None:
@@ -255,12 +263,15 @@ def _pair_tables(
     """Pairs of variables by their numbers, the lower one first, and their tables."""
     number = {variable: v for v, variable in enumerate(variables)}
     found: dict[tuple[int, int], Floats] = {}
+    if not isinstance(pairs, Mapping) or not all(isinstance(pair, tuple) and len(pair) == 2 for pair in pairs):
+        remedy = "give {((kind, key), (kind, key)): [scores of their labels]}"
+        raise DataError(f"example {i}: the pairs are {shown(pairs)}", remedy=remedy)
     for (one, other), given in pairs.items():
         if one not in number or other not in number or one == other:
             problem = f"example {i}: the pair {one!r}, {other!r} is not of two variables with scores"
             raise DataError(problem, remedy="give (kind, key) of each")
         first, second = number[one], number[other]
-        table = np.asarray(given, dtype=np.float64)
+        table = real_numbers(f"example {i}: the table of a pair", given)
         if table.shape != (len(own[first]), len(own[second])):
             problem = f"example {i}: the pair {one!r}, {other!r} has scores of shape {table.shape}"
             raise DataError(problem, remedy=f"make it {(len(own[first]), len(own[second]))}")

@@ -10,6 +10,7 @@ import numpy as np
 
 from sidelight import html
 from sidelight.arrays import Floats
+from sidelight.checks import real_numbers
 from sidelight.errors import DataError
 from sidelight.evaluate import scheme_of, span_counts, span_f1
 
@@ -167,7 +168,7 @@ def accuracy(
     (0.6666666666666666, 0.0)
     """
     try:
-        weights = np.ones(len(guesses)) if sample_weight is None else np.asarray(sample_weight, dtype=float)
+        weights = np.ones(len(guesses)) if sample_weight is None else real_numbers("sample_weight", sample_weight)
     except (TypeError, ValueError):
         raise DataError(f"the weights {sample_weight!r}", remedy="give one number for each input") from None
     _check_fit(guesses, right, weights, sequences)

@@ -12,7 +12,7 @@ import numpy as np
 from sidelight.arrays import Floats, by_position
 from sidelight.errors import DataError
 from sidelight.features import Extractor, Matrix
-from sidelight.features.inputs import matrix_of
+from sidelight.features.inputs import check_sequences, matrix_of
 from sidelight.features.layout import Layout
 from sidelight.features.rows import Rows, scores
 from sidelight.objective.companion_likelihood import soft_maxima
@@ -101,6 +101,9 @@ def as_sequences(xs: Any, *, sequences: bool) -> Sequence[Any]:
             raise DataError(
                 "a matrix does not say where sequences begin", remedy="wrap it: sidelight.Matrix(matrix, lengths=…)"
             )
+        if getattr(xs, "dtype", np.dtype(float)).kind not in "biuf":
+            remedy = "give rows of numbers, lists of words, or dicts of features"
+            raise DataError(f"the inputs are an array of {xs.dtype}", remedy=remedy)
         ones = np.ones(xs.shape[0], dtype=np.int64)
         return Matrix(xs, lengths=ones) if hasattr(xs, "tocsr") else Matrix(dense=xs, lengths=ones)
     if isinstance(xs, str | bytes | Mapping | Set) or not _can_be_listed(xs):
@@ -111,6 +114,8 @@ def as_sequences(xs: Any, *, sequences: bool) -> Sequence[Any]:
         if (rows := matrix_of(xs)) is not None:
             return rows
     given = [_plain(i, x, sequences) for i, x in enumerate(xs)]
+    if sequences:
+        check_sequences(given)
     return given if sequences or (given and _is_matrix_row(given[0])) else [[x] for x in given]
 
 

@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 
 from sidelight.arrays import Bytes, Floats, Ids, Ints, by_position
+from sidelight.checks import shown
 from sidelight.errors import DataError, Infeasible, Intractable
 from sidelight.features.rows import LinearScores, Rows
 from sidelight.features.rows import scores as linear_scores
@@ -218,7 +219,7 @@ def _is_list(given: Any) -> bool:
 def checked_k(k: Any) -> int:
     """How many outputs are wanted; raises `ValueError` for what is no whole number from 1 on."""
     if isinstance(k, bool) or not isinstance(k, (int, np.integer)) or k < 1:
-        raise ValueError(f"k is {k!r}; give a whole number from 1 on")
+        raise ValueError(f"k is {shown(k)}; give a whole number from 1 on")
     return int(k)
 
 

@@ -14,6 +14,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+from sidelight.checks import file_name
 from sidelight.errors import DataError
 
 fcntl: Any
@@ -31,7 +32,7 @@ def write_atomically(path: str | Path, data: bytes) -> None:
     Raises `DataError` where the folder is missing, `path` is something else than a file, or it cannot be written (a
     full disk, no permission; the `OSError` is the cause): the old file is then as it was.
     """
-    target = Path(os.path.realpath(path))
+    target = Path(os.path.realpath(file_name(path)))
     if target.is_dir():
         raise DataError("this is a folder", file=path, remedy="give the name of a file")
     if target.exists() and not target.is_file():

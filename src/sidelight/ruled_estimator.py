@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence, Set
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Any, Generic, TypeVar
 
 import numpy as np
 
+from sidelight.checks import is_among
 from sidelight.constrained import Constrained
 from sidelight.data.checks import check_evidence, trouble
 from sidelight.errors import DataError, NotFitted
 from sidelight.evidence import Evidence, gold
 from sidelight.features import Matrix
-from sidelight.features.inputs import matrix_of
+from sidelight.features.inputs import TOKENS, first_without_tokens, matrix_of
 from sidelight.features.rows import Rows
 from sidelight.fit_log import FitLog, check_verbose, counted, in_words
 from sidelight.inference.explanation import RuleExplanation
@@ -29,7 +30,6 @@ from sidelight.structures.as_written import as_read
 
 FittedModel = TypeVar("FittedModel")
 LABELS_SHOWN = 20  # in a notebook
-REMEDY = "give a list of tokens; a dict is the features of one token: [{…}, {…}]"
 
 
 class RuledEstimator(Estimator, Generic[FittedModel]):
@@ -130,10 +130,7 @@ class RuledEstimator(Estimator, Generic[FittedModel]):
             not self._sequences and isinstance(xs, Iterable) and getattr(xs, "shape", None) != ()
         ):
             return xs
-        given = as_sequences(xs, sequences=self._sequences)
-        if not isinstance(given, Matrix) and (i := _first_without_tokens(given)) is not None:
-            raise DataError(f"input {i} is no sequence of tokens ({type(given[i]).__name__})", remedy=REMEDY)
-        return given
+        return as_sequences(xs, sequences=self._sequences)
 
     def _evidence(self, evidence: Any, y: Any, sample_weight: Any) -> list[Evidence]:
         """What `fit` is given as a list of evidence; raises `DataError` where it cannot be used."""
@@ -162,20 +159,10 @@ class RuledEstimator(Estimator, Generic[FittedModel]):
             pieces = [replace(piece, x=row) for piece, row in zip(pieces, matrix)]
         pieces = as_read(pieces, sequences=self._sequences)
         check_evidence(pieces, per_token=self._sequences)
-        if self._sequences and (i := _first_without_tokens([piece.x for piece in pieces])) is not None:
+        if self._sequences and (i := first_without_tokens([piece.x for piece in pieces])) is not None:
             problem = f"the input is no sequence of tokens ({type(pieces[i].x).__name__})"
-            raise trouble(pieces[i], i, problem=problem, remedy=REMEDY)
+            raise trouble(pieces[i], i, problem=problem, remedy=TOKENS)
         return pieces
-
-
-def _first_without_tokens(xs: Sequence[Any]) -> int | None:
-    """The first input that is no sequence: a dict's keys are no tokens, and a set has no order.
-
-    >>> _first_without_tokens([["light"], {"w": "light"}])
-    1
-    """
-    wrong = {kind for kind in set(map(type, xs)) if not hasattr(kind, "__len__") or issubclass(kind, Mapping | Set)}
-    return next((i for i, x in enumerate(xs) if type(x) in wrong), None) if wrong else None
 
 
 def _called(learner: str | Recipe) -> str:
@@ -184,7 +171,7 @@ def _called(learner: str | Recipe) -> str:
     >>> _called("auto"), _called("jlis")
     ('auto', 'jlis')
     """
-    if learner == AUTO:
+    if is_among(learner, (AUTO,)):
         return AUTO
     recipe = recipe_of(learner)
     return f"{recipe.name} over {recipe.base.name}" if isinstance(recipe, Driven) else recipe.name

@@ -9,6 +9,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from sidelight.arrays import Floats
+from sidelight.checks import is_hashable, is_listed, real_numbers, shown
 from sidelight.errors import DataError
 from sidelight.features.rows import scores as linear_scores
 from sidelight.inference.batches import BatchScores, ChainBatchScores
@@ -113,6 +114,11 @@ class HandedScores:
     end: Floats | None = None  # [L]
 
     def __post_init__(self) -> None:
+        listed = isinstance(self.labels, str) or is_listed(self.labels)
+        if not listed or not all(map(is_hashable, self.labels)):
+            raise DataError(
+                f"labels is {shown(self.labels)}", remedy="give a list of labels, in the order of their scores"
+            )
         twice = [label for label in dict.fromkeys(self.labels) if list(self.labels).count(label) > 1]
         if twice:
             raise DataError(f"the label {twice[0]!r} is listed twice", remedy="give every label once")
@@ -163,7 +169,7 @@ def _numbers(given: Any, shape: tuple[int, ...], what: str, wanted: str) -> Floa
     """Scores as an array of this shape."""
     remedy = f"give one number for each of {wanted}"
     try:
-        found = np.asarray(given, dtype=np.float64)
+        found = real_numbers(what, given)
     except (TypeError, ValueError):
         raise DataError(f"{what} are not numbers in rows of one length", remedy=remedy) from None
     if found.shape != shape:

@@ -17,6 +17,7 @@ from sidelight.features.layout import LARGEST, Layout
 from sidelight.features.segment_rows import SegmentLayout
 from sidelight.features.segments import SegmentExtractor, SegmentFunction
 from sidelight.files import Tensors, read_tensors, write_tensors
+from sidelight.model import as_sequences
 from sidelight.model_file import about_in, check_same, label_names, stored_weights
 from sidelight.objective.segments import SegmentBatch
 from sidelight.spaces.segments import SegmentSpace
@@ -50,6 +51,7 @@ class SegmentModel:
 
     def batch(self, xs: Sequence[Any], *, n_jobs: int | None = -1) -> SegmentBatch:
         """Inputs with their features and the space of their segmentations."""
+        xs = as_sequences(xs, sequences=True)
         rows = self.extractor.rows(xs, n_jobs=n_jobs)
         empty = np.flatnonzero(rows.lengths == 0)
         if len(empty):

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from sidelight.checks import amount, flag, is_among, shown, whole
 from sidelight.evaluate.schemes import SCHEMES
 from sidelight.features import FeatureSet
 from sidelight.features.segment_sources import SegmentFeatures
@@ -15,10 +16,9 @@ from sidelight.learners.segments import SegmentOptions
 from sidelight.objective.cuts import POWERS
 from sidelight.recipe_kinds import Driven, Recipe, SemiMarkov
 from sidelight.recipes import codl, recipe_of
-from sidelight.recipes.checks import amount, flag
 from sidelight.rules import Rule
 from sidelight.rules.given import checked_rules
-from sidelight.settings import check_amounts, check_seed, check_whole, checked_labels
+from sidelight.settings import check_amounts, check_features, check_seed, check_whole, checked_labels
 from sidelight.stored import number_of, text_of, whole_of
 
 DEFAULT_PRICES: dict[str, float] = {"gold": 1.0, "partial": 1.0, "candidates": 1.0, "unlabeled": 0.1}
@@ -49,16 +49,18 @@ class SegmentSettings:
     inference: str
 
     def __post_init__(self) -> None:
+        if self.max_length is not None:
+            object.__setattr__(self, "max_length", whole("max_length", self.max_length, least=1))
         both = self.max_length, self.base.max_length
         if None not in both and both[0] != both[1]:
             raise ValueError(f"max_length is {both[0]}, and {both[1]} in the learner; give one of them")
         if not isinstance(self.loss, str) or self.loss not in POWERS:
-            raise ValueError(f"loss is {self.loss!r}; give 'squared_hinge', 'hinge' or 'logistic'")
-        if self.scheme in SCHEMES and self.scheme != "BIO":
+            raise ValueError(f"loss is {shown(self.loss)}; give 'squared_hinge', 'hinge' or 'logistic'")
+        if is_among(self.scheme, SCHEMES) and self.scheme != "BIO":
             remedy = "give scheme='BIO' and labels as sidelight.evaluate.convert(labels, to='BIO') makes them"
-            raise ValueError(f"scheme is {self.scheme!r}, and segments are learned from BIO labels; {remedy}")
-        if self.scheme not in (None, "BIO"):
-            raise ValueError(f"scheme is {self.scheme!r}; give 'BIO' or None")
+            raise ValueError(f"scheme is {shown(self.scheme)}, and segments are learned from BIO labels; {remedy}")
+        if self.scheme is not None and not is_among(self.scheme, ("BIO",)):
+            raise ValueError(f"scheme is {shown(self.scheme)}; give 'BIO' or None")
         check_method(self.inference)
         object.__setattr__(self, "rules", checked_rules(self.rules))
         check_amounts(
@@ -66,6 +68,9 @@ class SegmentSettings:
         )
         amount("decrease", self.decrease)
         flag("bias", self.bias)
+        check_features(self.features)
+        if self.segment_features is not None and not isinstance(self.segment_features, SegmentFeatures):
+            raise ValueError(f"segment_features is {shown(self.segment_features)}; give SegmentFeatures(…)")
         object.__setattr__(self, "labels", checked_labels(self.labels))
         check_whole("max_completions", self.max_completions)
         check_seed(self.seed)
@@ -80,7 +85,7 @@ class SegmentSettings:
     @property
     def recipe(self) -> SemiMarkov | Driven:
         """The learner with its options; raises ValueError for one that does not label segments."""
-        if self.learner in ("codl", "codl_as_printed"):
+        if is_among(self.learner, ("codl", "codl_as_printed")):
             raise ValueError(f"{self.learner} drives no segments unless told so; give recipes.codl(base='semi_crf')")
         recipe = recipe_of(self.learner)
         if isinstance(recipe, SemiMarkov) or (isinstance(recipe, Driven) and isinstance(recipe.base, SemiMarkov)):

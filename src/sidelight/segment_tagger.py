@@ -10,6 +10,7 @@ import numpy as np
 
 from sidelight import segment_probabilities
 from sidelight.arrays import Floats
+from sidelight.checks import generator
 from sidelight.constrained import Constrained
 from sidelight.features import FeatureSet
 from sidelight.features.segment_sources import SegmentFeatures, SegmentFunction
@@ -197,7 +198,7 @@ class SegmentTagger(RuledEstimator[SegmentModel]):
 
     def sample(self, xs: Any, *, seed: int | np.random.Generator = 0, clamp: Any = None) -> list[list[Any]]:
         """The token labels of one segmentation of each input, drawn from p(y | x)."""
-        rng = np.random.default_rng(seed)
+        rng = generator(seed)
         return segment_probabilities.samples(*self._asked_of(xs), rng, clamp=clamp, n_jobs=self.n_jobs)
 
     def save(self, path: str | Path) -> None:

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from sidelight.checks import amount, file_name, flag, is_among, is_number, shown
 from sidelight.evaluate.schemes import SCHEMES, SchemeName
 from sidelight.features import FeatureSet
 from sidelight.fit_log import check_verbose
@@ -33,7 +34,6 @@ from sidelight.recipe_kinds import (
     SemiMarkov,
 )
 from sidelight.recipes import recipe_of
-from sidelight.recipes.checks import amount, flag
 from sidelight.rules import Rule
 from sidelight.rules.given import checked_rules
 
@@ -99,15 +99,15 @@ class Settings:
         _ = self.recipe
         self._check_types()
         if not isinstance(self.loss, str) or self.loss not in POWERS:
-            raise ValueError(f"loss is {self.loss!r}; give 'squared_hinge', 'hinge' or 'logistic'")
-        if self.scheme not in (None, *SCHEMES):
-            raise ValueError(f"scheme is {self.scheme!r}; give one of {', '.join(map(repr, SCHEMES))}, or None")
-        if self.metric not in (None, *METRICS):
-            raise ValueError(f"metric is {self.metric!r}; give 'accuracy', 'span_f1' or None")
+            raise ValueError(f"loss is {shown(self.loss)}; give 'squared_hinge', 'hinge' or 'logistic'")
+        if self.scheme is not None and not is_among(self.scheme, SCHEMES):
+            raise ValueError(f"scheme is {shown(self.scheme)}; give one of {', '.join(map(repr, SCHEMES))}, or None")
+        if self.metric is not None and not is_among(self.metric, METRICS):
+            raise ValueError(f"metric is {shown(self.metric)}; give 'accuracy', 'span_f1' or None")
         if self.metric == "span_f1" and not self.sequences:
             raise ValueError("metric is 'span_f1', and single labels make no spans; give 'accuracy' or None")
-        if self.order not in (1, 2):
-            raise ValueError(f"order is {self.order!r}; give 1 or 2")
+        if not is_number(self.order) or self.order not in (1, 2):
+            raise ValueError(f"order is {shown(self.order)}; give 1 or 2")
         if self.order == 2 and not self.sequences:
             raise ValueError("order is 2, and single labels have no order; leave it out")
         if self.order == 2 and isinstance(self.recipe, ConvexMargins):
@@ -125,6 +125,8 @@ class Settings:
         check_amounts(
             self.prices, DEFAULT_PRICES, tolerance=self.tolerance, violation=self.violation, decrease=self.decrease
         )
+        if self.size is not None and not callable(self.size) and not is_among(self.size, ("tokens", "one")):
+            raise ValueError(f"size is {shown(self.size)}; give 'tokens', 'one' or a function")
         if self.patience < 1:
             raise ValueError(f"patience is {self.patience}; give 1 or more")
         if self.max_rounds is not None and self.max_rounds < 1:
@@ -139,7 +141,7 @@ class Settings:
         check_seed(self.seed)
         pairs = self.cost if isinstance(self.cost, Mapping) else [] if self.cost is None else [None]
         if not all(isinstance(pair, tuple) and len(pair) == 2 for pair in pairs):
-            raise ValueError(f"cost is {self.cost!r}; give {{(right, predicted): cost}}")
+            raise ValueError(f"cost is {shown(self.cost)}; give {{(right, predicted): cost}}")
         for pair, value in (self.cost or {}).items():
             amount(f"the cost of {pair}", value)
         if isinstance(self.class_weight, Mapping):
@@ -148,7 +150,7 @@ class Settings:
         elif self.class_weight is not None and not (
             isinstance(self.class_weight, str) and self.class_weight == "balanced"
         ):
-            raise ValueError(f"class_weight is {self.class_weight!r}; give a mapping or 'balanced'")
+            raise ValueError(f"class_weight is {shown(self.class_weight)}; give a mapping or 'balanced'")
         for name in ("bias", "random_ties", "warm_start", "freeze_vocabulary"):
             flag(name, getattr(self, name))
         object.__setattr__(self, "labels", checked_labels(self.labels))
@@ -156,8 +158,9 @@ class Settings:
             object.__setattr__(self, "allowed", _checked_pairs(self.allowed))
         check_callbacks(self.callbacks)
         check_verbose(self.verbose)
-        if isinstance(self.features, str):
-            raise ValueError(f"features is {self.features!r}; give what sidelight.features makes, as features.words()")
+        check_features(self.features)
+        if self.checkpoint is not None:
+            file_name(self.checkpoint, name="checkpoint")
 
     def _check_states(self) -> None:
         if self.states is None:
@@ -165,9 +168,9 @@ class Settings:
         given = list(self.states.values()) if isinstance(self.states, Mapping) else [self.states]
         for count in given:
             if isinstance(count, bool) or not isinstance(count, (int, np.integer)) or count < 1:
-                raise ValueError(f"states is {self.states!r}; give a whole number from 1 on, or one for each label")
+                raise ValueError(f"states is {shown(self.states)}; give a number from 1 on, or one for each label")
             if count > MOST_STATES:
-                raise ValueError(f"states is {self.states!r}; a label has at most {MOST_STATES}")
+                raise ValueError(f"states is {shown(self.states)}; a label has at most {MOST_STATES}")
         if max(given, default=1) > 1 and not _takes_states(self.recipe):
             raise ValueError(f"the {self.recipe.name} has no hidden states; use latent_svm or partial_crf")
 
@@ -247,20 +250,26 @@ def check_amounts(
 ) -> None:
     """Raises ValueError for the price of an unknown kind of evidence, and for what is negative or no number."""
     if not isinstance(prices, Mapping | None):
-        raise ValueError(f"prices is {prices!r}; give a price for each kind of evidence, as {{'gold': 1.0}}")
+        raise ValueError(f"prices is {shown(prices)}; give a price for each kind of evidence, as {{'gold': 1.0}}")
     for kind, price in (prices or {}).items():
         if kind not in known:
-            raise ValueError(f"prices has {kind!r}; there are {', '.join(known)}")
+            raise ValueError(f"prices has {shown(kind)}; there are {', '.join(known)}")
         amount(f"the price of {kind}", price)
     for name, value in (("tolerance", tolerance), ("violation", violation), ("decrease", decrease)):
         if value is not None or name != "decrease":
             amount(name, value)
 
 
+def check_features(features: Any) -> None:
+    """Raises ValueError for what are no features."""
+    if features is not None and not isinstance(features, FeatureSet):
+        raise ValueError(f"features is {shown(features)}; give what sidelight.features makes, as features.words()")
+
+
 def check_whole(name: str, value: Any) -> None:
     """Raises ValueError for what is no whole number."""
     if isinstance(value, bool) or not isinstance(value, int | np.integer):
-        raise ValueError(f"{name} is {value!r}; give a whole number")
+        raise ValueError(f"{name} is {shown(value)}; give a whole number")
 
 
 def check_seed(seed: Any) -> None:
@@ -278,21 +287,22 @@ def checked_labels(labels: Any) -> list[Any] | None:
         found = list(labels)
         set(found)
     except TypeError:
-        raise ValueError(f"labels is {labels!r}; give a list of labels") from None
+        raise ValueError(f"labels is {shown(labels)}; give a list of labels") from None
     return found
 
 
 def _checked_pairs(allowed: Any) -> list[tuple[Any, Any]]:
     try:
         pairs = [tuple(pair) for pair in allowed]
+        set(pairs)
     except TypeError:
         pairs = [()]
     if not all(len(pair) == 2 for pair in pairs) or isinstance(allowed, str):
-        raise ValueError(f"allowed is {allowed!r}; give pairs of labels: the one before, and the one after")
+        raise ValueError(f"allowed is {shown(allowed)}; give pairs of labels: the one before, and the one after")
     return pairs
 
 
 def check_callbacks(callbacks: Any) -> None:
     """Raises ValueError for what is no list of functions."""
     if not isinstance(callbacks, list | tuple) or not all(map(callable, callbacks)):
-        raise ValueError(f"callbacks is {callbacks!r}; give a list of functions of a Round")
+        raise ValueError(f"callbacks is {shown(callbacks)}; give a list of functions of a Round")

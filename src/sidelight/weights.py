@@ -14,6 +14,7 @@ import numpy as np
 
 from sidelight import html
 from sidelight.arrays import Ints
+from sidelight.checks import arguments_checked, is_hashable
 from sidelight.errors import DataError
 
 if TYPE_CHECKING:
@@ -53,6 +54,7 @@ class Weights(list[Weight]):
         return html.block("Weights", html.table(("weight", "of", "name", "for"), rows))
 
 
+@arguments_checked
 def weights(fitted: Any, *, top: int | None = 20, label: Any = None, lowest: bool = False) -> Weights:
     """The highest weights, or the lowest ones, in order; those that are zero are left out.
 
@@ -117,7 +119,7 @@ class _Parts:
     def states(self, label: Any) -> Ints:
         """The numbers of a label's states; of the label itself where it has none."""
         classes = list(self.labels.classes)
-        if label not in classes:
+        if not is_hashable(label) or label not in classes:
             known = ", ".join(map(str, classes[:10])) + (", …" if len(classes) > 10 else "")
             raise DataError(f"the model has no label {label!r}", remedy=f"give one of {known}")
         return np.flatnonzero(self.labels.label_of == classes.index(label))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import time
+import sys
 from pathlib import Path
 
 import pytest
@@ -114,11 +114,36 @@ def test_a_very_long_sentence(tmp_path: Path) -> None:
     assert (len(corpus), len(corpus.xs[0]), corpus.origins[0].line(99_999)) == (1, 100_000, 100_000)
 
 
-def test_reading_is_fast(tmp_path: Path) -> None:
-    text = ("word NN B-NP\n" * 24 + "\n") * (211_727 // 24)
-    started = time.perf_counter()
-    read(tmp_path, text)
-    assert time.perf_counter() - started < 2.0  # about a tenth of this on an idle machine
+def calls_to_read(tmp_path: Path, sentences: int) -> int:
+    """How many functions are called while a file is read."""
+    text, calls, before = "word NN B-NP\nother NN I-NP\n\n" * sentences, 0, sys.getprofile()
+
+    def counted(_: object, event: str, __: object) -> None:
+        nonlocal calls
+        calls += event in ("call", "c_call")
+
+    path = tmp_path / "a.txt"
+    path.write_text(text)
+    sys.setprofile(counted)
+    try:
+        read_columns(path)
+    finally:
+        sys.setprofile(before)
+    return calls
+
+
+def test_every_line_costs_the_same(tmp_path: Path) -> None:
+    calls_to_read(tmp_path, 1)  # whatever is done once
+    few, more, most = (calls_to_read(tmp_path, number) for number in (100, 200, 300))
+    assert most - more == more - few
+    assert (more - few) / 300 < 12  # calls a line, of which a third are blank
+
+
+def test_equal_cells_are_one_string(tmp_path: Path) -> None:
+    corpus = read(tmp_path, "word NN B-NP\nword VB B-NP\n\n" * 1000)
+    assert corpus.ys is not None
+    cells = [cell for x in corpus.xs for token in x for cell in token] + [label for y in corpus.ys for label in y]
+    assert len({id(cell) for cell in cells}) == 4
 
 
 CELL = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\t\n\r\ufeff"), max_size=4)

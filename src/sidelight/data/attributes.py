@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from pathlib import Path
 
+from sidelight.checks import arguments_checked
 from sidelight.data.corpus import Corpus
 from sidelight.data.files import read_lines, shown_name
 from sidelight.errors import DataError
@@ -13,6 +14,7 @@ from sidelight.evidence import Origin
 _ESCAPE_REMEDY = "write a colon that belongs to a name as \\: and a backslash as \\\\"
 
 
+@arguments_checked
 def read_attributes(path: str | Path, *, labelled: bool = True) -> Corpus:
     """A corpus of sequences whose tokens are dicts from attribute to value.
 

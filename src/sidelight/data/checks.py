@@ -6,7 +6,8 @@ import math
 from collections.abc import Collection, Mapping, Sequence, Set
 from typing import Any
 
-from sidelight.data.single import is_hashable, single_label
+from sidelight.checks import is_hashable, is_listed, is_number
+from sidelight.data.single import single_label
 from sidelight.data.trouble import trouble
 from sidelight.errors import DataError
 from sidelight.evidence import Candidates, Companion, Evidence, Gold, Partial, Voted
@@ -60,7 +61,7 @@ or None for any label
                     raise trouble(piece, index, problem=problem, remedy="give one initial label, or None, per token")
                 _check_chunks(piece, index)
             case Companion(z=z, candidates=limits):
-                if z not in (1, -1):
+                if not is_number(z) or z not in (1, -1):
                     raise trouble(piece, index, problem=f"the answer {z!r}", remedy="answer +1 or -1")
                 if limits is not None:
                     _check_listed(piece, index, length=length, output=limits)
@@ -113,7 +114,7 @@ def _check_output(piece: Evidence, index: int, *, length: int | None, output: An
 
 def _check_listed(piece: Evidence, index: int, *, length: int | None, output: Any) -> None:
     """One element for every token, in an order: neither a label, nor a set."""
-    if isinstance(output, str | bytes | Set | Mapping) or not hasattr(output, "__len__"):
+    if isinstance(output, Set) or not is_listed(output) or not hasattr(output, "__len__"):
         problem = f"the output {output!r} is a {type(output).__name__}"
         raise trouble(piece, index, problem=problem, remedy="give a list with one element per token")
     if length is not None and len(output) != length:

@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
+from sidelight.checks import arguments_checked
 from sidelight.data.corpus import Corpus
 from sidelight.data.files import read_lines, shown_name
 from sidelight.errors import DataError
@@ -17,6 +18,7 @@ _ODD_SPACES = "".join(c for c in map(chr, range(0x3001)) if c.isspace() and c no
 _DOCUMENT = "-DOCSTART-"  # between the documents of a file, in the place of a sentence
 
 
+@arguments_checked
 def read_columns(path: str | Path, *, label_column: int | None = -1, separator: str | None = None) -> Corpus:
     """A corpus of sentences: each token a tuple of its columns, and its label if there is a label column.
 
@@ -76,6 +78,7 @@ def read_columns(path: str | Path, *, label_column: int | None = -1, separator: 
     return Corpus(xs, None if label_column is None else ys, origins)
 
 
+@arguments_checked
 def write_columns(xs: Sequence[Sequence[Any]], ys: Sequence[Sequence[str]] | None = None) -> str:
     """The text of a column file: tabs between columns, the label last, a blank line after each sentence.
 

@@ -9,6 +9,7 @@ import sys
 import zlib
 from pathlib import Path
 
+from sidelight.checks import file_name
 from sidelight.errors import DataError
 from sidelight.replacing import write_atomically
 
@@ -100,7 +101,7 @@ def _read_bytes(path: str | Path) -> bytes:
     if str(path) == STDIN:
         return sys.stdin.buffer.read()
     try:
-        data = Path(path).read_bytes()
+        data = Path(file_name(path)).read_bytes()
     except FileNotFoundError:
         raise DataError("there is no such file", file=path, remedy="check the name") from None
     except IsADirectoryError:

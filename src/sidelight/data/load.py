@@ -7,6 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Literal
 
+from sidelight.checks import arguments_checked
 from sidelight.data.attributes import read_attributes
 from sidelight.data.checks import KNOWN_REMEDY, check_known_label
 from sidelight.data.columns import read_columns
@@ -33,6 +34,7 @@ def format_of(path: str | Path) -> str:
     return _EXTENSIONS.get(Path(str(path).lower().removesuffix(".gz")).suffix, "columns")
 
 
+@arguments_checked
 def load_corpus(path: str | Path, *, format: str | None = None, label_column: int | None = -1) -> Corpus:
     """The inputs and outputs of a file in any format, found by the file's extension if it is not given.
 
@@ -58,6 +60,7 @@ def load_corpus(path: str | Path, *, format: str | None = None, label_column: in
             return Corpus([record.x for record in records], None, [record.origin for record in records])
 
 
+@arguments_checked
 def load_evidence(
     path: str | Path,
     kind: str,

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from sidelight.checks import is_hashable
 from sidelight.data.trouble import trouble
 from sidelight.evidence import Candidates, Companion, Evidence, Partial, Voted
 
@@ -104,12 +105,3 @@ def _one_set(piece: Evidence, index: int, sets: Any) -> Collection[Any] | None:
 def _is_set(labels: Any) -> bool:
     """Whether this is what a set of candidates may be, rather than a label."""
     return labels is None or (isinstance(labels, Collection) and not isinstance(labels, str | bytes))
-
-
-def is_hashable(label: Any) -> bool:
-    """Whether this can be a label at all."""
-    try:
-        hash(label)
-    except TypeError:
-        return False
-    return True

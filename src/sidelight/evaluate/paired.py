@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sidelight import html
+from sidelight.checks import generator, is_among, is_listed, real_numbers
 from sidelight.errors import DataError
 from sidelight.evaluate.spans import Coded, Ints, Scheme, code, counts_of
 
@@ -48,6 +49,9 @@ class Comparison:
         return html.block(f"Comparison by {self.metric}", html.table(heads, [cells]))
 
 
+MOST_ROUNDS = 10**8
+
+
 def compare(
     gold: Iterable[object],
     predicted_a: Iterable[object],
@@ -66,10 +70,12 @@ def compare(
     >>> print(compare(gold, gold, [["B-NP", "B-NP"]] * 40, rounds=999))
     accuracy: 100.00 against 50.00, difference +50.00, p = 0.001 (999 rounds)
     """
-    if metric not in ("accuracy", "f1"):
+    if not is_among(metric, ("accuracy", "f1")):
         raise DataError(f"unknown metric {metric!r}", remedy='use "accuracy" or "f1"')
     if isinstance(rounds, bool) or not isinstance(rounds, int | np.integer) or rounds < 1:
         raise DataError(f"{rounds!r} rounds", remedy="ask for at least 1")
+    if rounds > MOST_ROUNDS:
+        raise DataError(f"{rounds:,} rounds", remedy=f"ask for at most {MOST_ROUNDS:,}")
     coded = code({"gold": gold, "predicted_a": predicted_a, "predicted_b": predicted_b}, scheme=scheme)
     statistics = _accuracy_statistics if metric == "accuracy" else _f1_statistics
     a, b, fixed = statistics(coded)
@@ -78,7 +84,7 @@ def compare(
     gap = (a - b)[differs].astype(np.float64)  # [D, K]
     score_a, score_b = (float(_score(total, fixed)) for total in (total_a, total_b))
     least = abs(score_a - score_b) - _TIE
-    rng = np.random.default_rng(seed)
+    rng = generator(seed)
     chunk = max(1, _CELLS // max(1, len(gap)))
     extreme = 0
     for done in range(0, rounds, chunk):
@@ -98,7 +104,8 @@ def paired_t(values_a: Iterable[float], values_b: Iterable[float]) -> tuple[floa
     >>> round(t, 3), round(p, 3)
     (4.0, 0.057)
     """
-    a, b = (np.array(list(values), dtype=np.float64) for values in (values_a, values_b))
+    named = ("values_a", values_a), ("values_b", values_b)
+    a, b = (real_numbers(name, list(values) if is_listed(values) else values) for name, values in named)
     if a.shape != b.shape or a.ndim != 1 or len(a) < 2:
         raise DataError(
             f"values of shapes {a.shape} and {b.shape}", remedy="give two lists of equal length, at least 2"

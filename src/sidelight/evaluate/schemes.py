@@ -16,6 +16,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Literal, NamedTuple
 
+from sidelight.checks import arguments_checked
 from sidelight.errors import DataError
 
 SchemeName = Literal["BIO", "IOB1", "BIOES", "BILOU"]
@@ -76,6 +77,7 @@ def may_follow(before: object, after: object, scheme: SchemeName) -> bool:
     return (one.ends and other.begins) or (alike and one.goes_on and other.continues)
 
 
+@arguments_checked
 def scheme_of(labels: Iterable[Any]) -> SchemeName | None:
     """The scheme that a set of labels is written in, or None where it is none of these.
 

@@ -24,6 +24,7 @@ from typing import Any, Literal, cast, get_args
 import numpy as np
 from numpy.typing import NDArray
 
+from sidelight.checks import is_among
 from sidelight.errors import DataError
 from sidelight.evaluate.schemes import SCHEMES, SchemeName, prefix_and_type, scheme_of, written
 
@@ -124,7 +125,7 @@ def convert(labels: Iterable[object], *, to: SchemeName, scheme: Scheme = "auto"
     >>> convert([["B-NP", "I-NP", "O", "B-NP"]], to="BILOU")
     [['B-NP', 'L-NP', 'O', 'U-NP']]
     """
-    if to not in SCHEMES:
+    if not is_among(to, SCHEMES):
         raise DataError(f"unknown scheme {to!r}", remedy=f"use one of {', '.join(SCHEMES)}")
     coded = code({"labels": labels}, scheme=scheme)
     chunks: list[list[tuple[int, int, str]]] = [[] for _ in coded.offsets[1:]]
@@ -177,7 +178,7 @@ def code(sides: Mapping[str, Iterable[object]], *, scheme: Scheme = "auto") -> C
     >>> code({"gold": [["a", "b"], ["a"]], "predicted": [["a", "c"], ["a"]]}).offsets.tolist()
     [0, 2, 3]
     """
-    if scheme not in get_args(Scheme):
+    if not is_among(scheme, get_args(Scheme)):
         raise DataError(f"unknown scheme {scheme!r}", remedy=f"use one of {', '.join(get_args(Scheme))}")
     batches = {side: _sequences(labels, side) for side, labels in sides.items()}
     (reference, (sequences, single)), *others = batches.items()

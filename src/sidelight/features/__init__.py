@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from sidelight.checks import arguments_checked
 from sidelight.errors import DataError
 from sidelight.features.attributes import AttributeExtractor, Attributes
 from sidelight.features.distributional import WordClasses, word_classes
 from sidelight.features.extractor import Extractor, restore
 from sidelight.features.hashing import HashingExtractor
-from sidelight.features.inputs import Matrix, MatrixSequence, WithDense
+from sidelight.features.inputs import Matrix, MatrixSequence, WithDense, check_sequences
 from sidelight.features.matrices import Given, MatrixExtractor
 from sidelight.features.ready import chunking, emissions, spelling, standard, window, words
 from sidelight.features.templates import Templates, parse_templates, read_templates, with_classes
@@ -51,6 +52,7 @@ def attributes(*, min_count: int = 1, transitions: bool = True) -> Attributes:
     return Attributes(min_count, transitions)
 
 
+@arguments_checked
 def features_for(xs: Sequence[Any], *, min_count: int = 1, hash_bits: int | None = None) -> FeatureSet:
     """The features that suit inputs when none were chosen: matrix rows, attributes of dicts, `standard()` for words.
 
@@ -62,6 +64,7 @@ def features_for(xs: Sequence[Any], *, min_count: int = 1, hash_bits: int | None
     """
     if isinstance(xs, Matrix) or any(isinstance(x, MatrixSequence) for x in xs):
         return Given()
+    check_sequences(xs)
     kinds = kinds_in(xs)
     if len(kinds) > 1:
         raise DataError(f"tokens are {' and '.join(sorted(kinds))}", remedy="give all tokens in the same form")

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sidelight.arrays import Floats, Ids, Ints
+from sidelight.checks import check_fields
 from sidelight.errors import DataError
 from sidelight.features.attribute_columns import ColumnNumbers, Table, column_counts, tables_of
 from sidelight.features.attribute_entries import ENTRY, KEPT, KnownEntries
@@ -37,6 +38,7 @@ class Attributes:
     transitions: bool = True
 
     def __post_init__(self) -> None:
+        check_fields(self)
         if self.min_count < 1:
             raise ValueError(f"min_count is {self.min_count}; give 1 or more")
 

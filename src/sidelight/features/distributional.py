@@ -19,6 +19,7 @@ from typing import Any
 import numpy as np
 
 from sidelight.arrays import Floats, Ids, Ints
+from sidelight.checks import arguments_checked, generator
 from sidelight.features.lexicon import columns_of, distinct
 
 SIZES = (16, 64)  # of the coarse and the fine classes
@@ -57,6 +58,7 @@ class WordClasses:
         return None if found is None else str(self.classes[found, level - 1])
 
 
+@arguments_checked
 def word_classes(
     sentences: Sequence[Sequence[Any]],
     *,
@@ -81,6 +83,7 @@ def word_classes(
             raise ValueError(f"{name} is {value}; give 1 or more")
     if dimensions < 1:
         raise ValueError(f"dimensions is {dimensions}; give 1 or more")
+    generator(seed)
     words, ids, starts = _numbered(sentences)
     counts = np.bincount(ids, minlength=len(words))
     order = np.argsort(-counts, kind="stable")  # frequent words first, ties in order of appearance

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from sidelight.arrays import Floats32, Ints
+from sidelight.checks import is_listed, real_numbers, shown
 from sidelight.errors import DataError
 from sidelight.features.rows import check_finite, offsets_of
+
+TOKENS = "give a list of tokens; a dict is the features of one token: [{…}, {…}]"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -25,7 +28,9 @@ class WithDense:
     dense: Any  # [tokens, D]
 
     def __post_init__(self) -> None:
-        if np.ndim(self.dense) != 2 or len(self.dense) != len(self.tokens):
+        if not isinstance(self.tokens, Sequence) or isinstance(self.tokens, str | bytes):
+            raise DataError(f"the tokens are a {type(self.tokens).__name__}", remedy="give a list of tokens")
+        if np.ndim(real_numbers("dense", self.dense)) != 2 or len(self.dense) != len(self.tokens):
             raise DataError(
                 f"{len(self.tokens)} tokens with dense rows of shape {np.shape(self.dense)}",
                 remedy="give an array [tokens, dimensions]",
@@ -51,7 +56,10 @@ class Matrix(Sequence["MatrixSequence"]):
     """
 
     def __init__(self, sparse: Any = None, *, dense: Any = None, lengths: Sequence[int] | Ints) -> None:
-        self.starts = offsets_of(lengths)
+        given: Any = np.asarray(lengths) if is_listed(lengths) and not any(map(is_listed, lengths)) else np.zeros(1)
+        if given.dtype.kind not in "iu":
+            raise DataError(f"lengths is {shown(lengths)}", remedy="give the number of tokens of every sequence")
+        self.starts = offsets_of(given)
         tokens = int(self.starts[-1])
         if sparse is None and dense is None:
             raise ValueError("give a sparse matrix, dense rows, or both")
@@ -62,6 +70,10 @@ class Matrix(Sequence["MatrixSequence"]):
         if sparse is not None:
             from scipy.sparse import csr_matrix
 
+            if not hasattr(sparse, "tocsr"):
+                sparse = np.atleast_2d(real_numbers("sparse", sparse))
+                if sparse.ndim != 2:
+                    raise DataError(f"sparse has the shape {sparse.shape}", remedy="give an array [tokens, features]")
             sparse = csr_matrix(sparse)
             sparse.sum_duplicates()
             check_finite("sparse features", sparse.data)
@@ -69,9 +81,11 @@ class Matrix(Sequence["MatrixSequence"]):
         if dense is None:
             self.dense: Floats32 = np.zeros((tokens, 0), dtype=np.float32)
         else:
-            self.dense = np.ascontiguousarray(dense, dtype=np.float32)
+            self.dense = np.ascontiguousarray(real_numbers("dense", dense), dtype=np.float32)
             check_finite("dense features", self.dense)
         for name, rows in (("sparse", self.sparse), ("dense", self.dense)):
+            if rows is not None and rows.ndim != 2:
+                raise DataError(f"{name} has the shape {rows.shape}", remedy="give an array [tokens, dimensions]")
             if rows is not None and rows.shape[0] != tokens:
                 raise DataError(
                     f"{rows.shape[0]} {name} rows for {tokens} tokens", remedy="make the lengths add up to the rows"
@@ -103,6 +117,25 @@ class MatrixSequence:
         raise TypeError("the tokens of a matrix are rows, not values")
 
 
+def check_sequences(xs: Sequence[Any]) -> None:
+    """Raises `DataError` at the first input that is no sequence: a dict's keys are no tokens, and a set has no order.
+
+    >>> check_sequences([["light"], {"w": "light"}])
+    Traceback (most recent call last):
+        ...
+    sidelight.errors.DataError: input 1 is no sequence of tokens (dict); give a list of tokens; a dict is the features \
+of one token: [{…}, {…}]
+    """
+    if (i := first_without_tokens(xs)) is not None:
+        raise DataError(f"input {i} is no sequence of tokens ({type(xs[i]).__name__})", remedy=TOKENS)
+
+
+def first_without_tokens(xs: Sequence[Any]) -> int | None:
+    """The place of the first input that is no sequence of tokens."""
+    wrong = {kind for kind in set(map(type, xs)) if not hasattr(kind, "__len__") or issubclass(kind, Mapping | Set)}
+    return next((i for i, x in enumerate(xs) if type(x) in wrong), None) if wrong else None
+
+
 def matrix_of(rows: Sequence[Any]) -> Matrix | None:
     """Single inputs that are rows of numbers, of numpy or of scipy, as one matrix; None where they are no such rows.
 
@@ -125,7 +158,7 @@ def matrix_of(rows: Sequence[Any]) -> Matrix | None:
 
 def dense_rows(xs: Sequence[Any]) -> Floats32:
     """The dense rows of a batch, [T, 0] if no input has any."""
-    widths = {x.dense.shape[1] if isinstance(x, WithDense) else 0 for x in xs}
+    widths = {np.shape(x.dense)[1] if isinstance(x, WithDense) else 0 for x in xs}
     if len(widths) > 1:
         raise DataError(
             f"dense rows of widths {sorted(widths)} in one batch", remedy="give all inputs the same dimensions"

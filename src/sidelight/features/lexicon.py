@@ -13,6 +13,7 @@ import numpy as np
 
 from sidelight.arrays import Ids, Ints, Keys
 from sidelight.errors import DataError
+from sidelight.features.inputs import check_sequences
 from sidelight.features.rows import offsets_of
 from sidelight.features.templates import FARTHEST
 from sidelight.features.token_kinds import refuse_attributes, refuse_matrices
@@ -41,6 +42,7 @@ def columns_of(sequences: Sequence[Sequence[Any]]) -> Columns:
     [['on', 'off', 'on'], ['RP', 'RP', 'IN']]
     """
     refuse_matrices(sequences)
+    check_sequences(sequences)
     starts = offsets_of([len(sequence) for sequence in sequences])
     tokens = list(chain.from_iterable(sequences))
     if not tokens:

@@ -5,12 +5,14 @@ from __future__ import annotations
 import re
 from collections.abc import Collection
 
+from sidelight.checks import arguments_checked, shown
 from sidelight.features.templates import Templates, parse_templates
 
 FLAGS = ("capitalized", "capitals", "mixed", "initial", "digit", "number", "hyphen", "punctuation")
 GROUPS = ("word", "folded", "neighbours", "affixes", "shapes", "cases", "flags", "columns")
 
 
+@arguments_checked
 def standard(
     columns: int = 1, *, without: Collection[str] = (), min_count: int = 1, hash_bits: int | None = None
 ) -> Templates:
@@ -34,7 +36,7 @@ def standard(
         raise ValueError(f"columns is {columns}; give 1 or more")
     unknown = [group for group in without if group not in GROUPS]
     if isinstance(without, str) or unknown:
-        raise ValueError(f"without is {without!r}; give some of {', '.join(GROUPS)}")
+        raise ValueError(f"without is {shown(without)}; give some of {', '.join(GROUPS)}")
     groups: dict[str, list[str]] = {
         "word": ["U01:%x[0,0]"],
         "folded": ["U02[0]:%folded[0,0]"],
@@ -56,6 +58,7 @@ def standard(
     return parse_templates("\n".join(["U00:bias", *lines, "B"]), min_count=min_count, hash_bits=hash_bits)
 
 
+@arguments_checked
 def words(before: int = 0, *, min_count: int = 1, hash_bits: int | None = None) -> Templates:
     """The current word, as many `before` it, and the transitions; before=1 is thesis Table 6.1 without spelling.
 
@@ -66,6 +69,7 @@ def words(before: int = 0, *, min_count: int = 1, hash_bits: int | None = None) 
     return parse_templates("\n".join(["U00:bias", *lines, "B"]), min_count=min_count, hash_bits=hash_bits)
 
 
+@arguments_checked
 def emissions(
     lower: bool = False, *, classes: str | None = None, min_count: int = 1, hash_bits: int | None = None
 ) -> Templates:
@@ -78,7 +82,7 @@ def emissions(
     ['U00:bias', 'U01:class={}', 'U02:{}']
     """
     if classes is not None and not re.fullmatch("shape|signature|ending[1-9]", classes):
-        raise ValueError(f"classes is {classes!r}; give 'shape', 'signature', or an ending such as 'ending2'")
+        raise ValueError(f"classes is {shown(classes)}; give 'shape', 'signature', or an ending such as 'ending2'")
     if classes is not None and lower and not classes.startswith("ending"):
         raise ValueError(f"lower-cased words have no {classes}; give an ending such as 'ending2'")
     if classes is not None and min_count > 1:
@@ -88,6 +92,7 @@ def emissions(
     return parse_templates("\n".join(lines), min_count=min_count, hash_bits=hash_bits)
 
 
+@arguments_checked
 def window(size: int = 2, *, min_count: int = 1, hash_bits: int | None = None) -> Templates:
     """The words at most `size` tokens away, the two bigrams with the current word, and the transitions.
 
@@ -101,6 +106,7 @@ def window(size: int = 2, *, min_count: int = 1, hash_bits: int | None = None) -
     return parse_templates("\n".join([*lines, "B"]), min_count=min_count, hash_bits=hash_bits)
 
 
+@arguments_checked
 def spelling(*, min_count: int = 1, hash_bits: int | None = None) -> Templates:
     """The set of thesis Table 6.1: bias, word, previous word, prefixes and suffixes up to 3, capital, hyphen, digit.
 
@@ -114,6 +120,7 @@ def spelling(*, min_count: int = 1, hash_bits: int | None = None) -> Templates:
     return parse_templates("\n".join(lines), min_count=min_count, hash_bits=hash_bits)
 
 
+@arguments_checked
 def chunking(*, min_count: int = 1, hash_bits: int | None = None) -> Templates:
     """The set of CRFsuite's chunking tutorial over columns word and part of speech.
 

@@ -11,6 +11,7 @@ from typing import Any, Literal
 import numpy as np
 
 from sidelight.arrays import Ids, Ints, Keys
+from sidelight.checks import check_fields, is_among, is_listed, shown
 from sidelight.errors import DataError
 from sidelight.features import keys as tables
 from sidelight.features import segment_keys as kernels
@@ -53,7 +54,7 @@ class SegmentFeatures:
     - hash_bits: instead of a vocabulary, hash features into 2**hash_bits attributes; nothing is counted then.
     """
 
-    families: tuple[str, ...] = tuple(FAMILIES)
+    families: Sequence[str] = tuple(FAMILIES)
     lexicons: Mapping[str, Collection[Phrase]] | None = None
     function: SegmentFunction | None = None
     column: int = 0
@@ -62,13 +63,14 @@ class SegmentFeatures:
     hash_bits: int | None = None
 
     def __post_init__(self) -> None:
+        check_fields(self)
         for family in self.families:
-            if family not in FAMILIES:
-                raise ValueError(f"families has {family!r}; there are {', '.join(FAMILIES)}")
+            if not is_among(family, FAMILIES):
+                raise ValueError(f"families has {shown(family)}; there are {', '.join(FAMILIES)}")
         if self.min_count < 1:
             raise ValueError(f"min_count is {self.min_count}; give 1 or more")
         if self.counted not in ("gold", "all"):
-            raise ValueError(f"counted is {self.counted!r}; give 'gold' or 'all'")
+            raise ValueError(f"counted is {shown(self.counted)}; give 'gold' or 'all'")
         if self.hash_bits is not None and not 4 <= self.hash_bits <= 28:
             raise ValueError(f"hash_bits is {self.hash_bits}; give 4 to 28")
 
@@ -185,6 +187,8 @@ class SegmentSource:
 
 def phrase_keys(phrases: Collection[Phrase], max_length: int) -> Keys:
     """The keys of the phrases that are not too long to be a segment, sorted."""
+    if not is_listed(phrases) or not all(isinstance(phrase, str) or is_listed(phrase) for phrase in phrases):
+        raise DataError(f"a lexicon is {shown(phrases)}", remedy="give phrases, each a text or a list of words")
     words = [phrase.split() if isinstance(phrase, str) else list(phrase) for phrase in phrases]
     fitting = [phrase for phrase in words if 1 <= len(phrase) <= max_length]
     if not fitting:
@@ -235,6 +239,15 @@ def _columns(xs: Sequence[Any], column: int) -> Columns:
     return columns
 
 
+def _names_of(function: SegmentFunction, x: Any, first: int, last: int, i: int) -> list[Any]:
+    """What a function says of a segment; raises `DataError` where it fails."""
+    try:
+        return list(function(x, first, last))
+    except Exception as error:
+        problem = f"input {i}: the segment function failed: {type(error).__name__}: {error}"
+        raise DataError(problem, remedy="give a function of (input, first token, last token)") from error
+
+
 def _called(function: SegmentFunction | None, xs: Sequence[Any], most: int) -> tuple[tuple[Ints, Keys], list[str]]:
     """The features that a function gives to every segment: keys by row, and their names."""
     names: list[str] = []
@@ -243,7 +256,7 @@ def _called(function: SegmentFunction | None, xs: Sequence[Any], most: int) -> t
         for i, x in enumerate(xs):
             for last in range(len(x)):
                 for length in range(1, min(most, last + 1) + 1):
-                    found = list(function(x, last - length + 1, last))
+                    found = _names_of(function, x, last - length + 1, last, i)
                     for name in found:
                         if not isinstance(name, str):
                             raise DataError(

@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal, NamedTuple
 
+from sidelight.checks import arguments_checked, check_fields, file_name, shown
 from sidelight.errors import DataError
 from sidelight.features.transforms import Classes, transform
 
@@ -57,12 +58,15 @@ class Templates:
     classes: Classes | None = None
 
     def __post_init__(self) -> None:
+        check_fields(self)
         if self.min_count < 1:
             raise ValueError(f"min_count is {self.min_count}; give 1 or more")
         if self.hash_bits is not None and not 4 <= self.hash_bits <= 28:
             raise ValueError(f"hash_bits is {self.hash_bits}; give 4 to 28")
         if self.boundary not in ("symbol", "skip"):
-            raise ValueError(f"boundary is {self.boundary!r}; give 'symbol' or 'skip'")
+            raise ValueError(f"boundary is {shown(self.boundary)}; give 'symbol' or 'skip'")
+        if self.classes is not None and not hasattr(self.classes, "levels"):
+            raise ValueError(f"classes is {shown(self.classes)}; give what features.word_classes makes")
         for name, _ in self.views if self.classes is None else ():
             transform(name, self.classes)
 
@@ -72,6 +76,7 @@ class Templates:
         return sorted({(slot.transform, slot.column) for template in self.templates for slot in template.slots})
 
 
+@arguments_checked
 def parse_templates(
     text: str,
     *,
@@ -122,6 +127,10 @@ def parse_templates(
 
 def with_classes(templates: Templates, classes: Classes) -> Templates:
     """The same templates, and the classes of the word (see `word_classes`)."""
+    if not isinstance(templates, Templates):
+        raise ValueError(f"templates is {shown(templates)}; give templates, as features.standard() makes them")
+    if not hasattr(classes, "levels"):
+        raise ValueError(f"classes is {shown(classes)}; give what features.word_classes makes")
     levels = range(1, classes.levels + 1)
     added = [Template(f"class{level}={{}}", (Slot(f"class{level}", 0, 0),)) for level in levels]
     return replace(templates, templates=(*templates.templates, *added), classes=classes)
@@ -144,10 +153,11 @@ def _template(line: str, file: str | Path | None, number: int, classes: Classes 
     return Template(bare.replace("{", "{{").replace("}", "}}").replace("\0", "{}"), tuple(slots))
 
 
+@arguments_checked
 def read_templates(path: str | Path, *, min_count: int = 1, hash_bits: int | None = None) -> Templates:
     """Templates from a CRF++ template file."""
     try:
-        text = Path(path).read_text(encoding="utf-8")
+        text = Path(file_name(path)).read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
         raise DataError(f"cannot read templates: {error}", file=path, remedy="give a UTF-8 text file") from None
     return parse_templates(text, min_count=min_count, hash_bits=hash_bits, file=path)

@@ -61,7 +61,7 @@ def check_method(method: str) -> Method:
     ('ilp', 'ilp')
     """
     for known in get_args(Method):
-        if OTHER_NAMES.get(method, method) == known:
+        if isinstance(method, str) and OTHER_NAMES.get(method, method) == known:
             return known  # type: ignore[no-any-return]
     names = ", ".join([*get_args(Method), *OTHER_NAMES])
     raise DataError(f"there is no inference method {method!r}", remedy=f"choose one of {names}")

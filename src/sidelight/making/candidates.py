@@ -13,6 +13,7 @@ from dataclasses import replace
 import numpy as np
 
 from sidelight.arrays import NO_FLOATS, Bytes, Floats, Ids, Ints
+from sidelight.checks import whole
 from sidelight.data.checks import trouble
 from sidelight.evidence import Candidates
 from sidelight.learners.candidates import CandidateLearner, CandidateOptions
@@ -23,7 +24,6 @@ from sidelight.objective.candidates import CandidateProblem, inside_of
 from sidelight.objective.completion import Latent, LatentProblem, Positive
 from sidelight.objective.margin import NegativeTerms, TargetTerms
 from sidelight.recipe_kinds import CandidateMargins, Initial, LogLinear, Picked
-from sidelight.recipes.checks import whole
 from sidelight.settings import Settings
 from sidelight.spaces import Cost, Space
 from sidelight.spaces.parts import Labelings, Parts

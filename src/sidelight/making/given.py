@@ -113,8 +113,7 @@ class Given:
             return self.rows.lengths.astype(np.float64)
         if settings.size_by == "one":
             return np.ones(len(self.rows))
-        if not callable(settings.size):
-            raise ValueError(f"size is {settings.size!r}; give 'tokens', 'one' or a function")
+        assert callable(settings.size)
         sizes = np.array([float(settings.size(piece.x)) for piece in self.evidence])
         if not np.all(sizes > 0):
             raise ValueError("size gave a number that is not positive")

@@ -19,6 +19,7 @@ from typing import TypeVar
 import numpy as np
 
 from sidelight.arrays import Ints
+from sidelight.checks import shown
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
@@ -52,10 +53,12 @@ def thread_count(n_jobs: int | None) -> int:
     """
     if n_jobs is None:
         return 1
+    if isinstance(n_jobs, bool) or not isinstance(n_jobs, int | np.integer):
+        raise ValueError(f"n_jobs is {shown(n_jobs)}; give a whole number, or None for one thread")
     if n_jobs == 0:
         raise ValueError("n_jobs is 0; give a positive number, -1 for all cores, or None for one thread")
     if n_jobs > 0:
-        return n_jobs
+        return int(n_jobs)
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     return max(1, cores + 1 + n_jobs)
 

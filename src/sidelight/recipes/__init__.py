@@ -7,6 +7,7 @@ need, whether a step size must be tuned, and how they stop.
 
 from __future__ import annotations
 
+from sidelight.checks import shown
 from sidelight.recipe_kinds import Recipe
 from sidelight.recipes import candidates, constrained, generative, likelihoods, margins
 from sidelight.recipes.candidates import cl_svm, cllp, cllp_as_printed, mms, naive
@@ -59,7 +60,7 @@ def recipe_of(learner: str | Recipe) -> Recipe:
     if isinstance(learner, Recipe):
         return learner
     if not isinstance(learner, str) or learner not in LEARNERS:
-        raise ValueError(f"learner is {learner!r}; there are {AUTO}, {', '.join(LEARNERS)}")
+        raise ValueError(f"learner is {shown(learner)}; there are {AUTO}, {', '.join(LEARNERS)}")
     return LEARNERS[learner].make()
 
 

@@ -7,14 +7,14 @@ from typing import Literal
 
 import numpy as np
 
+from sidelight.checks import arguments_checked, positive, whole
 from sidelight.learners.candidates import FINE, ROUGH, CandidateOptions
 from sidelight.objective.candidates import Charge
 from sidelight.recipe_kinds import AllLabelings, CandidateMargins, Initial, Picked, Recipe
-from sidelight.recipes.checks import options_checked, positive, whole
 from sidelight.recipes.entry import Entry
 
 
-@options_checked
+@arguments_checked
 def cllp(
     *,
     solver: str = "two_slack",
@@ -55,7 +55,7 @@ def cllp(
     return CandidateMargins("cllp", "cllp", _charge(charge), positive("inside", inside), options, start)
 
 
-@options_checked
+@arguments_checked
 def cllp_as_printed(
     *,
     c1: float = 500.0,
@@ -81,7 +81,7 @@ def cllp_as_printed(
     return CandidateMargins("cllp_as_printed", "cllp", "completion", inside, options, "random", c2)
 
 
-@options_checked
+@arguments_checked
 def mms(
     *,
     solver: str = "two_slack",
@@ -102,7 +102,7 @@ def mms(
     return CandidateMargins("mms", "mms", _charge(charge), 1.0, options, start)
 
 
-@options_checked
+@arguments_checked
 def naive(*, initial: str = "random") -> Recipe:
     """A structural SVM on one label per token, drawn from its candidates.
 
@@ -112,7 +112,7 @@ def naive(*, initial: str = "random") -> Recipe:
     return Picked("naive", _initial(initial))
 
 
-@options_checked
+@arguments_checked
 def cl_svm(*, at_most: int = 5_000_000) -> Recipe:
     """A structural SVM on every candidate labeling as if it were Gold; refuses more than `at_most` labelings."""
     return AllLabelings("cl_svm", whole("at_most", at_most, least=1))

@@ -9,10 +9,10 @@ from __future__ import annotations
 import math
 from dataclasses import replace
 
+from sidelight.checks import arguments_checked
 from sidelight.learners.hmm import EmOptions
 from sidelight.recipe_kinds import Believed, Contrastive, Driven, Generative, LogLinear, Recipe
 from sidelight.recipes.candidates import ENTRIES as CANDIDATES
-from sidelight.recipes.checks import options_checked
 from sidelight.recipes.entry import Entry
 from sidelight.recipes.generative import ENTRIES as GENERATIVE
 from sidelight.recipes.likelihoods import ENTRIES as LIKELIHOODS
@@ -21,7 +21,7 @@ from sidelight.recipes.margins import ENTRIES as MARGINS
 BETA, CYCLES = 0.9, 10
 
 
-@options_checked
+@arguments_checked
 def codl(*, base: str | Recipe = "crf", beta: float | None = BETA, cycles: int = CYCLES) -> Recipe:
     """Constraint-driven learning: rules choose the labels that a model learns from (Chang, Ratinov and Roth 2007).
 
@@ -34,7 +34,7 @@ def codl(*, base: str | Recipe = "crf", beta: float | None = BETA, cycles: int =
     return _codl("codl", base, beta, cycles)
 
 
-@options_checked
+@arguments_checked
 def codl_as_printed(*, base: str | Recipe = "hmm", beta: float = BETA, cycles: int = CYCLES) -> Recipe:
     """Constraint-driven learning as the thesis prints it: `beta` mixes weights, also of an HMM (Algorithm 8, line 8).
 
@@ -63,7 +63,7 @@ def _codl(name: str, base: str | Recipe, beta: float | None, cycles: int) -> Rec
     return Driven(name, driven, beta, cycles)
 
 
-@options_checked
+@arguments_checked
 def posterior_regularization(
     *, base: str | Recipe = "hmm", gamma: float = 1.0, iterations: int = 20, beta: float | None = None
 ) -> Recipe:

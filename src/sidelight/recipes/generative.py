@@ -13,12 +13,12 @@ import math
 from dataclasses import replace
 from typing import cast
 
+from sidelight.checks import arguments_checked
 from sidelight.generative.hmm_counts import HmmSmoothing
 from sidelight.generative.hmm_starts import STARTS
 from sidelight.generative.smoothing import Smoothing
 from sidelight.learners.hmm import Annealing, EmOptions, Schedule
 from sidelight.recipe_kinds import Generative, Recipe
-from sidelight.recipes.checks import options_checked
 from sidelight.recipes.entry import Entry
 
 MASS, CONSTANT = 250.0, 0.01  # of emissions per label, of transitions per entry
@@ -26,7 +26,7 @@ VOCABULARY = 50_000
 BETA = 0.9  # of EM beside inputs without labels
 
 
-@options_checked
+@arguments_checked
 def hmm(
     *,
     emission: str = "mass",
@@ -49,7 +49,7 @@ def hmm(
     return Generative("hmm", EmOptions(iterations=0), smoothing, rare)
 
 
-@options_checked
+@arguments_checked
 def em(
     *,
     iterations: int = 50,
@@ -82,7 +82,7 @@ def em(
     return _em("em", 1.0, iterations, None, start, noise, beta, smoothing, rare)
 
 
-@options_checked
+@arguments_checked
 def hard_em(
     *,
     iterations: int = 50,
@@ -106,7 +106,7 @@ def hard_em(
     return _em("hard_em", -math.inf, iterations, None, start, noise, beta, smoothing, rare)
 
 
-@options_checked
+@arguments_checked
 def unified_em(
     *,
     gamma: float = 1.0,

@@ -4,18 +4,18 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from sidelight.checks import arguments_checked, whole
 from sidelight.learners.likelihood import SOLVERS
 from sidelight.learners.naive_bayes import Events, NaiveBayesOptions
 from sidelight.objective.neighbourhoods import KINDS
 from sidelight.objective.trust import TrustOptions
 from sidelight.recipe_kinds import Contrastive, LogLinear, NaiveBayes, Recipe, SemiMarkov
-from sidelight.recipes.checks import options_checked, whole
 from sidelight.recipes.entry import Entry
 
 TRUST = TrustOptions()
 
 
-@options_checked
+@arguments_checked
 def crf(*, solver: str = "lbfgs", l1: float = 0.0, support: str = "seen") -> Recipe:
     """The conditional random field on Gold (Lafferty, McCallum and Pereira 2001).
 
@@ -26,7 +26,7 @@ def crf(*, solver: str = "lbfgs", l1: float = 0.0, support: str = "seen") -> Rec
     return _log_linear("crf", True, solver, l1, support)
 
 
-@options_checked
+@arguments_checked
 def partial_crf(
     *,
     solver: str = "lbfgs",
@@ -50,7 +50,7 @@ def partial_crf(
     return replace(_log_linear("partial_crf", False, solver, l1, support), trust=TrustOptions(right, strength, gold))
 
 
-@options_checked
+@arguments_checked
 def contrastive(*, neighbours: str = "swaps", copies: int | None = None, start: float = 0.01) -> Recipe:
     """Contrastive estimation: inputs against their neighbours (Smith and Eisner 2005).
 
@@ -68,7 +68,7 @@ def contrastive(*, neighbours: str = "swaps", copies: int | None = None, start: 
     return Contrastive("contrastive", neighbours, made, start)
 
 
-@options_checked
+@arguments_checked
 def semi_crf(*, max_length: int | None = None) -> Recipe:
     """The semi-Markov CRF: whole segments are scored (Sarawagi and Cohen 2004); the learner of `SegmentTagger`.
 
@@ -77,7 +77,7 @@ def semi_crf(*, max_length: int | None = None) -> Recipe:
     return SemiMarkov("semi_crf", None if max_length is None else whole("max_length", max_length, least=1))
 
 
-@options_checked
+@arguments_checked
 def naive_bayes(*, events: str = "multinomial", smoothing: float = 1.0, prior: bool = True) -> Recipe:
     """Naive Bayes on counts, for classes or single tokens (McCallum and Nigam 1998).
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Literal, cast
 
+from sidelight.checks import arguments_checked, whole
 from sidelight.learners.self_training import SelfTrainingOptions
 from sidelight.objective.confidence import Measure
 from sidelight.recipe_kinds import (
@@ -16,14 +17,13 @@ from sidelight.recipe_kinds import (
     SemiMarkov,
     TransductiveMargins,
 )
-from sidelight.recipes.checks import options_checked, whole
 from sidelight.recipes.entry import Entry
 from sidelight.recipes.solver_options import SolverOptions
 from sidelight.solvers.arow import ArowOptions
 from sidelight.solvers.mira import MiraOptions
 
 
-@options_checked
+@arguments_checked
 def jlis(*, restarts: int = 1) -> Recipe:
     """J-LIS: margin learning from every kind of evidence (Chang, Srikumar, Goldwasser and Roth 2010).
 
@@ -35,7 +35,7 @@ def jlis(*, restarts: int = 1) -> Recipe:
     return LatentMargins("jlis", restarts=whole("restarts", restarts, least=1))
 
 
-@options_checked
+@arguments_checked
 def structural_svm(
     *,
     solver: str = "dual_coordinate",
@@ -65,7 +65,7 @@ def structural_svm(
     return options.recipe("structural_svm", solver)
 
 
-@options_checked
+@arguments_checked
 def latent_svm(*, restarts: int = 1) -> Recipe:
     """The latent structural SVM: labels with hidden states, partial and candidate labels (Yu and Joachims 2009).
 
@@ -76,7 +76,7 @@ def latent_svm(*, restarts: int = 1) -> Recipe:
     return LatentMargins("latent_svm", restarts=whole("restarts", restarts, least=1), answers=False)
 
 
-@options_checked
+@arguments_checked
 def transductive_svm(*, anneal: int = 0) -> Recipe:
     """The transductive structural SVM: unlabelled inputs are completed with a margin (Zien et al. 2007).
 
@@ -86,7 +86,7 @@ def transductive_svm(*, anneal: int = 0) -> Recipe:
     return TransductiveMargins("transductive_svm", anneal=whole("anneal", anneal, least=0))
 
 
-@options_checked
+@arguments_checked
 def self_training(
     *, share: float = 0.5, measure: str | None = None, confidence: float = 0.0, relabel: bool = True
 ) -> Recipe:
@@ -109,13 +109,13 @@ def self_training(
     return SelfTraining("self_training", options=options)
 
 
-@options_checked
+@arguments_checked
 def one_against_rest() -> Recipe:
     """A binary SVM for every class against the rest, or for every label of single tokens (Rifkin and Klautau 2004)."""
     return OneAgainstRest("one_against_rest")
 
 
-@options_checked
+@arguments_checked
 def semi_svm(*, max_length: int | None = None) -> Recipe:
     """The semi-Markov model with margins instead of likelihood; a learner of `SegmentTagger`.
 
@@ -124,7 +124,7 @@ def semi_svm(*, max_length: int | None = None) -> Recipe:
     return SemiMarkov("semi_svm", None if max_length is None else whole("max_length", max_length, least=1))
 
 
-@options_checked
+@arguments_checked
 def mira(*, k: int = 1, aggressiveness: float = 1.0) -> Recipe:
     """MIRA on Gold: the least change that sets the k best outputs right (McDonald, Crammer and Pereira 2005).
 
@@ -133,7 +133,7 @@ def mira(*, k: int = 1, aggressiveness: float = 1.0) -> Recipe:
     return OnlineMargins("mira", MiraOptions("MIRA", whole("k", k, least=1), aggressiveness))
 
 
-@options_checked
+@arguments_checked
 def passive_aggressive(
     *, rule: str = "PA-I", aggressiveness: float = 1.0, outputs: str = "max_loss", margin: str = "cost"
 ) -> Recipe:
@@ -156,7 +156,7 @@ def passive_aggressive(
     return OnlineMargins("passive_aggressive", options)
 
 
-@options_checked
+@arguments_checked
 def arow(*, variance: float = 1.0, r: float = 1.0, outputs: str = "max_loss", margin: str = "cost") -> Recipe:
     """AROW on Gold: weights that were seen often move little, rare ones much (Crammer, Kulesza and Dredze 2009).
 
@@ -167,7 +167,7 @@ def arow(*, variance: float = 1.0, r: float = 1.0, outputs: str = "max_loss", ma
     return OnlineMargins("arow", ArowOptions(variance, r, *sides))
 
 
-@options_checked
+@arguments_checked
 def perceptron() -> Recipe:
     """The averaged structured perceptron on Gold (Collins 2002)."""
     return AveragedPerceptron("perceptron")

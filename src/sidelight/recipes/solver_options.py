@@ -8,8 +8,8 @@ from __future__ import annotations
 from dataclasses import dataclass, fields
 from typing import Literal, cast, get_args
 
+from sidelight.checks import whole
 from sidelight.recipe_kinds import ConvexMargins, OtherSolver
-from sidelight.recipes.checks import whole
 from sidelight.solvers.frank_wolfe import FrankWolfeOptions
 from sidelight.solvers.one_slack import OneSlackOptions
 from sidelight.solvers.subgradient import SubgradientOptions

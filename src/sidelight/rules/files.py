@@ -16,6 +16,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any, TypeVar
 
+from sidelight.checks import file_name
 from sidelight.errors import DataError
 from sidelight.rules.given import checked_rules
 from sidelight.rules.rule import Rule
@@ -33,7 +34,7 @@ def run_file(path: str | Path, take: Callable[[ModuleType, Path], Found], *, rem
 
     `remedy` says what the file should be, where there is none.
     """
-    path = Path(path).absolute()
+    path = Path(file_name(path)).absolute()
     if not path.is_file():
         raise DataError("there is no such file", file=path, remedy=remedy)
     name = f"sidelight_file_{path.stem}_{zlib.crc32(str(path).encode()):x}"

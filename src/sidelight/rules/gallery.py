@@ -11,6 +11,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping
 from functools import partial
 from typing import Any
 
+from sidelight.checks import arguments_checked, is_hashable, is_listed, shown, whole
 from sidelight.errors import DataError
 from sidelight.rules.expr import TRUE, Expr
 from sidelight.rules.inputs import Sentence
@@ -22,6 +23,7 @@ PUNCTUATION = frozenset(".,;:!?()[]{}\"'`-–—/") | {"''", "``", "--", "..."}
 SHOWN = 6  # labels and words in a sentence
 
 
+@arguments_checked
 def starts_with(*labels: Any, name: str = "start") -> Rule:
     """The first token has one of these labels.
 
@@ -33,6 +35,7 @@ def starts_with(*labels: Any, name: str = "start") -> Rule:
     return Rule(says, name, sentence=f"The first token is {_listed(labels)}", labels=labels)
 
 
+@arguments_checked
 def ends_with(*labels: Any, name: str = "end") -> Rule:
     """The last token has one of these labels."""
     _check_labels("ends_with", labels)
@@ -44,7 +47,8 @@ def _has_label(x: Sentence, y: Labels, *, place: int, labels: tuple[Any, ...]) -
     return one_of(y[place], labels) if len(y) else TRUE
 
 
-def appears_once(labels: Iterable[Any], *, name: str = "appears_once") -> Rule:
+@arguments_checked
+def appears_once(labels: str | Iterable[Any], *, name: str = "appears_once") -> Rule:
     """Each of these labels has at most one run of tokens.
 
     >>> appears_once(["A", "B"]).violations(Sentence("abcd"), ["A", "B", "A", "B"])
@@ -61,8 +65,9 @@ def _appears_once(x: Sentence, y: Labels, *, labels: tuple[Any, ...]) -> Expr:
     return every(count(begins(y, t, label) for t in x.positions) <= 1 for label in labels)
 
 
+@arguments_checked
 def changes_after_punctuation(
-    marks: Collection[str] = PUNCTUATION, *, name: str = "punctuation", also: Callable[[str], bool] | None = None
+    marks: str | Collection[str] = PUNCTUATION, *, name: str = "punctuation", also: Callable[[str], bool] | None = None
 ) -> Rule:
     """The label changes only after a punctuation mark, which belongs to what it ends.
 
@@ -80,6 +85,7 @@ def _changes_after(
     return every(y[t] == y[t - 1] for t in x.positions[1:] if not may[t - 1])
 
 
+@arguments_checked
 def words_are(words: str | Iterable[str], *labels: Any, name: str, case: bool = False) -> Rule:
     """These words, or this word, have one of these labels.
 
@@ -99,6 +105,7 @@ def _words_are(x: Sentence, y: Labels, *, words: frozenset[str], labels: tuple[A
     return every(one_of(y[t], labels) for t in x.positions if found[t] in words)
 
 
+@arguments_checked
 def pattern_is(pattern: str, *labels: Any, name: str) -> Rule:
     """Words that match a regular expression in full have one of these labels.
 
@@ -114,13 +121,19 @@ def _pattern_is(x: Sentence, y: Labels, *, pattern: re.Pattern[str], labels: tup
     return every(one_of(y[t], labels) for t in x.positions if pattern.fullmatch(x.words[t]))
 
 
+@arguments_checked
 def lexicon(entries: Mapping[str, Any], *, name: str = "lexicon") -> Rule:
     """A word of the lexicon has one of the labels, or the label, that it is listed with.
 
     >>> lexicon({"light": {"NOUN", "ADJ"}, "on": "ADP"}).violations(Sentence(["light", "on"]), ["NOUN", "NOUN"])
     1
     """
-    mine = {word: (listed,) if isinstance(listed, str) else tuple(listed) for word, listed in entries.items()}
+    for word, listed in entries.items():
+        several = tuple(listed) if is_listed(listed) else (listed,)
+        if not isinstance(word, str) or not all(label is not None and is_hashable(label) for label in several):
+            problem = f"the lexicon has {shown(word)}: {shown(listed)}"
+            raise DataError(problem, remedy="give words with a label, or labels, for each")
+    mine = {word: tuple(listed) if is_listed(listed) else (listed,) for word, listed in entries.items()}
     labels = tuple(sorted({label for listed in mine.values() for label in listed}, key=str))
     sentence = "A word has one of the labels that the lexicon lists for it"
     sentence += f", of {_listed(labels, 'and')}" if labels else ""
@@ -131,12 +144,14 @@ def _lexicon(x: Sentence, y: Labels, *, entries: Mapping[str, tuple[Any, ...]]) 
     return every(one_of(y[t], entries[word]) for t, word in enumerate(x.words) if word in entries)
 
 
-def minimum_length(tokens: int, labels: Iterable[Any], *, name: str = "field_length") -> Rule:
+@arguments_checked
+def minimum_length(tokens: int, labels: str | Iterable[Any], *, name: str = "field_length") -> Rule:
     """A run of one of these labels has at least so many tokens.
 
     >>> minimum_length(2, ["A", "B"]).violations(Sentence("abc"), ["A", "B", "B"])
     1
     """
+    whole("tokens", tokens, least=1)
     mine = tuple(labels)
     _check_labels("minimum_length", mine)
     sentence = f"A run of {_listed(mine)} has at least {_many(tokens, 'token')}"
@@ -155,6 +170,7 @@ def _minimum_length(x: Sentence, y: Labels, *, tokens: int, labels: tuple[Any, .
     )
 
 
+@arguments_checked
 def at_most(most: int, label: Any, *, name: str | None = None) -> Rule:
     """At most so many tokens have a label."""
     sentence = f"At most {_many(most, 'token')} {_are(most)} {label}"
@@ -166,6 +182,7 @@ def _at_most(x: Sentence, y: Labels, *, most: int, label: Any) -> Expr:
     return count(y[t] == label for t in x.positions) <= most
 
 
+@arguments_checked
 def at_least(least: int, label: Any, *, name: str | None = None) -> Rule:
     """At least so many tokens have a label."""
     sentence = f"At least {_many(least, 'token')} {_are(least)} {label}"
@@ -177,6 +194,7 @@ def _at_least(x: Sentence, y: Labels, *, least: int, label: Any) -> Expr:
     return count(y[t] == label for t in x.positions) >= least
 
 
+@arguments_checked
 def requires(label: Any, other: Any, *, name: str | None = None) -> Rule:
     """Where a label occurs, another one does too."""
     sentence = f"Where there is {label} there is {other}"
@@ -188,6 +206,7 @@ def _requires(x: Sentence, y: Labels, *, label: Any, other: Any) -> Expr:
     return implies(some(y[t] == label for t in x.positions), some(y[t] == other for t in x.positions))
 
 
+@arguments_checked
 def excludes(label: Any, other: Any, *, name: str | None = None) -> Rule:
     """Two labels do not occur in one output."""
     sentence = f"{label} and {other} do not occur together"
@@ -200,6 +219,7 @@ def _excludes(x: Sentence, y: Labels, *, label: Any, other: Any) -> Expr:
     return implies(some(y[t] == label for t in x.positions), absent)
 
 
+@arguments_checked
 def few_changes(most: int, *, name: str = "few_changes") -> Rule:
     """The label changes at most so many times."""
     sentence = f"The label changes at most {_many(most, 'time')}"

@@ -18,8 +18,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, overload
 
-import numpy as np
-
+from sidelight.checks import is_number, shown
 from sidelight.errors import DataError
 from sidelight.rules.expr import Expr, Known, as_expr
 from sidelight.rules.output import Domain, Labels, NoSuchPlace, symbolic_labels
@@ -44,10 +43,13 @@ class Rule:
 
     def __post_init__(self) -> None:
         if not callable(self.says):
-            raise ValueError(f"a rule is made of a function of x and y, not of {self.says!r}; name it with name=…")
+            raise ValueError(f"a rule is made of a function of x and y, not of {shown(self.says)}; name it with name=…")
+        for what, value in (("name", self.name), ("sentence", self.sentence)):
+            if not isinstance(value, str):
+                raise ValueError(f"the {what} of a rule is {shown(value)}; give a text")
         price = self.penalty
-        if price is not None and not (isinstance(price, (int, float, np.number)) and price >= 0):
-            raise ValueError(f"the penalty of {self.name} is {price!r}; a penalty is a number that is not negative")
+        if price is not None and not (is_number(price) and price >= 0):
+            raise ValueError(f"the penalty of {self.name} is {shown(price)}; give a number that is not negative")
 
     @property
     def hard(self) -> bool:

@@ -16,7 +16,7 @@ from sidelight.evidence import Candidates, Chunk, Companion, Evidence, Gold, Par
 from sidelight.spaces.parts import Labelings
 from sidelight.structures.encoded_votes import EncodedVotes, encode_votes
 from sidelight.structures.labels import LabelSet
-from sidelight.structures.named import is_no_label, named, no_label, raise_at_no_label
+from sidelight.structures.named import check_equal_labels, is_no_label, named, no_label, raise_at_no_label
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,6 +67,7 @@ def labels_in(evidence: Sequence[Evidence], *, sequences: bool) -> list[Any]:
 def encode(evidence: Sequence[Evidence], labels: LabelSet, starts: Ints, *, sequences: bool) -> Encoded:
     """Check outputs and turn them into numbers; raises `DataError` naming the evidence, its file and line."""
     try:
+        check_equal_labels(evidence, labels.classes, sequences=sequences)
         return _encode(evidence, labels, starts, sequences=sequences)
     except TypeError:  # something that cannot be hashed
         raise_at_no_label(evidence, sequences=sequences)

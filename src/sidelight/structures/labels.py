@@ -39,7 +39,7 @@ class LabelSet:
     def __post_init__(self) -> None:
         object.__setattr__(self, "number", {name: i for i, name in enumerate(self.names)})
         if len(self.number) != len(self.names):
-            raise ValueError("a label is listed twice")
+            raise ValueError("a label is listed twice; give every label once")
 
     @classmethod
     def of(cls, labels: Iterable[Any]) -> LabelSet:

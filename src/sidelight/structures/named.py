@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from sidelight.data.single import is_hashable
+import numpy as np
+
+from sidelight.checks import is_hashable
 from sidelight.data.trouble import trouble
 from sidelight.errors import DataError
 from sidelight.evidence import Candidates, Companion, Evidence, Gold, Partial, Voted, voted_labels
@@ -30,6 +32,38 @@ def named(piece: Evidence, *, sequences: bool) -> Iterator[tuple[int, Any]]:
     if isinstance(piece, Candidates):
         for first, labelings in piece.chunks:
             yield from ((first + k, label) for labeling in labelings for k, label in enumerate(labeling))
+
+
+def check_equal_labels(evidence: Sequence[Evidence], labels: Sequence[Any], *, sequences: bool) -> None:
+    """Raise `DataError` where two labels are one to Python, and two to whoever wrote them: True, 1 and 1.0.
+
+    >>> check_equal_labels([Gold(["a"], [True])], [0, 1], sequences=True)
+    Traceback (most recent call last):
+        ...
+    sidelight.errors.DataError: evidence 0 (Gold), token 0: the label True is equal to the label 1; give labels of one \
+type, or strings
+    """
+    if all(isinstance(label, str) for label in labels):
+        return
+    seen = {type(label) for piece in evidence for _, label in named(piece, sequences=sequences)}
+    if len({_sort(kind) for kind in seen | set(map(type, labels))} - {None}) < 2:
+        return
+    known = {label: label for label in labels}
+    for i, piece in enumerate(evidence):
+        for t, label in named(piece, sequences=sequences):
+            other = known.setdefault(label, label)
+            if _sort(type(label)) is not _sort(type(other)):
+                problem = f"the label {label!r} is equal to the label {other!r}"
+                remedy = "give labels of one type, or strings"
+                raise trouble(piece, i, problem=problem, remedy=remedy, token=t if sequences else None)
+
+
+def _sort(kind: type) -> type | None:
+    """Which sort of number a type is, those of numpy like Python's; None for what is no number."""
+    for sort, others in ((bool, np.bool_), (int, np.integer), (float, np.floating)):
+        if issubclass(kind, (sort, others)):
+            return sort
+    return None
 
 
 def is_no_label(label: Any) -> bool:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal, get_args, overload
 
+from sidelight.checks import is_among, is_hashable, is_listed, shown
 from sidelight.errors import DataError
 
 Returns = Literal["auto", "tokens", "spans", "sentence"]
@@ -26,11 +27,12 @@ class LabellingFunction:
         if not callable(self.function):
             raise DataError(f"the function {self.name!r} is a {type(self.function).__name__}", remedy="give a function")
         if not isinstance(self.name, str) or not self.name or self.name == OUTSIDE:
-            taken = f"; {OUTSIDE!r} is taken" if self.name == OUTSIDE else ""
+            taken = f"; {OUTSIDE!r} is taken" if is_among(self.name, (OUTSIDE,)) else ""
             raise DataError(f"a function is called {self.name!r}", remedy=f"name it by another string{taken}")
-        if self.returns not in get_args(Returns):
-            raise ValueError(f"returns is {self.returns!r}; there are {', '.join(get_args(Returns))}")
+        if not is_among(self.returns, get_args(Returns)):
+            raise ValueError(f"returns is {shown(self.returns)}; there are {', '.join(get_args(Returns))}")
         check_scheme(self.scheme)
+        check_outside(self.outside)
 
     def __call__(self, x: Any) -> Any:
         return self.function(x)
@@ -70,7 +72,7 @@ def labelling_function(
     """
 
     def made(function: Callable[[Any], Any]) -> LabellingFunction:
-        return LabellingFunction(function, name or _name_of(function), returns, scheme, outside)
+        return LabellingFunction(function, _name_of(function) if name is None else name, returns, scheme, outside)
 
     return made if function is None else made(function)
 
@@ -82,7 +84,7 @@ def named_functions(functions: Any) -> tuple[LabellingFunction, ...]:
     >>> [one.name for one in named_functions([suffix])], [one.name for one in named_functions({"last": suffix})]
     (['suffix'], ['last'])
     """
-    if isinstance(functions, str) or not isinstance(functions, Iterable):
+    if not is_listed(functions) and not isinstance(functions, Mapping):
         problem = f"a {type(functions).__name__} in the place of labelling functions"
         raise DataError(problem, remedy="give a list of functions, or {name: function}")
     if isinstance(functions, Mapping):
@@ -101,8 +103,14 @@ def named_functions(functions: Any) -> tuple[LabellingFunction, ...]:
 
 def check_scheme(scheme: str | None) -> None:
     """Raise `ValueError` for a scheme that does not exist."""
-    if scheme not in (None, "BIO"):
-        raise ValueError(f"scheme is {scheme!r}; give 'BIO' or None")
+    if scheme is not None and not is_among(scheme, ("BIO",)):
+        raise ValueError(f"scheme is {shown(scheme)}; give 'BIO' or None")
+
+
+def check_outside(outside: Any) -> None:
+    """Raise `ValueError` for what is no label."""
+    if not is_hashable(outside):
+        raise ValueError(f"outside is {shown(outside)}; give a label, or None")
 
 
 def _made(function: Any, name: str | None) -> LabellingFunction:

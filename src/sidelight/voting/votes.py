@@ -7,9 +7,10 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, overload
 
+from sidelight.checks import flag, is_listed, shown
 from sidelight.errors import DataError
 from sidelight.evidence import Candidates, Gold, Partial, Voted, voted_labels
-from sidelight.voting.functions import OUTSIDE, LabellingFunction, check_scheme, named_functions
+from sidelight.voting.functions import OUTSIDE, LabellingFunction, check_outside, check_scheme, named_functions
 from sidelight.voting.returns import BadReturn, read_votes
 from sidelight.voting.table import VoteTable, vote_table
 
@@ -115,8 +116,10 @@ def votes(
     together      2    100.0%     0.0%      0.0%  100.0% of 1
     """
     check_scheme(scheme)
+    flag("single", single)
+    check_outside(outside)
     asked = named_functions(functions)
-    if isinstance(xs, str) or not hasattr(xs, "__len__"):
+    if not is_listed(xs) or not hasattr(xs, "__len__"):
         raise DataError(f"the inputs are a {type(xs).__name__}", remedy="give a list of inputs")
     labelled = _gold(gold)
     pieces = tuple(_voted(x, i, "input", asked, scheme, single) for i, x in enumerate(xs))
@@ -132,6 +135,8 @@ def votes(
 
 
 def _gold(gold: Iterable[Gold] | None) -> list[Gold]:
+    if gold is not None and not is_listed(gold):
+        raise DataError(f"gold is {shown(gold)}", remedy="give a list of Gold, as sidelight.gold makes it")
     found = [] if gold is None else list(gold)
     for piece in found:
         if not isinstance(piece, Gold):
