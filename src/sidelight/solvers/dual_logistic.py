@@ -39,14 +39,6 @@ FULL = 1.0 - 1e-14  # the largest share of its price that a term may have as wei
 SMALL = 1e-12  # differences of violations that are nothing
 
 
-def entropies(sums: Floats, prices: Floats) -> Floats:
-    """C h(s / C) of every term, 0 where nothing is paid. # [N]"""
-    shares = np.divide(sums, prices, out=np.zeros_like(sums), where=prices > 0)
-    rest = 1.0 - shares
-    logs = np.log(np.where(shares > 0, shares, 1.0)), np.log(np.where(rest > 0, rest, 1.0))
-    return prices * (shares * logs[0] + rest * logs[1])
-
-
 @kernel
 def logistic_steps(
     begin: Ints,
