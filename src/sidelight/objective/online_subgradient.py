@@ -81,7 +81,7 @@ def loss_slope(value: float, bend: float, power: int) -> float:
         if abs(moved - ends) <= 1e-13 * (1.0 + abs(ends)):
             break
         ends = moved if k % 2 == 0 and low < moved < high else 0.5 * (low + high)
-    return 1.0 / (1.0 + np.exp(-ends))
+    return float(1.0 / (1.0 + np.exp(-ends)))
 
 
 @kernel
