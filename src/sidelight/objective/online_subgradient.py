@@ -19,8 +19,7 @@ from sidelight.objective.chain_block import (
     slope_products,
 )
 from sidelight.objective.entries import ChainWeights, Examples, score_tokens, views_of
-
-STEPS = 100  # for the slope of the logistic loss at most
+from sidelight.objective.logistic import logistic_slope
 
 
 class Clock(NamedTuple):
@@ -68,20 +67,7 @@ def loss_slope(value: float, bend: float, power: int) -> float:
         return 1.0 if value > 0.0 else 0.0
     if power == 2:
         return 2.0 * max(value, 0.0) / (1.0 + 2.0 * bend)
-    low, high = value - bend, value
-    ends = value - 0.5 * bend
-    for k in range(STEPS):  # on x + bend · σ(x) = value: Newton's, and every other time the bracket is halved
-        share = 1.0 / (1.0 + np.exp(-ends))
-        ahead = ends + bend * share - value
-        if ahead > 0.0:
-            high = ends
-        else:
-            low = ends
-        moved = ends - ahead / (1.0 + bend * share * (1.0 - share))
-        if abs(moved - ends) <= 1e-13 * (1.0 + abs(ends)):
-            break
-        ends = moved if k % 2 == 0 and low < moved < high else 0.5 * (low + high)
-    return float(1.0 / (1.0 + np.exp(-ends)))
+    return logistic_slope(value, bend, 0.0)
 
 
 @kernel
