@@ -110,11 +110,17 @@ def test_threads_do_not_matter() -> None:
     assert np.array_equal(*found)
 
 
+def test_stochastic_gradient_descent_comes_to_the_same_objective() -> None:
+    least = tagger(tolerance=1e-4).fit(evidence()).rounds_[-1].objective
+    fitted = tagger(recipes.partial_crf(solver="sgd"), tolerance=1e-3).fit(evidence())
+    assert fitted.rounds_[-1].objective == pytest.approx(least, rel=0.01)
+    assert fitted.model_.weights[0] != 0.0  # the threshold
+    assert np.all(np.isfinite(fitted.judge(XS[40:42])))
+
+
 def test_what_is_refused() -> None:
     with pytest.raises(DataError, match="learns from Gold only"):
         tagger("crf").fit(evidence())
-    with pytest.raises(ValueError, match="solver sgd knows no companion answers"):
-        tagger(recipes.partial_crf(solver="sgd")).fit(evidence())
     with pytest.raises(DataError, match="no input has any label"):
         tagger().fit(sl.companion(XS[:3], +1))
 

@@ -49,6 +49,17 @@ def test_all_solvers_come_to_the_same_objective(solver, within, optimum):
     assert fitted.score(XS, YS) > 0.85
 
 
+@pytest.mark.parametrize("loss", ["squared_hinge", "logistic"])
+def test_subgradient_steps_have_every_loss(loss):
+    least = tagger("structural_svm", loss=loss, tolerance=1e-4).fit(XS, YS).rounds_[-1].objective
+    recipe = recipes.structural_svm(solver="subgradient")
+    fitted = tagger(recipe, loss=loss, tolerance=0.01, max_rounds=3000).fit(XS, YS)
+    last = fitted.rounds_[-1]
+    assert last.gap <= 0.01 * last.objective
+    assert least * (1 - 1e-3) <= last.objective <= least * 1.01
+    assert fitted.score(XS, YS) > 0.85
+
+
 @pytest.mark.parametrize("learner", ["crf", "partial_crf", recipes.crf(l1=0.1), "contrastive"])
 def test_likelihoods_by_lbfgs_heed_the_tolerance(learner):
     evidence = [*sl.gold(XS[:20], YS[:20]), *(sl.unlabeled(XS[20:]) if learner == "contrastive" else ())]

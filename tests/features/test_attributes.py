@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import itertools
 import pickle
+from collections import Counter, defaultdict
+from importlib import import_module
+from types import MappingProxyType
 
 import numpy as np
 import pytest
@@ -122,6 +125,46 @@ def test_many_dicts_of_the_same_names_are_read_as_few_are(others, values, min_co
     for batch in (xs, [others] * 20, [others]):
         assert named(whole, whole.rows(batch)) == named(one_by_one, one_by_one.rows(batch))
         assert named(whole.copy(), whole.copy().rows(batch)) == named(whole, whole.rows(batch))
+
+
+schemas = st.lists(st.lists(names, min_size=0, max_size=4, unique=True), min_size=1, max_size=3)
+
+
+@pytest.mark.filterwarnings("ignore::sidelight.errors.UnknownFeatures")
+@law(40)
+@given(schemas, generators(), st.integers(1, 2))
+def test_dicts_in_blocks_are_read_as_they_are_one_by_one(schemas, rng, min_count):
+    """Names in any order, several sets of names of one size, strings that only some blocks have."""
+
+    def token() -> dict[str, object]:
+        """Of the names b and d the values are strings, of the others numbers."""
+        chosen = schemas[rng.integers(len(schemas))]
+        amounts = True, False, 2, -0.5
+        return {n: f"v{rng.integers(20)}" if n in "bd" else amounts[rng.integers(len(amounts))] for n in chosen}
+
+    xs = [[token() for _ in range(rng.integers(1, 6))] for _ in range(90)]
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(import_module("sidelight.features.attributes"), "BLOCK", 64)
+        extractor = extractor_of(Attributes(min_count))
+        counts = Counter(name for x in xs for token in x for name in plain_attributes(token))
+        for part in (xs, xs[::-1], [[token() for _ in range(200)]]):
+            rows = extractor.grow(xs) if part is xs else extractor.rows(part)
+            expected = [
+                {name: value for name, value in plain_attributes(token).items() if counts[name] >= min_count}
+                for x in part
+                for token in x
+            ]
+            assert named(extractor, rows) == expected
+            assert rows.indptr[-1] == len(rows.indices) == sum(map(len, expected))
+
+
+@pytest.mark.parametrize("kind", [lambda token: defaultdict(str, token), MappingProxyType])
+def test_mappings_that_are_no_plain_dicts_are_left_as_they_are(kind):
+    xs = [[kind({"a": "p", "b": 1.0} if i % 2 else {"c": "p", "b": 1.0}) for i in range(40)]]
+    extractor = extractor_of(Attributes())
+    rows = extractor.grow(xs)
+    assert [sorted(token) for token in xs[0]] == [["b", "c"], ["a", "b"]] * 20
+    assert named(extractor, rows) == [{"c:p": 1.0, "b": 1.0}, {"a:p": 1.0, "b": 1.0}] * 20
 
 
 @pytest.mark.parametrize("bad", [None, float("nan"), 10**400, [["x"]], object()])

@@ -16,6 +16,7 @@ from sidelight.features.rows import offsets_of
 from sidelight.features.support import Shown, Support
 from sidelight.features.supported import SupportedFeatures
 from sidelight.learners.likelihood import LikelihoodLearner, LikelihoodOptions
+from sidelight.objective.companion_likelihood import Answers, CompanionTerms
 from sidelight.objective.likelihood import LikelihoodProblem, LikelihoodTerms
 from sidelight.objective.online_likelihood import OnlineLikelihood
 from sidelight.solvers.lbfgs import Lbfgs, LbfgsOptions
@@ -78,6 +79,43 @@ def test_a_step_is_a_gradient_step(batch, rng, kind, support, scale):
         np.testing.assert_allclose(one, price @ problem.losses(weights), rtol=1e-9, atol=1e-9)
         expected = (1.0 - rate * decay) * weights - rate * gradient
         np.testing.assert_allclose(online.weights(moved, after), expected, rtol=1e-8, atol=1e-8)
+
+
+@law(60)
+@given(batches(), generators(), st.booleans(), st.sampled_from([1.0, 1e-8]))
+def test_a_step_on_a_companion_answer_is_a_gradient_step(batch, rng, limited, scale):
+    """Beside Gold, in one support; against the gradient of the terms, and against finite differences."""
+    known = known_labels(batch, rng, "gold")
+    features = features_of(batch, known, "seen")
+    space = batch.space
+    if limited:
+        space = space.inside(known_labels(batch, rng, "candidates")["admitted"])
+    count = len(batch)
+    answers = Answers(rng.choice([-1.0, 1.0], count), 0.5 + rng.random(count))
+    prices = 0.2 + rng.random(count)
+    gold = LikelihoodTerms(features, batch.space, prices, **known)
+    companions = CompanionTerms.of(features, space, prices[::-1].copy(), answers)
+    online = OnlineLikelihood.of_terms([gold, companions])
+    mean = np.concatenate([gold.prices, companions.prices]).mean()
+    weights = features.shorten(features.expand(rng.normal(size=features.size)))
+    v = online.vector(weights) / scale
+    everything = np.arange(2 * count)
+    loss, _ = online.epoch(everything, v.copy(), scale=scale, clock=3.0, decay=0.7, move=False)
+    whole = LikelihoodProblem([gold, companions], l2=0.0)
+    np.testing.assert_allclose(loss, whole.value(weights) / mean, rtol=1e-9, atol=1e-9)
+    for i in range(count):
+        alone = np.where(np.arange(count) == i, companions.prices, 0.0) / mean
+        problem = LikelihoodProblem([replace(companions, prices=alone)], l2=0.0)
+        gradient = np.empty(problem.size)
+        value = problem.value_and_gradient(weights, gradient)
+        moved = v.copy()
+        one, after = online.epoch(np.array([count + i]), moved, scale=scale, clock=3.0, decay=0.7)
+        np.testing.assert_allclose(one, value, rtol=1e-9, atol=1e-9)
+        expected = (1.0 - 1.0 / 3.0) * weights - gradient / (3.0 * 0.7)
+        np.testing.assert_allclose(online.weights(moved, after), expected, rtol=1e-8, atol=1e-8)
+        direction = rng.normal(size=len(weights))
+        ends = [problem.value(weights + step * direction) for step in (1e-5, -1e-5)]
+        np.testing.assert_allclose((ends[0] - ends[1]) / 2e-5, gradient @ direction, rtol=1e-4, atol=1e-6)
 
 
 def small_problem(l2=1.0, *, price=0.5, enlarged=1.0):

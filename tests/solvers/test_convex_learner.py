@@ -15,7 +15,7 @@ from sidelight.features.layout import Layout
 from sidelight.features.rows import offsets_of
 from sidelight.learners.convex import ConvexLearner, ConvexOptions
 from sidelight.learners.online import OnlineLearner
-from sidelight.objective.cuts import total_loss
+from sidelight.objective.cuts import LOGISTIC, total_loss
 from sidelight.objective.margin import ChainBatch, TargetTerms
 from sidelight.solvers.arow import ArowOptions
 from sidelight.solvers.frank_wolfe import FrankWolfeOptions
@@ -36,6 +36,8 @@ OPTIONS = {
         frank_wolfe=FrankWolfeOptions("gap", steps=0, average=True, every=4),
     ),
     "subgradient": ConvexOptions("subgradient", tolerance=0.0, max_rounds=12),
+    "subgradient squared": ConvexOptions("subgradient", power=2, tolerance=0.0, max_rounds=12),
+    "subgradient logistic": ConvexOptions("subgradient", power=LOGISTIC, tolerance=0.0, max_rounds=12),
     "subgradient, suffix": ConvexOptions(
         "subgradient", tolerance=0.0, max_rounds=12, subgradient=SubgradientOptions("suffix", project=True, every=3)
     ),
@@ -163,7 +165,7 @@ def test_what_cannot_be_learned_is_refused():
     terms = problem(5)
     with pytest.raises(ValueError, match="solver is"):
         ConvexOptions("newton")
-    with pytest.raises(ValueError, match="power"):
+    with pytest.raises(ValueError, match="frank_wolfe minimises the hinge, and the loss is squared_hinge"):
         ConvexOptions("frank_wolfe", power=2)
     with pytest.raises(ValueError, match="max_rounds"):
         ConvexOptions(max_rounds=0)

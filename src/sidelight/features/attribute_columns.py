@@ -6,12 +6,13 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
-from operator import methodcaller
+from operator import itemgetter, methodcaller
 from typing import Any
 
 import numpy as np
 
 from sidelight.arrays import Floats, Ids, Ints
+from sidelight.features.attribute_kernels import place_table
 
 TALL = 16  # tokens for each set of names that make a table worth its while
 NUMBERS = (bool, int, float, np.bool_, np.integer, np.floating)
@@ -31,25 +32,48 @@ class Table:
             yield name, self.values[k :: len(self.names)]
 
 
-def tables_of(tokens: Sequence[Mapping[Any, Any]]) -> list[Table] | None:
-    """Tokens by their names; None where there are few for a set of names."""
+def tables_of(tokens: Sequence[Mapping[Any, Any]], counts: Ints) -> list[Table] | None:
+    """Tokens by their names, of which each has so many; None where there are few for a set of names."""
+    firsts = np.sort(np.unique(counts, return_index=True)[1])
+    tables: list[Table] = []
+    for size in counts[firsts].tolist():
+        if TALL * (len(tables) + 1) > len(tokens):
+            return None
+        where = np.flatnonzero(counts == size)
+        if size:
+            tables.extend(_of_one_size([tokens[t] for t in where.tolist()], where))
+    return tables if TALL * len(tables) <= len(tokens) else None
+
+
+def _of_one_size(tokens: list[Mapping[Any, Any]], where: Ints) -> list[Table]:
+    """Tokens with as many names; mostly these are the same ones, so that this is tried first."""
+    names = tuple(tokens[0])
+    if set(map(type, tokens)) == {dict}:  # a defaultdict makes what it lacks
+        try:
+            return [Table(names, where, list(chain.from_iterable(map(_getter(names), tokens))))]
+        except KeyError:
+            pass
     schemas: dict[tuple[Any, ...], list[int]] = {}
-    for t, names in enumerate(map(tuple, tokens)):
-        schemas.setdefault(names, []).append(t)
-    if TALL * len(schemas) > len(tokens):
-        return None
+    for k, found in enumerate(map(tuple, tokens)):
+        schemas.setdefault(found, []).append(k)
     values = methodcaller("values")
     return [
-        Table(
-            names, np.array(where, dtype=np.int64), list(chain.from_iterable(map(values, [tokens[t] for t in where])))
-        )
-        for names, where in schemas.items()
+        Table(names, where[which], list(chain.from_iterable(map(values, [tokens[k] for k in which]))))
+        for names, which in schemas.items()
     ]
+
+
+def _getter(keys: Sequence[Any]) -> Callable[[Any], tuple[Any, ...]]:
+    """All of these keys of a mapping at once."""
+    return itemgetter(*keys) if len(keys) > 1 else lambda mapping: (mapping[keys[0]],)
 
 
 def numbers_of(name: Any, column: list[Any]) -> Floats:
     """The values of a column of numbers; raises `TypeError` where it has others, or some that are not finite."""
-    if not all(issubclass(kind, NUMBERS) for kind in set(map(type, column))):
+    kinds = set(map(type, column))
+    if kinds == {bool}:
+        return np.frombuffer(bytes(column), dtype=np.uint8).astype(np.float64)
+    if not all(issubclass(kind, NUMBERS) for kind in kinds):
         raise TypeError(f"values of {name!r} that are neither strings nor numbers alone")
     amounts = np.fromiter(column, dtype=np.float64, count=len(column))
     if not np.all(np.isfinite(amounts)):
@@ -80,14 +104,15 @@ class ColumnNumbers:
         attributes = np.empty(int(counts.sum()), dtype=np.int32)
         values = np.ones(len(attributes))
         for table in tables:
-            places = begins[table.where] + np.arange(len(table.names))[:, None]  # [names, tokens]
-            for place, (name, column) in zip(places, table.columns()):
+            size = len(table.where), len(table.names)
+            numbers, amounts = np.empty(size, dtype=np.int32), np.ones(size)
+            for k, (name, column) in enumerate(table.columns()):
                 if isinstance(column[0], str):
-                    strings = map(self._of(name).__getitem__, column)
-                    attributes[place] = np.fromiter(strings, dtype=np.int32, count=len(column))
+                    numbers[:, k] = self._of(name).of(column)
                 else:
-                    attributes[place] = self.numbers.get(self.name_of(name), -1)
-                    values[place] = numbers_of(name, column)
+                    numbers[:, k] = self.numbers.get(self.name_of(name), -1)
+                    amounts[:, k] = numbers_of(name, column)
+            place_table(begins[table.where], numbers, amounts, attributes, values)
         return attributes, values
 
     def learn(self, numbers: Mapping[Any, int]) -> None:
@@ -106,14 +131,18 @@ class ColumnNumbers:
 class _Strings(dict[str, int]):
     """The attributes of the strings of one column; what is missing is looked up."""
 
+    __slots__ = ("number", "prefix")
+
     def __init__(self, name: str, numbers: Mapping[str, int]) -> None:
         self.prefix = f"{name}:"
-        self.numbers = numbers
+        self.number = numbers.get
+
+    def of(self, column: list[str]) -> Ids:
+        """The attributes of strings; raises `TypeError` where some are none. # [T]"""
+        return np.fromiter(_getter(column)(self), dtype=np.int32, count=len(column))
 
     def __missing__(self, text: str) -> int:
-        if not isinstance(text, str):
-            raise TypeError(f"values of {self.prefix[:-1]!r} that are neither strings nor numbers alone")
-        found = self[text] = self.numbers.get(self.prefix + text, -1)
+        found = self[text] = self.number(self.prefix + text, -1)
         return found
 
 

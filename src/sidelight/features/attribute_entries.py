@@ -31,14 +31,14 @@ class KnownEntries(dict[Any, bytes]):
         return found
 
     def joined(self, items: Iterator[Any], counts: NDArray[np.int64]) -> tuple[NDArray[Any], NDArray[np.int64]]:
-        """The entries of a batch, and where those of each token end, of items so many to a token. # [E], [T]
+        """The entries of a batch, and how many each token has, of items so many to a token. # [E], [T]
 
         Raises `TypeError` where an item cannot be kept, a list for one.
         """
         pieces = list(map(self.__getitem__, items))
         entries = np.frombuffer(b"".join(pieces), dtype=ENTRY)
-        ends = np.cumsum(counts)
-        if len(entries) != len(pieces):  # items with several entries, or with none
-            sizes = np.fromiter(map(len, pieces), dtype=np.int64, count=len(pieces)) // ENTRY.itemsize
-            ends = np.append(0, np.cumsum(sizes))[ends]
-        return entries, ends
+        if len(entries) == len(pieces):
+            return entries, counts
+        sizes = np.fromiter(map(len, pieces), dtype=np.int64, count=len(pieces)) // ENTRY.itemsize
+        ends = np.append(0, np.cumsum(sizes))[np.cumsum(counts)]  # items with several entries, or with none
+        return entries, np.diff(ends, prepend=0)

@@ -18,6 +18,7 @@ from sidelight.checks import check_fields
 from sidelight.errors import DataError
 from sidelight.features.attribute_columns import ColumnNumbers, Table, column_counts, tables_of
 from sidelight.features.attribute_entries import ENTRY, KEPT, KnownEntries
+from sidelight.features.attribute_kernels import keep_known
 from sidelight.features.extractor import NO_VALUES, Tensors, check_dense
 from sidelight.features.inputs import dense_rows
 from sidelight.features.rows import Rows, offsets_of
@@ -25,6 +26,9 @@ from sidelight.features.strings import pack_strings, stored_strings
 from sidelight.features.token_kinds import KINDS, NAMED_LISTS, check_kinds, kinds_trained_on
 from sidelight.features.unknown import warn_where_unknown
 from sidelight.stored import flag_of, list_of, text_of, whole_of
+
+BLOCK = 1024  # tokens
+NOTHING = np.empty(0, dtype=np.int32), np.empty(0), np.empty(0, dtype=np.int64)  # attributes, values and sizes
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,42 +172,49 @@ class AttributeExtractor:
 
     def _rows(self, xs: Sequence[Any]) -> tuple[Rows, int]:
         """The rows of a batch, and how many attributes were left out of them."""
-        attributes, values, ends = self._entries(xs)
-        known = attributes >= 0
-        left_out = len(known) - int(np.count_nonzero(known))
-        if left_out:
-            ends = np.append(0, np.cumsum(known))[ends]
-            attributes, values = attributes[known], values[known]
+        attributes, values, indptr = self._entries(xs)
+        found = len(attributes)
+        ones = keep_known(attributes, values, indptr)
+        known = int(indptr[-1])
         rows = Rows(
             offsets_of([len(x) for x in xs]),
-            np.append(0, ends),
-            np.ascontiguousarray(attributes),
-            NO_VALUES if np.all(values == 1.0) else np.ascontiguousarray(values),
+            indptr,
+            attributes[:known],
+            NO_VALUES if ones else values[:known],
             dense_rows(xs),
         )
-        return check_dense(rows, self.n_dense), left_out
+        return check_dense(rows, self.n_dense), found - known
 
     def _entries(self, xs: Sequence[Any]) -> tuple[Ids, Floats, Ints]:
-        """The attributes of a batch, -1 for those that are unknown, their values, and where each token ends."""
+        """The attributes of a batch, -1 for those that are unknown, their values, and where each token begins."""
+        attributes, values, sizes = (np.concatenate(arrays) for arrays in zip(NOTHING, *self._blocks(xs)))
+        return attributes, values, offsets_of(sizes)
+
+    def _blocks(self, xs: Sequence[Any]) -> list[tuple[Ids, Floats, Ints]]:
+        """The attributes of tokens, their values, and how many each token has, for some thousand tokens at a time."""
         read = _Items.of(xs)
         if read is not None:
             try:
-                counts = read.counts()
-                tables = read.tables()
-                if tables is not None:
-                    return *self._of_columns.read(tables, counts), np.cumsum(counts)
-                entries, ends = (self._of_pairs if read.pairs else self._of_names).joined(read.items(), counts)
-                return entries["attribute"], entries["value"], ends
+                return [self._block(block) for block in read.blocks()]
             except (TypeError, ValueError, OverflowError):  # token by token, which works or says where it fails
                 pass
         found: list[tuple[int, float]] = []
-        bounds: list[int] = []
+        sizes: list[int] = []
         for i, x in enumerate(xs):
             for t, token in enumerate(x):
+                before = len(found)
                 found.extend(self._numbered(self._checked(token, i, t)))
-                bounds.append(len(found))
+                sizes.append(len(found) - before)
         entries = np.array(found, dtype=ENTRY)
-        return entries["attribute"], entries["value"], np.array(bounds, dtype=np.int64)
+        return [(entries["attribute"], entries["value"], np.array(sizes, dtype=np.int64))]
+
+    def _block(self, read: _Items) -> tuple[Ids, Floats, Ints]:
+        tables = read.tables()
+        if tables is not None:
+            counts = read.counts()
+            return *self._of_columns.read(tables, counts), counts
+        entries, sizes = (self._of_pairs if read.pairs else self._of_names).joined(read.items(), read.counts())
+        return entries["attribute"], entries["value"], sizes
 
     def _number_of(self, key: Any) -> int:
         return self._number.get(attribute_name(key), -1)
@@ -280,9 +291,14 @@ class _Items:
         pairs = all(issubclass(kind, Mapping) for kind in kinds)
         return cls(tokens, pairs) if pairs or kinds <= {list, tuple} else None
 
+    def blocks(self) -> Iterator[_Items]:
+        """The same in parts that stay in a processor's cache while they are read."""
+        for begin in range(0, len(self.tokens), BLOCK):
+            yield _Items(self.tokens[begin : begin + BLOCK], self.pairs)
+
     def tables(self) -> list[Table] | None:
         """Dicts by their names, None where that does not pay."""
-        return tables_of(self.tokens) if self.pairs else None
+        return tables_of(self.tokens, self.counts()) if self.pairs else None
 
     def counted(self) -> dict[Any, int]:
         """How often each attribute occurs; raises `TypeError`, `ValueError` or `OverflowError` for odd ones."""

@@ -1,6 +1,6 @@
 """The structural SVM on Gold, by a solver of choice.
 
-All minimise  ½ ‖w‖² + Σ_i C_i max(0, v_i(w))  (`n_slack_qp` also its square, power 2):
+All minimise  ½ ‖w‖² + Σ_i C_i max(0, v_i(w))  (`n_slack_qp` also the square, `subgradient` any loss, see `LOSSES`):
 
     one_slack     cutting planes with one slack for all terms: few constraints, an inference for each or a cache
     n_slack_qp    cutting planes with one slack per term, solved exactly: the reference for small problems
@@ -22,6 +22,7 @@ import numpy as np
 from sidelight.arrays import Floats
 from sidelight.learners.learner import RoundByRound, State
 from sidelight.learners.stopping import MAX_ROUNDS, NO_CUTS, SMALL_GAP
+from sidelight.objective.cuts import POWERS
 from sidelight.objective.entries import examples_of
 from sidelight.objective.margin import TargetTerms
 from sidelight.objective.online_margin import ChainBlocks
@@ -35,6 +36,15 @@ from sidelight.spaces import Cost
 from sidelight.stored import flag_of, number_of, part_of, whole_of
 
 SolverName = Literal["one_slack", "n_slack_qp", "frank_wolfe", "subgradient"]
+LOSSES = {"n_slack_qp": ("hinge", "squared_hinge"), "subgradient": tuple(POWERS)}  # where the hinge is not the only one
+
+
+def check_loss(solver: str, power: int) -> None:
+    """Raise `ValueError` where a solver does not minimise the loss of a power."""
+    loss = next((loss for loss, its in POWERS.items() if its == power), f"of power {power}")
+    if loss not in LOSSES.get(solver, ("hinge",)):
+        remedy = "give loss='hinge' (--loss hinge on the command line), or use dual_coordinate"
+        raise ValueError(f"the solver {solver} minimises the hinge, and the loss is {loss}; {remedy}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +52,7 @@ class ConvexOptions:
     """Which solver, when to stop, and what each solver asks for."""
 
     solver: SolverName = "frank_wolfe"
-    power: int = 1  # 2, the squared hinge, for n_slack_qp alone
+    power: int = 1  # of the loss, see `objective.cuts`
     tolerance: float = 0.01  # relative duality gap
     violation: float = 1e-3  # ε of n_slack_qp: a cut is added where it is violated by more
     max_rounds: int = 1000
@@ -53,8 +63,7 @@ class ConvexOptions:
     def __post_init__(self) -> None:
         if self.solver not in get_args(SolverName):
             raise ValueError(f"solver is {self.solver!r}; there are {', '.join(get_args(SolverName))}")
-        if self.power not in (1, 2) or (self.power == 2 and self.solver != "n_slack_qp"):
-            raise ValueError(f"power is {self.power}; give 1, or 2 for n_slack_qp")
+        check_loss(self.solver, self.power)
         if not self.tolerance >= 0 or not self.violation >= 0 or self.max_rounds < 1:
             raise ValueError("tolerance and violation must not be negative, max_rounds must be 1 or more")
 
@@ -96,7 +105,7 @@ class ConvexLearner(RoundByRound):
         if not isinstance(terms.cost, Cost):
             raise ValueError("epochs in one kernel need a cost against a target")
         data = examples_of(terms.batch, terms.cost)
-        falling = Subgradient.fresh(size, terms, options.subgradient)
+        falling = Subgradient.fresh(size, terms, options.subgradient, power=options.power)
         epoch = partial(subgradient_epoch, data, terms.batch.layout, rates_of(terms.prices))
         return cls(terms, options, falling, name, epoch=epoch)
 

@@ -7,6 +7,7 @@ exponentiated gradient, which reports a duality gap. The objective of a round is
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple, Protocol
 
@@ -16,7 +17,8 @@ from sidelight.arrays import Floats
 from sidelight.learners.learner import RoundByRound, State
 from sidelight.learners.stopping import FLAT, MAX_ROUNDS, NO_DESCENT, NO_FALL, SMALL_GAP
 from sidelight.objective.chain_duals import ChainDuals, Potentials
-from sidelight.objective.likelihood import LikelihoodProblem, LikelihoodTerms
+from sidelight.objective.companion_likelihood import CompanionTerms
+from sidelight.objective.likelihood import LikelihoodProblem, LikelihoodTerms, LogLinearTerms
 from sidelight.objective.online_likelihood import OnlineLikelihood, stacked_terms
 from sidelight.records import Round
 from sidelight.solvers.exponentiated_gradient import ExponentiatedGradient
@@ -192,11 +194,16 @@ def _with_l2(problem: SmoothProblem, solver: str) -> LikelihoodProblem:
     return problem
 
 
-def _plain_terms(problem: LikelihoodProblem, solver: str) -> list[LikelihoodTerms]:
-    found = [part for part in problem.terms if isinstance(part, LikelihoodTerms) and part.bonus is None]
-    if len(found) < len(problem.terms):
+def _plain_terms(terms: Sequence[LogLinearTerms], solver: str) -> list[LikelihoodTerms]:
+    found = [part for part in terms if isinstance(part, LikelihoodTerms) and part.bonus is None]
+    if len(found) < len(terms):
         raise ValueError(f"the solver {solver} takes first-order likelihood terms only; use lbfgs")
     return found
+
+
+def _online_terms(terms: Sequence[LogLinearTerms]) -> list[LikelihoodTerms | CompanionTerms]:
+    answers = [part for part in terms if isinstance(part, CompanionTerms)]
+    return [*_plain_terms([part for part in terms if not isinstance(part, CompanionTerms)], "sgd"), *answers]
 
 
 @dataclass(slots=True)
@@ -252,7 +259,7 @@ class _SgdEngine:
 
     @classmethod
     def fresh(cls, problem: LikelihoodProblem, options: LikelihoodOptions, weights: Floats) -> _SgdEngine:
-        terms = _plain_terms(problem, "sgd")
+        terms = _online_terms(problem.terms)
         total = float(sum(part.prices.sum() for part in terms))
         if not total > 0:
             raise ValueError("all prices are 0, so sgd has nothing to learn from; give prices above 0, or use lbfgs")
@@ -331,7 +338,7 @@ class _DualEngine:
 
     @classmethod
     def fresh(cls, problem: LikelihoodProblem, options: LikelihoodOptions, costs: Floats | None) -> _DualEngine:
-        features, space, prices, targets, _ = stacked_terms(_plain_terms(problem, "eg"))
+        features, space, prices, targets, _ = stacked_terms(_plain_terms(problem.terms, "eg"))
         if targets is None or np.any(targets < 0):
             raise ValueError("the solver eg learns from Gold only; use lbfgs or sgd")
         duals = ChainDuals.of(features, space, prices / problem.l2, targets, costs=costs, n_jobs=problem.n_jobs)

@@ -8,7 +8,7 @@ import numpy as np
 
 from sidelight.errors import Intractable
 from sidelight.learners import Learner
-from sidelight.learners.convex import ConvexLearner, ConvexOptions
+from sidelight.learners.convex import ConvexLearner, ConvexOptions, check_loss
 from sidelight.learners.likelihood import LikelihoodLearner, LikelihoodOptions
 from sidelight.learners.online import OnlineLearner
 from sidelight.making.given import Given
@@ -30,11 +30,9 @@ def make(given: Given, recipe: ConvexMargins) -> Learner:
         raise ValueError(
             f"the solver {recipe.solver} begins at zero; use dual_coordinate for partial_fit and warm_start"
         )
-    if settings.loss != "hinge" and (recipe.solver != "n_slack_qp" or settings.loss == "logistic"):
-        remedy = "give loss='hinge' (--loss hinge on the command line), or use dual_coordinate"
-        raise ValueError(f"the solver {recipe.solver} minimises the hinge, and the loss is {settings.loss}; {remedy}")
     most = MOST_ROUNDS if settings.max_rounds is None else settings.max_rounds
     if recipe.solver == "exponentiated_gradient":
+        check_loss(recipe.solver, POWERS[settings.loss])
         return _exponentiated_gradient(given, recipe, most)
     options = ConvexOptions(
         solver=recipe.solver,

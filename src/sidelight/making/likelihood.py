@@ -51,8 +51,8 @@ def make(given: Given, recipe: LogLinear | Believed) -> Learner:
         raise DataError("there is no Gold, or nothing else", remedy="give labelled inputs, and inputs without labels")
     if not inputs and not plans:
         raise DataError("no input has any label", remedy="give some Gold, Partial or Candidates")
-    if companions and base.solver != "lbfgs":
-        raise ValueError(f"the solver {base.solver} knows no companion answers; use lbfgs")
+    if companions and base.solver == "eg":
+        raise ValueError("the solver eg knows no companion answers; use lbfgs or sgd")
     if plans:
         start = given.start
         if start is None and not inputs:  # answers alone say nothing of labels: groups are estimated first

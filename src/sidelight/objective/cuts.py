@@ -78,3 +78,22 @@ def total_loss(values: Floats, prices: Floats, power: int) -> float:
     4.0
     """
     return float(np.sum(prices * losses_of(values, power)))
+
+
+def conjugate_total(sums: Floats, prices: Floats, power: int) -> float:
+    """Σ C ℓ*(s / C), by which a dual objective is below that of the hinge where the cuts of a term weigh s in all.
+
+    The conjugate ℓ*(a) is 0 for the hinge, a²/4 for its square, a log a + (1 − a) log(1 − a) for the logistic loss.
+
+    >>> conjugate_total(np.array([1.0, 0.0]), np.array([2.0, 0.0]), 2)
+    0.125
+    """
+    if power == 1:
+        return 0.0
+    priced = prices > 0
+    shares = sums[priced] / prices[priced]
+    if power == 2:
+        return float(np.sum(prices[priced] * shares**2 / 4.0))
+    rest = 1.0 - shares
+    logs = np.log(np.where(shares > 0, shares, 1.0)), np.log(np.where(rest > 0, rest, 1.0))
+    return float(np.sum(prices[priced] * (shares * logs[0] + rest * logs[1])))

@@ -20,6 +20,7 @@ from sidelight.features.stacking import stack_rows
 from sidelight.features.support import Support
 from sidelight.features.supported import SupportedFeatures, spread_rows
 from sidelight.objective import online_likelihood_kernels as kernels
+from sidelight.objective.companion_likelihood import TEMPERATURE, CompanionTerms
 from sidelight.objective.expected_features import WeightedFeatures
 from sidelight.objective.likelihood import LikelihoodTerms
 from sidelight.spaces.chain import ChainSpace, closed_moves
@@ -27,11 +28,13 @@ from sidelight.spaces.chain import ChainSpace, closed_moves
 
 @dataclass(frozen=True, slots=True)
 class OnlineLikelihood:
-    """Inputs whose labels are known (a target for every token), or known to be among some (`admitted`)."""
+    """Inputs whose labels are known (a target for every token), or known to be among some (`admitted`), or that have
+    an answer to whether any labeling is good."""
 
     features: SupportedFeatures
     targets: Ids  # [T], −1 where only `admitted` says what a token may be
-    admitted: Bytes  # [T, L], or empty when every target is known
+    admitted: Bytes  # [T, L], or empty when every target is known and there are no answers within candidates
+    answered: kernels.Answered
     prices: Floats  # [N] relative to their mean
     closed: Floats  # [L + 2, L] −inf where a transition, start (row L) or end (row L + 1) may not be, else 0
     exists: Bytes  # [W, P] which pairs of the padded rows have a weight
@@ -46,6 +49,7 @@ class OnlineLikelihood:
         *,
         targets: Ids | None = None,
         admitted: Bytes | None = None,
+        answered: kernels.Answered | None = None,
     ) -> OnlineLikelihood:
         """Prices are made relative to their mean."""
         if space.admitted is not None or space.left_out is not None:
@@ -70,13 +74,17 @@ class OnlineLikelihood:
         masks = NO_BYTES if admitted is None else admitted
         closed = closed_moves(space.allowed, layout.n_labels)
         mean = float(prices.mean()) or 1.0
-        return cls(features, known, masks, prices / mean, closed, exists.astype(np.uint8), places)
+        answers = _no_answers(len(prices)) if answered is None else answered
+        return cls(features, known, masks, answers, prices / mean, closed, exists.astype(np.uint8), places)
 
     @classmethod
-    def of_terms(cls, terms: Sequence[LikelihoodTerms]) -> OnlineLikelihood:
+    def of_terms(cls, terms: Sequence[LikelihoodTerms | CompanionTerms]) -> OnlineLikelihood:
         """All inputs of some terms that have the same weights and the same allowed transitions."""
         features, space, prices, targets, admitted = stacked_terms(terms)
-        return cls.of(features, space, prices, targets=targets, admitted=admitted)
+        found = [_answers_of(part) for part in terms]
+        signs, sizes, counts = (np.concatenate(arrays) for arrays in zip(*(one[:3] for one in found)))
+        answered = kernels.Answered(signs, sizes, counts, TEMPERATURE)
+        return cls.of(features, space, prices, targets=targets, admitted=admitted, answered=answered)
 
     def __len__(self) -> int:
         return len(self.prices)
@@ -127,6 +135,7 @@ class OnlineLikelihood:
             self.exists,
             self.targets,
             self.admitted,
+            self.answered,
             self.prices,
             order,
             v,
@@ -153,14 +162,25 @@ class OnlineLikelihood:
         return kernels.TokenWeights(table, v[pairs_at:], v[dense_at:table_at].reshape(layout.n_dense, layout.columns))
 
 
+def _no_answers(count: int) -> kernels.Answered:
+    return kernels.Answered(np.zeros(count), np.ones(count), np.zeros(count), TEMPERATURE)
+
+
+def _answers_of(terms: LikelihoodTerms | CompanionTerms) -> kernels.Answered:
+    if not isinstance(terms, CompanionTerms):
+        return _no_answers(len(terms))
+    return kernels.Answered(terms.answers.signs, terms.answers.sizes, terms.counts, TEMPERATURE)
+
+
 def stacked_terms(
-    terms: Sequence[LikelihoodTerms],
+    terms: Sequence[LikelihoodTerms | CompanionTerms],
 ) -> tuple[SupportedFeatures, ChainSpace, Floats, Ids | None, Bytes | None]:
     """Terms as one batch: features, space, prices, targets (−1 where only candidates are known), candidates."""
     first = terms[0]
     size = first.features.layout.n_labels
     rows = [_rows_of(part.features) for part in terms]
-    if len(terms) == 1:
+    if len(terms) == 1 and isinstance(first, LikelihoodTerms):
+        assert isinstance(first.space, ChainSpace)
         features = first.features if isinstance(first.features, SupportedFeatures) else None
         if features is None:
             features = SupportedFeatures.of(rows[0], Support.all(first.features.layout))
@@ -170,8 +190,9 @@ def stacked_terms(
     targets, admitted = [], []
     for part in terms:
         tokens = int(part.space.starts[-1])
-        targets.append(np.full(tokens, -1, dtype=np.int32) if part.targets is None else part.targets)
-        admitted.append(np.ones((tokens, size), dtype=np.uint8) if part.admitted is None else part.admitted)
+        known, masks = _known_of(part)
+        targets.append(np.full(tokens, -1, dtype=np.int32) if known is None else known)
+        admitted.append(np.ones((tokens, size), dtype=np.uint8) if masks is None else masks)
     space = ChainSpace(together.starts, size, first.space.allowed)
     prices = np.concatenate([part.prices for part in terms])
     return (
@@ -181,6 +202,14 @@ def stacked_terms(
         np.concatenate(targets),
         np.concatenate(admitted),
     )
+
+
+def _known_of(terms: LikelihoodTerms | CompanionTerms) -> tuple[Ids | None, Bytes | None]:
+    """Targets and candidates; of inputs with answers the labels that these are about."""
+    if isinstance(terms, LikelihoodTerms):
+        return terms.targets, terms.admitted
+    assert isinstance(terms.space, ChainSpace)
+    return None, terms.space.admitted
 
 
 def _rows_of(features: WeightedFeatures) -> Rows:

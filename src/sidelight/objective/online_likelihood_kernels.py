@@ -9,7 +9,7 @@ import numpy as np
 from sidelight.arrays import Bytes, Floats, Floats32, Ids, Ints
 from sidelight.kernels import kernel
 from sidelight.spaces.chain_kernels import longest
-from sidelight.spaces.chain_scaled_kernels import empty_moves, exp_scores_into, room_for
+from sidelight.spaces.chain_scaled_kernels import ExpMoves, Room, empty_moves, exp_scores_into, room_for
 from sidelight.spaces.chain_sum_kernels import sequence_beliefs
 
 
@@ -167,6 +167,94 @@ def _move_steps(
                     v[places[2] + label * size + following] -= step * moves[label, following]
 
 
+class Answered(NamedTuple):
+    """Companion answers among the inputs; see `companion_likelihood`."""
+
+    signs: Floats  # [N] z, 0 for an input that has labels instead
+    sizes: Floats  # [N] κ
+    counts: Floats  # [N] log |Y|
+    temperature: float
+
+
+class Sums(NamedTuple):
+    """Room for sums over one sequence: beliefs about its tokens within a mask, and about its transitions."""
+
+    inside: Floats  # [longest, L]
+    gathered: Floats  # [P, P]
+    moves: Floats  # [L, L]
+
+
+@kernel
+def _beliefs_inside(
+    scores: Floats,
+    masks: Bytes,
+    steps: tuple[Floats, Floats, Floats, ExpMoves, Room],
+    sums: Sums,
+) -> float:
+    """The log-sum of the labelings that masks [count, L], or an empty array, admit; `sums` hold their beliefs."""
+    inside, gathered, moves = sums
+    gathered[:] = 0.0
+    moves[:] = 0.0
+    count = scores.shape[0]
+    for t in range(count):
+        for label in range(scores.shape[1]):
+            inside[t, label] = scores[t, label] if masks.shape[0] == 0 or masks[t, label] != 0 else -np.inf
+    value, _ = sequence_beliefs(inside, 0, count, *steps, 1.0, gathered, moves)
+    add_products(gathered, steps[3].onward, 1.0, moves)
+    return value
+
+
+@kernel
+def _likelihood_slopes(
+    labels: Ids,
+    masks: Bytes,
+    steps: tuple[Floats, Floats, Floats, ExpMoves, Room],
+    scores: Floats,  # [count, L] out: how much more a label is believed than known
+    every: Sums,
+    known: Sums,
+) -> float:
+    """−log p of the labels, or of what masks admit; the transitions that are believed less those known in `every`."""
+    count, none = scores.shape[0], masks[:0]
+    certain = True
+    for t in range(count):
+        certain = certain and labels[t] >= 0
+    told = _score_of(labels, scores, *steps[:3]) if certain else _beliefs_inside(scores, masks, steps, known)
+    value = _beliefs_inside(scores, none, steps, every)
+    for t in range(count):
+        for label in range(scores.shape[1]):
+            scores[t, label] = every.inside[t, label] - (0.0 if certain else known.inside[t, label])
+        if certain:
+            scores[t, labels[t]] -= 1.0
+            if t > 0:
+                every.moves[labels[t - 1], labels[t]] -= 1.0
+    if not certain:
+        every.moves[:] -= known.moves
+    return value - told
+
+
+@kernel
+def _answer_slopes(
+    answered: Answered,
+    i: int,
+    threshold: float,
+    masks: Bytes,
+    steps: tuple[Floats, Floats, Floats, ExpMoves, Room],
+    scores: Floats,  # [count, L] under w / τ; out: the slope of the loss by the score of a label
+    sums: Sums,  # out: the slope by transitions
+) -> tuple[float, float]:
+    """κ log(1 + exp(−z (S / κ + b))), and its slope by S."""
+    sign, size = answered.signs[i], answered.sizes[i]
+    value = _beliefs_inside(scores, masks, steps, sums)
+    soft = answered.temperature * (value - answered.counts[i])
+    sure = sign * (soft / size + threshold)
+    slope = -sign * np.exp(-np.logaddexp(0.0, sure))
+    for t in range(scores.shape[0]):
+        for label in range(scores.shape[1]):
+            scores[t, label] = slope * sums.inside[t, label]
+    sums.moves[:] *= slope
+    return size * np.logaddexp(0.0, -sure), slope
+
+
 @kernel
 def epoch(
     starts: Ints,
@@ -178,6 +266,7 @@ def epoch(
     exists: Bytes,
     targets: Ids,
     admitted: Bytes,
+    answered: Answered,
     prices: Floats,
     order: Ints,
     v: Floats,
@@ -190,52 +279,30 @@ def epoch(
     size, shift = closed.shape[1], flags[3]
     most = longest(starts, 0, starts.shape[0] - 1)
     room, exp_moves = room_for(most, size), empty_moves(size)
-    onward = exp_moves.onward
     transition, start, end = np.empty((size, size)), np.empty(size), np.empty(size)
-    scores, inside = np.empty((most, size)), np.empty((most, size))
-    gathered, known_gathered = np.empty(onward.shape), np.empty(onward.shape)
-    moves, known_moves = np.empty((size, size)), np.empty((size, size))
+    all_scores, onward = np.empty((most, size)), exp_moves.onward
+    every = Sums(np.empty((most, size)), np.empty(onward.shape), np.empty((size, size)))
+    known = Sums(np.empty((most, size)), np.empty(onward.shape), np.empty((size, size)))
     total = np.empty(weights.table.shape[1])
     steps = transition, start, end, exp_moves, room
     all_loss = 0.0
     for i in order:
-        first = starts[i]
-        count = starts[i + 1] - first
-        labels = targets[first : first + count]
-        _steps_into(v, places, flags, closed, scale, transition, start, end)
+        first, last = starts[i], starts[i + 1]
+        labels, masks, scores = targets[first:last], admitted[first:last], all_scores[: last - first]
+        answer = answered.signs[i] != 0.0
+        own = scale / answered.temperature if answer else scale
+        _steps_into(v, places, flags, closed, own, transition, start, end)
         exp_scores_into(transition, start, end, exp_moves, room.work, room.bits)
-        certain = True
-        for t in range(count):
-            token_scores(first + t, entries, weights, shift, scale, total, scores[t])
-            certain = certain and labels[t] >= 0
-        if certain:
-            known = _score_of(labels, scores, transition, start, end)
+        for t in range(first, last):
+            token_scores(t, entries, weights, shift, own, total, scores[t - first])
+        slope = 0.0
+        if answer:
+            loss, slope = _answer_slopes(answered, i, scale * v[0], masks, steps, scores, every)
         else:
-            known_gathered[:] = 0.0
-            known_moves[:] = 0.0
-            for t in range(count):
-                for label in range(size):
-                    inside[t, label] = scores[t, label] if admitted[first + t, label] != 0 else -np.inf
-            known, _ = sequence_beliefs(inside, 0, count, *steps, 1.0, known_gathered, known_moves)
-        gathered[:] = 0.0
-        moves[:] = 0.0
-        value, _ = sequence_beliefs(scores, 0, count, *steps, 1.0, gathered, moves)
-        all_loss += prices[i] * (value - known)
+            loss = _likelihood_slopes(labels, masks, steps, scores, every, known)
+        all_loss += prices[i] * loss
         if flags[2] == 0:
             continue
-        if certain:
-            for t in range(count):
-                scores[t, labels[t]] -= 1.0
-                if t > 0:
-                    moves[labels[t - 1], labels[t]] -= 1.0
-            add_products(gathered, onward, 1.0, moves)
-        else:
-            for t in range(count):
-                for label in range(size):
-                    scores[t, label] -= inside[t, label]
-            add_products(gathered, onward, 1.0, moves)
-            moves -= known_moves
-            add_products(known_gathered, onward, -1.0, moves)
         rate = 1.0 / (decay * clock)
         scale *= 1.0 - rate * decay
         if scale < 1e-9:
@@ -243,8 +310,9 @@ def epoch(
                 v[k] *= scale
             scale = 1.0
         step = rate * prices[i] / scale
-        for t in range(count):
-            _move_token(first + t, entries, weights, exists, shift, step, total, scores[t])
-        _move_steps(v, places, flags, kept, step, scores[0], scores[count - 1], moves)
+        for t in range(first, last):
+            _move_token(t, entries, weights, exists, shift, step, total, scores[t - first])
+        _move_steps(v, places, flags, kept, step, scores[0], scores[-1], every.moves)
+        v[0] -= step * slope * answered.sizes[i]
         clock += 1.0
     return all_loss, scale

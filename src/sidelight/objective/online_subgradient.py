@@ -19,6 +19,7 @@ from sidelight.objective.chain_block import (
     slope_products,
 )
 from sidelight.objective.entries import ChainWeights, Examples, score_tokens, views_of
+from sidelight.objective.logistic import logistic_slope
 
 
 class Clock(NamedTuple):
@@ -30,7 +31,7 @@ class Clock(NamedTuple):
     norm: float = 0.0  # ‖u‖², known where projections are made
     scales: float = 0.0  # Σ weight · scale over the steps that are averaged
     weight: float = 0.0  # Σ weight
-    offset: float = 0.0  # Σ rate · Δ over the steps that were violated, in units of u
+    offset: float = 0.0  # Σ rate · slope of the loss · Δ over the steps, in units of u
 
 
 def subgradient_epoch(
@@ -41,19 +42,32 @@ def subgradient_epoch(
     order: Ints,
     vector: Floats,
     totals: Floats,
+    shares: Floats,
     clock: Clock,
     decay: float,
     radius: float,
     by_time: bool,
+    power: int,
 ) -> Clock:
-    """One step w ← (1 − 1/t) w − rate · slope / (λ t) for each example in the given order, λ = `decay`.
+    """One step w ← (1 − 1/t) w − rate · g · slope / (λ t) for each example in the given order, λ = `decay`.
 
-    The slope is that of the example's worst output at the weights, if it is violated. Then the weights are drawn back
-    to the ball of the given radius, if that is finite. `vector` (u) moves in place, and so does `totals`, from which
+    The slope is that of the example's worst output at the weights, g that of the loss of the given power there, or for
+    smooth losses where the step ends. Then the weights are drawn back to the ball of the given radius, if that is
+    finite. `vector` (u) moves in place, and so do `shares` [N], the sums of g in units of u, and `totals`, from which
     the average of the weights is made, each with weight t if `by_time`, else 1. Returns the clock.
     """
-    arguments = (data, rates, order, views_of(layout, vector), views_of(layout, totals))
-    return Clock(*_epoch(*arguments, views_of(layout, layout.zeros()), clock, decay, radius, by_time))
+    arguments = (data, rates, order, views_of(layout, vector), views_of(layout, totals), shares)
+    return Clock(*_epoch(*arguments, views_of(layout, layout.zeros()), clock, decay, radius, by_time, power))
+
+
+@kernel
+def loss_slope(value: float, bend: float, power: int) -> float:
+    """g = ℓ'(value − bend · g), the slope of a loss where a step against it ends; of the hinge where it begins."""
+    if power == 1:
+        return 1.0 if value > 0.0 else 0.0
+    if power == 2:
+        return 2.0 * max(value, 0.0) / (1.0 + 2.0 * bend)
+    return logistic_slope(value, bend, 0.0)
 
 
 @kernel
@@ -63,11 +77,13 @@ def _epoch(
     order: Ints,
     vector: ChainWeights,
     totals: ChainWeights,
+    shares: Floats,
     slope: ChainWeights,
     clock: Clock,
     decay: float,
     radius: float,
     by_time: bool,
+    power: int,
 ) -> tuple[float, float, float, float, float, float]:
     zero: Any = np.int64(0)  # as numbers of their own they would compile everything once more
     one: Any = np.int64(1)
@@ -83,17 +99,24 @@ def _epoch(
         leads(data, vector, i, guess, zero, one, scores, values)
         ahead = values[0]
         cost = cost_of(data, i, guess, zero)
-        violated = cost + scale * ahead > 0.0
+        value = cost + scale * ahead
         steps += 1.0
-        if violated and rates[i] > 0.0:
-            moves[0] = rates[i] / shrink
+        squared = 0.0
+        if projecting or power != 1:
+            slope_products(data, slope, i, guess, zero, one, zero, room, values)
+            squared = values[0]
+        if power != 1:
+            value -= scale * ahead / steps
+        share = loss_slope(value, rates[i] * squared / (decay * steps), power)
+        if share > 0.0 and rates[i] > 0.0:
+            shares[i] += share / shrink
+            moves[0] = share * rates[i] / shrink
             offset += moves[0] * cost
             contested = contest(data, i, guess, zero, one, where)
             move_weights(data, vector, i, guess, zero, one, moves, 1.0, where, contested, turn, transition)
             move_weights(data, totals, i, guess, zero, one, moves, scales, where, contested, turn, room.none)
             if projecting:
-                slope_products(data, slope, i, guess, zero, one, zero, room, values)
-                norm = max(norm - 2.0 * moves[0] * ahead + moves[0] * moves[0] * values[0], 0.0)
+                norm = max(norm - 2.0 * moves[0] * ahead + moves[0] * moves[0] * squared, 0.0)
         scale = shrink / (decay * steps)
         if projecting and scale * np.sqrt(norm) > radius:
             shrink *= radius / (scale * np.sqrt(norm))

@@ -42,8 +42,8 @@ def partial_crf(
     a threshold: J-LIS as a likelihood. They give no attribute a weight for a label it was not seen with elsewhere.
     Votes of functions are learned from together with how far each function is to be trusted (`objective.trust`), which
     is believed beforehand as of so many votes (`strength`), the share `right` of them right; a vote on an input that is
-    Gold as well counts as `gold` others. Other options as for `crf`; `solver` is "lbfgs" or "sgd" (the loss is not
-        convex, so there is no dual for "eg"), which knows neither.
+    Gold as well counts as `gold` others. Other options as for `crf`; `solver` is "lbfgs" or "sgd", which knows
+    answers but no votes (the loss is not convex, so there is no dual for "eg").
     """
     if solver == "eg":
         raise ValueError("the solver eg needs every label; use lbfgs or sgd")

@@ -49,8 +49,9 @@ def structural_svm(
 ) -> Recipe:
     """The structural SVM on Gold (Tsochantaridis et al. 2005).
 
-    `solver`: "dual_coordinate" (cutting planes with dual coordinate descent), or with loss="hinge" "frank_wolfe" (by
-    blocks), "one_slack", "n_slack_qp", "subgradient" or "exponentiated_gradient". Some have options:
+    `solver`: "dual_coordinate" (cutting planes with dual coordinate descent) and "subgradient" (stochastic steps) with
+    any loss, "n_slack_qp" with the hinge or its square, or with loss="hinge" "frank_wolfe" (by blocks), "one_slack" or
+    "exponentiated_gradient". Some have options:
 
     - frank_wolfe: `sampling` "uniform" or "gap" (examples drawn by their duality gaps); at most so many pairwise
       `steps` of a visit, 0 for one Frank–Wolfe step; so many passes over `cached` outputs after each over all;

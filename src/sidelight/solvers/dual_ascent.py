@@ -5,9 +5,10 @@ from __future__ import annotations
 import numpy as np
 
 from sidelight.arrays import Floats, Ints, Keys
-from sidelight.objective.cuts import LOGISTIC
+from sidelight.kernels import inner
+from sidelight.objective.cuts import LOGISTIC, conjugate_total
 from sidelight.solvers import dual_coordinate
-from sidelight.solvers.dual_logistic import entropies, logistic_steps
+from sidelight.solvers.dual_logistic import logistic_steps
 from sidelight.solvers.working_set import WorkingSet
 
 
@@ -36,8 +37,11 @@ def sweeps(
 
 def dual_value(pool: WorkingSet, weights: Floats, prices: Floats, *, power: int, origin: Floats | None = None) -> float:
     """The dual objective of the working set's variables, a lower bound of the primal one."""
-    value = dual_coordinate.dual_value(pool, weights, prices, power=power, origin=origin)
-    return value - float(np.sum(entropies(pool.sums, prices))) if power == LOGISTIC else value
+    moved = weights if origin is None else weights - origin
+    value = inner(pool.offsets[: pool.count], pool.alphas[: pool.count]) - 0.5 * inner(moved, moved)
+    if origin is not None:
+        value -= inner(origin, moved)
+    return value - conjugate_total(pool.sums, prices, power)
 
 
 def worst_values(pool: WorkingSet, weights: Floats, cuts: Ints, *, power: int) -> Floats:

@@ -31,7 +31,7 @@ import numpy as np
 
 from sidelight.arrays import Floats, Ids, Ints, Keys
 from sidelight.features.rows import offsets_of
-from sidelight.kernels import GOLDEN, inner, kernel, mix
+from sidelight.kernels import GOLDEN, kernel, mix
 from sidelight.solvers.cut_products import row_product
 from sidelight.solvers.working_set import WorkingSet, dot, subtract
 
@@ -122,18 +122,6 @@ def sweep_terms(
         enough,
         state,
     )
-
-
-def dual_value(pool: WorkingSet, weights: Floats, prices: Floats, *, power: int, origin: Floats | None = None) -> float:
-    """The dual objective of the working set's variables, a lower bound of the primal one."""
-    moved = weights if origin is None else weights - origin
-    value = inner(pool.offsets[: pool.count], pool.alphas[: pool.count]) - 0.5 * inner(moved, moved)
-    if origin is not None:
-        value -= inner(origin, moved)
-    if power == 2:
-        priced = prices > 0
-        value -= float(np.sum(pool.sums[priced] ** 2 / (4.0 * prices[priced])))
-    return value
 
 
 def slacks(pool: WorkingSet, weights: Floats, cuts: Ints, *, least: float = 0.0) -> Floats:

@@ -19,8 +19,7 @@ less: one variable with its entropy, by Newton's method on the log-odds θ of th
 
     θ = violation + ‖slope‖² (s − C / (1 + exp −θ))
 
-a function whose difference of sides has a slope of at least 1, in a bracket (Yu, Huang and Lin 2011 do the same for
-logistic regression, in s).
+(`objective.logistic`; Yu, Huang and Lin 2011 do the same for logistic regression, in s).
 """
 
 from __future__ import annotations
@@ -31,20 +30,12 @@ import numpy as np
 
 from sidelight.arrays import Floats, Ids, Ints, Keys
 from sidelight.kernels import kernel
+from sidelight.objective.logistic import logistic_slope
 from sidelight.solvers.dual_coordinate import NEAR, STEPS, _products, _shuffle
 from sidelight.solvers.working_set import dot, subtract
 
-NEWTON = 30  # steps on one variable at most
 FULL = 1.0 - 1e-14  # the largest share of its price that a term may have as weight
 SMALL = 1e-12  # differences of violations that are nothing
-
-
-def entropies(sums: Floats, prices: Floats) -> Floats:
-    """C h(s / C) of every term, 0 where nothing is paid. # [N]"""
-    shares = np.divide(sums, prices, out=np.zeros_like(sums), where=prices > 0)
-    rest = 1.0 - shares
-    logs = np.log(np.where(shares > 0, shares, 1.0)), np.log(np.where(rest > 0, rest, 1.0))
-    return prices * (shares * logs[0] + rest * logs[1])
 
 
 @kernel
@@ -181,19 +172,5 @@ def _entropy(total: float, price: float) -> float:
 @kernel
 def _new_sum(violation: float, norm: float, total: float, price: float) -> float:
     """The weight of a term after the best step of one of its variables, were there no other bound."""
-    top = violation + norm * total  # θ of a weight of nothing
-    low, high = top - norm * price, top
-    odds = min(max(_log_odds(total, price), low), high)
-    for _ in range(NEWTON):
-        share = 1.0 / (1.0 + math.exp(-odds)) if odds > -700.0 else 0.0
-        off = top - norm * price * share - odds
-        if off > 0.0:
-            low = odds
-        else:
-            high = odds
-        if abs(off) <= 1e-14 * (1.0 + abs(odds)):
-            break
-        step = off / (1.0 + norm * price * share * (1.0 - share))
-        odds = odds + step if low < odds + step < high else 0.5 * (low + high)
-    share = 1.0 / (1.0 + math.exp(-odds)) if odds > -700.0 else 0.0
+    share = logistic_slope(violation + norm * total, norm * price, _log_odds(total, price))
     return price * min(share, FULL)

@@ -1,25 +1,31 @@
 """Stochastic subgradient steps with step size 1 / (λ t).
 
-The problem:  min_w P(w) = ½ ‖w‖² + Σ_i C_i max(0, v_i(w)),  or divided by Σ C, with λ = 1 / Σ C and N terms:
+The problem, for the hinge, its square or the logistic loss ℓ:  min_w P(w) = ½ ‖w‖² + Σ_i C_i ℓ(v_i(w)),  or divided
+by Σ C, with λ = 1 / Σ C and N terms:
 
-    min_w  ½ λ ‖w‖² + (1/N) Σ_i r_i max(0, v_i(w)),      r_i = N C_i / Σ C.
+    min_w  ½ λ ‖w‖² + (1/N) Σ_i r_i ℓ(v_i(w)),      r_i = N C_i / Σ C.
 
 Step t = 1, 2, … looks at one term (each once an epoch, in random order) and goes
 
-    w ← (1 − 1/t) w − r_i slope_i / (λ t)  if v_i(w) > 0,     w ← (1 − 1/t) w  otherwise
+    w ← (1 − 1/t) w − r_i g slope_i / (λ t)
 
-(Pegasos; Shalev-Shwartz, Singer, Srebro and Cotter 2011). So w = u / (λ t) where u = −Σ r_i slope_i over the steps that
-were violated, and only u is moved. With `project` the weights are drawn back to the ball that must hold the optimum,
-‖w‖² <= Σ C_i max Δ_i, for which u has one more factor.
+where slope_i is that of the term's worst output. For the hinge g is ℓ'(v_i(w)), 1 where it is violated and else 0
+(Pegasos; Shalev-Shwartz, Singer, Srebro and Cotter 2011). Steps as long as the first ones would throw the others far
+off, the more so the larger their gradients; so their g is ℓ' at the weights after the step, where the output's
+violation is v − g r_i ‖slope_i‖² / (λ t), v being that of (1 − 1/t) w: an implicit step (Kulis and Bartlett 2010).
+
+So w = u / (λ t) where u = −Σ r_i g slope_i over the steps, and only u is moved. With `project` the weights are drawn
+back to the ball that must hold the optimum, ‖w‖² <= P(0) for the hinge and 2 P(0) for the others, for which u has one
+more factor.
 
 The result is an average: of all weights, w_t with weight t ("weighted"; Lacoste-Julien, Schmidt and Bach 2012), of the
 weights since the last epoch whose number was a power of two ("suffix"; between half of them and all; Rakhlin, Shamir
 and Sridharan 2012), or the last weights ("last").
 
-After whole epochs the weights are a dual point too: a term that was violated in a share of its visits has that share of
-its price, spread over the outputs it then had. So
+After whole epochs the weights are a dual point too: a term's outputs have, of its price, the mean a_i of its g (times
+what projections left of it), spread over the outputs it then had. So
 
-    D = (1 / (λ t)) Σ r_i Δ_i over the violated steps  −  ½ ‖w‖²
+    D = (1 / (λ t)) Σ r_i g Δ_i over the steps  −  ½ ‖w‖²  −  Σ_i C_i ℓ*(a_i)
 
 bounds P from below, and training stops when the lowest P met is within tolerance · P of the highest D met. Both are
 measured every `every` epochs.
@@ -36,7 +42,7 @@ from numpy.typing import NDArray
 
 from sidelight.arrays import Floats, Ints, Keys
 from sidelight.kernels import GOLDEN, inner
-from sidelight.objective.cuts import Terms, total_loss
+from sidelight.objective.cuts import LOGISTIC, Terms, conjugate_total, total_loss
 from sidelight.objective.online_subgradient import Clock
 from sidelight.stored import array_like, array_of, whole_of
 
@@ -50,10 +56,12 @@ class Epoch(Protocol):
         order: Ints,
         vector: Floats,
         totals: Floats,
+        shares: Floats,
         clock: Clock,
         decay: float,
         radius: float,
         by_time: bool,
+        power: int,
     ) -> Clock: ...
 
 
@@ -86,7 +94,9 @@ class Subgradient:
 
     vector: Floats  # u
     totals: Floats
+    shares: Floats  # [N] Σ g of each term, in units of u
     options: SubgradientOptions
+    power: int  # of the loss, see `objective.cuts`
     decay: float  # λ
     radius: float
     random: Keys  # [1]
@@ -97,16 +107,26 @@ class Subgradient:
     best_dual: float = -np.inf
 
     @classmethod
-    def fresh(cls, size: int, terms: Terms, options: SubgradientOptions) -> Subgradient:
+    def fresh(cls, size: int, terms: Terms, options: SubgradientOptions, *, power: int = 1) -> Subgradient:
         """A run that begins at zero; raises `ValueError` if all prices are 0."""
         price = float(terms.prices.sum())
         if not price > 0.0:
             raise ValueError("all prices are 0, so subgradient has nothing to learn from; give prices above 0")
         radius = np.inf
         if options.project:
-            radius = float(np.sqrt(total_loss(terms.worst(np.zeros(size)).values, terms.prices, 1)))
-        random = np.array([options.seed], dtype=np.uint64)
-        return cls(np.zeros(size), np.zeros(size), options, 1.0 / price, radius, random, np.zeros(size))
+            at_zero = total_loss(terms.worst(np.zeros(size)).values, terms.prices, power)
+            radius = float(np.sqrt(at_zero if power == 1 else 2.0 * at_zero))
+        return cls(
+            vector=np.zeros(size),
+            totals=np.zeros(size),
+            shares=np.zeros(len(terms)),
+            options=options,
+            power=power,
+            decay=1.0 / price,
+            radius=radius,
+            random=np.array([options.seed], dtype=np.uint64),
+            best=np.zeros(size),
+        )
 
     @property
     def scale(self) -> float:
@@ -133,22 +153,30 @@ class Subgradient:
             order=np.random.Generator(np.random.PCG64(int(self.random[0]))).permutation(len(terms)),
             vector=self.vector,
             totals=self.totals,
+            shares=self.shares,
             clock=self.clock,
             decay=self.decay,
             radius=self.radius,
             by_time=self.options.average != "suffix",
+            power=self.power,
         )
         self.rounds += 1
         if self.rounds % self.options.every and not measure:
             return Progress(None, None)
-        weights = self.weights()
-        self.best_dual = max(self.best_dual, self.clock.offset * self.scale - 0.5 * inner(weights, weights))
+        self.best_dual = max(self.best_dual, self._dual(terms.prices))
         weights = self.result()
-        primal = 0.5 * inner(weights, weights) + total_loss(terms.worst(weights).values, terms.prices, 1)
+        primal = 0.5 * inner(weights, weights) + total_loss(terms.worst(weights).values, terms.prices, self.power)
         if primal < self.best_primal:
             self.best_primal = primal
             self.best[:] = weights
         return Progress(primal, self.best_dual)
+
+    def _dual(self, prices: Floats) -> float:
+        """The dual value of the weights now; whole epochs lie behind them."""
+        weights = self.weights()
+        paid = prices * self.shares * (self.clock.shrink * len(prices) / self.clock.steps)
+        value = self.clock.offset * self.scale - 0.5 * inner(weights, weights)
+        return value - conjugate_total(np.minimum(paid, prices) if self.power == LOGISTIC else paid, prices, self.power)
 
     @property
     def gap(self) -> float:
@@ -164,6 +192,7 @@ class Subgradient:
         return {
             "vector": self.vector,
             "totals": self.totals,
+            "shares": self.shares,
             "random": self.random,
             "best": self.best,
             "clock": np.array(self.clock),
@@ -172,7 +201,7 @@ class Subgradient:
 
     def restore(self, arrays: Mapping[str, NDArray[Any]], n_terms: int) -> None:
         """Take up such arrays, of a problem of the same size."""
-        for name in ("vector", "totals", "random", "best"):
+        for name in ("vector", "totals", "shares", "random", "best"):
             setattr(self, name, array_like(arrays, name, getattr(self, name)))
         self.clock = Clock(*array_of(arrays, "clock", np.float64, [len(self.clock)], low=0.0).tolist())
         numbers = array_of(arrays, "numbers", np.float64, [3], finite=False)
