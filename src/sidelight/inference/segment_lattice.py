@@ -12,9 +12,10 @@ from sidelight.inference.lattice import Guide, Lattice, Node, Searched, Taken, p
 from sidelight.inference.segment_a_star_kernels import segment_a_star
 from sidelight.inference.segment_frontier_kernels import segment_frontier
 from sidelight.inference.segment_lattice_kernels import Parts
-from sidelight.inference.segment_problem import SegmentProblem, TokenReading
+from sidelight.inference.segment_problem import SegmentProblem
 from sidelight.inference.tighten_kernels import tighten
 from sidelight.rules.counters import Piece
+from sidelight.spaces.token_reading import TokenReading
 
 NO_TRIPLE = np.zeros((1, 1, 1))
 
