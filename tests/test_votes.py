@@ -125,9 +125,12 @@ def test_options_that_cannot_be(options, problem):
         partial_crf(**options)
 
 
-def test_second_order_is_refused():
-    with pytest.raises(sl.Intractable, match="order"):
-        tagger().set_params(order=2).fit(sl.votes([["a", "b"]], {"f": lambda words: LABELS[0]}))
+def test_chains_of_second_order_learn_from_votes_and_the_objective_never_rises():
+    votes = sl.votes([["a", "b"], ["b", "a"], ["a", "a"]], {"f": lambda words: [LABELS[word == "b"] for word in words]})
+    fitted = tagger().set_params(order=2).fit(votes)
+    assert fitted.predict([["a", "b"]]) == [[LABELS[0], LABELS[1]]]
+    told = [record.objective for record in fitted.rounds_ if record.objective is not None]
+    assert all(after <= before + 1e-9 for before, after in zip(told, told[1:], strict=False))
 
 
 def test_description_counts_votes():

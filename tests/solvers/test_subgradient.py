@@ -31,7 +31,7 @@ options = st.builds(
 
 def epoch_for(terms):
     data = examples_of(terms.batch, terms.cost)
-    return partial(subgradient_epoch, data, terms.batch.layout, rates_of(terms.prices))
+    return partial(subgradient_epoch, data, terms.batch.scorer.layout, rates_of(terms.prices))
 
 
 def plain_slope(value, bend, power):
@@ -45,7 +45,7 @@ def plain_slope(value, bend, power):
 def plain_run(terms, orders, radius, power):
     """All weights after each step, by the formula; and whether some output was about to tie."""
     decay, rates = 1.0 / terms.prices.sum(), rates_of(terms.prices)
-    weights, met, t, tied = np.zeros(terms.batch.layout.size), [], 0, False
+    weights, met, t, tied = np.zeros(terms.batch.scorer.size), [], 0, False
     for order in orders:
         for i in order:
             t += 1
@@ -79,7 +79,7 @@ def least(terms, power):
     """The least primal value, and the weights that attain it: by enumeration, or by dual coordinate descent."""
     if power != LOGISTIC:
         return least_primal(terms, power=power)
-    solver = CuttingPlane.fresh(terms.batch.layout.size, len(terms), power=power, seed=1)
+    solver = CuttingPlane.fresh(terms.batch.scorer.size, len(terms), power=power, seed=1)
     stacked = StackedTerms([terms])
     for _ in range(500):
         solver.round(stacked, violation=0.0, tolerance=1e-6)
@@ -96,7 +96,7 @@ powers = st.sampled_from([1, 2, LOGISTIC])
 @given(gold_terms(generic=True), options, powers)
 def test_against_the_formula(terms, chosen, power):
     assume(terms.prices.sum() > 0)
-    solver = Subgradient.fresh(terms.batch.layout.size, terms, chosen, power=power)
+    solver = Subgradient.fresh(terms.batch.scorer.size, terms, chosen, power=power)
     orders = []
 
     def epoch(**arguments):
@@ -121,7 +121,7 @@ def test_against_the_formula(terms, chosen, power):
 @given(gold_terms(), options, powers)
 def test_projections_keep_the_weights_in_the_ball_and_the_optimum_is_in_it(terms, chosen, power):
     assume(terms.prices.sum() > 0)
-    solver = Subgradient.fresh(terms.batch.layout.size, terms, replace(chosen, project=True), power=power)
+    solver = Subgradient.fresh(terms.batch.scorer.size, terms, replace(chosen, project=True), power=power)
     for _ in range(3):
         solver.round(epoch_for(terms), terms)
         assert np.linalg.norm(solver.weights()) <= solver.radius * (1 + 1e-9)
@@ -133,7 +133,7 @@ def test_projections_keep_the_weights_in_the_ball_and_the_optimum_is_in_it(terms
 @given(gold_terms(free=False), st.sampled_from(["weighted", "suffix"]), powers)
 def test_averages_come_close_to_the_optimum(terms, average, power):
     chosen = SubgradientOptions(average=average, every=50)
-    solver = Subgradient.fresh(terms.batch.layout.size, terms, chosen, power=power)
+    solver = Subgradient.fresh(terms.batch.scorer.size, terms, chosen, power=power)
     lowest = least(terms, power)[0]
     for _ in range(1000):
         progress = solver.round(epoch_for(terms), terms)
@@ -145,7 +145,7 @@ def test_averages_come_close_to_the_optimum(terms, average, power):
 @given(gold_terms(), options, powers)
 def test_the_dual_value_is_a_bound_and_ends_training(terms, chosen, power):
     assume(terms.prices.sum() > 0)
-    solver = Subgradient.fresh(terms.batch.layout.size, terms, chosen, power=power)
+    solver = Subgradient.fresh(terms.batch.scorer.size, terms, chosen, power=power)
     lowest = least(terms, power)[0]
     highest = -np.inf
     for _ in range(8):
@@ -158,7 +158,7 @@ def test_the_dual_value_is_a_bound_and_ends_training(terms, chosen, power):
 @law(15)
 @given(gold_terms(free=False), options, powers)
 def test_the_gap_closes(terms, chosen, power):
-    solver = Subgradient.fresh(terms.batch.layout.size, terms, replace(chosen, every=100), power=power)
+    solver = Subgradient.fresh(terms.batch.scorer.size, terms, replace(chosen, every=100), power=power)
     for _ in range(2000):
         solver.round(epoch_for(terms), terms)
     assert solver.gap <= 0.03 * solver.best_primal + 0.01
