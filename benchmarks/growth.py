@@ -8,11 +8,12 @@ from benchmarks.measure import Row, seconds
 from sidelight.arrays import NO_FLOATS
 from sidelight.features.layout import Layout
 from sidelight.features.rows import Rows, offsets_of
-from sidelight.objective.margin import ChainBatch, TargetTerms
+from sidelight.objective.chain_scorer import chain_batch
+from sidelight.objective.margin import TargetTerms
 from sidelight.objective.online import perceptron_epoch
 from sidelight.solvers.cutting_plane import CuttingPlane
 from sidelight.solvers.perceptron import Perceptron
-from sidelight.spaces import ChainSpace, Cost
+from sidelight.spaces import Cost
 
 PER_TOKEN, ATTRIBUTES, LENGTH = 10, 50_000, 25
 
@@ -26,7 +27,7 @@ def problem(tokens: int, labels: int, n_jobs: int) -> TargetTerms:
     indptr = np.arange(count + 1, dtype=np.int64) * PER_TOKEN
     rows = Rows(starts, indptr, indices, NO_FLOATS, np.zeros((count, 0), dtype=np.float32))
     layout = Layout(labels, ATTRIBUTES)
-    batch = ChainBatch(rows, ChainSpace(starts, labels), layout, n_jobs)
+    batch = chain_batch(rows, layout, n_jobs=n_jobs)
     targets = batch.best(rng.normal(size=layout.size)).labels
     return TargetTerms(batch, Cost(targets, 1.0 - np.eye(labels), NO_FLOATS), np.full(len(rows), 0.1))
 
@@ -34,7 +35,7 @@ def problem(tokens: int, labels: int, n_jobs: int) -> TargetTerms:
 def timed(tokens: int, labels: int, n_jobs: int) -> dict[str, float]:
     """Seconds of decoding, of a perceptron epoch and of a round of cutting planes."""
     terms = problem(tokens, labels, n_jobs)
-    layout = terms.batch.layout
+    layout = terms.batch.scorer.layout
     weights = np.random.default_rng(1).normal(size=layout.size)
     perceptron = Perceptron.fresh(layout.size)
     ones = np.ones(len(terms))

@@ -10,7 +10,7 @@ import pytest
 import sidelight as sl
 from sidelight import recipes
 from sidelight.learners.candidates import FINE, ROUGH
-from sidelight.objective.margin import ChainBatch
+from sidelight.objective.chain_scorer import chain_batch
 from sidelight.training import Training
 
 LABELS = ["A", "B", "C", "D"]
@@ -53,7 +53,7 @@ EVIDENCE = [*sl.gold(XS[:15], YS[:15]), *sl.candidates(XS[15:], open_sets(YS[15:
 def best_admitted(model, evidence):
     """The best labels of all tokens within their candidates."""
     rows = model.extractor.rows([piece.x for piece in evidence], n_jobs=1)
-    batch = ChainBatch.of(rows, model.layout, allowed=None, n_jobs=1)
+    batch = chain_batch(rows, model.layout, allowed=None, n_jobs=1)
     sets = (options for piece in evidence for options in piece.y)
     mask = [[options is None or name in options for name in model.labels.names] for options in sets]
     return replace(batch, space=batch.space.inside(np.array(mask, dtype=np.uint8))).best(model.weights).labels

@@ -8,6 +8,7 @@ import pytest
 from sidelight.features.layout import Layout
 from sidelight.features.rows import Rows, offsets_of, scores
 from sidelight.learners.likelihood import LikelihoodLearner, LikelihoodOptions
+from sidelight.objective.chain_scorer import chain_batch
 from sidelight.objective.likelihood import Labelled, likelihood_problem
 from sidelight.solvers.lbfgs import LbfgsOptions
 from sidelight.spaces import ChainSpace, Cost
@@ -36,14 +37,14 @@ LAYOUT = Layout(LABELS, 2 * WORDS + 1)
 
 def problem_of(kind: str, n_jobs: int | None = None):
     rows, targets = corpus(80, 0)
-    space = ChainSpace(rows.starts, LABELS)
-    inputs = [Labelled(rows, space, np.ones(len(rows)), targets=targets)]
+    batch = chain_batch(rows, LAYOUT)
+    inputs = [Labelled(batch, np.ones(len(rows)), targets=targets)]
     if "candidates" in kind:
         mask = np.eye(LABELS, dtype=np.uint8)[targets]
         mask[np.arange(len(targets)), (targets + 1) % LABELS] = 1
-        inputs.append(Labelled(rows, space, np.full(len(rows), 0.5), admitted=mask))
+        inputs.append(Labelled(batch, np.full(len(rows), 0.5), admitted=mask))
     support = "all" if "all" in kind else "seen"
-    return likelihood_problem(inputs, LAYOUT, support=support, l2=0.0 if kind == "l1" else 0.8, n_jobs=n_jobs)
+    return likelihood_problem(inputs, support=support, l2=0.0 if kind == "l1" else 0.8, n_jobs=n_jobs)
 
 
 def options_for(kind: str, rounds: int) -> LikelihoodOptions:

@@ -140,10 +140,10 @@ def test_completions_are_the_best_of_what_is_admitted_under_rules(data: st.DataO
     )
     ready = prepared(estimator, evidence)
     learner = segment_driven.make(ready, estimator.learner)
-    weights = rng.normal(size=ready.batch.layout.size)
+    weights = rng.normal(size=ready.batch.scorer.size)
     found = learner.complete(weights, learner.count(None))
     names = ready.scheme.tokens.names
-    starts = ready.admitted.rows.starts.tolist()
+    starts = ready.batch.take(ready.rest).starts.tolist()
     everything = ready.batch.take(ready.rest)
     rules_of = [(hard, soft, own), (hard, soft), (hard, soft)]
     allowed = [[labels] * len(xs[0]), *masks]
@@ -155,10 +155,9 @@ def test_completions_are_the_best_of_what_is_admitted_under_rules(data: st.DataO
             broken = ready.scheme.fault(edges, labeling, max_length=2)
             if broken is not None or any(label not in mask for label, mask in zip(named, allowed[i])):
                 continue
-            pieces = ready.scheme.encode(edges, labeling, max_length=2)
             degrees = [(one.penalty, one.violations(Sentence(x), named)) for one in rules_of[i]]
             cost = sum(penalty * degree for penalty, degree in degrees if degree)
-            worths[numbers] = float(everything.part(i, i + 1).score(weights, pieces)[0] - cost)
+            worths[numbers] = float(everything.part(i, i + 1).score(weights, labeling)[0] - cost)
         assert worths[tuple(found[starts[i] : starts[i + 1]].tolist())] == pytest.approx(max(worths.values()))
 
 
@@ -217,7 +216,7 @@ def test_penalties_follow_completions_and_go_into_the_file(tmp_path: Path) -> No
     *_, last = learner.run()
     completed = [
         [ready.scheme.tokens.names[k] for k in learner.labels[a:b]]
-        for a, b in itertools.pairwise(ready.admitted.rows.starts.tolist())
+        for a, b in itertools.pairwise(ready.batch.take(ready.rest).starts.tolist())
     ]
     assert last.last and completed[:7] == YS[5:12]
     first, second = penalties_of(rules, XS[:5], YS[:5]), penalties_of(rules, XS[5:14], completed)
@@ -240,7 +239,7 @@ def test_rules_of_the_evidence_bear_on_their_inputs_alone() -> None:
     driven = segment_driven.make(ready, learner)
     *_, _last = driven.run()
     title = ready.scheme.tokens.number["title"]
-    titles = [title in driven.labels[a:b] for a, b in itertools.pairwise(ready.admitted.rows.starts.tolist())]
+    titles = [title in driven.labels[a:b] for a, b in itertools.pairwise(ready.batch.take(ready.rest).starts.tolist())]
     assert not any(titles[:3]) and any(titles[3:])
     np.testing.assert_array_equal(driven.weights, fitted.model_.weights)
     assert fitted.penalties_ == [] and "penalties" not in fitted.model_.about

@@ -118,9 +118,11 @@ def test_of_segments_add_up_to_the_score(learner: str) -> None:
         total += sum(value.get(("transition", a, b), 0.0) for a, b in pairwise(names))
         for first, last, label in spans:
             row = last * model.max_length + last - first
-            seen = batch.segments.indices[batch.segments.indptr[row] : batch.segments.indptr[row + 1]]
+            segments = batch.scorer.segments
+            seen = segments.indices[segments.indptr[row] : segments.indptr[row + 1]]
             total += sum(value.get(("segment feature", model.segments.name(int(a)), label), 0.0) for a in seen)
-            tokens = batch.rows.indices[batch.rows.indptr[first] : batch.rows.indptr[last + 1]]
+            rows = batch.scorer.rows
+            tokens = rows.indices[rows.indptr[first] : rows.indptr[last + 1]]
             total += sum(value.get(("feature", model.extractor.name(int(a)), label), 0.0) for a in tokens)
         np.testing.assert_allclose(total, batch.best(model.weights).values[0], rtol=1e-9, atol=1e-9)
 

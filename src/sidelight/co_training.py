@@ -32,12 +32,12 @@ from sidelight.data.trouble import trouble
 from sidelight.errors import DataError, ModelFileError, NotFitted
 from sidelight.estimators import Classifier, Tagger
 from sidelight.evidence import Evidence, Gold, Unlabeled
-from sidelight.features.rows import LinearScores, scores
+from sidelight.features.rows import LinearScores
 from sidelight.fit_log import FitLog, check_verbose, counted, in_words
 from sidelight.manners import Estimator, accuracy, labelled
 from sidelight.model import Model
+from sidelight.objective.batch import Batch
 from sidelight.objective.confidence import Measure, confidence
-from sidelight.objective.margin import ChainBatch
 from sidelight.pair_file import load_pair, save_pair
 from sidelight.recipes import LEARNERS
 from sidelight.recipes.checks import amount, whole
@@ -188,7 +188,7 @@ class CoTraining(Estimator):
         batches = [model.batch(self._inputs(i, xs), n_jobs=self.first.n_jobs) for i, model in enumerate(models)]
         if not len(batches[0]):
             return []
-        return _decoded(models[0], _best_of_sum(batches, models), batches[0].rows.starts)
+        return _decoded(models[0], _best_of_sum(batches, models), batches[0].starts)
 
     def score(self, xs: Any, y: Any = None, *, view: str | None = None) -> float:
         """Token accuracy between 0 and 1 (for classes: accuracy), of inputs and outputs or of the Gold in evidence."""
@@ -299,7 +299,7 @@ class CoTraining(Estimator):
         batch = model.batch(self._inputs(view, pool), n_jobs=self.first.n_jobs)
         best = batch.best(model.weights)
         sure = confidence(batch, model.weights, best, measure=self.measure)
-        return _Guess(best.labels, _decoded(model, best.labels, batch.rows.starts), sure)
+        return _Guess(best.labels, _decoded(model, best.labels, batch.starts), sure)
 
     def _objective(self, known: list[Evidence], pool: list[Any], guesses: list[_Guess]) -> float | None:
         """J of the present models; None where a learner has no objective over whole outputs."""
@@ -379,13 +379,13 @@ class _SummedScores:
         return one.block(first, last) + other.block(first, last)
 
 
-def _best_of_sum(batches: Sequence[ChainBatch], models: tuple[Model, Model]) -> Ids:
+def _best_of_sum(batches: Sequence[Batch], models: tuple[Model, Model]) -> Ids:
     """The best labels by the sum of both scores, within what both allow. # [T]"""
-    one, other = (batch.layout for batch in batches)
-    starts = batches[0].rows.starts
+    one, other = (model.layout for model in models)
+    starts = batches[0].starts
     allowed = _both(models[0].allowed, models[1].allowed)
     space = space_of(starts, one.n_labels, order=max(one.order, other.order), allowed=allowed)
-    parts = [scores(batch.rows, batch.layout, model.weights) for batch, model in zip(batches, models)]
+    parts = [batch.scores(model.weights) for batch, model in zip(batches, models)]
     return space.best(_SummedScores(parts), n_jobs=batches[0].n_jobs).labels
 
 

@@ -29,6 +29,7 @@ def explain(fitted: Any, x: Any) -> Explanation:
     (['D', 'N'], True)
     """
     from sidelight.model_of import model_of
+    from sidelight.objective.chain_scorer import chain_of
     from sidelight.segment_explain import explain_segments
     from sidelight.segment_model import SegmentModel
 
@@ -37,13 +38,13 @@ def explain(fitted: Any, x: Any) -> Explanation:
         return explain_segments(model, x)
     batch = model.batch([x])
     best = batch.best(model.weights)
-    count = batch.rows.n_tokens
+    count = int(batch.starts[-1])
     label_of = model.labels.label_of
     mask = (label_of == label_of[best.labels][:, None]).astype(np.uint8)  # [T, L] every state of the labels
     if len(model.labels.classes) < 2:
         raise DataError("there is one label only, so nothing to compare with", remedy="train with two labels or more")
     other = replace(batch, space=batch.space.outside(mask)).best(model.weights)
-    items = largest_first(_contributions(model, batch.rows, best.labels, other.labels))
+    items = largest_first(_contributions(model, chain_of(batch).rows, best.labels, other.labels))
     names = model.labels.decode(best.labels), model.labels.decode(other.labels)
     margin = float(best.values[0] - other.values[0])
     tokens = shown_tokens(x, count) if model.sequences else ["input"]

@@ -14,9 +14,10 @@ from sidelight.errors import DataError
 from sidelight.features import Extractor, Matrix
 from sidelight.features.inputs import matrix_of
 from sidelight.features.layout import Layout
-from sidelight.features.rows import Rows, scores
+from sidelight.features.rows import Rows
+from sidelight.objective.batch import Batch
+from sidelight.objective.chain_scorer import chain_batch
 from sidelight.objective.companion_likelihood import soft_maxima
-from sidelight.objective.margin import ChainBatch
 from sidelight.spaces import Paths, Transitions
 from sidelight.structures import LabelSet
 
@@ -39,13 +40,13 @@ class Model:
         """The features of inputs, for use more than once."""
         return self.extractor.rows(as_sequences(xs, sequences=self.sequences), n_jobs=n_jobs)
 
-    def batch(self, xs: Sequence[Any] | Rows, *, n_jobs: int | None = -1) -> ChainBatch:
+    def batch(self, xs: Sequence[Any] | Rows, *, n_jobs: int | None = -1) -> Batch:
         """Inputs or prepared features with the space of their outputs."""
         rows = xs if isinstance(xs, Rows) else self.prepare(xs, n_jobs=n_jobs)
         empty = np.flatnonzero(rows.lengths == 0)
         if len(empty):
             raise DataError(f"input {int(empty[0])} has no tokens", remedy="leave empty inputs out")
-        return ChainBatch.of(rows, self.layout, allowed=self.allowed, n_jobs=n_jobs)
+        return chain_batch(rows, self.layout, allowed=self.allowed, n_jobs=n_jobs)
 
     def paths(self, xs: Sequence[Any] | Rows, *, n_jobs: int | None = -1) -> Paths:
         """Best outputs as numbers, and their scores."""
@@ -60,7 +61,7 @@ class Model:
         names = self.labels.decode(batch.best(self.weights).labels)
         if not self.sequences:
             return names
-        bounds = batch.rows.starts.tolist()
+        bounds = batch.starts.tolist()
         return [names[a:b] for a, b in pairwise(bounds)]
 
     def judge(
@@ -77,15 +78,15 @@ class Model:
         if sizes is not None:
             divisors = np.asarray(sizes, dtype=np.float64)
         else:
-            divisors = batch.rows.lengths.astype(np.float64) if self.size_by == "tokens" else np.ones(len(batch))
+            divisors = batch.lengths.astype(np.float64) if self.size_by == "tokens" else np.ones(len(batch))
         if not len(batch):
             return np.zeros(0)
         best = self._soft_maxima(batch) if self.temperature > 0 else batch.best(self.weights).values
         decisions: Floats = best / divisors + self.weights[0]
         return decisions
 
-    def _soft_maxima(self, batch: ChainBatch) -> Floats:
-        given = scores(batch.rows, batch.layout, self.weights / self.temperature)
+    def _soft_maxima(self, batch: Batch) -> Floats:
+        given = batch.scores(self.weights / self.temperature)
         return soft_maxima(batch.space, given, self.temperature, n_jobs=batch.n_jobs)
 
 

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import replace
 from itertools import pairwise
 from typing import Any
 
@@ -18,10 +17,9 @@ import numpy as np
 
 from sidelight.arrays import Bytes, Floats, Ids, Ints, by_position
 from sidelight.errors import DataError, Infeasible, Intractable
-from sidelight.features.rows import LinearScores, Rows
-from sidelight.features.rows import scores as linear_scores
+from sidelight.features.rows import Rows
 from sidelight.model import Model
-from sidelight.objective.margin import ChainBatch
+from sidelight.objective.batch import Batch
 from sidelight.spaces import sums
 from sidelight.structures.labels import LabelSet
 
@@ -46,7 +44,7 @@ def marginals(
     if not len(batch):
         return []
     tokens = _by_label(model, proper(sums.token_marginals(batch.space, scores, n_jobs=n_jobs)))
-    return [tokens[a:b] for a, b in pairwise(batch.rows.starts.tolist())]
+    return [tokens[a:b] for a, b in pairwise(batch.starts.tolist())]
 
 
 def log_probabilities(
@@ -62,13 +60,13 @@ def log_probabilities(
     if not len(batch):
         return np.zeros(0)
     own = ys if model.sequences or not _is_list(ys) else [[y] for y in ys]
-    names = label_names(model.labels, batch.rows.lengths, own)
+    names = label_names(model.labels, batch.lengths, own)
     if model.labels.hidden:
         inside = batch.space.inside(np.array([model.labels.mask([label]) for label in names]))
         values = np.full(len(batch), -np.inf)
         some = np.flatnonzero(inside.feasible(n_jobs=n_jobs))
         if len(some):
-            part = linear_scores(batch.rows.take(some), batch.layout, model.weights)
+            part = batch.scorer.take(some).scores(model.weights)
             values[some] = sums.log_sums(inside.take(some), part, n_jobs=n_jobs)
         return values - sums.log_sums(batch.space, scores, n_jobs=n_jobs)
     labels = model.labels.encode(names)
@@ -89,7 +87,7 @@ def class_scores(model: Model, xs: Sequence[Any] | Rows, *, n_jobs: int | None =
     batch, scores = _scored(model, xs, None, n_jobs)
     if not len(batch):
         return np.zeros((0, len(model.labels.classes)))
-    every = scores.block(0, len(batch)) + scores.start + scores.end
+    every: Floats = scores.block(0, len(batch)) + scores.start + scores.end
     if not model.labels.hidden:
         return every
     top = every.max(axis=1, keepdims=True)
@@ -106,10 +104,10 @@ def k_best(
         return []
     if model.labels.hidden:
         raise Intractable("the k best of labels with hidden states are not found; leave states out")
-    k = bounded_k(k, batch.rows.lengths, len(model.labels), order=model.layout.order)
+    k = bounded_k(k, batch.lengths, len(model.labels), order=model.layout.order)
     labels, values = sums.k_best(batch.space, scores, k, n_jobs=n_jobs)
     found: list[list[tuple[Any, float]]] = []
-    for i, (a, b) in enumerate(pairwise(batch.rows.starts.tolist())):
+    for i, (a, b) in enumerate(pairwise(batch.starts.tolist())):
         there = [j for j in range(k) if values[j, i] > -np.inf]
         outputs = [model.labels.decode(labels[j, a:b]) for j in there]
         found.append([(y if model.sequences else y[0], float(values[j, i])) for j, y in zip(there, outputs)])
@@ -145,17 +143,15 @@ def posterior(
     return _outputs(model, batch, sums.best_by_tokens(batch.space, gains, n_jobs=n_jobs))
 
 
-def _scored(
-    model: Model, xs: Sequence[Any] | Rows, clamp: Clamp | None, n_jobs: int | None
-) -> tuple[ChainBatch, LinearScores]:
+def _scored(model: Model, xs: Sequence[Any] | Rows, clamp: Clamp | None, n_jobs: int | None) -> tuple[Batch, Any]:
     batch = model.batch(xs, n_jobs=n_jobs)
     if clamp is not None:
-        batch = replace(batch, space=batch.space.inside(mask_of(model.labels, batch.rows.lengths, clamp)))
+        batch = batch.inside(mask_of(model.labels, batch.lengths, clamp))
         if model.allowed is not None:  # else every token has its clamped label, whatever the others have
             without = np.flatnonzero(~batch.space.feasible(n_jobs=n_jobs))
             if len(without):
                 raise clamped_too_much(int(without[0]))
-    return batch, linear_scores(batch.rows, batch.layout, model.weights)
+    return batch, batch.scores(model.weights)
 
 
 def proper(shares: Floats) -> Floats:
@@ -262,6 +258,6 @@ def label_names(labels: LabelSet, lengths: Sequence[int] | Ints, outputs: Sequen
     return names
 
 
-def _outputs(model: Model, batch: ChainBatch, labels: Ids) -> list[Any]:
+def _outputs(model: Model, batch: Batch, labels: Ids) -> list[Any]:
     names = model.labels.decode(labels)
-    return [names[a:b] for a, b in pairwise(batch.rows.starts.tolist())] if model.sequences else names
+    return [names[a:b] for a, b in pairwise(batch.starts.tolist())] if model.sequences else names

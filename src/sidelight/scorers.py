@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, Protocol
 
 import numpy as np
 
 from sidelight.arrays import Floats
 from sidelight.errors import DataError
-from sidelight.features.rows import scores as linear_scores
-from sidelight.inference.batches import BatchScores, ChainBatchScores
-from sidelight.inference.segment_batches import SegmentBatchScores
+from sidelight.inference.batches import BatchScores, ChainBatchScores, batch_scores
 from sidelight.model import Model
 from sidelight.probabilities import Clamp, mask_of
 from sidelight.segment_model import SegmentModel
@@ -60,11 +58,11 @@ class ModelScorer:
     def learned(self) -> Mapping[str, float]:
         return _penalties_in(self.model.about)
 
-    def scores(self, xs: Sequence[Any], *, clamp: Clamp | None, n_jobs: int | None) -> ChainBatchScores:
+    def scores(self, xs: Sequence[Any], *, clamp: Clamp | None, n_jobs: int | None) -> BatchScores:
         batch = self.model.batch(xs, n_jobs=n_jobs)
         if clamp is not None:
-            batch = replace(batch, space=batch.space.inside(mask_of(self.model.labels, batch.rows.lengths, clamp)))
-        return ChainBatchScores.of(linear_scores(batch.rows, batch.layout, self.model.weights), batch.space)
+            batch = batch.inside(mask_of(self.model.labels, batch.lengths, clamp))
+        return batch_scores(batch.scores(self.model.weights), batch.space)
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,11 +83,11 @@ class SegmentScorer:
     def learned(self) -> Mapping[str, float]:
         return _penalties_in(self.model.about)
 
-    def scores(self, xs: Sequence[Any], *, clamp: Clamp | None, n_jobs: int | None) -> SegmentBatchScores:
+    def scores(self, xs: Sequence[Any], *, clamp: Clamp | None, n_jobs: int | None) -> BatchScores:
         batch, scheme = self.model.batch(xs, n_jobs=n_jobs), self.model.scheme
         if clamp is not None:
-            batch = batch.inside(*scheme.masks(mask_of(scheme.tokens, batch.rows.lengths, clamp)))
-        return SegmentBatchScores.of(batch.scores(self.model.weights), batch.space, scheme)
+            batch = batch.inside(mask_of(scheme.tokens, batch.lengths, clamp))
+        return batch_scores(batch.scores(self.model.weights), batch.space)
 
 
 @dataclass(frozen=True, slots=True)

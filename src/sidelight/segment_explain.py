@@ -10,9 +10,10 @@ import numpy as np
 
 from sidelight.contributions import Contribution, Explanation, largest_first, shown_tokens
 from sidelight.errors import DataError
-from sidelight.objective.segments import SegmentBatch
+from sidelight.objective.segment_scorer import SegmentScorer
 from sidelight.segment_model import SegmentModel
-from sidelight.spaces.segments import Segments
+from sidelight.spaces import sums
+from sidelight.spaces.token_reading import Segments
 
 NONE = "–"  # the other output has no such segment or transition
 
@@ -32,15 +33,17 @@ def explain_segments(model: SegmentModel, x: Any) -> Explanation:
     `DataError` where the input admits one segmentation only.
     """
     batch = model.batch([x])
-    found, values = batch.space.k_best(batch.scores(model.weights), 2)
-    if values[0, 1] == -np.inf:
+    assert isinstance(batch.scorer, SegmentScorer)
+    found, values = sums.k_best(batch.space, batch.scores(model.weights), 2)
+    if values[1, 0] == -np.inf:
         raise DataError("there is one segmentation only, so nothing to compare with", remedy="give a longer input")
-    best, other = found
+    best, other = (batch.scorer.reading.cut(batch.starts, one)[0] for one in found)
     pieces = _pieces(best), _pieces(other)
-    items = [*_of_tokens(model, batch, best, other), *_of_segments(model, batch, *pieces), *_of_steps(model, *pieces)]
-    labels = [model.scheme.tokens.decode(model.scheme.decode(one)) for one in found]
-    margin = float(values[0, 0] - values[0, 1])
-    tokens = shown_tokens(x, batch.rows.n_tokens)
+    items = [*_of_tokens(model, batch.scorer, best, other), *_of_segments(model, batch.scorer, *pieces)]
+    items += _of_steps(model, *pieces)
+    labels = [model.scheme.tokens.decode(one) for one in found]
+    margin = float(values[0, 0] - values[1, 0])
+    tokens = shown_tokens(x, int(batch.starts[-1]))
     return Explanation(tokens, labels[0], labels[1], float(values[0, 0]), margin, largest_first(items))
 
 
@@ -49,9 +52,9 @@ def _pieces(found: Segments) -> list[Piece]:
     return [Piece(a, b - 1, int(found.labels[a])) for a, b in pairwise(firsts)]
 
 
-def _of_tokens(model: SegmentModel, batch: SegmentBatch, best: Segments, other: Segments) -> Iterator[Contribution]:
+def _of_tokens(model: SegmentModel, scorer: SegmentScorer, best: Segments, other: Segments) -> Iterator[Contribution]:
     """What tokens say whose segments have other labels."""
-    layout, rows = model.layout.tokens, batch.rows
+    layout, rows = model.layout.tokens, scorer.rows
     weights = model.layout.token_weights(model.weights)
     sparse, dense = layout.attribute_weights(weights), layout.dense_weights(weights)
     names = [str(name) for name in model.scheme.segments.names]
@@ -69,10 +72,10 @@ def _of_tokens(model: SegmentModel, batch: SegmentBatch, best: Segments, other: 
 
 
 def _of_segments(
-    model: SegmentModel, batch: SegmentBatch, best: list[Piece], other: list[Piece]
+    model: SegmentModel, scorer: SegmentScorer, best: list[Piece], other: list[Piece]
 ) -> Iterator[Contribution]:
     """What segments say that one of the two has alone."""
-    rows, weights = batch.segments, model.layout.segment_weights(model.weights)
+    rows, weights = scorer.segments, model.layout.segment_weights(model.weights)
     for sign, pieces in ((1.0, set(best) - set(other)), (-1.0, set(other) - set(best))):
         for piece in sorted(pieces):
             row = piece.last * rows.max_length + piece.last - piece.first

@@ -18,8 +18,8 @@ from sidelight.features.segment_rows import SegmentLayout
 from sidelight.features.segments import SegmentExtractor, SegmentFunction
 from sidelight.files import Tensors, read_tensors, write_tensors
 from sidelight.model_file import about_in, check_same, label_names, stored_weights
-from sidelight.objective.segments import SegmentBatch
-from sidelight.spaces.segments import SegmentSpace
+from sidelight.objective.batch import Batch
+from sidelight.objective.segment_scorer import segment_batch
 from sidelight.stored import mapping_of, part_of, reading, text_of, whole_of
 from sidelight.structures.labels import plain_label
 from sidelight.structures.segments import SegmentScheme, Span, segment_scheme
@@ -48,14 +48,14 @@ class SegmentModel:
         """Always: single inputs have no segments."""
         return True
 
-    def batch(self, xs: Sequence[Any], *, n_jobs: int | None = -1) -> SegmentBatch:
+    def batch(self, xs: Sequence[Any], *, n_jobs: int | None = -1) -> Batch:
         """Inputs with their features and the space of their segmentations."""
         rows = self.extractor.rows(xs, n_jobs=n_jobs)
         empty = np.flatnonzero(rows.lengths == 0)
         if len(empty):
             raise DataError(f"input {int(empty[0])} has no tokens", remedy="leave empty inputs out")
-        space = segment_space(rows.starts, self.scheme, self.max_length)
-        return SegmentBatch(rows, self.segments.rows(xs, n_jobs=n_jobs), space, self.layout, n_jobs)
+        reading = self.scheme.reading(self.max_length)
+        return segment_batch(rows, self.segments.rows(xs, n_jobs=n_jobs), self.layout, reading, n_jobs=n_jobs)
 
     def predict(self, xs: Sequence[Any], *, n_jobs: int | None = -1) -> list[list[Any]]:
         """The token labels of the best segmentation of each input."""
@@ -63,8 +63,8 @@ class SegmentModel:
         if not len(xs):
             return []
         batch = self.batch(xs, n_jobs=n_jobs)
-        names = self.scheme.tokens.decode(self.scheme.decode(batch.best(self.weights).segments))
-        return [names[a:b] for a, b in pairwise(batch.rows.starts.tolist())]
+        names = self.scheme.tokens.decode(batch.best(self.weights).labels)
+        return [names[a:b] for a, b in pairwise(batch.starts.tolist())]
 
     def predict_segments(self, xs: Sequence[Any], *, n_jobs: int | None = -1) -> list[list[Span]]:
         """The segments (first token, last token, label) of each input, which tile it.
@@ -75,13 +75,7 @@ class SegmentModel:
         if not len(xs):
             return []
         batch = self.batch(xs, n_jobs=n_jobs)
-        return self.scheme.spans(batch.rows.starts, batch.best(self.weights).segments)
-
-
-def segment_space(starts: Any, scheme: SegmentScheme, max_length: int) -> SegmentSpace:
-    """The segmentations that a scheme allows."""
-    longest = scheme.longest(max_length)
-    return SegmentSpace(starts, len(scheme.segments), max_length, longest=longest, runs=not scheme.bio)
+        return self.scheme.spans(batch.starts, batch.best(self.weights).labels)
 
 
 def save_segment_model(model: SegmentModel, path: str | Path) -> None:

@@ -14,11 +14,11 @@ from typing import Any
 
 import numpy as np
 
-from sidelight.arrays import Bytes, Floats
-from sidelight.objective.segments import SegmentBatch
+from sidelight.arrays import Floats
+from sidelight.objective.batch import Batch
 from sidelight.probabilities import Clamp, bounded_k, checked_k, clamped_too_much, label_names, mask_of, proper
 from sidelight.segment_model import SegmentModel
-from sidelight.spaces.segments import Segments
+from sidelight.spaces import sums
 
 
 def marginals(
@@ -26,9 +26,8 @@ def marginals(
 ) -> list[Floats]:
     """p(y_t = l | x) for each input. # N of [T, K], token labels in the order of the model's"""
     batch = _batch(model, xs, clamp, n_jobs)
-    shares = model.scheme.marginals(*batch.space.token_beliefs(batch.scores(model.weights), n_jobs=n_jobs))
-    shares = proper(shares)
-    return [shares[a:b] for a, b in pairwise(batch.rows.starts.tolist())]
+    shares = proper(sums.token_marginals(batch.space, batch.scores(model.weights), n_jobs=n_jobs))
+    return [shares[a:b] for a, b in pairwise(batch.starts.tolist())]
 
 
 def log_partitions(
@@ -36,7 +35,7 @@ def log_partitions(
 ) -> Floats:
     """log Σ exp(score) over the segmentations of each input that have the clamped labels. # [N]"""
     batch = _batch(model, xs, clamp, n_jobs)
-    return batch.space.log_sums(batch.scores(model.weights), n_jobs=n_jobs)
+    return sums.log_sums(batch.space, batch.scores(model.weights), n_jobs=n_jobs)
 
 
 def log_probabilities(
@@ -45,16 +44,10 @@ def log_probabilities(
     """log p(y | x) of given token labels; -inf for those that are no segmentation or not as clamped. # [N]"""
     batch = _batch(model, xs, clamp, n_jobs)
     tokens = model.scheme.tokens
-    numbers = tokens.encode(label_names(tokens, batch.rows.lengths, ys))
-    given = np.zeros((len(numbers), len(tokens)), dtype=np.uint8)
-    given[np.arange(len(numbers)), numbers] = 1
-    inside = _inside(model, batch, given)  # one segmentation or none, whose score is the sum
-    values = np.full(len(batch), -np.inf)
-    some = np.flatnonzero(inside.space.feasible(n_jobs=n_jobs))
-    if len(some):
-        known = inside.take(some)
-        values[some] = known.space.log_sums(known.scores(model.weights), n_jobs=n_jobs)
-    return values - batch.space.log_sums(batch.scores(model.weights), n_jobs=n_jobs)
+    numbers = tokens.encode(label_names(tokens, batch.lengths, ys))
+    values = batch.score(model.weights, numbers)
+    values -= sums.log_sums(batch.space, batch.scores(model.weights), n_jobs=n_jobs)
+    return np.where(batch.space.admits(numbers) != 0, values, -np.inf)
 
 
 def k_best(
@@ -63,12 +56,12 @@ def k_best(
     """The k best outputs of each input with their scores, best first; fewer where there are not so many."""
     k = checked_k(k)
     batch = _batch(model, xs, clamp, n_jobs)
-    k = bounded_k(k, batch.rows.lengths, len(model.scheme.tokens))
-    found, values = batch.space.k_best(batch.scores(model.weights), k, n_jobs=n_jobs)
+    k = bounded_k(k, batch.lengths, len(model.scheme.tokens))
+    found, values = sums.k_best(batch.space, batch.scores(model.weights), k, n_jobs=n_jobs)
     out: list[list[tuple[list[Any], float]]] = []
-    for i, (a, b) in enumerate(pairwise(batch.rows.starts.tolist())):
-        there = [j for j in range(len(found)) if values[i, j] > -np.inf]
-        out.append([(_labels(model, found[j].part(a, b)), float(values[i, j])) for j in there])
+    for i, (a, b) in enumerate(pairwise(batch.starts.tolist())):
+        there = [j for j in range(k) if values[j, i] > -np.inf]
+        out.append([(model.scheme.tokens.decode(found[j, a:b]), float(values[j, i])) for j in there])
     return out
 
 
@@ -82,25 +75,16 @@ def samples(
 ) -> list[list[Any]]:
     """One output of each input, drawn from p(s | x)."""
     batch = _batch(model, xs, clamp, n_jobs)
-    found = batch.space.sample(batch.scores(model.weights), rng, n_jobs=n_jobs)
-    return [_labels(model, found.part(a, b)) for a, b in pairwise(batch.rows.starts.tolist())]
+    found = sums.sample(batch.space, batch.scores(model.weights), rng, n_jobs=n_jobs)
+    return [model.scheme.tokens.decode(found[a:b]) for a, b in pairwise(batch.starts.tolist())]
 
 
-def _batch(model: SegmentModel, xs: Sequence[Any], clamp: Clamp | None, n_jobs: int | None) -> SegmentBatch:
+def _batch(model: SegmentModel, xs: Sequence[Any], clamp: Clamp | None, n_jobs: int | None) -> Batch:
     batch = model.batch(xs, n_jobs=n_jobs)
     if clamp is None:
         return batch
-    batch = _inside(model, batch, mask_of(model.scheme.tokens, batch.rows.lengths, clamp))
+    batch = batch.inside(mask_of(model.scheme.tokens, batch.lengths, clamp))
     without = np.flatnonzero(~batch.space.feasible(n_jobs=n_jobs))
     if len(without):
         raise clamped_too_much(int(without[0]))
     return batch
-
-
-def _inside(model: SegmentModel, batch: SegmentBatch, admitted: Bytes) -> SegmentBatch:
-    """The same inputs with some token labels only. # admitted: [T, K]"""
-    return batch.inside(*model.scheme.masks(admitted))
-
-
-def _labels(model: SegmentModel, found: Segments) -> list[Any]:
-    return model.scheme.tokens.decode(model.scheme.decode(found))

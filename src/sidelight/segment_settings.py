@@ -11,7 +11,7 @@ from sidelight.features import FeatureSet
 from sidelight.features.segment_sources import SegmentFeatures
 from sidelight.fit_log import check_verbose
 from sidelight.inference.choose import check_method
-from sidelight.learners.segments import SegmentOptions
+from sidelight.learners.margin import MarginOptions
 from sidelight.objective.cuts import POWERS
 from sidelight.recipe_kinds import Driven, Recipe, SemiMarkov
 from sidelight.recipes import codl, recipe_of
@@ -110,8 +110,8 @@ class SegmentSettings:
         return {**DEFAULT_PRICES, **(self.prices or {})}[kind]
 
     @property
-    def options(self) -> SegmentOptions:
-        return SegmentOptions(
+    def options(self) -> MarginOptions:
+        return MarginOptions(
             tolerance=self.tolerance,
             max_rounds=1000 if self.max_rounds is None else self.max_rounds,
             power=POWERS[self.loss],

@@ -34,12 +34,12 @@ def train_segmenter(settings: SegmentSettings, evidence: Sequence[Evidence], rep
         penalties = [learner.penalties[learner.inputs.rules.index(rule)] for rule in settings.rules]
     else:
         penalties = given.penalties
-        weights = learn(recipe, given.known(), scheme=given.scheme, options=settings.options, report=report)
+        weights = learn(recipe, given.known(), options=settings.options, report=report)
     about = {**settings.about(), "max_length": given.segments.max_length}
     learned = {rule.name: price for rule, price in zip(settings.rules, penalties) if rule.learned}
     if settings.rules:
         about["rules"] = [rule.name for rule in settings.rules]
     if learned:
         about["penalties"] = learned
-    model = SegmentModel(given.scheme, given.extractor, given.segments, given.batch.layout, weights, about)
+    model = SegmentModel(given.scheme, given.extractor, given.segments, given.layout, weights, about)
     return TrainedSegmenter(model, penalties)

@@ -20,11 +20,12 @@ import numpy as np
 
 from sidelight.arrays import Floats, Ids
 from sidelight.evidence import Gold
-from sidelight.features.rows import scores
 from sidelight.making.given import Given
 from sidelight.model import Model
+from sidelight.objective.batch import Batch
+from sidelight.objective.chain_scorer import chain_of
 from sidelight.objective.cuts import POWERS, losses_of
-from sidelight.objective.margin import ChainBatch, TargetTerms
+from sidelight.objective.margin import TargetTerms
 from sidelight.recipe_kinds import ConvexMargins, LatentMargins, LogLinear, Recipe
 from sidelight.settings import Settings
 from sidelight.spaces import Cost, sums
@@ -49,8 +50,8 @@ def view_objective(model: Model, settings: Settings, examples: Sequence[Gold]) -
     """
     recipe = settings.recipe
     batch = model.batch([example.x for example in examples], n_jobs=settings.n_jobs)
-    encoded = encode(examples, model.labels, batch.rows.starts, sequences=model.sequences)
-    given = Given(settings, examples, batch.rows, model.labels, encoded, model.layout, model.allowed)
+    encoded = encode(examples, model.labels, batch.starts, sequences=model.sequences)
+    given = Given(settings, examples, chain_of(batch).rows, model.labels, encoded, model.layout, model.allowed)
     norm = 0.5 * float(model.weights @ model.weights)
     if isinstance(recipe, LogLinear):
         norm += recipe.l1 * float(np.abs(model.weights).sum())
@@ -61,7 +62,7 @@ def view_objective(model: Model, settings: Settings, examples: Sequence[Gold]) -
     return norm + float(given.prices() @ losses)
 
 
-def _log_losses(batch: ChainBatch, weights: Floats, targets: Ids) -> Floats:
+def _log_losses(batch: Batch, weights: Floats, targets: Ids) -> Floats:
     """−log p of the targets; those that this view forbids may score above all others, and then lose nothing. # [N]"""
-    under = scores(batch.rows, batch.layout, weights)
+    under = batch.scores(weights)
     return np.maximum(sums.log_sums(batch.space, under, n_jobs=batch.n_jobs) - batch.score(weights, targets), 0.0)

@@ -16,7 +16,8 @@ from hypothesis import strategies as st
 
 from sidelight.features.layout import Layout
 from sidelight.features.rows import Rows, offsets_of
-from sidelight.objective.margin import ChainBatch
+from sidelight.objective.batch import Batch
+from sidelight.objective.chain_scorer import chain_batch
 from sidelight.spaces import ChainSpace, Cost, Transitions
 from sidelight.spaces.chain import GivenScores
 
@@ -141,7 +142,7 @@ def plain_scores(rows: Rows, layout: Layout, weights: np.ndarray) -> GivenScores
 
 
 @st.composite
-def batches(draw: st.DrawFn, *, most: int = 4, longest: int = 4, masked: bool = True) -> ChainBatch:
+def batches(draw: st.DrawFn, *, most: int = 4, longest: int = 4, masked: bool = True) -> Batch:
     """Features, a layout and a space that may forbid transitions but always leaves some labeling."""
     layout = draw(layouts())
     starts = draw(starts_of(most, longest))
@@ -153,11 +154,11 @@ def batches(draw: st.DrawFn, *, most: int = 4, longest: int = 4, masked: bool = 
         keep = np.arange(layout.n_labels)
         allowed.between[keep, keep] = 1
         allowed.start[0] = allowed.end[0] = 1
-    return ChainBatch(rows, ChainSpace(starts, layout.n_labels, allowed), layout, draw(st.sampled_from([None, 2])))
+    return chain_batch(rows, layout, allowed=allowed, n_jobs=draw(st.sampled_from([None, 2])))
 
 
-def random_outputs(rng: np.random.Generator, batch: ChainBatch) -> np.ndarray:
-    return rng.integers(0, batch.layout.n_labels, batch.rows.n_tokens).astype(np.int32)
+def random_outputs(rng: np.random.Generator, batch: Batch) -> np.ndarray:
+    return rng.integers(0, batch.scorer.layout.n_labels, batch.scorer.rows.n_tokens).astype(np.int32)
 
 
 def dense_rows_of(rows: Any, size: int) -> np.ndarray:

@@ -9,6 +9,7 @@ from drawing import batches, dense_rows_of, generators, labelings, members_of, r
 from hypothesis import strategies as st
 from quadratic import optimum
 
+from sidelight.objective.chain_scorer import ChainScorer
 from sidelight.objective.margin import TargetTerms, Worst
 from sidelight.spaces import Cost
 
@@ -21,16 +22,18 @@ def gold_terms(draw, *, most: int = 4, longest: int = 3, free: bool = True, gene
     """
     batch = draw(batches(most=most, longest=longest))
     rng = draw(generators())
-    labels, tokens = batch.layout.n_labels, batch.rows.n_tokens
+    labels, tokens = batch.scorer.layout.n_labels, batch.scorer.rows.n_tokens
     if generic:
-        layout = replace(batch.layout, n_dense=max(batch.layout.n_dense, 1))
-        rows = random_rows(rng, batch.rows.starts, layout.n_attributes, layout.n_dense, valued=True)
-        batch = replace(batch, rows=rows, layout=layout)
+        layout = replace(batch.scorer.layout, n_dense=max(batch.scorer.layout.n_dense, 1))
+        rows = random_rows(rng, batch.scorer.rows.starts, layout.n_attributes, layout.n_dense, valued=True)
+        batch = replace(batch, scorer=ChainScorer(rows, layout))
     elif draw(st.booleans()):
-        batch.rows.dense[:] *= random_mask(rng, batch.rows.dense.shape, 0.4)  # mostly zero: kept as sparse entries
+        batch.scorer.rows.dense[:] *= random_mask(
+            rng, batch.scorer.rows.dense.shape, 0.4
+        )  # mostly zero: kept as sparse entries
     costs = rng.uniform(0.2, 2.0, (labels, labels))
     np.fill_diagonal(costs, 0.0)
-    targets = batch.best(rng.normal(size=batch.layout.size)).labels
+    targets = batch.best(rng.normal(size=batch.scorer.size)).labels
     if draw(st.booleans()):
         admitted = random_mask(rng, (tokens, labels), 0.7)
         admitted[np.arange(tokens), targets] = 1
@@ -45,15 +48,15 @@ def gold_terms(draw, *, most: int = 4, longest: int = 3, free: bool = True, gene
 def all_outputs(terms: TargetTerms):
     """Every output of every term as a constraint: slopes, offsets, term numbers."""
     slopes, offsets, numbers = [], [], []
-    starts = terms.batch.rows.starts
+    starts = terms.batch.scorer.rows.starts
     for i in range(len(terms)):
         a, b = int(starts[i]), int(starts[i + 1])
-        paths = labelings(terms.batch.layout.n_labels, b - a)
+        paths = labelings(terms.batch.scorer.layout.n_labels, b - a)
         for path in paths[members_of(terms.batch.space, a, paths)]:
             outputs = np.array(terms.cost.targets)
             outputs[a:b] = path
             cuts = terms.cuts(Worst(np.zeros(len(terms)), outputs), np.array([i]))
-            slopes.append(dense_rows_of(cuts.slopes, terms.batch.layout.size))
+            slopes.append(dense_rows_of(cuts.slopes, terms.batch.scorer.size))
             offsets.append(cuts.offsets)
             numbers.append(np.array([i]))
     return np.concatenate(slopes), np.concatenate(offsets), np.concatenate(numbers)

@@ -20,7 +20,8 @@ from hypothesis import strategies as st
 
 from sidelight.features.layout import Layout
 from sidelight.features.rows import Rows
-from sidelight.objective.margin import ChainBatch
+from sidelight.objective.batch import Batch
+from sidelight.objective.chain_scorer import ChainScorer
 from sidelight.spaces import ChainSpace
 from sidelight.spaces.second_order import GivenSecondOrderScores, SecondOrderSpace
 
@@ -56,11 +57,11 @@ def second_order_spaces(
 
 
 @st.composite
-def second_order_batches(draw: st.DrawFn, **options) -> ChainBatch:
+def second_order_batches(draw: st.DrawFn, **options) -> Batch:
     """As `batches`, with a layout of order 2."""
     batch = draw(batches(**options))
-    layout = replace(batch.layout, chain=True, order=2)
-    return replace(batch, layout=layout, space=SecondOrderSpace(batch.space))
+    layout = replace(batch.scorer.layout, chain=True, order=2)
+    return Batch(ChainScorer(batch.scorer.rows, layout), SecondOrderSpace(batch.space), batch.n_jobs)
 
 
 def plain_second_order_scores(rows: Rows, layout: Layout, weights: np.ndarray) -> GivenSecondOrderScores:

@@ -9,8 +9,9 @@ from hypothesis import strategies as st
 
 from expressions import expressions
 from sidelight.inference.problem import clauses_of
-from sidelight.inference.segment_problem import SegmentProblem, TokenReading
+from sidelight.inference.segment_problem import SegmentProblem
 from sidelight.rules import Domain, Sentence, gallery
+from sidelight.spaces.token_reading import TokenReading
 from sidelight.structures.segments import segment_scheme
 
 LABELS = (["B-X"], ["B-X", "O"], ["B-X", "B-Y"], ["B-X", "B-Y", "O"], ["A"], ["A", "B"], ["A", "B", "C"])
@@ -18,8 +19,7 @@ PENALTIES = (math.inf, 0.5, 1.0, 2.5, 0.0)
 
 
 def reading_of(names: list[str], scheme: str | None, max_length: int) -> TokenReading:
-    how = segment_scheme(names, scheme)
-    return TokenReading(how.first, how.inside, how.segment_of, how.longest(max_length))
+    return segment_scheme(names, scheme).reading(max_length)
 
 
 @st.composite

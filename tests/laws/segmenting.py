@@ -7,14 +7,28 @@ from itertools import pairwise, product
 from typing import Any
 
 import numpy as np
-from drawing import generators, numbers, plain_scores, random_mask, random_rows, random_transitions, starts_of
+from drawing import (
+    batches,
+    generators,
+    labelings,
+    numbers,
+    plain_scores,
+    random_mask,
+    random_rows,
+    random_transitions,
+    starts_of,
+)
+from drawing import members_of as labelings_in
 from hypothesis import strategies as st
 
 from sidelight.features.layout import Layout
 from sidelight.features.rows import offsets_of
 from sidelight.features.segment_rows import SegmentLayout, SegmentRows
-from sidelight.objective.segments import SegmentBatch
-from sidelight.spaces.segments import GivenSegmentScores, SegmentCost, Segments, SegmentSpace
+from sidelight.objective.batch import Batch
+from sidelight.objective.segment_scorer import SegmentScorer
+from sidelight.spaces import Cost
+from sidelight.spaces.segments import GivenSegmentScores, SegmentSpace
+from sidelight.spaces.token_reading import TokenReading
 
 Pieces = tuple[tuple[int, int, int], ...]  # (first, last, label), the last token included
 
@@ -45,21 +59,26 @@ def value_of(scores: GivenSegmentScores, at: int, pieces: Pieces) -> float:
     return float(total)
 
 
-def cost_of(cost: SegmentCost, at: int, pieces: Pieces) -> float:
+def cost_of(cost: Cost, at: int, labels: tuple[int, ...]) -> float:
     total = 0.0
-    for a, b, label in pieces:
-        for t in range(a, b + 1):
-            weight = cost.token_weights[at + t] if len(cost.token_weights) else 1.0
-            total += weight * (cost.first if t == a else cost.inside)[cost.tokens[at + t], label]
-    return total
+    for t, label in enumerate(labels, start=at):
+        weight = cost.token_weights[t] if len(cost.token_weights) else 1.0
+        total += weight * cost.costs[cost.targets[t], label]
+    return float(total)
+
+
+def labels_of(space: SegmentSpace, pieces: Pieces) -> tuple[int, ...]:
+    """The token labels of a segmentation."""
+    first, inside = space.reading.first, space.reading.inside
+    return tuple(int(first[k] if t == a else inside[k]) for a, b, k in pieces for t in range(a, b + 1))
 
 
 def is_member(space: SegmentSpace, at: int, pieces: Pieces) -> bool:
     """Whether a segmentation is in the space, by its definition."""
-    longest = [space.max_length] * space.n_labels if space.longest is None else space.longest
+    longest = space.reading.longest
     if any(b - a + 1 > longest[label] for a, b, label in pieces):
         return False
-    if space.runs:
+    if space.reading.runs:
         for (a, b, one), (_, _, other) in pairwise(pieces):
             if one == other and b - a + 1 != longest[one]:
                 return False
@@ -68,55 +87,61 @@ def is_member(space: SegmentSpace, at: int, pieces: Pieces) -> bool:
             return False
         if not all(space.allowed.between[one[2], other[2]] for one, other in pairwise(pieces)):
             return False
-    for a, b, label in pieces:
-        for t in range(a, b + 1):
-            opening = space.admitted if space.opening is None else space.opening
-            mask = opening if t == a else space.admitted
-            if mask is not None and not mask[at + t, label]:
-                return False
-    return True
+    labels = labels_of(space, pieces)
+    return space.admitted is None or all(space.admitted[at + t, label] for t, label in enumerate(labels))
 
 
-def pieces_of(found: Segments, first: int, last: int) -> Pieces:
-    """The segments of the tokens first..last."""
-    begins = [*np.flatnonzero(found.begins[first:last]).tolist(), last - first]
-    assert begins[0] == 0
-    out = []
-    for a, b in pairwise(begins):
-        assert len(set(found.labels[first + a : first + b].tolist())) == 1
-        out.append((a, b - 1, int(found.labels[first + a])))
-    return tuple(out)
+def members_of(space: SegmentSpace, i: int) -> dict[tuple[int, ...], Pieces]:
+    """The segmentations of a sequence by their token labels: no two have the same."""
+    at, last = int(space.starts[i]), int(space.starts[i + 1])
+    found = [p for p in segmentations(space.reading.n_segments, last - at) if is_member(space, at, p)]
+    out = {labels_of(space, pieces): pieces for pieces in found}
+    assert len(out) == len(found)
+    return out
 
 
-def segments_from(pieces: list[Pieces]) -> Segments:
-    """Arrays of one segmentation per sequence."""
-    labels = [label for one in pieces for a, b, label in one for _ in range(a, b + 1)]
-    begins = [int(t == a) for one in pieces for a, b, _ in one for t in range(a, b + 1)]
-    return Segments(np.array(labels, dtype=np.int32), np.array(begins, dtype=np.uint8))
-
-
-def random_segments(rng: np.random.Generator, space: SegmentSpace) -> Segments:
-    """Any segmentation whose segments are not too long, masks or no masks."""
-    free = replace(space, allowed=None, admitted=None, opening=None)
-    chosen = []
-    for length in np.diff(space.starts):
-        options = [one for one in segmentations(space.n_labels, int(length)) if is_member(free, 0, one)]
-        chosen.append(options[rng.integers(len(options))])
-    return segments_from(chosen)
+def random_segments(rng: np.random.Generator, space: SegmentSpace) -> np.ndarray:
+    """The token labels of any segmentation whose segments are not too long, masks or no masks."""
+    free = replace(space, allowed=None, admitted=None)
+    chosen: list[int] = []
+    for i in range(len(space.starts) - 1):
+        options = list(members_of(free, i))
+        chosen += options[rng.integers(len(options))]
+    return np.array(chosen, dtype=np.int32)
 
 
 def random_segment_scores(rng: np.random.Generator, space: SegmentSpace, *, tied: bool) -> GivenSegmentScores:
-    tokens, size = int(space.starts[-1]), space.n_labels
+    tokens, size = int(space.starts[-1]), space.reading.n_segments
     shapes = (tokens, size), (tokens, space.max_length, size), (size, size), size, size
     return GivenSegmentScores(*(numbers(rng, shape, tied) for shape in shapes))
 
 
-def random_segment_cost(rng: np.random.Generator, space: SegmentSpace, *, tied: bool, weighted: bool) -> SegmentCost:
-    kinds, tokens = 3, int(space.starts[-1])
-    first, inside = (np.abs(numbers(rng, (kinds, space.n_labels), tied)) for _ in range(2))
+def random_segment_cost(rng: np.random.Generator, space: SegmentSpace, *, tied: bool, weighted: bool) -> Cost:
+    tokens = int(space.starts[-1])
+    costs = np.abs(numbers(rng, (space.n_labels, space.n_labels), tied))
     weights = np.abs(numbers(rng, tokens, tied)) if weighted else np.zeros(0)
-    right = rng.integers(0, kinds, tokens).astype(np.int32)
-    return SegmentCost(random_segments(rng, space), right, first, inside, weights)
+    return Cost(random_segments(rng, space), costs, weights)
+
+
+def runs_of(size: int, longest: list[int] | np.ndarray) -> TokenReading:
+    """Segments that are runs of one label."""
+    same = np.arange(size, dtype=np.int32)
+    return TokenReading(same, same, same, np.array(longest, dtype=np.int64))
+
+
+def random_reading(rng: np.random.Generator, size: int, longest: np.ndarray, *, runs: bool) -> TokenReading:
+    """Runs, or first tokens with labels of their own, but for a label of segments of one token, perhaps."""
+    if runs:
+        return runs_of(size, longest)
+    alone = rng.random(size) < 0.3
+    numbers = rng.permutation(2 * size - int(alone.sum())).astype(np.int32)
+    first, inside = numbers[:size], np.empty(size, np.int32)
+    inside[~alone], inside[alone] = numbers[size:], first[alone]
+    if np.all(alone):  # then these are runs
+        return runs_of(size, longest)
+    segment_of = np.empty(len(numbers), np.int32)
+    segment_of[first] = segment_of[inside] = np.arange(size)
+    return TokenReading(first, inside, segment_of, np.where(alone, 1, longest))
 
 
 @st.composite
@@ -124,23 +149,15 @@ def segment_spaces(draw: st.DrawFn, *, masked: bool = True, longest: int = 5, mo
     rng: np.random.Generator = draw(generators())
     starts = draw(starts_of(most, longest))
     size, max_length = draw(st.integers(1, 3)), draw(st.integers(1, 4))
-    space = SegmentSpace(starts, size, max_length, runs=draw(st.booleans()))
-    if draw(st.booleans()):
-        space = replace(space, longest=rng.integers(1, max_length + 1, size))
+    lengths = rng.integers(1, max_length + 1, size) if draw(st.booleans()) else np.full(size, max_length)
+    space = SegmentSpace(starts, random_reading(rng, size, lengths, runs=draw(st.booleans())), max_length)
     if not masked:
         return space
-    tokens = int(starts[-1])
     if draw(st.booleans()):
         space = replace(space, allowed=random_transitions(rng, size, 0.8))
-    kind: Any = draw(st.sampled_from(["none", "none", "both", "two", "opening", "admitted"]))
-    masks = random_mask(rng, (tokens, size), 0.85), random_mask(rng, (tokens, size), 0.85)
-    if kind == "both":
-        return space.inside(masks[0])
-    if kind == "two":
-        return space.inside(*masks)
-    if kind == "opening":
-        return replace(space, opening=masks[0])
-    return replace(space, admitted=masks[0]) if kind == "admitted" else space
+    if draw(st.booleans()):
+        space = space.inside(random_mask(rng, (int(starts[-1]), space.n_labels), 0.85))
+    return space
 
 
 def random_segment_rows(rng: np.random.Generator, space: SegmentSpace, attributes: int) -> SegmentRows:
@@ -154,31 +171,51 @@ def random_segment_rows(rng: np.random.Generator, space: SegmentSpace, attribute
 
 
 @st.composite
-def segment_batches(draw: st.DrawFn, *, most: int = 3, longest: int = 4) -> SegmentBatch:
+def segment_batches(draw: st.DrawFn, *, most: int = 3, longest: int = 4) -> Batch:
     """Features, a layout and a space that may forbid transitions but always leaves some segmentation."""
     space = draw(segment_spaces(masked=False, longest=longest, most=most))
     rng: np.random.Generator = draw(generators())
-    chain, bias = draw(st.booleans()), draw(st.booleans())
-    tokens = Layout(space.n_labels, draw(st.integers(1, 4)), draw(st.integers(0, 2)), chain, bias)
+    chain, bias, size = draw(st.booleans()), draw(st.booleans()), space.reading.n_segments
+    tokens = Layout(size, draw(st.integers(1, 4)), draw(st.integers(0, 2)), chain, bias)
     rows = random_rows(rng, space.starts, tokens.n_attributes, tokens.n_dense, valued=draw(st.booleans()))
     layout = SegmentLayout(tokens, draw(st.integers(1, 4)))
     if draw(st.booleans()):
-        allowed = random_transitions(rng, space.n_labels)
-        keep = np.arange(space.n_labels)
-        allowed.between[keep, keep] = 1
+        allowed = random_transitions(rng, size)
+        allowed.between[np.arange(size), np.arange(size)] = 1
         allowed.start[0] = allowed.end[0] = 1
         space = replace(space, allowed=allowed)
     segments = random_segment_rows(rng, space, layout.n_attributes)
-    return SegmentBatch(rows, segments, space, layout, draw(st.sampled_from([None, 2])))
+    return Batch(SegmentScorer(rows, segments, layout, space.reading), space, draw(st.sampled_from([None, 2])))
 
 
-def plain_segment_scores(batch: SegmentBatch, weights: np.ndarray) -> GivenSegmentScores:
+def plain_segment_scores(batch: Batch, weights: np.ndarray) -> GivenSegmentScores:
     """Scores part by part, from the layout's own words."""
-    layout, segments = batch.layout, batch.segments
-    chain = plain_scores(batch.rows, layout.tokens, layout.token_weights(weights))
-    lasts = np.zeros((batch.rows.n_tokens * segments.max_length, layout.n_labels))
+    rows, layout, segments = batch.scorer.rows, batch.scorer.layout, batch.scorer.segments
+    chain = plain_scores(rows, layout.tokens, layout.token_weights(weights))
+    lasts = np.zeros((rows.n_tokens * segments.max_length, layout.n_labels))
     for row in range(len(lasts)):
         for k in range(segments.indptr[row], segments.indptr[row + 1]):
             lasts[row] += layout.segment_weights(weights)[segments.indices[k]]
-    shape = batch.rows.n_tokens, segments.max_length, layout.n_labels
+    shape = rows.n_tokens, segments.max_length, layout.n_labels
     return GivenSegmentScores(chain.tokens, lasts.reshape(shape), chain.transition, chain.start, chain.end)
+
+
+def any_batches(*, most: int = 3, longest: int = 4) -> st.SearchStrategy[Batch]:
+    """Batches of chains and classes, and of segments."""
+    return st.one_of(batches(most=most, longest=longest), segment_batches(most=min(most, 3), longest=min(longest, 3)))
+
+
+def outputs_of(space: Any, i: int) -> np.ndarray:
+    """All outputs of an input of any structure. # [outputs, T]"""
+    first, last = int(space.starts[i]), int(space.starts[i + 1])
+    if isinstance(space, SegmentSpace):
+        return np.array(list(members_of(space, i)), dtype=np.int32).reshape(-1, last - first)
+    paths = labelings(space.n_labels, last - first)
+    return paths[labelings_in(space, first, paths)]
+
+
+def outputs_drawn(rng: np.random.Generator, space: Any) -> np.ndarray:
+    """Outputs of any structure, masks or no masks. # [T]"""
+    if isinstance(space, SegmentSpace):
+        return random_segments(rng, space)
+    return rng.integers(0, space.n_labels, int(space.starts[-1])).astype(np.int32)

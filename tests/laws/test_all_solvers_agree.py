@@ -38,7 +38,7 @@ def learned(options: ConvexOptions) -> Callable[[TargetTerms], Result]:
 
 
 def cutting_plane(terms: TargetTerms) -> Result:
-    solver = CuttingPlane.fresh(terms.batch.layout.size, len(terms), power=1, seed=1)
+    solver = CuttingPlane.fresh(terms.batch.scorer.size, len(terms), power=1, seed=1)
     stacked = StackedTerms([terms])
     for _ in range(500):
         progress = solver.round(stacked, violation=0.0, tolerance=1e-5)
@@ -48,8 +48,8 @@ def cutting_plane(terms: TargetTerms) -> Result:
 
 
 def plain_frank_wolfe(terms: TargetTerms) -> Result:
-    blocks = CutBlocks(terms, terms.batch.layout.size)
-    solver = FrankWolfe.fresh(terms.batch.layout.size, len(terms), FrankWolfeOptions(every=5))
+    blocks = CutBlocks(terms, terms.batch.scorer.size)
+    solver = FrankWolfe.fresh(terms.batch.scorer.size, len(terms), FrankWolfeOptions(every=5))
     for _ in range(300):
         solver.round(blocks, tolerance=1e-4)
         if solver.finished(1e-4):
@@ -59,8 +59,8 @@ def plain_frank_wolfe(terms: TargetTerms) -> Result:
 
 def exponentiated_gradient(terms: TargetTerms) -> Result:
     batch, cost = terms.batch, terms.cost
-    known = Labelled(batch.rows, batch.space, terms.prices, targets=cost.targets)
-    problem = likelihood_problem([known], batch.layout, support="all")
+    known = Labelled(batch, terms.prices, targets=cost.targets)
+    problem = likelihood_problem([known], support="all")
     options = LikelihoodOptions(2000, solver="eg", tolerance=1e-3)
     learner = LikelihoodLearner.fresh(problem, options, costs=cost.costs)
     records = list(learner.run())

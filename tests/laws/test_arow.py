@@ -30,7 +30,7 @@ OPTIONS = st.builds(
 def slope_and_margin(terms, i, weights, options):
     """Of the best output of one example."""
     one = terms.part(i, i + 1)
-    linear = scores(one.batch.rows, one.batch.layout, weights)
+    linear = scores(one.batch.scorer.rows, one.batch.scorer.layout, weights)
     labels = one.batch.space.best(linear, cost=one.cost if options.outputs == "max_loss" else None).labels
     cuts = one.cuts(Worst(np.zeros(1), labels), np.zeros(1, dtype=np.int64))
     offset = float(cuts.offsets[0])
@@ -50,10 +50,10 @@ def objective(weights, variances, before, slope, margin, r):
 @law(60)
 @given(gold_terms(generic=True), OPTIONS, generators())
 def test_a_step_is_the_minimum_of_its_objective(terms, options, rng):
-    size, count = terms.batch.layout.size, len(terms)
+    size, count = terms.batch.scorer.size, len(terms)
     importance = rng.uniform(0.5, 2.0, count) * (rng.random(count) < 0.9)
     rates = options.rates(importance)
-    epoch = partial(arow_epoch, examples_of(terms.batch, terms.cost), terms.batch.layout, rates)
+    epoch = partial(arow_epoch, examples_of(terms.batch, terms.cost), terms.batch.scorer.layout, rates)
     weights, variances = rng.normal(size=size), rng.uniform(0.1, 1.0, size)
     asked = {"with_cost": options.outputs == "max_loss", "root": options.margin == "root"}
     for i in range(count):
@@ -87,8 +87,8 @@ def test_a_step_is_the_minimum_of_its_objective(terms, options, rng):
 @given(gold_terms(), generators())
 def test_an_epoch_is_its_steps(terms, rng):
     """Transitions that decoding uses move with the weights."""
-    size, count = terms.batch.layout.size, len(terms)
-    epoch = partial(arow_epoch, examples_of(terms.batch, terms.cost), terms.batch.layout, np.full(count, 0.7))
+    size, count = terms.batch.scorer.size, len(terms)
+    epoch = partial(arow_epoch, examples_of(terms.batch, terms.cost), terms.batch.scorer.layout, np.full(count, 0.7))
     order = rng.permutation(count)
     whole, single = (Arow.fresh(size, ArowOptions()) for _ in range(2))
     moved = epoch(order=order, weights=whole.weights, variances=whole.variances, with_cost=True, root=False)

@@ -7,10 +7,12 @@ from itertools import pairwise, product
 
 import numpy as np
 import pytest
-from drawing import batches, dense_rows_of, generators, labelings, law, members_of, random_mask
+from drawing import dense_rows_of, generators, law, random_mask
 from hypothesis import given
 from hypothesis import strategies as st
 from quadratic import optimum
+from segmenting import any_batches
+from segmenting import outputs_of as all_outputs_of
 
 from sidelight.learners.candidates import CandidateLearner, CandidateOptions
 from sidelight.objective.candidates import CandidateProblem
@@ -23,12 +25,12 @@ CHARGES = st.sampled_from(["completion", "candidates"])
 @st.composite
 def problems(draw, *, longest=3):
     """Inputs with a true output and candidates around it; some are Gold, some have all labels."""
-    batch = draw(batches(most=3, longest=longest))
+    batch = draw(any_batches(most=3, longest=longest))
     rng = draw(generators())
-    truth = batch.best(rng.normal(size=batch.layout.size)).labels
-    admitted = random_mask(rng, (batch.rows.n_tokens, batch.layout.n_labels), draw(st.sampled_from([0.0, 0.4, 1.0])))
+    truth = batch.best(rng.normal(size=batch.scorer.size)).labels
+    admitted = random_mask(rng, (len(truth), batch.space.n_labels), draw(st.sampled_from([0.0, 0.4, 1.0])))
     admitted[np.arange(len(truth)), truth] = 1
-    labels = batch.layout.n_labels
+    labels = batch.space.n_labels
     prices = rng.uniform(0.05, 2.0, len(batch)), rng.uniform(0.05, 2.0, len(batch))
     problem = CandidateProblem.of(batch, admitted, costs=1.0 - np.eye(labels), prices=prices)
     return problem, batch, admitted, truth, rng
@@ -36,16 +38,15 @@ def problems(draw, *, longest=3):
 
 def outputs_of(batch, admitted, i):
     """The labelings of input i inside and outside its candidates."""
-    a, b = int(batch.rows.starts[i]), int(batch.rows.starts[i + 1])
-    paths = labelings(batch.layout.n_labels, b - a)
-    paths = paths[members_of(batch.space, a, paths)]
+    a, b = int(batch.scorer.rows.starts[i]), int(batch.scorer.rows.starts[i + 1])
+    paths = all_outputs_of(batch.space, i)
     inside = np.all(admitted[np.arange(a, b), paths] != 0, axis=1)
     return paths[inside], paths[~inside]
 
 
 def score(batch, weights, i, path):
-    labels = np.zeros(batch.rows.n_tokens, dtype=np.int32)
-    labels[int(batch.rows.starts[i]) : int(batch.rows.starts[i + 1])] = path
+    labels = np.concatenate([all_outputs_of(batch.space, k)[0] for k in range(len(batch))])
+    labels[int(batch.scorer.rows.starts[i]) : int(batch.scorer.rows.starts[i + 1])] = path
     return batch.score(weights, labels)[i]
 
 
@@ -53,7 +54,7 @@ def losses_by_definition(problem, batch, admitted, weights, margins):
     """Eq. 7 (the least over completions) or Eq. 8, by enumeration of inside and outside outputs."""
     total = 0.0
     for i in range(len(batch)):
-        a = int(batch.rows.starts[i])
+        a = int(batch.scorer.rows.starts[i])
         inside, outside = outputs_of(batch, admitted, i)
         s_in = np.array([score(batch, weights, i, path) for path in inside])
         s_out = np.array([score(batch, weights, i, path) for path in outside])
@@ -93,13 +94,13 @@ def test_groups_hold_the_inputs_that_have_such_outputs(drawn):
 @given(problems())
 def test_objectives_are_those_of_the_paper(drawn):
     problem, batch, admitted, _, rng = drawn
-    weights = rng.normal(size=batch.layout.size)
+    weights = rng.normal(size=batch.scorer.size)
     half = 0.5 * weights @ weights
     mms = replace(problem, margins="mms", charge="candidates")
     best = mms.complete(weights)
     expected = losses_by_definition(problem, batch, admitted, weights, "mms")
     assert mms.objective(weights, best) == pytest.approx(half + expected)
-    starts = batch.rows.starts
+    starts = batch.scorer.rows.starts
     choices = [outputs_of(batch, admitted, i)[0] for i in range(len(batch))]
     if np.prod([len(c) for c in choices]) <= 300:
         lowest = min(problem.objective(weights, np.concatenate(pick).astype(np.int32)) for pick in product(*choices))
@@ -112,7 +113,7 @@ def test_objectives_are_those_of_the_paper(drawn):
 def test_gold_is_above_cllp_is_above_mms(drawn):
     """CLLP Theorem 3, at random weights: for the true outputs, and for any other completion."""
     problem, batch, admitted, truth, rng = drawn
-    weights = rng.normal(size=batch.layout.size) * rng.choice([0.1, 1.0, 5.0])
+    weights = rng.normal(size=batch.scorer.size) * rng.choice([0.1, 1.0, 5.0])
     true = problem.objective(weights, truth)
     cllp = 0.5 * weights @ weights + losses_by_definition(problem, batch, admitted, weights, "cllp")
     mms = replace(problem, margins="mms", charge="candidates").objective(weights, problem.complete(weights))
@@ -125,7 +126,7 @@ def test_gold_is_above_cllp_is_above_mms(drawn):
 def test_charges_stand_between(drawn):
     """For one completion: margins inside, and a charge for every label unlike it, can only add."""
     problem, batch, _, _, rng = drawn
-    weights = rng.normal(size=batch.layout.size) * rng.choice([0.1, 1.0, 5.0])
+    weights = rng.normal(size=batch.scorer.size) * rng.choice([0.1, 1.0, 5.0])
     labels = problem.random(rng)
     both, less, neither, alone = (
         replace(problem, margins=margins, charge=charge).objective(weights, labels)
@@ -141,14 +142,14 @@ def all_cuts(problem, batch, admitted, labels):
     stacked = StackedTerms(problem.convex(labels))
     groups = [problem.inside, problem.outside] if problem.margins == "cllp" else [problem.outside]
     for kind, first, group in zip(stacked.kinds, stacked.firsts, groups):
-        starts = kind.batch.rows.starts
+        starts = kind.batch.scorer.rows.starts
         for k, i in enumerate(group.which):
             sides = outputs_of(batch, admitted, int(i))
             for path in sides[0] if group is problem.inside else sides[1]:
                 outputs = np.array(kind.cost.targets)
                 outputs[int(starts[k]) : int(starts[k + 1])] = path
                 cuts = kind.cuts(Worst(np.zeros(len(kind)), outputs), np.array([k]))
-                slopes.append(dense_rows_of(cuts.slopes, batch.layout.size))
+                slopes.append(dense_rows_of(cuts.slopes, batch.scorer.size))
                 offsets.append(cuts.offsets)
                 terms.append(int(first) + k)
     if not terms:
@@ -168,7 +169,7 @@ def test_both_solvers_reach_the_optimum_of_the_convex_problem(solver, margins):
         least = 0.0 if cuts is None else optimum(*cuts, power=1)[0]
         fine = (1e-7, 1e-7)
         options = CandidateOptions(solver, precision=fine, thresholds=fine, violation=1e-8, max_completions=1)
-        learner = CandidateLearner.fresh(problem, options, size=batch.layout.size, initial=truth)
+        learner = CandidateLearner.fresh(problem, options, size=batch.scorer.size, initial=truth)
         rounds = list(learner.run())
         assert problem.objective(learner.weights, truth) == pytest.approx(least, rel=1e-5, abs=1e-6)
         assert rounds[-1].last
@@ -183,7 +184,7 @@ def test_both_solvers_reach_the_optimum_of_the_convex_problem(solver, margins):
 def test_a_rough_solution_is_within_its_precision(drawn):
     problem, batch, _, truth, _ = drawn
     groups = problem.convex(truth)
-    solver = GroupSlack.at(np.zeros(batch.layout.size))
+    solver = GroupSlack.at(np.zeros(batch.scorer.size))
     epsilons = (0.3, 0.05)
     progress = solver.step(groups, epsilons)
     while progress.new:
@@ -198,7 +199,7 @@ def test_precision_falls_by_the_discount_and_labels_stay_candidates(solver):
     def check(drawn, discount):
         problem, batch, admitted, _, _ = drawn
         options = CandidateOptions(solver, precision=(4.0, 1.0), thresholds=(0.05, 0.02), discount=discount)
-        learner = CandidateLearner.fresh(problem, options, size=batch.layout.size)
+        learner = CandidateLearner.fresh(problem, options, size=batch.scorer.size)
         seen = [learner.precision]
         for _ in learner.run():
             assert np.all(admitted[np.arange(len(learner.labels)), learner.labels] == 1)
@@ -219,12 +220,12 @@ def test_an_interrupted_run_goes_on_to_the_same_bits(solver):
     def check(drawn, stop):
         problem, batch, _, _, _ = drawn
         options = CandidateOptions(solver, precision=(2.0, 2.0))
-        whole = CandidateLearner.fresh(problem, options, size=batch.layout.size)
+        whole = CandidateLearner.fresh(problem, options, size=batch.scorer.size)
         records = list(whole.run())
-        first = CandidateLearner.fresh(problem, options, size=batch.layout.size)
+        first = CandidateLearner.fresh(problem, options, size=batch.scorer.size)
         for _, _ in zip(range(stop), first.run()):
             pass
-        second = CandidateLearner.fresh(problem, options, size=batch.layout.size)
+        second = CandidateLearner.fresh(problem, options, size=batch.scorer.size)
         second.resume(first.state())
         rest = list(second.run())
         np.testing.assert_array_equal(second.weights, whole.weights)
@@ -252,7 +253,7 @@ def test_training_never_ends_above_a_completion_of_the_last_precision(solver, ma
         options = CandidateOptions(
             solver, precision=(1.0, 1.0), thresholds=(0.5, 0.5), max_rounds=max_rounds, seed=int(rng.integers(100))
         )
-        learner = CandidateLearner.fresh(problem, options, size=batch.layout.size)
+        learner = CandidateLearner.fresh(problem, options, size=batch.scorer.size)
         ends, met = [], [learner.labels]
         finest, labels = learner.precision == learner.thresholds, learner.labels
         for record in learner.run():
@@ -275,13 +276,13 @@ def test_gold_alone_is_the_structural_svm(drawn):
     _problem, batch, admitted, truth, rng = drawn
     gold = np.zeros_like(admitted)
     gold[np.arange(len(truth)), truth] = 1
-    labels = batch.layout.n_labels
+    labels = batch.space.n_labels
     prices = np.ones(len(batch)), np.ones(len(batch))
     alone = CandidateProblem.of(batch, gold, costs=1.0 - np.eye(labels), prices=prices)
-    weights = rng.normal(size=batch.layout.size)
+    weights = rng.normal(size=batch.scorer.size)
     expected = 0.0
     for i in range(len(batch)):
-        a, b = int(batch.rows.starts[i]), int(batch.rows.starts[i + 1])
+        a, b = int(batch.scorer.rows.starts[i]), int(batch.scorer.rows.starts[i + 1])
         inside, outside = outputs_of(batch, gold, i)
         s_out = [score(batch, weights, i, p) + np.sum(p != truth[a:b]) for p in outside]
         expected += max(0.0, max(s_out, default=-np.inf) - score(batch, weights, i, inside[0]))

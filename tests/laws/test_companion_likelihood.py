@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 from dataclasses import replace
 
 import numpy as np
@@ -11,13 +10,15 @@ from drawing import batches, generators, labelings, law, members_of, plain_score
 from drawing_second_order import plain_second_order_scores, second_order_batches, second_order_values
 from hypothesis import given
 from hypothesis import strategies as st
+from segmenting import members_of as segmentations_of
+from segmenting import plain_segment_scores, segment_batches, value_of
 
 import sidelight as sl
 from sidelight import recipes
 from sidelight.features import gradient as gradient_module
 from sidelight.objective.companion_likelihood import TEMPERATURE, Answers
 from sidelight.objective.likelihood import Labelled, likelihood_problem
-from sidelight.objective.second_order_likelihood import second_order_problem
+from sidelight.objective.segment_scorer import SegmentScorer
 from sidelight.rules import gallery
 
 
@@ -36,27 +37,36 @@ def answers_of(rng, count):
 
 def random_inputs(batch, rng):
     """Gold, candidates and answers over the same inputs, the answers within candidates too."""
-    space, labels = batch.space, batch.layout.n_labels
-    targets = batch.best(rng.normal(size=batch.layout.size)).labels
-    masks = random_mask(rng, (2, batch.rows.n_tokens, labels), 0.6)
+    targets = batch.best(rng.normal(size=batch.scorer.size)).labels
+    masks = random_mask(rng, (2, len(targets), batch.space.n_labels), 0.6)
     masks[:, np.arange(len(targets)), targets] = 1
     prices = rng.random((3, len(batch)))
     return [
-        Labelled(batch.rows, space, prices[0], targets=targets),
-        Labelled(batch.rows, space, prices[1], admitted=masks[0]),
-        Labelled(batch.rows, space.inside(masks[1]), prices[2], answers=answers_of(rng, len(batch))),
+        Labelled(batch, prices[0], targets=targets),
+        Labelled(batch, prices[1], admitted=masks[0]),
+        Labelled(batch.inside(masks[1]), prices[2], answers=answers_of(rng, len(batch))),
     ]
+
+
+def listed_values(batch, space, i, full):
+    """The scores of all outputs of an input."""
+    first, last = int(batch.starts[i]), int(batch.starts[i + 1])
+    if isinstance(batch.scorer, SegmentScorer):
+        plain = plain_segment_scores(batch, full)
+        return np.array([value_of(plain, first, pieces) for pieces in segmentations_of(space, i).values()])
+    rows, layout = batch.scorer.rows, batch.scorer.layout
+    paths = labelings(layout.n_labels, last - first)
+    paths = paths[members_of(space, first, paths)]
+    if layout.order == 2:
+        return second_order_values(plain_second_order_scores(rows, layout, full), first, paths)
+    return values_of(plain_scores(rows, layout, full), first, paths)
 
 
 def enumerated(batch, space, answers, full):
     """log(1 + exp(−z (S / κ + b))) of every input, and S / κ + b."""
-    second = batch.layout.order == 2
-    scores = (plain_second_order_scores if second else plain_scores)(batch.rows, batch.layout, full)
     decisions = []
-    for i, (first, last) in enumerate(itertools.pairwise(map(int, batch.rows.starts))):
-        paths = labelings(batch.layout.n_labels, last - first)
-        paths = paths[members_of(space, first, paths)]
-        values = (second_order_values if second else values_of)(scores, first, paths)
+    for i in range(len(batch)):
+        values = listed_values(batch, space, i, full)
         soft = TEMPERATURE * np.log(np.mean(np.exp(values / TEMPERATURE)))
         decisions.append(soft / answers.sizes[i] + full[0])
     return np.log1p(np.exp(-answers.signs * np.array(decisions))), np.array(decisions)
@@ -64,36 +74,33 @@ def enumerated(batch, space, answers, full):
 
 def problem_and_terms(batch, rng, *, support="seen"):
     inputs = random_inputs(batch, rng)
-    second = batch.layout.order == 2
-    problem = (second_order_problem if second else likelihood_problem)(inputs, batch.layout, support=support, l2=0.7)
-    return problem, getattr(problem, "problem", problem).terms, inputs
+    problem = likelihood_problem(inputs, support=support, l2=0.7)
+    return problem, problem.terms, inputs
 
 
-def both_orders(test):
-    """A law for chains of either order."""
-    return given(st.one_of(batches(longest=3), second_order_batches()), generators(), st.sampled_from(["seen", "all"]))(
-        test
-    )
+def every_structure(test):
+    """A law for chains of either order, and for segments."""
+    drawn = st.one_of(batches(longest=3), second_order_batches(), segment_batches(most=2, longest=3))
+    return given(drawn, generators(), st.sampled_from(["seen", "all"]))(test)
 
 
 @law(80)
-@both_orders
+@every_structure
 def test_values_by_enumeration(batch, rng, support):
     problem, terms, inputs = problem_and_terms(batch, rng, support=support)
     weights = 0.5 * rng.normal(size=problem.size)
     full = problem.expand(weights)
-    form = weights if terms[-1].features.size == len(weights) else full
-    losses, decisions = enumerated(batch, inputs[-1].space, inputs[-1].answers, full)
-    np.testing.assert_allclose(terms[-1].decisions(form), decisions, rtol=1e-9, atol=1e-9)
-    np.testing.assert_allclose(terms[-1].prices * terms[-1].losses(form), inputs[-1].prices * losses, rtol=1e-9)
+    losses, decisions = enumerated(batch, inputs[-1].batch.space, inputs[-1].answers, full)
+    np.testing.assert_allclose(terms[-1].decisions(weights), decisions, rtol=1e-9, atol=1e-9)
+    np.testing.assert_allclose(terms[-1].prices * terms[-1].losses(weights), inputs[-1].prices * losses, rtol=1e-9)
     found = problem.value_and_gradient(weights, np.empty(problem.size))
-    rest = sum(float(part.prices @ part.losses(form)) for part in terms[:-1])
+    rest = sum(float(part.prices @ part.losses(weights)) for part in terms[:-1])
     expected = 0.35 * weights @ weights + rest + inputs[-1].prices @ losses
     np.testing.assert_allclose(found, expected, rtol=1e-9, atol=1e-9)
 
 
 @law(60)
-@both_orders
+@every_structure
 def test_gradient_by_differences(batch, rng, support):
     problem, *_ = problem_and_terms(batch, rng, support=support)
     weights = rng.normal(size=problem.size)

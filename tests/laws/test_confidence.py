@@ -39,7 +39,7 @@ def outputs_of(starts, space, i: int):
 def limited(batch, rng):
     """The batch within random candidates that leave every input an output, sometimes just one."""
     some = batch.space.random(rng)
-    mask = random_mask(rng, (batch.rows.n_tokens, batch.layout.n_labels), rng.choice([0.0, 0.5, 1.0]))
+    mask = random_mask(rng, (batch.scorer.rows.n_tokens, batch.scorer.layout.n_labels), rng.choice([0.0, 0.5, 1.0]))
     mask[np.arange(len(some)), some] = 1
     return replace(batch, space=batch.space.inside(mask))
 
@@ -49,13 +49,13 @@ def limited(batch, rng):
 def test_both_measures_by_enumeration(batch, rng, masked):
     if masked:
         batch = limited(batch, rng)
-    weights = rng.normal(size=batch.layout.size)
-    scores = plain_scores(batch.rows, batch.layout, weights)
+    weights = rng.normal(size=batch.scorer.size)
+    scores = plain_scores(batch.scorer.rows, batch.scorer.layout, weights)
     best = batch.best(weights)
     of_output = confidence(batch, weights, best, measure="output")
     of_tokens = confidence(batch, weights, best, measure="tokens")
     for i in range(len(batch)):
-        first, paths = outputs_of(batch.rows.starts, batch.space, i)
+        first, paths = outputs_of(batch.scorer.rows.starts, batch.space, i)
         values = values_of(scores, first, paths)
         winner = paths[values.argmax()]
         length = paths.shape[1]
@@ -94,14 +94,14 @@ def test_margins_of_tokens_by_enumeration(starts, size, rng, tied, masked):
 @law(20)
 @given(second_order_batches(), generators())
 def test_second_order_has_the_measure_output_alone(batch, rng):
-    weights = rng.normal(size=batch.layout.size)
+    weights = rng.normal(size=batch.scorer.size)
     best = batch.best(weights)
     with pytest.raises(Intractable, match="measure 'output'"):
         confidence(batch, weights, best, measure="tokens")
     found = confidence(batch, weights, best, measure="output")
-    scores = plain_second_order_scores(batch.rows, batch.layout, weights)
+    scores = plain_second_order_scores(batch.scorer.rows, batch.scorer.layout, weights)
     for i in range(len(batch)):
-        first, paths = outputs_of(batch.rows.starts, batch.space.labelings, i)
+        first, paths = outputs_of(batch.scorer.rows.starts, batch.space.labelings, i)
         values = np.sort(second_order_values(scores, first, paths))
         expected = np.inf if len(values) == 1 else (values[-1] - values[-2]) / paths.shape[1]
         assert found[i] == pytest.approx(expected, rel=1e-9, abs=1e-9)
@@ -110,7 +110,7 @@ def test_second_order_has_the_measure_output_alone(batch, rng):
 @law(10)
 @given(batches(most=30), generators(), st.sampled_from(["tokens", "output"]))
 def test_threads_change_nothing(batch, rng, measure):
-    weights = rng.normal(size=batch.layout.size)
+    weights = rng.normal(size=batch.scorer.size)
     best = batch.best(weights)
     one, two = (confidence(replace(batch, n_jobs=n), weights, best, measure=measure) for n in (1, 2))
     np.testing.assert_array_equal(one, two)

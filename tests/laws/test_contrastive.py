@@ -184,7 +184,7 @@ def test_sums_over_a_neighbourhood(space, rng, kind, factor, n_jobs):
 
 def random_terms(batch, rng, kind, known, support):
     """Terms of inputs with a tag dictionary, whose right labels, candidates or nothing else are known."""
-    layout, rows = batch.layout, batch.rows
+    layout, rows = batch.scorer.layout, batch.scorer.rows
     dictionary = random_mask(rng, (rows.n_tokens, layout.n_labels), 0.6)
     scores = plain_scores(rows, layout, rng.normal(size=layout.size))
     targets = batch.space.best(scores).labels
@@ -215,10 +215,10 @@ def test_value_by_enumeration_and_gradient_by_differences(batch, rng, kind, know
     supervised = LikelihoodTerms(terms.features, terms.space, 0.5 * terms.prices, targets=targets)
     problem = LikelihoodProblem([terms, supervised], l2=0.3, n_jobs=batch.n_jobs)
     weights = rng.normal(size=problem.size)
-    scores = plain_scores(batch.rows, batch.layout, problem.expand(weights))
+    scores = plain_scores(batch.scorer.rows, batch.scorer.layout, problem.expand(weights))
     same = np.random.default_rng(2)
     losses = []
-    for first, last in itertools.pairwise(map(int, batch.rows.starts)):
+    for first, last in itertools.pairwise(map(int, batch.scorer.rows.starts)):
         below = enumerated(terms.space, scores, first, last, orders(last - first, kind, copies=2, rng=same))
         above = enumerated(terms.space, scores, first, last, [list(range(last - first))])
         if known == "gold":

@@ -8,19 +8,14 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from drawing import (
-    batches,
     costs_of,
     generators,
-    labelings,
     law,
-    members_of,
-    plain_scores,
     random_cost,
-    random_outputs,
-    values_of,
 )
 from hypothesis import given
 from hypothesis import strategies as st
+from segmenting import any_batches, outputs_drawn, outputs_of
 
 from sidelight.objective import batch_terms
 from sidelight.objective.cuts import total_loss
@@ -32,7 +27,8 @@ def sizes_of(batch, rng):
 
 
 def target_terms(batch, rng):
-    cost = random_cost(rng, batch.rows.n_tokens, batch.layout.n_labels, weighted=bool(rng.integers(2)))
+    cost = random_cost(rng, int(batch.starts[-1]), batch.space.n_labels, weighted=bool(rng.integers(2)))
+    cost = cost.with_targets(outputs_drawn(rng, batch.space))
     return TargetTerms(batch, cost, rng.uniform(0.1, 2.0, len(batch)))
 
 
@@ -41,7 +37,9 @@ def negative_terms(batch, rng):
 
 
 def fixed_terms(batch, rng):
-    return positive_terms(batch, random_outputs(rng, batch), sizes_of(batch, rng), rng.uniform(0.1, 2.0, len(batch)))
+    return positive_terms(
+        batch, outputs_drawn(rng, batch.space), sizes_of(batch, rng), rng.uniform(0.1, 2.0, len(batch))
+    )
 
 
 def stacked_terms(batch, rng):
@@ -62,27 +60,27 @@ def check_cuts(terms, which, size, rng):
 @pytest.mark.parametrize("make", [target_terms, negative_terms, fixed_terms])
 def test_cuts_support_terms(make):
     @law(50)
-    @given(batches(), generators())
+    @given(any_batches(), generators())
     def check(batch, rng):
         which = np.flatnonzero(rng.random(len(batch)) < 0.7)
-        check_cuts(make(batch, rng), which, batch.layout.size, rng)
+        check_cuts(make(batch, rng), which, batch.scorer.size, rng)
 
     check()
 
 
 @law(50)
-@given(batches(), generators())
+@given(any_batches(), generators())
 def test_cuts_of_stacked_terms(batch, rng):
     terms = stacked_terms(batch, rng)
-    check_cuts(terms, np.flatnonzero(rng.random(len(terms)) < 0.7), batch.layout.size, rng)
+    check_cuts(terms, np.flatnonzero(rng.random(len(terms)) < 0.7), batch.scorer.size, rng)
     assert len(terms.prices) == len(terms) == 3 * len(batch)
 
 
 @law(30)
-@given(batches(), generators())
+@given(any_batches(), generators())
 def test_silent_terms_only_hold_places(batch, rng):
     loud = [target_terms(batch, rng), negative_terms(batch, rng)]
-    weights = rng.normal(size=batch.layout.size)
+    weights = rng.normal(size=batch.scorer.size)
     terms = StackedTerms([loud[0], SilentTerms.like(2), loud[1]])
     count = len(batch)
     assert total_loss(terms.worst(weights).values[count : count + 2], terms.prices[count : count + 2], 1) == 0.0
@@ -91,32 +89,33 @@ def test_silent_terms_only_hold_places(batch, rng):
 
 
 @law(50)
-@given(batches(longest=3), generators())
+@given(any_batches(longest=3), generators())
 def test_worst_is_the_maximum_over_all_outputs(batch, rng):
-    weights = rng.normal(size=batch.layout.size)
-    scores = plain_scores(batch.rows, batch.layout, weights)
+    weights = rng.normal(size=batch.scorer.size)
     targets, negatives, fixed = (make(batch, rng) for make in (target_terms, negative_terms, fixed_terms))
-    starts = batch.rows.starts
-    for i, (a, b) in enumerate(itertools.pairwise(starts)):
-        paths = labelings(batch.layout.n_labels, int(b - a))
-        paths = paths[members_of(batch.space, int(a), paths)]
-        values = values_of(scores, int(a), paths)
-        own = values_of(scores, int(a), targets.cost.targets[a:b][None])[0]
+    for i, (a, b) in enumerate(itertools.pairwise(batch.starts)):
+        paths = outputs_of(batch.space, i)
+        each, alone = np.tile(targets.cost.targets, (len(paths), 1)), batch.scorer.part(i, i + 1)
+        each[:, a:b] = paths
+        values = np.array([batch.score(weights, one)[i] for one in each])
+        counted = alone.differences(np.array([0]), paths[0], None, scales=np.ones(1)).dot(weights)
+        np.testing.assert_allclose(values[0], counted[0], rtol=1e-9, atol=1e-9)
+        own = batch.score(weights, targets.cost.targets)[i]
         expected = np.max(values + costs_of(targets.cost, int(a), paths)) - own
         np.testing.assert_allclose(targets.worst(weights).values[i], expected, rtol=1e-9, atol=1e-9)
         expected = 1.0 + values.max() / negatives.sizes[i] + weights[0]
         np.testing.assert_allclose(negatives.worst(weights).values[i], expected, rtol=1e-9, atol=1e-9)
-    labels = random_outputs(rng, batch)
+    labels = outputs_drawn(rng, batch.space)
     fixed = positive_terms(batch, labels, negatives.sizes, np.ones(len(batch)))
     expected = 1.0 - batch.score(weights, labels) / negatives.sizes - weights[0]
     np.testing.assert_allclose(fixed.worst(weights).values, expected, rtol=1e-9, atol=1e-9)
 
 
 @law(50)
-@given(batches(most=6), generators(), st.integers(1, 6))
+@given(any_batches(most=6), generators(), st.integers(1, 6))
 def test_parts_of_terms_agree_with_the_whole(batch, rng, block):
     terms = StackedTerms([target_terms(batch, rng), SilentTerms.like(3), negative_terms(batch, rng)])
-    weights = rng.normal(size=batch.layout.size)
+    weights = rng.normal(size=batch.scorer.size)
     whole = terms.worst(weights).values
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(batch_terms, "BLOCK_TOKENS", block)
@@ -137,13 +136,13 @@ def test_parts_of_terms_agree_with_the_whole(batch, rng, block):
 
 
 @law(30)
-@given(batches(), generators())
+@given(any_batches(), generators())
 def test_a_target_in_the_space_costs_at_least_nothing(batch, rng):
     terms = target_terms(batch, rng)
     costs = terms.cost.costs.copy()
     np.fill_diagonal(costs, 0.0)
     terms = replace(terms, cost=replace(terms.cost, costs=costs))
-    weights = rng.normal(size=batch.layout.size)
+    weights = rng.normal(size=batch.scorer.size)
     own = terms.with_targets(batch.best(weights).labels)
     assert np.all(own.worst(weights).values >= -1e-9)
 

@@ -33,17 +33,17 @@ from sidelight.spaces import ChainSpace, Cost
 
 
 def gold_of(batch, rng):
-    scores = plain_scores(batch.rows, batch.layout, rng.normal(size=batch.layout.size))
+    scores = plain_scores(batch.scorer.rows, batch.scorer.layout, rng.normal(size=batch.scorer.size))
     return batch.space.best(scores).labels
 
 
 def duals_of(batch, targets, prices, loss, support="all", n_jobs=None):
-    layout = batch.layout
+    layout = batch.scorer.layout
     costs = None if loss == "log" else 1.0 - np.eye(layout.n_labels)
     known = Support.all(layout)
     if support == "seen":
-        known = Support.seen(layout, [Shown(batch.rows, targets)], transitions="seen")
-    features = SupportedFeatures.of(batch.rows, known)
+        known = Support.seen(layout, [Shown(batch.scorer.rows, targets)], transitions="seen")
+    features = SupportedFeatures.of(batch.scorer.rows, known)
     return ChainDuals.of(features, batch.space, prices, targets, costs=costs, n_jobs=n_jobs)
 
 
@@ -60,11 +60,11 @@ def test_dual_by_enumeration(batch, rng, loss):
     for part in (potentials.tokens, potentials.moves, potentials.edges):
         part += rng.normal(size=part.shape)
     found, dual = duals.settled(potentials)
-    cost = Cost(targets, 1.0 - np.eye(batch.layout.n_labels))
+    cost = Cost(targets, 1.0 - np.eye(batch.scorer.layout.n_labels))
     height, weights = 0.0, duals.gold.copy()
     everything = np.arange(len(batch))
-    for i, (first, last) in enumerate(itertools.pairwise(map(int, batch.rows.starts))):
-        paths = labelings(batch.layout.n_labels, last - first)
+    for i, (first, last) in enumerate(itertools.pairwise(map(int, batch.scorer.rows.starts))):
+        paths = labelings(batch.scorer.layout.n_labels, last - first)
         paths = paths[members_of(batch.space, first, paths)]
         theta = potentials.tokens[np.arange(first, last), paths].sum(1)
         theta = theta + potentials.moves[i][paths[:, :-1], paths[:, 1:]].sum(1)
@@ -91,11 +91,11 @@ def test_primal_by_enumeration(batch, rng, loss):
     targets, prices = gold_of(batch, rng), 0.2 + rng.random(len(batch))
     duals = duals_of(batch, targets, prices, loss)
     weights = rng.normal(size=duals.terms.features.size)
-    scores = plain_scores(batch.rows, batch.layout, duals.terms.features.expand(weights))
-    cost = Cost(targets, 1.0 - np.eye(batch.layout.n_labels))
+    scores = plain_scores(batch.scorer.rows, batch.scorer.layout, duals.terms.features.expand(weights))
+    cost = Cost(targets, 1.0 - np.eye(batch.scorer.layout.n_labels))
     expected = 0.5 * weights @ weights
-    for i, (first, last) in enumerate(itertools.pairwise(map(int, batch.rows.starts))):
-        paths = labelings(batch.layout.n_labels, last - first)
+    for i, (first, last) in enumerate(itertools.pairwise(map(int, batch.scorer.rows.starts))):
+        paths = labelings(batch.scorer.layout.n_labels, last - first)
         paths = paths[members_of(batch.space, first, paths)]
         values = values_of(scores, first, paths) - values_of(scores, first, targets[first:last][None])
         if loss == "hinge":

@@ -22,7 +22,7 @@ from sidelight.solvers.group_slack import GroupSlack
 @law(80)
 @given(batches(most=4, longest=5), generators())
 def test_a_sum_of_differences_is_that_of_the_rows(batch, rng):
-    rows, layout = batch.rows, batch.layout
+    rows, layout = batch.scorer.rows, batch.scorer.layout
     plus, minus = (rng.integers(0, layout.n_labels, rows.n_tokens).astype(np.int32) for _ in range(2))
     same = rng.random(rows.n_tokens) < 0.5
     minus[same] = plus[same]
@@ -44,14 +44,14 @@ def risks(groups, weights):
 def test_constraints_stay_lower_bounds_after_another_completion(drawn, margins, charge):
     problem, batch, _, truth, rng = drawn
     problem = replace(problem, margins=margins, charge=charge)
-    solver = GroupSlack.at(rng.normal(size=batch.layout.size))
+    solver = GroupSlack.at(rng.normal(size=batch.scorer.size))
     for _ in range(4):
         solver.step(problem.convex(truth), (1e-9, 1e-9))
     groups = problem.convex(problem.random(rng))
     turned = solver.turned(groups)
     assert len(turned.rows) == np.sum(solver.alphas > 0)
     for _ in range(5):
-        weights = rng.normal(size=batch.layout.size) * rng.choice([0.1, 1.0, 10.0])
+        weights = rng.normal(size=batch.scorer.size) * rng.choice([0.1, 1.0, 10.0])
         risk = risks(groups, weights)
         for group, offset, row in zip(turned.groups, turned.offsets, turned.rows):
             assert offset + row.values @ weights[row.indices] <= risk[group] + 1e-9 * (1 + abs(risk[group]))
@@ -62,7 +62,7 @@ def test_constraints_stay_lower_bounds_after_another_completion(drawn, margins, 
 def test_the_best_weights_have_the_objective_that_is_told(drawn, epsilon):
     problem, batch, _, truth, _ = drawn
     groups = problem.convex(truth)
-    solver = GroupSlack.at(np.zeros(batch.layout.size))
+    solver = GroupSlack.at(np.zeros(batch.scorer.size))
     told = []
     while not told or told[-1].new:
         told.append(solver.step(groups, (epsilon, epsilon)))
@@ -78,7 +78,7 @@ def test_the_best_weights_have_the_objective_that_is_told(drawn, epsilon):
 def test_votes_are_logarithms_of_counts(drawn):
     problem, batch, admitted, _, rng = drawn
     labels = problem.random(rng)
-    rows, layout = batch.rows, batch.layout
+    rows, layout = batch.scorer.rows, batch.scorer.layout
     nothing = -1 * np.ones_like(labels)
     sizes = np.ones(len(rows)), np.zeros(len(rows))
     other = 1 - labels if layout.null_label else nothing
@@ -104,7 +104,7 @@ def test_zero_weights_complete_by_votes(drawn):
         outside=replace(problem.outside, prices=0 * problem.outside.prices),
     )
     options = CandidateOptions(precision=(4.0, 4.0), thresholds=(1.0, 1.0))
-    learner = CandidateLearner.fresh(silent, options, size=batch.layout.size, initial=labels)
+    learner = CandidateLearner.fresh(silent, options, size=batch.scorer.size, initial=labels)
     learner.round()
     np.testing.assert_array_equal(learner.labels, problem.voted(labels))
     assert list(learner.run())[-1].stopped is not None

@@ -17,7 +17,7 @@ from sidelight.features.rows import Rows
 from sidelight.generative.completion import Free
 from sidelight.generative.emissions import Emissions
 from sidelight.generative.hmm import Hmm, HmmScores
-from sidelight.objective.margin import ChainBatch
+from sidelight.objective.chain_scorer import chain_batch
 from sidelight.spaces import ChainSpace
 from sidelight.spaces.second_order import GivenSecondOrderScores, SecondOrderSpace
 
@@ -194,7 +194,7 @@ def test_the_linear_model_scores_the_logarithm_of_the_probability(rng, starts, e
     rows = Rows(starts, indptr, indices, np.empty(0), np.empty((tokens, 0), np.float32))
     layout = Layout(labels, 9, order=order)
     weights = hmm.weights(layout, emissions)
-    batch = ChainBatch.of(rows, layout)
+    batch = chain_batch(rows, layout)
     path = rng.integers(0, labels, tokens).astype(np.int32)
     found = batch.score(weights, path)
     for i in range(len(starts) - 1):

@@ -44,11 +44,11 @@ def scipy_says(evaluate, start, l1=0.0):
 
 
 def likelihood(batch, rng, *, convex=True, l2=0.2):
-    targets = rng.integers(0, batch.layout.n_labels, batch.rows.n_tokens).astype(np.int32)
-    features = FullFeatures.of(batch.rows, batch.layout)
+    targets = rng.integers(0, batch.scorer.layout.n_labels, batch.scorer.rows.n_tokens).astype(np.int32)
+    features = FullFeatures.of(batch.scorer.rows, batch.scorer.layout)
     terms = [LikelihoodTerms(features, batch.space, 0.3 + rng.random(len(batch)), targets=targets)]
     if not convex:
-        admitted = random_mask(rng, (len(targets), batch.layout.n_labels), 0.5)
+        admitted = random_mask(rng, (len(targets), batch.scorer.layout.n_labels), 0.5)
         admitted[np.arange(len(targets)), targets] = 1
         terms.append(LikelihoodTerms(features, batch.space, np.ones(len(batch)), admitted=admitted))
     return LikelihoodProblem(terms, l2=l2)

@@ -29,6 +29,7 @@ from sidelight.features.layout import Layout
 from sidelight.features.rows import Rows, offsets_of
 from sidelight.features.support import Shown, Support
 from sidelight.features.supported import SupportedFeatures
+from sidelight.objective.chain_scorer import chain_batch
 from sidelight.objective.likelihood import Labelled, LikelihoodProblem, LikelihoodTerms, likelihood_problem
 from sidelight.spaces import ChainSpace
 
@@ -43,13 +44,15 @@ def small_blocks():
 
 
 def support_of(batch, targets, admitted=None, transitions="all"):
-    return Support.seen(batch.layout, [Shown(batch.rows, targets, admitted)], transitions=transitions)
+    return Support.seen(batch.scorer.layout, [Shown(batch.scorer.rows, targets, admitted)], transitions=transitions)
 
 
 def features_of(kind, batch, targets, admitted=None, transitions="all"):
     if kind == "full":
-        return FullFeatures.of(batch.rows, batch.layout, n_jobs=batch.n_jobs)
-    return SupportedFeatures.of(batch.rows, support_of(batch, targets, admitted, transitions), n_jobs=batch.n_jobs)
+        return FullFeatures.of(batch.scorer.rows, batch.scorer.layout, n_jobs=batch.n_jobs)
+    return SupportedFeatures.of(
+        batch.scorer.rows, support_of(batch, targets, admitted, transitions), n_jobs=batch.n_jobs
+    )
 
 
 KINDS = st.sampled_from(["full", "seen"])
@@ -63,9 +66,9 @@ def test_scores_and_their_adjoint(batch, rng, kind, transitions):
     if kind == "seen":
         weights = features.support.shorten(features.expand(weights))  # unseen transitions have none
     full = features.expand(weights)
-    plain = plain_scores(batch.rows, batch.layout, full)
+    plain = plain_scores(batch.scorer.rows, batch.scorer.layout, full)
     found = features.scores(weights)
-    tokens = batch.rows.n_tokens
+    tokens = batch.scorer.rows.n_tokens
     np.testing.assert_allclose(found.block(0, tokens), plain.tokens, rtol=1e-12, atol=1e-12)
     np.testing.assert_allclose(found.block(tokens // 2, tokens), plain.tokens[tokens // 2 :], rtol=1e-12, atol=1e-12)
     np.testing.assert_array_equal(found.transition, plain.transition)
@@ -89,7 +92,7 @@ def test_scores_and_their_adjoint(batch, rng, kind, transitions):
 @law(60)
 @given(batches(masked=False), generators(), st.booleans())
 def test_support_holds_what_was_seen(batch, rng, masked):
-    layout, rows = batch.layout, batch.rows
+    layout, rows = batch.scorer.layout, batch.scorer.rows
     targets = random_outputs(rng, batch)
     admitted = random_mask(rng, (rows.n_tokens, layout.n_labels), 0.4)
     admitted[np.arange(len(targets)), targets] = 1
@@ -119,10 +122,10 @@ def test_support_holds_what_was_seen(batch, rng, masked):
 
 def random_problem(kind, batch, rng, *, l2=0.7, transitions="all"):
     """Gold terms, and terms with candidates over the same inputs."""
-    layout = batch.layout
+    layout = batch.scorer.layout
     space = batch.space
     targets = space.best(batch_scores(batch, rng)).labels
-    admitted = random_mask(rng, (batch.rows.n_tokens, layout.n_labels), 0.5)
+    admitted = random_mask(rng, (batch.scorer.rows.n_tokens, layout.n_labels), 0.5)
     admitted[np.arange(len(targets)), targets] = 1
     features = features_of(kind, batch, targets, admitted, transitions)
     prices = rng.random((2, len(batch)))
@@ -134,14 +137,14 @@ def random_problem(kind, batch, rng, *, l2=0.7, transitions="all"):
 
 
 def batch_scores(batch, rng):
-    return plain_scores(batch.rows, batch.layout, rng.normal(size=batch.layout.size))
+    return plain_scores(batch.scorer.rows, batch.scorer.layout, rng.normal(size=batch.scorer.size))
 
 
 def enumerated_losses(batch, space_of_admitted, weights):
-    scores = plain_scores(batch.rows, batch.layout, weights)
+    scores = plain_scores(batch.scorer.rows, batch.scorer.layout, weights)
     losses = []
-    for first, last in itertools.pairwise(map(int, batch.rows.starts)):
-        paths = labelings(batch.layout.n_labels, last - first)
+    for first, last in itertools.pairwise(map(int, batch.scorer.rows.starts)):
+        paths = labelings(batch.scorer.layout.n_labels, last - first)
         values = values_of(scores, first, paths)
         inside = [logsumexp(values[members_of(s, first, paths)]) for s in (batch.space, space_of_admitted)]
         losses.append(inside[0] - inside[1])
@@ -154,7 +157,7 @@ def test_values_by_enumeration(batch, rng, kind):
     problem, targets, admitted, prices = random_problem(kind, batch, rng)
     weights = rng.normal(size=problem.size)
     full = problem.expand(weights)
-    only = np.eye(batch.layout.n_labels, dtype=np.uint8)[targets]
+    only = np.eye(batch.scorer.layout.n_labels, dtype=np.uint8)[targets]
     gold = enumerated_losses(batch, batch.space.inside(only), full)
     some = enumerated_losses(batch, batch.space.inside(admitted), full)
     np.testing.assert_allclose(problem.losses(weights), np.append(gold, some), rtol=1e-9, atol=1e-9)
@@ -182,7 +185,7 @@ def test_gradient_by_differences(batch, rng, kind):
 def test_the_short_form_is_the_full_form_where_pairs_exist(batch, rng):
     problem, *_ = random_problem("seen", batch, rng)
     support = problem.terms[0].features.support
-    full = FullFeatures.of(batch.rows, batch.layout)
+    full = FullFeatures.of(batch.scorer.rows, batch.scorer.layout)
     terms = [replace(part, features=full) for part in problem.terms]
     other = LikelihoodProblem(terms, l2=problem.l2)
     weights = rng.normal(size=problem.size)
@@ -252,8 +255,8 @@ def test_curvature_is_the_hessian_of_single_tokens_at_zero(kind):
     indices = np.concatenate([rng.permutation(4)[:2] for _ in range(6)]).astype(np.int32)
     rows = Rows(starts, offsets_of([2] * 6), indices, rng.normal(size=12), rng.normal(size=(6, 2)).astype(np.float32))
     targets = rng.integers(0, 3, 6).astype(np.int32)
-    inputs = Labelled(rows, ChainSpace(starts, 3), 0.5 + rng.random(6), targets=targets)
-    problem = likelihood_problem([inputs], layout, support="all" if kind == "full" else "seen", l2=0.4)
+    inputs = Labelled(chain_batch(rows, layout), 0.5 + rng.random(6), targets=targets)
+    problem = likelihood_problem([inputs], support="all" if kind == "full" else "seen", l2=0.4)
     found = problem.curvature(share=1.0)
     step = 1e-5
     ends = np.empty((2, problem.size))
@@ -271,6 +274,6 @@ def test_choices_that_do_not_exist():
         {"l2": -1.0},
     ):
         rows = random_rows(np.random.default_rng(0), offsets_of([2]), 2, 0, valued=False)
-        inputs = Labelled(rows, ChainSpace(rows.starts, 2), np.ones(1), targets=np.zeros(2, dtype=np.int32))
+        inputs = Labelled(chain_batch(rows, Layout(2, 2)), np.ones(1), targets=np.zeros(2, dtype=np.int32))
         with pytest.raises(ValueError, match=next(reversed(options))):
-            likelihood_problem([inputs], Layout(2, 2), **options)
+            likelihood_problem([inputs], **options)

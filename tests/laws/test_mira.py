@@ -36,7 +36,7 @@ def outputs_of(terms, i, weights, options):
     one = terms.part(i, i + 1)
     batch = one.batch
     cost = one.cost if options.outputs == "max_loss" else None
-    found = k_best(batch.space, scores(batch.rows, batch.layout, weights), k=options.k, cost=cost)
+    found = k_best(batch.space, scores(batch.scorer.rows, batch.scorer.layout, weights), k=options.k, cost=cost)
     slopes, margins = [], []
     for labels, value in zip(found.labels, found.values[:, 0]):
         if value > -np.inf:
@@ -51,12 +51,12 @@ def test_a_step_is_that_of_a_generic_quadratic_program(k):
     @law(40)
     @given(gold_terms(generic=True), options_for(k), generators())
     def check(terms, options, rng):
-        size, count = terms.batch.layout.size, len(terms)
+        size, count = terms.batch.scorer.size, len(terms)
         importance = rng.uniform(0.5, 2.0, count) * (rng.random(count) < 0.9)
         epoch = partial(
             mira_epoch,
             examples_of(terms.batch, terms.cost),
-            terms.batch.layout,
+            terms.batch.scorer.layout,
             options.caps(importance),
             options.eases(importance),
         )
@@ -88,7 +88,7 @@ def test_a_step_is_that_of_a_generic_quadratic_program(k):
 def test_one_output_has_the_closed_form(terms, rule, rng):
     options = MiraOptions(rule=rule, aggressiveness=0.2)
     ones = np.ones(len(terms))
-    weights = rng.normal(size=terms.batch.layout.size)
+    weights = rng.normal(size=terms.batch.scorer.size)
     totals = np.zeros_like(weights)
     slopes, margins = outputs_of(terms, 0, weights, options)
     value, norm = margins[0] + slopes[0] @ weights, slopes[0] @ slopes[0]
@@ -99,7 +99,7 @@ def test_one_output_has_the_closed_form(terms, rule, rng):
     examples = examples_of(terms.batch, terms.cost)
     place = {"order": np.array([0]), "weights": weights, "totals": totals, "clock": 1.0}
     how = {"k": 1, "with_cost": True, "root": False}
-    mira_epoch(examples, terms.batch.layout, options.caps(ones), options.eases(ones), **place, **how)
+    mira_epoch(examples, terms.batch.scorer.layout, options.caps(ones), options.eases(ones), **place, **how)
     np.testing.assert_allclose(weights, expected, atol=1e-9)
 
 
@@ -107,10 +107,10 @@ def test_one_output_has_the_closed_form(terms, rule, rng):
 @given(gold_terms(), st.integers(1, 3), st.integers(0, 99))
 def test_epochs_go_in_random_order_and_average(terms, k, seed):
     options = MiraOptions(k=k)
-    mira = Mira.fresh(terms.batch.layout.size, options)
+    mira = Mira.fresh(terms.batch.scorer.size, options)
     ones = np.ones(len(terms))
     data = examples_of(terms.batch, terms.cost)
-    run = partial(mira_epoch, data, terms.batch.layout, options.caps(ones), options.eases(ones))
+    run = partial(mira_epoch, data, terms.batch.scorer.layout, options.caps(ones), options.eases(ones))
     rng, again = np.random.default_rng(seed), np.random.default_rng(seed)
     weights, totals, clock = np.zeros_like(mira.weights), np.zeros_like(mira.weights), 1.0
     met = [weights.copy()]

@@ -25,9 +25,9 @@ def test_scores_are_inner_products(batch, rng):
     labels = random_outputs(rng, batch)
     features = counts(batch, labels)
     for _ in range(2):
-        weights = rng.normal(size=batch.layout.size)
-        plain = plain_scores(batch.rows, batch.layout, weights)
-        starts = batch.rows.starts
+        weights = rng.normal(size=batch.scorer.size)
+        plain = plain_scores(batch.scorer.rows, batch.scorer.layout, weights)
+        starts = batch.scorer.rows.starts
         expected = [values_of(plain, int(a), labels[a:b][None])[0] for a, b in itertools.pairwise(starts)]
         np.testing.assert_allclose(features.dot(weights), expected, rtol=1e-9, atol=1e-9)
         np.testing.assert_allclose(batch.score(weights, labels), expected, rtol=1e-9, atol=1e-9)
@@ -39,7 +39,7 @@ def test_differences_are_differences(batch, rng):
     plus, minus = random_outputs(rng, batch), random_outputs(rng, batch)
     same = rng.random(len(plus)) < 0.4
     minus[same] = plus[same]
-    size = batch.layout.size
+    size = batch.scorer.size
     which = rng.integers(0, len(batch), 3)
     scales, thresholds = rng.normal(size=3), rng.normal(size=3) * (rng.random(3) < 0.5)
     found = counts(batch, plus, minus, which=which, scales=scales, thresholds=thresholds)
@@ -75,10 +75,10 @@ def test_a_path_less_itself_is_nothing(batch, rng):
 def test_parts_agree_with_the_whole(batch, rng, data):
     lo = data.draw(st.integers(0, len(batch) - 1))
     hi = data.draw(st.integers(lo + 1, len(batch)))
-    first, last = int(batch.rows.starts[lo]), int(batch.rows.starts[hi])
+    first, last = int(batch.scorer.rows.starts[lo]), int(batch.scorer.rows.starts[hi])
     plus, minus = random_outputs(rng, batch), random_outputs(rng, batch)
-    weights = rng.normal(size=batch.layout.size)
-    size = batch.layout.size
+    weights = rng.normal(size=batch.scorer.size)
+    size = batch.scorer.size
     part = batch.part(lo, hi)
     assert len(part) == hi - lo
     np.testing.assert_array_equal(part.score(weights, plus[first:last]), batch.score(weights, plus)[lo:hi])
@@ -87,7 +87,7 @@ def test_parts_agree_with_the_whole(batch, rng, data):
     np.testing.assert_array_equal(dense_rows_of(counts(part, plus[first:last], minus[first:last]), size), whole[lo:hi])
     inner = part.part(0, 1)  # a part of a part
     np.testing.assert_array_equal(
-        inner.score(weights, plus[first:last][: inner.rows.n_tokens]), batch.score(weights, plus)[lo : lo + 1]
+        inner.score(weights, plus[first:last][: inner.starts[-1]]), batch.score(weights, plus)[lo : lo + 1]
     )
 
 
@@ -95,14 +95,14 @@ def test_parts_agree_with_the_whole(batch, rng, data):
 @given(batches(masked=False), generators())
 def test_taken_rows_agree_with_the_whole(batch, rng):
     which = rng.integers(0, len(batch), 5)
-    rows = batch.rows.take(which)
-    tokens = batch.rows.tokens_of(which)
-    weights = rng.normal(size=batch.layout.size)
-    taken, whole = (plain_scores(part, batch.layout, weights).tokens for part in (rows, batch.rows))
+    rows = batch.scorer.rows.take(which)
+    tokens = batch.scorer.rows.tokens_of(which)
+    weights = rng.normal(size=batch.scorer.size)
+    taken, whole = (plain_scores(part, batch.scorer.layout, weights).tokens for part in (rows, batch.scorer.rows))
     np.testing.assert_array_equal(taken, whole[tokens])
-    np.testing.assert_array_equal(rows.lengths, batch.rows.lengths[which])
-    part = batch.rows.part(len(batch) - 1, len(batch)).take([0, 0])  # entries of token 0 are not the first
-    lone = batch.rows.take([len(batch) - 1, len(batch) - 1])
+    np.testing.assert_array_equal(rows.lengths, batch.scorer.rows.lengths[which])
+    part = batch.scorer.rows.part(len(batch) - 1, len(batch)).take([0, 0])  # entries of token 0 are not the first
+    lone = batch.scorer.rows.take([len(batch) - 1, len(batch) - 1])
     for name in ("starts", "indptr", "indices", "values", "dense"):
         np.testing.assert_array_equal(getattr(part, name), getattr(lone, name))
-    assert len(batch.rows.take([])) == 0
+    assert len(batch.scorer.rows.take([])) == 0

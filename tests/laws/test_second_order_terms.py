@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from test_cut_inequality import check_cuts, fixed_terms, negative_terms, stacked_terms, target_terms
 
 from sidelight.features.layout import Layout
-from sidelight.objective.margin import ChainBatch
+from sidelight.objective.chain_scorer import chain_batch
 from sidelight.spaces import ChainSpace, SecondOrderSpace
 
 
@@ -28,9 +28,9 @@ def counts(batch, plus, minus=None):
 def test_scores_are_inner_products(batch, rng):
     labels = random_outputs(rng, batch)
     features = counts(batch, labels)
-    weights = rng.normal(size=batch.layout.size)
-    plain = plain_second_order_scores(batch.rows, batch.layout, weights)
-    pairs = itertools.pairwise(batch.rows.starts.tolist())
+    weights = rng.normal(size=batch.scorer.size)
+    plain = plain_second_order_scores(batch.scorer.rows, batch.scorer.layout, weights)
+    pairs = itertools.pairwise(batch.scorer.rows.starts.tolist())
     expected = [second_order_values(plain, a, labels[a:b][None])[0] for a, b in pairs]
     np.testing.assert_allclose(features.dot(weights), expected, rtol=1e-9, atol=1e-9)
     np.testing.assert_allclose(batch.score(weights, labels), expected, rtol=1e-9, atol=1e-9)
@@ -43,7 +43,7 @@ def test_differences_are_differences(batch, rng):
     plus, minus = random_outputs(rng, batch), random_outputs(rng, batch)
     same = rng.random(len(plus)) < 0.6
     minus[same] = plus[same]
-    size = batch.layout.size
+    size = batch.scorer.size
     found = counts(batch, plus, minus)
     expected = dense_rows_of(counts(batch, plus), size) - dense_rows_of(counts(batch, minus), size)
     np.testing.assert_allclose(dense_rows_of(found, size), expected, rtol=1e-9, atol=1e-12)
@@ -56,8 +56,8 @@ def test_differences_are_differences(batch, rng):
 def test_parts_agree_with_the_whole(batch, rng, data):
     lo = data.draw(st.integers(0, len(batch) - 1))
     hi = data.draw(st.integers(lo + 1, len(batch)))
-    first, last = int(batch.rows.starts[lo]), int(batch.rows.starts[hi])
-    weights, labels = rng.normal(size=batch.layout.size), random_outputs(rng, batch)
+    first, last = int(batch.scorer.rows.starts[lo]), int(batch.scorer.rows.starts[hi])
+    weights, labels = rng.normal(size=batch.scorer.size), random_outputs(rng, batch)
     for part in (batch.part(lo, hi), batch.take(np.arange(lo, hi))):
         assert isinstance(part.space, SecondOrderSpace)
         np.testing.assert_array_equal(part.best(weights).labels, batch.best(weights).labels[first:last])
@@ -70,7 +70,7 @@ def test_cuts_support_terms(make):
     @given(second_order_batches(), generators())
     def check(batch, rng):
         terms = make(batch, rng)
-        check_cuts(terms, np.flatnonzero(rng.random(len(terms)) < 0.7), batch.layout.size, rng)
+        check_cuts(terms, np.flatnonzero(rng.random(len(terms)) < 0.7), batch.scorer.size, rng)
 
     check()
 
@@ -78,11 +78,11 @@ def test_cuts_support_terms(make):
 @law(50)
 @given(second_order_batches(), generators())
 def test_worst_is_the_maximum_over_all_outputs(batch, rng):
-    weights = rng.normal(size=batch.layout.size)
-    scores = plain_second_order_scores(batch.rows, batch.layout, weights)
+    weights = rng.normal(size=batch.scorer.size)
+    scores = plain_second_order_scores(batch.scorer.rows, batch.scorer.layout, weights)
     targets, negatives = target_terms(batch, rng), negative_terms(batch, rng)
-    for i, (a, b) in enumerate(itertools.pairwise(batch.rows.starts.tolist())):
-        paths = labelings(batch.layout.n_labels, b - a)
+    for i, (a, b) in enumerate(itertools.pairwise(batch.scorer.rows.starts.tolist())):
+        paths = labelings(batch.scorer.layout.n_labels, b - a)
         paths = paths[members_of(batch.space, a, paths)]
         values = second_order_values(scores, a, paths)
         own = second_order_values(scores, a, targets.cost.targets[a:b][None])[0]
@@ -113,14 +113,12 @@ def test_weights_have_places_of_their_own_and_new_attributes_append(labels, attr
 @given(second_order_batches(), generators())
 def test_a_batch_has_the_space_of_its_order(batch, rng):
     chain = batch.space.labelings
-    with pytest.raises(ValueError, match="order 2"):
-        replace(batch, space=chain)
-    made = ChainBatch.of(batch.rows, batch.layout, allowed=chain.allowed)
-    weights = rng.normal(size=batch.layout.size)
+    made = chain_batch(batch.scorer.rows, batch.scorer.layout, allowed=chain.allowed)
+    weights = rng.normal(size=batch.scorer.size)
     np.testing.assert_array_equal(made.best(weights).labels, batch.best(weights).labels)
-    first = replace(batch.layout, order=1)
-    assert isinstance(ChainBatch.of(batch.rows, first).space, ChainSpace)
+    first = replace(batch.scorer.layout, order=1)
+    assert isinstance(chain_batch(batch.scorer.rows, first).space, ChainSpace)
     with pytest.raises(ValueError, match="order is 3"):
-        replace(batch.layout, order=3)
+        replace(batch.scorer.layout, order=3)
     with pytest.raises(ValueError, match="no transitions"):
-        replace(batch.layout, chain=False)
+        replace(batch.scorer.layout, chain=False)

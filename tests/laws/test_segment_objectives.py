@@ -14,22 +14,20 @@ from quadratic import optimum
 from scipy.special import logsumexp
 from segmenting import (
     cost_of,
-    is_member,
-    pieces_of,
+    members_of,
     plain_segment_scores,
     random_segment_cost,
     random_segments,
     segment_batches,
-    segmentations,
-    segments_from,
     value_of,
 )
 
 from sidelight.errors import Infeasible
 from sidelight.objective import batch_terms
 from sidelight.objective.cuts import Worst
-from sidelight.objective.segment_likelihood import SegmentLikelihood, expected_counts
-from sidelight.objective.segments import SegmentTerms
+from sidelight.objective.expected_features import add_log_sums
+from sidelight.objective.likelihood import LikelihoodProblem, LikelihoodTerms
+from sidelight.objective.margin import TargetTerms
 from sidelight.solvers.cutting_plane import CuttingPlane
 from sidelight.spaces import segments as spaces
 
@@ -39,16 +37,17 @@ def counts(batch, plus, minus=None):
 
 
 def bounds(batch):
-    return list(pairwise(map(int, batch.rows.starts)))
+    return list(pairwise(map(int, batch.starts)))
 
 
 @law(80)
 @given(segment_batches(), generators())
 def test_scores_are_inner_products(batch, rng):
     found = random_segments(rng, batch.space)
-    weights = rng.normal(size=batch.layout.size)
+    weights = rng.normal(size=batch.scorer.size)
     plain = plain_segment_scores(batch, weights)
-    expected = [value_of(plain, a, pieces_of(found, a, b)) for a, b in bounds(batch)]
+    read = batch.space.reading.segments
+    expected = [value_of(plain, a, read(found[a:b])) for a, b in bounds(batch)]
     np.testing.assert_allclose(counts(batch, found).dot(weights), expected, rtol=1e-9, atol=1e-9)
     np.testing.assert_allclose(batch.score(weights, found), expected, rtol=1e-9, atol=1e-9)
 
@@ -57,7 +56,7 @@ def test_scores_are_inner_products(batch, rng):
 @given(segment_batches(), generators())
 def test_differences_are_differences(batch, rng):
     plus, minus = random_segments(rng, batch.space), random_segments(rng, batch.space)
-    size = batch.layout.size
+    size = batch.scorer.size
     which = rng.integers(0, len(batch), 3)
     scales = rng.normal(size=3)
     found = batch.differences(which, plus, minus, scales=scales)
@@ -72,13 +71,15 @@ def test_differences_are_differences(batch, rng):
 @given(segment_batches(), generators())
 def test_expected_counts_are_the_mean_of_counts(batch, rng):
     """The adjoint law for beliefs: E(Φ)·w is the expected score, whatever w."""
-    at, probe = rng.normal(size=batch.layout.size), rng.normal(size=batch.layout.size)
+    at, probe = rng.normal(size=batch.scorer.size), rng.normal(size=batch.scorer.size)
     scales = rng.normal(size=len(batch))
-    log_sums, total = expected_counts(batch, at, scales)
+    log_sums, total = batch.space.log_sums(batch.scores(at)), np.zeros(batch.scorer.size)
+    value = add_log_sums(batch.scorer, batch.space, scales, at, total)
+    np.testing.assert_allclose(value, scales @ log_sums, rtol=1e-9, atol=1e-9)
     plain, other = plain_segment_scores(batch, at), plain_segment_scores(batch, probe)
     expected = 0.0
-    for i, (a, b) in enumerate(bounds(batch)):
-        members = [p for p in segmentations(batch.layout.n_labels, b - a) if is_member(batch.space, a, p)]
+    for i, (a, _) in enumerate(bounds(batch)):
+        members = members_of(batch.space, i).values()
         values = np.array([value_of(plain, a, p) for p in members])
         np.testing.assert_allclose(log_sums[i], logsumexp(values), rtol=1e-9)
         weights = np.exp(values - logsumexp(values))
@@ -88,20 +89,20 @@ def test_expected_counts_are_the_mean_of_counts(batch, rng):
 
 def terms_of(batch, rng):
     cost = random_segment_cost(rng, batch.space, tied=False, weighted=bool(rng.integers(2)))
-    return SegmentTerms(batch, cost, rng.uniform(0.1, 2.0, len(batch)))
+    return TargetTerms(batch, cost, rng.uniform(0.1, 2.0, len(batch)))
 
 
 @law(60)
 @given(segment_batches(), generators())
 def test_cuts_support_terms(batch, rng):
     terms = terms_of(batch, rng)
-    here = rng.normal(size=batch.layout.size)
+    here = rng.normal(size=batch.scorer.size)
     worst = terms.worst(here)
     which = np.flatnonzero(rng.random(len(batch)) < 0.8)
     cuts = terms.cuts(worst, which)
     np.testing.assert_allclose(cuts.offsets + cuts.slopes.dot(here), worst.values[which], rtol=1e-9, atol=1e-9)
     for scale in (0.1, 1.0, 10.0):
-        there = here + scale * rng.normal(size=batch.layout.size)
+        there = here + scale * rng.normal(size=batch.scorer.size)
         assert np.all(cuts.offsets + cuts.slopes.dot(there) <= terms.worst(there).values[which] + 1e-9 * (1 + scale))
 
 
@@ -109,7 +110,7 @@ def test_cuts_support_terms(batch, rng):
 @given(segment_batches(), generators(), st.integers(1, 5))
 def test_parts_of_terms_agree_with_the_whole(batch, rng, block):
     terms = terms_of(batch, rng)
-    weights = rng.normal(size=batch.layout.size)
+    weights = rng.normal(size=batch.scorer.size)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(batch_terms, "BLOCK_TOKENS", block)
         parts = terms.parts()
@@ -132,23 +133,22 @@ def test_cutting_planes_reach_the_optimum_over_all_segmentations(power):
     @given(segment_batches(most=2, longest=3), generators())
     def check(batch, rng):
         terms = terms_of(batch, rng)
-        target = batch.best(rng.normal(size=batch.layout.size)).segments
-        terms = terms.with_targets(target, terms.cost.tokens)
+        target = batch.best(rng.normal(size=batch.scorer.size)).labels
+        terms = terms.with_targets(target)
         slopes, offsets, numbers = [], [], []
         for i, (a, b) in enumerate(bounds(batch)):
-            for pieces in segmentations(batch.layout.n_labels, b - a):
-                if not is_member(batch.space, a, pieces):
-                    continue
-                outputs = replace_one(target, a, b, pieces)
+            for labels in members_of(batch.space, i):
+                outputs = target.copy()
+                outputs[a:b] = labels
                 cuts = terms.cuts(Worst(np.zeros(len(batch)), outputs), np.array([i]))
-                np.testing.assert_allclose(cuts.offsets, cost_of(terms.cost, a, pieces), atol=1e-12)
-                slopes.append(dense_rows_of(cuts.slopes, batch.layout.size))
+                np.testing.assert_allclose(cuts.offsets, cost_of(terms.cost, a, labels), atol=1e-12)
+                slopes.append(dense_rows_of(cuts.slopes, batch.scorer.size))
                 offsets.append(cuts.offsets)
                 numbers.append(np.array([i]))
         listed = np.concatenate(slopes), np.concatenate(offsets), np.concatenate(numbers)
         least, _ = optimum(*listed, terms.prices, power=power)
-        whole = batch.is_binary
-        solver = CuttingPlane.fresh(batch.layout.size, len(batch), power=power, seed=0, whole=whole)
+        whole = batch.scorer.is_binary
+        solver = CuttingPlane.fresh(batch.scorer.size, len(batch), power=power, seed=0, whole=whole)
         for _ in range(200):
             solver.round(terms, violation=0.0, tolerance=1e-7)
             if solver.finished(1e-7):
@@ -159,63 +159,53 @@ def test_cutting_planes_reach_the_optimum_over_all_segmentations(power):
     check()
 
 
-def replace_one(target, a, b, pieces):
-    labels, begins = target.labels.copy(), target.begins.copy()
-    labels[a:b], begins[a:b] = segments_from([pieces])
-    return spaces.Segments(labels, begins)
-
-
 @st.composite
 def likelihoods(draw):
-    """Some inputs with gold segmentations, the others with masks that leave at least one."""
+    """Some inputs with gold segmentations, others with masks that leave at least one, or with soft labels."""
     batch = draw(segment_batches())
     rng = draw(generators())
-    is_gold = rng.random(len(batch)) < 0.5
-    gold, rest = np.flatnonzero(is_gold), np.flatnonzero(~is_gold)
-    targets = batch.best(rng.normal(size=batch.layout.size)).segments  # in the space
-    masks = [random_mask(rng, (batch.rows.n_tokens, batch.layout.n_labels), 0.4) for _ in range(2)]
-    for mask in masks:
-        mask[np.arange(len(mask)), targets.labels] = 1
-    tokens = batch.rows.tokens_of(rest)
-    admitted = batch.take(rest).inside(*(mask[tokens] for mask in masks))
-    prices = rng.uniform(0.1, 2.0, len(batch))
-    made = SegmentLikelihood.of(batch, prices, gold, targets, rest, admitted)
-    return made, prices, gold, rest, targets
+    targets = batch.best(rng.normal(size=batch.scorer.size)).labels  # in the space
+    mask = random_mask(rng, (len(targets), batch.space.n_labels), 0.4)
+    mask[np.arange(len(mask)), targets] = 1
+    bonus = rng.normal(size=mask.shape) if draw(st.booleans()) else None
+    prices = rng.uniform(0.1, 2.0, (2, len(batch)))
+    gold = LikelihoodTerms(batch.scorer, batch.space, prices[0], targets=targets)
+    rest = LikelihoodTerms(batch.scorer, batch.space, prices[1], admitted=mask, bonus=bonus)
+    return batch, gold, rest
 
 
 @law(50)
 @given(likelihoods(), generators())
 def test_value_by_enumeration(case, rng):
-    made, prices, gold, rest, targets = case
-    weights = rng.normal(size=made.batch.layout.size)
-    plain = plain_segment_scores(made.batch, weights)
+    batch, gold, rest = case
+    problem = LikelihoodProblem([gold, rest])
+    weights = rng.normal(size=problem.size)
+    plain = plain_segment_scores(batch, weights)
     value = 0.5 * weights @ weights
-    for i, (a, b) in enumerate(bounds(made.batch)):
-        members = [p for p in segmentations(made.batch.layout.n_labels, b - a) if is_member(made.batch.space, a, p)]
-        listed = [(p, value_of(plain, a, p)) for p in members]
-        value += prices[i] * logsumexp([v for _, v in listed])
-        if i in gold:
-            value -= prices[i] * value_of(plain, a, pieces_of(targets, a, b))
-        else:
-            place = int(np.flatnonzero(rest == i)[0])
-            at = int(made.open.rows.starts[place])
-            value -= prices[i] * logsumexp([v for p, v in listed if is_member(made.open.space, at, p)])
-    np.testing.assert_allclose(made.value_and_gradient(weights)[0], value, rtol=1e-9, atol=1e-9)
+    for i, (a, b) in enumerate(bounds(batch)):
+        listed = {labels: value_of(plain, a, pieces) for labels, pieces in members_of(batch.space, i).items()}
+        total = logsumexp(list(listed.values()))
+        value += gold.prices[i] * (total - listed[tuple(gold.targets[a:b].tolist())])
+        inside = batch.space.inside(rest.admitted)
+        more = np.zeros(rest.admitted.shape) if rest.bonus is None else rest.bonus
+        known = [listed[y] + more[np.arange(a, b), list(y)].sum() for y in members_of(inside, i)]
+        value += rest.prices[i] * (total - logsumexp(known))
+    np.testing.assert_allclose(problem.value_and_gradient(weights, np.empty(problem.size)), value, rtol=1e-9, atol=1e-9)
+    np.testing.assert_allclose(problem.value(weights), value, rtol=1e-9, atol=1e-9)
 
 
 @law(30)
 @given(likelihoods(), generators())
 def test_gradient_by_finite_differences(case, rng):
-    made = case[0]
-    size = made.batch.layout.size
-    weights = rng.normal(size=size)
-    value, gradient = made.value_and_gradient(weights)
+    problem = LikelihoodProblem(case[1:])
+    weights, gradient, nowhere = rng.normal(size=problem.size), np.empty(problem.size), np.empty(problem.size)
+    value = problem.value_and_gradient(weights, gradient)
     step = 1e-5
-    for k in rng.permutation(size)[:12]:
+    for k in rng.permutation(problem.size)[:12]:
         there, back = weights.copy(), weights.copy()
         there[k] += step
         back[k] -= step
-        slope = (made.value_and_gradient(there)[0] - made.value_and_gradient(back)[0]) / (2 * step)
+        slope = (problem.value_and_gradient(there, nowhere) - problem.value_and_gradient(back, nowhere)) / (2 * step)
         np.testing.assert_allclose(gradient[k], slope, rtol=1e-5, atol=1e-6)
     assert np.isfinite(value)
 
@@ -223,29 +213,23 @@ def test_gradient_by_finite_differences(case, rng):
 @law(20)
 @given(likelihoods(), generators())
 def test_an_input_that_admits_nothing_is_refused(case, rng):
-    made = case[0]
-    if len(made.open) == 0:
-        return
-    nothing = np.zeros((made.open.rows.n_tokens, made.batch.layout.n_labels), np.uint8)
-    closed = replace(made, open=made.open.inside(nothing, nothing))
+    closed = LikelihoodProblem([replace(case[2], admitted=np.zeros_like(case[2].admitted))])
     with pytest.raises(Infeasible, match="sequence 0:"):
-        closed.value_and_gradient(rng.normal(size=made.batch.layout.size))
+        closed.value_and_gradient(rng.normal(size=closed.size), np.empty(closed.size))
 
 
 @law(6)
 @given(likelihoods(), generators())
 def test_threads_and_shards_do_not_change_bits(case, rng):
-    made = case[0]
-    weights = rng.normal(size=made.batch.layout.size)
+    weights = rng.normal(size=case[0].scorer.size)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(spaces, "SHARD_SEGMENTS", 1)
         patch.setattr(spaces, "shards", lambda starts, tokens: [(i, i + 1) for i in range(len(starts) - 1)])
-        found = [
-            replace(made, batch=replace(made.batch, n_jobs=n), open=replace(made.open, n_jobs=n)).value_and_gradient(
-                weights
-            )
-            for n in (1, 2, 3)
-        ]
+        found = []
+        for n_jobs in (1, 2, 3):
+            gradient = np.empty(len(weights))
+            problem = LikelihoodProblem(case[1:], n_jobs=n_jobs)
+            found.append((problem.value_and_gradient(weights, gradient), gradient))
     for value, gradient in found[1:]:
         assert value == found[0][0]
         np.testing.assert_array_equal(gradient, found[0][1])

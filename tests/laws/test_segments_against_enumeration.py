@@ -16,30 +16,40 @@ from scipy.stats import chisquare
 from segmenting import (
     cost_of,
     is_member,
-    pieces_of,
+    members_of,
+    random_reading,
     random_segment_cost,
     random_segment_scores,
     random_segments,
+    runs_of,
     segment_spaces,
-    segmentations,
-    segments_from,
     value_of,
 )
 
 from sidelight.errors import Infeasible
 from sidelight.features.rows import offsets_of
 from sidelight.spaces import ChainSpace, Cost
-from sidelight.spaces.segments import GivenSegmentScores, SegmentCost, Segments, SegmentSpace
+from sidelight.spaces.segments import GivenSegmentScores, SegmentSpace
+from sidelight.spaces.token_reading import TokenReading
+
+SPLIT = TokenReading(*(np.array(part, np.int32) for part in ([0, 2], [1, 3], [0, 0, 1, 1])), np.array([3, 3]))
 
 
 def listed(space, scores, cost=None):
-    """Of every sequence: its segmentations in the space and their values."""
+    """Of every sequence: the token labels of its segmentations in the space, their pieces, and their values."""
     out = []
-    for first, last in pairwise(map(int, space.starts)):
-        members = [p for p in segmentations(space.n_labels, last - first) if is_member(space, first, p)]
-        values = [value_of(scores, first, p) + (cost_of(cost, first, p) if cost else 0.0) for p in members]
+    for i, first in enumerate(map(int, space.starts[:-1])):
+        members = members_of(space, i)
+        values = [
+            value_of(scores, first, pieces) + (cost_of(cost, first, labels) if cost else 0.0)
+            for labels, pieces in members.items()
+        ]
         out.append((members, np.array(values)))
     return out
+
+
+def tuples(labels, space):
+    return [tuple(labels[a:b].tolist()) for a, b in pairwise(map(int, space.starts))]
 
 
 def first_empty(space, expected):
@@ -66,15 +76,16 @@ def test_best(space, rng, tied, costs, n_jobs):
         return
     found = space.best(scores, cost=cost, n_jobs=n_jobs)
     for i, (members, values) in enumerate(expected):
-        first, last = int(space.starts[i]), int(space.starts[i + 1])
-        mine = members.index(pieces_of(found.segments, first, last))
+        first = int(space.starts[i])
+        labels = tuples(found.labels, space)[i]
+        mine = list(members).index(labels)
         np.testing.assert_allclose(found.values[i], values.max(), rtol=1e-12, atol=1e-12)
         np.testing.assert_allclose(values[mine], values.max(), rtol=1e-12, atol=1e-12)
         if cost is not None:
-            right = pieces_of(cost.targets, first, last)
+            right = space.reading.segments(tuples(cost.targets, space)[i])
             np.testing.assert_allclose(found.targets[i], value_of(scores, first, right), rtol=1e-12, atol=1e-12)
-            price = cost_of(cost, first, members[mine])
-            np.testing.assert_allclose(cost.of(space.starts, found.segments)[i], price, rtol=1e-12, atol=1e-12)
+            price = cost_of(cost, first, labels)
+            np.testing.assert_allclose(cost.of(space.starts, found.labels)[i], price, rtol=1e-12, atol=1e-12)
     assert len(found.targets) == (0 if cost is None else len(expected))
 
 
@@ -90,27 +101,26 @@ def test_k_best(space, rng, tied, k):
         return
     found, values = space.k_best(scores, k, n_jobs=2)
     for i, (members, all_values) in enumerate(expected):
-        first, last = int(space.starts[i]), int(space.starts[i + 1])
         best = np.sort(all_values)[::-1][:k]
-        np.testing.assert_allclose(values[i, : len(best)], best, rtol=1e-12, atol=1e-12)
-        outputs = [pieces_of(one, first, last) for one in found[: len(best)]]
+        np.testing.assert_allclose(values[: len(best), i], best, rtol=1e-12, atol=1e-12)
+        outputs = [tuples(one, space)[i] for one in found[: len(best)]]
         assert len(set(outputs)) == len(outputs)
         for output, value in zip(outputs, best):
-            np.testing.assert_allclose(all_values[members.index(output)], value, rtol=1e-12, atol=1e-12)
-        assert np.all(values[i, len(best) :] == -np.inf)
-        assert all(np.all(one.labels[first:last] == -1) for one in found[len(best) :])
+            np.testing.assert_allclose(all_values[list(members).index(output)], value, rtol=1e-12, atol=1e-12)
+        assert np.all(values[len(best) :, i] == -np.inf)
+        assert np.all(found[len(best) :, space.starts[i] : space.starts[i + 1]] == -1)
 
 
 def expectations(space, scores):
     """Beliefs by summing over all segmentations."""
-    tokens, size = int(space.starts[-1]), space.n_labels
+    tokens, size = int(space.starts[-1]), space.reading.n_segments
     shapes = (tokens, size), (tokens, size), (tokens, space.max_length, size), (size, size), size, size
     covers, firsts, segments, transition, start, end = map(np.zeros, shapes)
     logs = []
     for i, (members, values) in enumerate(listed(space, scores)):
         at = int(space.starts[i])
         logs.append(logsumexp(values))
-        for pieces, weight in zip(members, np.exp(values - logs[-1])):
+        for pieces, weight in zip(members.values(), np.exp(values - logs[-1])):
             start[pieces[0][2]] += weight
             end[pieces[-1][2]] += weight
             for one, other in pairwise(pieces):
@@ -137,8 +147,11 @@ def test_log_sums_and_beliefs(space, rng, tied, n_jobs):
     np.testing.assert_allclose(space.log_sums(scores, n_jobs=n_jobs), expected[0], rtol=1e-10, atol=1e-10)
     for name, one, other in zip(found._fields, found, expected):
         np.testing.assert_allclose(one, other, rtol=1e-9, atol=1e-10, err_msg=name)
-    for one, other in zip(space.token_beliefs(scores, n_jobs=n_jobs), found[1:3]):
-        np.testing.assert_array_equal(one, other)
+    shares = np.zeros((int(space.starts[-1]), space.n_labels))
+    for i, (members, values) in enumerate(listed(space, scores)):
+        for labels, weight in zip(members, np.exp(values - expected[0][i])):
+            shares[space.starts[i] + np.arange(len(labels)), labels] += weight
+    np.testing.assert_allclose(space.marginals(scores, n_jobs=n_jobs), shares, rtol=1e-9, atol=1e-9)
 
 
 @law(40)
@@ -169,45 +182,71 @@ def edges(scores):
     return scores.transition, scores.start, scores.end
 
 
+@law(100)
+@given(segment_spaces(), generators())
+def test_score_and_membership_of_any_token_labels(space, rng):
+    """Token labels that read as no segmentation score -inf; those that read as one, as it does."""
+    scores = random_segment_scores(rng, space, tied=False)
+    drawn = random_segments(rng, space)
+    labels = np.where(rng.random(len(drawn)) < 0.3, rng.integers(0, space.n_labels, len(drawn)), drawn).astype(np.int32)
+    found, admits = space.score(scores, labels, n_jobs=2), space.admits(labels)
+    for i, own in enumerate(tuples(labels, space)):
+        pieces = space.reading.segments(own)
+        expected = -np.inf if pieces is None else value_of(scores, int(space.starts[i]), pieces)
+        np.testing.assert_allclose(found[i], expected, rtol=1e-12, atol=1e-12)
+        assert admits[i] == (own in members_of(space, i))
+
+
 @law(60)
 @given(segment_spaces(), generators())
-def test_score(space, rng):
+def test_a_bonus_is_added_to_the_scores_of_token_labels(space, rng):
     scores = random_segment_scores(rng, space, tied=False)
-    given_segments = random_segments(rng, space)
-    found = space.score(scores, given_segments, n_jobs=2)
-    for i, (first, last) in enumerate(pairwise(map(int, space.starts))):
-        expected = value_of(scores, first, pieces_of(given_segments, first, last))
-        np.testing.assert_allclose(found[i], expected, rtol=1e-12, atol=1e-12)
+    expected = listed(space, scores)
+    if first_empty(space, expected) is not None:
+        return
+    bonus = rng.normal(size=(int(space.starts[-1]), space.n_labels))
+    raised = space.raised(bonus)
+    best = raised.best(scores)
+    np.testing.assert_allclose(raised.score(scores, best.labels), best.values, rtol=1e-9, atol=1e-9)
+    for i, (members, values) in enumerate(expected):
+        at = int(space.starts[i])
+        more = [bonus[at + np.arange(len(labels)), labels].sum() for labels in members]
+        np.testing.assert_allclose(best.values[i], (values + more).max(), rtol=1e-9, atol=1e-9)
+        np.testing.assert_allclose(raised.log_sums(scores)[i], logsumexp(values + more), rtol=1e-9, atol=1e-9)
 
 
 def test_a_segment_that_is_too_long_scores_minus_infinity():
-    space = SegmentSpace(offsets_of([3]), 1, 2)
+    one = np.zeros(1, np.int32)
+    bio = TokenReading(one, one + 1, np.zeros(2, np.int32), np.array([2]))
+    space = SegmentSpace(offsets_of([3]), bio, 2)
     scores = random_segment_scores(np.random.default_rng(0), space, tied=False)
-    assert space.score(scores, segments_from([((0, 2, 0),)]))[0] == -np.inf
-    assert space.score(scores, segments_from([((0, 1, 0), (2, 2, 0))]))[0] > -np.inf
+    assert space.score(scores, np.array([0, 1, 1], np.int32))[0] == -np.inf
+    assert space.score(scores, np.array([0, 1, 0], np.int32))[0] > -np.inf
 
 
 @pytest.mark.parametrize("runs", [False, True])
 def test_samples_follow_the_distribution(runs):
     rng = np.random.default_rng(3)
     copies = 4000
-    one = SegmentSpace(offsets_of([3]), 2, 2, runs=runs)
-    one = replace(one, allowed=random_transitions(rng, 2, 1.0)).inside(np.array([[1, 1], [1, 1], [1, 0]], np.uint8))
+    reading = random_reading(np.random.default_rng(1), 2, np.array([2, 2]), runs=runs)
+    one = replace(SegmentSpace(offsets_of([3]), reading, 2), allowed=random_transitions(rng, 2, 1.0))
+    mask = np.ones((3, one.n_labels), np.uint8)
+    mask[2, 0] = 0
+    one = one.inside(mask)
     scores = random_segment_scores(rng, one, tied=False)
     members, values = listed(one, scores)[0]
-    many = SegmentSpace(offsets_of([3] * copies), 2, 2, runs=runs, allowed=one.allowed)
-    many = many.inside(np.tile(one.admitted, (copies, 1)))
+    many = replace(one, starts=offsets_of([3] * copies), admitted=np.tile(mask, (copies, 1)))
     repeated = GivenSegmentScores(
         np.tile(scores.tokens, (copies, 1)), np.tile(scores.lasts, (copies, 1, 1)), *edges(scores)
     )
     found = many.sample(repeated, np.random.default_rng(0))
-    again = many.sample(repeated, np.random.default_rng(0), n_jobs=2)
-    np.testing.assert_array_equal(found.labels, again.labels)
-    np.testing.assert_array_equal(found.begins, again.begins)
-    counts = Counter(pieces_of(found, 3 * i, 3 * i + 3) for i in range(copies))
+    np.testing.assert_array_equal(found, many.sample(repeated, np.random.default_rng(0), n_jobs=2))
+    counts = Counter(tuples(found, many))
     assert set(counts) <= set(members)
     expected = copies * np.exp(values - logsumexp(values))
     assert chisquare([counts[member] for member in members], expected).pvalue > 0.001
+    even = Counter(tuples(many.random(np.random.default_rng(1)), many))
+    assert chisquare([even[member] for member in members]).pvalue > 0.001
 
 
 @law(60)
@@ -219,34 +258,28 @@ def test_samples_are_in_the_space(space, rng):
         with pytest.raises(Infeasible, match=f"sequence {empty}:"):
             space.sample(scores, rng)
         return
-    found = space.sample(scores, rng)
-    for first, last in pairwise(map(int, space.starts)):
-        assert is_member(space, first, pieces_of(found, first, last))
+    assert np.all(space.admits(space.sample(scores, rng)) == 1)
 
 
 @law(80)
-@given(starts_of(), st.integers(1, 3), generators(), st.booleans(), st.booleans(), st.booleans())
-def test_segments_of_one_token_are_a_chain(starts, size, rng, runs, masked, costly):
+@given(starts_of(), st.integers(1, 3), generators(), st.booleans(), st.booleans())
+def test_segments_of_one_token_are_a_chain(starts, size, rng, masked, costly):
     """With max_length 1 the space, its best, its values and its log-sums are those of a first-order chain."""
     tokens = int(starts[-1])
     plain = random_scores(rng, tokens, size, tied=False)
     zeros = np.zeros((tokens, 1, size))
     scores = GivenSegmentScores(plain.tokens, zeros, plain.transition, plain.start, plain.end)
-    chain, space = ChainSpace(starts, size), SegmentSpace(starts, size, 1, runs=runs)
+    chain, space = ChainSpace(starts, size), SegmentSpace(starts, runs_of(size, [1] * size), 1)
     if masked:
         allowed = random_transitions(rng, size, 0.8)
         allowed.between[np.arange(size), np.arange(size)] = 1
         allowed.start[0] = allowed.end[0] = 1
         chain, space = replace(chain, allowed=allowed), replace(space, allowed=allowed)
-    cost = segment_cost = None
+    cost = None
     if costly:
-        costs = np.abs(rng.normal(size=(size, size)))
-        targets = rng.integers(0, size, tokens).astype(np.int32)
-        cost = Cost(targets, costs)
-        segment_cost = SegmentCost(Segments(targets, np.ones(tokens, np.uint8)), targets, costs, costs)
-    one, other = chain.best(plain, cost=cost), space.best(scores, cost=segment_cost)
-    np.testing.assert_array_equal(one.labels, other.segments.labels)
-    assert np.all(other.segments.begins == 1)
+        cost = Cost(rng.integers(0, size, tokens).astype(np.int32), np.abs(rng.normal(size=(size, size))))
+    one, other = chain.best(plain, cost=cost), space.best(scores, cost=cost)
+    np.testing.assert_array_equal(one.labels, other.labels)
     np.testing.assert_allclose(one.values, other.values, rtol=1e-12, atol=1e-12)
     np.testing.assert_allclose(one.targets, other.targets, rtol=1e-12, atol=1e-12)
     for i, (first, last) in enumerate(pairwise(map(int, starts))):
@@ -268,8 +301,7 @@ def test_parts_agree_with_the_whole(space, rng):
     for i, (first, last) in enumerate(pairwise(map(int, space.starts))):
         alone = GivenSegmentScores(scores.tokens[first:last], scores.lasts[first:last], *edges(scores))
         part = space.part(i, i + 1).best(alone)
-        np.testing.assert_array_equal(part.segments.labels, whole.segments.labels[first:last])
-        np.testing.assert_array_equal(part.segments.begins, whole.segments.begins[first:last])
+        np.testing.assert_array_equal(part.labels, whole.labels[first:last])
         assert part.values[0] == whole.values[i]
 
 
@@ -290,11 +322,11 @@ def test_feasible_and_taken_sequences(space, rng):
 
 
 def test_minus_infinity_in_scores_is_a_mask():
-    space = SegmentSpace(offsets_of([3]), 2, 3)
+    space = SegmentSpace(offsets_of([3]), SPLIT, 3)
     scores = random_segment_scores(np.random.default_rng(0), space, tied=False)
     scores.lasts[:, 1:] = -np.inf
     scores.tokens[1, 0] = -np.inf
-    assert pieces_of(space.best(scores).segments, 0, 3)[1] == (1, 1, 1)
+    assert space.reading.segments(space.best(scores).labels)[1] == (1, 1, 1)
     found = space.beliefs(scores)
     assert np.all(np.isfinite(found.tokens))
     assert found.tokens[1, 0] == 0.0
@@ -303,7 +335,7 @@ def test_minus_infinity_in_scores_is_a_mask():
 
 
 def test_far_apart_scores_do_not_overflow():
-    space = SegmentSpace(offsets_of([4, 4]), 2, 3)
+    space = SegmentSpace(offsets_of([4, 4]), SPLIT, 3)
     plain = random_segment_scores(np.random.default_rng(0), space, tied=False)
     scores = GivenSegmentScores(*(1e4 * part for part in (plain.tokens, plain.lasts, *edges(plain))))
     np.testing.assert_allclose(space.log_sums(scores), space.best(scores).values, rtol=1e-12)
@@ -312,7 +344,7 @@ def test_far_apart_scores_do_not_overflow():
 
 
 def test_no_sequences():
-    space = SegmentSpace(offsets_of([]), 2, 3)
+    space = SegmentSpace(offsets_of([]), SPLIT, 3)
     scores = random_segment_scores(np.random.default_rng(0), space, tied=False)
     assert len(space.best(scores).values) == len(space.log_sums(scores)) == 0
     assert space.beliefs(scores).segments.shape == (0, 3, 2)

@@ -19,7 +19,7 @@ from sidelight.inference.frontier import best_under, search
 from sidelight.inference.guide import tight_guide
 from sidelight.inference.segment_batches import SegmentBatchScores
 from sidelight.inference.segment_problem import SegmentProblem
-from sidelight.segment_model import segment_space
+from sidelight.spaces.segments import SegmentSpace
 from sidelight.structures.segments import segment_scheme
 
 
@@ -44,12 +44,12 @@ def test_without_rules_it_is_the_best_of_the_space(
 ) -> None:
     scheme = segment_scheme(names, "BIO" if "O" in names else None)
     starts = np.array([0, 3, 4, 9])
-    space = segment_space(starts, scheme, max_length)
+    space = SegmentSpace(starts, scheme.reading(max_length), max_length)
     if masked:
         admitted = (rng.random((9, len(scheme.tokens))) < 0.9).astype(np.uint8)
-        space = space.inside(*scheme.masks(admitted))
+        space = space.inside(admitted)
     scores = random_segment_scores(rng, space, tied=False)
-    batch = SegmentBatchScores.of(scores, space, scheme)
+    batch = SegmentBatchScores(scores, space)
     legal = space.feasible()
     for i in np.flatnonzero(legal):
         one = space.take(np.array([i]))
@@ -57,7 +57,7 @@ def test_without_rules_it_is_the_best_of_the_space(
         best = one.best(part)
         found = solve(batch.shared.problem(batch.own(int(i))))
         assert close(found.value, best.values[0])
-        assert found.labels == tuple(scheme.decode(best.segments).tolist())
+        assert found.labels == tuple(best.labels.tolist())
 
 
 @law(150)

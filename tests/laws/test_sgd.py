@@ -25,8 +25,8 @@ from sidelight.spaces import ChainSpace, Transitions
 
 def known_labels(batch, rng, kind):
     """Targets that the space admits, and candidates around them."""
-    size = batch.layout.n_labels
-    scores = plain_scores(batch.rows, batch.layout, rng.normal(size=batch.layout.size))
+    size = batch.scorer.layout.n_labels
+    scores = plain_scores(batch.scorer.rows, batch.scorer.layout, rng.normal(size=batch.scorer.size))
     targets = batch.space.best(scores).labels
     admitted = random_mask(rng, (len(targets), size), 0.5)
     admitted[np.arange(len(targets)), targets] = 1
@@ -37,9 +37,10 @@ def known_labels(batch, rng, kind):
 
 def features_of(batch, known, support, transitions="all"):
     if support == "all":
-        return SupportedFeatures.of(batch.rows, Support.all(batch.layout))
+        return SupportedFeatures.of(batch.scorer.rows, Support.all(batch.scorer.layout))
     return SupportedFeatures.of(
-        batch.rows, Support.seen(batch.layout, [Shown(batch.rows, **known)], transitions=transitions)
+        batch.scorer.rows,
+        Support.seen(batch.scorer.layout, [Shown(batch.scorer.rows, **known)], transitions=transitions),
     )
 
 

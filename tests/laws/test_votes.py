@@ -32,15 +32,15 @@ def small_blocks():
 @law(60)
 @given(batches(masked=False), generators())
 def test_a_bonus_is_in_the_sum_of_the_admitted_alone(batch, rng):
-    features = FullFeatures.of(batch.rows, batch.layout, n_jobs=batch.n_jobs)
-    bonus = rng.normal(size=(batch.rows.n_tokens, batch.layout.n_labels))
+    features = FullFeatures.of(batch.scorer.rows, batch.scorer.layout, n_jobs=batch.n_jobs)
+    bonus = rng.normal(size=(batch.scorer.rows.n_tokens, batch.scorer.layout.n_labels))
     weights = rng.normal(size=features.size)
-    terms = LikelihoodTerms(features, batch.space, np.ones(len(batch.rows)), bonus=bonus)
+    terms = LikelihoodTerms(features, batch.space, np.ones(len(batch.scorer.rows)), bonus=bonus)
     found = terms.losses(weights, n_jobs=batch.n_jobs)
-    plain = plain_scores(batch.rows, batch.layout, weights)
+    plain = plain_scores(batch.scorer.rows, batch.scorer.layout, weights)
     for i, loss in enumerate(found):
-        first, last = batch.rows.starts[i : i + 2]
-        paths = labelings(batch.layout.n_labels, last - first)
+        first, last = batch.scorer.rows.starts[i : i + 2]
+        paths = labelings(batch.scorer.layout.n_labels, last - first)
         paths = paths[members_of(batch.space, first, paths)]
         values = values_of(plain, first, paths)
         more = bonus[np.arange(first, last), paths].sum(axis=1)
@@ -50,9 +50,9 @@ def test_a_bonus_is_in_the_sum_of_the_admitted_alone(batch, rng):
 @law(40)
 @given(batches(masked=False), generators())
 def test_the_gradient_of_terms_with_a_bonus(batch, rng):
-    features = FullFeatures.of(batch.rows, batch.layout, n_jobs=batch.n_jobs)
-    bonus = rng.normal(size=(batch.rows.n_tokens, batch.layout.n_labels))
-    prices = rng.uniform(0.1, 2.0, size=len(batch.rows))
+    features = FullFeatures.of(batch.scorer.rows, batch.scorer.layout, n_jobs=batch.n_jobs)
+    bonus = rng.normal(size=(batch.scorer.rows.n_tokens, batch.scorer.layout.n_labels))
+    prices = rng.uniform(0.1, 2.0, size=len(batch.scorer.rows))
     soft = LikelihoodTerms(features, batch.space, prices, bonus=bonus)
     gold = LikelihoodTerms(features, batch.space, prices, targets=random_outputs(rng, batch))
     problem = LikelihoodProblem([soft, gold], n_jobs=batch.n_jobs)

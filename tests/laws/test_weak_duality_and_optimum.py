@@ -21,12 +21,12 @@ def problems(draw):
     """Targets, bad inputs and completed good inputs over small chains."""
     batch = draw(batches(most=3, longest=3))
     rng = draw(generators())
-    count, labels = len(batch), batch.layout.n_labels
+    count, labels = len(batch), batch.scorer.layout.n_labels
     costs = rng.uniform(0.2, 2.0, (labels, labels))
     np.fill_diagonal(costs, 0.0)
-    targets = batch.best(rng.normal(size=batch.layout.size)).labels
+    targets = batch.best(rng.normal(size=batch.scorer.size)).labels
     prices = [rng.uniform(0.05, 2.0, count) * (rng.random(count) < 0.9) for _ in range(3)]
-    sizes = batch.rows.lengths.astype(float)
+    sizes = batch.scorer.rows.lengths.astype(float)
     good = positive_terms(batch, random_outputs(rng, batch), sizes, prices[2])
     gold = TargetTerms(batch, Cost(targets, costs), prices[0])
     kinds = [gold, NegativeTerms(batch, sizes, prices[1]), good]
@@ -36,8 +36,8 @@ def problems(draw):
 def all_cuts(batch, terms: StackedTerms):
     """Every output of every term as a constraint."""
     slopes, offsets, numbers = [], [], []
-    size = batch.layout.size
-    starts = batch.rows.starts
+    size = batch.scorer.size
+    starts = batch.scorer.rows.starts
     for kind, first in zip(terms.kinds, terms.firsts):
         if isinstance(kind, SilentTerms):
             continue
@@ -48,7 +48,7 @@ def all_cuts(batch, terms: StackedTerms):
             continue
         for i in range(len(kind)):
             a, b = int(starts[i]), int(starts[i + 1])
-            paths = labelings(batch.layout.n_labels, b - a)
+            paths = labelings(batch.scorer.layout.n_labels, b - a)
             for path in paths[members_of(batch.space, a, paths)]:
                 outputs = np.zeros(int(starts[-1]), dtype=np.int32)
                 outputs[a:b] = path
@@ -75,7 +75,7 @@ def test_reaches_the_optimum_over_all_outputs(power, from_origin):
     @given(problems(), generators(), st.sampled_from([2, 8192]))
     def check(problem, rng, block):
         batch, terms = problem
-        size = batch.layout.size
+        size = batch.scorer.size
         origin = rng.normal(size=size) if from_origin else None
         solver = CuttingPlane.fresh(size, len(terms), power=power, seed=1, origin=origin)
         start_with_fixed_cuts(solver, terms)
@@ -109,10 +109,10 @@ def test_reaches_the_optimum_over_all_outputs(power, from_origin):
 @given(problems(), generators())
 def test_a_new_problem_starts_from_given_weights(problem, rng):
     batch, terms = problem
-    solver = CuttingPlane.fresh(batch.layout.size, len(terms), power=2, seed=1)
+    solver = CuttingPlane.fresh(batch.scorer.size, len(terms), power=2, seed=1)
     start_with_fixed_cuts(solver, terms)
     solver.round(terms, violation=1e-3, tolerance=1e-2)
-    start = rng.normal(size=batch.layout.size)
+    start = rng.normal(size=batch.scorer.size)
     value = solver.new_problem(terms, start)
     assert value == pytest.approx(solver.primal(terms, start), rel=1e-12)
     np.testing.assert_array_equal(solver.best, start)

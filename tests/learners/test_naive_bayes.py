@@ -27,8 +27,8 @@ def problem(rng: np.random.Generator, events: str, classes: int, count: int = 40
 def scores_of(estimator, xs) -> np.ndarray:
     """The score of every class, up to a constant per input."""
     batch = estimator.model_.batch(xs)
-    part = linear_scores(batch.rows, batch.layout, estimator.model_.weights)
-    return part.block(0, batch.rows.n_tokens) + part.start
+    part = linear_scores(batch.scorer.rows, batch.scorer.layout, estimator.model_.weights)
+    return part.block(0, batch.scorer.rows.n_tokens) + part.start
 
 
 @law(40)

@@ -95,8 +95,8 @@ def test_it_takes_the_surest_and_labels_them_as_its_weights_do(seed, share, meas
         assert len(new) == min(int(np.ceil(share * len(pool))), len(left) + len(new))
         if len(left) and len(new):
             assert sure[new].min() >= sure[left].max()
-        np.testing.assert_array_equal(learner.targets, best.labels[pool.rows.tokens_of(learner.taken)])
-        labels = np.split(learner.targets, np.cumsum(pool.rows.lengths[learner.taken])[:-1])
+        np.testing.assert_array_equal(learner.targets, best.labels[pool.slots_of(learner.taken)])
+        labels = np.split(learner.targets, np.cumsum(pool.lengths[learner.taken])[:-1])
         assert all(admits(evidence[latent[i]], path) for i, path in zip(learner.taken, labels))
         taken = len(learner.taken)
     assert taken > 0
@@ -122,7 +122,7 @@ def test_the_convex_problem_is_the_structural_svm_of_gold_and_labelled_inputs():
     list(training.rounds())
     learner = training.learner
     pool = [piece for piece in evidence if isinstance(piece, Unlabeled)]
-    labels = np.split(learner.targets, np.cumsum(learner.pool.rows.lengths[learner.taken])[:-1])
+    labels = np.split(learner.targets, np.cumsum(learner.pool.lengths[learner.taken])[:-1])
     own = {int(i): [LABELS[k] for k in path] for i, path in zip(learner.taken, labels)}
     as_gold = iter([Gold(x.x, own[i], weight=x.weight * PRICES["unlabeled"]) for i, x in enumerate(pool)])
     told = [next(as_gold) if isinstance(piece, Unlabeled) else piece for piece in evidence]

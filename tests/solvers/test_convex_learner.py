@@ -15,8 +15,9 @@ from sidelight.features.layout import Layout
 from sidelight.features.rows import offsets_of
 from sidelight.learners.convex import ConvexLearner, ConvexOptions
 from sidelight.learners.online import OnlineLearner
+from sidelight.objective.chain_scorer import chain_batch
 from sidelight.objective.cuts import total_loss
-from sidelight.objective.margin import ChainBatch, TargetTerms
+from sidelight.objective.margin import TargetTerms
 from sidelight.solvers.arow import ArowOptions
 from sidelight.solvers.frank_wolfe import FrankWolfeOptions
 from sidelight.solvers.mira import MiraOptions
@@ -53,7 +54,7 @@ def problem(count: int = 400, n_jobs: int | None = 1, seed: int = 0) -> TargetTe
     layout = Layout(4, 30, 3)
     starts = offsets_of(rng.integers(1, 20, count))
     rows = random_rows(rng, starts, 30, 3, valued=False)
-    batch = ChainBatch.of(rows, layout, n_jobs=n_jobs)
+    batch = chain_batch(rows, layout, n_jobs=n_jobs)
     targets = batch.best(rng.normal(size=layout.size)).labels
     noisy = np.where(rng.random(len(targets)) < 0.1, rng.integers(0, 4, len(targets)), targets).astype(np.int32)
     return TargetTerms(batch, Cost(noisy, 1.0 - np.eye(4)), rng.uniform(0.5, 1.5, count) * 0.1)
@@ -139,7 +140,7 @@ def test_the_same_bits_on_any_number_of_threads(kind):
 @pytest.mark.parametrize("kind", ONLINE)
 def test_online_learners_fit_what_can_be_fitted(kind):
     terms = problem(60, seed=2)
-    layout = terms.batch.layout
+    layout = terms.batch.scorer.layout
     targets = terms.batch.best(np.random.default_rng(5).normal(size=layout.size)).labels
     cost = Cost(targets, 1.0 - np.eye(layout.n_labels))
     bold = {"r": 0.1} if kind == "arow" else {"aggressiveness": 10.0, "k": 1}
@@ -152,7 +153,7 @@ def test_online_learners_fit_what_can_be_fitted(kind):
 
 def test_going_on_from_given_weights():
     terms = problem(20)
-    start = np.random.default_rng(0).normal(size=terms.batch.layout.size)
+    start = np.random.default_rng(0).normal(size=terms.batch.scorer.size)
     options = MiraOptions(aggressiveness=1e-9)
     learner = OnlineLearner.fresh(terms.batch, terms.cost, terms.prices, options, max_rounds=1, start=start)
     list(learner.run())

@@ -48,7 +48,7 @@ class Counted:
 @given(gold_terms(), options)
 def test_one_slack_climbs_below_the_primal_and_makes_no_inference_for_cached_constraints(terms, chosen):
     counted = Counted(terms)
-    solver = OneSlack.fresh(terms.batch.layout.size, chosen)
+    solver = OneSlack.fresh(terms.batch.scorer.size, chosen)
     least = least_primal(terms)[0]
     dual, best = 0.0, np.inf
     for _ in range(15):
@@ -85,7 +85,7 @@ def dense(solver):
 @given(gold_terms(), options)
 def test_cached_constraints_hold_everywhere(terms, chosen):
     """Whatever they are made of, constraints are lower bounds of the loss."""
-    solver = OneSlack.fresh(terms.batch.layout.size, chosen)
+    solver = OneSlack.fresh(terms.batch.scorer.size, chosen)
     for _ in range(8):
         solver.round(terms)
     rng = np.random.default_rng(0)
@@ -98,10 +98,10 @@ def test_cached_constraints_hold_everywhere(terms, chosen):
 @law(30)
 @given(gold_terms(), options)
 def test_a_restored_one_slack_goes_on_to_the_same_bits(terms, chosen):
-    solver = OneSlack.fresh(terms.batch.layout.size, chosen)
+    solver = OneSlack.fresh(terms.batch.scorer.size, chosen)
     for _ in range(4):
         solver.round(terms)
-    copy = OneSlack.fresh(terms.batch.layout.size, chosen)
+    copy = OneSlack.fresh(terms.batch.scorer.size, chosen)
     copy.restore(solver.state(), len(terms))
     for _ in range(4):
         assert solver.round(terms) == copy.round(terms)
@@ -111,7 +111,7 @@ def test_a_restored_one_slack_goes_on_to_the_same_bits(terms, chosen):
 @law(15)
 @given(gold_terms(free=False))
 def test_dropping_idle_constraints_does_not_stop_it(terms):
-    solver = OneSlack.fresh(terms.batch.layout.size, OneSlackOptions(idle=1))
+    solver = OneSlack.fresh(terms.batch.scorer.size, OneSlackOptions(idle=1))
     for _ in range(400):
         solver.round(terms)
         if solver.finished(1e-5):
@@ -124,7 +124,7 @@ def test_n_slack_is_exact_on_every_working_set(power):
     @law(40)
     @given(gold_terms())
     def check(terms):
-        size = terms.batch.layout.size
+        size = terms.batch.scorer.size
         solver = NSlackQP.fresh(size, power=power)
         least = least_primal(terms, power=power)[0]
         dual = 0.0
@@ -145,7 +145,7 @@ def test_n_slack_is_exact_on_every_working_set(power):
 @law(20)
 @given(gold_terms(), st.sampled_from([1, 2]))
 def test_a_restored_n_slack_goes_on_to_the_same_bits(terms, power):
-    size = terms.batch.layout.size
+    size = terms.batch.scorer.size
     solver, copy = NSlackQP.fresh(size, power=power), NSlackQP.fresh(size, power=power)
     solver.round(terms, violation=0.0)
     copy.restore(solver.state(), len(terms))

@@ -32,10 +32,10 @@ options = st.builds(
 
 def weights_of(terms, known):
     """−Σ α slope, from the outputs themselves, whose offsets and inner products must be right."""
-    size = terms.batch.layout.size
+    size = terms.batch.scorer.size
     weights = np.zeros(size)
     for i in range(len(terms)):
-        a, b = terms.batch.rows.starts[i : i + 2]
+        a, b = terms.batch.scorer.rows.starts[i : i + 2]
         slopes = np.zeros((known.counts[i], size))
         for j in range(known.counts[i]):
             outputs = np.array(terms.cost.targets)
@@ -60,7 +60,7 @@ def test_dual_climbs_and_stays_below_the_primal(terms, chosen, room):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(known_outputs, "FIRST_ROOM", room)
         blocks = ChainBlocks.of(terms)
-    solver = FrankWolfe.fresh(terms.batch.layout.size, len(terms), chosen)
+    solver = FrankWolfe.fresh(terms.batch.scorer.size, len(terms), chosen)
     dual, best = 0.0, np.inf
     for _ in range(6):
         progress = solver.round(blocks, tolerance=1e-9)
@@ -88,7 +88,7 @@ def test_dual_climbs_and_stays_below_the_primal(terms, chosen, room):
 def test_the_kernel_makes_the_steps_of_the_plain_path(terms, chosen):
     """In the first pass: exact steps make outputs tie at the example they belong to, and any of them may be next."""
     chosen = replace(chosen, sampling="uniform", cached=0)
-    size = terms.batch.layout.size
+    size = terms.batch.scorer.size
     solvers = [FrankWolfe.fresh(size, len(terms), chosen) for _ in range(2)]
     kinds = [ChainBlocks.of(terms), CutBlocks(terms, size)]
     for solver, blocks in zip(solvers, kinds):
@@ -103,8 +103,8 @@ def test_the_kernel_makes_the_steps_of_the_plain_path(terms, chosen):
 @given(gold_terms(), options)
 def test_plain_path_by_gaps(terms, chosen):
     chosen = replace(chosen, sampling="gap")
-    blocks = CutBlocks(terms, terms.batch.layout.size)
-    solver = FrankWolfe.fresh(terms.batch.layout.size, len(terms), chosen)
+    blocks = CutBlocks(terms, terms.batch.scorer.size)
+    solver = FrankWolfe.fresh(terms.batch.scorer.size, len(terms), chosen)
     dual = 0.0
     for _ in range(3):
         progress = solver.round(blocks, tolerance=0.0)
@@ -116,7 +116,7 @@ def test_plain_path_by_gaps(terms, chosen):
 @given(gold_terms(), generators())
 def test_the_average_weighs_the_k_th_weights_by_k(terms, rng):
     chosen = FrankWolfeOptions(average=True, cached=0, seed=3)
-    size = terms.batch.layout.size
+    size = terms.batch.scorer.size
     blocks = ChainBlocks.of(terms)
     weights, totals, gaps = np.zeros(size), np.zeros(size), np.full(len(terms), np.inf)
     random = np.zeros(1, dtype=np.uint64)
@@ -141,7 +141,7 @@ def test_the_average_weighs_the_k_th_weights_by_k(terms, rng):
 @law(20)
 @given(gold_terms(), options, st.booleans())
 def test_restored_blocks_go_on_to_the_same_bits(terms, chosen, plain):
-    size = terms.batch.layout.size
+    size = terms.batch.scorer.size
 
     def fresh():
         return CutBlocks(terms, size) if plain else ChainBlocks.of(terms)
@@ -169,7 +169,7 @@ def test_restored_blocks_go_on_to_the_same_bits(terms, chosen, plain):
 def test_drawing_prefers_wide_gaps(terms):
     """An example whose gap is all there is gets every visit."""
     blocks = ChainBlocks.of(terms)
-    weights, gaps = np.zeros(terms.batch.layout.size), np.zeros(len(terms))
+    weights, gaps = np.zeros(terms.batch.scorer.size), np.zeros(len(terms))
     paid = np.flatnonzero(terms.prices > 0)
     if len(paid) == 0:
         return

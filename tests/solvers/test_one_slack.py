@@ -10,8 +10,9 @@ from drawing import random_rows
 
 from sidelight.features.layout import Layout
 from sidelight.features.rows import offsets_of
+from sidelight.objective.chain_scorer import chain_batch
 from sidelight.objective.cuts import Cuts, total_loss
-from sidelight.objective.margin import ChainBatch, TargetTerms, Worst
+from sidelight.objective.margin import TargetTerms, Worst
 from sidelight.solvers.one_slack import OneSlack, OneSlackOptions
 from sidelight.spaces import Cost
 
@@ -23,7 +24,7 @@ def problem() -> TargetTerms:
     rng = np.random.default_rng(0)
     layout = Layout(4, 30, 3)
     rows = random_rows(rng, offsets_of(rng.integers(1, 20, 60)), 30, 3, valued=False)
-    batch = ChainBatch.of(rows, layout, n_jobs=1)
+    batch = chain_batch(rows, layout, n_jobs=1)
     targets = batch.best(rng.normal(size=layout.size)).labels
     noisy = np.where(rng.random(len(targets)) < 0.1, rng.integers(0, 4, len(targets)), targets).astype(np.int32)
     return TargetTerms(batch, Cost(noisy, 1.0 - np.eye(4)), np.full(60, 0.1))
@@ -51,7 +52,7 @@ class Counted:
 def solved(options: OneSlackOptions) -> tuple[OneSlack, list[tuple[bool, float, int]], int]:
     """The solver, whether each round had inference, its dual and its constraints, and all inferences."""
     terms = Counted(problem())
-    solver = OneSlack.fresh(terms.terms.batch.layout.size, options)
+    solver = OneSlack.fresh(terms.terms.batch.scorer.size, options)
     rounds = []
     while not solver.finished(TOLERANCE):
         before = terms.inferences

@@ -13,16 +13,16 @@ from sidelight.solvers.perceptron import Perceptron
 
 def plain_perceptron(batch, targets, importance, epochs, rng):
     """Final weights, every weight vector met (the first is zero), and mistakes per epoch."""
-    weights = np.zeros(batch.layout.size)
+    weights = np.zeros(batch.scorer.size)
     met, mistakes = [weights.copy()], []
-    starts = batch.rows.starts
+    starts = batch.scorer.rows.starts
     for _ in range(epochs):
         wrong = 0
         for i in rng.permutation(len(batch)):
             a, b = int(starts[i]), int(starts[i + 1])
-            paths = labelings(batch.layout.n_labels, b - a)
+            paths = labelings(batch.scorer.layout.n_labels, b - a)
             paths = paths[members_of(batch.space, a, paths)]
-            totals = values_of(plain_scores(batch.rows, batch.layout, weights), a, paths)
+            totals = values_of(plain_scores(batch.scorer.rows, batch.scorer.layout, weights), a, paths)
             tied = paths[totals >= totals.max() - 1e-9]
             guess = min(tied.tolist(), key=lambda path: path[::-1])  # from the end, ties go to the lowest label
             if guess != targets[a:b].tolist():
@@ -38,7 +38,7 @@ def plain_perceptron(batch, targets, importance, epochs, rng):
 
 
 def run(batch, targets, importance, epochs, seed):
-    perceptron = Perceptron.fresh(batch.layout.size)
+    perceptron = Perceptron.fresh(batch.scorer.size)
     rng = np.random.default_rng(seed)
     mistakes = [
         perceptron.epoch(lambda *rest: perceptron_epoch(batch, targets, importance, *rest), len(batch), rng)
@@ -52,11 +52,11 @@ def cases(draw):
     """Whole-numbered features, so that 32-bit weights are exact and ties are ties."""
     batch = draw(batches(most=4, longest=3))
     rng = draw(generators())
-    rows = batch.rows
+    rows = batch.scorer.rows
     if len(rows.values):
         rows.values[:] = np.round(rows.values)
     rows.dense[:] = np.round(rows.dense)
-    targets = batch.best(rng.normal(size=batch.layout.size)).labels
+    targets = batch.best(rng.normal(size=batch.scorer.size)).labels
     return batch, targets, rng.integers(1, 3, len(batch)).astype(float), draw(st.integers(0, 99))
 
 

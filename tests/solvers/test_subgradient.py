@@ -26,13 +26,13 @@ options = st.builds(
 
 def epoch_for(terms):
     data = examples_of(terms.batch, terms.cost)
-    return partial(subgradient_epoch, data, terms.batch.layout, rates_of(terms.prices))
+    return partial(subgradient_epoch, data, terms.batch.scorer.layout, rates_of(terms.prices))
 
 
 def plain_run(terms, orders, radius):
     """All weights after each step, by the formula; and whether some output was about to tie."""
     decay, rates = 1.0 / terms.prices.sum(), rates_of(terms.prices)
-    weights, met, t, tied = np.zeros(terms.batch.layout.size), [], 0, False
+    weights, met, t, tied = np.zeros(terms.batch.scorer.size), [], 0, False
     for order in orders:
         for i in order:
             t += 1
@@ -54,7 +54,7 @@ def plain_run(terms, orders, radius):
 @given(gold_terms(generic=True), options)
 def test_against_the_formula(terms, chosen):
     assume(terms.prices.sum() > 0)
-    solver = Subgradient.fresh(terms.batch.layout.size, terms, chosen)
+    solver = Subgradient.fresh(terms.batch.scorer.size, terms, chosen)
     orders = []
 
     def epoch(**arguments):
@@ -79,7 +79,7 @@ def test_against_the_formula(terms, chosen):
 @given(gold_terms(), options)
 def test_projections_keep_the_weights_in_the_ball_and_the_optimum_is_in_it(terms, chosen):
     assume(terms.prices.sum() > 0)
-    solver = Subgradient.fresh(terms.batch.layout.size, terms, replace(chosen, project=True))
+    solver = Subgradient.fresh(terms.batch.scorer.size, terms, replace(chosen, project=True))
     for _ in range(3):
         solver.round(epoch_for(terms), terms)
         assert np.linalg.norm(solver.weights()) <= solver.radius * (1 + 1e-9)
@@ -90,7 +90,7 @@ def test_projections_keep_the_weights_in_the_ball_and_the_optimum_is_in_it(terms
 @law(15)
 @given(gold_terms(free=False), st.sampled_from(["weighted", "suffix"]))
 def test_averages_come_close_to_the_optimum(terms, average):
-    solver = Subgradient.fresh(terms.batch.layout.size, terms, SubgradientOptions(average=average, every=50))
+    solver = Subgradient.fresh(terms.batch.scorer.size, terms, SubgradientOptions(average=average, every=50))
     least = least_primal(terms)[0]
     for _ in range(1000):
         progress = solver.round(epoch_for(terms), terms)
@@ -102,7 +102,7 @@ def test_averages_come_close_to_the_optimum(terms, average):
 @given(gold_terms(), options)
 def test_the_dual_value_is_a_bound_and_ends_training(terms, chosen):
     assume(terms.prices.sum() > 0)
-    solver = Subgradient.fresh(terms.batch.layout.size, terms, chosen)
+    solver = Subgradient.fresh(terms.batch.scorer.size, terms, chosen)
     least = least_primal(terms)[0]
     highest = -np.inf
     for _ in range(8):
@@ -115,7 +115,7 @@ def test_the_dual_value_is_a_bound_and_ends_training(terms, chosen):
 @law(15)
 @given(gold_terms(free=False), options)
 def test_the_gap_closes(terms, chosen):
-    solver = Subgradient.fresh(terms.batch.layout.size, terms, replace(chosen, every=100))
+    solver = Subgradient.fresh(terms.batch.scorer.size, terms, replace(chosen, every=100))
     for _ in range(2000):
         solver.round(epoch_for(terms), terms)
     assert solver.gap <= 0.03 * solver.best_primal + 0.01

@@ -9,7 +9,7 @@ import pytest
 from drawing import law
 from hypothesis import given
 from hypothesis import strategies as st
-from segmenting import random_segment_scores
+from segmenting import random_segment_scores, runs_of
 
 from sidelight.errors import DataError
 from sidelight.evaluate.spans import spans
@@ -39,8 +39,10 @@ def test_plain_labels_there_and_back(ys, max_length):
     how = segment_scheme("pqr", None)
     starts = offsets_of([len(y) for y in ys])
     labels = how.tokens.encode([label for y in ys for label in y])
-    found = how.encode(starts, labels, max_length=max_length)
-    np.testing.assert_array_equal(how.decode(found), labels)
+    reading = how.reading(max_length)
+    found, whole = reading.cut(starts, labels)
+    assert np.all(whole)
+    np.testing.assert_array_equal(reading.labels(found), labels)
     assert np.all(found.begins[starts[:-1]] == 1)
     for y, (a, b) in zip(ys, pairwise(starts)):
         expected = []
@@ -49,7 +51,7 @@ def test_plain_labels_there_and_back(ys, max_length):
             expected += [max_length] * whole + [rest] * (rest > 0)
         bounds = [*np.flatnonzero(found.begins[a:b]), b - a]
         assert np.diff(bounds).tolist() == expected
-    assert how.spans(starts, found) == [segments_of(y) for y in ys]
+    assert how.spans(starts, labels) == [segments_of(y) for y in ys]
     assert how.longest_in(starts, labels) == max(len(list(run)) for y in ys for _, run in groupby(y))
 
 
@@ -60,13 +62,15 @@ def test_bio_labels_there_and_back(ys):
     starts = offsets_of([len(y) for y in ys])
     labels = how.tokens.encode([label for y in ys for label in y])
     longest = how.longest_in(starts, labels)
-    found = how.encode(starts, labels, max_length=longest)
-    np.testing.assert_array_equal(how.decode(found), labels)
-    entities = [(i, a, b + 1, name) for i, y in enumerate(how.spans(starts, found)) for a, b, name in y if name != "O"]
+    reading = how.reading(longest)
+    found, whole = reading.cut(starts, labels)
+    assert np.all(whole)
+    np.testing.assert_array_equal(reading.labels(found), labels)
+    entities = [(i, a, b + 1, name) for i, y in enumerate(how.spans(starts, labels)) for a, b, name in y if name != "O"]
     assert entities == list(spans(ys, scheme="bio"))
     if longest > 1:
-        with pytest.raises(DataError, match=f"more than {longest - 1} tokens"):
-            how.encode(starts, labels, max_length=longest - 1)
+        assert not np.all(how.reading(longest - 1).cut(starts, labels)[1])
+        assert f"more than {longest - 1} tokens" in how.fault(starts, labels, max_length=longest - 1).problem
     for y in ys:
         assert labels_of(segments_of(y, scheme="BIO"), scheme="BIO") == y
 
@@ -83,7 +87,7 @@ def test_one_plain_labeling(y):
 @given(st.integers(1, 3), st.integers(1, 3), st.integers(1, 4))
 def test_a_space_of_runs_holds_every_labeling_once(labels, max_length, length):
     """The log-sum over segmentations without scores counts labelings."""
-    space = SegmentSpace(offsets_of([length]), labels, max_length, runs=True)
+    space = SegmentSpace(offsets_of([length]), runs_of(labels, [max_length] * labels), max_length)
     zeros = random_segment_scores(np.random.default_rng(0), space, tied=False)
     for part in (zeros.tokens, zeros.lasts, zeros.transition, zeros.start, zeros.end):
         part[...] = 0.0
@@ -114,9 +118,8 @@ def test_label_sets():
 )
 def test_an_inside_label_must_go_on_with_something(ys, where):
     how = segment_scheme(["B-X", "B-Y", "O"], "BIO")
-    labels = how.tokens.encode([label for y in ys for label in y])
     with pytest.raises(DataError, match=where) as caught:
-        how.encode(offsets_of([len(y) for y in ys]), labels, max_length=9)
+        how.spans_of(ys)
     assert "begin the segment with B-X" in str(caught.value)
 
 
@@ -127,16 +130,7 @@ def test_segments_must_tile():
     assert labels_of([]) == segments_of([]) == []
 
 
-def test_masks_costs_and_marginals_follow_the_token_labels():
+def test_shares_of_token_labels():
     how = segment_scheme(["B-X", "I-X", "O"], "BIO")
-    admitted = np.array([[1, 0, 0], [0, 1, 1], [1, 1, 0]], np.uint8)  # B-X, I-X, O
-    inside, opening = how.masks(admitted)
-    columns = [how.segments.number["X"], how.segments.number["O"]]
-    assert opening[:, columns].tolist() == [[1, 0], [0, 1], [1, 0]]
-    assert inside[:, columns[0]].tolist() == [0, 1, 1]
-    first, other = how.costs(1.0 - np.eye(3))
-    begin, go_on = how.tokens.number["B-X"], how.tokens.number["I-X"]
-    assert (first[begin, columns[0]], first[go_on, columns[0]]) == (0.0, 1.0)
-    assert (other[begin, columns[0]], other[go_on, columns[0]]) == (1.0, 0.0)
     covers, firsts = np.array([[0.25, 0.75]]), np.array([[0.25, 0.5]])  # O, X
-    assert how.marginals(covers, firsts)[0].tolist() == [0.5, 0.25, 0.25]
+    assert how.reading(2).shares(covers, firsts)[0].tolist() == [0.5, 0.25, 0.25]

@@ -52,5 +52,5 @@ def begun(
     batch = model.batch([piece.x for piece in evidence], n_jobs=1)
     masks = np.array([model.labels.mask(options) for piece in evidence for options in piece.y], dtype=np.uint8)
     names = model.labels.decode(replace(batch, space=batch.space.inside(masks)).best(model.weights).labels)
-    bounds = pairwise(batch.rows.starts.tolist())
+    bounds = pairwise(batch.starts.tolist())
     return [replace(piece, initial=names[first:last]) for piece, (first, last) in zip(evidence, bounds)]

@@ -106,6 +106,10 @@ class FullFeatures:
         self.layout.attribute_weights(out)[:] = sparse[:, None]
         return out
 
+    def curvature(self, prices: Floats, lengths: Ints, share: float) -> Floats:
+        """See `chain_curvature`. # [size]"""
+        return chain_curvature(self.layout, self.squares(np.repeat(prices, lengths)), prices, lengths, share)
+
     def expand(self, weights: Floats) -> Floats:
         """The weights in the full layout: themselves."""
         return weights
@@ -113,6 +117,18 @@ class FullFeatures:
     def shorten(self, full: Floats) -> Floats:
         """The weights of this form, out of the full layout: all of them."""
         return full
+
+
+def chain_curvature(layout: Layout, squares: Floats, prices: Floats, lengths: Ints, share: float) -> Floats:
+    """A share of what tokens on their own add to the Hessian's diagonal at w = 0, by their squared features.
+
+    Prices and lengths are those of sequences [N]; begins and ends as the layout does. # as `squares`
+    """
+    even = share / layout.n_labels * (1.0 - 1.0 / layout.n_labels)
+    out = even * squares
+    out[layout.start_at : layout.transition_at] += even * prices.sum()
+    out[layout.transition_at : layout.dense_at] += even / layout.n_labels * (prices * (lengths - 1)).sum()
+    return out
 
 
 def squared_features(rows: Rows, layout: Layout, prices: Floats) -> tuple[Floats, Floats]:

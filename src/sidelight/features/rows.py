@@ -34,6 +34,11 @@ class Rows:
     def lengths(self) -> Ints:
         return np.diff(self.starts)
 
+    @property
+    def is_binary(self) -> bool:
+        """Every feature has value 1."""
+        return len(self.values) == 0 and self.dense.shape[1] == 0
+
     def part(self, lo: int, hi: int) -> Rows:
         """The sequences lo..hi, without copying features."""
         first, last = int(self.starts[lo]), int(self.starts[hi])

@@ -24,9 +24,13 @@ def segment_differences(
     plus: tuple[Ids, Bytes],  # labels [T], begins [T]
     minus: tuple[Ids, Bytes] | None,
     scales: Floats,  # [R]
+    thresholds: Floats,  # [R]
     n_jobs: int | None = None,
 ) -> SparseRows:
-    """scale · (Φ(x, plus) − Φ(x, minus)) for the sequences in `which`; without `minus`, of the one segmentation."""
+    """scale · (Φ(x, plus) − Φ(x, minus)), and the threshold feature, for the sequences in `which`.
+
+    Without `minus`, of the one segmentation.
+    """
     other = (np.empty(0, dtype=np.int32), np.empty(0, dtype=np.uint8)) if minus is None else minus
     tokens = layout.tokens
     places = [tokens.n_labels, tokens.bias, tokens.chain, tokens.start_at, tokens.end_at, tokens.transition_at]
@@ -45,7 +49,8 @@ def segment_differences(
         indptr = np.zeros(len(bounds), dtype=np.int64)
         features = *token_rows, *segment_rows, shape
         chosen = which[part]
-        _fill(rows.starts, *features, chosen, *plus, *other, scales[part], most, indptr, indices, values)
+        amounts = scales[part], thresholds[part]
+        _fill(rows.starts, *features, chosen, *plus, *other, *amounts, most, indptr, indices, values)
         return SparseRows(indptr, indices[: indptr[-1]].copy(), values[: indptr[-1]].copy())
 
     return stacked(threads(run, range(0, len(which), ROWS_PER_SHARD), n_jobs=n_jobs))
@@ -122,7 +127,7 @@ def _bounds(
     alone = other_labels.shape[0] == 0
     for i in range(which.shape[0]):
         first, last = starts[which[i]], starts[which[i] + 1]
-        total = 0
+        total = 1  # the threshold
         for path in range(1 if alone else 2):
             here = begins if path == 0 else other_begins
             total += 2  # the ends
@@ -212,6 +217,7 @@ def _fill(
     other_labels: Ids,
     other_begins: Bytes,
     scales: Floats,
+    thresholds: Floats,
     most: int,
     out_indptr: Ints,
     out_indices: Ids,
@@ -223,7 +229,12 @@ def _fill(
     for i in range(which.shape[0]):
         first, last = starts[which[i]], starts[which[i] + 1]
         token_rows = indptr, indices, values, dense, segment_indptr, segment_indices, shape
-        count = _add_path(first, last, labels, begins, other_labels, *token_rows, scales[i], keys, amounts, 0)
+        count = 0
+        if thresholds[i] != 0.0:
+            keys[0] = 0
+            amounts[0] = thresholds[i]
+            count = 1
+        count = _add_path(first, last, labels, begins, other_labels, *token_rows, scales[i], keys, amounts, count)
         if other_labels.shape[0] > 0:
             count = _add_path(
                 first, last, other_labels, other_begins, labels, *token_rows, -scales[i], keys, amounts, count

@@ -19,6 +19,7 @@ from sidelight.features.gradient import (
     add_dense,
     add_edges,
     attribute_blocks,
+    chain_curvature,
     squared_features,
     sum_beliefs,
 )
@@ -133,6 +134,10 @@ class SupportedFeatures:
         self.layout.dense_weights(out)[:] = dense[:, None]
         out[self.layout.emission_at :] = np.repeat(sparse, np.diff(self.support.ptr))
         return out
+
+    def curvature(self, prices: Floats, lengths: Ints, share: float) -> Floats:
+        """See `chain_curvature`. # [size]"""
+        return chain_curvature(self.layout, self.squares(np.repeat(prices, lengths)), prices, lengths, share)
 
     def expand(self, weights: Floats) -> Floats:
         """The weights in the full layout."""

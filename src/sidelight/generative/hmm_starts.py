@@ -100,7 +100,7 @@ class Start:
         space, masks = inputs.space, admitted_of(inputs.space)
         has_dictionary = bool(np.any(masks == 0))
         scores = HmmScores(self._estimate(self._emission()) if has_dictionary else self._uniform(), inputs.symbols)
-        labels = min_greedy(space.starts, inputs.symbols, masks, scores, allowed=space.allowed)
+        labels = min_greedy(space.starts, inputs.symbols, masks, scores, allowed=_labelings(space).allowed)
         begun: Hmm | None = self.problem.estimate(inputs.counts_of_labels(labels))
         pairs = pairs_of(labels, space.starts, masks.shape[1])
         for _ in range(TURNS):
@@ -182,15 +182,20 @@ def stirred(hmm: Hmm, noise: float, rng: np.random.Generator) -> Hmm:
 
 def admitted_of(space: Space) -> Bytes:
     """The labels that each token may have. # [T, L]"""
-    chain = space.labelings if isinstance(space, SecondOrderSpace) else space
-    assert isinstance(chain, ChainSpace)
+    chain = _labelings(space)
     if chain.admitted is not None:
         return chain.admitted
     return np.ones((int(chain.starts[-1]), chain.n_labels), dtype=np.uint8)
 
 
 def _with_pairs(space: Space, pairs: Transitions) -> Space:
-    chain = space.labelings if isinstance(space, SecondOrderSpace) else space
-    assert isinstance(chain, ChainSpace)
+    chain = _labelings(space)
     narrow = replace(chain, allowed=pairs)
     return SecondOrderSpace(narrow) if isinstance(space, SecondOrderSpace) else narrow
+
+
+def _labelings(space: Space) -> ChainSpace:
+    """The labelings of chains of either order."""
+    chain = space.labelings if isinstance(space, SecondOrderSpace) else space
+    assert isinstance(chain, ChainSpace)
+    return chain

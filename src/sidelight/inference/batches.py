@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 
 from sidelight.arrays import Floats
 from sidelight.errors import Intractable
 from sidelight.inference.rule_set import ChainScores, SharedScores
+from sidelight.inference.segment_batches import SegmentBatchScores
 from sidelight.spaces import ChainSpace, Space
 from sidelight.spaces.chain import ChainScores as TokenScores
 from sidelight.spaces.second_order import SecondOrderScores, SecondOrderSpace
+from sidelight.spaces.segments import SegmentSpace
 
 
 class BatchScores(Protocol):
@@ -71,3 +73,8 @@ class ChainBatchScores:
         if self.space.admitted is not None:
             block[self.space.admitted[first:last] == 0] = -np.inf
         return block
+
+
+def batch_scores(scores: Any, space: Space) -> BatchScores:
+    """Scores of a batch of chains or segmentations, one input at a time."""
+    return SegmentBatchScores(scores, space) if isinstance(space, SegmentSpace) else ChainBatchScores.of(scores, space)

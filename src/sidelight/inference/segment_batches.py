@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 from sidelight.arrays import Floats
 from sidelight.inference.problem import Clause, Solution
-from sidelight.inference.segment_problem import SegmentProblem, TokenReading
+from sidelight.inference.segment_problem import SegmentProblem
 from sidelight.spaces.segments import SegmentScores, SegmentSpace
-from sidelight.structures.segments import SegmentScheme
+from sidelight.spaces.token_reading import TokenReading
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -36,14 +36,11 @@ class SegmentBatchScores:
 
     scores: SegmentScores
     space: SegmentSpace
-    shared: SharedSegmentScores
 
-    @classmethod
-    def of(cls, scores: SegmentScores, space: SegmentSpace, scheme: SegmentScheme) -> SegmentBatchScores:
-        """Those of a space that a scheme made."""
-        longest = scheme.longest(space.max_length) if space.longest is None else space.longest
-        reading = TokenReading(scheme.first, scheme.inside, scheme.segment_of, longest)
-        return cls(scores, space, SharedSegmentScores(*space.masked(scores), reading))
+    @property
+    def shared(self) -> SharedSegmentScores:
+        """What all inputs share."""
+        return SharedSegmentScores(*self.space.masked(self.scores), self.space.reading)
 
     def own(self, i: int) -> Floats:
         """The totals of the segments of input i. # [T, M, L]"""

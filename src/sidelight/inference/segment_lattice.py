@@ -14,10 +14,14 @@ from sidelight.inference.machines import Guide, Node, Searched, Taken
 from sidelight.inference.segment_a_star_kernels import segment_a_star
 from sidelight.inference.segment_frontier_kernels import segment_frontier
 from sidelight.inference.segment_lattice_kernels import Parts
-from sidelight.inference.segment_problem import SegmentProblem, TokenReading
+from sidelight.inference.segment_problem import SegmentProblem
 from sidelight.inference.segment_program import segment_program
 from sidelight.inference.tighten_kernels import tighten
 from sidelight.rules.counters import Piece
+from sidelight.spaces.token_reading import TokenReading
+from sidelight.inference.tighten_kernels import tighten
+from sidelight.rules.counters import Piece
+from sidelight.spaces.token_reading import TokenReading
 
 NO_TRIPLE = np.zeros((1, 1, 1))
 

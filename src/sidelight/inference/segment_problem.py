@@ -1,9 +1,7 @@
 """One input's problem over labelled segmentations, under rules about the labels of its tokens.
 
-A segmentation tiles the input with segments (Sarawagi and Cohen 2004). Rules speak of tokens, so it is read as token
-labels: the first token of a segment l has the label first[l], the others inside[l] (B-X and I-X, say). Where both are
-the same label, a segment is a run, or a piece of one: it may follow one of its own label only where that one is as long
-as can be. So a token labeling is the reading of one segmentation at most, and an output is a token labeling here too.
+A segmentation tiles the input with segments (Sarawagi and Cohen 2004). Rules speak of tokens, so an output is the token
+labeling that it reads as (`spaces.token_reading`).
 """
 
 from __future__ import annotations
@@ -12,44 +10,9 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from sidelight.arrays import Floats, Ids, Ints
+from sidelight.arrays import Floats
 from sidelight.inference.problem import Clause, Problem
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class TokenReading:
-    """How segments read as token labels: K labels of tokens, L of segments."""
-
-    first: Ids  # [L] the label of a segment's first token; no two segment labels share one
-    inside: Ids  # [L] of the others
-    segment_of: Ids  # [K]
-    longest: Ints  # [L] the most tokens of a segment
-
-    @property
-    def n_labels(self) -> int:
-        """K."""
-        return len(self.segment_of)
-
-    def segments(self, labels: Sequence[int]) -> list[tuple[int, int, int]] | None:
-        """The segments (first token, last token, label) that token labels read as; None where there are none.
-
-        >>> import numpy as np
-        >>> two = np.array([0, 1], np.int32)
-        >>> TokenReading(two, two, two, np.array([2, 1])).segments([0, 0, 0, 1])
-        [(0, 1, 0), (2, 2, 0), (3, 3, 1)]
-        """
-        found: list[tuple[int, int, int]] = []
-        for t, label in enumerate(labels):
-            segment = int(self.segment_of[label])
-            if found and found[-1][2] == segment and label == self.inside[segment]:
-                begun = found[-1][0]
-                if t - begun < self.longest[segment]:
-                    found[-1] = begun, t, segment
-                    continue
-            if label != self.first[segment]:
-                return None
-            found.append((t, t, segment))
-        return found
+from sidelight.spaces.token_reading import TokenReading
 
 
 @dataclass(frozen=True, slots=True, eq=False)

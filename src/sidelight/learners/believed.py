@@ -64,7 +64,7 @@ class BelievedGroup:
             return self.found
         began = self.completion.multipliers if isinstance(self.completion, Ruled) else None
         q = self.completion.complete(
-            self.features.scores(weights),  # type: ignore[arg-type]
+            self.features.scores(weights),
             self.admitted,
             gamma=self.gamma,
             weights=self.prices,

@@ -40,8 +40,7 @@ from sidelight.learners.plane_state import restored_plane
 from sidelight.learners.stopping import MAX_COMPLETIONS, MAX_ROUNDS, NO_CHANGE, NO_FALL
 from sidelight.objective.candidates import CandidateProblem
 from sidelight.objective.cuts import total_loss
-from sidelight.objective.margin import StackedTerms
-from sidelight.objective.path_sums import SummedTerms
+from sidelight.objective.margin import StackedTerms, SummedTerms
 from sidelight.records import Round
 from sidelight.solvers.cutting_plane import CuttingPlane
 from sidelight.solvers.group_slack import GroupSlack
@@ -218,7 +217,7 @@ class CandidateLearner(RoundByRound):
         fall = (before - self.objective) / max(abs(before), 1e-12) if np.isfinite(before) else np.inf
         voting = not np.any(self.best) and not options.as_printed
         labels = self.problem.voted(self.labels) if voting else self.problem.complete(self.best)
-        starts = self.problem.batch.rows.starts
+        starts = self.problem.batch.starts
         differs = np.add.reduceat((labels != self.labels).astype(np.int64), starts[:-1])
         which = np.flatnonzero(differs)
         if finest and len(which) == 0:
@@ -301,5 +300,5 @@ class CandidateLearner(RoundByRound):
 
     def _stored_labels(self, arrays: Mapping[str, NDArray[Any]], name: str) -> Ids:
         """A completion in a checkpoint: labels that are among the candidates."""
-        present = self.problem.batch.layout.n_labels
+        present = self.problem.batch.space.n_labels
         return array_of(arrays, name, np.int32, self.labels.shape, low=0, high=present - 1)

@@ -22,6 +22,7 @@ import numpy as np
 from sidelight.arrays import Floats
 from sidelight.learners.learner import RoundByRound, State
 from sidelight.learners.stopping import MAX_ROUNDS, NO_CUTS, SMALL_GAP
+from sidelight.objective.chain_scorer import chain_of
 from sidelight.objective.entries import examples_of
 from sidelight.objective.margin import TargetTerms
 from sidelight.objective.online_margin import ChainBlocks
@@ -85,7 +86,7 @@ class ConvexLearner(RoundByRound):
     @classmethod
     def fresh(cls, terms: TargetTerms, options: ConvexOptions, *, name: str = "structural_svm") -> ConvexLearner:
         """A learner before its first round, at zero; raises `ValueError` where a solver needs chains of order 1."""
-        size = terms.batch.layout.size
+        size = terms.batch.scorer.size
         if options.solver == "one_slack":
             return cls(terms, options, OneSlack.fresh(size, options.one_slack), name)
         if options.solver == "n_slack_qp":
@@ -97,7 +98,7 @@ class ConvexLearner(RoundByRound):
             raise ValueError("epochs in one kernel need a cost against a target")
         data = examples_of(terms.batch, terms.cost)
         falling = Subgradient.fresh(size, terms, options.subgradient)
-        epoch = partial(subgradient_epoch, data, terms.batch.layout, rates_of(terms.prices))
+        epoch = partial(subgradient_epoch, data, chain_of(terms.batch).layout, rates_of(terms.prices))
         return cls(terms, options, falling, name, epoch=epoch)
 
     @property

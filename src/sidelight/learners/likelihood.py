@@ -22,6 +22,7 @@ from sidelight.records import Round
 from sidelight.solvers.exponentiated_gradient import ExponentiatedGradient
 from sidelight.solvers.lbfgs import Lbfgs, LbfgsOptions
 from sidelight.solvers.sgd import Sgd
+from sidelight.spaces import ChainSpace
 from sidelight.stored import array_like, flag_of, mapping_of, number_of, numbers_of, random_of, whole_of
 
 SOLVERS = ("lbfgs", "sgd", "eg")
@@ -193,7 +194,11 @@ def _with_l2(problem: SmoothProblem, solver: str) -> LikelihoodProblem:
 
 
 def _plain_terms(problem: LikelihoodProblem, solver: str) -> list[LikelihoodTerms]:
-    found = [part for part in problem.terms if isinstance(part, LikelihoodTerms) and part.bonus is None]
+    found = [
+        part
+        for part in problem.terms
+        if isinstance(part, LikelihoodTerms) and part.bonus is None and isinstance(part.space, ChainSpace)
+    ]
     if len(found) < len(problem.terms):
         raise ValueError(f"the solver {solver} takes first-order likelihood terms only; use lbfgs")
     return found
@@ -221,7 +226,10 @@ class _LbfgsEngine:
         """One iteration; the first one also evaluates the weights it starts from."""
         if np.isnan(self.solver.value):
             self.solver.step(self.problem.value_and_gradient)
-        return Figures(self.solver.step(self.problem.value_and_gradient))
+        value = self.solver.step(self.problem.value_and_gradient)
+        if self.solver.options.gap == 0.0:
+            return Figures(value)
+        return Figures(value, value, value - 0.5 * self.solver.gradient_norm**2)
 
     def state(self) -> State:
         return self.solver.state()

@@ -12,8 +12,9 @@ import numpy as np
 from sidelight.arrays import Floats
 from sidelight.learners.learner import State
 from sidelight.learners.stopping import MAX_ROUNDS, NO_STEPS
+from sidelight.objective.batch import Batch
+from sidelight.objective.chain_scorer import chain_of
 from sidelight.objective.entries import Examples, examples_of
-from sidelight.objective.margin import ChainBatch
 from sidelight.objective.online_arow import arow_epoch
 from sidelight.objective.online_mira import mira_epoch
 from sidelight.records import Round
@@ -28,7 +29,7 @@ class OnlineLearner:
     """MIRA, passive–aggressive learning or AROW over chains and classes."""
 
     data: Examples
-    batch: ChainBatch
+    batch: Batch
     importance: Floats
     solver: Mira | Arow
     rng: np.random.Generator
@@ -40,7 +41,7 @@ class OnlineLearner:
     @classmethod
     def fresh(
         cls,
-        batch: ChainBatch,
+        batch: Batch,
         cost: Cost,
         importance: Floats,
         options: MiraOptions | ArowOptions,
@@ -55,7 +56,7 @@ class OnlineLearner:
         """
         if max_rounds < 1:
             raise ValueError(f"max_rounds is {max_rounds}; give 1 or more")
-        size = batch.layout.size
+        size = batch.scorer.size
         solver = Arow.fresh(size, options) if isinstance(options, ArowOptions) else Mira.fresh(size, options)
         if start is not None:
             solver.weights[:] = start
@@ -86,7 +87,7 @@ class OnlineLearner:
         return Round(self.rounds, self.solver.name, self.seconds, mistakes=moved, last=self.done, stopped=stopped)
 
     def _epoch(self) -> int:
-        solver, given = self.solver, (self.data, self.batch.layout)
+        solver, given = self.solver, (self.data, chain_of(self.batch).layout)
         if isinstance(solver, Arow):
             run = partial(arow_epoch, *given, solver.options.rates(self.importance))
             return solver.epoch(run, len(self.batch), self.rng)

@@ -12,7 +12,7 @@ import numpy as np
 from sidelight.arrays import Floats, Ids
 from sidelight.learners.learner import State
 from sidelight.learners.stopping import MAX_ROUNDS, NO_MISTAKES
-from sidelight.objective.margin import ChainBatch
+from sidelight.objective.batch import Batch
 from sidelight.objective.online import perceptron_epoch
 from sidelight.records import Round
 from sidelight.solvers.perceptron import Perceptron
@@ -23,7 +23,7 @@ from sidelight.stored import array_like, flag_of, number_of, random_of, whole_of
 class PerceptronLearner:
     """The averaged perceptron over chains and classes."""
 
-    batch: ChainBatch
+    batch: Batch
     targets: Ids
     importance: Floats
     perceptron: Perceptron

@@ -30,10 +30,11 @@ from sidelight.learners.learner import State
 from sidelight.learners.margin import MarginOptions
 from sidelight.learners.plane_state import plane_state, restored_plane
 from sidelight.learners.stopping import MAX_COMPLETIONS, MAX_ROUNDS, NO_FALL, NOTHING_LEFT, NOTHING_SURE
+from sidelight.objective.batch import Batch
 from sidelight.objective.completion import LatentProblem
 from sidelight.objective.confidence import Measure, confidence
 from sidelight.objective.cuts import Terms
-from sidelight.objective.margin import ChainBatch, SilentTerms, StackedTerms
+from sidelight.objective.margin import SilentTerms, StackedTerms
 from sidelight.records import Round
 from sidelight.solvers.cutting_plane import CuttingPlane
 from sidelight.spaces import Paths
@@ -62,7 +63,7 @@ class SelfTrainingLearner:
     options: SelfTrainingOptions
     solver: CuttingPlane
     rng: np.random.Generator
-    pool: ChainBatch  # within what it admits
+    pool: Batch  # within what it admits
     name: str = "self_training"
     taken: Ints = field(default_factory=lambda: np.zeros(0, dtype=np.int64))  # in the order of taking
     targets: Ids = field(default_factory=lambda: np.zeros(0, dtype=np.int32))  # [T of taken]
@@ -188,12 +189,11 @@ class SelfTrainingLearner:
 
     def _take(self, weights: Floats, found: Paths) -> bool:
         """Take the surest inputs of those left; returns whether there is anything new to learn from."""
-        rows = self.pool.rows
         new = self._surest(weights, found)
         old = self.targets
         if self.options.relabel and len(self.taken):
-            old = found.labels[rows.tokens_of(self.taken)]
-            places = np.concatenate([[0], np.cumsum(rows.lengths[self.taken])[:-1]])
+            old = found.labels[self.pool.slots_of(self.taken)]
+            places = np.concatenate([[0], np.cumsum(self.pool.lengths[self.taken])[:-1]])
             relabelled = np.flatnonzero(np.add.reduceat((old != self.targets).astype(np.int64), places))
         else:
             relabelled = np.zeros(0, dtype=np.int64)
@@ -202,7 +202,7 @@ class SelfTrainingLearner:
         self.changed = len(new) + len(relabelled)
         self.completions += 1
         self.taken = np.concatenate([self.taken, new])
-        self.targets = np.concatenate([old, found.labels[rows.tokens_of(new)]])
+        self.targets = np.concatenate([old, found.labels[self.pool.slots_of(new)]])
         self._terms = None
         self.solver.pool.remove(relabelled + len(self.problem.gold))
         self.solver.new_problem(self._problem(), weights)
@@ -214,7 +214,7 @@ class SelfTrainingLearner:
         left = np.setdiff1d(np.arange(len(self.pool)), self.taken)
         if len(left) == 0:
             return left
-        own = Paths(found.labels[self.pool.rows.tokens_of(left)], found.values[left], found.targets)
+        own = Paths(found.labels[self.pool.slots_of(left)], found.values[left], found.targets)
         sure = confidence(self.pool.take(left), weights, own, measure=self.options.measure or "tokens")
         first = np.argsort(-sure, kind="stable")[: int(np.ceil(self.options.share * len(self.pool)))]
         return np.sort(left[first[sure[first] >= self.options.confidence]])
@@ -251,8 +251,8 @@ class SelfTrainingLearner:
         self.taken = array_of(arrays, "taken", np.int64, [None], low=0, high=len(self.pool) - 1)
         if len(np.unique(self.taken)) < len(self.taken):
             raise ModelFileError("the array 'taken' has an input twice")
-        tokens = int(self.pool.rows.lengths[self.taken].sum())
-        most = self.pool.layout.n_labels - 1
+        tokens = int(self.pool.lengths[self.taken].sum())
+        most = self.pool.space.n_labels - 1
         self.targets = array_of(arrays, "targets", np.int32, [tokens], low=0, high=most)
         self.best = array_like(arrays, "best", self.solver.weights) if "best" in arrays else None
         self._terms = None

@@ -13,10 +13,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+import numpy as np
+
 from sidelight.arrays import Floats
 from sidelight.kernels import inner
 from sidelight.learners.learner import State
-from sidelight.objective.expected_features import WeightedFeatures
+from sidelight.objective.expected_features import Weighted
 from sidelight.objective.likelihood import LikelihoodTerms
 from sidelight.objective.trust import (
     Trust,
@@ -27,8 +29,7 @@ from sidelight.objective.trust import (
     log_odds,
     penalty,
 )
-from sidelight.spaces.chain import ChainSpace
-from sidelight.spaces.chain_sums import RaisedScores, beliefs
+from sidelight.spaces import Space, sums
 from sidelight.structures.encoded_votes import EncodedVotes
 
 STEPS = 3  # of EM between two problems: each costs as much as one iteration of L-BFGS
@@ -38,8 +39,8 @@ STEPS = 3  # of EM between two problems: each costs as much as one iteration of 
 class VotedGroup:
     """Inputs with votes: a `LatentGroup`."""
 
-    features: WeightedFeatures
-    space: ChainSpace
+    features: Weighted
+    space: Space
     prices: Floats  # [N]
     votes: EncodedVotes
     known: Floats  # [S, 2] right and wrong votes on Gold's inputs
@@ -50,8 +51,8 @@ class VotedGroup:
     @classmethod
     def fresh(
         cls,
-        features: WeightedFeatures,
-        space: ChainSpace,
+        features: Weighted,
+        space: Space,
         prices: Floats,
         votes: EncodedVotes,
         *,
@@ -66,10 +67,8 @@ class VotedGroup:
 
     def refresh(self, weights: Floats) -> tuple[LikelihoodTerms]:
         """Estimate how far voters are to be trusted; the terms of a CRF with their votes."""
-        scores = self.features.scores(weights)
         for _ in range(STEPS):
-            found = beliefs(self.space, RaisedScores(scores, self._odds()), prices=self.prices, n_jobs=self.n_jobs)
-            counts = counts_of(self.votes, found.tokens) + self.known
+            counts = self.counts(weights)
             self.trust = estimated(self.trust, counts, self.votes.function_of, self.options)
         return (self._terms(),)
 
@@ -80,11 +79,10 @@ class VotedGroup:
 
     def counts(self, weights: Floats) -> Floats:
         """Expected counts at these weights, with those of Gold, without the prior's. # [S, 2]"""
-        scores = RaisedScores(self.features.scores(weights), self._odds())
-        return (
-            counts_of(self.votes, beliefs(self.space, scores, prices=self.prices, n_jobs=self.n_jobs).tokens)
-            + self.known
-        )
+        space, scores = sums.raised(self.space, self.features.scores(weights), self._odds())
+        shares = sums.token_marginals(space, scores, n_jobs=self.n_jobs)
+        shares *= np.repeat(self.prices, np.diff(self.space.starts))[:, None]
+        return counts_of(self.votes, shares) + self.known
 
     def state(self) -> State:
         return {}, {"symbols": self.trust.symbols, "functions": self.trust.functions}

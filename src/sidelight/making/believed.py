@@ -10,13 +10,15 @@ import numpy as np
 
 from sidelight.arrays import Bytes
 from sidelight.errors import Intractable
+from sidelight.features.gradient import FullFeatures
+from sidelight.features.supported import SupportedFeatures
 from sidelight.generative.completion import Free
 from sidelight.learners.believed import BelievedGroup
 from sidelight.making import ruled
 from sidelight.making.given import Given
 from sidelight.making.hmm import to_complete
 from sidelight.making.latent_groups import Plan
-from sidelight.objective.likelihood import ChainForm, Labelled
+from sidelight.objective.likelihood import Form, Labelled
 from sidelight.recipe_kinds import Believed, LogLinear
 from sidelight.spaces import ChainSpace
 
@@ -26,17 +28,20 @@ def plan(given: Given, recipe: LogLinear | Believed) -> Plan | None:
     rest = to_complete(given)
     if not isinstance(recipe, Believed) or not len(rest):
         return None
-    space, rows, gamma = given.batch(rest).space, given.rows.take(rest), recipe.gamma
+    batch, gamma = given.batch(rest), recipe.gamma
+    space = batch.space
     if not isinstance(space, ChainSpace):
         raise Intractable("beliefs under rules are for chains of first order; leave order out")
     prices = np.ascontiguousarray(given.prices()[rest])
-    admitted: Bytes = np.ones((rows.n_tokens, given.layout.n_labels), dtype=np.uint8)
+    admitted: Bytes = np.ones((int(batch.starts[-1]), space.n_labels), dtype=np.uint8)
     if given.encoded.admitted is not None:
         admitted = given.encoded.admitted[given.rows.tokens_of(rest)]
     within = space if given.encoded.admitted is None else space.inside(admitted)
     completion = ruled.completion(given, beta=None, gamma=gamma) or Free()
 
-    def make(form: ChainForm) -> BelievedGroup:
-        return BelievedGroup(form.features(rows), space, within, prices, completion, gamma, given.settings.n_jobs)
+    def make(form: Form) -> BelievedGroup:
+        features = form.features(batch)
+        assert isinstance(features, (FullFeatures, SupportedFeatures))
+        return BelievedGroup(features, space, within, prices, completion, gamma, given.settings.n_jobs)
 
-    return Plan((Labelled(rows, space, prices, admitted=admitted).shown(),), make)
+    return Plan((Labelled(batch, prices, admitted=admitted).shown(),), make)

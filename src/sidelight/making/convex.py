@@ -78,7 +78,7 @@ def _terms(given: Given) -> TargetTerms:
 def _exponentiated_gradient(given: Given, recipe: ConvexMargins, most: int) -> LikelihoodLearner:
     terms = _terms(given)
     assert isinstance(terms.batch.space, ChainSpace)
-    shown = Labelled(given.rows, terms.batch.space, terms.prices, targets=given.encoded.targets)
-    problem = likelihood_problem([shown], given.layout, support="all", n_jobs=given.settings.n_jobs)
+    shown = Labelled(terms.batch, terms.prices, targets=given.encoded.targets)
+    problem = likelihood_problem([shown], support="all", n_jobs=given.settings.n_jobs)
     options = LikelihoodOptions(most, solver="eg", tolerance=given.settings.tolerance, seed=given.settings.seed)
     return LikelihoodLearner.fresh(problem, options, costs=given.costs(), name=recipe.name)

@@ -13,7 +13,8 @@ from sidelight.errors import DataError
 from sidelight.evidence import Evidence
 from sidelight.features.layout import Layout
 from sidelight.features.rows import Rows
-from sidelight.objective.margin import ChainBatch
+from sidelight.objective.batch import Batch
+from sidelight.objective.chain_scorer import chain_batch
 from sidelight.settings import Settings
 from sidelight.spaces import Transitions
 from sidelight.structures import LabelSet
@@ -34,10 +35,10 @@ class Given:
     start: Floats | None = None  # weights of an earlier fit, in this layout
     go_on: bool = False  # stay near them: `partial_fit`
 
-    def batch(self, which: Ints) -> ChainBatch:
+    def batch(self, which: Ints) -> Batch:
         """Some of the inputs, in any order, with the space of their outputs."""
         rows = self.rows if np.array_equal(which, np.arange(len(self.rows))) else self.rows.take(which)
-        return ChainBatch.of(rows, self.layout, allowed=self.allowed, n_jobs=self.settings.n_jobs)
+        return chain_batch(rows, self.layout, allowed=self.allowed, n_jobs=self.settings.n_jobs)
 
     def prices(self) -> Floats:
         """Weight times price of every input. # [N]"""

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from sidelight.features.support import Shown
 from sidelight.learners.latent_likelihood import LatentGroup
-from sidelight.objective.likelihood import ChainForm
+from sidelight.objective.likelihood import Form
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,4 +19,4 @@ class Plan:
     """A group to be made."""
 
     shown: Sequence[Shown | None]  # pairs of attribute and label that are to have weights
-    make: Callable[[ChainForm], LatentGroup]  # form.features(rows): features with the weights that exist
+    make: Callable[[Form], LatentGroup]  # form.features(batch): features with the weights that exist

@@ -15,7 +15,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from sidelight.arrays import Floats, Ints
+from sidelight.arrays import Floats
 from sidelight.errors import DataError, Intractable
 from sidelight.learners import Learner
 from sidelight.learners.latent_likelihood import LatentLikelihoodLearner, LatentOptions
@@ -24,12 +24,9 @@ from sidelight.making import believed, voted
 from sidelight.making.given import Given
 from sidelight.making.latent_groups import Plan
 from sidelight.objective.companion_likelihood import Answers
-from sidelight.objective.likelihood import Labelled, chain_form, likelihood_problem
-from sidelight.objective.second_order_likelihood import second_order_problem
+from sidelight.objective.likelihood import Labelled, form_of, likelihood_problem
 from sidelight.recipe_kinds import Believed, LogLinear
 from sidelight.solvers.lbfgs import LbfgsOptions
-from sidelight.spaces import ChainSpace
-from sidelight.spaces.second_order import SecondOrderSpace
 
 MOST_ROUNDS = 1000
 STEPS = 200  # iterations of L-BFGS between two estimates of something latent, at most
@@ -66,8 +63,7 @@ def _smooth(given: Given, recipe: LogLinear, inputs: list[Labelled]) -> Likeliho
     settings = given.settings
     if given.layout.order == 2 and recipe.solver != "lbfgs":
         raise Intractable(f"the solver {recipe.solver} is for chains of order 1; use lbfgs")
-    problem_of = second_order_problem if given.layout.order == 2 else likelihood_problem
-    problem = problem_of(inputs, given.layout, support=recipe.support, l2=1.0, n_jobs=settings.n_jobs)
+    problem = likelihood_problem(inputs, support=recipe.support, l2=1.0, n_jobs=settings.n_jobs)
     options = LikelihoodOptions(
         MOST_ROUNDS if settings.max_rounds is None else settings.max_rounds,
         lbfgs_options(settings.tolerance, l1=recipe.l1),
@@ -93,10 +89,9 @@ def _latent(
     settings = given.settings
     if base.solver != "lbfgs":
         raise ValueError(f"{recipe.name} solves problem after problem by L-BFGS, and the solver is {base.solver}")
-    if given.layout.order == 2:
-        raise Intractable(f"{recipe.name} is for chains of order 1 here; leave order out")
     shown = [part.shown() for part in inputs] + [one for plan in plans for one in plan.shown]
-    form = chain_form(shown, given.layout, support=base.support, n_jobs=settings.n_jobs)
+    scorer = given.batch(np.zeros(0, dtype=np.int64)).scorer
+    form = form_of(scorer, shown, support=base.support, n_jobs=settings.n_jobs)
     most = recipe.iterations if isinstance(recipe, Believed) else settings.completions
     options = LatentOptions(
         most if settings.max_rounds is None else min(most, settings.max_rounds),
@@ -128,11 +123,11 @@ def _inputs(given: Given, recipe: LogLinear | Believed) -> list[Labelled]:
     gold, hidden = encoded.gold()
     if len(gold):
         targets = encoded.targets[given.rows.tokens_of(gold)]
-        found.append(Labelled(given.rows.take(gold), _space(given, gold), prices[gold], targets=targets))
+        found.append(Labelled(given.batch(gold), prices[gold], targets=targets))
     partly = np.concatenate([hidden, encoded.of_kind("partial", "candidates")])
     if len(partly) and encoded.admitted is not None and not isinstance(recipe, Believed):
         admitted = encoded.admitted[given.rows.tokens_of(partly)]
-        found.append(Labelled(given.rows.take(partly), _space(given, partly), prices[partly], admitted=admitted))
+        found.append(Labelled(given.batch(partly), prices[partly], admitted=admitted))
     return found
 
 
@@ -141,14 +136,8 @@ def _companions(given: Given) -> list[Labelled]:
     encoded, which = given.encoded, given.encoded.of_kind("companion")
     if not len(which):
         return []
-    space = _space(given, which)
+    batch = given.batch(which)
     if encoded.admitted is not None and not np.all(admitted := encoded.admitted[given.rows.tokens_of(which)]):
-        space = space.inside(admitted)
+        batch = batch.inside(admitted)
     answers = Answers(encoded.answers[which].astype(np.float64), given.sizes()[which])
-    return [Labelled(given.rows.take(which), space, given.prices()[which], answers=answers)]
-
-
-def _space(given: Given, which: Ints) -> ChainSpace | SecondOrderSpace:
-    space = given.batch(which).space
-    assert isinstance(space, (ChainSpace, SecondOrderSpace))
-    return space
+    return [Labelled(batch, given.prices()[which], answers=answers)]

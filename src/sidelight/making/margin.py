@@ -15,9 +15,10 @@ from sidelight.learners import Learner
 from sidelight.learners.margin import MarginLearner, MarginOptions
 from sidelight.learners.restarts import Restarts
 from sidelight.making.given import Given
+from sidelight.objective.batch import Batch
 from sidelight.objective.completion import Latent, LatentProblem, Positive
 from sidelight.objective.cuts import POWERS
-from sidelight.objective.margin import ChainBatch, NegativeTerms, TargetTerms
+from sidelight.objective.margin import NegativeTerms, TargetTerms
 from sidelight.recipe_kinds import LatentMargins
 from sidelight.spaces import Cost
 
@@ -56,12 +57,10 @@ def problem_of(given: Given) -> LatentProblem:
     admitted = None if encoded.admitted is None else encoded.admitted[latent_tokens]
     given.single_tokens()
 
-    def limited(which: Ints) -> ChainBatch:
+    def limited(which: Ints) -> Batch:
         batch = given.batch(which)
         admitted = None if encoded.admitted is None else encoded.admitted[rows.tokens_of(which)]
-        if admitted is None or np.all(admitted):
-            return batch
-        return replace(batch, space=batch.space.inside(admitted))
+        return batch if admitted is None or np.all(admitted) else batch.inside(admitted)
 
     return LatentProblem(
         TargetTerms(given.batch(gold), gold_cost, prices[gold]),

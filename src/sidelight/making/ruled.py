@@ -12,8 +12,7 @@ from sidelight.arrays import Floats, Ids, Ints
 from sidelight.data.checks import trouble
 from sidelight.errors import DataError, Intractable
 from sidelight.evidence import Unlabeled
-from sidelight.features.rows import scores as linear_scores
-from sidelight.inference.batches import ChainBatchScores
+from sidelight.inference.batches import batch_scores
 from sidelight.inference.choose import check_method
 from sidelight.inference.ruled import Ruled, RuledInputs
 from sidelight.learners import Learner
@@ -97,7 +96,7 @@ def make_driven(given: Given, recipe: Driven, make: MakeLearner) -> DrivenLearne
     tokens = given.rows.tokens_of(rest)
     batch = given.batch(rest)
     if given.encoded.admitted is not None:
-        batch = replace(batch, space=batch.space.inside(given.encoded.admitted[tokens]))
+        batch = batch.inside(given.encoded.admitted[tokens])
     method = check_method(given.settings.inference)
     kinds, known = given.encoded.kinds, max(given.settings.price("gold"), 1e-300)
     shares = [price_when_completed(given.settings.prices, kinds[i]) / known for i in rest]
@@ -118,7 +117,7 @@ def make_driven(given: Given, recipe: Driven, make: MakeLearner) -> DrivenLearne
         return learner.finish()
 
     def complete(weights: Floats, penalties: Sequence[float]) -> Ids:
-        scores = ChainBatchScores.of(linear_scores(batch.rows, batch.layout, weights), batch.space)
+        scores = batch_scores(batch.scores(weights), batch.space)
         solutions = inputs.solutions(scores, penalties, method=method)
         return np.array([label for solution in solutions for label in solution.labels], dtype=np.int32)
 

@@ -18,39 +18,38 @@ import numpy as np
 
 from sidelight.arrays import Floats, Ids
 from sidelight.evidence import Unlabeled
+from sidelight.inference.batches import batch_scores
 from sidelight.inference.choose import check_method
 from sidelight.inference.ruled import RuledInputs
-from sidelight.inference.segment_batches import SegmentBatchScores
 from sidelight.learners.driven import DrivenLearner
 from sidelight.making.segment_given import SegmentGiven, gold_penalties
 from sidelight.making.segments import KnownSegments, learn
 from sidelight.recipe_kinds import Driven
 from sidelight.records import Round
 from sidelight.settings import price_when_completed
-from sidelight.spaces.segments import Segments
 
 
 def make(given: SegmentGiven, recipe: Driven) -> DrivenLearner:
     """The learner for `codl` over `semi_crf` or `semi_svm`."""
     inputs = ruled_inputs(given)
     first = gold_penalties(inputs.rules, given.evidence)
-    settings, scheme, open_batch = given.settings, given.scheme, given.admitted
-    starts = open_batch.rows.starts
+    settings, open_batch = given.settings, given.batch.take(given.rest).inside(given.mask)
+    starts = open_batch.starts
     method = check_method(settings.inference)
 
     def learn_weights(labels: Ids | None) -> Floats:
         known = _known(given, labels, together=recipe.beta is None)
-        return learn(settings.base, known, scheme=scheme, options=settings.options, report=_ignore)
+        return learn(settings.base, known, options=settings.options, report=_ignore)
 
     def complete(weights: Floats, penalties: Sequence[float]) -> Ids:
-        scores = SegmentBatchScores.of(open_batch.scores(weights), open_batch.space, scheme)
+        scores = batch_scores(open_batch.scores(weights), open_batch.space)
         solutions = inputs.solutions(scores, penalties, method=method)
         return np.array([label for solution in solutions for label in solution.labels], dtype=np.int32)
 
     def count(labels: Ids | None) -> list[float]:
         return first if labels is None else inputs.counted(labels, starts)
 
-    size = open_batch.layout.size
+    size = open_batch.scorer.size
     return DrivenLearner(learn_weights, complete, count, inputs, starts, recipe.cycles, recipe.beta, size)
 
 
@@ -66,18 +65,13 @@ def ruled_inputs(given: SegmentGiven) -> RuledInputs:
 def _known(given: SegmentGiven, labels: Ids | None, *, together: bool) -> KnownSegments:
     """What one `learn` sees: Gold, or what was completed to these labels, or both."""
     price = given.settings.price("gold")
-    rows = given.batch.rows
+    targets = given.encoded.targets
     if labels is None:
-        tokens = rows.tokens_of(given.gold)
-        right = Segments(given.targets.labels[tokens], given.targets.begins[tokens])
-        return given.segmented(given.gold, right, price)
-    max_length = given.segments.max_length
-    completed = given.scheme.encode(given.admitted.rows.starts, labels, max_length=max_length)
+        return given.segmented(given.gold, targets[given.batch.slots_of(given.gold)], price)
     if not together:
-        return given.segmented(given.rest, completed, price)
-    tokens = rows.tokens_of(given.rest)
-    targets = Segments(given.targets.labels.copy(), given.targets.begins.copy())
-    targets.labels[tokens], targets.begins[tokens] = completed.labels, completed.begins
+        return given.segmented(given.rest, labels, price)
+    targets = targets.copy()
+    targets[given.batch.slots_of(given.rest)] = labels
     prices = np.full(len(given.batch), price)
     kinds = given.encoded.kinds
     prices[given.rest] = [price_when_completed(given.settings.prices, kinds[i]) for i in given.rest]

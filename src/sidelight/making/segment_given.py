@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from sidelight.arrays import Floats, Ids, Ints
+from sidelight.arrays import Bytes, Floats, Ids, Ints
 from sidelight.data.checks import trouble
 from sidelight.errors import DataError
 from sidelight.evidence import Evidence, Gold
@@ -19,14 +19,14 @@ from sidelight.features.segment_rows import SegmentLayout
 from sidelight.features.segment_sources import SegmentFeatures
 from sidelight.features.segments import SegmentExtractor
 from sidelight.making.segments import KnownSegments
-from sidelight.objective.segments import SegmentBatch
+from sidelight.objective.batch import Batch
+from sidelight.objective.segment_scorer import segment_batch
 from sidelight.recipe_kinds import Driven
 from sidelight.rules import Domain, Rule
 from sidelight.rules.penalties import penalties_of
 from sidelight.rules.probe import read_first
-from sidelight.segment_model import segment_space
 from sidelight.segment_settings import SegmentSettings
-from sidelight.spaces.segments import Segments
+from sidelight.spaces.token_reading import Segments
 from sidelight.structures.encoding import Encoded, encode, labels_in
 from sidelight.structures.many_labels import check_label_count, check_memory
 from sidelight.structures.segments import SegmentScheme, segment_scheme
@@ -44,20 +44,20 @@ class SegmentGiven:
     extractor: Extractor
     segments: SegmentExtractor
     encoded: Encoded
-    batch: SegmentBatch  # all N inputs, with all their segmentations
-    targets: Segments  # [T] of Gold; label -1 elsewhere
+    batch: Batch  # all N inputs, with all their segmentations
+    layout: SegmentLayout
     gold: Ints
     rest: Ints  # the inputs that are not Gold
-    admitted: SegmentBatch  # these, with the segmentations that they admit
+    mask: Bytes | None  # [T of these, K] token labels that they admit
     penalties: list[float]  # of the rules of the settings, by Gold
 
     def known(self) -> KnownSegments:
         """All inputs, each at its weight times the price of its kind."""
         prices = self.encoded.weights * np.array([self.settings.price(kind) for kind in self.encoded.kinds])
-        return KnownSegments(self.batch, prices, self.gold, self.targets, self.rest, self.admitted)
+        return KnownSegments(self.batch, prices, self.gold, self.encoded.targets, self.rest, self.mask)
 
-    def segmented(self, which: Ints, targets: Segments, prices: Floats | float) -> KnownSegments:
-        """Some inputs with the segmentations [T] of these, each at its weight times a price."""
+    def segmented(self, which: Ints, targets: Ids, prices: Floats | float) -> KnownSegments:
+        """Some inputs with the token labels [T] of these, each at its weight times a price."""
         everything = np.array_equal(which, np.arange(len(self.batch)))
         batch = self.batch if everything else self.batch.take(which)
         return KnownSegments.all_gold(batch, targets, self.encoded.weights[which] * prices)
@@ -86,8 +86,9 @@ def prepare(settings: SegmentSettings, evidence: Sequence[Evidence]) -> SegmentG
     if max_length > max(MOST_LENGTH, int(rows.lengths.max(initial=0))):
         problem = f"max_length is {max_length}, and the longest input has {int(rows.lengths.max())} tokens"
         raise DataError(problem, remedy="give no more than that: memory grows with it")
+    reading = scheme.reading(max_length)
     targets = Segments(np.full(rows.n_tokens, -1, dtype=np.int32), np.zeros(rows.n_tokens, dtype=np.uint8))
-    targets.labels[tokens], targets.begins[tokens] = scheme.encode(starts, right, max_length=max_length)
+    targets.labels[tokens], targets.begins[tokens] = reading.cut(starts, right)[0]
     segments = _segment_extractor(settings, features, xs[0], max_length, has_gold=len(gold) > 0)
     counted = _gold_rows(rows.starts, targets, max_length)
     segment_rows = segments.grow(xs, gold=counted, n_jobs=settings.n_jobs)
@@ -95,14 +96,11 @@ def prepare(settings: SegmentSettings, evidence: Sequence[Evidence]) -> SegmentG
     layout = SegmentLayout(Layout(*sizes, extractor.transitions, settings.bias), segments.n_attributes)
     if settings.labels is None:
         check_memory(layout)
-    space = segment_space(rows.starts, scheme, max_length)
-    batch = SegmentBatch(rows, segment_rows, space, layout, settings.n_jobs)
-    admitted = batch.take(rest)
-    if encoded.admitted is not None:
-        admitted = admitted.inside(*scheme.masks(encoded.admitted[rows.tokens_of(rest)]))
-    _check_feasible(evidence, rest, admitted)
+    batch = segment_batch(rows, segment_rows, layout, reading, n_jobs=settings.n_jobs)
+    mask = None if encoded.admitted is None else encoded.admitted[rows.tokens_of(rest)]
+    _check_feasible(evidence, rest, batch.take(rest).inside(mask))
     return SegmentGiven(
-        settings, evidence, scheme, extractor, segments, encoded, batch, targets, gold, rest, admitted, penalties
+        settings, evidence, scheme, extractor, segments, encoded, batch, layout, gold, rest, mask, penalties
     )
 
 
@@ -178,7 +176,7 @@ def _gold_rows(starts: Ints, targets: Segments, max_length: int) -> Ints:
     return rows
 
 
-def _check_feasible(evidence: Sequence[Evidence], rest: Ints, admitted: SegmentBatch) -> None:
+def _check_feasible(evidence: Sequence[Evidence], rest: Ints, admitted: Batch) -> None:
     closed = np.flatnonzero(~admitted.space.feasible(n_jobs=admitted.n_jobs))
     if len(closed):
         i = int(rest[closed[0]])

@@ -6,54 +6,73 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sidelight.arrays import Floats, Ints
-from sidelight.learners.segments import OpenSegments, SegmentOptions, learn_semi_crf, learn_semi_svm
-from sidelight.objective.segment_likelihood import SegmentLikelihood
-from sidelight.objective.segments import SegmentBatch, SegmentTerms
+from sidelight.arrays import Bytes, Floats, Ids, Ints
+from sidelight.learners import Learner
+from sidelight.learners.likelihood import LikelihoodLearner, LikelihoodOptions
+from sidelight.learners.margin import MarginLearner, MarginOptions
+from sidelight.objective.batch import Batch
+from sidelight.objective.completion import Latent, LatentProblem, Positive
+from sidelight.objective.likelihood import Labelled, LikelihoodProblem, likelihood_problem
+from sidelight.objective.margin import NegativeTerms, TargetTerms
 from sidelight.recipe_kinds import SemiMarkov
 from sidelight.records import Callback
-from sidelight.spaces.segments import SegmentCost, Segments
-from sidelight.structures.segments import SegmentScheme
+from sidelight.solvers.lbfgs import LbfgsOptions
+from sidelight.spaces import Cost
+
+MEMORY = 10  # steps that L-BFGS remembers
 
 
 @dataclass(frozen=True, slots=True)
 class KnownSegments:
     """Inputs that have a segmentation, and inputs that have what they admit."""
 
-    batch: SegmentBatch  # all N of them, with all their segmentations
+    batch: Batch  # all N of them, with all their segmentations
     prices: Floats  # [N]
     gold: Ints  # those that have a segmentation
-    targets: Segments  # [T] read at the tokens of `gold`
+    targets: Ids  # [T] token labels, read at the tokens of `gold`
     rest: Ints  # the others
-    admitted: SegmentBatch  # the others, with the segmentations that they admit
+    mask: Bytes | None  # [T of the others, K] token labels that they admit
 
     @classmethod
-    def all_gold(cls, batch: SegmentBatch, targets: Segments, prices: Floats) -> KnownSegments:
+    def all_gold(cls, batch: Batch, targets: Ids, prices: Floats) -> KnownSegments:
         """Inputs that all have a segmentation."""
         none = np.zeros(0, dtype=np.int64)
-        return cls(batch, prices, np.arange(len(batch), dtype=np.int64), targets, none, batch.take(none))
+        return cls(batch, prices, np.arange(len(batch), dtype=np.int64), targets, none, None)
 
 
-def learn(
-    base: SemiMarkov, known: KnownSegments, *, scheme: SegmentScheme, options: SegmentOptions, report: Callback
-) -> Floats:
+def learn(base: SemiMarkov, known: KnownSegments, *, options: MarginOptions, report: Callback) -> Floats:
     """The weights of `semi_crf` or `semi_svm`."""
     if base.name == "semi_crf":
-        likelihood = SegmentLikelihood.of(
-            known.batch, known.prices, known.gold, known.targets, known.rest, known.admitted
-        )
-        return learn_semi_crf(likelihood, options, report)
-    return _margin(known, scheme, options, report)
+        usual = LikelihoodOptions(options.max_rounds, semi_markov_options(options.tolerance))
+        learner: Learner = LikelihoodLearner.fresh(_likelihood(known), usual, name=base.name)
+    else:
+        learner = MarginLearner.fresh(_margins(known), options, size=known.batch.scorer.size, name=base.name)
+    for record in learner.run():
+        report(record)
+    return learner.finish()
 
 
-def _margin(known: KnownSegments, scheme: SegmentScheme, options: SegmentOptions, report: Callback) -> Floats:
+def semi_markov_options(tolerance: float) -> LbfgsOptions:
+    """L-BFGS that stops by a bound of how far it is from the least value."""
+    return LbfgsOptions(memory=MEMORY, epsilon=0.0, delta=0.0, gap=tolerance)
+
+
+def _likelihood(known: KnownSegments) -> LikelihoodProblem:
     batch, gold, rest = known.batch, known.gold, known.rest
-    first, inside = scheme.costs(1.0 - np.eye(len(scheme.tokens)))
-    chosen = batch.rows.tokens_of(gold)
-    right = Segments(known.targets.labels[chosen], known.targets.begins[chosen])
-    cost = SegmentCost(right, scheme.decode(right), first, inside)
-    blank = np.zeros(known.admitted.rows.n_tokens, dtype=np.int32)
-    unknown = SegmentCost(Segments(blank, np.ones(len(blank), dtype=np.uint8)), blank, first, inside)
-    latent = OpenSegments(SegmentTerms(batch.take(rest), unknown, known.prices[rest]), known.admitted, scheme.decode)
-    terms = SegmentTerms(batch if len(rest) == 0 else batch.take(gold), cost, known.prices[gold])
-    return learn_semi_svm(terms, latent, options, report)
+    inputs = []
+    if len(gold):
+        targets = known.targets[batch.slots_of(gold)]
+        inputs.append(Labelled(batch.take(gold), known.prices[gold], targets=targets))
+    if len(rest):
+        inputs.append(Labelled(batch.take(rest), known.prices[rest], admitted=known.mask))
+    return likelihood_problem(inputs, n_jobs=batch.n_jobs)
+
+
+def _margins(known: KnownSegments) -> LatentProblem:
+    batch, gold, rest = known.batch, known.gold, known.rest
+    costs = 1.0 - np.eye(batch.space.n_labels)
+    right = TargetTerms(batch.take(gold), Cost(known.targets[batch.slots_of(gold)], costs), known.prices[gold])
+    blank = Cost(np.zeros(len(batch.slots_of(rest)), dtype=np.int32), costs)
+    latent = Latent(TargetTerms(batch.take(rest), blank, known.prices[rest]), known.mask)
+    nothing, none = batch.take(np.zeros(0, dtype=np.int64)), np.zeros(0)
+    return LatentProblem(right, latent, NegativeTerms(nothing, none, none), Positive(nothing, none, none))

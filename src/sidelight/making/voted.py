@@ -10,17 +10,15 @@ import numpy as np
 
 from sidelight.arrays import Floats, Ints
 from sidelight.describe import content_key
-from sidelight.errors import Intractable
 from sidelight.learners import Learner
 from sidelight.learners.latent_likelihood import LatentLikelihoodLearner
 from sidelight.learners.voted import VotedGroup
 from sidelight.making.given import Given
 from sidelight.making.latent_groups import Plan
-from sidelight.objective.likelihood import ChainForm, Labelled
+from sidelight.objective.likelihood import Form, Labelled
 from sidelight.objective.trust import counts_of
 from sidelight.objective.vote_kernels import add_votes
 from sidelight.recipe_kinds import Believed, LogLinear
-from sidelight.spaces import ChainSpace
 from sidelight.structures.encoded_votes import EncodedVotes
 from sidelight.voting.reliability import Reliability
 
@@ -37,14 +35,12 @@ def plan(given: Given, recipe: LogLinear | Believed) -> Plan | None:
         return None
     known = base.trust.gold * _known(given, tried, right, prices)
     own = votes.take(given.rows.tokens_of(pool))
-    space, rows = given.batch(pool).space, given.rows.take(pool)
-    if not isinstance(space, ChainSpace):
-        raise Intractable("votes are learned from by chains of first order; leave order out")
+    batch = given.batch(pool)
 
-    def make(form: ChainForm) -> VotedGroup:
+    def make(form: Form) -> VotedGroup:
         return VotedGroup.fresh(
-            form.features(rows),
-            space,
+            form.features(batch),
+            batch.space,
             np.ascontiguousarray(prices[pool]),
             own,
             known=known,
@@ -52,7 +48,7 @@ def plan(given: Given, recipe: LogLinear | Believed) -> Plan | None:
             n_jobs=given.settings.n_jobs,
         )
 
-    shown = Labelled(rows, space, prices[pool], admitted=_voted_for(own, rows.n_tokens, len(given.labels)))
+    shown = Labelled(batch, prices[pool], admitted=_voted_for(own, int(batch.starts[-1]), len(given.labels)))
     return Plan((shown.shown(),), make)
 
 

@@ -51,7 +51,7 @@ class BatchDuals:
         """The dual of the log-loss, or with costs [right, predicted] that of the margin loss."""
         if terms.targets is None:
             raise ValueError("the dual needs gold labels")
-        size = terms.features.layout.n_labels
+        size = terms.space.n_labels
         gold = np.zeros(terms.features.size)
         terms.add_gold(gold, n_jobs=n_jobs)
         return cls(terms, 1.0 - np.eye(size) if costs is None else costs, costs is not None, gold, n_jobs)
@@ -100,7 +100,8 @@ class BatchDuals:
         return 0.0, TRIES
 
     def _settled(self, direction: Floats, depth: float) -> tuple[Floats, float]:
-        terms, features, size = self.terms, self.terms.features, self.terms.features.layout.n_labels
+        terms, size = self.terms, self.terms.space.n_labels
+        features, space = terms.chain()
         assert terms.targets is not None
         scores = features.scores(direction)
         expected = np.zeros(features.size)
@@ -109,7 +110,7 @@ class BatchDuals:
         for number, block in enumerate(features.blocks):
             targets = terms.targets[block.first : block.last]
             found = beliefs(
-                terms.space.part(block.lo, block.hi),
+                space.part(block.lo, block.hi),
                 ScoresFrom(scores, block.first),
                 cost=Cost(targets, -depth * self.costs),
                 prices=terms.prices[block.lo : block.hi],

@@ -1,24 +1,14 @@
-"""Terms of a batch of sequences, one of each sequence, in the blocks that a solver looks at."""
+"""Terms of a batch, one of each input, in the blocks that a solver looks at."""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import Protocol
 
-from sidelight.features.rows import Rows
+from sidelight.objective.batch import Batch
 from sidelight.objective.cuts import Terms
 from sidelight.parallel import shards
 
 BLOCK_TOKENS = 8192  # a solver looks at so many tokens between two moves of the weights
-
-
-class Batch(Protocol):
-    """Inputs with the features of their tokens."""
-
-    @property
-    def rows(self) -> Rows: ...
-
-    def __len__(self) -> int: ...
 
 
 class BatchTerms(ABC):
@@ -33,7 +23,7 @@ class BatchTerms(ABC):
 
     def parts(self) -> list[tuple[int, Terms]]:
         """Blocks of terms, each with the number of its first."""
-        return [(lo, self.part(lo, hi)) for lo, hi in shards(self.batch.rows.starts, tokens=BLOCK_TOKENS)]
+        return [(lo, self.part(lo, hi)) for lo, hi in shards(self.batch.starts, tokens=BLOCK_TOKENS)]
 
     @abstractmethod
     def part(self, lo: int, hi: int) -> Terms:

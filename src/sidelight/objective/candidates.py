@@ -17,7 +17,7 @@ margins inside and becomes MMS as C1 goes to 0, or Δ(ŷ, y) in MMS, which then 
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
@@ -25,9 +25,9 @@ import numpy as np
 from sidelight.arrays import Bytes, Floats, Ids, Ints
 from sidelight.errors import Intractable
 from sidelight.kernels import inner
+from sidelight.objective.batch import Batch
 from sidelight.objective.cuts import total_loss
-from sidelight.objective.margin import ChainBatch
-from sidelight.objective.path_sums import SummedTerms
+from sidelight.objective.margin import SummedTerms
 from sidelight.spaces import ChainSpace, Cost, LeavingCost, Space
 from sidelight.spaces.parts import PartLeavingCost, Parts, PartSpace
 
@@ -64,29 +64,29 @@ class Group:
 
     which: Ints  # their numbers among all inputs
     tokens: Ints | None  # their tokens among those of all inputs; None for all
-    batch: ChainBatch
+    batch: Batch
     candidates: Bytes | Parts  # of the group's tokens
     prices: Floats
 
     @classmethod
-    def inside(cls, batch: ChainBatch, candidates: Bytes | Parts, prices: Floats) -> Group:
+    def inside(cls, batch: Batch, candidates: Bytes | Parts, prices: Floats) -> Group:
         """The inputs with more than one label for some token, among their candidate outputs."""
         admitted = candidates.admitted if isinstance(candidates, Parts) else candidates
-        several = np.add.reduceat(admitted.sum(axis=1) > 1, batch.rows.starts[:-1])
+        several = np.add.reduceat(admitted.sum(axis=1) > 1, batch.starts[:-1])
         return cls._of(batch, candidates, prices, inside_of(batch.space, candidates), np.flatnonzero(several))
 
     @classmethod
-    def outside(cls, batch: ChainBatch, candidates: Bytes | Parts, prices: Floats) -> Group:
+    def outside(cls, batch: Batch, candidates: Bytes | Parts, prices: Floats) -> Group:
         """The inputs that have an output outside their candidates."""
         space = outside_of(batch.space, candidates)
         return cls._of(batch, candidates, prices, space, np.flatnonzero(space.feasible(n_jobs=batch.n_jobs)))
 
     @classmethod
-    def _of(cls, batch: ChainBatch, candidates: Bytes | Parts, prices: Floats, space: Space, which: Ints) -> Group:
-        batch = replace(batch, space=space)
+    def _of(cls, batch: Batch, candidates: Bytes | Parts, prices: Floats, space: Space, which: Ints) -> Group:
+        batch = batch.within(space)
         if len(which) == len(batch):
             return cls(which, None, batch, candidates, prices)
-        tokens = batch.rows.tokens_of(which)
+        tokens = batch.slots_of(which)
         theirs = candidates.take(tokens) if isinstance(candidates, Parts) else candidates[tokens]
         return cls(which, tokens, batch.take(which), theirs, prices[which])
 
@@ -99,7 +99,7 @@ class Group:
 class CandidateProblem:
     """Inputs with their candidates, and the convex problem that a choice among them leaves."""
 
-    batch: ChainBatch  # its space is inside the candidates
+    batch: Batch  # its space is inside the candidates
     costs: Floats  # [L, L] of a label where another is right
     margins: Margins
     charge: Charge
@@ -109,7 +109,7 @@ class CandidateProblem:
     @classmethod
     def of(
         cls,
-        batch: ChainBatch,
+        batch: Batch,
         candidates: Bytes | Parts,  # [T, L] labels of single tokens, or labelings of parts
         *,
         costs: Floats,
@@ -120,7 +120,7 @@ class CandidateProblem:
         """Raises `Infeasible` where an input has no candidate output."""
         inside = Group.inside(batch, candidates, prices[0])
         outside = Group.outside(batch, candidates, prices[1])
-        return cls(replace(batch, space=inside_of(batch.space, candidates)), costs, margins, charge, inside, outside)
+        return cls(batch.within(inside_of(batch.space, candidates)), costs, margins, charge, inside, outside)
 
     def __len__(self) -> int:
         return len(self.batch)
@@ -139,10 +139,9 @@ class CandidateProblem:
         A vote is log(1 + count), so that with right labels these are, up to the prior, the weights of naive Bayes.
         """
         batch, count = self.batch, len(self)
-        other = 1 - labels if batch.layout.null_label else None
-        ones = np.ones(count)
-        rows = batch.differences(np.arange(count), labels, other, scales=ones, thresholds=np.zeros(count))
-        votes = np.zeros(batch.layout.size)
+        other = 1 - labels if batch.scorer.null_label else None
+        rows = batch.differences(np.arange(count), labels, other, scales=np.ones(count))
+        votes = np.zeros(batch.scorer.size)
         np.add.at(votes, rows.indices, rows.values)
         return self.complete(np.sign(votes) * np.log1p(np.abs(votes)))
 

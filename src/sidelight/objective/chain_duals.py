@@ -78,7 +78,7 @@ class ChainDuals:
 
     def first(self, depth: float) -> Potentials:
         """Potentials −depth for every wrong token: the larger, the nearer α is to the gold labels and w(α) to zero."""
-        starts, size = self.terms.space.starts, self.terms.features.layout.n_labels
+        starts, size = self.terms.space.starts, self.terms.space.n_labels
         tokens = np.full((int(starts[-1]), size), -depth)
         tokens[np.arange(len(self.targets)), self.targets] = 0.0
         count = len(self)
@@ -87,7 +87,8 @@ class ChainDuals:
 
     def settled(self, potentials: Potentials) -> tuple[Floats, float]:
         """w(α) and D(α), computed afresh."""
-        space, features, prices = self.terms.space, self.terms.features, self.terms.prices
+        features, space = self.terms.chain()
+        prices = self.terms.prices
         starts, size = space.starts, features.layout.n_labels
         expected = np.zeros(features.size)
         values = np.empty(len(self))

@@ -24,14 +24,13 @@ which touches it there with the same gradient: they end where the gradient of th
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from sidelight.arrays import Floats
 from sidelight.kernels import inner
-from sidelight.objective.expected_features import WeightedFeatures, add_log_sums
-from sidelight.spaces.chain import ChainScores, ChainSpace
-from sidelight.spaces.second_order import SecondOrderSpace
+from sidelight.objective.expected_features import Weighted, add_log_sums
 from sidelight.spaces.space import Space
 from sidelight.spaces.sums import log_counts, log_sums
 
@@ -48,13 +47,13 @@ class Answers:
 
 @dataclass(frozen=True, slots=True)
 class CompanionTerms:
-    """Inputs with companion answers, in chains of either order.
+    """Inputs with companion answers.
 
     A loss is counted in units of S, κ times that of the formula, so that prices are per unit as they are elsewhere.
     """
 
-    features: WeightedFeatures
-    space: ChainSpace | SecondOrderSpace
+    features: Weighted
+    space: Space
     prices: Floats  # [N] C / κ
     answers: Answers
     counts: Floats  # [N] log |Y|
@@ -62,8 +61,8 @@ class CompanionTerms:
     @classmethod
     def of(
         cls,
-        features: WeightedFeatures,
-        space: ChainSpace | SecondOrderSpace,
+        features: Weighted,
+        space: Space,
         prices: Floats,
         answers: Answers,
         *,
@@ -101,12 +100,12 @@ class CompanionTerms:
 
 def soft_maxima(
     space: Space,
-    scores: ChainScores,  # under w / τ
+    scores: Any,  # under w / τ
     temperature: float,
     *,
     counts: Floats | None = None,
     n_jobs: int | None = None,
 ) -> Floats:
     """S of every input; `counts` are log |Y| where they are known. # [N]"""
-    sums = log_sums(space, scores, n_jobs=n_jobs)  # type: ignore[arg-type]
+    sums = log_sums(space, scores, n_jobs=n_jobs)
     return temperature * (sums - (log_counts(space, n_jobs=n_jobs) if counts is None else counts))

@@ -17,7 +17,7 @@ others it is learned from as Gold is, with states drawn at random, since equal o
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -25,9 +25,9 @@ from numpy.typing import NDArray
 
 from sidelight.arrays import Bytes, Floats, Ids, Ints
 from sidelight.errors import ModelFileError
+from sidelight.objective.batch import Batch
 from sidelight.objective.cuts import Terms
 from sidelight.objective.margin import (
-    ChainBatch,
     NegativeTerms,
     PositiveTerms,
     SilentTerms,
@@ -46,17 +46,16 @@ class Latent:
     admitted: Bytes | None  # [T, L]
     hidden: int = 0  # the first so many are Gold with hidden states
 
-    def inside(self) -> ChainBatch:
+    def inside(self) -> Batch:
         """The inputs with the outputs that they admit."""
-        batch = self.terms.batch
-        return batch if self.admitted is None else replace(batch, space=batch.space.inside(self.admitted))
+        return self.terms.batch.inside(self.admitted)
 
 
 @dataclass(frozen=True, slots=True)
 class Positive:
     """Good inputs, to be completed to their best output."""
 
-    batch: ChainBatch
+    batch: Batch
     sizes: Floats  # [N] κ(x)
     prices: Floats  # [N]
 
@@ -98,8 +97,7 @@ class LatentProblem:
     @property
     def whole_slopes(self) -> bool:
         """Every cut's slope counts features: no values, no dense rows, no companion terms scaled by their size."""
-        rows = self.gold.batch.rows, self.latent.terms.batch.rows
-        binary = all(len(part.values) == 0 and part.dense.shape[1] == 0 for part in rows)
+        binary = self.gold.batch.scorer.is_binary and self.latent.terms.batch.scorer.is_binary
         return binary and len(self.negative) == 0 and len(self.positive.batch) == 0
 
     def begin(self, rng: np.random.Generator) -> Completion:
@@ -131,7 +129,7 @@ class LatentProblem:
         terms = before.terms
         if len(self.positive.batch):
             positive = self.positive.batch.best(weights, rng=rng).labels
-            changed = _changed(self.positive.batch.rows.starts, before.positive, positive)
+            changed = _changed(self.positive.batch.starts, before.positive, positive)
             if len(changed):
                 terms = positive_terms(self.positive.batch, positive, self.positive.sizes, self.positive.prices)
         return Completion(latent, positive, terms), changed_latent, changed
@@ -146,7 +144,7 @@ class LatentProblem:
         if before is None:
             return labels, np.arange(len(terms))
         count = len(terms) if len(before) == len(labels) else self.latent.hidden
-        starts = terms.batch.rows.starts[: count + 1]
+        starts = terms.batch.starts[: count + 1]
         old = terms.with_targets(before).part(0, count).worst(weights).values
         new = terms.with_targets(labels).part(0, count).worst(weights).values
         keep = np.repeat(new > old, np.diff(starts))
@@ -156,16 +154,16 @@ class LatentProblem:
 
     def restore(self, arrays: dict[str, NDArray[Any]]) -> Completion:
         """The completion that a checkpoint holds; raises `ModelFileError` for labels that are none."""
-        most = self.gold.batch.layout.n_labels - 1
+        most = self.gold.batch.space.n_labels - 1
         latent = positive = terms = None
         if "latent" in arrays:
             latent = array_of(arrays, "latent", np.int32, [None], low=0, high=most)
-            starts = self.latent.terms.batch.rows.starts
+            starts = self.latent.terms.batch.starts
             if len(latent) not in (int(starts[-1]), int(starts[self.latent.hidden])):
                 raise ModelFileError("the completed outputs are not as long as the inputs")
         if "positive" in arrays:
             batch = self.positive.batch
-            positive = array_of(arrays, "positive", np.int32, [batch.rows.n_tokens], low=0, high=most)
+            positive = array_of(arrays, "positive", np.int32, [int(batch.starts[-1])], low=0, high=most)
             terms = positive_terms(batch, positive, self.positive.sizes, self.positive.prices)
         return Completion(latent, positive, terms)
 

@@ -11,22 +11,20 @@ its confidence is infinite.
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Literal
 
 import numpy as np
 
 from sidelight.arrays import Bytes, Floats, Ids
 from sidelight.errors import Intractable
-from sidelight.features.rows import scores
-from sidelight.objective.margin import ChainBatch
+from sidelight.objective.batch import Batch
 from sidelight.spaces import ChainSpace, Paths
 from sidelight.spaces.chain_margins import token_margins
 
 Measure = Literal["tokens", "output"]
 
 
-def confidence(batch: ChainBatch, weights: Floats, best: Paths, *, measure: Measure = "tokens") -> Floats:
+def confidence(batch: Batch, weights: Floats, best: Paths, *, measure: Measure = "tokens") -> Floats:
     """The confidence in the best outputs of a batch under the weights. # [N]
 
     Raises `Intractable` for the measure "tokens" of second-order chains.
@@ -34,11 +32,11 @@ def confidence(batch: ChainBatch, weights: Floats, best: Paths, *, measure: Meas
     return _of_tokens(batch, weights) if measure == "tokens" else _of_output(batch, weights, best)
 
 
-def _of_tokens(batch: ChainBatch, weights: Floats) -> Floats:
+def _of_tokens(batch: Batch, weights: Floats) -> Floats:
     if not isinstance(batch.space, ChainSpace):
         raise Intractable("the confidence of tokens is known for first-order chains only; use the measure 'output'")
-    margins = token_margins(batch.space, scores(batch.rows, batch.layout, weights), n_jobs=batch.n_jobs)
-    firsts = batch.rows.starts[:-1]
+    margins = token_margins(batch.space, batch.scores(weights), n_jobs=batch.n_jobs)
+    firsts = batch.starts[:-1]
     if not len(firsts):
         return np.zeros(0)
     open_ones = np.isfinite(margins)
@@ -48,16 +46,16 @@ def _of_tokens(batch: ChainBatch, weights: Floats) -> Floats:
     return np.where(counts > 0, means, np.inf)
 
 
-def _of_output(batch: ChainBatch, weights: Floats, best: Paths) -> Floats:
-    space = batch.space.outside(_only(best.labels, batch.layout.n_labels))
+def _of_output(batch: Batch, weights: Floats, best: Paths) -> Floats:
+    space = batch.space.outside(_only(best.labels, batch.space.n_labels))
     open_ones = np.flatnonzero(space.feasible(n_jobs=batch.n_jobs))
-    others = replace(batch, space=space)
+    others = batch.within(space)
     if len(open_ones) < len(batch):
         others = others.take(open_ones)
     out = np.full(len(batch), np.inf)
     if len(others):
         ahead = best.values[open_ones] - others.best(weights).values
-        out[open_ones] = np.maximum(ahead, 0.0) / others.rows.lengths
+        out[open_ones] = np.maximum(ahead, 0.0) / others.lengths
     return out
 
 

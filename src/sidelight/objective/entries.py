@@ -15,7 +15,8 @@ from sidelight.arrays import NO_BYTES, Bytes, Floats, Floats32, Ids, Ints
 from sidelight.features.layout import Layout
 from sidelight.features.rows import Rows, offsets_of
 from sidelight.kernels import kernel
-from sidelight.objective.margin import ChainBatch
+from sidelight.objective.batch import Batch
+from sidelight.objective.chain_scorer import ChainScorer
 from sidelight.spaces import ChainSpace, Cost
 from sidelight.spaces.chain import closed_moves
 
@@ -62,15 +63,15 @@ def no_weights(columns: int) -> ChainWeights:
     return ChainWeights(np.zeros(0), np.zeros(0), np.zeros((0, 0)), np.zeros((0, columns)))
 
 
-def examples_of(batch: ChainBatch, cost: Cost) -> Examples:
+def examples_of(batch: Batch, cost: Cost) -> Examples:
     """The examples of a batch of first-order chains or classes; raises `ValueError` for other spaces."""
-    space, layout = batch.space, batch.layout
-    if not isinstance(space, ChainSpace) or space.left_out is not None:
+    space, scorer = batch.space, batch.scorer
+    if not isinstance(scorer, ChainScorer) or not isinstance(space, ChainSpace) or space.left_out is not None:
         raise ValueError("epochs in one kernel need a chain of order 1 without outputs to leave out")
-    indptr, indices, values, dense = _entries(batch.rows, layout.n_dense)
+    indptr, indices, values, dense = _entries(scorer.rows, scorer.layout.n_dense)
     admitted = NO_BYTES if space.admitted is None else space.admitted
     return Examples(
-        batch.rows.starts,
+        batch.starts,
         indptr,
         indices,
         values,
@@ -78,7 +79,7 @@ def examples_of(batch: ChainBatch, cost: Cost) -> Examples:
         np.ascontiguousarray(cost.targets),
         np.ascontiguousarray(cost.costs),
         np.ascontiguousarray(cost.token_weights),
-        closed_moves(space.allowed, layout.n_labels),
+        closed_moves(space.allowed, space.n_labels),
         admitted,
     )
 

@@ -1,36 +1,45 @@
-"""Expected features of the labelings of a batch, added to a gradient: what log-linear terms have in common."""
+"""Log-sums of a batch and their gradient, expected features: what log-linear terms have in common, for any structure.
+
+`add_log_sums` is the one way to it. Each structure has its own sums and its own form of beliefs, and so its own way of
+adding them up: first-order chains compute token scores once where the sum within what is known is wanted too, and add
+the difference of both beliefs to the gradient at once.
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
-from sidelight.arrays import Floats
-from sidelight.features.gradient import AttributeBlock
+from sidelight.arrays import Floats, Ids
+from sidelight.features.counts import difference_rows
+from sidelight.features.gradient import AttributeBlock, FullFeatures
 from sidelight.features.layout import Layout
+from sidelight.features.segment_counts import add_expected
+from sidelight.features.support import Support
 from sidelight.kernels import inner
+from sidelight.objective.segment_scorer import SegmentScorer
 from sidelight.parallel import shards, threads
-from sidelight.spaces import second_order_sums
+from sidelight.spaces import Space, second_order_sums
 from sidelight.spaces.chain import ChainScores, ChainSpace, GivenScores
-from sidelight.spaces.chain_sums import Beliefs, ScoresFrom, beliefs
+from sidelight.spaces.chain_sums import Beliefs, RaisedScores, ScoresFrom, beliefs
 from sidelight.spaces.second_order import SecondOrderSpace
+from sidelight.spaces.segments import SegmentSpace
+
+GROUPS = 8  # of shards: each adds up its counts in a vector of its own, so that their order is the data's alone
 
 
 class WeightForm(Protocol):
     """A form of the weight vector: full, or only the pairs that were seen."""
 
     @property
-    def layout(self) -> Layout: ...
-
-    @property
     def size(self) -> int:
         """How many weights there are."""
         ...
 
-    def squares(self, prices: Floats) -> Floats:
-        """Σ_t price_t · (squared feature) for each weight of a token's features, zero elsewhere; prices are [T]."""
+    def curvature(self, prices: Floats, lengths: Any, share: float) -> Floats:
+        """A rough guess of what inputs with these prices and lengths [N] add to the Hessian's diagonal. # [size]"""
         ...
 
     def expand(self, weights: Floats) -> Floats:
@@ -42,19 +51,105 @@ class WeightForm(Protocol):
         ...
 
 
-class WeightedFeatures(WeightForm, Protocol):
-    """The features of a batch under a weight vector of some form."""
+class Weighted(WeightForm, Protocol):
+    """The features of a batch of any structure, under a weight vector of some form."""
+
+    def scores(self, weights: Floats) -> Any:
+        """The scores of all parts, as the space of the same structure takes them."""
+        ...
+
+
+class WeightedFeatures(Weighted, Protocol):
+    """The features of a batch of chains."""
+
+    @property
+    def layout(self) -> Layout: ...
 
     @property
     def blocks(self) -> tuple[AttributeBlock, ...]:
         """Ranges of sequences whose beliefs are added together."""
         ...
 
-    def scores(self, weights: Floats) -> ChainScores: ...
-
     def add_tokens(self, number: int, beliefs: Floats, gradient: Floats, *, n_jobs: int | None = None) -> None: ...
 
     def add_edges(self, start: Floats, end: Floats, transitions: Floats, gradient: Floats) -> None: ...
+
+
+@dataclass(frozen=True, slots=True)
+class ShortFeatures:
+    """Features of a full layout under the short vector of a support: spread before use, gathered after."""
+
+    full: FullFeatures
+    support: Support
+
+    @property
+    def size(self) -> int:
+        return self.support.size
+
+    def scores(self, weights: Floats) -> Any:
+        return self.full.scores(self.support.expand(weights))
+
+    def curvature(self, prices: Floats, lengths: Any, share: float) -> Floats:
+        return self.support.shorten(self.full.curvature(prices, lengths, share))
+
+    def expand(self, weights: Floats) -> Floats:
+        return self.support.expand(weights)
+
+    def shorten(self, full: Floats) -> Floats:
+        return self.support.shorten(full)
+
+
+class Known(NamedTuple):
+    """What is known of the outputs of a batch, where it is not all."""
+
+    space: Space  # those that are admitted
+    bonus: Floats | None = None  # [T, K] finite; added to their scores
+
+
+def add_log_sums(
+    features: Weighted,
+    space: Space,
+    prices: Floats,  # [N], of either sign
+    weights: Floats,
+    gradient: Floats,
+    *,
+    known: Known | None = None,
+    n_jobs: int | None = None,
+) -> float:
+    """gradient += Σ price · expected features; returns Σ price · log-sum.
+
+    With `known`, both are less what they are within what is known.
+    """
+    if isinstance(features, ShortFeatures):
+        slopes, full = np.zeros(features.full.size), features.expand(weights)
+        value = add_log_sums(features.full, space, prices, full, slopes, known=known, n_jobs=n_jobs)
+        gradient += features.shorten(slopes)
+        return value
+    if isinstance(space, ChainSpace):
+        return _add_chains(features, space, prices, weights, gradient, known, n_jobs)  # type: ignore[arg-type]
+    value = _add(features, Known(space), prices, weights, gradient, n_jobs)
+    return value if known is None else value + _add(features, known, -prices, weights, gradient, n_jobs)
+
+
+def add_outputs(
+    features: Weighted, space: Space, labels: Ids, prices: Floats, gradient: Floats, *, n_jobs: int | None = None
+) -> None:
+    """gradient += Σ price · Φ(x, y), of given outputs [T]."""
+    if isinstance(features, ShortFeatures):
+        slopes = np.zeros(features.full.size)
+        add_outputs(features.full, space, labels, prices, slopes, n_jobs=n_jobs)
+        gradient += features.shorten(slopes)
+    elif isinstance(space, ChainSpace):
+        _add_labels(features, space, labels, prices, gradient, n_jobs)  # type: ignore[arg-type]
+    else:
+        every, none = np.arange(len(prices), dtype=np.int64), np.zeros(len(prices))
+        if isinstance(features, SegmentScorer):
+            rows = features.differences(every, labels, None, scales=prices, n_jobs=n_jobs)
+        else:
+            assert isinstance(features, FullFeatures)
+            options: Any = {"which": every, "plus": labels, "minus": None, "scales": prices, "thresholds": none}
+            rows = difference_rows(features.rows, features.layout, **options, n_jobs=n_jobs)
+        np.add.at(gradient, rows.indices, rows.values)
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,40 +201,82 @@ class Expected:
         return self.value
 
 
-def add_log_sums(
+def _add_chains(
     features: WeightedFeatures,
-    space: ChainSpace | SecondOrderSpace,
-    prices: Floats,  # [N], of either sign
+    space: ChainSpace,
+    prices: Floats,
     weights: Floats,
     gradient: Floats,
-    *,
-    n_jobs: int | None = None,
+    known: Known | None,
+    n_jobs: int | None,
 ) -> float:
-    """gradient += Σ price · expected features; returns Σ price · log-sum."""
-    if isinstance(space, SecondOrderSpace):
-        return _add_second_order(features, space, prices, weights, gradient, n_jobs)
     scores = features.scores(weights)
     expected = Expected.none(features, gradient, n_jobs)
     for number, block in enumerate(features.blocks):
-        part = space.part(block.lo, block.hi)
-        own = prices[block.lo : block.hi]
-        expected.add(number, own, beliefs(part, ScoresFrom(scores, block.first), prices=own, n_jobs=n_jobs))
+        part, own = space.part(block.lo, block.hi), prices[block.lo : block.hi]
+        here: ChainScores = ScoresFrom(scores, block.first)
+        if known is None:
+            expected.add(number, own, beliefs(part, here, prices=own, n_jobs=n_jobs))
+            continue
+        here = held(here, part, n_jobs=n_jobs)
+        found = beliefs(part, here, prices=own, n_jobs=n_jobs)
+        inside = known.space.part(block.lo, block.hi)
+        assert isinstance(inside, ChainSpace)
+        raised: ChainScores = here
+        if known.bonus is not None:
+            raised = RaisedScores(here, known.bonus[block.first : block.last])
+        expected.add(number, own, found, beliefs(inside, raised, prices=own, n_jobs=n_jobs))
     return expected.total()
+
+
+def _add_labels(
+    features: WeightedFeatures, space: ChainSpace, targets: Ids, prices: Floats, gradient: Floats, n_jobs: int | None
+) -> None:
+    size = features.layout.n_labels
+    edges = Edges.none(size)
+    per_token = np.repeat(prices, np.diff(space.starts))
+    for number, block in enumerate(features.blocks):
+        here = slice(block.first, block.last)
+        labels = targets[here]
+        certain = np.zeros((block.last - block.first, size))
+        certain[np.arange(len(labels)), labels] = per_token[here]
+        features.add_tokens(number, certain, gradient, n_jobs=n_jobs)
+        starts = space.starts[block.lo : block.hi + 1] - block.first
+        within = np.ones(len(labels), dtype=bool)
+        within[starts[:-1]] = False
+        after = np.flatnonzero(within)
+        np.add.at(edges.transitions, (labels[after - 1], labels[after]), per_token[here][after])
+        edges.start[:] += certain[starts[:-1]].sum(0)
+        edges.end[:] += certain[starts[1:] - 1].sum(0)
+    features.add_edges(edges.start, edges.end, edges.transitions, gradient)
+
+
+def _add(
+    features: Weighted, within: Known, prices: Floats, weights: Floats, gradient: Floats, n_jobs: int | None
+) -> float:
+    """gradient += Σ price · expected features within some outputs; returns Σ price · log-sum."""
+    if isinstance(features, SegmentScorer):
+        return _add_segments(features, within, prices, weights, gradient, n_jobs)
+    return _add_second_order(features, within, prices, weights, gradient, n_jobs)  # type: ignore[arg-type]
 
 
 def _add_second_order(
     features: WeightedFeatures,
-    space: SecondOrderSpace,
+    within: Known,
     prices: Floats,
     weights: Floats,
     gradient: Floats,
     n_jobs: int | None,
 ) -> float:
     layout, value = features.layout, 0.0
+    space = within.space
+    assert isinstance(space, SecondOrderSpace)
     scores = features.scores(weights)
     for number, block in enumerate(features.blocks):
         own = prices[block.lo : block.hi]
-        here = _SecondOrderScoresFrom(scores, block.first, layout.second(weights))
+        here: Any = _SecondOrderScoresFrom(scores, block.first, layout.second(weights))
+        if within.bonus is not None:
+            here = RaisedScores(here, within.bonus[block.first : block.last])
         found = second_order_sums.beliefs(space.part(block.lo, block.hi), here, prices=own, n_jobs=n_jobs)
         value += inner(own, found.log_sums)
         features.add_tokens(number, found.tokens, gradient, n_jobs=n_jobs)
@@ -154,6 +291,42 @@ def _add_second_order(
 @dataclass(frozen=True, slots=True)
 class _SecondOrderScoresFrom(ScoresFrom):
     second: Floats
+
+
+def _add_segments(
+    features: SegmentScorer,
+    within: Known,
+    prices: Floats,
+    weights: Floats,
+    gradient: Floats,
+    n_jobs: int | None,
+) -> float:
+    assert isinstance(within.space, SegmentSpace)
+    space = within.space if within.bonus is None else within.space.raised(within.bonus)
+    parts, scores = space.shards(), features.scores(weights)
+    bounds = np.linspace(0, len(parts), min(GROUPS, len(parts)) + 1).astype(int)
+    log_sums = np.zeros(len(prices))
+
+    def run(group: int) -> Floats:
+        counts = np.zeros(features.size)
+        for lo, hi in parts[bounds[group] : bounds[group + 1]]:
+            found = space.block_beliefs(scores, lo, hi, prices)
+            log_sums[lo:hi] = found.log_sums
+            add_expected(
+                features.rows,
+                features.segments,
+                features.layout,
+                first=int(space.starts[lo]),
+                tokens=found.tokens,
+                lasts=found.segments,
+                edges=(found.transition, found.start, found.end),
+                out=counts,
+            )
+        return counts
+
+    for counts in threads(run, range(len(bounds) - 1), n_jobs=n_jobs):
+        gradient += counts
+    return inner(prices, log_sums)
 
 
 def held(scores: ChainScores, space: ChainSpace, *, n_jobs: int | None = None) -> GivenScores:

@@ -1,4 +1,4 @@
-"""Log-linear terms over chains and classes: CRFs, and CRFs that know only what the labels may be.
+"""Log-linear terms over outputs of any structure: CRFs, and CRFs that know only what the labels may be.
 
 The problem:  min_w  ½ λ ‖w‖² + Σ_i C_i (log Σ_{y in space(x_i)} exp w·Φ(x_i, y) − log Σ_{y admitted} exp w·Φ(x_i, y))
 
@@ -19,17 +19,17 @@ from typing import Protocol
 import numpy as np
 
 from sidelight.arrays import Bytes, Floats, Ids, Ints
+from sidelight.errors import Intractable
 from sidelight.features.gradient import FullFeatures
-from sidelight.features.layout import Layout
-from sidelight.features.rows import Rows
 from sidelight.features.support import Shown, Support
 from sidelight.features.supported import SupportedFeatures
 from sidelight.kernels import inner
+from sidelight.objective.batch import Batch, Scorer
+from sidelight.objective.chain_scorer import ChainScorer, chain_of
 from sidelight.objective.companion_likelihood import Answers, CompanionTerms
-from sidelight.objective.expected_features import Edges, Expected, WeightedFeatures, WeightForm, add_log_sums, held
-from sidelight.spaces.chain import ChainScores, ChainSpace
-from sidelight.spaces.chain_sums import RaisedScores, ScoresFrom, beliefs, log_sums
-from sidelight.spaces.second_order import SecondOrderSpace
+from sidelight.objective.expected_features import Known, ShortFeatures, Weighted, WeightForm, add_log_sums, add_outputs
+from sidelight.objective.segment_scorer import SegmentScorer
+from sidelight.spaces import ChainSpace, Space, sums
 
 
 class _Batched(Protocol):
@@ -66,14 +66,14 @@ class LogLinearTerms(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class LikelihoodTerms:
-    """Inputs of one kind: with gold labels, or with what is said of the labels that each token may have."""
+    """Inputs of one kind: with gold outputs, or with what is said of the choices that each slot may have."""
 
-    features: WeightedFeatures
-    space: ChainSpace
+    features: Weighted
+    space: Space
     prices: Floats  # [N]
     targets: Ids | None = None  # [T]
-    admitted: Bytes | None = None  # [T, L]
-    bonus: Floats | None = None  # [T, L] finite; added to the scores within the admitted
+    admitted: Bytes | None = None  # [T, K]
+    bonus: Floats | None = None  # [T, K] finite; added to the scores within the admitted
 
     def __post_init__(self) -> None:
         if (self.targets is None) == (self.admitted is None and self.bonus is None):
@@ -82,58 +82,44 @@ class LikelihoodTerms:
     def __len__(self) -> int:
         return len(self.space.starts) - 1
 
+    def chain(self) -> tuple[FullFeatures | SupportedFeatures, ChainSpace]:
+        """Features and space of first-order chains; raises `Intractable` for other structures."""
+        if isinstance(self.features, (FullFeatures, SupportedFeatures)) and isinstance(self.space, ChainSpace):
+            return self.features, self.space
+        raise Intractable("this solver is for first-order chains; use lbfgs")
+
+    @property
+    def known(self) -> Known | None:
+        """The outputs that are admitted, where gold is not known."""
+        if self.targets is not None:
+            return None
+        return Known(self.space if self.admitted is None else self.space.inside(self.admitted), self.bonus)
+
     def losses(self, weights: Floats, *, n_jobs: int | None = None) -> Floats:
         """−log p(what is admitted) of every input, without its price. # [N]"""
         scores = self.features.scores(weights)
-        totals = log_sums(self.space, scores, n_jobs=n_jobs)
-        if self.targets is not None:
+        totals = sums.log_sums(self.space, scores, n_jobs=n_jobs)
+        known = self.known
+        if known is None:
+            assert self.targets is not None
             return totals - self.space.score(scores, self.targets, n_jobs=n_jobs)
-        inside = self.space if self.admitted is None else self.space.inside(self.admitted)
-        raised = scores if self.bonus is None else RaisedScores(scores, self.bonus)
-        return totals - log_sums(inside, raised, n_jobs=n_jobs)
+        inside = known.space, scores
+        if known.bonus is not None:
+            inside = sums.raised(*inside, known.bonus)
+        return totals - sums.log_sums(*inside, n_jobs=n_jobs)
 
     def add_gold(self, gradient: Floats, *, n_jobs: int | None = None) -> None:
         """gradient += Σ price · Φ(x, gold)."""
-        if self.targets is None:
-            return
-        size = self.features.layout.n_labels
-        edges = Edges.none(size)
-        per_token = np.repeat(self.prices, np.diff(self.space.starts))
-        for number, block in enumerate(self.features.blocks):
-            here = slice(block.first, block.last)
-            labels = self.targets[here]
-            certain = np.zeros((block.last - block.first, size))
-            certain[np.arange(len(labels)), labels] = per_token[here]
-            self.features.add_tokens(number, certain, gradient, n_jobs=n_jobs)
-            starts = self.space.starts[block.lo : block.hi + 1] - block.first
-            within = np.ones(len(labels), dtype=bool)
-            within[starts[:-1]] = False
-            after = np.flatnonzero(within)
-            np.add.at(edges.transitions, (labels[after - 1], labels[after]), per_token[here][after])
-            edges.start[:] += certain[starts[:-1]].sum(0)
-            edges.end[:] += certain[starts[1:] - 1].sum(0)
-        self.features.add_edges(edges.start, edges.end, edges.transitions, gradient)
+        if self.targets is not None:
+            add_outputs(self.features, self.space, self.targets, self.prices, gradient, n_jobs=n_jobs)
 
     def add_beliefs(self, weights: Floats, gradient: Floats, *, n_jobs: int | None = None) -> float:
         """gradient += Σ price · (expected features − those expected within the admitted labels, unless gold).
 
         Returns Σ price · (log-sum − log-sum of the admitted), the latter left out where gold is known.
         """
-        if self.targets is not None:
-            return add_log_sums(self.features, self.space, self.prices, weights, gradient, n_jobs=n_jobs)
-        scores = self.features.scores(weights)
-        expected = Expected.none(self.features, gradient, n_jobs)
-        for number, block in enumerate(self.features.blocks):
-            part = self.space.part(block.lo, block.hi)
-            prices = self.prices[block.lo : block.hi]
-            here = held(ScoresFrom(scores, block.first), part, n_jobs=n_jobs)
-            found = beliefs(part, here, prices=prices, n_jobs=n_jobs)
-            inside = part if self.admitted is None else part.inside(self.admitted[block.first : block.last])
-            raised: ChainScores = here
-            if self.bonus is not None:
-                raised = RaisedScores(here, self.bonus[block.first : block.last])
-            expected.add(number, prices, found, beliefs(inside, raised, prices=prices, n_jobs=n_jobs))
-        return expected.total()
+        given = self.features, self.space, self.prices
+        return add_log_sums(*given, weights, gradient, known=self.known, n_jobs=n_jobs)
 
 
 class LikelihoodProblem:
@@ -171,12 +157,7 @@ class LikelihoodProblem:
         """
         out = np.full(self.size, self.l2 if self.l2 > 0 else 1.0)
         for part in self.terms:
-            layout = part.features.layout
-            even = share / layout.n_labels * (1.0 - 1.0 / layout.n_labels)
-            lengths = np.diff(part.space.starts)
-            out += even * part.features.squares(np.repeat(part.prices, lengths))
-            out[layout.start_at : layout.transition_at] += even * part.prices.sum()
-            out[layout.transition_at : layout.dense_at] += even / layout.n_labels * (part.prices * (lengths - 1)).sum()
+            out += part.features.curvature(part.prices, np.diff(part.space.starts), share)
         return out
 
     def value_and_gradient(self, weights: Floats, gradient: Floats) -> float:
@@ -202,39 +183,42 @@ class LikelihoodProblem:
 
 @dataclass(frozen=True, slots=True)
 class Labelled:
-    """Inputs and what is known of their labels, before it is decided which weights exist."""
+    """Inputs and what is known of their outputs, before it is decided which weights exist."""
 
-    rows: Rows
-    space: ChainSpace | SecondOrderSpace
+    batch: Batch
     prices: Floats  # [N]
     targets: Ids | None = None  # [T]
-    admitted: Bytes | None = None  # [T, L]
+    admitted: Bytes | None = None  # [T, K]
     answers: Answers | None = None  # of companion evidence, in place of the other two
 
     def shown(self) -> Shown | None:
-        """The labels that inputs may have, those of price 0 left out; companion answers show none."""
-        if self.answers is not None:
+        """The labels that inputs may have, those of price 0 left out; companion answers show none.
+
+        Nor do structures whose features are all there is (segments, whose extractor chooses them).
+        """
+        scorer = self.batch.scorer
+        if self.answers is not None or not isinstance(scorer, ChainScorer):
             return None
         if np.all(self.prices > 0):
-            return Shown(self.rows, self.targets, self.admitted)
+            return Shown(scorer.rows, self.targets, self.admitted)
         which = np.flatnonzero(self.prices > 0)
-        tokens = self.rows.tokens_of(which)
+        tokens = self.batch.slots_of(which)
         targets = None if self.targets is None else self.targets[tokens]
-        return Shown(self.rows.take(which), targets, None if self.admitted is None else self.admitted[tokens])
+        return Shown(scorer.rows.take(which), targets, None if self.admitted is None else self.admitted[tokens])
 
 
 @dataclass(frozen=True, slots=True)
-class ChainForm:
-    """The form that the weights of first-order inputs have: full, or the pairs of a support."""
+class Form:
+    """The form that weights have: full, or the pairs of a support."""
 
-    layout: Layout
+    full_size: int
     support: Support | None = None
     n_jobs: int | None = None
 
     @property
     def size(self) -> int:
         """How many weights there are."""
-        return self.layout.size if self.support is None else self.support.size
+        return self.full_size if self.support is None else self.support.size
 
     def expand(self, weights: Floats) -> Floats:
         """The weights in the full layout."""
@@ -244,52 +228,54 @@ class ChainForm:
         """The weights of this form, out of the full layout."""
         return full if self.support is None else self.support.shorten(full)
 
-    def features(self, rows: Rows) -> WeightedFeatures:
+    def features(self, batch: Batch) -> Weighted:
         """The features of a batch."""
-        if self.support is None:
-            return FullFeatures.of(rows, self.layout, n_jobs=self.n_jobs)
-        return SupportedFeatures.of(rows, self.support, n_jobs=self.n_jobs)
+        scorer = batch.scorer
+        if isinstance(scorer, SegmentScorer):
+            return scorer
+        rows, layout = chain_of(batch).rows, chain_of(batch).layout
+        if self.support is not None and layout.order == 1:
+            return SupportedFeatures.of(rows, self.support, n_jobs=self.n_jobs)
+        full = FullFeatures.of(rows, layout, n_jobs=self.n_jobs)
+        return full if self.support is None else ShortFeatures(full, self.support)
 
     def terms(self, part: Labelled) -> LogLinearTerms:
         """The terms of labelled inputs."""
-        if not isinstance(part.space, ChainSpace):
-            raise ValueError("these inputs are of order 2; use second_order_problem")
-        features = self.features(part.rows)
+        features, space = self.features(part.batch), part.batch.space
         if part.answers is not None:
-            return CompanionTerms.of(features, part.space, part.prices, part.answers, n_jobs=self.n_jobs)
-        return LikelihoodTerms(features, part.space, part.prices, part.targets, part.admitted)
+            return CompanionTerms.of(features, space, part.prices, part.answers, n_jobs=self.n_jobs)
+        return LikelihoodTerms(features, space, part.prices, part.targets, part.admitted)
 
 
-def chain_form(
+def form_of(
+    scorer: Scorer,
     shown: Sequence[Shown | None],
-    layout: Layout,
     *,
     support: str = "seen",
     transitions: str = "all",
     n_jobs: int | None = None,
-) -> ChainForm:
+) -> Form:
     """With a weight for every attribute and label ("all") or those seen together; `transitions` says the same of
-    transitions."""
+    transitions. Other structures than chains have all weights."""
     if support not in ("all", "seen"):
         raise ValueError(f"support is {support!r}; give 'all' or 'seen'")
-    if support == "seen":
-        known = [part for part in shown if part is not None]
-        return ChainForm(layout, Support.seen(layout, known, transitions=transitions), n_jobs)
-    if transitions != "all":
+    if support == "all" and transitions != "all":
         raise ValueError(f"transitions is {transitions!r}; with support 'all' it must be 'all'")
-    return ChainForm(layout, None, n_jobs)
+    if support == "seen" and isinstance(scorer, ChainScorer):
+        known = [part for part in shown if part is not None]
+        return Form(scorer.size, Support.seen(scorer.layout, known, transitions=transitions), n_jobs)
+    return Form(scorer.size, None, n_jobs)
 
 
 def likelihood_problem(
     inputs: Sequence[Labelled],
-    layout: Layout,
     *,
     support: str = "seen",
     transitions: str = "all",
     l2: float = 1.0,
     n_jobs: int | None = None,
 ) -> LikelihoodProblem:
-    """The problem of first-order inputs; options as for `chain_form`."""
-    shown = [part.shown() for part in inputs]
-    form = chain_form(shown, layout, support=support, transitions=transitions, n_jobs=n_jobs)
+    """The problem of inputs of one structure; options as for `form_of`."""
+    shown, scorer = [part.shown() for part in inputs], inputs[0].batch.scorer
+    form = form_of(scorer, shown, support=support, transitions=transitions, n_jobs=n_jobs)
     return LikelihoodProblem([form.terms(part) for part in inputs], l2=l2, n_jobs=n_jobs)

@@ -1,4 +1,4 @@
-"""The terms of margin objectives over chains and classes.
+"""The terms of margin objectives, over outputs of any structure.
 
 With price C and power p, a term costs C · max(0, value)^p, or with the logistic loss C · log(1 + exp(value)), where
 value is
@@ -14,84 +14,32 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from sidelight.arrays import Floats, Ids, Ints
-from sidelight.features.counts import SparseRows, difference_rows, stacked
-from sidelight.features.layout import Layout
-from sidelight.features.rows import Rows, scores
+from sidelight.features.counts import SparseRows, stacked
+from sidelight.kernels import inner
+from sidelight.objective.batch import Batch
 from sidelight.objective.batch_terms import BatchTerms
 from sidelight.objective.cuts import Cuts, Terms, Worst
-from sidelight.spaces import AnyCost, ChainSpace, Paths, Space, Transitions, space_of
-
-
-@dataclass(frozen=True, slots=True)
-class ChainBatch:
-    """Inputs of one kind of evidence: their features, and the outputs they may have."""
-
-    rows: Rows
-    space: Space
-    layout: Layout
-    n_jobs: int | None = None
-
-    def __post_init__(self) -> None:
-        if self.layout.order == 2 and isinstance(self.space, ChainSpace):
-            raise ValueError("the layout has order 2, the space order 1; make the batch with ChainBatch.of")
-
-    @classmethod
-    def of(
-        cls, rows: Rows, layout: Layout, *, allowed: Transitions | None = None, n_jobs: int | None = None
-    ) -> ChainBatch:
-        """Inputs with all outputs of the layout's order that the allowed transitions leave."""
-        return cls(rows, space_of(rows.starts, layout.n_labels, order=layout.order, allowed=allowed), layout, n_jobs)
-
-    def __len__(self) -> int:
-        return len(self.rows)
-
-    def part(self, lo: int, hi: int) -> ChainBatch:
-        """The inputs lo..hi alone."""
-        return replace(self, rows=self.rows.part(lo, hi), space=self.space.part(lo, hi))
-
-    def take(self, which: Ints) -> ChainBatch:
-        """Some of the inputs."""
-        return replace(self, rows=self.rows.take(which), space=self.space.take(which))
-
-    def best(self, weights: Floats, *, cost: AnyCost | None = None, rng: np.random.Generator | None = None) -> Paths:
-        """The best output of each input, with its cost added where one is given."""
-        return self.space.best(scores(self.rows, self.layout, weights), cost=cost, rng=rng, n_jobs=self.n_jobs)
-
-    def score(self, weights: Floats, labels: Ids) -> Floats:
-        """The score of a given output of each input. # [N]"""
-        return self.space.score(scores(self.rows, self.layout, weights), labels, n_jobs=self.n_jobs)
-
-    def differences(
-        self, which: Ints, plus: Ids, minus: Ids | None, *, scales: Floats, thresholds: Floats
-    ) -> SparseRows:
-        """scale · (Φ(x, plus) − Φ(x, minus)) and the threshold feature, for some of the inputs."""
-        return difference_rows(
-            self.rows,
-            self.layout,
-            which=which,
-            plus=plus,
-            minus=minus,
-            scales=scales,
-            thresholds=thresholds,
-            n_jobs=self.n_jobs,
-        )
+from sidelight.spaces import AnyCost
+from sidelight.stored import array_of
 
 
 @dataclass(frozen=True, slots=True)
 class TargetTerms(BatchTerms):
     """max over outputs of cost and score, against the score of a target."""
 
-    batch: ChainBatch
+    batch: Batch
     cost: AnyCost
     prices: Floats
 
     def part(self, lo: int, hi: int) -> Terms:
         """The terms lo..hi alone."""
-        starts = self.batch.rows.starts
+        starts = self.batch.starts
         cost = self.cost.part(int(starts[lo]), int(starts[hi]))
         return TargetTerms(self.batch.part(lo, hi), cost, self.prices[lo:hi])
 
@@ -100,20 +48,35 @@ class TargetTerms(BatchTerms):
         return Worst(paths.values - paths.targets, paths.labels)
 
     def cuts(self, worst: Worst, which: Ints) -> Cuts:
-        size = len(which)
-        targets = self.cost.targets
-        slopes = self.batch.differences(which, worst.outputs, targets, scales=np.ones(size), thresholds=np.zeros(size))
-        return Cuts(which, slopes, self.cost.of(self.batch.rows.starts, worst.outputs)[which])
+        slopes = self.batch.differences(which, worst.outputs, self.cost.targets, scales=np.ones(len(which)))
+        return Cuts(which, slopes, self.cost.of(self.batch.starts, worst.outputs)[which])
 
     def with_targets(self, targets: Ids) -> TargetTerms:
         return replace(self, cost=self.cost.with_targets(targets))
 
 
 @dataclass(frozen=True, slots=True)
+class SummedTerms(TargetTerms):
+    """Target terms that can add up their cuts."""
+
+    def total(self, outputs: Ids, scales: Floats) -> tuple[float, Floats]:
+        """Σ_i scale_i · (offset_i, slope_i) of the cuts that some outputs give."""
+        offset = inner(scales, self.cost.of(self.batch.starts, outputs))
+        return offset, self.batch.scorer.summed(outputs, self.cost.targets, scales)
+
+    def check_outputs(self, outputs: Ids, scales: Floats) -> None:
+        """Raise `ModelFileError` for what `total` cannot take."""
+        space = self.batch.space
+        given: dict[str, NDArray[Any]] = {"outputs": outputs, "scales": scales}
+        array_of(given, "outputs", np.int32, [int(space.starts[-1])], low=0, high=space.n_labels - 1)
+        array_of(given, "scales", np.float64, [len(self.batch)], low=0.0)
+
+
+@dataclass(frozen=True, slots=True)
 class NegativeTerms(BatchTerms):
     """No output of these inputs may score above the threshold."""
 
-    batch: ChainBatch
+    batch: Batch
     sizes: Floats  # [N] κ(x)
     prices: Floats
 
@@ -151,7 +114,7 @@ class PositiveTerms:
         return Cuts(which, self.slopes.take(which), np.ones(len(which)))
 
 
-def positive_terms(batch: ChainBatch, labels: Ids, sizes: Floats, prices: Floats) -> PositiveTerms:
+def positive_terms(batch: Batch, labels: Ids, sizes: Floats, prices: Floats) -> PositiveTerms:
     """The terms of positive companion examples whose outputs have been completed."""
     which = np.arange(len(batch), dtype=np.int64)
     slopes = batch.differences(which, labels, None, scales=-1.0 / sizes, thresholds=-np.ones(len(batch)))

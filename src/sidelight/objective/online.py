@@ -8,9 +8,10 @@ import numpy as np
 
 from sidelight.arrays import Floats, Floats32, Ids, Ints
 from sidelight.kernels import kernel
+from sidelight.objective.batch import Batch
 from sidelight.objective.chain_block import backtrack
-from sidelight.objective.margin import ChainBatch
-from sidelight.spaces.chain import closed_moves
+from sidelight.objective.chain_scorer import chain_of
+from sidelight.spaces.chain import ChainSpace, closed_moves
 from sidelight.spaces.chain_kernels import forward, longest
 
 
@@ -43,7 +44,7 @@ class Steps(NamedTuple):
 
 
 def perceptron_epoch(
-    batch: ChainBatch, targets: Ids, importance: Floats, order: Ints, weights: Floats32, totals: Floats, clock: float
+    batch: Batch, targets: Ids, importance: Floats, order: Ints, weights: Floats32, totals: Floats, clock: float
 ) -> tuple[int, float]:
     """One pass of the structured perceptron (Collins 2002) in the given order.
 
@@ -52,15 +53,16 @@ def perceptron_epoch(
     per example. Weights are 32-bit: they are whole numbers here unless features or importance are not, and half the
     memory is twice the speed.
     """
-    layout, rows = batch.layout, batch.rows
-    if layout.order != 1:
+    scorer, space = chain_of(batch), batch.space
+    layout, rows = scorer.layout, scorer.rows
+    if not isinstance(space, ChainSpace):
         raise ValueError("the perceptron is first order; use jlis or structural_svm")
     shape = np.array([layout.bias, layout.chain, layout.start_at, layout.end_at, layout.transition_at], dtype=np.int64)
     return _epoch(
         rows.starts,
         TokenFeatures(rows.indptr, rows.indices, rows.values, rows.dense),
         shape,
-        closed_moves(batch.space.allowed, layout.n_labels).astype(np.float32),
+        closed_moves(space.allowed, layout.n_labels).astype(np.float32),
         targets,
         importance,
         order,

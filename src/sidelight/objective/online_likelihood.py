@@ -14,13 +14,10 @@ import numpy as np
 
 from sidelight.arrays import NO_BYTES, Bytes, Floats, Ids, Ints
 from sidelight.errors import Infeasible
-from sidelight.features.gradient import FullFeatures
-from sidelight.features.rows import Rows
 from sidelight.features.stacking import stack_rows
 from sidelight.features.support import Support
 from sidelight.features.supported import SupportedFeatures, spread_rows
 from sidelight.objective import online_likelihood_kernels as kernels
-from sidelight.objective.expected_features import WeightedFeatures
 from sidelight.objective.likelihood import LikelihoodTerms
 from sidelight.spaces.chain import ChainSpace, closed_moves
 
@@ -158,21 +155,19 @@ def stacked_terms(
 ) -> tuple[SupportedFeatures, ChainSpace, Floats, Ids | None, Bytes | None]:
     """Terms as one batch: features, space, prices, targets (−1 where only candidates are known), candidates."""
     first = terms[0]
-    size = first.features.layout.n_labels
-    rows = [_rows_of(part.features) for part in terms]
+    own, chains = first.chain()
+    size, support = chains.n_labels, own.support if isinstance(own, SupportedFeatures) else Support.all(own.layout)
+    rows = [part.chain()[0].rows for part in terms]
     if len(terms) == 1:
-        features = first.features if isinstance(first.features, SupportedFeatures) else None
-        if features is None:
-            features = SupportedFeatures.of(rows[0], Support.all(first.features.layout))
-        return features, first.space, first.prices, first.targets, first.admitted
-    support = _support_of(first.features)
-    together = stack_rows(rows, n_dense=first.features.layout.n_dense)
+        features = own if isinstance(own, SupportedFeatures) else SupportedFeatures.of(rows[0], support)
+        return features, chains, first.prices, first.targets, first.admitted
+    together = stack_rows(rows, n_dense=own.layout.n_dense)
     targets, admitted = [], []
     for part in terms:
         tokens = int(part.space.starts[-1])
         targets.append(np.full(tokens, -1, dtype=np.int32) if part.targets is None else part.targets)
         admitted.append(np.ones((tokens, size), dtype=np.uint8) if part.admitted is None else part.admitted)
-    space = ChainSpace(together.starts, size, first.space.allowed)
+    space = ChainSpace(together.starts, size, chains.allowed)
     prices = np.concatenate([part.prices for part in terms])
     return (
         SupportedFeatures.of(together, support),
@@ -181,13 +176,3 @@ def stacked_terms(
         np.concatenate(targets),
         np.concatenate(admitted),
     )
-
-
-def _rows_of(features: WeightedFeatures) -> Rows:
-    if isinstance(features, (SupportedFeatures, FullFeatures)):
-        return features.rows
-    raise TypeError(f"features of type {type(features).__name__} have no rows")
-
-
-def _support_of(features: WeightedFeatures) -> Support:
-    return features.support if isinstance(features, SupportedFeatures) else Support.all(features.layout)

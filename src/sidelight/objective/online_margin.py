@@ -28,6 +28,7 @@ from sidelight.objective.chain_block import (
     scratch_for,
     slope_products,
 )
+from sidelight.objective.chain_scorer import chain_of
 from sidelight.objective.entries import ChainWeights, Examples, examples_of, no_weights, score_tokens, views_of
 from sidelight.objective.known_outputs import KnownOutputs, grown, no_outputs, stored_outputs
 from sidelight.objective.margin import TargetTerms
@@ -52,7 +53,7 @@ class ChainBlocks:
         if not isinstance(terms.cost, Cost):
             raise ValueError("epochs in one kernel need a cost against a target")
         data = examples_of(terms.batch, terms.cost)
-        return cls(data, terms.batch.layout, terms.prices, no_outputs(data.starts), terms.batch.n_jobs)
+        return cls(data, chain_of(terms.batch).layout, terms.prices, no_outputs(data.starts), terms.batch.n_jobs)
 
     def __len__(self) -> int:
         return len(self.prices)

@@ -6,36 +6,12 @@ straight into the vector is several times faster.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any
-
 import numpy as np
-from numpy.typing import NDArray
 
 from sidelight.arrays import Floats, Floats32, Ids, Ints
 from sidelight.features.layout import Layout
 from sidelight.features.rows import Rows
-from sidelight.kernels import inner, kernel
-from sidelight.objective.margin import TargetTerms
-from sidelight.stored import array_of
-
-
-@dataclass(frozen=True, slots=True)
-class SummedTerms(TargetTerms):
-    """Target terms that can add up their cuts."""
-
-    def total(self, outputs: Ids, scales: Floats) -> tuple[float, Floats]:
-        """Σ_i scale_i · (offset_i, slope_i) of the cuts that some outputs give."""
-        rows = self.batch.rows
-        offset = inner(scales, self.cost.of(rows.starts, outputs))
-        return offset, summed_differences(rows, self.batch.layout, outputs, self.cost.targets, scales)
-
-    def check_outputs(self, outputs: Ids, scales: Floats) -> None:
-        """Raise `ModelFileError` for what `total` cannot take."""
-        rows = self.batch.rows
-        given: dict[str, NDArray[Any]] = {"outputs": outputs, "scales": scales}
-        array_of(given, "outputs", np.int32, [rows.n_tokens], low=0, high=self.batch.layout.n_labels - 1)
-        array_of(given, "scales", np.float64, [len(rows)], low=0.0)
+from sidelight.kernels import kernel
 
 
 def summed_differences(rows: Rows, layout: Layout, plus: Ids, minus: Ids, scales: Floats) -> Floats:

@@ -17,8 +17,9 @@ With scales d the run is over v with w = d · v: where d_k² is near the inverse
 iterations are needed (features differ in how often they occur by a factor of ten thousand).
 
 Stops when ‖pseudo-gradient‖ <= epsilon · max(1, ‖w‖), when F fell by less than delta, relatively, over the last
-`period` iterations (the rules of CRFsuite), or when no step falls. One iteration per call; all that it knows is in its
-state, so that it goes on to the same bits.
+`period` iterations (the rules of CRFsuite), or when no step falls. With a gap, also where ½ ‖∇F‖² < gap · |F|: where F
+is ½ ‖w‖² and convex functions besides, F − min F is no more than that. One iteration per call; all that it knows is in
+its state, so that it goes on to the same bits.
 """
 
 from __future__ import annotations
@@ -54,12 +55,13 @@ class LbfgsOptions:
     delta: float = 1e-5
     period: int = 10
     max_evaluations: int = 20  # in one line search
+    gap: float = 0.0  # relative; see above
 
     def __post_init__(self) -> None:
         if self.memory < 1 or self.period < 1 or self.max_evaluations < 1:
             raise ValueError("memory, period and max_evaluations must be 1 or more")
-        if not (self.l1 >= 0 and self.epsilon >= 0 and self.delta >= 0):
-            raise ValueError("l1, epsilon and delta must not be negative")
+        if not (self.l1 >= 0 and self.epsilon >= 0 and self.delta >= 0 and self.gap >= 0):
+            raise ValueError("l1, epsilon, delta and gap must not be negative")
 
 
 @dataclass(slots=True)
@@ -180,7 +182,8 @@ class Lbfgs:
         weights = self.weights
         size = float(np.sqrt(inner(weights, weights)))
         self.values = [*self.values[-options.period :], self.value]
-        if self.gradient_norm <= options.epsilon * max(1.0, size):
+        norm = self.gradient_norm
+        if norm <= options.epsilon * max(1.0, size) or 0.5 * norm * norm < options.gap * abs(self.value):
             self.stopped = "gradient"
         elif len(self.values) > options.period:
             fall = self.values[0] - self.value

@@ -78,6 +78,12 @@ class RaisedScores:
     def end(self) -> Floats:
         return self.plain.end
 
+    @property
+    def second(self) -> Floats:
+        """That of the plain scores, where they have any. # [L, L, L]"""
+        second: Floats = self.plain.second  # type: ignore[attr-defined]
+        return second
+
     def block(self, first: int, last: int) -> Floats:
         return self.plain.block(first, last) + self.bonus[first:last]
 

@@ -1,21 +1,21 @@
-"""What a batch needs of the space of its labelings, whatever the order of the chain."""
+"""What a batch needs of the space of its outputs, whatever their structure."""
 
 from __future__ import annotations
 
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from sidelight.arrays import Bytes, Floats, Ids, Ints
 from sidelight.spaces.chain import AnyCost, ChainSpace, Paths, Transitions
-from sidelight.spaces.second_order import SecondOrderScores, SecondOrderSpace
+from sidelight.spaces.second_order import SecondOrderSpace
 
 
 class Space(Protocol):
-    """Label sequences of a batch; `ChainSpace` and `SecondOrderSpace` say what each method does.
+    """Outputs of a batch, one choice per slot; `ChainSpace` says what each method does.
 
-    Scores have all that any of them asks for: a first-order space does not look at second-order scores.
+    Scores are those that the scorer of the same structure makes.
     """
 
     @property
@@ -23,9 +23,6 @@ class Space(Protocol):
 
     @property
     def n_labels(self) -> int: ...
-
-    @property
-    def allowed(self) -> Transitions | None: ...
 
     def inside(self, admitted: Bytes) -> Space: ...
 
@@ -37,14 +34,14 @@ class Space(Protocol):
 
     def best(
         self,
-        scores: SecondOrderScores,
+        scores: Any,
         *,
         cost: AnyCost | None = None,
         rng: np.random.Generator | None = None,
         n_jobs: int | None = None,
     ) -> Paths: ...
 
-    def score(self, scores: SecondOrderScores, labels: Ids, *, n_jobs: int | None = None) -> Floats: ...
+    def score(self, scores: Any, labels: Ids, *, n_jobs: int | None = None) -> Floats: ...
 
     def admits(self, labels: Ids) -> Bytes: ...
 

@@ -1,6 +1,8 @@
-"""Sums over the labelings of a space of either order; see `chain_sums` and `second_order_sums`."""
+"""Sums over the outputs of a space: chains of either order and segmentations, each with kernels of its own."""
 
 from __future__ import annotations
+
+from typing import Any
 
 import numpy as np
 
@@ -8,14 +10,17 @@ from sidelight.arrays import Floats, Ids
 from sidelight.errors import Intractable
 from sidelight.spaces import chain_k_best, chain_sums, second_order_k_best, second_order_sums
 from sidelight.spaces.chain import ChainSpace, GivenScores
-from sidelight.spaces.second_order import SecondOrderScores, SecondOrderSpace
+from sidelight.spaces.second_order import SecondOrderSpace
+from sidelight.spaces.segments import SegmentSpace
 from sidelight.spaces.space import Space
 
 
-def log_sums(space: Space, scores: SecondOrderScores, *, n_jobs: int | None = None) -> Floats:
+def log_sums(space: Space, scores: Any, *, n_jobs: int | None = None) -> Floats:
     """log Σ exp(score) of every sequence. # [N]"""
     if isinstance(space, ChainSpace):
         return chain_sums.log_sums(space, scores, n_jobs=n_jobs)
+    if isinstance(space, SegmentSpace):
+        return space.log_sums(scores, n_jobs=n_jobs)
     return second_order_sums.log_sums(_second(space), scores, n_jobs=n_jobs)
 
 
@@ -25,39 +30,56 @@ def log_counts(space: Space, *, n_jobs: int | None = None) -> Floats:
     >>> np.exp(log_counts(ChainSpace(np.array([0, 3]), 2))).round(9)
     array([8.])
     """
+    if isinstance(space, SegmentSpace):
+        return space.log_sums(space.zero_scores(), n_jobs=n_jobs)
     chain = space if isinstance(space, ChainSpace) else _second(space).labelings
     return chain_sums.log_sums(chain, chain.zero_scores(), n_jobs=n_jobs)
 
 
-def token_marginals(space: Space, scores: SecondOrderScores, *, n_jobs: int | None = None) -> Floats:
+def token_marginals(space: Space, scores: Any, *, n_jobs: int | None = None) -> Floats:
     """p(y_t = l). # [T, L]"""
     if isinstance(space, ChainSpace):
         return chain_sums.beliefs(space, scores, n_jobs=n_jobs).tokens
+    if isinstance(space, SegmentSpace):
+        return space.marginals(scores, n_jobs=n_jobs)
     return second_order_sums.beliefs(_second(space), scores, n_jobs=n_jobs).tokens
 
 
-def sample(space: Space, scores: SecondOrderScores, rng: np.random.Generator, *, n_jobs: int | None = None) -> Ids:
+def sample(space: Space, scores: Any, rng: np.random.Generator, *, n_jobs: int | None = None) -> Ids:
     """A labeling of every sequence, drawn exactly from p. # [T]"""
     if isinstance(space, ChainSpace):
         return chain_sums.sample(space, scores, rng, n_jobs=n_jobs)
+    if isinstance(space, SegmentSpace):
+        return space.sample(scores, rng, n_jobs=n_jobs)
     return second_order_sums.sample(_second(space), scores, rng, n_jobs=n_jobs)
 
 
-def k_best(space: Space, scores: SecondOrderScores, k: int, *, n_jobs: int | None = None) -> tuple[Ids, Floats]:
+def k_best(space: Space, scores: Any, k: int, *, n_jobs: int | None = None) -> tuple[Ids, Floats]:
     """The k best labelings [k, T] and their scores [k, N]; labels -1 and score -inf where there are fewer."""
     if isinstance(space, ChainSpace):
         return chain_k_best.k_best(space, scores, k=k, n_jobs=n_jobs)
+    if isinstance(space, SegmentSpace):
+        return space.k_best(scores, k, n_jobs=n_jobs)
     labels, values = second_order_k_best.k_best(_second(space), scores, k, n_jobs=n_jobs)
     return labels, np.ascontiguousarray(values.T)
 
 
-def posterior_decode(space: Space, scores: SecondOrderScores, *, n_jobs: int | None = None) -> Ids:
+def raised(space: Space, scores: Any, bonus: Floats) -> tuple[Space, Any]:
+    """A space and scores under which every choice of a slot has a bonus [T, K]."""
+    if isinstance(space, SegmentSpace):
+        return space.raised(bonus), scores
+    return space, chain_sums.RaisedScores(scores, bonus)
+
+
+def posterior_decode(space: Space, scores: Any, *, n_jobs: int | None = None) -> Ids:
     """The labeling of the space with the largest expected number of right tokens. # [T]"""
     return best_by_tokens(space, token_marginals(space, scores, n_jobs=n_jobs), n_jobs=n_jobs)
 
 
 def best_by_tokens(space: Space, tokens: Floats, *, n_jobs: int | None = None) -> Ids:
     """The labeling of the space with the largest sum of token scores [T, L]. # [T]"""
+    if isinstance(space, SegmentSpace):
+        return space.raised(tokens).best(space.zero_scores(), n_jobs=n_jobs).labels
     chain = space if isinstance(space, ChainSpace) else _second(space).labelings
     zero = chain.zero_scores()
     return chain.best(GivenScores(tokens, zero.transition, zero.start, zero.end), n_jobs=n_jobs).labels

@@ -18,9 +18,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from sidelight.arrays import Bytes, Floats, Ids, Ints
+from sidelight.arrays import Ids, Ints
 from sidelight.errors import DataError
-from sidelight.spaces.segments import Segments
+from sidelight.spaces.token_reading import TokenReading
 from sidelight.structures.labels import LabelSet
 
 OUTSIDE = "O"
@@ -54,26 +54,14 @@ class SegmentScheme:
             out[self.segments.number[OUTSIDE]] = 1
         return out
 
-    def encode(self, starts: Ints, labels: Ids, *, max_length: int) -> Segments:
-        """The segmentations of token labelings [T]; raises `DataError` where there is none (see `fault`)."""
-        fault = self.fault(starts, labels, max_length=max_length)
-        if fault is not None:
-            raise DataError(f"sequence {fault.sequence}, token {fault.token}: {fault.problem}", remedy=fault.remedy)
-        begins = self._begins(starts, labels)
-        found = self.segment_of[labels]
-        if not self.bio:
-            begins |= _places(begins) % self.longest(max_length)[found] == 0
-        return Segments(found, begins.astype(np.uint8))
-
-    def decode(self, found: Segments) -> Ids:
-        """The token labels of segmentations. # [T]"""
-        return np.where(found.begins != 0, self.first[found.labels], self.inside[found.labels]).astype(np.int32)
+    def reading(self, max_length: int) -> TokenReading:
+        """How segments of at most so many tokens read as token labels."""
+        return TokenReading(self.first, self.inside, self.segment_of, self.longest(max_length))
 
     def fault(self, starts: Ints, labels: Ids, *, max_length: int | None = None) -> Fault | None:
         """The first thing that keeps a token labeling from being a segmentation, or `None`; only BIO has any."""
         if not self.bio or len(labels) == 0:
             return None
-        begins = self._begins(starts, labels)
         found = self.segment_of[labels]
         inside = labels != self.first[found]
         before = np.append(-1, found[:-1])
@@ -84,7 +72,7 @@ class SegmentScheme:
             remedy = f"begin the segment with {self.tokens.names[self.first[found[loose[0]]]]}"
             return _fault(starts, int(loose[0]), f"{name} goes on with a segment that has not begun", remedy)
         if max_length is not None:
-            long = np.flatnonzero(_places(begins) >= max_length)
+            long = np.flatnonzero(self._lengths(starts, labels) > max_length)
             if len(long):
                 problem = f"a segment of more than {max_length} tokens"
                 return _fault(starts, int(long[0]), problem, "raise max_length")
@@ -92,52 +80,36 @@ class SegmentScheme:
 
     def longest_in(self, starts: Ints, labels: Ids) -> int:
         """The number of tokens of the longest segment, 0 without tokens."""
-        return 1 + int(_places(self._begins(starts, labels)).max(initial=-1))
+        return int(self._lengths(starts, labels).max(initial=0))
 
-    def masks(self, admitted: Bytes) -> tuple[Bytes, Bytes]:
-        """Admitted token labels [T, K] as those of tokens inside a segment and of first tokens. # [T, L] twice"""
-        return np.ascontiguousarray(admitted[:, self.inside]), np.ascontiguousarray(admitted[:, self.first])
-
-    def costs(self, costs: Floats) -> tuple[Floats, Floats]:
-        """Costs between token labels [K, K] as those of first tokens and of tokens inside. # [K, L] twice"""
-        return np.ascontiguousarray(costs[:, self.first]), np.ascontiguousarray(costs[:, self.inside])
-
-    def marginals(self, covers: Floats, firsts: Floats) -> Floats:
-        """Probabilities of token labels, from those of being covered by and of beginning a segment. # [T, K]"""
-        out = np.zeros((len(covers), len(self.tokens)))
-        for label, (first, inside) in enumerate(zip(self.first, self.inside)):
-            if first == inside:
-                out[:, first] = covers[:, label]
-            else:
-                out[:, first] = firsts[:, label]
-                out[:, inside] = np.maximum(covers[:, label] - firsts[:, label], 0.0)
-        return out
-
-    def spans(self, starts: Ints, found: Segments) -> list[list[Span]]:
-        """The segments of every sequence by name; the pieces of a run are one segment again."""
-        labels = self.decode(found)
-        begins = found.begins != 0 if self.bio else self._begins(starts, labels)
+    def spans(self, starts: Ints, labels: Ids) -> list[list[Span]]:
+        """The segments of every sequence by name, from its token labels; the pieces of a run are one segment."""
+        found = self._whole(starts).cut(starts, labels)[0]
         names = self.segments.names
         out = []
         for a, b in pairwise(starts.tolist()):
-            firsts = [*(np.flatnonzero(begins[a:b])).tolist(), b - a]
+            firsts = [*(np.flatnonzero(found.begins[a:b])).tolist(), b - a]
             out.append([(i, j - 1, names[found.labels[a + i]]) for i, j in pairwise(firsts)])
         return out
 
     def spans_of(self, outputs: Sequence[Sequence[Any]]) -> list[list[Span]]:
-        """The segments of token labels that are given by name."""
+        """The segments of token labels that are given by name; raises `DataError` for what is none (see `fault`)."""
         starts = np.append(0, np.cumsum([len(y) for y in outputs])).astype(np.int64)
         labels = self.tokens.encode([label for y in outputs for label in y])
-        return self.spans(starts, self.encode(starts, labels, max_length=max(map(len, outputs), default=1)))
+        fault = self.fault(starts, labels)
+        if fault is not None:
+            raise DataError(f"sequence {fault.sequence}, token {fault.token}: {fault.problem}", remedy=fault.remedy)
+        return self.spans(starts, labels)
 
-    def _begins(self, starts: Ints, labels: Ids) -> Any:
-        """Where segments begin, before long runs are cut; a BIO label that goes on with nothing does not count."""
-        if self.bio:
-            begins = labels == self.first[self.segment_of[labels]]
-        else:
-            begins = np.append(True, labels[1:] != labels[:-1])[: len(labels)]
-        begins[starts[:-1]] = True
-        return begins
+    def _whole(self, starts: Ints) -> TokenReading:
+        """A reading under which no segment is too long."""
+        return self.reading(max(1, int(np.diff(starts).max(initial=1))))
+
+    def _lengths(self, starts: Ints, labels: Ids) -> Ints:
+        """How many tokens of its segment there are up to each token. # [T]"""
+        begins = self._whole(starts).cut(starts, labels)[0].begins
+        where = np.arange(len(begins), dtype=np.int64)
+        return 1 + where - np.maximum.accumulate(np.where(begins != 0, where, 0))
 
 
 def segment_scheme(labels: Iterable[Any], scheme: str | None) -> SegmentScheme:
@@ -179,8 +151,7 @@ def segments_of(labels: Sequence[Any], *, scheme: str | None = None) -> list[Spa
     if not len(labels):
         return []
     how = segment_scheme(labels, scheme)
-    starts = np.array([0, len(labels)], dtype=np.int64)
-    return how.spans(starts, how.encode(starts, how.tokens.encode(labels), max_length=len(labels)))[0]
+    return how.spans_of([labels])[0]
 
 
 def labels_of(segments: Sequence[Span], *, scheme: str | None = None) -> list[Any]:
@@ -203,12 +174,6 @@ def labels_of(segments: Sequence[Span], *, scheme: str | None = None) -> list[An
         else:
             out += [f"B-{label}", *[f"I-{label}"] * (last - first)]
     return out
-
-
-def _places(begins: Any) -> Ints:
-    """How many tokens after the last beginning each token stands. # [T]"""
-    where = np.arange(len(begins), dtype=np.int64)
-    return where - np.maximum.accumulate(np.where(begins, where, 0)) if len(where) else where
 
 
 def _fault(starts: Ints, token: int, problem: str, remedy: str) -> Fault:

@@ -1,0 +1,126 @@
+"""Inputs of one kind of evidence, whatever their structure: what scores their outputs, and the outputs they may have.
+
+An output is one choice for each slot of an input: the label of a token, or of the one slot that a class has. So outputs
+of a batch are one array of numbers [T], beside the offsets of inputs. What the features of a structure are is the
+affair of its scorer; which choices go together, and how the best are found, that of its space.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any, Protocol, Self
+
+import numpy as np
+
+from sidelight.arrays import Bytes, Floats, Ids, Ints
+from sidelight.features.counts import SparseRows
+from sidelight.features.rows import taken
+from sidelight.spaces import AnyCost, Paths, Space
+
+
+class Scorer(Protocol):
+    """The features of a batch: from weights to scores, and from outputs to counts of features, the adjoint."""
+
+    @property
+    def size(self) -> int:
+        """How many weights there are; the first is the threshold of companion decisions."""
+        ...
+
+    @property
+    def is_binary(self) -> bool:
+        """Every feature has value 1."""
+        ...
+
+    @property
+    def null_label(self) -> bool:
+        """The first of two labels has no features, so that its score is 0."""
+        ...
+
+    def part(self, lo: int, hi: int) -> Self:
+        """The features of the inputs lo..hi alone."""
+        ...
+
+    def take(self, which: Ints) -> Self:
+        """The features of some of the inputs."""
+        ...
+
+    def scores(self, weights: Floats) -> Any:
+        """The scores of all parts, as the space of the same structure takes them."""
+        ...
+
+    def differences(
+        self,
+        which: Ints,
+        plus: Ids,
+        minus: Ids | None,
+        *,
+        scales: Floats,
+        thresholds: Floats | None = None,
+        n_jobs: int | None = None,
+    ) -> SparseRows:
+        """scale · (Φ(x, plus) − Φ(x, minus)) and the threshold feature, for some of the inputs; outputs are [T]."""
+        ...
+
+    def summed(self, plus: Ids, minus: Ids, scales: Floats) -> Floats:
+        """Σ_i scale_i · (Φ(x_i, plus_i) − Φ(x_i, minus_i)), of all inputs. # [size]"""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Batch:
+    """Inputs of one kind of evidence: their features, and the outputs they may have."""
+
+    scorer: Scorer
+    space: Space
+    n_jobs: int | None = None
+
+    def __len__(self) -> int:
+        return len(self.space.starts) - 1
+
+    @property
+    def starts(self) -> Ints:
+        """The first slot of each input. # [N + 1]"""
+        return self.space.starts
+
+    @property
+    def lengths(self) -> Ints:
+        """The number of slots of each input. # [N]"""
+        return np.diff(self.space.starts)
+
+    def slots_of(self, which: Ints) -> Ints:
+        """The slots of some of the inputs, in order."""
+        return taken(self.space.starts, which)[1]
+
+    def part(self, lo: int, hi: int) -> Batch:
+        """The inputs lo..hi alone."""
+        return replace(self, scorer=self.scorer.part(lo, hi), space=self.space.part(lo, hi))
+
+    def take(self, which: Ints) -> Batch:
+        """Some of the inputs."""
+        return replace(self, scorer=self.scorer.take(which), space=self.space.take(which))
+
+    def within(self, space: Space) -> Batch:
+        """The same inputs with other outputs."""
+        return replace(self, space=space)
+
+    def inside(self, admitted: Bytes | None) -> Batch:
+        """The same inputs with the outputs whose choices are admitted [T, K]; None admits all."""
+        return self if admitted is None else replace(self, space=self.space.inside(admitted))
+
+    def scores(self, weights: Floats) -> Any:
+        """The scores of all parts under the weights."""
+        return self.scorer.scores(weights)
+
+    def best(self, weights: Floats, *, cost: AnyCost | None = None, rng: np.random.Generator | None = None) -> Paths:
+        """The best output of each input, with its cost added where one is given."""
+        return self.space.best(self.scorer.scores(weights), cost=cost, rng=rng, n_jobs=self.n_jobs)
+
+    def score(self, weights: Floats, labels: Ids) -> Floats:
+        """The score of a given output of each input. # [N]"""
+        return self.space.score(self.scorer.scores(weights), labels, n_jobs=self.n_jobs)
+
+    def differences(
+        self, which: Ints, plus: Ids, minus: Ids | None, *, scales: Floats, thresholds: Floats | None = None
+    ) -> SparseRows:
+        """scale · (Φ(x, plus) − Φ(x, minus)) and the threshold feature, for some of the inputs."""
+        return self.scorer.differences(which, plus, minus, scales=scales, thresholds=thresholds, n_jobs=self.n_jobs)
