@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import math
+from typing import NamedTuple
 
 import numpy as np
 from hypothesis import strategies as st
 
 from expressions import expressions
+from sidelight.features.rows import Rows, offsets_of
+from sidelight.features.variables import VariableLayout, Variables, VariableScores, variable_scores
 from sidelight.inference.problem import Clause
 from sidelight.inference.variables import VariableProblem
 from sidelight.rules.expr import pieces
+from sidelight.spaces.variables import VariableSpace
 
 
 @st.composite
@@ -41,3 +45,57 @@ def variable_problems(
         tuple(scores(sizes[v], sizes[w]) for v, w in pairs),
         tuple(clauses),
     )
+
+
+class Drawn(NamedTuple):
+    """A batch of variables with its features, and weights."""
+
+    rows: Rows
+    variables: Variables
+    layout: VariableLayout
+    weights: np.ndarray
+
+    @property
+    def space(self) -> VariableSpace:
+        return VariableSpace(self.variables, self.layout.kinds, self.layout.pairs)
+
+    @property
+    def scores(self) -> VariableScores:
+        return variable_scores(self.rows, self.layout, self.weights)
+
+
+def drawn_variables(rng: np.random.Generator, *, most: int = 4, inputs: int = 4) -> Drawn:
+    """Inputs with up to `most` variables of two kinds, pairs in any direction and twice at times."""
+    kinds = tuple(int(size) for size in rng.integers(1, 4, 2))
+    types = ((0, 0), (0, 1), (1, 0))[: int(rng.integers(0, 4))]
+    counts = rng.integers(1, most + 1, int(rng.integers(1, inputs + 1)))
+    of = rng.integers(0, 2, int(counts.sum())).astype(np.int32)
+    starts, pairs, pair_counts = offsets_of(counts), [], []
+    for i, count in enumerate(counts.tolist()):
+        own = of[starts[i] : starts[i + 1]]
+        fitting = [
+            (sort, a, b)
+            for sort, (one, other) in enumerate(types)
+            for a in range(count)
+            for b in range(count)
+            if a != b and own[a] == one and own[b] == other
+        ]
+        chosen = [pair for pair in fitting if rng.random() < 0.5]
+        pairs += chosen
+        pair_counts.append(len(chosen))
+    variables = Variables(starts, of, offsets_of(pair_counts), np.array(pairs, np.int32).reshape(-1, 3))
+    entries = rng.integers(0, 4, len(of))
+    values = rng.normal(size=int(entries.sum())) if rng.random() < 0.5 else np.zeros(0)
+    indices = rng.integers(0, 5, int(entries.sum())).astype(np.int32)
+    rows = Rows(starts, offsets_of(entries), indices, values, np.zeros((len(of), 0), np.float32))
+    layout = VariableLayout(kinds, types, 5)
+    tied = rng.random() < 0.3
+    weights = rng.integers(-1, 2, layout.size).astype(float) if tied else rng.normal(size=layout.size)
+    return Drawn(rows, variables, layout, weights)
+
+
+def admitted_at_random(rng: np.random.Generator, space: VariableSpace) -> np.ndarray:
+    """A mask that leaves every variable a choice of its own, and says anything of the others."""
+    mask = (rng.random((len(space.variables.kinds), space.n_labels)) < 0.6).astype(np.uint8)
+    mask[np.arange(len(mask)), space.random(rng)] = 1
+    return mask

@@ -110,7 +110,7 @@ class LinearScores:
         rows, layout = self.rows, self.layout
         out = np.zeros((last - first, layout.n_labels))
         scored = out[:, layout.n_labels - layout.columns :]
-        _sparse_scores(rows.indptr, rows.indices, rows.values, layout.attribute_weights(self.weights), first, scored)
+        sparse_scores(rows.indptr, rows.indices, rows.values, layout.attribute_weights(self.weights), first, scored)
         if layout.n_dense:
             _dense_scores(rows.dense[first:last], layout.dense_weights(self.weights), scored)
         return out
@@ -123,7 +123,8 @@ def scores(rows: Rows, layout: Layout, weights: Floats) -> LinearScores:
 
 
 @kernel
-def _sparse_scores(indptr: Ints, indices: Ids, values: Floats, weights: Floats, first: int, out: Floats) -> None:
+def sparse_scores(indptr: Ints, indices: Ids, values: Floats, weights: Floats, first: int, out: Floats) -> None:
+    """out += sparse features of the tokens from `first` on, times their weights [A, columns]. # [tokens, columns]"""
     valued = values.shape[0] > 0
     for t in range(out.shape[0]):
         row = out[t]

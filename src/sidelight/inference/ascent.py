@@ -16,9 +16,9 @@ import numpy as np
 
 from sidelight.arrays import Floats, Ints
 from sidelight.errors import Intractable
-from sidelight.inference.highs import Program
 from sidelight.inference.problem import Solution
 from sidelight.rules.rows import Rows
+from sidelight.spaces.highs import Program
 
 METHOD = "Lagrangian relaxation"
 MOST_STEPS = 400

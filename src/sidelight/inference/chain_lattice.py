@@ -11,7 +11,6 @@ from sidelight.arrays import Floats, Ids
 from sidelight.inference.a_star_kernels import a_star
 from sidelight.inference.chain_program import chain_program
 from sidelight.inference.frontier_kernels import frontier
-from sidelight.inference.highs import Program
 from sidelight.inference.lattice import Lattice, possible
 from sidelight.inference.lattice_kernels import best_path, completions, path_value
 from sidelight.inference.machines import Guide, Node, Searched, Taken
@@ -19,6 +18,7 @@ from sidelight.inference.problem import ChainProblem
 from sidelight.inference.segment_lattice_kernels import Parts
 from sidelight.inference.tighten_kernels import tighten
 from sidelight.rules.counters import Piece
+from sidelight.spaces.highs import Program
 
 _NO_IDS = np.zeros(0, dtype=np.int32)
 NO_PARTS = Parts(  # a chain has no segments

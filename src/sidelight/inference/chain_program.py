@@ -16,7 +16,7 @@ import numpy as np
 
 from sidelight.arrays import Floats, Ints
 from sidelight.features.rows import offsets_of
-from sidelight.inference.highs import Program
+from sidelight.spaces.highs import Program
 
 
 def chain_program(tokens: Floats, edges: Floats, triple: Floats | None = None) -> Program:

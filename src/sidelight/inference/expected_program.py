@@ -10,9 +10,9 @@ import numpy as np
 from sidelight.arrays import Floats
 from sidelight.features.rows import offsets_of
 from sidelight.inference.chain_program import chain_program
-from sidelight.inference.highs import Program, solve
 from sidelight.inference.program import without_gain
 from sidelight.rules.expectations import HARD, Expectations
+from sidelight.spaces.highs import Program, solve
 
 Believed = tuple[Floats, Floats, float, float]
 

@@ -1,9 +1,6 @@
 """A problem over variables as elimination sees it: tables of scores, with local clauses added, and the other clauses.
 
-The program has columns z[v, l] of variables and e[v, w, i, j] of scored pairs, with Σ_l z[v, l] = 1,
-Σ_j e[v, w, i, j] = z[v, i] and Σ_i e[v, w, i, j] = z[w, j]; its relaxation is the local polytope, which is not exact
-where pairs go around in circles. A clause about too many variables for a table is left out of elimination; where the
-best output obeys it, all is well.
+A clause about too many variables for a table is left out of elimination; where the best output obeys it, all is well.
 """
 
 from __future__ import annotations
@@ -16,15 +13,16 @@ import numpy as np
 
 from sidelight.arrays import Floats, Ids, Ints
 from sidelight.errors import Intractable
-from sidelight.inference.elimination import Scope, eliminated, plan_of
 from sidelight.inference.folded import Folded, Reached
-from sidelight.inference.highs import Program
 from sidelight.inference.prefixes import Prefixes
 from sidelight.inference.variables import VariableProblem
 from sidelight.rules.columns import Columns, columns_of
 from sidelight.rules.expr import Expr
 from sidelight.rules.signatures import signature
 from sidelight.rules.tables import degree_table
+from sidelight.spaces.elimination import Scope, eliminated, plan_of
+from sidelight.spaces.highs import Program
+from sidelight.spaces.variable_program import variable_program
 
 MOST_CLAUSE_CELLS = 20_000  # of the table of one clause
 
@@ -147,30 +145,7 @@ class Factors(Folded):
         return self._prefixes(self.counters).beam(width), "beam search"
 
     def program(self) -> Program:
-        columns, (own, _) = self.columns, self.tables()
-        gain = self._flat
-        rows: list[Ints] = [np.arange(columns.offsets[v], columns.offsets[v + 1]) for v in range(len(own))]
-        weights: list[Floats] = [np.ones(len(scores)) for scores in own]
-        for (first, second), place in columns.edges.items():
-            shape = self.sizes[first], self.sizes[second]
-            cells = np.arange(place, place + math.prod(shape)).reshape(shape)
-            for variable, block in ((first, cells), (second, cells.T)):
-                rows += [np.append(line, columns.offsets[variable] + label) for label, line in enumerate(block)]
-                weights += [np.append(np.ones(block.shape[1]), -1.0)] * len(block)
-        possible = gain > -math.inf
-        sums = np.zeros(len(rows))
-        sums[: len(own)] = 1.0
-        return Program(
-            gain=np.where(possible, gain, 0.0),
-            constant=-self.constant,
-            upper=possible.astype(np.float64),
-            whole=np.arange(len(gain)) < columns.offsets[-1],
-            starts=np.cumsum([0, *(len(row) for row in rows)]).astype(np.int64),
-            columns=np.concatenate(rows).astype(np.int64),
-            weights=np.concatenate(weights),
-            low=sums,
-            high=sums,
-        )
+        return variable_program(self.columns, self._flat, constant=-self.constant)
 
     @cached_property
     def _flat(self) -> Floats:

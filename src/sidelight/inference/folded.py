@@ -15,11 +15,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from sidelight.arrays import Floats, Ids, Ints
-from sidelight.inference.highs import Program
 from sidelight.inference.rounding import rounded
 from sidelight.rules.columns import Columns
 from sidelight.rules.expr import Expr
 from sidelight.rules.truth import degree
+from sidelight.spaces.highs import Program
 
 WIDTH = 32  # of a beam, unless said otherwise
 

@@ -20,10 +20,10 @@ from sidelight.errors import Intractable
 from sidelight.inference.conflict import infeasible
 from sidelight.inference.folded import Folded
 from sidelight.inference.folding import folded
-from sidelight.inference.highs import Optimum, Program, solve, with_rows
 from sidelight.inference.problem import Clause, Problem, Solution
 from sidelight.rules.columns import Columns
 from sidelight.rules.rows import Lowering
+from sidelight.spaces.highs import Optimum, Program, solve, with_rows
 
 CLOSE = 1e-6
 MOST_COLUMNS = 5_000_000  # a program of more takes gigabytes before it is solved

@@ -17,9 +17,9 @@ from sidelight.errors import Intractable
 from sidelight.inference.conflict import infeasible
 from sidelight.inference.folded import Folded
 from sidelight.inference.folding import folded
-from sidelight.inference.highs import Optimum, solve
 from sidelight.inference.problem import Problem, Solution
 from sidelight.inference.program import CLOSE, feasible, is_whole, labels_of, lowered
+from sidelight.spaces.highs import Optimum, solve
 
 
 def solve_relaxation(problem: Problem, *, names: Sequence[str] = ()) -> Solution:

@@ -8,7 +8,6 @@ import numpy as np
 
 from sidelight.arrays import Floats, Ids
 from sidelight.inference import segment_lattice_kernels as kernels
-from sidelight.inference.highs import Program
 from sidelight.inference.lattice import Lattice, possible
 from sidelight.inference.machines import Guide, Node, Searched, Taken
 from sidelight.inference.segment_a_star_kernels import segment_a_star
@@ -18,6 +17,7 @@ from sidelight.inference.segment_problem import SegmentProblem
 from sidelight.inference.segment_program import segment_program
 from sidelight.inference.tighten_kernels import tighten
 from sidelight.rules.counters import Piece
+from sidelight.spaces.highs import Program
 from sidelight.spaces.token_reading import TokenReading
 
 NO_TRIPLE = np.zeros((1, 1, 1))

@@ -21,8 +21,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sidelight.arrays import Ints
-from sidelight.inference.highs import Program
 from sidelight.inference.segment_lattice_kernels import Parts
+from sidelight.spaces.highs import Program
 
 
 class _Ties:

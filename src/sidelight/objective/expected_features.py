@@ -20,12 +20,14 @@ from sidelight.features.segment_counts import add_expected
 from sidelight.features.support import Support
 from sidelight.kernels import inner
 from sidelight.objective.segment_scorer import SegmentScorer
+from sidelight.objective.variable_scorer import VariableScorer
 from sidelight.parallel import shards, threads
 from sidelight.spaces import Space, second_order_sums
 from sidelight.spaces.chain import ChainScores, ChainSpace, GivenScores
 from sidelight.spaces.chain_sums import Beliefs, RaisedScores, ScoresFrom, beliefs
 from sidelight.spaces.second_order import SecondOrderSpace
 from sidelight.spaces.segments import SegmentSpace
+from sidelight.spaces.variables import VariableSpace
 
 GROUPS = 8  # of shards: each adds up its counts in a vector of its own, so that their order is the data's alone
 
@@ -143,7 +145,7 @@ def add_outputs(
         _add_labels(features, space, labels, prices, gradient, n_jobs)  # type: ignore[arg-type]
     else:
         every, none = np.arange(len(prices), dtype=np.int64), np.zeros(len(prices))
-        if isinstance(features, SegmentScorer):
+        if isinstance(features, (SegmentScorer, VariableScorer)):
             rows = features.differences(every, labels, None, scales=prices, n_jobs=n_jobs)
         else:
             assert isinstance(features, FullFeatures)
@@ -257,6 +259,8 @@ def _add(
     """gradient += Σ price · expected features within some outputs; returns Σ price · log-sum."""
     if isinstance(features, SegmentScorer):
         return _add_segments(features, within, prices, weights, gradient, n_jobs)
+    if isinstance(features, VariableScorer):
+        return _add_variables(features, within, prices, weights, gradient)
     return _add_second_order(features, within, prices, weights, gradient, n_jobs)  # type: ignore[arg-type]
 
 
@@ -291,6 +295,14 @@ def _add_second_order(
 @dataclass(frozen=True, slots=True)
 class _SecondOrderScoresFrom(ScoresFrom):
     second: Floats
+
+
+def _add_variables(features: VariableScorer, within: Known, prices: Floats, weights: Floats, gradient: Floats) -> float:
+    assert isinstance(within.space, VariableSpace)
+    scores = features.scores(weights)
+    found = within.space.beliefs(scores if within.bonus is None else scores.raised(within.bonus), prices=prices)
+    features.add_beliefs(found, gradient)
+    return inner(prices, found.log_sums)
 
 
 def _add_segments(

@@ -29,6 +29,7 @@ from sidelight.objective.chain_scorer import ChainScorer, chain_of
 from sidelight.objective.companion_likelihood import Answers, CompanionTerms
 from sidelight.objective.expected_features import Known, ShortFeatures, Weighted, WeightForm, add_log_sums, add_outputs
 from sidelight.objective.segment_scorer import SegmentScorer
+from sidelight.objective.variable_scorer import VariableScorer
 from sidelight.spaces import ChainSpace, Space, sums
 
 
@@ -236,7 +237,7 @@ class Form:
     def features(self, batch: Batch) -> Weighted:
         """The features of a batch."""
         scorer = batch.scorer
-        if isinstance(scorer, SegmentScorer):
+        if isinstance(scorer, (SegmentScorer, VariableScorer)):
             return scorer
         rows, layout = chain_of(batch).rows, chain_of(batch).layout
         if self.support is not None and layout.order == 1:

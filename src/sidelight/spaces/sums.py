@@ -1,4 +1,4 @@
-"""Sums over the outputs of a space: chains of either order and segmentations, each with kernels of its own."""
+"""Sums over the outputs of a space: chains of either order, segmentations and variables, each in its own way."""
 
 from __future__ import annotations
 
@@ -13,13 +13,16 @@ from sidelight.spaces.chain import ChainSpace, GivenScores
 from sidelight.spaces.second_order import SecondOrderSpace
 from sidelight.spaces.segments import SegmentSpace
 from sidelight.spaces.space import Space
+from sidelight.spaces.variables import VariableSpace
+
+OWN = (SegmentSpace, VariableSpace)  # spaces that have these as methods
 
 
 def log_sums(space: Space, scores: Any, *, n_jobs: int | None = None) -> Floats:
     """log Σ exp(score) of every sequence. # [N]"""
     if isinstance(space, ChainSpace):
         return chain_sums.log_sums(space, scores, n_jobs=n_jobs)
-    if isinstance(space, SegmentSpace):
+    if isinstance(space, OWN):
         return space.log_sums(scores, n_jobs=n_jobs)
     return second_order_sums.log_sums(_second(space), scores, n_jobs=n_jobs)
 
@@ -30,8 +33,9 @@ def log_counts(space: Space, *, n_jobs: int | None = None) -> Floats:
     >>> np.exp(log_counts(ChainSpace(np.array([0, 3]), 2))).round(9)
     array([8.])
     """
-    if isinstance(space, SegmentSpace):
-        return space.log_sums(space.zero_scores(), n_jobs=n_jobs)
+    if isinstance(space, OWN):
+        zero: Any = space.zero_scores()
+        return space.log_sums(zero, n_jobs=n_jobs)
     chain = space if isinstance(space, ChainSpace) else _second(space).labelings
     return chain_sums.log_sums(chain, chain.zero_scores(), n_jobs=n_jobs)
 
@@ -40,7 +44,7 @@ def token_marginals(space: Space, scores: Any, *, n_jobs: int | None = None) -> 
     """p(y_t = l). # [T, L]"""
     if isinstance(space, ChainSpace):
         return chain_sums.beliefs(space, scores, n_jobs=n_jobs).tokens
-    if isinstance(space, SegmentSpace):
+    if isinstance(space, OWN):
         return space.marginals(scores, n_jobs=n_jobs)
     return second_order_sums.beliefs(_second(space), scores, n_jobs=n_jobs).tokens
 
@@ -49,7 +53,7 @@ def sample(space: Space, scores: Any, rng: np.random.Generator, *, n_jobs: int |
     """A labeling of every sequence, drawn exactly from p. # [T]"""
     if isinstance(space, ChainSpace):
         return chain_sums.sample(space, scores, rng, n_jobs=n_jobs)
-    if isinstance(space, SegmentSpace):
+    if isinstance(space, OWN):
         return space.sample(scores, rng, n_jobs=n_jobs)
     return second_order_sums.sample(_second(space), scores, rng, n_jobs=n_jobs)
 
@@ -58,7 +62,7 @@ def k_best(space: Space, scores: Any, k: int, *, n_jobs: int | None = None) -> t
     """The k best labelings [k, T] and their scores [k, N]; labels -1 and score -inf where there are fewer."""
     if isinstance(space, ChainSpace):
         return chain_k_best.k_best(space, scores, k=k, n_jobs=n_jobs)
-    if isinstance(space, SegmentSpace):
+    if isinstance(space, OWN):
         return space.k_best(scores, k, n_jobs=n_jobs)
     labels, values = second_order_k_best.k_best(_second(space), scores, k, n_jobs=n_jobs)
     return labels, np.ascontiguousarray(values.T)
@@ -68,6 +72,8 @@ def raised(space: Space, scores: Any, bonus: Floats) -> tuple[Space, Any]:
     """A space and scores under which every choice of a slot has a bonus [T, K]."""
     if isinstance(space, SegmentSpace):
         return space.raised(bonus), scores
+    if isinstance(space, VariableSpace):
+        return space, scores.raised(bonus)
     return space, chain_sums.RaisedScores(scores, bonus)
 
 
@@ -78,8 +84,9 @@ def posterior_decode(space: Space, scores: Any, *, n_jobs: int | None = None) ->
 
 def best_by_tokens(space: Space, tokens: Floats, *, n_jobs: int | None = None) -> Ids:
     """The labeling of the space with the largest sum of token scores [T, L]. # [T]"""
-    if isinstance(space, SegmentSpace):
-        return space.raised(tokens).best(space.zero_scores(), n_jobs=n_jobs).labels
+    if isinstance(space, OWN):
+        higher, scores = raised(space, space.zero_scores(), tokens)
+        return higher.best(scores, n_jobs=n_jobs).labels
     chain = space if isinstance(space, ChainSpace) else _second(space).labelings
     zero = chain.zero_scores()
     return chain.best(GivenScores(tokens, zero.transition, zero.start, zero.end), n_jobs=n_jobs).labels

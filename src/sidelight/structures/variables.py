@@ -1,0 +1,185 @@
+"""Decisions that are no sequence, as a structure to learn: which variables an input has, their features, their outputs.
+
+Every variable has a kind and a key, and a label of its kind. A choice is (kind, label), numbered kind by kind. Pairs of
+variables that are scored together have a type: its name says which table of weights they share.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from sidelight.arrays import Ids
+from sidelight.data.trouble import trouble
+from sidelight.errors import DataError
+from sidelight.evidence import Candidates, Companion, Evidence, Gold, Partial, Unlabeled
+from sidelight.features.rows import offsets_of
+from sidelight.features.variables import Variables
+from sidelight.structures.encoding import Encoded
+from sidelight.structures.labels import LabelSet
+
+Variable = tuple[str, Any]  # kind and key
+Output = Mapping[str, Mapping[Any, Any]]  # by kind and key: a label
+PairType = tuple[str, int, int]  # its name, and the kinds of both variables
+KINDS = (Gold, Partial, Candidates, Companion, Unlabeled)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class VariableReader:
+    """What the user says of inputs: their variables, the attributes of each, and which pairs are scored together."""
+
+    labels: Mapping[str, tuple[Any, ...]]
+    features: Callable[[Any, str, Any], Any]  # of the input, a kind and a key: attributes
+    variables: Callable[[Any], Any]  # of the input: {kind: keys}
+    pairs: Callable[[Any], Iterable[Sequence[Any]]] | None = None  # (variable, variable), or with a name before them
+
+    @property
+    def choices(self) -> LabelSet:
+        """All (kind, label)."""
+        return LabelSet(tuple((kind, label) for kind, names in self.labels.items() for label in names))
+
+    def variables_of(self, x: Any, i: int) -> list[Variable]:
+        """The variables of input i, kind by kind; raises `DataError` for unknown kinds and for keys that come twice."""
+        found = self.variables(x)
+        if not isinstance(found, Mapping):
+            problem = f"input {i}: variables(x) gave a {type(found).__name__}"
+            raise DataError(problem, remedy="give {kind: keys}")
+        for kind in found:
+            if kind not in self.labels:
+                remedy = f"there are {', '.join(self.labels)}"
+                raise DataError(f"input {i}: there is no kind of variable {kind!r}", remedy=remedy)
+        every = [(kind, key) for kind in self.labels for key in found.get(kind, ())]
+        if len({one for one in every if isinstance(one[1], Hashable)}) < len(every):
+            problem = f"input {i}: a key is there twice, or is a list"
+            raise DataError(problem, remedy="give every variable a key of its own")
+        return every
+
+    def attributes(self, x: Any, variables: Sequence[Variable]) -> list[Any]:
+        """The attributes of each variable."""
+        return [self.features(x, kind, key) for kind, key in variables]
+
+    def pairs_of(self, x: Any, variables: Sequence[Variable], i: int) -> list[tuple[str, int, int]]:
+        """The name and both variables of each pair of input i, by their numbers."""
+        number = {variable: v for v, variable in enumerate(variables)}
+        found = []
+        for pair in () if self.pairs is None else self.pairs(x):
+            one, other = pair[-2:]
+            name = str(pair[0]) if len(pair) == 3 else f"{one[0]} {other[0]}"
+            if one not in number or other not in number or one == other:
+                problem = f"input {i}: the pair {one!r}, {other!r} is not of two of its variables"
+                raise DataError(problem, remedy="give (kind, key) of each")
+            found.append((name, number[one], number[other]))
+        return found
+
+
+def pair_types(reader: VariableReader, xs: Sequence[Any]) -> tuple[PairType, ...]:
+    """The types of pairs that inputs have, in order of appearance; raises `DataError` where a name has two meanings."""
+    kinds = {kind: k for k, kind in enumerate(reader.labels)}
+    found: dict[str, PairType] = {}
+    for i, x in enumerate(xs):
+        variables = reader.variables_of(x, i)
+        for name, one, other in reader.pairs_of(x, variables, i):
+            meant = (name, kinds[variables[one][0]], kinds[variables[other][0]])
+            if found.setdefault(name, meant) != meant:
+                problem = f"input {i}: the pairs called {name!r} are of different kinds"
+                raise DataError(problem, remedy="give them names of their own")
+    return tuple(found.values())
+
+
+def read_variables(
+    reader: VariableReader, xs: Sequence[Any], types: Sequence[PairType]
+) -> tuple[Variables, list[list[Variable]], list[list[Any]]]:
+    """The variables of inputs, what each is called, and its attributes; raises `DataError` for unknown pairs."""
+    kinds, number = {kind: k for k, kind in enumerate(reader.labels)}, {name: k for k, (name, *_) in enumerate(types)}
+    called = [reader.variables_of(x, i) for i, x in enumerate(xs)]
+    pairs: list[list[tuple[int, int, int]]] = []
+    for i, (x, variables) in enumerate(zip(xs, called)):
+        own = reader.pairs_of(x, variables, i)
+        for name, *_ in own:
+            if name not in number:
+                problem = f"input {i}: no pair called {name!r} was learned from"
+                raise DataError(problem, remedy="learn from inputs that have such pairs, or leave it out")
+        pairs.append([(number[name], one, other) for name, one, other in own])
+    flat = [pair for own in pairs for pair in own]
+    found = Variables(
+        offsets_of([len(variables) for variables in called]),
+        np.array([kinds[kind] for variables in called for kind, _ in variables], dtype=np.int32),
+        offsets_of([len(own) for own in pairs]),
+        np.array(flat, dtype=np.int32).reshape(-1, 3),
+    )
+    return found, called, [reader.attributes(x, variables) for x, variables in zip(xs, called)]
+
+
+def encode_variables(evidence: Sequence[Evidence], called: Sequence[Sequence[Variable]], choices: LabelSet) -> Encoded:
+    """What is known of outputs, as arrays; raises `DataError` naming the evidence and the variable."""
+    starts = offsets_of([len(variables) for variables in called])
+    targets = np.full(int(starts[-1]), -1, dtype=np.int32)
+    admitted = np.ones((int(starts[-1]), len(choices)), dtype=np.uint8)
+    for i, (piece, variables) in enumerate(zip(evidence, called)):
+        if not isinstance(piece, KINDS):
+            raise trouble(piece, i, problem=f"Joint does not learn from {piece.kind}", remedy="leave it out")
+        if not variables:
+            raise trouble(piece, i, problem="the input has no variables", remedy="leave it out")
+        known = piece.candidates if isinstance(piece, Companion) else getattr(piece, "y", None)
+        labels = _labels_of(piece, i, variables, known)
+        for v, ((kind, key), label) in enumerate(zip(variables, labels)):
+            if label is None:
+                if isinstance(piece, Gold):
+                    remedy = "label every variable, or give Partial"
+                    raise trouble(piece, i, problem=f"{kind}[{key!r}] has no label", remedy=remedy)
+                continue
+            several = isinstance(piece, Candidates | Companion)
+            numbers = [_number(piece, i, kind, key, one, choices) for one in (label if several else [label])]
+            if not numbers:
+                raise trouble(piece, i, problem=f"{kind}[{key!r}] has no candidates", remedy="give some, or None")
+            if not several:
+                targets[starts[i] + v] = numbers[0]
+            admitted[starts[i] + v] = 0
+            admitted[starts[i] + v, numbers] = 1
+    return Encoded(
+        [piece.kind for piece in evidence],
+        np.array([piece.weight for piece in evidence], dtype=np.float64),
+        np.array([piece.z if isinstance(piece, Companion) else 0 for piece in evidence], dtype=np.int64),
+        targets,
+        None if np.all(admitted) else admitted,
+        starts,
+        np.full(int(starts[-1]), -1, dtype=np.int32),
+        [],
+    )
+
+
+def decode_variables(called: Sequence[Sequence[Variable]], numbers: Ids, choices: LabelSet) -> list[dict[str, Any]]:
+    """Outputs {kind: {key: label}} of choices."""
+    found: list[dict[str, Any]] = []
+    names = iter(choices.decode(numbers))
+    for variables in called:
+        output: dict[str, Any] = {}
+        for (kind, key), (_, label) in zip(variables, names):
+            output.setdefault(kind, {})[key] = label
+        found.append(output)
+    return found
+
+
+def _labels_of(piece: Evidence, i: int, variables: Sequence[Variable], y: Any) -> list[Any]:
+    """What is said of each variable; None where nothing is."""
+    if y is None:
+        return [None] * len(variables)
+    if not isinstance(y, Mapping) or not all(isinstance(members, Mapping) for members in y.values()):
+        raise trouble(piece, i, problem=f"the output is {y!r}", remedy="give {kind: {key: label}}")
+    known = {(kind, key) for kind, members in y.items() for key in members}
+    for kind, key in known.difference(variables):
+        raise trouble(piece, i, problem=f"the input has no variable {kind}[{key!r}]", remedy="see variables(x)")
+    return [y.get(kind, {}).get(key) for kind, key in variables]
+
+
+def _number(piece: Evidence, i: int, kind: str, key: Any, label: Any, choices: LabelSet) -> int:
+    if (kind, label) not in choices:
+        known = ", ".join(str(name) for of, name in choices.names if of == kind)
+        raise trouble(piece, i, problem=f"{kind}[{key!r}]: unknown label {label!r}", remedy=f"use one of {known}")
+    return choices.number[kind, label]
+
+
+__all__ = ["VariableReader", "decode_variables", "encode_variables", "pair_types", "read_variables"]
