@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+
 import numpy as np
 import pytest
 
@@ -130,7 +132,7 @@ def test_chains_of_second_order_learn_from_votes_and_the_objective_never_rises()
     fitted = tagger().set_params(order=2).fit(votes)
     assert fitted.predict([["a", "b"]]) == [[LABELS[0], LABELS[1]]]
     told = [record.objective for record in fitted.rounds_ if record.objective is not None]
-    assert all(after <= before + 1e-9 for before, after in zip(told, told[1:], strict=False))
+    assert all(after <= before + 1e-9 for before, after in itertools.pairwise(told))
 
 
 def test_description_counts_votes():
