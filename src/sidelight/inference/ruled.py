@@ -7,7 +7,7 @@ together.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -72,6 +72,14 @@ class RuledInputs:
 
     def __len__(self) -> int:
         return len(self.sentences)
+
+    def take(self, which: Ints) -> RuledInputs:
+        """Some of the inputs, each once."""
+        place = {int(i): k for k, i in enumerate(which)}
+        members = [(rules, [place[i] for i in own.tolist() if i in place]) for rules, own in self.groups]
+        groups = tuple((rules, np.array(sorted(mine), dtype=np.int64)) for rules, mine in members if mine)
+        sentences = tuple(self.sentences[i] for i in place)
+        return replace(self, sentences=sentences, groups=groups, places=tuple(self.places[i] for i in place))
 
     def solutions(
         self,

@@ -15,7 +15,7 @@ import numpy as np
 from sidelight.arrays import Bytes, Floats, Ids, Ints
 from sidelight.features.counts import SparseRows
 from sidelight.features.rows import taken
-from sidelight.spaces import AnyCost, Paths, Space
+from sidelight.spaces import AnyCost, Charging, Paths, Space
 
 
 class Scorer(Protocol):
@@ -118,6 +118,10 @@ class Batch:
     def score(self, weights: Floats, labels: Ids) -> Floats:
         """The score of a given output of each input. # [N]"""
         return self.space.score(self.scorer.scores(weights), labels, n_jobs=self.n_jobs)
+
+    def charges(self, labels: Ids) -> Floats:
+        """What given outputs are charged beside their scores, by soft rules: 0 without any. # [N]"""
+        return self.space.charges(labels) if isinstance(self.space, Charging) else np.zeros(len(self))
 
     def differences(
         self, which: Ints, plus: Ids, minus: Ids | None, *, scales: Floats, thresholds: Floats | None = None

@@ -49,7 +49,12 @@ class TargetTerms(BatchTerms):
 
     def cuts(self, worst: Worst, which: Ints) -> Cuts:
         slopes = self.batch.differences(which, worst.outputs, self.cost.targets, scales=np.ones(len(which)))
-        return Cuts(which, slopes, self.cost.of(self.batch.starts, worst.outputs)[which])
+        return Cuts(which, slopes, self.offsets(worst.outputs)[which])
+
+    def offsets(self, outputs: Ids) -> Floats:
+        """What outputs cost more than their targets, whatever the weights. # [N]"""
+        charged = self.batch.charges(outputs) - self.batch.charges(self.cost.targets)
+        return self.cost.of(self.batch.starts, outputs) - charged
 
     def with_targets(self, targets: Ids) -> TargetTerms:
         return replace(self, cost=self.cost.with_targets(targets))
@@ -61,7 +66,7 @@ class SummedTerms(TargetTerms):
 
     def total(self, outputs: Ids, scales: Floats) -> tuple[float, Floats]:
         """Σ_i scale_i · (offset_i, slope_i) of the cuts that some outputs give."""
-        offset = inner(scales, self.cost.of(self.batch.starts, outputs))
+        offset = inner(scales, self.offsets(outputs))
         return offset, self.batch.scorer.summed(outputs, self.cost.targets, scales)
 
     def check_outputs(self, outputs: Ids, scales: Floats) -> None:
@@ -89,9 +94,9 @@ class NegativeTerms(BatchTerms):
         return Worst(1.0 + paths.values / self.sizes + weights[0], paths.labels)
 
     def cuts(self, worst: Worst, which: Ints) -> Cuts:
-        ones = np.ones(len(which))
+        ones, charged = np.ones(len(which)), self.batch.charges(worst.outputs)
         slopes = self.batch.differences(which, worst.outputs, None, scales=1.0 / self.sizes[which], thresholds=ones)
-        return Cuts(which, slopes, ones)
+        return Cuts(which, slopes, 1.0 - (charged / self.sizes)[which])
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,6 +104,7 @@ class PositiveTerms:
     """The completed output of each of these inputs should score above the threshold: one cut each."""
 
     slopes: SparseRows
+    offsets: Floats  # [N] 1, and what the completed outputs are charged
     prices: Floats
 
     def __len__(self) -> int:
@@ -108,17 +114,17 @@ class PositiveTerms:
         return []  # their one cut is in the working set from the start
 
     def worst(self, weights: Floats) -> Worst:
-        return Worst(1.0 + self.slopes.dot(weights), None)
+        return Worst(self.offsets + self.slopes.dot(weights), None)
 
     def cuts(self, worst: Worst, which: Ints) -> Cuts:
-        return Cuts(which, self.slopes.take(which), np.ones(len(which)))
+        return Cuts(which, self.slopes.take(which), self.offsets[which])
 
 
 def positive_terms(batch: Batch, labels: Ids, sizes: Floats, prices: Floats) -> PositiveTerms:
     """The terms of positive companion examples whose outputs have been completed."""
     which = np.arange(len(batch), dtype=np.int64)
     slopes = batch.differences(which, labels, None, scales=-1.0 / sizes, thresholds=-np.ones(len(batch)))
-    return PositiveTerms(slopes, prices)
+    return PositiveTerms(slopes, 1.0 + batch.charges(labels) / sizes, prices)
 
 
 @dataclass(frozen=True, slots=True)

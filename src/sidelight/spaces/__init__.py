@@ -2,12 +2,13 @@
 
 from sidelight.spaces.chain import AnyCost, ChainScores, ChainSpace, Cost, GivenScores, LeavingCost, Paths, Transitions
 from sidelight.spaces.second_order import GivenSecondOrderScores, SecondOrderScores, SecondOrderSpace
-from sidelight.spaces.space import Space, space_of
+from sidelight.spaces.space import Charging, Space, space_of
 
 __all__ = [
     "AnyCost",
     "ChainScores",
     "ChainSpace",
+    "Charging",
     "Cost",
     "GivenScores",
     "GivenSecondOrderScores",

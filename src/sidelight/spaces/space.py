@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -48,6 +48,15 @@ class Space(Protocol):
     def feasible(self, *, n_jobs: int | None = None) -> NDArray[np.bool_]: ...
 
     def random(self, rng: np.random.Generator, *, n_jobs: int | None = None) -> Ids: ...
+
+
+@runtime_checkable
+class Charging(Protocol):
+    """A space whose outputs cost something beside their scores, as soft rules do."""
+
+    def charges(self, labels: Ids) -> Floats:
+        """What each output costs. # [N]"""
+        ...
 
 
 def space_of(starts: Ints, n_labels: int, *, order: int = 1, allowed: Transitions | None = None) -> Space:
