@@ -41,7 +41,8 @@ def under_rules(batch, rng):
 
 
 def charge_of(rules, x, y) -> float:
-    return sum((np.inf if rule.hard else rule.penalty) * often for rule in rules if (often := rule.violations(Sentence(x), y)))
+    broken = [(rule, rule.violations(Sentence(x), y)) for rule in rules]
+    return sum((np.inf if rule.hard else rule.penalty) * often for rule, often in broken if often)
 
 
 @law(60)
