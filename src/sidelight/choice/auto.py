@@ -28,7 +28,7 @@ MOVES = 3  # away from the fixed choice, at most
 FITS = 20.0  # what the guard may cost, in fits of the fixed choice
 FOLD_SHARE = 0.5  # what a fit of a fold costs of a whole one: fewer rounds
 LARGE = 1000  # labelled inputs from which on the guard looks at a sample
-LARGE_FITS = 0.4  # what it may cost then
+LARGE_FITS = 0.35  # what it may cost then
 FEWEST_SAMPLED = 60
 MOST_INDIRECT = 12_000  # tokens of evidence beside Gold in a fold
 
