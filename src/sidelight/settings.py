@@ -51,6 +51,7 @@ LIKELIHOOD_PRICES = {**DEFAULT_PRICES, "companion": 0.05}  # of CRFs; chosen on 
 METRICS = ("accuracy", "span_f1")
 SECOND_ORDER = (
     LatentMargins,
+    ConvexMargins,
     CandidateMargins,
     Picked,
     AllLabelings,
@@ -110,8 +111,6 @@ class Settings:
             raise ValueError(f"order is {shown(self.order)}; give 1 or 2")
         if self.order == 2 and not self.sequences:
             raise ValueError("order is 2, and single labels have no order; leave it out")
-        if self.order == 2 and isinstance(self.recipe, ConvexMargins):
-            raise ValueError(f"order is 2, and the solver {self.recipe.solver} is for order 1; use dual_coordinate")
         if self.order == 2 and not has_second_order(self.recipe):
             raise ValueError(f"order is 2, and {self.recipe.name} is for order 1; use jlis or structural_svm")
         if (self.class_weight is not None or self.cost is not None) and _knows_no_cost(self.recipe):

@@ -24,11 +24,12 @@ from sidelight.learners.learner import RoundByRound, State
 from sidelight.learners.stopping import MAX_ROUNDS, NO_CUTS, SMALL_GAP
 from sidelight.objective.chain_scorer import chain_of
 from sidelight.objective.cuts import POWERS
-from sidelight.objective.entries import examples_of
+from sidelight.objective.entries import examples_of, has_kernels
 from sidelight.objective.margin import TargetTerms
 from sidelight.objective.online_margin import ChainBlocks
 from sidelight.objective.online_subgradient import subgradient_epoch
 from sidelight.records import Round
+from sidelight.solvers.cut_blocks import CutBlocks
 from sidelight.solvers.frank_wolfe import FrankWolfe, FrankWolfeOptions
 from sidelight.solvers.n_slack_qp import NSlackQP
 from sidelight.solvers.one_slack import OneSlack, OneSlackOptions
@@ -80,13 +81,13 @@ class _Step(NamedTuple):
 
 @dataclass(slots=True)
 class ConvexLearner(RoundByRound):
-    """The structural SVM over chains and classes."""
+    """The structural SVM over outputs of any structure."""
 
     terms: TargetTerms
     options: ConvexOptions
     solver: OneSlack | NSlackQP | FrankWolfe | Subgradient
     name: str = "structural_svm"
-    blocks: ChainBlocks | None = None  # of frank_wolfe
+    blocks: ChainBlocks | CutBlocks | None = None  # of frank_wolfe
     epoch: Epoch | None = None  # of subgradient
     rounds: int = 0
     seconds: float = 0.0
@@ -102,7 +103,7 @@ class ConvexLearner(RoundByRound):
             return cls(terms, options, NSlackQP.fresh(size, power=options.power), name)
         if options.solver == "frank_wolfe":
             solver = FrankWolfe.fresh(size, len(terms), options.frank_wolfe)
-            return cls(terms, options, solver, name, blocks=ChainBlocks.of(terms))
+            return cls(terms, options, solver, name, blocks=_blocks_of(terms))
         if not isinstance(terms.cost, Cost):
             raise ValueError("epochs in one kernel need a cost against a target")
         data = examples_of(terms.batch, terms.cost)
@@ -191,3 +192,10 @@ class ConvexLearner(RoundByRound):
             self.blocks.restore(part_of(arrays, "blocks."))
         self.rounds, self.seconds = whole_of(values, "rounds"), number_of(values, "seconds", low=0.0)
         self.done = flag_of(values, "done")
+
+
+def _blocks_of(terms: TargetTerms) -> ChainBlocks | CutBlocks:
+    """Passes in one kernel where chains have them, one term after another elsewhere."""
+    if has_kernels(terms.batch) and isinstance(terms.cost, Cost):
+        return ChainBlocks.of(terms)
+    return CutBlocks(terms, terms.batch.scorer.size)

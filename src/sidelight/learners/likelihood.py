@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
@@ -16,12 +16,13 @@ import numpy as np
 from sidelight.arrays import Floats
 from sidelight.learners.learner import RoundByRound, State
 from sidelight.learners.stopping import FLAT, MAX_ROUNDS, NO_DESCENT, NO_FALL, SMALL_GAP
-from sidelight.objective.chain_duals import ChainDuals, Potentials
+from sidelight.objective.batch_duals import BatchDuals
+from sidelight.objective.chain_duals import ChainDuals
 from sidelight.objective.companion_likelihood import CompanionTerms
 from sidelight.objective.likelihood import LikelihoodProblem, LikelihoodTerms, LogLinearTerms
 from sidelight.objective.online_likelihood import OnlineLikelihood, stacked_terms
 from sidelight.records import Round
-from sidelight.solvers.exponentiated_gradient import ExponentiatedGradient
+from sidelight.solvers.exponentiated_gradient import DualProblem, ExponentiatedGradient
 from sidelight.solvers.lbfgs import Lbfgs, LbfgsOptions
 from sidelight.solvers.sgd import Sgd
 from sidelight.spaces import ChainSpace
@@ -338,19 +339,16 @@ class _SgdEngine:
 class _DualEngine:
     """Exponentiated gradient on prices divided by λ; objectives are multiplied by it."""
 
-    duals: ChainDuals
-    solver: ExponentiatedGradient[Potentials]
+    duals: DualProblem[Any]
+    solver: ExponentiatedGradient[Any]
     rng: np.random.Generator
     tolerance: float
     l2: float
 
     @classmethod
     def fresh(cls, problem: LikelihoodProblem, options: LikelihoodOptions, costs: Floats | None) -> _DualEngine:
-        features, space, prices, targets, _ = stacked_terms(_plain_terms(problem.terms, "eg"))
-        if targets is None or np.any(targets < 0):
-            raise ValueError("the solver eg learns from Gold only; use lbfgs or sgd")
-        duals = ChainDuals.of(features, space, prices / problem.l2, targets, costs=costs, n_jobs=problem.n_jobs)
-        solver = ExponentiatedGradient.fresh(duals, duals.first(options.depth))
+        duals = _duals_of(problem, costs)
+        solver = ExponentiatedGradient[Any].fresh(duals, duals.first(options.depth))
         return cls(duals, solver, np.random.default_rng(options.seed), options.tolerance, problem.l2)
 
     @property
@@ -367,14 +365,25 @@ class _DualEngine:
 
     def state(self) -> State:
         numbers, arrays = self.solver.state()
-        potentials = self.solver.potentials
-        held = {name: getattr(potentials, name) for name in ("tokens", "moves", "edges", "rates")}
-        return numbers | {"rng": self.rng.bit_generator.state}, {**arrays, **held}
+        more, held = self.solver.potentials.state()
+        return {**numbers, **more, "rng": self.rng.bit_generator.state}, {**arrays, **held}
 
     def resume(self, state: State) -> None:
         numbers, arrays = state
-        fresh = self.solver.potentials
-        names = ("tokens", "moves", "edges", "rates")
-        potentials = Potentials(*(array_like(arrays, name, getattr(fresh, name), finite=False) for name in names))
-        self.solver.resume(potentials, numbers, arrays)
+        self.solver.resume(self.solver.potentials.stored(numbers, arrays), numbers, arrays)
         random_of(numbers, "rng", self.rng)
+
+
+def _duals_of(problem: LikelihoodProblem, costs: Floats | None) -> ChainDuals | BatchDuals:
+    """The dual of Gold terms: one distribution after another for first-order chains, all together elsewhere."""
+    terms = [part for part in problem.terms if isinstance(part, LikelihoodTerms) and part.targets is not None]
+    if len(terms) < len(problem.terms):
+        raise ValueError("the solver eg learns from Gold only; use lbfgs or sgd")
+    if all(isinstance(part.space, ChainSpace) for part in terms):
+        features, space, prices, targets, _ = stacked_terms(terms)
+        assert targets is not None
+        return ChainDuals.of(features, space, prices / problem.l2, targets, costs=costs, n_jobs=problem.n_jobs)
+    if len(terms) > 1:
+        raise ValueError("the solver eg takes one batch of Gold, and there are several; use lbfgs")
+    alone = replace(terms[0], prices=terms[0].prices / problem.l2)
+    return BatchDuals.of(alone, costs=costs, n_jobs=problem.n_jobs)

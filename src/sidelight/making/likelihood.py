@@ -61,7 +61,7 @@ def make(given: Given, recipe: LogLinear | Believed) -> Learner:
 def _smooth(given: Given, recipe: LogLinear, inputs: list[Labelled]) -> LikelihoodLearner:
     """Nothing is latent but labels: one problem."""
     settings = given.settings
-    if given.layout.order == 2 and recipe.solver != "lbfgs":
+    if given.layout.order == 2 and recipe.solver == "sgd":
         raise Intractable(f"the solver {recipe.solver} is for chains of order 1; use lbfgs")
     problem = likelihood_problem(inputs, support=recipe.support, l2=1.0, n_jobs=settings.n_jobs)
     options = LikelihoodOptions(

@@ -6,20 +6,25 @@ If every step is made for all examples with the same η, the potentials of examp
     log-loss      u ← (1 − η) u + η w(α),   depth ← (1 − η) depth
     max-margin    u ← u + η w(α),           depth ← depth − η
 
-Any features will do, of any form, and no example keeps anything.
+Any features will do, of any form, on any structure that has sums, and no example keeps anything.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from sidelight.arrays import Floats, Ints
 from sidelight.kernels import inner
+from sidelight.objective.expected_features import add_log_sums
 from sidelight.objective.likelihood import LikelihoodTerms
+from sidelight.spaces import sums
 from sidelight.spaces.chain import Cost
-from sidelight.spaces.chain_sums import ScoresFrom, beliefs
+from sidelight.stored import array_like, number_of
 
 FIRST_RATE = 0.5
 GROWTH = 1.05
@@ -35,13 +40,22 @@ class SharedPotentials:
     rate: float = FIRST_RATE  # η
     known: tuple[Floats, float] | None = None  # w(α) and D(α) of these potentials, once computed
 
+    def state(self) -> tuple[dict[str, float], dict[str, Floats]]:
+        """Numbers and arrays that hold everything."""
+        return {"depth": self.depth, "rate": self.rate}, {"direction": self.direction}
+
+    def stored(self, numbers: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> SharedPotentials:
+        """Such a state, in the place of this one."""
+        depth, rate = number_of(numbers, "depth"), number_of(numbers, "rate", low=0.0)
+        return SharedPotentials(array_like(arrays, "direction", self.direction), depth, rate)
+
 
 @dataclass(frozen=True, slots=True)
 class BatchDuals:
     """Gold examples, their loss and their dual problem."""
 
     terms: LikelihoodTerms
-    costs: Floats  # [L, L] Δ of a token
+    costs: Floats  # [K, K] Δ of a slot
     margin: bool  # whether the loss is the margin loss, with these costs
     gold: Floats
     n_jobs: int | None = None
@@ -73,9 +87,7 @@ class BatchDuals:
         """P(w)."""
         terms = self.terms
         if self.margin:
-            assert terms.targets is not None
-            cost = Cost(terms.targets, self.costs)
-            paths = terms.space.best(terms.features.scores(weights), cost=cost, n_jobs=self.n_jobs)
+            paths = terms.space.best(terms.features.scores(weights), cost=self._cost(), n_jobs=self.n_jobs)
             losses = paths.values - paths.targets
         else:
             losses = terms.losses(weights, n_jobs=self.n_jobs)
@@ -99,28 +111,20 @@ class BatchDuals:
             potentials.rate = 0.5 * rate
         return 0.0, TRIES
 
+    def _cost(self) -> Cost:
+        assert self.terms.targets is not None
+        return Cost(self.terms.targets, self.costs)
+
     def _settled(self, direction: Floats, depth: float) -> tuple[Floats, float]:
-        terms, size = self.terms, self.terms.space.n_labels
-        features, space = terms.chain()
-        assert terms.targets is not None
-        scores = features.scores(direction)
-        expected = np.zeros(features.size)
-        start, end, moves = np.zeros(size), np.zeros(size), np.zeros((size, size))
-        sums, cost = 0.0, 0.0
-        for number, block in enumerate(features.blocks):
-            targets = terms.targets[block.first : block.last]
-            found = beliefs(
-                space.part(block.lo, block.hi),
-                ScoresFrom(scores, block.first),
-                cost=Cost(targets, -depth * self.costs),
-                prices=terms.prices[block.lo : block.hi],
-                n_jobs=self.n_jobs,
-            )
-            sums += inner(terms.prices[block.lo : block.hi], found.log_sums)
-            cost += float(np.sum(found.tokens * self.costs[targets]))
-            start, end, moves = start + found.start, end + found.end, moves + found.transitions
-            features.add_tokens(number, found.tokens, expected, n_jobs=self.n_jobs)
-        features.add_edges(start, end, moves, expected)
+        terms, cost = self.terms, self._cost()
+        costs = cost.costs[cost.targets]  # [T, K]
+        bonus, expected = -depth * costs, np.zeros(terms.features.size)
+        given = terms.features, terms.space, terms.prices
+        log_sums = add_log_sums(*given, direction, expected, bonus=bonus, n_jobs=self.n_jobs)
+        raised = sums.raised(terms.space, terms.features.scores(direction), bonus)
+        shares = sums.token_marginals(*raised, n_jobs=self.n_jobs)
+        per_slot = np.repeat(terms.prices, np.diff(terms.space.starts))
+        paid = inner(per_slot, np.sum(shares * costs, axis=1))
         weights = self.gold - expected
-        height = cost if self.margin else sums - inner(direction, expected) + depth * cost
+        height = paid if self.margin else log_sums - inner(direction, expected) + depth * paid
         return weights, height - 0.5 * inner(weights, weights)

@@ -14,9 +14,12 @@ Potentials of transitions are kept for every example: N · L² numbers.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from sidelight.arrays import NO_BYTES, Floats, Ids, Ints
 from sidelight.errors import Infeasible
@@ -27,6 +30,7 @@ from sidelight.objective.likelihood import LikelihoodTerms
 from sidelight.objective.online_likelihood import OnlineLikelihood
 from sidelight.parallel import shards, threads
 from sidelight.spaces.chain import ChainSpace, Cost
+from sidelight.stored import array_like
 
 FIRST_RATE = 0.5
 
@@ -39,6 +43,14 @@ class Potentials:
     moves: Floats  # [N, L, L]
     edges: Floats  # [N, 2, L] start, end
     rates: Floats  # [N] η
+
+    def state(self) -> tuple[dict[str, float], dict[str, Floats]]:
+        """Numbers and arrays that hold everything."""
+        return {}, {name: getattr(self, name) for name in ("tokens", "moves", "edges", "rates")}
+
+    def stored(self, numbers: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> Potentials:
+        """Such a state, in the place of this one."""
+        return Potentials(*(array_like(arrays, name, mine, finite=False) for name, mine in self.state()[1].items()))
 
 
 @dataclass(frozen=True, slots=True)

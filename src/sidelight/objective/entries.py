@@ -63,10 +63,16 @@ def no_weights(columns: int) -> ChainWeights:
     return ChainWeights(np.zeros(0), np.zeros(0), np.zeros((0, 0)), np.zeros((0, columns)))
 
 
+def has_kernels(batch: Batch) -> bool:
+    """Whether whole epochs over a batch can be one kernel: first-order chains and classes."""
+    space = batch.space
+    return isinstance(batch.scorer, ChainScorer) and isinstance(space, ChainSpace) and space.left_out is None
+
+
 def examples_of(batch: Batch, cost: Cost) -> Examples:
     """The examples of a batch of first-order chains or classes; raises `ValueError` for other spaces."""
     space, scorer = batch.space, batch.scorer
-    if not isinstance(scorer, ChainScorer) or not isinstance(space, ChainSpace) or space.left_out is not None:
+    if not has_kernels(batch) or not isinstance(scorer, ChainScorer) or not isinstance(space, ChainSpace):
         raise ValueError("epochs in one kernel need a chain of order 1 without outputs to leave out")
     indptr, indices, values, dense = _entries(scorer.rows, scorer.layout.n_dense)
     admitted = NO_BYTES if space.admitted is None else space.admitted

@@ -116,6 +116,7 @@ def add_log_sums(
     gradient: Floats,
     *,
     known: Known | None = None,
+    bonus: Floats | None = None,  # [T, K] finite; added to all scores, those of `known` with it
     n_jobs: int | None = None,
 ) -> float:
     """gradient += Σ price · expected features; returns Σ price · log-sum.
@@ -124,13 +125,18 @@ def add_log_sums(
     """
     if isinstance(features, ShortFeatures):
         slopes, full = np.zeros(features.full.size), features.expand(weights)
-        value = add_log_sums(features.full, space, prices, full, slopes, known=known, n_jobs=n_jobs)
+        given = features.full, space, prices, full, slopes
+        value = add_log_sums(*given, known=known, bonus=bonus, n_jobs=n_jobs)
         gradient += features.shorten(slopes)
         return value
     if isinstance(space, ChainSpace):
-        return _add_chains(features, space, prices, weights, gradient, known, n_jobs)  # type: ignore[arg-type]
-    value = _add(features, Known(space), prices, weights, gradient, n_jobs)
-    return value if known is None else value + _add(features, known, -prices, weights, gradient, n_jobs)
+        return _add_chains(features, space, prices, weights, gradient, known, bonus, n_jobs)  # type: ignore[arg-type]
+    value = _add(features, Known(space, bonus), prices, weights, gradient, n_jobs)
+    if known is None:
+        return value
+    if bonus is not None:
+        known = known._replace(bonus=bonus if known.bonus is None else known.bonus + bonus)
+    return value + _add(features, known, -prices, weights, gradient, n_jobs)
 
 
 def add_outputs(
@@ -210,6 +216,7 @@ def _add_chains(
     weights: Floats,
     gradient: Floats,
     known: Known | None,
+    bonus: Floats | None,
     n_jobs: int | None,
 ) -> float:
     scores = features.scores(weights)
@@ -217,6 +224,8 @@ def _add_chains(
     for number, block in enumerate(features.blocks):
         part, own = space.part(block.lo, block.hi), prices[block.lo : block.hi]
         here: ChainScores = ScoresFrom(scores, block.first)
+        if bonus is not None:
+            here = RaisedScores(here, bonus[block.first : block.last])
         if known is None:
             expected.add(number, own, beliefs(part, here, prices=own, n_jobs=n_jobs))
             continue

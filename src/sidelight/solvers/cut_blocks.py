@@ -18,6 +18,7 @@ from sidelight.arrays import Floats, Ids, Ints, Keys
 from sidelight.features.rows import offsets_of
 from sidelight.objective.chain_block import pairwise_steps
 from sidelight.objective.cuts import Terms, Worst
+from sidelight.stored import array_of, lengths_of
 
 
 class DivisibleTerms(Terms, Protocol):
@@ -172,12 +173,20 @@ class CutBlocks:
         }
 
     def restore(self, arrays: Mapping[str, NDArray[Any]]) -> None:
-        """Take up such arrays."""
-        firsts, entries = offsets_of(arrays["counts"]), offsets_of(arrays["lengths"])
-        grams = offsets_of(arrays["counts"] ** 2)
+        """Take up such arrays; raises `ModelFileError` where they make no sense."""
+        many, size = len(arrays.get("lengths", ())), len(self._scratch)
+        counts = lengths_of(arrays, "counts", count=len(self), total=many)
+        entries = len(arrays.get("indices", ()))
+        lengths = lengths_of(arrays, "lengths", count=many, total=entries)
+        indices = array_of(arrays, "indices", np.int32, [entries], low=0, high=size - 1)
+        values = array_of(arrays, "values", np.float64, [entries])
+        offsets = array_of(arrays, "offsets", np.float64, [many])
+        alphas = array_of(arrays, "alphas", np.float64, [many], low=0.0)
+        gram = array_of(arrays, "gram", np.float64, [int((counts**2).sum())])
+        firsts, cuts, grams = offsets_of(counts), offsets_of(lengths), offsets_of(counts**2)
         for i, block in enumerate(self._blocks):
             lo, hi = int(firsts[i]), int(firsts[i + 1])
-            pieces = [slice(entries[k], entries[k + 1]) for k in range(lo, hi)]
-            block.rows = [(arrays["indices"][piece].copy(), arrays["values"][piece].copy()) for piece in pieces]
-            block.offsets, block.alphas = arrays["offsets"][lo:hi].copy(), arrays["alphas"][lo:hi].copy()
-            block.gram = arrays["gram"][grams[i] : grams[i + 1]].reshape(hi - lo, hi - lo).copy()
+            pieces = [slice(cuts[k], cuts[k + 1]) for k in range(lo, hi)]
+            block.rows = [(indices[piece].copy(), values[piece].copy()) for piece in pieces]
+            block.offsets, block.alphas = offsets[lo:hi].copy(), alphas[lo:hi].copy()
+            block.gram = gram[grams[i] : grams[i + 1]].reshape(hi - lo, hi - lo).copy()
