@@ -1,82 +1,115 @@
-"""Small Gold problems over outputs of every structure, and all outputs that they have."""
+"""A batch of every structure, drawn at random, with the definitions of its outputs and scores written out."""
 
 from __future__ import annotations
 
-import itertools
-from typing import Any
+from collections.abc import Callable
+from typing import Any, NamedTuple
 
 import numpy as np
-from drawing import dense_rows_of, generators
-from drawing_second_order import second_order_batches
-from drawing_variables import drawn_variables
+from drawing import batches, generators, members_of, plain_scores, random_mask, values_of
+from drawing_second_order import plain_second_order_scores, second_order_batches, second_order_values
+from drawing_variables import drawn_variables, variable_value
 from hypothesis import strategies as st
-from quadratic import optimum
-from segmenting import outputs_of, segment_batches
+from segmenting import is_member, plain_segment_scores, segment_batches, value_of
 
 from sidelight.objective.batch import Batch
-from sidelight.objective.margin import TargetTerms, Worst
-from sidelight.objective.variable_scorer import VariableScorer
-from sidelight.spaces import Cost
-from sidelight.spaces.variables import VariableSpace
+from sidelight.objective.variable_scorer import variable_batch
 
-STRUCTURES = ("second_order", "segments", "variables")  # those without kernels of their own for whole epochs
+
+class Case(NamedTuple):
+    """A batch, and what it should be."""
+
+    batch: Batch
+    weights: np.ndarray
+    score: Callable[[np.ndarray, int, np.ndarray], float]
+    admits: Callable[[int, np.ndarray], bool]
+
+
+def weights_of(rng: np.random.Generator, size: int) -> np.ndarray:
+    """Real numbers, or small whole ones, under which many outputs tie."""
+    return rng.integers(-1, 2, size).astype(float) if rng.random() < 0.3 else rng.normal(size=size)
+
+
+def masked(rng: np.random.Generator, batch: Batch) -> Batch:
+    """Within candidates, at times so few that an input has no output."""
+    if rng.random() < 0.5:
+        return batch
+    shape = int(batch.starts[-1]), batch.space.n_labels
+    return batch.inside(random_mask(rng, shape, rng.choice([0.5, 0.85, 0.95])))
+
+
+def chain_case(batch: Batch, rng: np.random.Generator, plain: Any, value: Any) -> Case:
+    scorer, first = batch.scorer, batch.starts
+
+    def score(weights: np.ndarray, i: int, y: np.ndarray) -> float:
+        return float(value(plain(scorer.rows, scorer.layout, weights), int(first[i]), y[None])[0])
+
+    batch = masked(rng, batch)
+    if rng.random() < 0.2:
+        batch = batch.within(batch.space.outside(random_mask(rng, (int(first[-1]), batch.space.n_labels), 0.6)))
+
+    def admits(i: int, y: np.ndarray) -> bool:
+        return bool(members_of(batch.space, int(first[i]), y[None])[0])
+
+    return Case(batch, weights_of(rng, scorer.size), score, admits)
 
 
 @st.composite
-def structure_batches(draw: st.DrawFn, structure: str, *, most: int = 3, longest: int = 3) -> Batch:
-    """A batch of a structure whose inputs have few outputs."""
-    if structure == "second_order":
-        return draw(second_order_batches(most=most, longest=longest))
-    if structure == "segments":
-        return draw(segment_batches(most=most, longest=longest))
-    drawn = drawn_variables(draw(generators()), most=longest, inputs=most)
-    return Batch(VariableScorer(drawn.rows, drawn.variables, drawn.layout), drawn.space)
+def classes(draw: st.DrawFn) -> Case:
+    return chain_case(draw(batches(most=3, longest=1)), draw(generators()), plain_scores, values_of)
 
 
 @st.composite
-def structure_terms(draw: st.DrawFn, structure: str, *, most: int = 3, longest: int = 3) -> TargetTerms:
-    """Targets within the space, costs of slots, prices."""
-    batch = draw(structure_batches(structure, most=most, longest=longest))
+def chains(draw: st.DrawFn) -> Case:
+    return chain_case(draw(batches(most=3)), draw(generators()), plain_scores, values_of)
+
+
+@st.composite
+def second_order_chains(draw: st.DrawFn) -> Case:
+    batch = draw(second_order_batches(most=3))
+    return chain_case(batch, draw(generators()), plain_second_order_scores, second_order_values)
+
+
+@st.composite
+def segments(draw: st.DrawFn) -> Case:
+    batch, rng = draw(segment_batches()), draw(generators())
+    batch = masked(rng, batch)
+    space = batch.space
+
+    def score(weights: np.ndarray, i: int, y: np.ndarray) -> float:
+        pieces = space.reading.segments(y)
+        return value_of(plain_segment_scores(batch, weights), int(space.starts[i]), pieces)
+
+    def admits(i: int, y: np.ndarray) -> bool:
+        pieces = space.reading.segments(y)
+        return pieces is not None and is_member(space, int(space.starts[i]), pieces)
+
+    return Case(batch, weights_of(rng, batch.scorer.size), score, admits)
+
+
+@st.composite
+def variables(draw: st.DrawFn) -> Case:
     rng = draw(generators())
-    costs = rng.uniform(0.2, 2.0, (batch.space.n_labels,) * 2)
-    np.fill_diagonal(costs, 0.0)
-    targets = batch.best(rng.normal(size=batch.scorer.size)).labels
-    return TargetTerms(batch, Cost(targets, costs), rng.uniform(0.05, 2.0, len(batch)))
+    drawn = drawn_variables(rng, most=3, inputs=3)
+    batch = masked(rng, variable_batch(drawn.rows, drawn.variables, drawn.layout))
+
+    def score(weights: np.ndarray, i: int, y: np.ndarray) -> float:
+        return variable_value(drawn, weights, i, y)
+
+    def admits(i: int, y: np.ndarray) -> bool:
+        here = np.arange(batch.starts[i], batch.starts[i + 1])
+        first = np.concatenate([[0], np.cumsum(drawn.layout.kinds)])
+        kinds = drawn.variables.kinds[here]
+        own = np.all((first[kinds] <= y) & (y < first[kinds + 1]))
+        return bool(own and (batch.space.mask is None or batch.space.mask[here, y].all()))
+
+    return Case(batch, drawn.weights, score, admits)
 
 
-def every_output(space: Any, i: int) -> np.ndarray:
-    """All outputs of an input, by trying all there could be. # [outputs, T]"""
-    if not isinstance(space, VariableSpace):
-        return outputs_of(space, i)
-    one = space.part(i, i + 1)
-    tried = itertools.product(range(space.n_labels), repeat=int(one.starts[-1]))
-    outputs = (np.array(output, dtype=np.int32) for output in tried)
-    return np.array([output for output in outputs if one.admits(output)[0]], dtype=np.int32)
-
-
-def constraints_of(terms: TargetTerms) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Every output of every term as a constraint: slopes, offsets, term numbers."""
-    slopes, offsets, numbers = [], [], []
-    for i in range(len(terms)):
-        a, b = int(terms.batch.starts[i]), int(terms.batch.starts[i + 1])
-        for output in every_output(terms.batch.space, i):
-            outputs = np.array(terms.cost.targets)
-            outputs[a:b] = output
-            cuts = terms.cuts(Worst(np.zeros(len(terms)), outputs), np.array([i]))
-            slopes.append(dense_rows_of(cuts.slopes, terms.batch.scorer.size))
-            offsets.append(cuts.offsets)
-            numbers.append(np.array([i]))
-    return np.concatenate(slopes), np.concatenate(offsets), np.concatenate(numbers)
-
-
-def least_primal_of(terms: TargetTerms) -> float:
-    """The least primal value with the hinge, by a generic solver over all outputs, asked in three scales."""
-    slopes, offsets, numbers = constraints_of(terms)
-    found = []
-    for scale in (1.0, 5.0, 25.0):
-        try:
-            value, _ = optimum(slopes, scale * offsets, numbers, terms.prices * scale, power=1)
-        except (ValueError, ArithmeticError):
-            continue
-        found.append(value / scale**2)
-    return float(min(found))
+CASES = {
+    "classes": classes,
+    "chain": chains,
+    "order 2": second_order_chains,
+    "segments": segments,
+    "variables": variables,
+}

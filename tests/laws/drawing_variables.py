@@ -94,6 +94,22 @@ def drawn_variables(rng: np.random.Generator, *, most: int = 4, inputs: int = 4)
     return Drawn(rows, variables, layout, weights)
 
 
+def variable_value(drawn: Drawn, weights: np.ndarray, i: int, choices: np.ndarray) -> float:
+    """The score of an output of an input, by the definition."""
+    layout, rows, variables = drawn.layout, drawn.rows, drawn.variables
+    first, sparse = np.concatenate([[0], np.cumsum(layout.kinds)]), layout.attribute_weights(weights)
+    score = 0.0
+    for v, choice in enumerate(choices, start=int(variables.starts[i])):
+        score += weights[1 + choice]
+        for k in range(int(rows.indptr[v]), int(rows.indptr[v + 1])):
+            value = rows.values[k] if len(rows.values) else 1.0
+            score += value * sparse[rows.indices[k], choice]
+    for sort, a, b in variables.pairs[variables.pair_starts[i] : variables.pair_starts[i + 1]].tolist():
+        one, other = layout.pairs[sort]
+        score += layout.table(weights, sort)[choices[a] - first[one], choices[b] - first[other]]
+    return float(score)
+
+
 def admitted_at_random(rng: np.random.Generator, space: VariableSpace) -> np.ndarray:
     """A mask that leaves every variable a choice of its own, and says anything of the others."""
     mask = (rng.random((len(space.variables.kinds), space.n_labels)) < 0.6).astype(np.uint8)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from drawing import law
-from drawing_structures import STRUCTURES, least_primal_of, structure_terms
+from drawing_structure_terms import STRUCTURES, least_primal_of, structure_terms
 from hypothesis import given
 
 from sidelight.errors import ModelFileError

@@ -168,6 +168,23 @@ class LatentProblem:
         return Completion(latent, positive, terms)
 
 
+def latent_problem(
+    gold: TargetTerms,
+    *,
+    latent: Latent | None = None,
+    negative: NegativeTerms | None = None,
+    positive: Positive | None = None,
+) -> LatentProblem:
+    """A problem with what there is; kinds that are not given have no terms."""
+    none, no_prices = gold.part(0, 0), np.zeros(0)
+    return LatentProblem(
+        gold,
+        latent or Latent(none, None),
+        negative or NegativeTerms(none.batch, no_prices, no_prices),
+        positive or Positive(none.batch, no_prices, no_prices),
+    )
+
+
 def _changed(starts: Ints, before: Ids | None, after: Ids) -> Ints:
     if before is None:
         return np.arange(len(starts) - 1)

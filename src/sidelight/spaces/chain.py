@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sidelight.arrays import NO_FLOATS, Bytes, Floats, Ids, Ints
-from sidelight.errors import Infeasible
+from sidelight.errors import Infeasible, Intractable
 from sidelight.features.rows import taken
 from sidelight.parallel import shards, threads
 from sidelight.spaces import chain_kernels as kernels
@@ -174,6 +174,8 @@ class ChainSpace:
 
     def outside(self, admitted: Bytes) -> ChainSpace:
         """The labelings in which at least one token leaves its candidate set."""
+        if self.left_out is not None:
+            raise Intractable("outputs outside two sets of candidates are not looked for")
         return replace(self, left_out=np.ascontiguousarray(admitted, dtype=np.uint8))
 
     def part(self, lo: int, hi: int) -> ChainSpace:

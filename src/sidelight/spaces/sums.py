@@ -1,4 +1,7 @@
-"""Sums over the outputs of a space: chains of either order, segmentations and variables, each in its own way."""
+"""Sums over the outputs of a space, as far as its structure has them: chains by kernels, others by their own methods.
+
+A space that lacks a method raises `Intractable`, which names it.
+"""
 
 from __future__ import annotations
 
@@ -13,18 +16,18 @@ from sidelight.spaces.chain import ChainSpace, GivenScores
 from sidelight.spaces.second_order import SecondOrderSpace
 from sidelight.spaces.segments import SegmentSpace
 from sidelight.spaces.space import Space
-from sidelight.spaces.variables import VariableSpace
 
-OWN = (SegmentSpace, VariableSpace)  # spaces that have these as methods
+Chain = ChainSpace | SecondOrderSpace
 
 
 def log_sums(space: Space, scores: Any, *, n_jobs: int | None = None) -> Floats:
     """log Σ exp(score) of every sequence. # [N]"""
     if isinstance(space, ChainSpace):
         return chain_sums.log_sums(space, scores, n_jobs=n_jobs)
-    if isinstance(space, OWN):
-        return space.log_sums(scores, n_jobs=n_jobs)
-    return second_order_sums.log_sums(_second(space), scores, n_jobs=n_jobs)
+    if isinstance(space, SecondOrderSpace):
+        return second_order_sums.log_sums(space, scores, n_jobs=n_jobs)
+    found: Floats = _method(space, "log_sums", "sums over outputs")(scores, n_jobs=n_jobs)
+    return found
 
 
 def log_counts(space: Space, *, n_jobs: int | None = None) -> Floats:
@@ -33,10 +36,9 @@ def log_counts(space: Space, *, n_jobs: int | None = None) -> Floats:
     >>> np.exp(log_counts(ChainSpace(np.array([0, 3]), 2))).round(9)
     array([8.])
     """
-    if isinstance(space, OWN):
-        zero: Any = space.zero_scores()
-        return space.log_sums(zero, n_jobs=n_jobs)
-    chain = space if isinstance(space, ChainSpace) else _second(space).labelings
+    if not isinstance(space, Chain):
+        return log_sums(space, _method(space, "zero_scores", "scores that prefer nothing")(), n_jobs=n_jobs)
+    chain = space if isinstance(space, ChainSpace) else space.labelings
     return chain_sums.log_sums(chain, chain.zero_scores(), n_jobs=n_jobs)
 
 
@@ -44,27 +46,30 @@ def token_marginals(space: Space, scores: Any, *, n_jobs: int | None = None) -> 
     """p(y_t = l). # [T, L]"""
     if isinstance(space, ChainSpace):
         return chain_sums.beliefs(space, scores, n_jobs=n_jobs).tokens
-    if isinstance(space, OWN):
-        return space.marginals(scores, n_jobs=n_jobs)
-    return second_order_sums.beliefs(_second(space), scores, n_jobs=n_jobs).tokens
+    if isinstance(space, SecondOrderSpace):
+        return second_order_sums.beliefs(space, scores, n_jobs=n_jobs).tokens
+    found: Floats = _method(space, "marginals", "marginals of choices")(scores, n_jobs=n_jobs)
+    return found
 
 
 def sample(space: Space, scores: Any, rng: np.random.Generator, *, n_jobs: int | None = None) -> Ids:
     """A labeling of every sequence, drawn exactly from p. # [T]"""
     if isinstance(space, ChainSpace):
         return chain_sums.sample(space, scores, rng, n_jobs=n_jobs)
-    if isinstance(space, OWN):
-        return space.sample(scores, rng, n_jobs=n_jobs)
-    return second_order_sums.sample(_second(space), scores, rng, n_jobs=n_jobs)
+    if isinstance(space, SecondOrderSpace):
+        return second_order_sums.sample(space, scores, rng, n_jobs=n_jobs)
+    found: Ids = _method(space, "sample", "samples")(scores, rng, n_jobs=n_jobs)
+    return found
 
 
 def k_best(space: Space, scores: Any, k: int, *, n_jobs: int | None = None) -> tuple[Ids, Floats]:
     """The k best labelings [k, T] and their scores [k, N]; labels -1 and score -inf where there are fewer."""
     if isinstance(space, ChainSpace):
         return chain_k_best.k_best(space, scores, k=k, n_jobs=n_jobs)
-    if isinstance(space, OWN):
-        return space.k_best(scores, k, n_jobs=n_jobs)
-    labels, values = second_order_k_best.k_best(_second(space), scores, k, n_jobs=n_jobs)
+    if not isinstance(space, SecondOrderSpace):
+        found: tuple[Ids, Floats] = _method(space, "k_best", "k best outputs")(scores, k, n_jobs=n_jobs)
+        return found
+    labels, values = second_order_k_best.k_best(space, scores, k, n_jobs=n_jobs)
     return labels, np.ascontiguousarray(values.T)
 
 
@@ -72,9 +77,9 @@ def raised(space: Space, scores: Any, bonus: Floats) -> tuple[Space, Any]:
     """A space and scores under which every choice of a slot has a bonus [T, K]."""
     if isinstance(space, SegmentSpace):
         return space.raised(bonus), scores
-    if isinstance(space, VariableSpace):
-        return space, scores.raised(bonus)
-    return space, chain_sums.RaisedScores(scores, bonus)
+    if isinstance(space, Chain):
+        return space, chain_sums.RaisedScores(scores, bonus)
+    return space, _method(scores, "raised", "bonuses of choices")(bonus)
 
 
 def posterior_decode(space: Space, scores: Any, *, n_jobs: int | None = None) -> Ids:
@@ -84,15 +89,18 @@ def posterior_decode(space: Space, scores: Any, *, n_jobs: int | None = None) ->
 
 def best_by_tokens(space: Space, tokens: Floats, *, n_jobs: int | None = None) -> Ids:
     """The labeling of the space with the largest sum of token scores [T, L]. # [T]"""
-    if isinstance(space, OWN):
-        higher, scores = raised(space, space.zero_scores(), tokens)
+    if not isinstance(space, Chain):
+        zero_scores = _method(space, "zero_scores", "scores that prefer nothing")()
+        higher, scores = raised(space, zero_scores, tokens)
         return higher.best(scores, n_jobs=n_jobs).labels
-    chain = space if isinstance(space, ChainSpace) else _second(space).labelings
+    chain = space if isinstance(space, ChainSpace) else space.labelings
     zero = chain.zero_scores()
     return chain.best(GivenScores(tokens, zero.transition, zero.start, zero.end), n_jobs=n_jobs).labels
 
 
-def _second(space: Space) -> SecondOrderSpace:
-    if not isinstance(space, SecondOrderSpace):
-        raise Intractable(f"there are no sums over a {type(space).__name__}")
-    return space
+def _method(thing: Any, name: str, what: str) -> Any:
+    """A method that only some structures have; raises `Intractable` where it is not there."""
+    found = getattr(thing, name, None)
+    if found is None:
+        raise Intractable(f"{type(thing).__name__} has no {what} (a method {name})")
+    return found

@@ -153,7 +153,9 @@ class VariableSpace:
 
     def log_sums(self, scores: VariableScores, *, n_jobs: int | None = None) -> Floats:
         """log Σ exp(score) of every input. # [N]"""
-        return np.array([log_sum(tables, sizes) for _, tables, sizes in self._each(scores)])
+        found = np.array([log_sum(tables, sizes) for _, tables, sizes in self._each(scores)])
+        check_feasible(found)
+        return found
 
     def beliefs(
         self, scores: VariableScores, *, prices: Floats | None = None, n_jobs: int | None = None

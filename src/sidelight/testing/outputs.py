@@ -1,0 +1,93 @@
+"""All outputs of small inputs, listed: what the laws compare with."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from sidelight.arrays import Floats, Ids
+from sidelight.objective.batch import Batch
+from sidelight.spaces import AnyCost
+
+MOST = 100_000  # choices of all slots of an input, in all ways: what is listed must be few
+
+Score = Callable[[Floats, int, Ids], float]  # of weights, the number of an input, and choices of its slots
+Admits = Callable[[int, Ids], bool]
+
+
+class BrokenLaw(AssertionError):
+    """A structure or a solver does not do what it should; the message says what was asked and what came back."""
+
+
+def differs(law: str, number: int, what: str, told: float, right: float) -> BrokenLaw:
+    """A number is not what it should be."""
+    return BrokenLaw(f"{law}: input {number}: {what} is given as {told:.9g}, and is {right:.9g}")
+
+
+@dataclass(frozen=True, slots=True)
+class Listed:
+    """The outputs of one input, and their scores."""
+
+    number: int
+    first: int  # slot
+    outputs: Ids  # [outputs, slots]
+    scores: Floats  # [outputs]
+
+    @property
+    def slots(self) -> slice:
+        return slice(self.first, self.first + self.outputs.shape[1])
+
+    def place(self, choices: Ids) -> int | None:
+        """Where an output stands in the list; None where it is not there."""
+        found = np.flatnonzero(np.all(self.outputs == choices, axis=1))
+        return int(found[0]) if len(found) else None
+
+    def only(self, which: Floats) -> Listed:
+        """Some of the outputs."""
+        return Listed(self.number, self.first, self.outputs[which], self.scores[which])
+
+    def costs(self, cost: AnyCost) -> Floats:
+        """The cost of every output. # [outputs]"""
+        own, ends = cost.part(self.slots.start, self.slots.stop), np.array([0, self.outputs.shape[1]])
+        return np.array([own.of(ends, one)[0] for one in self.outputs])
+
+    def sums(self, amounts: Floats) -> Floats:
+        """Σ over slots of the amount of its choice, of every output. # amounts: [slots, K]"""
+        return np.asarray(amounts[np.arange(self.outputs.shape[1]), self.outputs].sum(axis=1))
+
+
+def listed(batch: Batch, weights: Floats, *, score: Score | None = None, admits: Admits | None = None) -> list[Listed]:
+    """The outputs of every input, as `admits` says or the space, with scores by `score` or by counted features."""
+    found = []
+    for i, first in enumerate(batch.starts[:-1].tolist()):
+        every = all_choices(batch, i)
+        if admits is None:
+            inside = repeated(batch, i, len(every)).space.admits(every.ravel()) != 0
+        else:
+            inside = np.array([admits(i, one) for one in every], dtype=bool)
+        outputs = np.ascontiguousarray(every[inside])
+        if score is None:
+            rows = repeated(batch, i, len(outputs)).differences(
+                np.arange(len(outputs)), outputs.ravel(), None, scales=np.ones(len(outputs))
+            )
+            scores = rows.dot(weights)
+        else:
+            scores = np.array([score(weights, i, one) for one in outputs], dtype=np.float64)
+        found.append(Listed(i, first, outputs, scores))
+    return found
+
+
+def repeated(batch: Batch, i: int, times: int) -> Batch:
+    """An input so many times, to ask about many outputs at once."""
+    return batch.take(np.full(times, i, dtype=np.int64))
+
+
+def all_choices(batch: Batch, i: int) -> Ids:
+    """Every choice of every slot of an input, outputs or not. # [choices, slots]"""
+    slots, size = int(batch.lengths[i]), batch.space.n_labels
+    if size**slots > MOST:
+        remedy = "give smaller inputs, all of whose outputs can be listed"
+        raise ValueError(f"input {i} has {size} choices for each of {slots} slots; {remedy}")
+    return np.indices((size,) * slots, dtype=np.int32).reshape(slots, -1).T

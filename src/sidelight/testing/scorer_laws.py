@@ -1,0 +1,78 @@
+"""Laws of a scorer: features counted from outputs are the adjoint of scores, and margin terms have true cuts."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from sidelight.arrays import Floats
+from sidelight.objective.batch import Batch
+from sidelight.objective.cuts import Terms
+from sidelight.objective.margin import NegativeTerms, TargetTerms, positive_terms
+from sidelight.spaces import Cost
+from sidelight.testing.outputs import BrokenLaw, Listed
+from sidelight.testing.space_laws import close, outputs_at_random
+
+
+def check_adjoint(batch: Batch, weights: Floats, lists: list[Listed], rng: np.random.Generator) -> None:
+    """w · (scale · (Φ(x, plus) − Φ(x, minus)) + threshold) is what scores say, row by row and summed up."""
+    if not all(len(one.outputs) for one in lists):
+        return
+    count = len(batch)
+    plus, minus = outputs_at_random(lists, rng), outputs_at_random(lists, rng)
+    which = rng.permutation(count)[: int(rng.integers(0, count + 1))]
+    scales, thresholds = rng.normal(size=len(which)), rng.normal(size=len(which))
+    rows = batch.differences(which, plus, minus, scales=scales, thresholds=thresholds)
+    both = batch.score(weights, plus) - batch.score(weights, minus)
+    for i, told, right in zip(which, rows.dot(weights), scales * both[which] + thresholds * weights[0]):
+        if not close(told, right):
+            raise BrokenLaw(
+                f"differences: input {i}: its row gives {told:.9g} with the weights, and scores give {right:.9g}"
+            )
+    for i, first, last in zip(which, rows.indptr[:-1], rows.indptr[1:]):
+        if np.any(np.diff(rows.indices[first:last]) <= 0):
+            raise BrokenLaw(f"differences: input {i}: the indices of its row are not in order, or one is there twice")
+    every = rng.normal(size=count)
+    told, right = float(batch.scorer.summed(plus, minus, every) @ weights), float(every @ both)
+    if not close(told, right):
+        raise BrokenLaw(f"summed: gives {told:.9g} with the weights, and scores give {right:.9g}")
+
+
+def check_cuts(batch: Batch, weights: Floats, lists: list[Listed], rng: np.random.Generator) -> None:
+    """The three terms of margins: their value is the maximum over all outputs, and cuts touch and support them."""
+    if not all(len(one.outputs) for one in lists) or not len(batch):
+        return
+    size, targets = batch.space.n_labels, outputs_at_random(lists, rng)
+    cost, sizes, prices = Cost(targets, 1.0 - np.eye(size)), rng.uniform(0.5, 2.0, len(batch)), np.ones(len(batch))
+    target = TargetTerms(batch, cost, prices)
+    negative = NegativeTerms(batch, sizes, prices)
+    here, bad = target.worst(weights).values, negative.worst(weights).values
+    for one in lists:
+        own = one.scores[one.place(targets[one.slots])]
+        right = float((one.scores + one.costs(cost)).max() - own)
+        if not close(here[one.number], right):
+            raise BrokenLaw(f"target term: input {one.number} is given {here[one.number]:.9g}, and has {right:.9g}")
+        right = 1.0 + float(one.scores.max()) / sizes[one.number] + float(weights[0])
+        if not close(bad[one.number], right):
+            raise BrokenLaw(f"negative term: input {one.number} is given {bad[one.number]:.9g}, and has {right:.9g}")
+    for name, terms in (
+        ("target", target),
+        ("negative", negative),
+        ("positive", positive_terms(batch, targets, sizes, prices)),
+    ):
+        check_support(f"{name} term", terms, weights, rng)
+
+
+def check_support(law: str, terms: Terms, weights: Floats, rng: np.random.Generator) -> None:
+    """Cuts touch their terms where they were asked for, and lie below them everywhere."""
+    worst, every = terms.worst(weights), np.arange(len(terms))
+    cuts = terms.cuts(worst, every)
+    for i, told, right in zip(every, cuts.offsets + cuts.slopes.dot(weights), worst.values):
+        if not close(told, right):
+            raise BrokenLaw(f"{law}: the cut of input {i} has {told:.9g} where its term has {right:.9g}")
+    for scale in (0.1, 10.0):
+        there = weights + scale * rng.normal(size=len(weights))
+        for i, cut, term in zip(every, cuts.offsets + cuts.slopes.dot(there), terms.worst(there).values):
+            if cut > term + 1e-8 * (1.0 + abs(term)):
+                raise BrokenLaw(
+                    f"{law}: the cut of input {i} is {cut:.9g} at other weights, above the term's {term:.9g}"
+                )

@@ -1,0 +1,75 @@
+"""`check_structure`: everything that learners take for granted about a structure, checked on small inputs."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from sidelight.arrays import Floats
+from sidelight.objective.batch import Batch
+from sidelight.objective.structure import Structure
+from sidelight.testing import scorer_laws, space_laws, sum_laws
+from sidelight.testing.outputs import Admits, BrokenLaw, Score, all_choices, listed
+
+
+@dataclass(frozen=True, slots=True)
+class Checked:
+    """What was checked; what a structure does not have raised `Intractable`, as it should."""
+
+    outputs: int  # of all inputs
+    k_best: bool
+    sums: bool
+    likelihood: bool
+
+
+def check_structure(
+    batch: Batch,
+    *,
+    seed: int = 0,
+    weights: Floats | None = None,
+    score: Score | None = None,
+    admits: Admits | None = None,
+    k: int = 4,
+) -> Checked:
+    """Check a batch of small inputs against the list of all their outputs; raises `BrokenLaw` in words.
+
+    The outputs are those that `admits` says (number of an input, choices), or else the space; scores are what `score`
+    says (weights, number of an input, choices), or else the features counted by the scorer. Give both where you can
+    write down the definition of a structure: then nothing of it is taken on trust. All is drawn from `seed`.
+    """
+    rng = np.random.default_rng(seed)
+    if weights is None:
+        weights = rng.normal(size=batch.scorer.size)
+    lists = listed(batch, weights, score=score, admits=admits)
+    every = [all_choices(batch, i) for i in range(len(batch))]
+    space_laws.check_members(batch, weights, lists, every)
+    space_laws.check_best(batch, weights, lists, rng)
+    space_laws.check_inside(batch, weights, lists, rng)
+    space_laws.check_outside(batch, weights, lists, rng)
+    space_laws.check_random(batch, lists, rng)
+    space_laws.check_parts(batch, weights, lists, rng)
+    scorer_laws.check_adjoint(batch, weights, lists, rng)
+    scorer_laws.check_cuts(batch, weights, lists, rng)
+    return Checked(
+        sum(len(one.outputs) for one in lists),
+        sum_laws.check_k_best(batch, weights, lists, k),
+        sum_laws.check_sums(batch, weights, lists, rng),
+        sum_laws.check_likelihood(batch, weights, lists, rng),
+    )
+
+
+def check_examples(structure: Structure[Any, Any], xs: Sequence[Any], ys: Sequence[Any], *, seed: int = 0) -> Checked:
+    """Check a structure by small examples: outputs are encoded and read back, and the laws of their batch hold."""
+    batch = structure.batch(xs)
+    for i, (x, y) in enumerate(zip(xs, ys, strict=True)):
+        choices = np.asarray(structure.encode(x, y), dtype=np.int32)
+        if len(choices) != batch.lengths[i]:
+            raise BrokenLaw(f"encode: example {i} has {batch.lengths[i]} slots, and {len(choices)} choices")
+        if not batch.space.part(i, i + 1).admits(choices)[0]:
+            raise BrokenLaw(f"encode: example {i}: {choices.tolist()} is not an output of the space")
+        if structure.decode(x, choices) != y:
+            raise BrokenLaw(f"decode: example {i} is {y!r}, and reads {structure.decode(x, choices)!r} after encode")
+    return check_structure(batch, seed=seed)
