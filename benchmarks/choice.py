@@ -59,7 +59,7 @@ def _one_fit(evidence: list[Evidence], params: dict[str, Any]) -> float:
     tagger = sl.Tagger(**params)
     trials = tagger._trials(list(evidence))
     plan = fixed_plan(trials.question.offer)
-    pieces = [piece for piece in trials.votes.evidence if plan.takes(piece.kind)]
+    pieces = [piece for piece in trials.evidence.evidence if plan.takes(piece.kind)]
     sl.Tagger(**{**params, **trials.params(plan)}).fit(pieces)
     return time.process_time() - began
 

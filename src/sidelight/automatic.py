@@ -8,7 +8,7 @@ from typing import Any, NamedTuple, TypeVar
 
 from sidelight.choice import Choice, Offer, Plan, choose
 from sidelight.choice.auto import Question
-from sidelight.choice.believable import Believable, BelievableVotes, believable, believable_votes, without_functions
+from sidelight.choice.believable import Believable, BelievableEvidence, believable, believable_evidence, without
 from sidelight.choice.offer import classed_features, offer_of
 from sidelight.choice.plan import RULES, TEXT, fixed_plan
 from sidelight.choice.race import FitAndPredict
@@ -37,7 +37,7 @@ class Trials(NamedTuple):
     fit_and_predict: FitAndPredict
     params: Callable[[Plan], dict[str, Any]]
     rules: Believable
-    votes: BelievableVotes
+    evidence: BelievableEvidence
 
 
 class AutomaticEstimator(RuledEstimator[Model]):
@@ -68,18 +68,21 @@ class AutomaticEstimator(RuledEstimator[Model]):
             plan = self.choice_.chosen
             others: dict[str, Any] = {"learner": plan.learner, "prices": dict(plan.prices) or None}
             others["rules"] = self._rules_used
-            pieces = without_functions(pieces, self.choice_.wrong_functions)
+            pieces = without(pieces, self.choice_.wrong_functions, candidates=self.choice_.wrong_candidates)
         else:
             trials = self._trials(pieces, validation)
             found = choose(trials.question, trials.fit_and_predict, progress=_told)
-            rules, votes = trials.rules, trials.votes
+            rules, kept = trials.rules, trials.evidence
+            gone = {piece.kind for piece in pieces} - {piece.kind for piece in kept.evidence}
             self.choice_ = replace(
                 found,
-                reasons=(*rules.notes, *votes.notes, *found.reasons),
+                left_out=(*sorted(gone), *found.left_out),
+                reasons=(*rules.notes, *kept.notes, *found.reasons),
                 false_rules=rules.false,
-                wrong_functions=votes.wrong,
+                wrong_functions=kept.wrong_functions,
+                wrong_candidates=kept.wrong_candidates,
             )
-            plan, pieces = found.chosen, votes.evidence
+            plan, pieces = found.chosen, kept.evidence
             others = trials.params(plan)
             self._rules_given, self._rules_used = checked_rules(self.rules), others["rules"]
         return [piece for piece in pieces if plan.takes(piece.kind)], self._settings(**others)
@@ -87,8 +90,8 @@ class AutomaticEstimator(RuledEstimator[Model]):
     def _trials(self, pieces: list[Evidence], validation: tuple[Any, Any] | None = None) -> Trials:
         """How plans are tried on this evidence; raises for parameters that are no good, before any work."""
         self._settings(learner="jlis")  # which takes all parameters
-        votes = believable_votes(pieces)
-        pieces = votes.evidence
+        kept = believable_evidence(pieces)
+        pieces = kept.evidence
         known = [piece for piece in pieces if isinstance(piece, Gold)]
         names = self.labels if self.labels is not None else labels_in(pieces, sequences=self._sequences)
         asked = checked_rules(self.rules)
@@ -107,7 +110,7 @@ class AutomaticEstimator(RuledEstimator[Model]):
                 "features": classed if TEXT in plan.kinds else self.features,
             }
 
-        return Trials(self._question(offer, pieces, validation), self._trial(params, pieces), params, rules, votes)
+        return Trials(self._question(offer, pieces, validation), self._trial(params, pieces), params, rules, kept)
 
     def _question(self, offer: Offer, pieces: list[Evidence], validation: tuple[Any, Any] | None) -> Question:
         labels = self.labels if self.labels is not None else labels_in(pieces, sequences=self._sequences)

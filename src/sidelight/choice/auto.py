@@ -23,6 +23,7 @@ from sidelight.evidence import Evidence, Gold
 
 ERRORS = 1.5  # paired standard errors that another plan must be ahead
 MANY, MANY_ERRORS = 5, 2.0  # where there are so many others to try: the best of many is oftener ahead by chance
+PRICE_ERRORS = 1.0  # the same for lower prices of the same evidence, which risk less
 LEVEL = 0.5  # standard errors within which fewer kinds of evidence are as good as more
 MOVES = 3  # away from the fixed choice, at most
 FITS = 20.0  # what the guard may cost, in fits of the fixed choice
@@ -82,7 +83,11 @@ def _search(race: Race, offer: Offer, fixed: Plan) -> tuple[Plan, list[str]]:
         challengers = alternatives(offer, present)
         race.run(present, challengers, always=gold_alone(offer))
         errors = ERRORS if len(challengers) < MANY else MANY_ERRORS
-        better = [plan for plan in challengers if _clearly_better(race, plan, present, errors)]
+        better = [
+            plan
+            for plan in challengers
+            if _clearly_better(race, plan, present, PRICE_ERRORS if plan.kinds == present.kinds else errors)
+        ]
         if not better:
             break
         best = _simplest(race, better)

@@ -61,6 +61,7 @@ class Choice:
     left_out: tuple[str, ...] = ()  # kinds of evidence that were given and are not learned from
     false_rules: tuple[str, ...] = ()  # names of rules that Gold contradicts
     wrong_functions: tuple[str, ...] = ()  # names of labelling functions that Gold contradicts
+    wrong_candidates: bool = False  # whether Gold contradicts the candidate labels
     labelled: int = 0  # inputs that were held out, in turn
     folds: int = 0
     fits: int = 0
@@ -76,6 +77,7 @@ class Choice:
             "left_out": list(self.left_out),
             "false_rules": list(self.false_rules),
             "wrong_functions": list(self.wrong_functions),
+            "wrong_candidates": self.wrong_candidates,
             "kinds": [{"kind": k.kind, "verdict": k.verdict, "gain": k.gain, "error": k.error} for k in self.kinds],
             "candidates": [one.as_dict() for one in self.candidates],
             "labelled": self.labelled,

@@ -22,6 +22,8 @@ def verdicts(tagger: Tagger) -> dict[str, str]:
         said["rules"] = "left out"
     if tagger.choice_.wrong_functions:
         said["votes"] = "left out"
+    if tagger.choice_.wrong_candidates:
+        said["candidates"] = "left out"
     return {**dict.fromkeys(tagger.choice_.left_out, "left out"), **said}
 
 
@@ -43,4 +45,4 @@ def alternatives(tagger: Tagger, evidence: Sequence[Evidence]) -> Iterator[tuple
     trials = tagger._trials(list(evidence))
     for plan in plans:
         other = Tagger(**{**tagger.get_params(deep=False), **trials.params(plan)})
-        yield str(plan), other, [piece for piece in trials.votes.evidence if plan.takes(piece.kind)]
+        yield str(plan), other, [piece for piece in trials.evidence.evidence if plan.takes(piece.kind)]
