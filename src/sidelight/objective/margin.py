@@ -37,7 +37,7 @@ class TargetTerms(BatchTerms):
     cost: AnyCost
     prices: Floats
 
-    def part(self, lo: int, hi: int) -> Terms:
+    def part(self, lo: int, hi: int) -> TargetTerms:
         """The terms lo..hi alone."""
         starts = self.batch.starts
         cost = self.cost.part(int(starts[lo]), int(starts[hi]))
