@@ -190,6 +190,8 @@ def test_restarts_do_not_go_on():
     [
         "mira",
         recipes.mira(k=4),
+        recipes.mira(outputs="prediction"),
+        recipes.mira(k=4, outputs="prediction"),
         "passive_aggressive",
         recipes.passive_aggressive(rule="PA-II"),
         recipes.passive_aggressive(rule="PA", outputs="prediction", margin="root"),

@@ -28,6 +28,7 @@ from sidelight.recipe_kinds import (
     LogLinear,
     NaiveBayes,
     OneAgainstRest,
+    OnlineMargins,
     Picked,
     Recipe,
     SelfTraining,
@@ -52,6 +53,8 @@ METRICS = ("accuracy", "span_f1")
 SECOND_ORDER = (
     LatentMargins,
     ConvexMargins,
+    OnlineMargins,
+    AveragedPerceptron,
     CandidateMargins,
     Picked,
     AllLabelings,

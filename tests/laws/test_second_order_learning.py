@@ -12,7 +12,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 from test_monotone_jlis import LABELS, check_completion, check_monotone, evidence_of, trained
 
-from sidelight import Candidates, Classifier, Companion, DataError, Gold, Tagger, features, load_model, save_model
+from sidelight import (
+    Candidates,
+    Classifier,
+    Companion,
+    DataError,
+    Gold,
+    Tagger,
+    features,
+    load_model,
+    recipes,
+    save_model,
+)
 from sidelight.explain import explain
 from sidelight.features.templates import parse_templates
 from sidelight.files import read_tensors, write_tensors
@@ -213,7 +224,7 @@ def test_the_order_changes_nothing_else():
     [
         (lambda: Tagger(learner="jlis", order=3), "order is 3; give 1 or 2"),
         (lambda: Tagger(learner="jlis", order=0), "order is 0; give 1 or 2"),
-        (lambda: Tagger(order=2, learner="perceptron"), "perceptron is for order 1; use jlis or structural_svm"),
+        (lambda: Tagger(order=2, learner="naive_bayes"), "naive_bayes is for order 1; use jlis or structural_svm"),
         (
             lambda: Tagger(learner="jlis", order=2, features=parse_templates("U00:%x[0,0]")),
             "the features have no transitions",
@@ -223,6 +234,56 @@ def test_the_order_changes_nothing_else():
 def test_what_is_refused(make, problem):
     with pytest.raises(ValueError, match=problem):
         make().fit([["on", "off"]], [["A", "B"]])
+
+
+ONLINE = ["perceptron", "mira", "passive_aggressive", "arow", recipes.mira(k=3, outputs="prediction")]
+
+
+@pytest.mark.parametrize("learner", ONLINE)
+def test_online_learners_learn_what_the_last_two_labels_tell(learner, tmp_path):
+    """All tokens look the same, and labels go A A B A A B …; validation and checkpoints are those of order 1."""
+    xs = [["w"] * n for n in (4, 5, 6, 7, 8, 9)]
+    ys = [["B" if t % 3 == 2 else "A" for t in range(len(x))] for x in xs]
+
+    def made(**options):
+        return Tagger(learner=learner, order=2, features=features.words(), max_rounds=30, **options)
+
+    whole = made().fit(xs, ys)
+    first = Tagger(learner=learner, features=features.words(), max_rounds=30).fit(xs, ys)
+    assert first.predict(xs) != ys and first.rounds_[-1].mistakes == len(xs)
+    if learner == "perceptron":  # after two epochs, whose average is not yet right
+        assert whole.rounds_[-1].mistakes == 0
+    else:
+        assert whole.predict(xs) == ys
+    validated = made(patience=30).fit(xs, ys, validation=(xs, ys))
+    assert all(record.validation is not None for record in validated.rounds_)
+    assert validated.score(xs, ys) >= whole.score(xs, ys)
+
+    def stop(record):
+        if record.number == 2:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        made(checkpoint=tmp_path / "c", callbacks=[stop]).fit(xs, ys)
+    rest = made(checkpoint=tmp_path / "c").fit(xs, ys)
+    np.testing.assert_array_equal(rest.model_.weights, whole.model_.weights)
+
+
+def test_a_perceptron_of_order_2_goes_on():
+    xs, ys = [["w"] * 7, ["w"] * 5], [list("AABAABA"), list("AABAA")]
+    fitted = Tagger(learner="perceptron", order=2, features=features.words()).fit(xs[:1], ys[:1])
+    before = fitted.model_.weights.copy()
+    fitted.partial_fit(xs[1:], ys[1:])
+    assert fitted.model_.layout.order == 2 and not np.array_equal(before, fitted.model_.weights)
+
+
+def test_subgradient_steps_of_order_2_come_to_the_same_objective():
+    xs = [["w"] * n for n in (4, 5, 6, 7)]
+    ys = [["B" if t % 3 == 2 else "A" for t in range(len(x))] for x in xs]
+    usual = Tagger(learner="structural_svm", order=2, features=features.words(), tolerance=1e-3).fit(xs, ys)
+    recipe = recipes.structural_svm(solver="subgradient")
+    found = Tagger(learner=recipe, order=2, features=features.words(), tolerance=0.02, max_rounds=2000).fit(xs, ys)
+    assert found.rounds_[-1].objective == pytest.approx(usual.rounds_[-1].objective, rel=0.03)
 
 
 def test_classes_have_no_order():

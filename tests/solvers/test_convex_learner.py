@@ -23,7 +23,7 @@ from sidelight.solvers.frank_wolfe import FrankWolfeOptions
 from sidelight.solvers.mira import MiraOptions
 from sidelight.solvers.one_slack import OneSlackOptions
 from sidelight.solvers.subgradient import SubgradientOptions
-from sidelight.spaces import Cost, SecondOrderSpace
+from sidelight.spaces import Cost
 
 OPTIONS = {
     "one_slack": ConvexOptions("one_slack", tolerance=1e-6, max_rounds=12, one_slack=OneSlackOptions(idle=3)),
@@ -175,6 +175,3 @@ def test_what_cannot_be_learned_is_refused():
     free = replace(terms, prices=np.zeros(len(terms)))
     with pytest.raises(ValueError, match="price"):
         ConvexLearner.fresh(free, ConvexOptions("subgradient"))
-    second = replace(terms, batch=replace(terms.batch, space=SecondOrderSpace(terms.batch.space)))
-    with pytest.raises(ValueError, match="order 1"):
-        ConvexLearner.fresh(second, ConvexOptions("subgradient"))

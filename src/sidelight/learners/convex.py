@@ -22,6 +22,7 @@ import numpy as np
 from sidelight.arrays import Floats
 from sidelight.learners.learner import RoundByRound, State
 from sidelight.learners.stopping import MAX_ROUNDS, NO_CUTS, SMALL_GAP
+from sidelight.objective import plain_epochs
 from sidelight.objective.chain_scorer import chain_of
 from sidelight.objective.cuts import POWERS
 from sidelight.objective.entries import examples_of, has_kernels
@@ -95,7 +96,7 @@ class ConvexLearner(RoundByRound):
 
     @classmethod
     def fresh(cls, terms: TargetTerms, options: ConvexOptions, *, name: str = "structural_svm") -> ConvexLearner:
-        """A learner before its first round, at zero; raises `ValueError` where a solver needs chains of order 1."""
+        """A learner before its first round, at zero; raises `ValueError` for what a solver cannot minimise."""
         size = terms.batch.scorer.size
         if options.solver == "one_slack":
             return cls(terms, options, OneSlack.fresh(size, options.one_slack), name)
@@ -104,12 +105,8 @@ class ConvexLearner(RoundByRound):
         if options.solver == "frank_wolfe":
             solver = FrankWolfe.fresh(size, len(terms), options.frank_wolfe)
             return cls(terms, options, solver, name, blocks=_blocks_of(terms))
-        if not isinstance(terms.cost, Cost):
-            raise ValueError("epochs in one kernel need a cost against a target")
-        data = examples_of(terms.batch, terms.cost)
         falling = Subgradient.fresh(size, terms, options.subgradient, power=options.power)
-        epoch = partial(subgradient_epoch, data, chain_of(terms.batch).layout, rates_of(terms.prices))
-        return cls(terms, options, falling, name, epoch=epoch)
+        return cls(terms, options, falling, name, epoch=_epoch_of(terms))
 
     @property
     def weights(self) -> Floats:
@@ -192,6 +189,16 @@ class ConvexLearner(RoundByRound):
             self.blocks.restore(part_of(arrays, "blocks."))
         self.rounds, self.seconds = whole_of(values, "rounds"), number_of(values, "seconds", low=0.0)
         self.done = flag_of(values, "done")
+
+
+def _epoch_of(terms: TargetTerms) -> Epoch:
+    """Subgradient steps in one kernel where chains have them, one term after another elsewhere."""
+    if not isinstance(terms.cost, Cost):
+        raise ValueError("subgradient steps need a cost against a target; use dual_coordinate")
+    rates = rates_of(terms.prices)
+    if not has_kernels(terms.batch):
+        return partial(plain_epochs.subgradient_epoch, terms, rates)
+    return partial(subgradient_epoch, examples_of(terms.batch, terms.cost), chain_of(terms.batch).layout, rates)
 
 
 def _blocks_of(terms: TargetTerms) -> ChainBlocks | CutBlocks:

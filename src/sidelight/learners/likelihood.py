@@ -21,6 +21,7 @@ from sidelight.objective.chain_duals import ChainDuals
 from sidelight.objective.companion_likelihood import CompanionTerms
 from sidelight.objective.likelihood import LikelihoodProblem, LikelihoodTerms, LogLinearTerms
 from sidelight.objective.online_likelihood import OnlineLikelihood, stacked_terms
+from sidelight.objective.plain_likelihood import PlainLikelihood
 from sidelight.records import Round
 from sidelight.solvers.exponentiated_gradient import DualProblem, ExponentiatedGradient
 from sidelight.solvers.lbfgs import Lbfgs, LbfgsOptions
@@ -196,20 +197,18 @@ def _with_l2(problem: SmoothProblem, solver: str) -> LikelihoodProblem:
     return problem
 
 
-def _plain_terms(terms: Sequence[LogLinearTerms], solver: str) -> list[LikelihoodTerms]:
-    found = [
-        part
-        for part in terms
-        if isinstance(part, LikelihoodTerms) and part.bonus is None and isinstance(part.space, ChainSpace)
-    ]
-    if len(found) < len(terms):
-        raise ValueError(f"the solver {solver} takes first-order likelihood terms only; use lbfgs")
-    return found
-
-
-def _online_terms(terms: Sequence[LogLinearTerms]) -> list[LikelihoodTerms | CompanionTerms]:
+def _online_of(terms: Sequence[LogLinearTerms]) -> OnlineLikelihood | PlainLikelihood:
+    """Epochs in one kernel for first-order chains, one input after another elsewhere."""
+    known = [part for part in terms if isinstance(part, LikelihoodTerms)]
     answers = [part for part in terms if isinstance(part, CompanionTerms)]
-    return [*_plain_terms([part for part in terms if not isinstance(part, CompanionTerms)], "sgd"), *answers]
+    if len(known) + len(answers) < len(terms):
+        raise ValueError("the solver sgd takes likelihood terms and companion answers only; use lbfgs")
+    parts: list[LikelihoodTerms | CompanionTerms] = [*known, *answers]
+    if all(isinstance(part.space, ChainSpace) for part in parts) and all(part.bonus is None for part in known):
+        return OnlineLikelihood.of_terms(parts)
+    if answers:
+        raise ValueError("the solver sgd takes companion answers of first-order chains only; use lbfgs")
+    return PlainLikelihood.of_terms(known)
 
 
 @dataclass(slots=True)
@@ -257,7 +256,7 @@ class _SgdEngine:
     """
 
     problem: LikelihoodProblem
-    online: OnlineLikelihood
+    online: OnlineLikelihood | PlainLikelihood
     solver: Sgd
     rng: np.random.Generator
     tolerance: float
@@ -268,11 +267,10 @@ class _SgdEngine:
 
     @classmethod
     def fresh(cls, problem: LikelihoodProblem, options: LikelihoodOptions, weights: Floats) -> _SgdEngine:
-        terms = _online_terms(problem.terms)
-        total = float(sum(part.prices.sum() for part in terms))
+        total = float(sum(part.prices.sum() for part in problem.terms))
         if not total > 0:
             raise ValueError("all prices are 0, so sgd has nothing to learn from; give prices above 0, or use lbfgs")
-        online = OnlineLikelihood.of_terms(terms)
+        online = _online_of(problem.terms)
         solver = Sgd.fresh(online, online.vector(weights), decay=problem.l2 / total)
         return cls(problem, online, solver, np.random.default_rng(options.seed), options.tolerance, weights)
 

@@ -12,9 +12,11 @@ import numpy as np
 from sidelight.arrays import Floats
 from sidelight.learners.learner import State
 from sidelight.learners.stopping import MAX_ROUNDS, NO_STEPS
+from sidelight.objective import plain_epochs
 from sidelight.objective.batch import Batch
 from sidelight.objective.chain_scorer import chain_of
-from sidelight.objective.entries import Examples, examples_of
+from sidelight.objective.entries import Examples, examples_of, has_kernels
+from sidelight.objective.margin import TargetTerms
 from sidelight.objective.online_arow import arow_epoch
 from sidelight.objective.online_mira import mira_epoch
 from sidelight.records import Round
@@ -26,10 +28,10 @@ from sidelight.stored import flag_of, number_of, random_of, whole_of
 
 @dataclass(slots=True)
 class OnlineLearner:
-    """MIRA, passive–aggressive learning or AROW over chains and classes."""
+    """MIRA, passive–aggressive learning or AROW over outputs of any structure."""
 
-    data: Examples
-    batch: Batch
+    terms: TargetTerms
+    data: Examples | None  # for epochs in one kernel, where there are any
     importance: Floats
     solver: Mira | Arow
     rng: np.random.Generator
@@ -52,7 +54,7 @@ class OnlineLearner:
     ) -> OnlineLearner:
         """A learner before its first epoch, at zero or at the weights `start`.
 
-        Raises `ValueError` for other spaces than chains of order 1.
+        Chains of order 1 have epochs in one kernel.
         """
         if max_rounds < 1:
             raise ValueError(f"max_rounds is {max_rounds}; give 1 or more")
@@ -60,7 +62,9 @@ class OnlineLearner:
         solver = Arow.fresh(size, options) if isinstance(options, ArowOptions) else Mira.fresh(size, options)
         if start is not None:
             solver.weights[:] = start
-        return cls(examples_of(batch, cost), batch, importance, solver, np.random.default_rng(seed), max_rounds)
+        data = examples_of(batch, cost) if has_kernels(batch) else None
+        terms = TargetTerms(batch, cost, np.ones(len(batch)))
+        return cls(terms, data, importance, solver, np.random.default_rng(seed), max_rounds)
 
     @property
     def weights(self) -> Floats:
@@ -87,12 +91,16 @@ class OnlineLearner:
         return Round(self.rounds, self.solver.name, self.seconds, mistakes=moved, last=self.done, stopped=stopped)
 
     def _epoch(self) -> int:
-        solver, given = self.solver, (self.data, chain_of(self.batch).layout)
+        solver, terms, data, count = self.solver, self.terms, self.data, len(self.terms)
         if isinstance(solver, Arow):
-            run = partial(arow_epoch, *given, solver.options.rates(self.importance))
-            return solver.epoch(run, len(self.batch), self.rng)
+            rates = solver.options.rates(self.importance)
+            if data is None:
+                return solver.epoch(partial(plain_epochs.arow_epoch, terms, rates), count, self.rng)
+            return solver.epoch(partial(arow_epoch, data, chain_of(terms.batch).layout, rates), count, self.rng)
         limits = solver.options.caps(self.importance), solver.options.eases(self.importance)
-        return solver.epoch(partial(mira_epoch, *given, *limits), len(self.batch), self.rng)
+        if data is None:
+            return solver.epoch(partial(plain_epochs.mira_epoch, terms, *limits), count, self.rng)
+        return solver.epoch(partial(mira_epoch, data, chain_of(terms.batch).layout, *limits), count, self.rng)
 
     def has_result(self, record: Round) -> bool:
         """Every epoch ends with weights that can be used."""

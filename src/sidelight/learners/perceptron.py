@@ -5,23 +5,27 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
+from functools import partial
 
 import numpy as np
 
 from sidelight.arrays import Floats, Ids
 from sidelight.learners.learner import State
 from sidelight.learners.stopping import MAX_ROUNDS, NO_MISTAKES
+from sidelight.objective import plain_epochs
 from sidelight.objective.batch import Batch
+from sidelight.objective.entries import has_kernels
+from sidelight.objective.margin import TargetTerms
 from sidelight.objective.online import perceptron_epoch
 from sidelight.records import Round
-from sidelight.solvers.perceptron import Perceptron
+from sidelight.solvers.perceptron import Epoch, Perceptron
+from sidelight.spaces import Cost
 from sidelight.stored import array_like, flag_of, number_of, random_of, whole_of
 
 
 @dataclass(slots=True)
 class PerceptronLearner:
-    """The averaged perceptron over chains and classes."""
+    """The averaged perceptron over outputs of any structure."""
 
     batch: Batch
     targets: Ids
@@ -50,16 +54,20 @@ class PerceptronLearner:
     def round(self) -> Round:
         """One epoch."""
         began = time.perf_counter()
-
-        def epoch(*arguments: Any) -> tuple[int, float]:
-            return perceptron_epoch(self.batch, self.targets, self.importance, *arguments)
-
-        mistakes = self.perceptron.epoch(epoch, len(self.batch), self.rng)
+        mistakes = self.perceptron.epoch(self._epoch(), len(self.batch), self.rng)
         self.rounds += 1
         stopped = NO_MISTAKES if mistakes == 0 else MAX_ROUNDS if self.rounds >= self.max_rounds else None
         self.done = stopped is not None
         self.seconds += time.perf_counter() - began
         return Round(self.rounds, "perceptron", self.seconds, mistakes=mistakes, last=self.done, stopped=stopped)
+
+    def _epoch(self) -> Epoch:
+        """An epoch in one kernel for chains of order 1 and classes, one example after another elsewhere."""
+        if has_kernels(self.batch):
+            return partial(perceptron_epoch, self.batch, self.targets, self.importance)
+        size = self.batch.space.n_labels
+        terms = TargetTerms(self.batch, Cost(self.targets, 1.0 - np.eye(size)), np.ones(len(self.batch)))
+        return partial(plain_epochs.perceptron_epoch, terms, self.importance)
 
     def has_result(self, record: Round) -> bool:
         """Every epoch ends with weights that can be used."""

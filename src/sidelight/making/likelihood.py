@@ -16,7 +16,7 @@ from dataclasses import replace
 import numpy as np
 
 from sidelight.arrays import Floats
-from sidelight.errors import DataError, Intractable
+from sidelight.errors import DataError
 from sidelight.learners import Learner
 from sidelight.learners.latent_likelihood import LatentLikelihoodLearner, LatentOptions
 from sidelight.learners.likelihood import LikelihoodLearner, LikelihoodOptions
@@ -61,8 +61,6 @@ def make(given: Given, recipe: LogLinear | Believed) -> Learner:
 def _smooth(given: Given, recipe: LogLinear, inputs: list[Labelled]) -> LikelihoodLearner:
     """Nothing is latent but labels: one problem."""
     settings = given.settings
-    if given.layout.order == 2 and recipe.solver == "sgd":
-        raise Intractable(f"the solver {recipe.solver} is for chains of order 1; use lbfgs")
     problem = likelihood_problem(inputs, support=recipe.support, l2=1.0, n_jobs=settings.n_jobs)
     options = LikelihoodOptions(
         MOST_ROUNDS if settings.max_rounds is None else settings.max_rounds,

@@ -56,7 +56,7 @@ def perceptron_epoch(
     scorer, space = chain_of(batch), batch.space
     layout, rows = scorer.layout, scorer.rows
     if not isinstance(space, ChainSpace):
-        raise ValueError("the perceptron is first order; use jlis or structural_svm")
+        raise ValueError("epochs in one kernel need a chain of order 1")
     shape = np.array([layout.bias, layout.chain, layout.start_at, layout.end_at, layout.transition_at], dtype=np.int64)
     return _epoch(
         rows.starts,

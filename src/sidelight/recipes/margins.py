@@ -126,12 +126,15 @@ def semi_svm(*, max_length: int | None = None) -> Recipe:
 
 
 @arguments_checked
-def mira(*, k: int = 1, aggressiveness: float = 1.0) -> Recipe:
+def mira(*, k: int = 1, aggressiveness: float = 1.0, outputs: str = "max_loss") -> Recipe:
     """MIRA on Gold: the least change that sets the k best outputs right (McDonald, Crammer and Pereira 2005).
 
-    `aggressiveness` caps a step.
+    `aggressiveness` caps a step. `outputs`: "max_loss", the best of score plus cost, or "prediction", the best of score
+    (Chang's thesis, Algorithm 3, whose steps have no cap and a margin of 1); they are to score below the target by
+    their cost.
     """
-    return OnlineMargins("mira", MiraOptions("MIRA", whole("k", k, least=1), aggressiveness))
+    chosen = cast(Literal["max_loss", "prediction"], outputs)
+    return OnlineMargins("mira", MiraOptions("MIRA", whole("k", k, least=1), aggressiveness, chosen))
 
 
 @arguments_checked
@@ -228,7 +231,7 @@ ENTRIES: dict[str, Entry] = {
         _COMPLETING,
     ),
     "mira": Entry(
-        mira, "Gold", "change of the weights, online", "k best, loss-augmented", "none", "epochs, or none moved"
+        mira, "Gold", "change of the weights, online", "k best, loss-augmented or not", "none", "epochs, or none moved"
     ),
     "passive_aggressive": Entry(
         passive_aggressive,
