@@ -40,9 +40,9 @@ def run(name: str, given: Mapping[int, Names]) -> int:
             line = lines[(statement.end_lineno or 0) - 1]
             ast.increment_lineno(statement, above)
             if not isinstance(statement, ast.Expr):
-                exec(compile(ast.Module([statement], []), name, "exec"), names)
+                exec(compile(ast.Module([statement], []), name, "exec", dont_inherit=True), names)
                 continue
-            value = eval(compile(ast.Expression(statement.value), name, "eval"), names)
+            value = eval(compile(ast.Expression(statement.value), name, "eval", dont_inherit=True), names)
             expected = said(line)
             if expected is not ...:
                 compared += 1
@@ -102,8 +102,14 @@ def rules() -> Sequence[Names]:
         ("docs/hidden_markov.md", tuple, 1),
         ("docs/alignment.md", tuple, 2),
         ("docs/votes.md", tuple, 2),
+        ("docs/add_a_structure.md", tuple, 3),
     ],
 )
 def test_code_of_a_page(name, given, values, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)  # pages save models under their names
     assert run(name, dict(enumerate(given()))) >= values
+
+
+def test_a_structure_takes_at_most_sixty_lines():
+    page = (ROOT / "docs" / "add_a_structure.md").read_text(encoding="utf-8")
+    assert len(PYTHON.findall(page)[0].splitlines()) <= 60

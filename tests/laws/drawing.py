@@ -123,7 +123,7 @@ def random_rows(
 def layouts(draw: st.DrawFn, labels: int | None = None) -> Layout:
     size = draw(st.integers(2, 4)) if labels is None else labels
     chain, bias, null = (draw(st.booleans()) for _ in range(3))
-    return Layout(size, draw(st.integers(1, 5)), draw(st.integers(0, 2)), chain, bias, null)
+    return Layout(size, draw(st.integers(1, 5)), draw(st.integers(0, 2)), chain, bias, null and size > 1)
 
 
 def plain_scores(rows: Rows, layout: Layout, weights: np.ndarray) -> GivenScores:
@@ -142,9 +142,11 @@ def plain_scores(rows: Rows, layout: Layout, weights: np.ndarray) -> GivenScores
 
 
 @st.composite
-def batches(draw: st.DrawFn, *, most: int = 4, longest: int = 4, masked: bool = True) -> Batch:
+def batches(
+    draw: st.DrawFn, *, most: int = 4, longest: int = 4, masked: bool = True, labels: int | None = None
+) -> Batch:
     """Features, a layout and a space that may forbid transitions but always leaves some labeling."""
-    layout = draw(layouts())
+    layout = draw(layouts(labels))
     starts = draw(starts_of(most, longest))
     rng = draw(generators())
     rows = random_rows(rng, starts, layout.n_attributes, layout.n_dense, valued=draw(st.booleans()))

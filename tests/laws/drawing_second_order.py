@@ -59,7 +59,11 @@ def second_order_spaces(
 @st.composite
 def second_order_batches(draw: st.DrawFn, **options) -> Batch:
     """As `batches`, with a layout of order 2."""
-    batch = draw(batches(**options))
+    return of_second_order(draw(batches(**options)))
+
+
+def of_second_order(batch: Batch) -> Batch:
+    """The same inputs with a layout of order 2."""
     layout = replace(batch.scorer.layout, chain=True, order=2)
     return Batch(ChainScorer(batch.scorer.rows, layout), SecondOrderSpace(batch.space), batch.n_jobs)
 

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
 from drawing import batches, generators, members_of, plain_scores, random_mask, values_of
-from drawing_second_order import plain_second_order_scores, second_order_batches, second_order_values
+from drawing_second_order import of_second_order, plain_second_order_scores, second_order_batches, second_order_values
 from drawing_variables import drawn_variables, variable_value
 from hypothesis import strategies as st
 from segmenting import is_member, plain_segment_scores, segment_batches, value_of
@@ -71,6 +72,15 @@ def second_order_chains(draw: st.DrawFn) -> Case:
 
 
 @st.composite
+def many_labels(draw: st.DrawFn, order: int) -> Case:
+    """One label, or enough of them for loops that take four at a time."""
+    batch = draw(batches(most=2, longest=3, labels=draw(st.sampled_from([1, 5, 6, 7]))))
+    if order == 1:
+        return chain_case(batch, draw(generators()), plain_scores, values_of)
+    return chain_case(of_second_order(batch), draw(generators()), plain_second_order_scores, second_order_values)
+
+
+@st.composite
 def segments(draw: st.DrawFn) -> Case:
     batch, rng = draw(segment_batches()), draw(generators())
     batch = masked(rng, batch)
@@ -110,6 +120,8 @@ CASES = {
     "classes": classes,
     "chain": chains,
     "order 2": second_order_chains,
+    "chain of many labels": partial(many_labels, 1),
+    "order 2 of many labels": partial(many_labels, 2),
     "segments": segments,
     "variables": variables,
 }

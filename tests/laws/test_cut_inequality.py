@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-import itertools
 from dataclasses import replace
 
 import numpy as np
 import pytest
 from drawing import (
-    costs_of,
     generators,
     law,
     random_cost,
 )
 from hypothesis import given
 from hypothesis import strategies as st
-from segmenting import any_batches, outputs_drawn, outputs_of
+from segmenting import any_batches, outputs_drawn
 
 from sidelight.objective import batch_terms
 from sidelight.objective.cuts import total_loss
@@ -57,17 +55,6 @@ def check_cuts(terms, which, size, rng):
         assert np.all(cuts.offsets + cuts.slopes.dot(there) <= terms.worst(there).values[which] + 1e-9 * (1 + scale))
 
 
-@pytest.mark.parametrize("make", [target_terms, negative_terms, fixed_terms])
-def test_cuts_support_terms(make):
-    @law(50)
-    @given(any_batches(), generators())
-    def check(batch, rng):
-        which = np.flatnonzero(rng.random(len(batch)) < 0.7)
-        check_cuts(make(batch, rng), which, batch.scorer.size, rng)
-
-    check()
-
-
 @law(50)
 @given(any_batches(), generators())
 def test_cuts_of_stacked_terms(batch, rng):
@@ -86,29 +73,6 @@ def test_silent_terms_only_hold_places(batch, rng):
     assert total_loss(terms.worst(weights).values[count : count + 2], terms.prices[count : count + 2], 1) == 0.0
     without = StackedTerms(loud).worst(weights).values
     np.testing.assert_array_equal(np.delete(terms.worst(weights).values, [count, count + 1]), without)
-
-
-@law(50)
-@given(any_batches(longest=3), generators())
-def test_worst_is_the_maximum_over_all_outputs(batch, rng):
-    weights = rng.normal(size=batch.scorer.size)
-    targets, negatives, fixed = (make(batch, rng) for make in (target_terms, negative_terms, fixed_terms))
-    for i, (a, b) in enumerate(itertools.pairwise(batch.starts)):
-        paths = outputs_of(batch.space, i)
-        each, alone = np.tile(targets.cost.targets, (len(paths), 1)), batch.scorer.part(i, i + 1)
-        each[:, a:b] = paths
-        values = np.array([batch.score(weights, one)[i] for one in each])
-        counted = alone.differences(np.array([0]), paths[0], None, scales=np.ones(1)).dot(weights)
-        np.testing.assert_allclose(values[0], counted[0], rtol=1e-9, atol=1e-9)
-        own = batch.score(weights, targets.cost.targets)[i]
-        expected = np.max(values + costs_of(targets.cost, int(a), paths)) - own
-        np.testing.assert_allclose(targets.worst(weights).values[i], expected, rtol=1e-9, atol=1e-9)
-        expected = 1.0 + values.max() / negatives.sizes[i] + weights[0]
-        np.testing.assert_allclose(negatives.worst(weights).values[i], expected, rtol=1e-9, atol=1e-9)
-    labels = outputs_drawn(rng, batch.space)
-    fixed = positive_terms(batch, labels, negatives.sizes, np.ones(len(batch)))
-    expected = 1.0 - batch.score(weights, labels) / negatives.sizes - weights[0]
-    np.testing.assert_allclose(fixed.worst(weights).values, expected, rtol=1e-9, atol=1e-9)
 
 
 @law(50)

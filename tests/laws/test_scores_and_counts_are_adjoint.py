@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import itertools
-
 import numpy as np
-from drawing import batches, dense_rows_of, generators, law, plain_scores, random_outputs, values_of
+from drawing import batches, dense_rows_of, generators, law, plain_scores, random_outputs
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -17,20 +15,6 @@ def counts(batch, plus, minus=None, *, which=None, scales=None, thresholds=None)
     scales = np.ones(len(which)) if scales is None else scales
     thresholds = np.zeros(len(which)) if thresholds is None else thresholds
     return batch.differences(which, plus, minus, scales=scales, thresholds=thresholds)
-
-
-@law(80)
-@given(batches(), generators())
-def test_scores_are_inner_products(batch, rng):
-    labels = random_outputs(rng, batch)
-    features = counts(batch, labels)
-    for _ in range(2):
-        weights = rng.normal(size=batch.scorer.size)
-        plain = plain_scores(batch.scorer.rows, batch.scorer.layout, weights)
-        starts = batch.scorer.rows.starts
-        expected = [values_of(plain, int(a), labels[a:b][None])[0] for a, b in itertools.pairwise(starts)]
-        np.testing.assert_allclose(features.dot(weights), expected, rtol=1e-9, atol=1e-9)
-        np.testing.assert_allclose(batch.score(weights, labels), expected, rtol=1e-9, atol=1e-9)
 
 
 @law(80)
@@ -59,15 +43,6 @@ def test_differences_are_differences(batch, rng):
         both.dot(np.arange(size)), np.append(found.dot(np.arange(size)), both.dot(np.arange(size))[3:])
     )
     np.testing.assert_array_equal(dense_rows_of(both, size)[3:], dense_rows_of(found, size)[some])
-
-
-@law(30)
-@given(batches(), generators())
-def test_a_path_less_itself_is_nothing(batch, rng):
-    labels = random_outputs(rng, batch)
-    found = counts(batch, labels, labels)
-    assert len(found.indices) == 0
-    assert len(found) == len(batch)
 
 
 @law(60)

@@ -1,13 +1,12 @@
-"""Every dynamic program over second-order chains, against enumeration of all labelings."""
+"""Second-order chains beyond the laws of `test_structures`: ties, masks that leave nothing, many labels."""
 
 from __future__ import annotations
 
-import itertools
 from dataclasses import replace
 
 import numpy as np
 import pytest
-from drawing import costs_of, generators, labelings, law, members_of, random_cost, random_mask
+from drawing import generators, labelings, law
 from drawing_second_order import random_second_order_scores, second_order_spaces, second_order_values
 from hypothesis import given
 from hypothesis import strategies as st
@@ -15,75 +14,10 @@ from scipy.stats import chisquare
 
 from sidelight.errors import Infeasible, Intractable
 from sidelight.features.rows import offsets_of
-from sidelight.spaces import ChainSpace, LeavingCost, Transitions
+from sidelight.spaces import ChainSpace, Transitions
 from sidelight.spaces.chain import GivenScores
 from sidelight.spaces.second_order import GivenSecondOrderScores, SecondOrderSpace
-
-
-def check_best(space: SecondOrderSpace, scores: GivenSecondOrderScores, cost, *, rng=None, n_jobs=None) -> None:
-    """The value is the maximum over the space, and the labels are in the space and attain it."""
-    expected, empty = [], []
-    for i, (first, last) in enumerate(itertools.pairwise(space.starts.tolist())):
-        paths = labelings(space.n_labels, last - first)
-        totals = second_order_values(scores, first, paths)
-        if isinstance(cost, LeavingCost):
-            totals = totals + (cost.admitted[np.arange(first, last), paths] == 0).sum(1)
-        elif cost is not None:
-            totals = totals + costs_of(cost, first, paths)
-        inside = members_of(space, first, paths)
-        expected.append((paths, totals, inside))
-        if not inside.any():
-            empty.append(i)
-    if empty:
-        with pytest.raises(Infeasible, match=f"sequence {empty[0]}:"):
-            space.best(scores, cost=cost, rng=rng, n_jobs=n_jobs)
-        return
-    found = space.best(scores, cost=cost, rng=rng, n_jobs=n_jobs)
-    assert found.labels.dtype == np.int32
-    for i, (paths, totals, inside) in enumerate(expected):
-        first, last = int(space.starts[i]), int(space.starts[i + 1])
-        mine = np.flatnonzero(np.all(paths == found.labels[first:last], axis=1))
-        assert len(mine) == 1
-        assert inside[mine[0]]
-        np.testing.assert_allclose(found.values[i], totals[inside].max(), rtol=1e-12, atol=1e-12)
-        np.testing.assert_allclose(found.values[i], totals[mine[0]], rtol=1e-12, atol=1e-12)
-        if cost is not None:
-            target = second_order_values(scores, first, cost.targets[first:last][None])[0]
-            np.testing.assert_allclose(found.targets[i], target, rtol=1e-12, atol=1e-12)
-    assert len(found.targets) == (0 if cost is None else len(expected))
-
-
-@law(200)
-@given(
-    second_order_spaces(),
-    generators(),
-    st.booleans(),
-    st.sampled_from([None, "plain", "weighted", "leaving"]),
-    st.sampled_from([None, 2]),
-)
-def test_best_in_any_space(space, rng, tied, costs, n_jobs):
-    tokens = int(space.starts[-1])
-    cost = None if costs is None else random_cost(rng, tokens, space.n_labels, tied=tied, weighted=costs == "weighted")
-    if costs == "leaving":
-        cost = LeavingCost(cost.targets, random_mask(rng, (tokens, space.n_labels), 0.5))
-    check_best(space, random_second_order_scores(rng, tokens, space.n_labels, tied=tied), cost, n_jobs=n_jobs)
-
-
-@law(100)
-@given(second_order_spaces(kinds=("allowed", "inside")), generators(), st.booleans(), st.booleans())
-def test_best_with_random_ties(space, rng, tied, costly):
-    tokens = int(space.starts[-1])
-    cost = random_cost(rng, tokens, space.n_labels, tied=tied, weighted=False) if costly else None
-    scores = random_second_order_scores(rng, tokens, space.n_labels, tied=tied)
-    check_best(space, scores, cost, rng=np.random.default_rng(5))
-
-
-@law(60)
-@given(second_order_spaces(longest=4, most_labels=9), generators(), st.booleans(), st.booleans())
-def test_best_with_more_labels(space, rng, tied, random_ties):
-    """Enough of them for the loops that take four at a time."""
-    scores = random_second_order_scores(rng, int(space.starts[-1]), space.n_labels, tied=tied)
-    check_best(space, scores, None, rng=rng if random_ties and space.left_out is None else None)
+from sidelight.spaces.second_order_k_best import k_best
 
 
 @law(60)
@@ -102,54 +36,6 @@ def test_without_second_order_scores_it_is_the_first_order_chain(space, rng, tie
     found = space.best(scores)
     np.testing.assert_array_equal(found.labels, expected.labels)
     np.testing.assert_allclose(found.values, expected.values, rtol=1e-12, atol=1e-12)
-
-
-@law(60)
-@given(second_order_spaces(), generators())
-def test_score_of_given_labels(space, rng):
-    tokens = int(space.starts[-1])
-    scores = random_second_order_scores(rng, tokens, space.n_labels, tied=False)
-    labels = rng.integers(0, space.n_labels, tokens).astype(np.int32)
-    found = space.score(scores, labels, n_jobs=2)
-    for i, (first, last) in enumerate(itertools.pairwise(space.starts.tolist())):
-        expected = second_order_values(scores, first, labels[first:last][None])[0]
-        np.testing.assert_allclose(found[i], expected, rtol=1e-12, atol=1e-12)
-
-
-@law(15)
-@given(second_order_spaces(longest=4), generators())
-def test_admits_and_feasible_are_membership(space, rng):
-    feasible = space.feasible()
-    for i, (first, last) in enumerate(itertools.pairwise(space.starts.tolist())):
-        paths = labelings(space.n_labels, last - first)
-        assert bool(feasible[i]) == members_of(space, first, paths).any()
-        for path in paths[:100]:
-            labels = np.zeros(int(space.starts[-1]), dtype=np.int32)
-            labels[first:last] = path
-            assert bool(space.admits(labels)[i]) == bool(members_of(space, first, path[None])[0])
-    if feasible.all() and space.left_out is None:
-        assert np.all(space.admits(space.random(rng)))
-
-
-@law(60)
-@given(second_order_spaces(), generators(), st.data())
-def test_part_and_take_of_a_space(space, rng, data):
-    count = len(space.starts) - 1
-    lo = data.draw(st.integers(0, count - 1))
-    hi = data.draw(st.integers(lo + 1, count))
-    first, last = int(space.starts[lo]), int(space.starts[hi])
-    scores = random_second_order_scores(rng, int(space.starts[-1]), space.n_labels, tied=False)
-    cost = random_cost(rng, int(space.starts[-1]), space.n_labels, weighted=True)
-    mine = replace(scores, tokens=scores.tokens[first:last])
-    try:
-        whole = space.best(scores, cost=cost)
-    except Infeasible:
-        return
-    for part in (space.part(lo, hi), space.take(np.arange(lo, hi))):
-        found = part.best(mine, cost=cost.part(first, last))
-        np.testing.assert_array_equal(found.labels, whole.labels[first:last])
-        np.testing.assert_array_equal(found.values, whole.values[lo:hi])
-        np.testing.assert_array_equal(found.targets, whole.targets[lo:hi])
 
 
 def tied_case(seed: int) -> tuple[GivenSecondOrderScores, int, int, np.ndarray]:
@@ -243,6 +129,15 @@ def test_what_is_refused():
     scores = replace(scores, second=np.zeros((2, 2, 2)))
     with pytest.raises(Intractable, match="at random"):
         space.outside(np.zeros((2, 2), np.uint8)).best(scores, rng=np.random.default_rng(0))
+
+
+def test_k_best_outside_candidates_is_refused():
+    space = SecondOrderSpace(ChainSpace(offsets_of([2]), 2))
+    scores = random_second_order_scores(np.random.default_rng(0), 2, 2, tied=False)
+    with pytest.raises(ValueError, match="k is 0"):
+        k_best(space, scores, 0)
+    with pytest.raises(Intractable, match="outside"):
+        k_best(space.outside(np.zeros((2, 2), np.uint8)), scores, 2)
 
 
 def test_no_sequences():

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import itertools
-
 import numpy as np
 import pytest
-from drawing import generators, labelings, law, members_of, random_mask
-from drawing_second_order import plain_second_order_scores, second_order_batches, second_order_values
+from drawing import generators, law, random_mask
+from drawing_second_order import second_order_batches
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy.optimize import minimize
-from scipy.special import logsumexp
 
 from sidelight import Tagger, partial, recipes
 from sidelight.errors import Intractable
@@ -43,36 +40,6 @@ def terms_of(batch, rng, *, known):
     admitted = random_mask(rng, (batch.scorer.rows.n_tokens, batch.scorer.layout.n_labels), 0.5)
     admitted[np.arange(len(labels)), labels] = 1
     return LikelihoodTerms(features, batch.space, prices, admitted=admitted)
-
-
-@law(60)
-@given(second_order_batches(), generators(), st.booleans(), st.sampled_from([0.0, 1.0, 0.3]))
-def test_value_and_gradient(batch, rng, known, l2):
-    terms = terms_of(batch, rng, known=known)
-    problem = LikelihoodProblem([terms], l2=l2, n_jobs=batch.n_jobs)
-    weights = rng.normal(size=batch.scorer.size)
-    gradient = np.empty(problem.size)
-    value = problem.value_and_gradient(weights, gradient)
-    scores = plain_second_order_scores(batch.scorer.rows, batch.scorer.layout, weights)
-    expected = 0.5 * l2 * float(weights @ weights)
-    for i, (a, b) in enumerate(itertools.pairwise(batch.scorer.rows.starts.tolist())):
-        paths = labelings(batch.scorer.layout.n_labels, b - a)
-        paths = paths[members_of(batch.space, a, paths)]
-        values = second_order_values(scores, a, paths)
-        if known:
-            inside = np.all(paths == terms.targets[a:b], axis=1)
-        else:
-            inside = np.all(terms.admitted[np.arange(a, b), paths] != 0, axis=1)
-        loss = logsumexp(values) - logsumexp(values[inside])
-        expected += terms.prices[i] * loss
-        assert terms.losses(weights)[i] == pytest.approx(loss, abs=1e-9)
-    assert value == pytest.approx(expected, rel=1e-9, abs=1e-9)
-    for _ in range(3):
-        direction = rng.normal(size=problem.size)
-        nowhere, step = np.empty(problem.size), 1e-5
-        sides = [problem.value_and_gradient(weights + s * step * direction, nowhere) for s in (1, -1)]
-        slope = (sides[0] - sides[1]) / (2 * step)
-        assert slope == pytest.approx(float(gradient @ direction), rel=1e-5, abs=1e-5)
 
 
 @law(10)

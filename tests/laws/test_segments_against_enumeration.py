@@ -1,4 +1,4 @@
-"""Every dynamic program over segmentations, against enumeration of all of them."""
+"""Segmentations beyond the laws of `test_structures`: beliefs part by part, frequencies of samples, odd cases."""
 
 from __future__ import annotations
 
@@ -18,7 +18,6 @@ from segmenting import (
     is_member,
     members_of,
     random_reading,
-    random_segment_cost,
     random_segment_scores,
     random_segments,
     runs_of,
@@ -55,60 +54,6 @@ def tuples(labels, space):
 def first_empty(space, expected):
     """The first sequence without a segmentation, or None."""
     return next((i for i, (members, _) in enumerate(expected) if not members), None)
-
-
-@law(200)
-@given(
-    segment_spaces(),
-    generators(),
-    st.booleans(),
-    st.sampled_from([None, "plain", "weighted"]),
-    st.sampled_from([None, 2]),
-)
-def test_best(space, rng, tied, costs, n_jobs):
-    scores = random_segment_scores(rng, space, tied=tied)
-    cost = None if costs is None else random_segment_cost(rng, space, tied=tied, weighted=costs == "weighted")
-    expected = listed(space, scores, cost)
-    empty = first_empty(space, expected)
-    if empty is not None:
-        with pytest.raises(Infeasible, match=f"sequence {empty}:"):
-            space.best(scores, cost=cost, n_jobs=n_jobs)
-        return
-    found = space.best(scores, cost=cost, n_jobs=n_jobs)
-    for i, (members, values) in enumerate(expected):
-        first = int(space.starts[i])
-        labels = tuples(found.labels, space)[i]
-        mine = list(members).index(labels)
-        np.testing.assert_allclose(found.values[i], values.max(), rtol=1e-12, atol=1e-12)
-        np.testing.assert_allclose(values[mine], values.max(), rtol=1e-12, atol=1e-12)
-        if cost is not None:
-            right = space.reading.segments(tuples(cost.targets, space)[i])
-            np.testing.assert_allclose(found.targets[i], value_of(scores, first, right), rtol=1e-12, atol=1e-12)
-            price = cost_of(cost, first, labels)
-            np.testing.assert_allclose(cost.of(space.starts, found.labels)[i], price, rtol=1e-12, atol=1e-12)
-    assert len(found.targets) == (0 if cost is None else len(expected))
-
-
-@law(120)
-@given(segment_spaces(), generators(), st.booleans(), st.integers(1, 7))
-def test_k_best(space, rng, tied, k):
-    scores = random_segment_scores(rng, space, tied=tied)
-    expected = listed(space, scores)
-    empty = first_empty(space, expected)
-    if empty is not None:
-        with pytest.raises(Infeasible, match=f"sequence {empty}:"):
-            space.k_best(scores, k)
-        return
-    found, values = space.k_best(scores, k, n_jobs=2)
-    for i, (members, all_values) in enumerate(expected):
-        best = np.sort(all_values)[::-1][:k]
-        np.testing.assert_allclose(values[: len(best), i], best, rtol=1e-12, atol=1e-12)
-        outputs = [tuples(one, space)[i] for one in found[: len(best)]]
-        assert len(set(outputs)) == len(outputs)
-        for output, value in zip(outputs, best):
-            np.testing.assert_allclose(all_values[list(members).index(output)], value, rtol=1e-12, atol=1e-12)
-        assert np.all(values[len(best) :, i] == -np.inf)
-        assert np.all(found[len(best) :, space.starts[i] : space.starts[i + 1]] == -1)
 
 
 def expectations(space, scores):
@@ -197,24 +142,6 @@ def test_score_and_membership_of_any_token_labels(space, rng):
         assert admits[i] == (own in members_of(space, i))
 
 
-@law(60)
-@given(segment_spaces(), generators())
-def test_a_bonus_is_added_to_the_scores_of_token_labels(space, rng):
-    scores = random_segment_scores(rng, space, tied=False)
-    expected = listed(space, scores)
-    if first_empty(space, expected) is not None:
-        return
-    bonus = rng.normal(size=(int(space.starts[-1]), space.n_labels))
-    raised = space.raised(bonus)
-    best = raised.best(scores)
-    np.testing.assert_allclose(raised.score(scores, best.labels), best.values, rtol=1e-9, atol=1e-9)
-    for i, (members, values) in enumerate(expected):
-        at = int(space.starts[i])
-        more = [bonus[at + np.arange(len(labels)), labels].sum() for labels in members]
-        np.testing.assert_allclose(best.values[i], (values + more).max(), rtol=1e-9, atol=1e-9)
-        np.testing.assert_allclose(raised.log_sums(scores)[i], logsumexp(values + more), rtol=1e-9, atol=1e-9)
-
-
 def test_a_segment_that_is_too_long_scores_minus_infinity():
     one = np.zeros(1, np.int32)
     bio = TokenReading(one, one + 1, np.zeros(2, np.int32), np.array([2]))
@@ -249,18 +176,6 @@ def test_samples_follow_the_distribution(runs):
     assert chisquare([even[member] for member in members]).pvalue > 0.001
 
 
-@law(60)
-@given(segment_spaces(), generators())
-def test_samples_are_in_the_space(space, rng):
-    scores = random_segment_scores(rng, space, tied=False)
-    empty = first_empty(space, listed(space, scores))
-    if empty is not None:
-        with pytest.raises(Infeasible, match=f"sequence {empty}:"):
-            space.sample(scores, rng)
-        return
-    assert np.all(space.admits(space.sample(scores, rng)) == 1)
-
-
 @law(80)
 @given(starts_of(), st.integers(1, 3), generators(), st.booleans(), st.booleans())
 def test_segments_of_one_token_are_a_chain(starts, size, rng, masked, costly):
@@ -289,36 +204,6 @@ def test_segments_of_one_token_are_a_chain(starts, size, rng, masked, costly):
             inside = np.array([is_member(space, first, tuple((t, t, int(y)) for t, y in enumerate(p))) for p in paths])
         total = logsumexp(values_of(plain, first, paths)[inside])
         np.testing.assert_allclose(space.log_sums(scores)[i], total, rtol=1e-10, atol=1e-10)
-
-
-@law(40)
-@given(segment_spaces(), generators())
-def test_parts_agree_with_the_whole(space, rng):
-    scores = random_segment_scores(rng, space, tied=False)
-    if first_empty(space, listed(space, scores)) is not None:
-        return
-    whole = space.best(scores)
-    for i, (first, last) in enumerate(pairwise(map(int, space.starts))):
-        alone = GivenSegmentScores(scores.tokens[first:last], scores.lasts[first:last], *edges(scores))
-        part = space.part(i, i + 1).best(alone)
-        np.testing.assert_array_equal(part.labels, whole.labels[first:last])
-        assert part.values[0] == whole.values[i]
-
-
-@law(60)
-@given(segment_spaces(), generators())
-def test_feasible_and_taken_sequences(space, rng):
-    scores = random_segment_scores(rng, space, tied=False)
-    has_any = np.array([len(members) > 0 for members, _ in listed(space, scores)])
-    np.testing.assert_array_equal(space.feasible(n_jobs=2), has_any)
-    which = rng.integers(0, len(has_any), 4)
-    taken = space.take(which)
-    np.testing.assert_array_equal(taken.feasible(), has_any[which])
-    which = which[has_any[which]]
-    tokens = np.concatenate([np.arange(0), *(np.arange(space.starts[i], space.starts[i + 1]) for i in which)])
-    some = GivenSegmentScores(scores.tokens[tokens], scores.lasts[tokens], *edges(scores))
-    expected = [logsumexp(values) for _, values in (listed(space, scores)[i] for i in which)]
-    np.testing.assert_allclose(space.take(which).log_sums(some), expected, rtol=1e-10, atol=1e-10)
 
 
 def test_minus_infinity_in_scores_is_a_mask():

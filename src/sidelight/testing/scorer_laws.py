@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from sidelight.arrays import Floats
+from sidelight.features.counts import SparseRows
 from sidelight.objective.batch import Batch
 from sidelight.objective.cuts import Terms
 from sidelight.objective.margin import NegativeTerms, TargetTerms, positive_terms
@@ -28,13 +29,28 @@ def check_adjoint(batch: Batch, weights: Floats, lists: list[Listed], rng: np.ra
             raise BrokenLaw(
                 f"differences: input {i}: its row gives {told:.9g} with the weights, and scores give {right:.9g}"
             )
+    expected = counted(batch.differences(which, plus, None, scales=scales, thresholds=thresholds), batch.scorer.size)
+    expected -= counted(batch.differences(which, minus, None, scales=scales), batch.scorer.size)
+    for i, told, right in zip(which, counted(rows, batch.scorer.size), expected):
+        if not np.allclose(told, right):
+            raise BrokenLaw(f"differences: input {i}: its row is not that of plus less that of minus")
     for i, first, last in zip(which, rows.indptr[:-1], rows.indptr[1:]):
         if np.any(np.diff(rows.indices[first:last]) <= 0):
             raise BrokenLaw(f"differences: input {i}: the indices of its row are not in order, or one is there twice")
+    alike = batch.differences(which, plus, plus, scales=np.ones(len(which)))
+    if batch.scorer.is_binary and len(alike.indices):  # others may leave what rounding leaves
+        raise BrokenLaw("differences: an output less itself leaves features, and should leave none")
     every = rng.normal(size=count)
     told, right = float(batch.scorer.summed(plus, minus, every) @ weights), float(every @ both)
     if not close(told, right):
         raise BrokenLaw(f"summed: gives {told:.9g} with the weights, and scores give {right:.9g}")
+
+
+def counted(rows: SparseRows, size: int) -> Floats:
+    """Sparse rows as an array. # [R, size]"""
+    found = np.zeros((len(rows), size))
+    np.add.at(found, (np.repeat(np.arange(len(rows)), np.diff(rows.indptr)), rows.indices), rows.values)
+    return found
 
 
 def check_cuts(batch: Batch, weights: Floats, lists: list[Listed], rng: np.random.Generator) -> None:

@@ -49,7 +49,9 @@ def refuses(law: str, lists: list[Listed], act: Callable[[], Any]) -> bool:
         return False
     try:
         act()
-    except Infeasible:
+    except Infeasible as error:
+        if str(empty[0]) not in str(error):
+            raise BrokenLaw(f"{law}: input {empty[0]} has no output, and Infeasible says {str(error)!r}") from error
         return True
     raise BrokenLaw(f"{law}: input {empty[0]} has no output, and Infeasible was not raised")
 
@@ -142,7 +144,7 @@ def check_inside(batch: Batch, weights: Floats, lists: list[Listed], rng: np.ran
         inside = [
             one.only(np.all(mask[one.slots][np.arange(one.outputs.shape[1]), one.outputs], axis=1)) for one in lists
         ]
-        check_within(law, batch, batch.space.inside(mask), weights, inside)
+        check_within(law, batch, batch.space.inside(mask), weights, inside, rng)
     twice = batch.space.inside(candidates).inside(clamps)
     check_same(twice, batch.space.inside(candidates & clamps), "inside of inside")
 
@@ -155,23 +157,26 @@ def check_outside(batch: Batch, weights: Floats, lists: list[Listed], rng: np.ra
     except Intractable:
         return
     stays = [np.all(mask[one.slots][np.arange(one.outputs.shape[1]), one.outputs], axis=1) for one in lists]
-    check_within("outside candidates", batch, space, weights, [one.only(~own) for one, own in zip(lists, stays)])
+    check_within("outside candidates", batch, space, weights, [one.only(~own) for one, own in zip(lists, stays)], rng)
 
 
-def check_within(law: str, batch: Batch, space: Space, weights: Floats, lists: list[Listed]) -> None:
-    """The best of a smaller space, in one go and of the inputs that have an output."""
-    told = space.feasible().tolist()
-    right = [bool(len(one.outputs)) for one in lists]
+def check_within(
+    law: str, batch: Batch, space: Space, weights: Floats, lists: list[Listed], rng: np.random.Generator
+) -> None:
+    """The best of a smaller space, plain and with a cost, of the inputs that have an output."""
+    told, right = space.feasible().tolist(), [bool(len(one.outputs)) for one in lists]
     if told != right:
         where = next(i for i, (a, b) in enumerate(zip(told, right)) if a != b)
-        raise BrokenLaw(
-            f"{law}: input {where} has {len(lists[where].outputs)} outputs, and feasible says {told[where]}"
-        )
+        count = len(lists[where].outputs)
+        raise BrokenLaw(f"{law}: input {where} has {count} outputs, and feasible says {told[where]}")
     smaller = batch.within(space)
     if refuses(law, lists, lambda: smaller.best(weights)):
         which = np.flatnonzero(right)
         smaller, lists = smaller.take(which), renumbered(lists, which)
     check_found(law, smaller.best(weights), lists, [one.scores for one in lists])
+    cost = costs_at_random(smaller, lists, rng)[1][1]
+    values = [one.scores + one.costs(cost) for one in lists]
+    check_found(f"{law}, with a cost", smaller.best(weights, cost=cost), lists, values)
 
 
 def renumbered(lists: list[Listed], which: Any) -> list[Listed]:

@@ -6,14 +6,16 @@ A structure that has none of these raises `Intractable`, in words that say what 
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-from sidelight.arrays import Floats
+from sidelight.arrays import Bytes, Floats
 from sidelight.errors import Infeasible, Intractable
 from sidelight.objective.batch import Batch
-from sidelight.objective.likelihood import Labelled, likelihood_problem
+from sidelight.objective.companion_likelihood import Answers
+from sidelight.objective.likelihood import Labelled, LikelihoodProblem, LikelihoodTerms, likelihood_problem
 from sidelight.spaces import sums
 from sidelight.testing.outputs import BrokenLaw, Listed, differs
 from sidelight.testing.space_laws import admitted_at_random, close, name_of, outputs_at_random, refuses
@@ -112,28 +114,41 @@ def _check_samples(batch: Batch, scores: Any, lists: list[Listed], rng: np.rando
 
 
 def check_likelihood(batch: Batch, weights: Floats, lists: list[Listed], rng: np.random.Generator) -> bool:
-    """The likelihood of Gold and of candidates, against the list, and its gradient; False where there is none."""
+    """The likelihood of Gold, of candidates with a bonus and of companion answers; False where there is none."""
     if any(not len(one.outputs) for one in lists):
         return True
     prices, targets = rng.random(len(batch)) + 0.1, outputs_at_random(lists, rng)
-    mask = admitted_at_random(lists, batch.space.n_labels, rng)
+    mask, bonus = admitted_at_random(lists, batch.space.n_labels, rng), rng.normal(size=(len(targets), 1))
+    bonus = bonus * rng.random((1, batch.space.n_labels))
     kinds = [Labelled(batch, prices, targets=targets), Labelled(batch, prices, admitted=mask)]
-    if not has(
-        "likelihood",
-        lambda: likelihood_problem(kinds, support="all").value_and_gradient(weights, np.empty(batch.scorer.size)),
-    ):
+    gradient = np.empty(batch.scorer.size)
+
+    def problem_of(admitted: Bytes) -> LikelihoodProblem:
+        gold, some = likelihood_problem([kinds[0], replace(kinds[1], admitted=admitted)], support="all").terms
+        assert isinstance(some, LikelihoodTerms)
+        return LikelihoodProblem([gold, replace(some, bonus=bonus)])
+
+    if not has("likelihood", lambda: problem_of(mask).value_and_gradient(weights, gradient)):
         return False
     expected = 0.5 * float(weights @ weights)
     for one, price in zip(lists, prices):
-        total = np.logaddexp.reduce(one.scores)
+        total, more = np.logaddexp.reduce(one.scores), one.sums(bonus[one.slots])
         stays = np.all(mask[one.slots][np.arange(one.outputs.shape[1]), one.outputs], axis=1)
         place = one.place(targets[one.slots])
-        expected += price * (2 * total - one.scores[place] - np.logaddexp.reduce(one.scores[stays]))
-    problem, gradient = likelihood_problem(kinds, support="all"), np.empty(batch.scorer.size)
+        expected += price * (2 * total - one.scores[place] - np.logaddexp.reduce((one.scores + more)[stays]))
+    problem = problem_of(mask)
     told = problem.value_and_gradient(weights, gradient)
     if not (close(told, expected) and close(problem.value(weights), expected)):
         raise BrokenLaw(f"likelihood: the objective is given as {told:.9g}, and is {expected:.9g}")
     check_gradient("likelihood", problem.value, weights, gradient, rng)
+    nothing = [one.only(np.zeros(0, np.int64)) for one in lists]
+    refuses("likelihood", nothing, lambda: problem_of(np.zeros_like(mask)).value(weights))
+    answers = Answers(np.where(rng.random(len(batch)) < 0.5, 1.0, -1.0), rng.random(len(batch)) + 0.5)
+    problem = likelihood_problem([Labelled(batch, prices, answers=answers)], support="all")
+    told = problem.value_and_gradient(weights, gradient)
+    if not close(told, problem.value(weights)):
+        raise BrokenLaw("likelihood of companions: the objective differs from that which comes with a gradient")
+    check_gradient("likelihood of companions", problem.value, weights, gradient, rng)
     return True
 
 

@@ -1,0 +1,124 @@
+"""A space for structures that know one thing: the best choices of an input's slots, given a score of each choice.
+
+    score(y) = Σ_slots s[slot, y_slot]      over the y that the structure allows
+
+Matchings, trees of heads, permutations are such structures. What else learners ask for follows from the best output:
+costs and bonuses are added to scores, choices that are clamped or not candidates have −inf, an output is in the space
+where it is best among itself alone, and the outputs outside candidates are the best of as many runs as there are slots.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass, replace
+from typing import Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sidelight.arrays import Bytes, Floats, Ids, Ints
+from sidelight.errors import Intractable
+from sidelight.features.rows import taken
+from sidelight.spaces.chain import AnyCost, Paths, check_feasible
+from sidelight.spaces.outside import Outside
+
+
+@dataclass(frozen=True, slots=True)
+class SlotScores:
+    """A score of each choice of each slot."""
+
+    slots: Floats  # [T, K]
+
+    def raised(self, bonus: Floats) -> SlotScores:
+        """With a bonus of every choice. # bonus: [T, K]"""
+        return SlotScores(self.slots + bonus)
+
+
+@dataclass(frozen=True)
+class SlotSpace(ABC):
+    """The outputs of a batch; a subclass says what the best one of an input is."""
+
+    starts: Ints  # [N + 1] first slot of each input
+    n_labels: int  # K, choices of a slot
+    mask: Bytes | None = None  # [T, K] choices that there are
+
+    @abstractmethod
+    def best_of(self, scores: Floats) -> Ids | None:
+        """The best choices of an input's slots [slots], for scores [slots, K] of which some are −inf.
+
+        None where every output has −inf; of equals any, but always the same.
+        """
+
+    def inside(self, admitted: Bytes) -> Self:
+        """The outputs within candidate choices. # admitted: [T, K]"""
+        both = admitted if self.mask is None else self.mask & admitted
+        return replace(self, mask=np.ascontiguousarray(both, dtype=np.uint8))
+
+    def outside(self, admitted: Bytes) -> Outside:
+        """The outputs in which at least one slot leaves its candidates."""
+        return Outside.of(self, admitted)
+
+    def part(self, lo: int, hi: int) -> Self:
+        """The space of the inputs lo..hi alone."""
+        return self.take(np.arange(lo, hi))
+
+    def take(self, which: Ints) -> Self:
+        """The space of some of the inputs."""
+        starts, slots = taken(self.starts, which)
+        return replace(self, starts=starts, mask=None if self.mask is None else self.mask[slots])
+
+    def best(
+        self,
+        scores: SlotScores,
+        *,
+        cost: AnyCost | None = None,
+        rng: np.random.Generator | None = None,
+        n_jobs: int | None = None,
+    ) -> Paths:
+        """The best output of each input, with its cost added where one is given.
+
+        Raises `Infeasible` where an input has no output, and `Intractable` for random ties.
+        """
+        if rng is not None:
+            raise Intractable(f"the ties of a {type(self).__name__} are not broken at random; leave random_ties out")
+        found = self._best(scores, cost)
+        check_feasible(found.values)
+        return found
+
+    def _best(self, scores: SlotScores, cost: AnyCost | None) -> Paths:
+        block = np.array(scores.slots, dtype=np.float64)
+        if cost is not None:
+            cost.add_to(block, 0)
+        if self.mask is not None:
+            block[self.mask == 0] = -np.inf
+        labels, values = np.zeros(len(block), dtype=np.int32), np.full(len(self.starts) - 1, -np.inf)
+        for i, (first, last) in enumerate(zip(self.starts[:-1].tolist(), self.starts[1:].tolist())):
+            own = self.best_of(block[first:last])
+            if own is not None:
+                labels[first:last] = own
+                values[i] = block[np.arange(first, last), own].sum()
+        return Paths(labels, values, np.empty(0) if cost is None else self.score(scores, cost.targets))
+
+    def score(self, scores: SlotScores, labels: Ids, *, n_jobs: int | None = None) -> Floats:
+        """The score of given choices of each input. # [N]"""
+        own = scores.slots[np.arange(len(labels)), labels]
+        inputs = np.repeat(np.arange(len(self.starts) - 1), np.diff(self.starts))
+        return np.bincount(inputs, own, minlength=len(self.starts) - 1).astype(np.float64)
+
+    def admits(self, labels: Ids) -> Bytes:
+        """Whether each input's choices are an output. # [N] of 0 and 1"""
+        only = np.zeros((len(labels), self.n_labels), dtype=np.uint8)
+        only[np.arange(len(labels)), labels] = 1
+        return self.inside(only).feasible().astype(np.uint8)
+
+    def feasible(self, *, n_jobs: int | None = None) -> NDArray[np.bool_]:
+        """Which inputs have any output. # [N]"""
+        return self._best(self.zero_scores(), None).values > -np.inf
+
+    def random(self, rng: np.random.Generator, *, n_jobs: int | None = None) -> Ids:
+        """The best output of each input under random scores: any may come, but not all equally often. # [T]"""
+        return self.best(SlotScores(rng.normal(size=(int(self.starts[-1]), self.n_labels)))).labels
+
+    def zero_scores(self) -> SlotScores:
+        """Scores that prefer nothing."""
+        return SlotScores(np.zeros((int(self.starts[-1]), self.n_labels)))
