@@ -184,6 +184,9 @@ def asking(folder: Path) -> dict[str, Entry]:
             if hasattr(model, method):
                 out[f"{name}.{method}"] = getattr(model, method), given
         out[f"explain a {name}"] = sl.explain, {"fitted": model, "x": xs[0]}
+        if name in ("Tagger", "Classifier"):
+            told = {"gamma": 1.0, "tolerance": 0.1, "max_rounds": 5, "n_jobs": 1}
+            out[f"agree with a {name}"] = sl.agree, {"first": model, "second": model, "xs": xs, **told}
         out[f"weights of a {name}"] = sl.weights, {"fitted": model, "top": 20, "label": None, "lowest": False}
     aligner.save(folder / "aligner")
     tagged = sl.Constrained(tagger, [gallery.at_most(1, "PER")])

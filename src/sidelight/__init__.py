@@ -13,6 +13,7 @@ from sidelight.weights import weights
 
 if TYPE_CHECKING:
     from sidelight import features, recipes, rules
+    from sidelight.agreement import agree
     from sidelight.aligner import Aligner
     from sidelight.co_training import CoTraining
     from sidelight.constrained import Constrained, HandedScores
@@ -51,6 +52,7 @@ logging.getLogger("sidelight").addHandler(logging.NullHandler())  # silent unles
 
 _PLACES = {  # where each public name lives; a module is loaded when one of its names is first used
     "sidelight": ("features", "recipes", "rules"),
+    "sidelight.agreement": ("agree",),
     "sidelight.aligner": ("Aligner",),
     "sidelight.co_training": ("CoTraining",),
     "sidelight.constrained": ("Constrained", "HandedScores"),
@@ -116,6 +118,7 @@ __all__ = [
     "Voted",
     "Votes",
     "WithDense",
+    "agree",
     "candidates",
     "companion",
     "compare",
