@@ -48,12 +48,7 @@ def model_state(model: Model, path: str | Path) -> tuple[dict[str, Any], Tensors
         raise ModelFileError(f"label {odd!r} is neither text nor a number", file=path, remedy="use such labels")
     spec, tensors = model.extractor.state()
     tensors = {f"features.{name}": array for name, array in tensors.items()}
-    filled = np.flatnonzero(model.weights)
-    if len(filled) * 12 < len(model.weights) * 8:
-        tensors["weights.indices"] = filled.astype(np.uint32)
-        tensors["weights.values"] = model.weights[filled]
-    else:
-        tensors["weights"] = model.weights
+    tensors |= weight_tensors(model.weights)
     if model.allowed is not None:
         tensors |= {f"allowed.{part}": getattr(model.allowed, part) for part in ("between", "start", "end")}
     description: dict[str, Any] = {
@@ -111,6 +106,14 @@ def label_names(spec: Any) -> tuple[str | int, ...]:
     if not names or not all(isinstance(name, str | int) for name in names):
         raise ModelFileError("its labels are not texts, whole numbers or truths")
     return tuple(names)
+
+
+def weight_tensors(weights: NDArray[np.float64]) -> Tensors:
+    """Weights as arrays; zeros are left out where most of them are zero."""
+    filled = np.flatnonzero(weights)
+    if len(filled) * 12 < len(weights) * 8:
+        return {"weights.indices": filled.astype(np.uint32), "weights.values": weights[filled]}
+    return {"weights": weights}
 
 
 def stored_weights(tensors: Tensors, size: int) -> NDArray[np.float64]:

@@ -23,7 +23,7 @@ from sidelight.solvers.frank_wolfe import FrankWolfeOptions
 from sidelight.solvers.mira import MiraOptions
 from sidelight.solvers.one_slack import OneSlackOptions
 from sidelight.solvers.subgradient import SubgradientOptions
-from sidelight.spaces import Cost, SecondOrderSpace
+from sidelight.spaces import Cost
 
 OPTIONS = {
     "one_slack": ConvexOptions("one_slack", tolerance=1e-6, max_rounds=12, one_slack=OneSlackOptions(idle=3)),
@@ -173,7 +173,14 @@ def test_what_cannot_be_learned_is_refused():
     free = replace(terms, prices=np.zeros(len(terms)))
     with pytest.raises(ValueError, match="price"):
         ConvexLearner.fresh(free, ConvexOptions("subgradient"))
-    second = replace(terms, batch=replace(terms.batch, space=SecondOrderSpace(terms.batch.space)))
+
+
+def test_structures_without_kernels_have_plain_epochs():
+    terms = problem(8)
+    scorer = terms.batch.scorer
+    second = replace(terms, batch=chain_batch(scorer.rows, replace(scorer.layout, order=2)))
+    least = [*ConvexLearner.fresh(second, ConvexOptions("n_slack_qp", power=1, tolerance=1e-6)).run()][-1].objective
     for solver in ("frank_wolfe", "subgradient"):
-        with pytest.raises(ValueError, match="order 1"):
-            ConvexLearner.fresh(second, ConvexOptions(solver))
+        learner = ConvexLearner.fresh(second, ConvexOptions(solver, tolerance=0.05, max_rounds=400))
+        last = [*learner.run()][-1]
+        assert least * (1 - 1e-6) <= last.objective <= 1.06 * least

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 from sidelight.objective.entries import examples_of
 from sidelight.objective.online_subgradient import subgradient_epoch
+from sidelight.objective.plain_epochs import plain_subgradient_epoch
 from sidelight.solvers.subgradient import Subgradient, SubgradientOptions, rates_of
 
 options = st.builds(
@@ -50,9 +51,14 @@ def plain_run(terms, orders, radius):
     return np.array(met), tied
 
 
+def plain_epoch_for(terms):
+    return partial(plain_subgradient_epoch, terms, rates_of(terms.prices))
+
+
+@pytest.mark.parametrize("epoch_for", [epoch_for, plain_epoch_for])
 @law(60)
-@given(gold_terms(generic=True), options)
-def test_against_the_formula(terms, chosen):
+@given(terms=gold_terms(generic=True), chosen=options)
+def test_against_the_formula(epoch_for, terms, chosen):
     assume(terms.prices.sum() > 0)
     solver = Subgradient.fresh(terms.batch.scorer.size, terms, chosen)
     orders = []

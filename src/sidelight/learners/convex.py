@@ -27,7 +27,9 @@ from sidelight.objective.entries import examples_of
 from sidelight.objective.margin import TargetTerms
 from sidelight.objective.online_margin import ChainBlocks
 from sidelight.objective.online_subgradient import subgradient_epoch
+from sidelight.objective.plain_epochs import has_kernels, plain_subgradient_epoch
 from sidelight.records import Round
+from sidelight.solvers.cut_blocks import CutBlocks
 from sidelight.solvers.frank_wolfe import FrankWolfe, FrankWolfeOptions
 from sidelight.solvers.n_slack_qp import NSlackQP
 from sidelight.solvers.one_slack import OneSlack, OneSlackOptions
@@ -71,13 +73,13 @@ class _Step(NamedTuple):
 
 @dataclass(slots=True)
 class ConvexLearner(RoundByRound):
-    """The structural SVM over chains and classes."""
+    """The structural SVM over inputs of any structure; first-order chains and classes have quicker epochs."""
 
     terms: TargetTerms
     options: ConvexOptions
     solver: OneSlack | NSlackQP | FrankWolfe | Subgradient
     name: str = "structural_svm"
-    blocks: ChainBlocks | None = None  # of frank_wolfe
+    blocks: ChainBlocks | CutBlocks | None = None  # of frank_wolfe
     epoch: Epoch | None = None  # of subgradient
     rounds: int = 0
     seconds: float = 0.0
@@ -85,7 +87,7 @@ class ConvexLearner(RoundByRound):
 
     @classmethod
     def fresh(cls, terms: TargetTerms, options: ConvexOptions, *, name: str = "structural_svm") -> ConvexLearner:
-        """A learner before its first round, at zero; raises `ValueError` where a solver needs chains of order 1."""
+        """A learner before its first round, at zero."""
         size = terms.batch.scorer.size
         if options.solver == "one_slack":
             return cls(terms, options, OneSlack.fresh(size, options.one_slack), name)
@@ -93,11 +95,15 @@ class ConvexLearner(RoundByRound):
             return cls(terms, options, NSlackQP.fresh(size, power=options.power), name)
         if options.solver == "frank_wolfe":
             solver = FrankWolfe.fresh(size, len(terms), options.frank_wolfe)
-            return cls(terms, options, solver, name, blocks=ChainBlocks.of(terms))
+            quick = has_kernels(terms.batch)
+            return cls(terms, options, solver, name, blocks=ChainBlocks.of(terms) if quick else CutBlocks(terms, size))
+        falling = Subgradient.fresh(size, terms, options.subgradient)
+        if not has_kernels(terms.batch):
+            plain = partial(plain_subgradient_epoch, terms, rates_of(terms.prices))
+            return cls(terms, options, falling, name, epoch=plain)
         if not isinstance(terms.cost, Cost):
             raise ValueError("epochs in one kernel need a cost against a target")
         data = examples_of(terms.batch, terms.cost)
-        falling = Subgradient.fresh(size, terms, options.subgradient)
         epoch = partial(subgradient_epoch, data, chain_of(terms.batch).layout, rates_of(terms.prices))
         return cls(terms, options, falling, name, epoch=epoch)
 

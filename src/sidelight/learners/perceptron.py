@@ -14,6 +14,7 @@ from sidelight.learners.learner import State
 from sidelight.learners.stopping import MAX_ROUNDS, NO_MISTAKES
 from sidelight.objective.batch import Batch
 from sidelight.objective.online import perceptron_epoch
+from sidelight.objective.plain_epochs import has_kernels, plain_perceptron_epoch
 from sidelight.records import Round
 from sidelight.solvers.perceptron import Perceptron
 from sidelight.stored import array_like, flag_of, number_of, random_of, whole_of
@@ -21,7 +22,7 @@ from sidelight.stored import array_like, flag_of, number_of, random_of, whole_of
 
 @dataclass(slots=True)
 class PerceptronLearner:
-    """The averaged perceptron over chains and classes."""
+    """The averaged perceptron over inputs of any structure."""
 
     batch: Batch
     targets: Ids
@@ -51,8 +52,10 @@ class PerceptronLearner:
         """One epoch."""
         began = time.perf_counter()
 
+        made = perceptron_epoch if has_kernels(self.batch) else plain_perceptron_epoch
+
         def epoch(*arguments: Any) -> tuple[int, float]:
-            return perceptron_epoch(self.batch, self.targets, self.importance, *arguments)
+            return made(self.batch, self.targets, self.importance, *arguments)
 
         mistakes = self.perceptron.epoch(epoch, len(self.batch), self.rng)
         self.rounds += 1

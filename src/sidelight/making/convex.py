@@ -77,7 +77,8 @@ def _terms(given: Given) -> TargetTerms:
 
 def _exponentiated_gradient(given: Given, recipe: ConvexMargins, most: int) -> LikelihoodLearner:
     terms = _terms(given)
-    assert isinstance(terms.batch.space, ChainSpace)
+    if not isinstance(terms.batch.space, ChainSpace):
+        raise Intractable("exponentiated gradient needs the sums of first-order chains; use dual_coordinate")
     shown = Labelled(terms.batch, terms.prices, targets=given.encoded.targets)
     problem = likelihood_problem([shown], support="all", n_jobs=given.settings.n_jobs)
     options = LikelihoodOptions(most, solver="eg", tolerance=given.settings.tolerance, seed=given.settings.seed)
