@@ -75,7 +75,7 @@ def completion(given: Given, *, beta: float | None, gamma: float) -> Ruled | Non
     inputs = ruled_inputs(given, to_complete(given))
     if not inputs.rules:
         return None
-    if given.layout.order == 2 and gamma >= 0.0:
+    if given.structure.layout.order == 2 and gamma >= 0.0:
         name = given.settings.recipe.name
         problem = f"{name} has rules and a gamma of {gamma:g}, and beliefs under rules are for chains of first order"
         raise Intractable(f"{problem}; use codl over an HMM, a gamma of -inf, or leave order out")
@@ -124,7 +124,7 @@ def make_driven(given: Given, recipe: Driven, make: MakeLearner) -> DrivenLearne
     def count(labels: Ids | None) -> list[float]:
         return first if labels is None else inputs.counted(labels, batch.space.starts)
 
-    size = given.layout.size
+    size = given.size
     return DrivenLearner(
         learn, complete, count, inputs, batch.space.starts, recipe.cycles, recipe.beta, size, recipe.name
     )
