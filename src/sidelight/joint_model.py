@@ -14,8 +14,8 @@ from sidelight.features.variables import VariableLayout, variable_scores
 from sidelight.files import read_tensors, write_tensors
 from sidelight.model_file import about_in, check_same, label_names, stored_weights, weight_tensors
 from sidelight.objective.batch import Batch
-from sidelight.objective.variable_scorer import variable_batch
 from sidelight.stored import list_of, mapping_of, part_of, reading, text_of
+from sidelight.structure import VariableStructure
 from sidelight.structures.labels import plain_label
 from sidelight.structures.variables import PairType, Variable, VariableReader, read_variables
 
@@ -37,8 +37,9 @@ class JointModel:
 
     def batch(self, reader: VariableReader, xs: Sequence[Any]) -> tuple[Batch, list[list[Variable]]]:
         """Inputs with the space of their outputs, and what their variables are called."""
-        variables, called, attributes = read_variables(reader, xs, self.types)
-        return variable_batch(self.extractor.rows(attributes), variables, self.layout), called
+        structure = VariableStructure(reader, self.types, self.extractor, self.layout)
+        called = [reader.variables_of(x, i) for i, x in enumerate(xs)]
+        return structure.batch(structure.rows(xs)), called
 
     def scores(self, reader: VariableReader, xs: Sequence[Any]) -> list[Scored]:
         """The scores of every input's variables and pairs, as `Joint.predict` takes them."""

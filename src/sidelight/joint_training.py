@@ -9,12 +9,14 @@ from sidelight.data.checks import check_weight, trouble
 from sidelight.errors import DataError
 from sidelight.evidence import Companion, Evidence
 from sidelight.features import Attributes, extractor_of
-from sidelight.features.variables import VariableLayout
+from sidelight.features.variables import VariableLayout, VariableRows
 from sidelight.joint_model import JointModel
 from sidelight.making.choice import learner_of
-from sidelight.making.variable_given import VariableGiven, check_learner
+from sidelight.making.given import Given
+from sidelight.making.variable_learners import check_learner
 from sidelight.records import Round
 from sidelight.settings import Settings
+from sidelight.structure import VariableStructure
 from sidelight.structures.variables import VariableReader, encode_variables, pair_types, read_variables
 
 
@@ -23,18 +25,18 @@ class JointTraining:
 
     def __init__(self, settings: Settings, evidence: Sequence[Any], reader: VariableReader) -> None:
         check_learner(settings.recipe)
-        self.settings, self.reader = settings, reader
+        self.settings = settings
         xs = [piece.x for piece in evidence]
-        self.types = pair_types(reader, xs)
-        variables, called, attributes = read_variables(reader, xs, self.types)
+        types = pair_types(reader, xs)
+        variables, called, attributes = read_variables(reader, xs, types)
         encoded = encode_variables(evidence, called, reader.choices)
-        self.extractor = extractor_of(Attributes())
-        rows = self.extractor.grow(attributes, n_jobs=settings.n_jobs)
+        extractor = extractor_of(Attributes())
+        rows = VariableRows(extractor.grow(attributes, n_jobs=settings.n_jobs), variables)
         kinds = tuple(len(names) for names in reader.labels.values())
-        pairs = tuple((one, other) for _, one, other in self.types)
-        self.layout = VariableLayout(kinds, pairs, self.extractor.n_attributes)
-        given = VariableGiven(settings, evidence, rows, reader.choices, encoded, self.layout, None, variables=variables)
-        self.learner = learner_of(given)
+        pairs = tuple((one, other) for _, one, other in types)
+        layout = VariableLayout(kinds, pairs, extractor.n_attributes)
+        self.structure = VariableStructure(reader, types, extractor, layout)
+        self.learner = learner_of(Given(settings, evidence, rows, reader.choices, encoded, self.structure))
 
     def rounds(self) -> Iterator[Round]:
         """Train."""
@@ -44,7 +46,8 @@ class JointTraining:
         """The model that the learner has come to."""
         about: dict[str, Any] = {"learner": self.settings.recipe.name, "rounds": self.learner.rounds}
         weights = self.learner.finish()
-        return JointModel(self.reader.labels, self.types, self.extractor, self.layout, weights, about)
+        own = self.structure
+        return JointModel(own.reader.labels, own.types, own.extractor, own.layout, weights, about)
 
 
 def check_pieces(evidence: Sequence[Any]) -> None:

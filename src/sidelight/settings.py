@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +11,7 @@ import numpy as np
 
 from sidelight.evaluate.schemes import SCHEMES, SchemeName
 from sidelight.features import FeatureSet
+from sidelight.features.segment_sources import SegmentFeatures
 from sidelight.fit_log import check_verbose
 from sidelight.inference.choose import check_method
 from sidelight.objective.cuts import POWERS
@@ -27,6 +28,7 @@ from sidelight.recipe_kinds import (
     LogLinear,
     NaiveBayes,
     OneAgainstRest,
+    OnlineMargins,
     Picked,
     Recipe,
     SelfTraining,
@@ -56,7 +58,29 @@ SECOND_ORDER = (
     AllLabelings,
     Generative,
     LogLinear,
+    ConvexMargins,
 )  # recipes that learn second-order weights
+
+
+@dataclass(frozen=True, slots=True)
+class Segmenting:
+    """What `SegmentTagger` has besides."""
+
+    features: SegmentFeatures | None  # None: what suits the inputs
+    max_length: int | None  # None: that of the longest gold segment
+
+
+NEEDS: tuple[tuple[type[Recipe], str], ...] = (  # what learners ask of outputs, and segments do not have
+    (AveragedPerceptron, "epochs in one kernel"),
+    (OnlineMargins, "epochs in one kernel"),
+    (Contrastive, "neighbours of an output"),
+    (NaiveBayes, "labels of single tokens"),
+    (OneAgainstRest, "labels of single tokens"),
+    (Generative, "a generative model"),
+    (Believed, "beliefs under rules"),
+    (AllLabelings, "a list of all candidate outputs"),
+)
+KERNELS = ("frank_wolfe", "subgradient", "exponentiated_gradient")  # solvers of chains alone
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,10 +118,13 @@ class Settings:
     checkpoint: str | Path | None
     rules: Sequence[Rule]
     inference: str
+    segments: Segmenting | None = None  # outputs are segments
 
     def __post_init__(self) -> None:
         _ = self.recipe
         self._check_types()
+        if self.segments is not None:
+            self._check_segments()
         if not isinstance(self.loss, str) or self.loss not in POWERS:
             raise ValueError(f"loss is {self.loss!r}; give 'squared_hinge', 'hinge' or 'logistic'")
         if self.scheme not in (None, *SCHEMES):
@@ -110,7 +137,7 @@ class Settings:
             raise ValueError(f"order is {self.order!r}; give 1 or 2")
         if self.order == 2 and not self.sequences:
             raise ValueError("order is 2, and single labels have no order; leave it out")
-        if self.order == 2 and isinstance(self.recipe, ConvexMargins):
+        if self.order == 2 and isinstance(self.recipe, ConvexMargins) and self.recipe.solver in KERNELS:
             raise ValueError(f"order is 2, and the solver {self.recipe.solver} is for order 1; use dual_coordinate")
         if self.order == 2 and not has_second_order(self.recipe):
             raise ValueError(f"order is 2, and {self.recipe.name} is for order 1; use jlis or structural_svm")
@@ -171,10 +198,54 @@ class Settings:
         if max(given, default=1) > 1 and not _takes_states(self.recipe):
             raise ValueError(f"the {self.recipe.name} has no hidden states; use latent_svm or partial_crf")
 
+    def _check_segments(self) -> None:
+        """Raises ValueError for learners that need what segments do not have, and for schemes that make none."""
+        recipe = self.recipe
+        base = recipe.base if isinstance(recipe, Driven) else recipe
+        for kind, need in NEEDS:
+            if isinstance(base, kind):
+                raise ValueError(f"{base.name} needs {need}, which segments do not have; use semi_crf or semi_svm")
+        if isinstance(base, ConvexMargins) and base.solver in KERNELS:
+            raise ValueError(f"the solver {base.solver} is for chains of labels; use dual_coordinate or one_slack")
+        if self.scheme in SCHEMES and self.scheme != "BIO":
+            remedy = "give scheme='BIO' and labels as sidelight.evaluate.convert(labels, to='BIO') makes them"
+            raise ValueError(f"scheme is {self.scheme!r}, and segments are learned from BIO labels; {remedy}")
+        if self.longest is not None:
+            check_whole("max_length", self.longest)
+            if self.longest < 1:
+                raise ValueError(f"max_length is {self.longest}; give 1 or more, or None")
+
+    @property
+    def longest(self) -> int | None:
+        """The most tokens of a segment, where it is given, to the estimator or to its learner."""
+        recipe = recipe_of(self.learner)
+        base = recipe.base if isinstance(recipe, Driven) else recipe
+        own = base.max_length if isinstance(base, SemiMarkov) else None
+        given = None if self.segments is None else self.segments.max_length
+        if own is not None and given is not None and own != given:
+            raise ValueError(f"max_length is {given}, and {own} in the learner; give one of them")
+        return own if given is None else given
+
+    @property
+    def told_of_segments(self) -> dict[str, Any]:
+        """What a model of segments keeps of its learner, besides the name."""
+        recipe = recipe_of(self.learner)
+        if self.segments is None or not isinstance(recipe, Driven):
+            return {}
+        return {"base": recipe.base.name, "beta": recipe.beta, "cycles": recipe.cycles}
+
     @property
     def recipe(self) -> Recipe:
-        """The learner with its options; raises ValueError for an unknown name."""
-        return recipe_of(self.learner)
+        """The learner with its options; raises ValueError for an unknown name.
+
+        Over segments `semi_crf` is `partial_crf` and `semi_svm` is `latent_svm`.
+        """
+        recipe = recipe_of(self.learner)
+        if self.segments is None:
+            return recipe
+        if isinstance(recipe, Driven):
+            return replace(recipe, base=_over_segments(recipe.base))
+        return _over_segments(recipe)
 
     @property
     def fall(self) -> float:
@@ -196,6 +267,12 @@ class Settings:
         if self.size is None:
             return "tokens" if self.sequences else "one"
         return self.size if isinstance(self.size, str) else "function"
+
+
+def _over_segments(recipe: Recipe) -> Recipe:
+    if not isinstance(recipe, SemiMarkov):
+        return recipe
+    return replace(recipe_of({"semi_crf": "partial_crf", "semi_svm": "latent_svm"}[recipe.name]), name=recipe.name)
 
 
 def price_when_completed(prices: Mapping[str, float] | None, kind: str) -> float:

@@ -9,7 +9,6 @@ from pathlib import Path
 import pytest
 
 from sidelight.model_file import load_model, save_model
-from sidelight.segment_model import load_segment_model
 
 GOLD = "Light\tN\nshines\tV\n\nDogs\tN\nbark\tV\nloud\tA\n\n"
 POOL = "Dogs\nbark\nshines\n\nLight\nbark\n\n"
@@ -168,7 +167,7 @@ def test_rules_over_a_model_of_segments(run, files):
 def test_segments_are_learned_from_rules_and_unlabelled_inputs(run, files, base, beta):
     chosen = "--learner", "codl", "--set", f"base={base}", "--set", f"beta={beta}", "--set", "cycles=2"
     _train(run, "--rules", "mine.py", "--unlabeled", "pool.txt", "--history", "rounds.jsonl", *chosen)
-    model = load_segment_model(files / "m.sidelight")
+    model = load_model(files / "m.sidelight")
     assert model.about["base"] == base and list(model.about["penalties"]) == ["start"]
     assert '"completion": 1, "changed": 2' in (files / "rounds.jsonl").read_text()
     out = run("predict", "m.sidelight", "pool.txt", "--rules", "mine.py").out

@@ -6,7 +6,6 @@ from dataclasses import replace
 
 import numpy as np
 
-from sidelight.errors import Intractable
 from sidelight.learners import Learner
 from sidelight.learners.convex import ConvexLearner, ConvexOptions
 from sidelight.learners.likelihood import LikelihoodLearner, LikelihoodOptions
@@ -16,7 +15,7 @@ from sidelight.objective.cuts import POWERS
 from sidelight.objective.likelihood import Labelled, likelihood_problem
 from sidelight.objective.margin import TargetTerms
 from sidelight.recipe_kinds import ConvexMargins, OnlineMargins
-from sidelight.spaces import ChainSpace, Cost
+from sidelight.spaces import Cost
 
 MOST_ROUNDS = 1000
 EPOCHS = 10
@@ -69,16 +68,12 @@ def make_online(given: Given, recipe: OnlineMargins) -> OnlineLearner:
 
 
 def _terms(given: Given) -> TargetTerms:
-    if given.layout.order == 2:
-        raise Intractable("this solver is for chains of order 1; use dual_coordinate")
     everything = np.arange(len(given.rows))
     return TargetTerms(given.batch(everything), Cost(given.encoded.targets, given.costs()), given.prices())
 
 
 def _exponentiated_gradient(given: Given, recipe: ConvexMargins, most: int) -> LikelihoodLearner:
     terms = _terms(given)
-    if not isinstance(terms.batch.space, ChainSpace):
-        raise Intractable("exponentiated gradient needs the sums of first-order chains; use dual_coordinate")
     shown = Labelled(terms.batch, terms.prices, targets=given.encoded.targets)
     problem = likelihood_problem([shown], support="all", n_jobs=given.settings.n_jobs)
     options = LikelihoodOptions(most, solver="eg", tolerance=given.settings.tolerance, seed=given.settings.seed)

@@ -27,8 +27,10 @@ from sidelight.objective.companion_likelihood import Answers
 from sidelight.objective.likelihood import Labelled, form_of, likelihood_problem
 from sidelight.recipe_kinds import Believed, LogLinear
 from sidelight.solvers.lbfgs import LbfgsOptions
+from sidelight.structure import ChainStructure, SegmentStructure
 
 MOST_ROUNDS = 1000
+MEMORY = 10  # steps that L-BFGS remembers, over segments
 STEPS = 200  # iterations of L-BFGS between two estimates of something latent, at most
 USUAL_TOLERANCE = 0.01  # with which L-BFGS has its usual precision
 START = 0.1  # standard deviation of the first weights where labels have several states
@@ -53,7 +55,7 @@ def make(given: Given, recipe: LogLinear | Believed) -> Learner:
     if plans:
         start = given.start
         if start is None and not inputs:  # answers alone say nothing of labels: groups are estimated first
-            start = given.layout.zeros()
+            start = np.zeros(given.size)
         return _latent(given, recipe, base, inputs + companions, plans, start)
     return _smooth(given, replace(base, name=recipe.name), inputs + companions)
 
@@ -61,19 +63,20 @@ def make(given: Given, recipe: LogLinear | Believed) -> Learner:
 def _smooth(given: Given, recipe: LogLinear, inputs: list[Labelled]) -> LikelihoodLearner:
     """Nothing is latent but labels: one problem."""
     settings = given.settings
-    if given.layout.order == 2 and recipe.solver != "lbfgs":
+    first_order = isinstance(given.structure, ChainStructure) and given.structure.layout.order == 1
+    if not first_order and recipe.solver != "lbfgs":
         raise Intractable(f"the solver {recipe.solver} is for chains of order 1; use lbfgs")
     problem = likelihood_problem(inputs, support=recipe.support, l2=1.0, n_jobs=settings.n_jobs)
     options = LikelihoodOptions(
         MOST_ROUNDS if settings.max_rounds is None else settings.max_rounds,
-        lbfgs_options(settings.tolerance, l1=recipe.l1),
+        lbfgs_options(given, l1=recipe.l1),
         recipe.solver,
         settings.tolerance if recipe.solver == "sgd" else settings.tolerance / 10,
         seed=settings.seed,
     )
     start = given.start
     if start is None and given.labels.hidden:  # at zero the states of a label are equals, and would stay so
-        start = np.random.default_rng(settings.seed).normal(scale=START, size=given.layout.size)
+        start = np.random.default_rng(settings.seed).normal(scale=START, size=given.size)
     return LikelihoodLearner.fresh(problem, options, start=start, name=recipe.name)
 
 
@@ -96,7 +99,7 @@ def _latent(
     options = LatentOptions(
         most if settings.max_rounds is None else min(most, settings.max_rounds),
         settings.fall,
-        LikelihoodOptions(STEPS, lbfgs_options(settings.tolerance, l1=base.l1)),
+        LikelihoodOptions(STEPS, lbfgs_options(given, l1=base.l1)),
     )
     return LatentLikelihoodLearner.fresh(
         form,
@@ -109,8 +112,12 @@ def _latent(
     )
 
 
-def lbfgs_options(tolerance: float, *, l1: float = 0.0) -> LbfgsOptions:
-    """L-BFGS knows no gap: it ends where the fall over ten rounds or the gradient is a thousandth of the tolerance."""
+def lbfgs_options(given: Given, *, l1: float = 0.0) -> LbfgsOptions:
+    """Over chains L-BFGS ends where the fall over ten rounds or the gradient is a thousandth of the tolerance, over
+    segments by a bound of the gap, where there is one."""
+    tolerance = given.settings.tolerance
+    if isinstance(given.structure, SegmentStructure) and l1 == 0.0:
+        return LbfgsOptions(memory=MEMORY, epsilon=0.0, delta=0.0, gap=tolerance)
     share = tolerance / USUAL_TOLERANCE
     usual = LbfgsOptions(l1=l1)
     return replace(usual, epsilon=share * usual.epsilon, delta=share * usual.delta)

@@ -1,17 +1,8 @@
-"""What a learner over variables is made from."""
+"""Which learners can learn over variables."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-
-import numpy as np
-
-from sidelight.arrays import Ints
 from sidelight.errors import Intractable
-from sidelight.features.variables import VariableLayout, Variables
-from sidelight.making.given import Given
-from sidelight.objective.batch import Batch
-from sidelight.objective.variable_scorer import variable_batch
 from sidelight.recipe_kinds import (
     AllLabelings,
     Believed,
@@ -36,20 +27,6 @@ MISSING: dict[type[Recipe], str] = {  # what these learners need, and variables 
     Believed: "beliefs under rules",
     SemiMarkov: "segments",
 }
-
-
-@dataclass(frozen=True, slots=True)
-class VariableGiven(Given):
-    """One fit's data, with the variables of inputs; features are rows of variables."""
-
-    layout: VariableLayout  # type: ignore[assignment]
-    variables: Variables = field(kw_only=True)
-
-    def batch(self, which: Ints) -> Batch:
-        """Some of the inputs, in any order, with the space of their outputs."""
-        chosen = np.asarray(which, dtype=np.int64)
-        rows, variables = self.rows.take(chosen), self.variables.take(chosen)
-        return variable_batch(rows, variables, self.layout, n_jobs=self.settings.n_jobs)
 
 
 def check_learner(recipe: Recipe) -> None:
