@@ -202,17 +202,15 @@ def test_what_is_too_large_for_elimination(monkeypatch):
     ("learner", "missing"),
     [
         ("hmm", "a generative model"),
-        ("naive_bayes", "tokens that are counted one by one"),
-        ("mira", "an epoch in one kernel"),
+        ("naive_bayes", "labels of single tokens"),
+        ("mira", "epochs in one kernel"),
         ("codl", "completion under rules"),
         ("semi_crf", "segments"),
-        ("contrastive", "neighbours of an input"),
+        ("contrastive", "neighbours of an output"),
     ],
 )
 def test_what_a_learner_misses_is_said(learner, missing):
-    with pytest.raises(
-        Intractable, match=f"the learner {learner} needs {missing}, which variables do not have; use jlis"
-    ):
+    with pytest.raises(ValueError, match=f"{learner} needs {missing}, which variables do not have; use jlis"):
         joint(learner=learner).fit(XS[:5], YS[:5])
 
 

@@ -105,8 +105,8 @@ class Joint(JointInference):
         """Learn from evidence of any kinds, or from inputs and outputs {kind: {key: label}}.
 
         Partial leaves keys out, or has None for their labels; Candidates has collections of labels in their place.
-        Rules limit outputs in prediction, not here. Raises `DataError` where the evidence cannot be used, `Intractable`
-        where the learner needs what variables do not have, or sums over outputs that are too many for elimination.
+        Rules limit outputs in prediction, not here. Raises `DataError` where the evidence cannot be used, `ValueError`
+        where the learner needs what variables do not have, `Intractable` for sums that are too large for elimination.
         """
         pieces: list[Evidence] = list(evidence)
         if y is not None:

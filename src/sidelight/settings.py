@@ -70,8 +70,7 @@ class Segmenting:
     max_length: int | None  # None: that of the longest gold segment
 
 
-NEEDS: tuple[tuple[type[Recipe], str], ...] = (  # what learners ask of outputs, and segments do not have
-    (AveragedPerceptron, "epochs in one kernel"),
+NEEDS: tuple[tuple[type[Recipe], str], ...] = (  # what learners ask of outputs, and chains alone have
     (OnlineMargins, "epochs in one kernel"),
     (Contrastive, "neighbours of an output"),
     (NaiveBayes, "labels of single tokens"),
@@ -80,7 +79,7 @@ NEEDS: tuple[tuple[type[Recipe], str], ...] = (  # what learners ask of outputs,
     (Believed, "beliefs under rules"),
     (AllLabelings, "a list of all candidate outputs"),
 )
-KERNELS = ("frank_wolfe", "subgradient", "exponentiated_gradient")  # solvers of chains alone
+KERNELS = ("exponentiated_gradient",)  # solvers of chains alone
 
 
 @dataclass(frozen=True, slots=True)
@@ -201,12 +200,7 @@ class Settings:
     def _check_segments(self) -> None:
         """Raises ValueError for learners that need what segments do not have, and for schemes that make none."""
         recipe = self.recipe
-        base = recipe.base if isinstance(recipe, Driven) else recipe
-        for kind, need in NEEDS:
-            if isinstance(base, kind):
-                raise ValueError(f"{base.name} needs {need}, which segments do not have; use semi_crf or semi_svm")
-        if isinstance(base, ConvexMargins) and base.solver in KERNELS:
-            raise ValueError(f"the solver {base.solver} is for chains of labels; use dual_coordinate or one_slack")
+        check_needs(recipe.base if isinstance(recipe, Driven) else recipe, "segments", "semi_crf or semi_svm")
         if self.scheme in SCHEMES and self.scheme != "BIO":
             remedy = "give scheme='BIO' and labels as sidelight.evaluate.convert(labels, to='BIO') makes them"
             raise ValueError(f"scheme is {self.scheme!r}, and segments are learned from BIO labels; {remedy}")
@@ -273,6 +267,15 @@ def _over_segments(recipe: Recipe) -> Recipe:
     if not isinstance(recipe, SemiMarkov):
         return recipe
     return replace(recipe_of({"semi_crf": "partial_crf", "semi_svm": "latent_svm"}[recipe.name]), name=recipe.name)
+
+
+def check_needs(recipe: Recipe, outputs: str, instead: str, more: Sequence[tuple[type[Recipe], str]] = ()) -> None:
+    """Raises ValueError, naming what is missing, for learners of chains alone; `more` are others and their needs."""
+    for kind, need in (*NEEDS, *more):
+        if isinstance(recipe, kind):
+            raise ValueError(f"{recipe.name} needs {need}, which {outputs} do not have; use {instead}")
+    if isinstance(recipe, ConvexMargins) and recipe.solver in KERNELS:
+        raise ValueError(f"the solver {recipe.solver} is for chains of labels; use dual_coordinate or one_slack")
 
 
 def price_when_completed(prices: Mapping[str, float] | None, kind: str) -> float:
