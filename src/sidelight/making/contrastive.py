@@ -67,7 +67,7 @@ def make(given: Given, recipe: Contrastive) -> LikelihoodLearner:
     start = given.start
     if start is None and not len(gold):  # at zero all labels are equals, which is a stationary point
         start = np.random.default_rng(settings.seed).normal(scale=recipe.start, size=given.layout.size)
-    options = LikelihoodOptions(most, lbfgs_options(given))
+    options = LikelihoodOptions(most, lbfgs_options(settings.tolerance))
     return LikelihoodLearner.fresh(problem, options, start=start, name=recipe.name)
 
 

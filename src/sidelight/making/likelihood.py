@@ -69,7 +69,7 @@ def _smooth(given: Given, recipe: LogLinear, inputs: list[Labelled]) -> Likeliho
     problem = likelihood_problem(inputs, support=recipe.support, l2=1.0, n_jobs=settings.n_jobs)
     options = LikelihoodOptions(
         MOST_ROUNDS if settings.max_rounds is None else settings.max_rounds,
-        lbfgs_options(given, l1=recipe.l1),
+        _lbfgs_of(given, l1=recipe.l1),
         recipe.solver,
         settings.tolerance if recipe.solver == "sgd" else settings.tolerance / 10,
         seed=settings.seed,
@@ -99,7 +99,7 @@ def _latent(
     options = LatentOptions(
         most if settings.max_rounds is None else min(most, settings.max_rounds),
         settings.fall,
-        LikelihoodOptions(STEPS, lbfgs_options(given, l1=base.l1)),
+        LikelihoodOptions(STEPS, _lbfgs_of(given, l1=base.l1)),
     )
     return LatentLikelihoodLearner.fresh(
         form,
@@ -112,12 +112,15 @@ def _latent(
     )
 
 
-def lbfgs_options(given: Given, *, l1: float = 0.0) -> LbfgsOptions:
-    """Over chains L-BFGS ends where the fall over ten rounds or the gradient is a thousandth of the tolerance, over
-    segments by a bound of the gap, where there is one."""
-    tolerance = given.settings.tolerance
+def _lbfgs_of(given: Given, *, l1: float) -> LbfgsOptions:
+    """As is usual; over segments it ends by a bound of the gap, where there is one."""
     if isinstance(given.structure, SegmentStructure) and l1 == 0.0:
-        return LbfgsOptions(memory=MEMORY, epsilon=0.0, delta=0.0, gap=tolerance)
+        return LbfgsOptions(memory=MEMORY, epsilon=0.0, delta=0.0, gap=given.settings.tolerance)
+    return lbfgs_options(given.settings.tolerance, l1=l1)
+
+
+def lbfgs_options(tolerance: float, *, l1: float = 0.0) -> LbfgsOptions:
+    """L-BFGS knows no gap: it ends where the fall over ten rounds or the gradient is a thousandth of the tolerance."""
     share = tolerance / USUAL_TOLERANCE
     usual = LbfgsOptions(l1=l1)
     return replace(usual, epsilon=share * usual.epsilon, delta=share * usual.delta)
