@@ -149,6 +149,11 @@ def test_probabilities_and_answers():
             assert set(members) == set(best[kind])
             for row in members.values():
                 assert list(row) == KINDS[kind] and sum(row.values()) == pytest.approx(1.0)
+    for outputs, best in zip(fitted.k_best(XS[80:85], 9), fitted.predict(XS[80:85])):
+        assert len(outputs) == 8 and outputs[0][0] == best  # two labels of each of three variables
+        assert all(one >= other for (_, one), (_, other) in pairwise(outputs))
+    drawn = fitted.sample(XS[80:85], seed=3)
+    assert drawn == fitted.sample(XS[80:85], seed=3) and [list(y) for y in drawn] == [["who", "link"]] * 5
     judged = joint().fit(mixed("jlis"))
     assert judged.judge(XS[60:70]).mean() > judged.judge([["in", "Oslo"], ["Bob", "Rome", "saw"]]).mean()
     assert len(joint(size="one").fit(mixed("jlis")).judge(XS[:3])) == 3

@@ -29,7 +29,8 @@ from sidelight.recipe_kinds import Recipe
 from sidelight.records import Round
 from sidelight.rules import Rule
 from sidelight.settings import Settings
-from sidelight.structures.variables import Variable, VariableReader
+from sidelight.spaces import sums
+from sidelight.structures.variables import VariableReader, decode_variables
 
 
 class Joint(JointInference):
@@ -172,19 +173,31 @@ class Joint(JointInference):
         """
         model = self._fitted()
         batch, called = model.batch(self._reader(), xs)
-        found = batch.space.marginals(batch.scores(model.weights))  # type: ignore[attr-defined]
-        rows = iter(zip((one for own in called for one in own), found.tolist()))
+        rows = iter(sums.token_marginals(batch.space, batch.scores(model.weights)).tolist())
         names = self._reader().choices.names
-
-        def labelled(kind: str, row: Sequence[float]) -> dict[Any, float]:
-            return {label: chance for (of, label), chance in zip(names, row) if of == kind}
-
         outputs: list[dict[str, dict[Any, dict[Any, float]]]] = []
         for own in called:
             outputs.append({})
-            for (kind, key), row in [next(rows) for _ in own]:
-                outputs[-1].setdefault(kind, {})[key] = labelled(kind, row)
+            for kind, key in own:
+                chances = {label: chance for (of, label), chance in zip(names, next(rows)) if of == kind}
+                outputs[-1].setdefault(kind, {})[key] = chances
         return outputs
+
+    def k_best(self, xs: Sequence[Any], k: int) -> list[list[tuple[Output, float]]]:
+        """The k best outputs of each input with their scores, best first, by learned scores and without rules."""
+        model = self._fitted()
+        batch, called = model.batch(self._reader(), xs)
+        labels, values = sums.k_best(batch.space, batch.scores(model.weights), k)
+        ranked = [decode_variables(called, numbers, self._reader().choices) for numbers in labels]
+        found = [[(ranked[r][i], float(values[r, i])) for r in range(k)] for i in range(len(batch))]
+        return [[(output, value) for output, value in own if value > -np.inf] for own in found]
+
+    def sample(self, xs: Sequence[Any], *, seed: int | np.random.Generator = 0) -> list[Output]:
+        """One output of each input, drawn from p(y | x), by learned scores and without rules."""
+        model = self._fitted()
+        batch, called = model.batch(self._reader(), xs)
+        drawn = sums.sample(batch.space, batch.scores(model.weights), np.random.default_rng(seed))
+        return decode_variables(called, drawn, self._reader().choices)
 
     def judge(self, xs: Sequence[Any]) -> Floats:
         """The companion decision for each input: above 0 means that it has a good output. # [N]"""
@@ -266,4 +279,4 @@ class Joint(JointInference):
         )
 
 
-__all__ = ["Joint", "JointSolution", "Variable"]
+__all__ = ["Joint", "JointSolution"]
