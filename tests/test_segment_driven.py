@@ -28,11 +28,10 @@ from sidelight import (
 from sidelight.corpus import references
 from sidelight.errors import Infeasible
 from sidelight.features.segment_sources import SegmentFeatures
-from sidelight.making import segment_driven
-from sidelight.making.segment_given import SegmentGiven, prepare
+from sidelight.making.hmm import to_complete
 from sidelight.rules import Sentence, every, gallery, rule
 from sidelight.rules.penalties import mixed, penalties_of
-from sidelight.segment_settings import SegmentSettings
+from sidelight.training import Training
 
 BASES = ("semi_crf", "semi_svm")
 CORPUS = references(70, seed=3)
@@ -47,10 +46,14 @@ def tagger(learner, **options) -> SegmentTagger:
     return SegmentTagger(**{**usual, "learner": learner, **options})
 
 
-def prepared(estimator: SegmentTagger, evidence) -> SegmentGiven:
-    """What its learner is made from."""
-    parameters = {name: value for name, value in estimator.get_params().items() if name != "callbacks"}
-    return prepare(SegmentSettings(**parameters), evidence)
+def prepared(estimator: SegmentTagger, evidence) -> Training:
+    """A fit before its first round."""
+    return Training(estimator._settings(), evidence)
+
+
+def open_batch(training: Training):
+    """The inputs that are completed."""
+    return training.given.batch(to_complete(training.given))
 
 
 def known(y: list[str]) -> list[str | None]:
@@ -139,12 +142,12 @@ def test_completions_are_the_best_of_what_is_admitted_under_rules(data: st.DataO
         learner=recipes.codl(base="semi_crf"), scheme=scheme, labels=labels, max_length=2, rules=[hard, soft], n_jobs=1
     )
     ready = prepared(estimator, evidence)
-    learner = segment_driven.make(ready, estimator.learner)
-    weights = rng.normal(size=ready.batch.scorer.size)
+    learner = ready.learner
+    weights = rng.normal(size=ready.given.size)
     found = learner.complete(weights, learner.count(None))
-    names = ready.scheme.tokens.names
-    starts = ready.batch.take(ready.rest).starts.tolist()
-    everything = ready.batch.take(ready.rest)
+    names = ready.labels.names
+    everything = open_batch(ready)
+    starts = everything.starts.tolist()
     rules_of = [(hard, soft, own), (hard, soft), (hard, soft)]
     allowed = [[labels] * len(xs[0]), *masks]
     for i, x in enumerate(xs):
@@ -152,7 +155,7 @@ def test_completions_are_the_best_of_what_is_admitted_under_rules(data: st.DataO
         for numbers in itertools.product(range(len(names)), repeat=len(x)):
             named = [names[k] for k in numbers]
             edges, labeling = np.array([0, len(x)]), np.array(numbers, dtype=np.int32)
-            broken = ready.scheme.fault(edges, labeling, max_length=2)
+            broken = ready.structure.scheme.fault(edges, labeling, max_length=2)
             if broken is not None or any(label not in mask for label, mask in zip(named, allowed[i])):
                 continue
             degrees = [(one.penalty, one.violations(Sentence(x), named)) for one in rules_of[i]]
@@ -210,13 +213,12 @@ def test_penalties_follow_completions_and_go_into_the_file(tmp_path: Path) -> No
     evidence += [*unlabeled(XS[12:14], rules=[own])]
     driven = tagger(recipes.codl(base="semi_crf", beta=0.5, cycles=1), rules=rules).fit(evidence)
     ready = prepared(driven, evidence)
-    inputs = segment_driven.ruled_inputs(ready)
-    assert inputs.rules == (*rules, own)
-    learner = segment_driven.make(ready, driven.learner)
+    learner = ready.learner
+    assert learner.inputs.rules == (*rules, own)
     *_, last = learner.run()
     completed = [
-        [ready.scheme.tokens.names[k] for k in learner.labels[a:b]]
-        for a, b in itertools.pairwise(ready.batch.take(ready.rest).starts.tolist())
+        [ready.labels.names[k] for k in learner.labels[a:b]]
+        for a, b in itertools.pairwise(open_batch(ready).starts.tolist())
     ]
     assert last.last and completed[:7] == YS[5:12]
     first, second = penalties_of(rules, XS[:5], YS[:5]), penalties_of(rules, XS[5:14], completed)
@@ -236,10 +238,10 @@ def test_rules_of_the_evidence_bear_on_their_inputs_alone() -> None:
     some = [*gold(XS[:5], YS[:5]), *unlabeled(XS[5:8], rules=[no_title]), *unlabeled(XS[8:11])]
     fitted = tagger(learner).fit(some)
     ready = prepared(fitted, some)
-    driven = segment_driven.make(ready, learner)
+    driven = ready.learner
     *_, _last = driven.run()
-    title = ready.scheme.tokens.number["title"]
-    titles = [title in driven.labels[a:b] for a, b in itertools.pairwise(ready.batch.take(ready.rest).starts.tolist())]
+    title = ready.labels.number["title"]
+    titles = [title in driven.labels[a:b] for a, b in itertools.pairwise(open_batch(ready).starts.tolist())]
     assert not any(titles[:3]) and any(titles[3:])
     np.testing.assert_array_equal(driven.weights, fitted.model_.weights)
     assert fitted.penalties_ == [] and "penalties" not in fitted.model_.about
@@ -250,12 +252,12 @@ def test_cycles_are_rounds_and_parameters_are_scikit_learns() -> None:
     learner = recipes.codl(base=recipes.semi_crf(max_length=6), beta=0.5, cycles=2)
     one = tagger(learner, rules=[ONCE.soft(1.0)], callbacks=[seen.append], max_length=None)
     one.fit([*gold(XS[:5], YS[:5]), *unlabeled(XS[5:9])])
-    assert seen == one.rounds_ and one.model_.max_length == 6
+    assert seen == one.rounds_ and one.model_.structure.max_length == 6
     assert [record.completion for record in seen] == list(range(len(seen))) and seen[1].changed == 4
     assert [record.last for record in seen] == [False] * (len(seen) - 1) + [True]
     other = clone(one)
     assert other.learner == learner and not hasattr(other, "model_")
-    assert tagger(recipes.semi_svm(max_length=5), max_length=None).fit(XS[:3], YS[:3]).model_.max_length == 5
+    assert tagger(recipes.semi_svm(max_length=5), max_length=None).fit(XS[:3], YS[:3]).model_.structure.max_length == 5
 
 
 X, Y = ["ed", "holt", "1994"], ["name", "name", "year"]
@@ -264,10 +266,17 @@ X, Y = ["ed", "holt", "1994"], ["name", "name", "year"]
 @pytest.mark.parametrize(
     ("evidence", "options", "problem"),
     [
-        ([Unlabeled(X)], {"labels": ["name"]}, "codl begins with a model of Gold, and there is none; give some"),
-        ([Gold(X, Y), Unlabeled(X)], {"learner": "semi_svm"}, "Unlabeled by semi_svm; use codl with base='semi_svm'"),
-        ([Gold(X, Y)], {"learner": "codl"}, r"codl drives no segments unless told so; give recipes.codl\(base='semi"),
-        ([Gold(X, Y)], {"learner": recipes.codl(base="crf")}, "learner is 'codl'; there are semi_crf, semi_svm, and"),
+        (
+            [Unlabeled(X)],
+            {"labels": ["name"], "max_length": 2, "segment_features": SegmentFeatures(counted="all")},
+            "codl begins with a model of Gold, and there is none; give some",
+        ),
+        ([Gold(X, Y)], {"learner": "codl_as_printed"}, "codl_as_printed needs a generative model, which segments do"),
+        (
+            [Gold(X, Y)],
+            {"learner": recipes.codl(base="mira")},
+            "mira needs epochs in one kernel, which seg",
+        ),
         (
             [Gold(X, Y)],
             {"learner": recipes.codl(base=recipes.semi_crf(max_length=4)), "max_length": 3},
@@ -283,7 +292,7 @@ X, Y = ["ed", "holt", "1994"], ["name", "name", "year"]
         (
             [Gold(X, Y), Candidates(X, [None] * 3, chunks=[Chunk(0, [("name", "name"), ("year", "year")])])],
             {},
-            r"evidence 1 \(Candidates\): a segment tagger takes candidates of single tokens",
+            r"evidence 1 \(Candidates\): codl takes candidates of single tokens",
         ),
     ],
 )

@@ -117,10 +117,12 @@ def test_of_segments_add_up_to_the_score(learner: str) -> None:
         total = value.get(("start", "", names[0]), 0.0) + value.get(("end", "", names[-1]), 0.0)
         total += sum(value.get(("transition", a, b), 0.0) for a, b in pairwise(names))
         for first, last, label in spans:
-            row = last * model.max_length + last - first
+            row = last * model.structure.max_length + last - first
             segments = batch.scorer.segments
             seen = segments.indices[segments.indptr[row] : segments.indptr[row + 1]]
-            total += sum(value.get(("segment feature", model.segments.name(int(a)), label), 0.0) for a in seen)
+            total += sum(
+                value.get(("segment feature", model.structure.segments.name(int(a)), label), 0.0) for a in seen
+            )
             rows = batch.scorer.rows
             tokens = rows.indices[rows.indptr[first] : rows.indptr[last + 1]]
             total += sum(value.get(("feature", model.extractor.name(int(a)), label), 0.0) for a in tokens)

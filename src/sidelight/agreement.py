@@ -17,11 +17,7 @@ from sidelight.inference.agreement import AgreedOutputs, Side, agreed_beliefs, a
 from sidelight.model import Model
 from sidelight.model_of import model_of
 from sidelight.objective.batch import Batch
-from sidelight.segment_model import SegmentModel
 from sidelight.spaces import sums
-from sidelight.structures import LabelSet
-
-AnyModel = Model | SegmentModel
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,23 +79,18 @@ def agree(
     shares = 0.5 * (_by_class(models[0], models[0], soft.first) + _by_class(models[1], models[0], soft.second))
     near = soft.apart <= tolerance
     _warn(near)
-    gains = np.ascontiguousarray(shares[:, _labels(models[0]).label_of])
+    gains = np.ascontiguousarray(shares[:, models[0].labels.label_of])
     labels = sums.best_by_tokens(batches[0].space, gains, n_jobs=n_jobs)
-    rows = [dict(zip(_labels(models[0]).classes, row)) for row in shares.tolist()]
+    rows = [dict(zip(models[0].labels.classes, row)) for row in shares.tolist()]
     told = _cut(models[0], batches[0], rows)
     return Agreement(_decoded(models[0], batches[0], labels), near.tolist(), soft.values, told)
 
 
-def _labels(model: AnyModel) -> LabelSet:
-    """The labels of tokens, or of inputs."""
-    return model.labels if isinstance(model, Model) else model.scheme.tokens
-
-
-def _check_labels(first: AnyModel, second: AnyModel) -> None:
+def _check_labels(first: Model, second: Model) -> None:
     if first.sequences != second.sequences:
         raise DataError("one model labels tokens and the other inputs", remedy="give two taggers or two classifiers")
-    if set(_labels(first).classes) != set(_labels(second).classes):
-        odd = sorted(map(str, set(_labels(first).classes) ^ set(_labels(second).classes)))
+    if set(first.labels.classes) != set(second.labels.classes):
+        odd = sorted(map(str, set(first.labels.classes) ^ set(second.labels.classes)))
         remedy = "fit both with the same labels=[…]"
         raise DataError(f"the models have other labels: {', '.join(odd[:5])} is known to one alone", remedy=remedy)
 
@@ -109,29 +100,27 @@ def _check_tokens(first: Batch, second: Batch) -> None:
         raise DataError("the models see other tokens of an input", remedy="give features that keep all tokens")
 
 
-def _numbers(model: AnyModel, of: AnyModel) -> Ints:
+def _numbers(model: Model, of: Model) -> Ints:
     """The class of each of the model's states, by its place in the classes of another model. # [L]"""
-    places = {name: k for k, name in enumerate(_labels(of).classes)}
-    return np.array([places[name] for name in _labels(model).classes], dtype=np.int64)[_labels(model).label_of]
+    places = {name: k for k, name in enumerate(of.labels.classes)}
+    return np.array([places[name] for name in model.labels.classes], dtype=np.int64)[model.labels.label_of]
 
 
-def _links(model: AnyModel, of: AnyModel, batch: Batch) -> Ints:
+def _links(model: Model, of: Model, batch: Batch) -> Ints:
     """The link "token t has class k" that each state of each token makes. # [T, L]"""
     tokens = np.arange(int(batch.starts[-1]), dtype=np.int64)
-    return tokens[:, None] * len(_labels(of).classes) + _numbers(model, of)[None]
+    return tokens[:, None] * len(of.labels.classes) + _numbers(model, of)[None]
 
 
-def _by_class(model: AnyModel, of: AnyModel, shares: Floats) -> Floats:
+def _by_class(model: Model, of: Model, shares: Floats) -> Floats:
     """Beliefs of states [T, L] added up for their classes. # [T, K]"""
-    which = np.eye(len(_labels(of).classes))[_numbers(model, of)]  # [L, K]
+    which = np.eye(len(of.labels.classes))[_numbers(model, of)]  # [L, K]
     return np.asarray(shares @ which)
 
 
-def _better(
-    models: tuple[AnyModel, AnyModel], batches: tuple[Batch, Batch], found: AgreedOutputs, n_jobs: int | None
-) -> Ids:
+def _better(models: tuple[Model, Model], batches: tuple[Batch, Batch], found: AgreedOutputs, n_jobs: int | None) -> Ids:
     """The labels, as the first model numbers them, that have the larger sum of scores. # [T]"""
-    if found.agreed.all() or _labels(models[0]).hidden or _labels(models[1]).hidden:
+    if found.agreed.all() or models[0].labels.hidden or models[1].labels.hidden:
         return found.first
     back = np.argsort(_numbers(models[1], models[0]))  # from the classes of the first to those of the second
     outputs = found.first, _numbers(models[1], models[0])[found.second].astype(np.int32)
@@ -147,11 +136,11 @@ def _better(
     return np.where(second, outputs[1], outputs[0]).astype(np.int32)
 
 
-def _decoded(model: AnyModel, batch: Batch, labels: Ids) -> list[Any]:
-    return _cut(model, batch, _labels(model).decode(labels))
+def _decoded(model: Model, batch: Batch, labels: Ids) -> list[Any]:
+    return _cut(model, batch, model.labels.decode(labels))
 
 
-def _cut(model: AnyModel, batch: Batch, items: list[Any]) -> list[Any]:
+def _cut(model: Model, batch: Batch, items: list[Any]) -> list[Any]:
     """What every token has, input by input; of classes as it is."""
     return [items[a:b] for a, b in pairwise(batch.starts.tolist())] if model.sequences else items
 

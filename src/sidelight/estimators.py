@@ -19,6 +19,7 @@ from sidelight.errors import DataError, ModelFileError
 from sidelight.evaluate.schemes import SchemeName
 from sidelight.features import FeatureSet
 from sidelight.features.rows import Rows
+from sidelight.features.segment_rows import SegmentedRows
 from sidelight.fit_log import FitLog
 from sidelight.inference.problem import Solution
 from sidelight.learners.stopping import PATIENCE
@@ -29,11 +30,14 @@ from sidelight.records import Callback, Round
 from sidelight.rules import Rule
 from sidelight.rules.given import checked_rules
 from sidelight.settings import DEFAULT_PRICES
+from sidelight.structure import AnyRows, ChainStructure
 from sidelight.training import Training
 
 
-class _Estimator(AutomaticEstimator):
-    """What taggers and classifiers share."""
+class LearningEstimator(AutomaticEstimator):
+    """What taggers, classifiers and segment taggers share."""
+
+    _chooses = True  # by learner="auto"
 
     def __init__(
         self,
@@ -114,7 +118,7 @@ class _Estimator(AutomaticEstimator):
             validation = held_out(validation, sequences=self._sequences)
         before = self.model_ if flag("warm_start", self.warm_start) and hasattr(self, "model_") else None
         with self._fit_log(pieces) as log:
-            if is_among(self.learner, (AUTO,)):
+            if self._chooses and is_among(self.learner, (AUTO,)):
                 pieces, settings = self._chosen(pieces, validation, before)
                 plan = str(self.choice_.chosen) if self.choice_.candidates else None
                 log.chose(settings.recipe.name, plan)
@@ -135,7 +139,8 @@ class _Estimator(AutomaticEstimator):
         pieces = self._evidence(evidence, y, sample_weight)
         before = getattr(self, "model_", None)
         memory = getattr(self, "_perceptron", None)
-        settings = self._settings(learner="jlis") if is_among(self.learner, (AUTO,)) else self._settings()
+        chooses = self._chooses and is_among(self.learner, (AUTO,))
+        settings = self._settings(learner="jlis") if chooses else self._settings()
         with self._fit_log(pieces) as log:
             self._run(Training(settings, pieces, before=before, go_on=True, memory=memory), log)
         return self
@@ -203,7 +208,7 @@ class _Estimator(AutomaticEstimator):
         """
         return self._under(rules).solutions(self._inputs(xs), clamp=self._clamped(clamp))
 
-    def prepare(self, xs: Any) -> Rows:
+    def prepare(self, xs: Any) -> AnyRows:
         """The features of inputs, for predicting more than once."""
         model, inputs = self._asked_of(xs)
         return model.prepare(inputs, n_jobs=self.n_jobs)
@@ -213,7 +218,7 @@ class _Estimator(AutomaticEstimator):
         model, inputs = self._asked_of(xs)
         if not callable(self.size):
             return model.judge(inputs, n_jobs=self.n_jobs)
-        if isinstance(inputs, Rows):
+        if isinstance(inputs, Rows | SegmentedRows):
             raise DataError("the size is a function of the input", remedy="give inputs, not prepared features")
         return model.judge(inputs, sizes=[self.size(x) for x in inputs], n_jobs=self.n_jobs)
 
@@ -234,8 +239,9 @@ class _Estimator(AutomaticEstimator):
         from sidelight.model_file import load_model
 
         model = load_model(path)
-        if model.sequences is not cls._sequences:
-            other = "Classifier" if cls._sequences else "Tagger"
+        if model.sequences is not cls._sequences or not isinstance(model.structure, ChainStructure):
+            other = "Tagger" if model.sequences else "Classifier"
+            other = other if isinstance(model.structure, ChainStructure) else "SegmentTagger"
             raise ModelFileError(f"not the model of a {cls.__name__}", file=path, remedy=f"use {other}.load")
         learner = str(model.about.get("learner"))
         given = checked_rules(rules)
@@ -285,7 +291,7 @@ class _Estimator(AutomaticEstimator):
         self._perceptron = memory if best is None else None
 
 
-class Tagger(_Estimator):
+class Tagger(LearningEstimator):
     """Labels every token of a sequence with a chain of first or second order.
 
     Parameters, all by keyword:
@@ -337,7 +343,7 @@ class Tagger(_Estimator):
     """
 
 
-class Classifier(_Estimator):
+class Classifier(LearningEstimator):
     """Labels single inputs: dicts of features, lists of words, or rows of a matrix.
 
     Two classes are learned by the asymmetric reduction (the second class has the weights, the first scores 0), more

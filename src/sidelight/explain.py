@@ -13,6 +13,7 @@ from sidelight.errors import DataError
 
 if TYPE_CHECKING:
     from sidelight.model import Model
+    from sidelight.objective.chain_scorer import ChainScorer
 
 
 def explain(fitted: Any, x: Any) -> Explanation:
@@ -31,12 +32,13 @@ def explain(fitted: Any, x: Any) -> Explanation:
     from sidelight.model_of import model_of
     from sidelight.objective.chain_scorer import chain_of
     from sidelight.segment_explain import explain_segments
-    from sidelight.segment_model import SegmentModel
+    from sidelight.structure import SegmentStructure
 
     model = model_of(fitted)
-    if isinstance(model, SegmentModel):
+    if isinstance(model.structure, SegmentStructure):
         return explain_segments(model, x)
     batch = model.batch([x])
+    scorer = chain_of(batch)
     best = batch.best(model.weights)
     count = int(batch.starts[-1])
     label_of = model.labels.label_of
@@ -44,16 +46,16 @@ def explain(fitted: Any, x: Any) -> Explanation:
     if len(model.labels.classes) < 2:
         raise DataError("there is one label only, so nothing to compare with", remedy="train with two labels or more")
     other = replace(batch, space=batch.space.outside(mask)).best(model.weights)
-    items = largest_first(_contributions(model, chain_of(batch).rows, best.labels, other.labels))
+    items = largest_first(_contributions(model, scorer, best.labels, other.labels))
     names = model.labels.decode(best.labels), model.labels.decode(other.labels)
     margin = float(best.values[0] - other.values[0])
     tokens = shown_tokens(x, count) if model.sequences else ["input"]
     return Explanation(tokens, *names, float(best.values[0]), margin, items)
 
 
-def _contributions(model: Model, rows: Any, first: Any, second: Any) -> Iterator[Contribution]:
+def _contributions(model: Model, scorer: ChainScorer, first: Any, second: Any) -> Iterator[Contribution]:
     """Feature by feature: the prediction's weight less the runner-up's."""
-    layout, weights = model.layout, model.weights
+    rows, layout, weights = scorer.rows, scorer.layout, model.weights
     names = [str(name) for name in model.labels.names]
     shift = layout.n_labels - layout.columns
     sparse = np.zeros((layout.n_attributes, layout.n_labels)) if shift else layout.attribute_weights(weights)

@@ -1,61 +1,60 @@
-"""Decisions that are no sequence, taken together under rules: entities and relations, the fields of a form.
+"""Decisions that are no sequence, taken together under rules, and learned: entities and relations, fields of a form.
 
     ŷ = argmax_y  Σ_v s_v[y_v] + Σ_(v,w) s_vw[y_v, y_w] − Σ_k ρ_k d_k(x, y)
 
 (Roth and Yih 2004). Every decision is a variable with a kind and a key, which rules call `y.entity[0]` and
-`y.relation[0, 1]`. Scores come from whoever has them: classifiers of this library, or any others.
+`y.relation[0, 1]`. Scores come from whoever has them, or are learned here: a weight for every attribute of a variable
+and label, and a table for every type of pair (a conditional random field or a margin over it; Roth and Yih 2005 compare
+learning with and without inference).
 """
 
 from __future__ import annotations
 
-import math
-from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence, Sized
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from pathlib import Path
 from typing import Any, Self
 
 import numpy as np
 
 from sidelight.arrays import Floats
-from sidelight.checks import amount, is_hashable, is_listed, real_numbers, shown
-from sidelight.errors import DataError, Infeasible
-from sidelight.inference.choose import Method, check_method, solve
-from sidelight.inference.explanation import RuleExplanation, explain_variables
-from sidelight.inference.problem import clauses_of
+from sidelight.errors import DataError, ModelFileError, NotFitted
+from sidelight.evidence import Evidence, gold
+from sidelight.fit_log import FitLog, check_verbose, counted, in_words
+from sidelight.inference.explanation import RuleExplanation
 from sidelight.inference.proofs import warn_of_unproved
-from sidelight.inference.variables import VariableProblem
-from sidelight.rules import Domain, Rule
-from sidelight.rules.expr import Expr
-from sidelight.rules.given import checked_rules
-from sidelight.rules.made_up import read_unseen
-from sidelight.rules.output import Choice, Group, Groups
-from sidelight.rules.penalties import SMOOTHING, counted_penalties
-
-Scores = Mapping[str, Mapping[Any, Any]]  # by kind and key: the scores of a variable's labels, in their order
-Pairs = Mapping[tuple[tuple[str, Any], tuple[str, Any]], Any]  # by two (kind, key): scores [labels, labels]
-Output = dict[str, dict[Any, Any]]  # by kind and key: a label
+from sidelight.joint_inference import JointInference, JointSolution, Output, Pairs, Scores
+from sidelight.joint_model import JointModel, load_joint, save_joint
+from sidelight.joint_training import JointTraining, check_pieces
+from sidelight.recipe_kinds import Recipe
+from sidelight.records import Round
+from sidelight.rules import Rule
+from sidelight.settings import Settings
+from sidelight.spaces import sums
+from sidelight.structures.variables import VariableReader, decode_variables
 
 
-@dataclass(frozen=True, slots=True)
-class JointSolution:
-    """The best output of an input, what it is worth, and how it was found."""
-
-    output: Output
-    value: float  # score less penalties
-    exact: bool  # whether it is proved to be the best
-    method: str
-
-
-class Joint:
-    """Takes decisions together that were scored one by one.
+class Joint(JointInference):
+    """Takes decisions together, by scores that are handed in or learned.
 
     - labels: those of every kind of variable.
     - rules: about outputs; `x` is the input as it is given. The penalties of soft rules are their own, or learned by
-      `learn_penalties`. Raises `DataError` for what is no list of rules, and where one speaks of a kind or a label that
-      does not exist.
+      `learn_penalties`, or by `fit` from Gold. Raises `DataError` for what is no list of rules, and where one speaks of
+      a kind or a label that does not exist.
     - inference: "auto", or one of "elimination" (exact; tables must stay small), "a_star" (exact; for few variables),
       "ilp" (an integer program, exact), "lp" (its linear relaxation), "lagrangian", "beam". "dynamic" is another name
       of the first, "program" and "relaxation" of the two programs.
+
+    To learn, three functions say what there is to learn of an input:
+
+    - variables(x): {kind: keys}.
+    - features(x, kind, key): attributes of a variable, as `Classifier` takes them: a dict, or a list of names.
+    - pairs(x): pairs of variables whose labels are scored together, each a (kind, key); a name before both, as in
+      ("from", ("relation", (0, 1)), ("entity", 0)), tells pairs apart that have weights of their own.
+
+    The others are as for `Tagger`: learner ("jlis", with Gold alone a structural SVM, "structural_svm", "latent_svm",
+    "transductive_svm", "cllp", "mms", "perceptron", "crf", "partial_crf"; likelihoods where elimination is tractable),
+    loss, prices, cost {((kind, right), (kind, predicted)): cost}, class_weight {(kind, label): weight}, size,
+    tolerance, violation, decrease, max_rounds, max_completions, n_jobs, seed, callbacks, verbose.
 
     >>> from sidelight.rules import every, implies, rule
     >>> @rule
@@ -71,43 +70,76 @@ class Joint:
     """
 
     def __init__(
-        self, labels: Mapping[str, Sequence[Any]], rules: Sequence[Rule] | None = (), *, inference: str = "auto"
+        self,
+        labels: Mapping[str, Sequence[Any]],
+        rules: Sequence[Rule] | None = (),
+        *,
+        inference: str = "auto",
+        variables: Callable[[Any], Mapping[str, Iterable[Any]]] | None = None,
+        features: Callable[[Any, str, Any], Any] | None = None,
+        pairs: Callable[[Any], Iterable[Sequence[Any]]] | None = None,
+        learner: str | Recipe = "jlis",
+        loss: str = "squared_hinge",
+        prices: Mapping[str, float] | None = None,
+        cost: Mapping[tuple[Any, Any], float] | None = None,
+        class_weight: Mapping[Any, float] | str | None = None,
+        size: str | Callable[[Any], float] | None = None,
+        tolerance: float = 0.01,
+        violation: float = 1e-3,
+        decrease: float | None = None,
+        max_rounds: int | None = None,
+        max_completions: int | None = None,
+        n_jobs: int | None = -1,
+        seed: int = 0,
+        callbacks: Sequence[Callable[[Round], Any]] = (),
+        verbose: int = 0,
     ) -> None:
-        self.inference: Method = check_method(inference)
-        if not isinstance(labels, Mapping) or not all(map(_are_labels, labels.values())):
-            raise DataError(f"labels is {labels!r}", remedy="give a list of labels for each kind: {'entity': [...]}")
-        self.labels = {kind: tuple(names) for kind, names in labels.items()}
-        self.rules = tuple(dict.fromkeys(checked_rules(rules)))
-        self.penalties: list[float | None] = [rule.penalty for rule in self.rules]
-        self._domains = {kind: Domain(names) for kind, names in self.labels.items()}
-        known = [name for names in self.labels.values() for name in names]
-        for kind, names in self.labels.items():
-            if not names or len(set(names)) < len(names):
-                raise DataError(f"{kind} has no labels, or one of them twice", remedy="give every label once")
-        for rule in self.rules:
-            rule.check(known)
-        read_unseen(self.rules, self._domains)
+        super().__init__(labels, rules, inference=inference)
+        self.variables, self.features, self.pairs = variables, features, pairs
+        self.learner, self.loss, self.prices = learner, loss, prices
+        self.cost, self.class_weight, self.size = cost, class_weight, size
+        self.tolerance, self.violation, self.decrease = tolerance, violation, decrease
+        self.max_rounds, self.max_completions = max_rounds, max_completions
+        self.n_jobs, self.seed, self.callbacks, self.verbose = n_jobs, seed, callbacks, verbose
 
-    def learn_penalties(self, xs: Sequence[Any], ys: Sequence[Output], *, smoothing: float = SMOOTHING) -> Self:
-        """Count how often right outputs break the rules whose penalty is to be learned (Algorithm 7).
+    def fit(self, evidence: Any, y: Any = None, *, sample_weight: Any = None) -> Self:
+        """Learn from evidence of any kinds, or from inputs and outputs {kind: {key: label}}.
 
-        Raises `DataError` where an output has a kind or a label that does not exist.
+        Partial leaves keys out, or has None for their labels; Candidates has collections of labels in their place.
+        Rules limit outputs in prediction, not here. Raises `DataError` where the evidence cannot be used, `ValueError`
+        where the learner needs what variables do not have, `Intractable` for sums that are too large for elimination.
         """
-        amount("smoothing", smoothing)
-        _check_numbers(inputs=xs, outputs=ys)
-        broken = [0.0] * len(self.rules)
-        variables = 0
-        for i, (x, y) in enumerate(zip(xs, ys)):
-            for k, often in enumerate(self._broken(x, y, i)):
-                broken[k] += often
-            variables += sum(len(members) for members in y.values())
-        self.penalties = [*counted_penalties(self.rules, broken, float(variables), smoothing=smoothing)]
+        pieces: list[Evidence] = list(evidence)
+        if y is not None:
+            pieces = list(gold(pieces, y, weight=1.0 if sample_weight is None else sample_weight))
+        elif sample_weight is not None:
+            raise ValueError("sample_weight goes with fit(xs, ys); evidence has weights of its own")
+        check_pieces(pieces)
+        self.rounds_: list[Round] = []
+        log = FitLog(
+            "Joint",
+            learner=self.learner if isinstance(self.learner, str) else self.learner.name,
+            given=in_words(counted(pieces)),
+            verbose=check_verbose(self.verbose),
+            total=self.max_rounds,
+        )
+        with log:
+            training = JointTraining(self._settings(), pieces, self._reader())
+            for record in training.rounds():
+                self.rounds_.append(record)
+                log.round(record)
+                for callback in self.callbacks:
+                    callback(record)
+            self.model_ = training.model()
+        right = [piece for piece in pieces if piece.kind == "gold"]
+        if right and any(rule.learned for rule in self.rules):
+            self.learn_penalties([piece.x for piece in right], [piece.y for piece in right])  # type: ignore[attr-defined]
         return self
 
     def predict(
-        self, xs: Sequence[Any], scores: Sequence[Scores], *, pairs: Sequence[Pairs] | None = None
+        self, xs: Sequence[Any], scores: Sequence[Scores] | None = None, *, pairs: Sequence[Pairs] | None = None
     ) -> list[Output]:
-        """The best output of every input. See `solutions`.
+        """The best output of every input, by learned scores unless others are given. See `solutions`.
 
         Warns (`sidelight.errors.NotProved`) where the method did not prove that outputs are the best.
         """
@@ -116,171 +148,135 @@ class Joint:
         return [one.output for one in found]
 
     def solutions(
-        self, xs: Sequence[Any], scores: Sequence[Scores], *, pairs: Sequence[Pairs] | None = None
+        self, xs: Sequence[Any], scores: Sequence[Scores] | None = None, *, pairs: Sequence[Pairs] | None = None
     ) -> list[JointSolution]:
         """The best output of every input, given the scores of its variables, and of pairs of them where there are any.
 
-        Raises `DataError` where scores do not fit the labels or a rule fails, `Infeasible`, naming the rules in
-        conflict, where hard rules leave no output.
+        Without scores, by those that were learned. Raises `DataError` where scores do not fit the labels or a rule
+        fails, `Infeasible`, naming the rules in conflict, where hard rules leave no output.
         """
-        _check_numbers(inputs=xs, scores=scores)
-        both = [{}] * len(scores) if pairs is None else pairs
-        _check_numbers(inputs=xs, scores=scores, pairs=both)
-        return [self._solution(i, *given) for i, given in enumerate(zip(xs, scores, both))]
+        if scores is None:
+            learned = self._fitted().scores(self._reader(), xs)
+            scores, pairs = [alone for alone, _ in learned], [both for _, both in learned]
+        return super().solutions(xs, scores, pairs=pairs)
 
-    def violations(self, xs: Sequence[Any], ys: Sequence[Output]) -> list[dict[str, int]]:
-        """How often each output breaks each rule, by its name; rules that are obeyed are left out.
+    def explain_rules(self, x: Any, scores: Scores | None = None, *, pairs: Pairs | None = None) -> RuleExplanation:
+        """How each rule was taken in for an input, whether the output without rules breaks it, and what it changed."""
+        if scores is None:
+            scores, pairs = self._fitted().scores(self._reader(), [x])[0]
+        return super().explain_rules(x, scores, pairs=pairs)
 
-        Raises `DataError` as `learn_penalties`.
+    def predict_marginals(self, xs: Sequence[Any]) -> list[dict[str, dict[Any, dict[Any, float]]]]:
+        """For every variable a dict from label to probability, by learned scores and without rules.
+
+        Raises `Intractable` where elimination takes too much.
         """
-        _check_numbers(inputs=xs, outputs=ys)
-        found = []
-        for i, (x, y) in enumerate(zip(xs, ys)):
-            broken: Counter[str] = Counter()
-            for rule, often in zip(self.rules, self._broken(x, y, i)):
-                broken[rule.name] += often
-            found.append({name: often for name, often in broken.items() if often})
-        return found
+        model = self._fitted()
+        batch, called = model.batch(self._reader(), xs)
+        rows = iter(sums.token_marginals(batch.space, batch.scores(model.weights)).tolist())
+        names = self._reader().choices.names
+        outputs: list[dict[str, dict[Any, dict[Any, float]]]] = []
+        for own in called:
+            outputs.append({})
+            for kind, key in own:
+                chances = {label: chance for (of, label), chance in zip(names, next(rows)) if of == kind}
+                outputs[-1].setdefault(kind, {})[key] = chances
+        return outputs
 
-    def explain_rules(self, x: Any, scores: Scores, *, pairs: Pairs | None = None) -> RuleExplanation:
-        """How each rule was taken in for an input, whether the output without rules breaks it, and what it changed.
+    def k_best(self, xs: Sequence[Any], k: int) -> list[list[tuple[Output, float]]]:
+        """The k best outputs of each input with their scores, best first, by learned scores and without rules."""
+        model = self._fitted()
+        batch, called = model.batch(self._reader(), xs)
+        labels, values = sums.k_best(batch.space, batch.scores(model.weights), k)
+        ranked = [decode_variables(called, numbers, self._reader().choices) for numbers in labels]
+        found = [[(ranked[r][i], float(values[r, i])) for r in range(k)] for i in range(len(batch))]
+        return [[(output, value) for output, value in own if value > -np.inf] for own in found]
 
-        >>> from sidelight.rules import rule
-        >>> alike = rule(name="alike")(lambda x, y: y.field[0] == y.field[1])
-        >>> print(Joint({"field": ["a", "b"]}, [alike]).explain_rules("x", {"field": {0: [2.0, 0.0], 1: [0.0, 1.0]}}))
-        rule   penalty  broken without rules  broken  labels changed  lowered to
-        alike     hard                     1       0               1  1 clause in tables over up to 2 variables
-        <BLANKLINE>
-        elimination, exact; value 2; 1 clause taken in
-        field[1]: b → a
-        """
-        called, problem, says = self._problem(0, x, scores, {} if pairs is None else pairs)
-        return explain_variables(
-            problem,
-            called,
-            labels=[self.labels[kind] for kind, _ in called],
-            names=[rule.name for rule in self.rules],
-            says=says,
-            penalties=self._prices(),
-            method=self.inference,
+    def sample(self, xs: Sequence[Any], *, seed: int | np.random.Generator = 0) -> list[Output]:
+        """One output of each input, drawn from p(y | x), by learned scores and without rules."""
+        model = self._fitted()
+        batch, called = model.batch(self._reader(), xs)
+        drawn = sums.sample(batch.space, batch.scores(model.weights), np.random.default_rng(seed))
+        return decode_variables(called, drawn, self._reader().choices)
+
+    def judge(self, xs: Sequence[Any]) -> Floats:
+        """The companion decision for each input: above 0 means that it has a good output. # [N]"""
+        model = self._fitted()
+        batch, _ = model.batch(self._reader(), xs)
+        sizes = batch.lengths.astype(np.float64)
+        if self.size == "one":
+            sizes = np.ones(len(batch))
+        elif callable(self.size):
+            sizes = np.array([float(self.size(x)) for x in xs])
+        return np.asarray(batch.best(model.weights).values / sizes + model.weights[0])
+
+    def score(self, xs: Sequence[Any], ys: Sequence[Output]) -> float:
+        """The share of variables that are labelled right."""
+        right = [
+            bool(found.get(kind, {}).get(key) == label)
+            for found, y in zip(self.predict(xs), ys)
+            for kind, members in y.items()
+            for key, label in members.items()
+        ]
+        return sum(right) / max(len(right), 1)
+
+    def save(self, path: str | Path) -> None:
+        """Write the model to a file; functions and rules are no part of it."""
+        save_joint(self._fitted(), path)
+
+    def load(self, path: str | Path) -> Self:
+        """Take the model of a file; raises `ModelFileError` where the file is none, or has other labels."""
+        model = load_joint(path)
+        if model.labels != self.labels:
+            raise ModelFileError("its labels are others", file=path, remedy="give Joint the labels it was trained with")
+        self.model_ = model
+        return self
+
+    def _fitted(self) -> JointModel:
+        if not hasattr(self, "model_"):
+            raise NotFitted("this Joint has not been fitted; call fit first, or give scores")
+        return self.model_
+
+    def _reader(self) -> VariableReader:
+        if self.variables is None or self.features is None:
+            missing = "variables" if self.variables is None else "features"
+            raise DataError(f"to learn, Joint needs {missing}", remedy=f"give {missing}=, a function of the input")
+        return VariableReader(self.labels, self.features, self.variables, self.pairs)
+
+    def _settings(self) -> Settings:
+        return Settings(
+            sequences=True,
+            features=None,
+            learner=self.learner,
+            loss=self.loss,
+            prices=self.prices,
+            cost=self.cost,
+            class_weight=self.class_weight,
+            labels=None,
+            scheme=None,
+            metric=None,
+            allowed=None,
+            size=self.size,
+            bias=True,
+            order=1,
+            states=None,
+            tolerance=self.tolerance,
+            violation=self.violation,
+            decrease=self.decrease,
+            max_rounds=self.max_rounds,
+            max_completions=self.max_completions,
+            patience=1,
+            random_ties=False,
+            warm_start=False,
+            freeze_vocabulary=False,
+            n_jobs=self.n_jobs,
+            seed=self.seed,
+            callbacks=self.callbacks,
+            verbose=self.verbose,
+            checkpoint=None,
+            rules=(),
+            inference=self.inference,
         )
-
-    def _solution(self, i: int, x: Any, scores: Scores, pairs: Pairs) -> JointSolution:
-        variables, problem, _ = self._problem(i, x, scores, pairs)
-        names = [rule.name for rule in self.rules]
-        try:
-            found = solve(problem, method=self.inference, names=names)
-        except Infeasible as error:
-            raise Infeasible(f"example {i}: {error}", example=i, rules=error.rules) from None
-        output: Output = {kind: {} for kind in scores}
-        for (kind, key), label in zip(variables, found.labels):
-            output[kind][key] = self.labels[kind][label]
-        return JointSolution(output, found.value, found.exact, found.method)
-
-    def _problem(
-        self, i: int, x: Any, scores: Scores, pairs: Pairs
-    ) -> tuple[list[tuple[str, Any]], VariableProblem, list[Expr]]:
-        """The variables of an input, its problem, and what each rule says of it."""
-        if not isinstance(scores, Mapping) or not all(isinstance(members, Mapping) for members in scores.values()):
-            remedy = "give {kind: {key: scores}}, with one number per label"
-            raise DataError(f"example {i}: the scores are {scores!r}", remedy=remedy)
-        variables = [(kind, key) for kind, members in scores.items() for key in members]
-        own = tuple(self._checked(i, kind, key, scores[kind][key]) for kind, key in variables)
-        between = _pair_tables(i, variables, own, pairs)
-        groups: dict[str, dict[Any, Any]] = {kind: {} for kind in self.labels}
-        for number, (kind, key) in enumerate(variables):
-            groups[kind][key] = Choice(number, self._domains[kind])
-        y = _groups(groups)
-        says = [rule.on(x, y, example=i) for rule in self.rules]
-        return variables, VariableProblem(own, *between, clauses_of(says, self._prices())), says
-
-    def _prices(self) -> list[float]:
-        return [self._price(k) for k in range(len(self.rules))]
-
-    def _price(self, rule: int) -> float:
-        price = self.penalties[rule]
-        if price is None:
-            remedy = "call learn_penalties with right outputs, or give one with soft(…)"
-            raise DataError(f"the rule {self.rules[rule].name} has no penalty yet", remedy=remedy)
-        return price
-
-    def _broken(self, x: Any, y: Output, i: int) -> Iterator[int]:
-        if not isinstance(y, Mapping) or not all(isinstance(members, Mapping) for members in y.values()):
-            raise DataError(f"example {i}: the output is {shown(y)}", remedy="give {kind: {key: label}}")
-        for kind, members in y.items():
-            for key, label in members.items():
-                self._check_label(i, kind, key, label)
-        known = _groups({kind: y.get(kind, {}) for kind in self.labels})
-        return (rule.violations(x, known, example=i) for rule in self.rules)
-
-    def _check_label(self, i: int, kind: str, key: Any, label: Any) -> None:
-        self._check_kind(i, kind)
-        try:
-            self._domains[kind].number(label)
-        except DataError as error:
-            raise DataError(f"example {i}: {kind}[{key!r}]: {error.problem}", remedy=error.remedy) from None
-
-    def _check_kind(self, i: int, kind: str) -> None:
-        if kind not in self.labels:
-            remedy = f"there are {', '.join(map(str, self.labels))}"
-            raise DataError(f"example {i}: there is no kind of variable {kind!r}", remedy=remedy)
-
-    def _checked(self, i: int, kind: str, key: Any, given: Any) -> Floats:
-        self._check_kind(i, kind)
-        found = real_numbers(f"example {i}: {kind}[{key!r}]", given)
-        labels = self.labels[kind]
-        if found.shape != (len(labels),):
-            problem = f"example {i}: {kind}[{key!r}] has scores of shape {found.shape} for {len(labels)} labels"
-            raise DataError(problem, remedy="give one number per label")
-        if np.isnan(found).any() or found.max() in (math.inf, -math.inf):
-            raise DataError(f"example {i}: {kind}[{key!r}] has no finite score", remedy="give finite numbers, or -inf")
-        return found
-
-
-def _are_labels(names: Any) -> bool:
-    return is_listed(names) and all(map(is_hashable, names))
-
-
-def _check_numbers(**given: Sequence[Any]) -> None:
-    for what, items in given.items():
-        if isinstance(items, str | bytes) or not isinstance(items, Sized) or getattr(items, "shape", None) == ():
-            raise DataError(
-                f"the {what} are a {type(items).__name__}", remedy="give a list, in the order of the inputs"
-            )
-    sizes = {what: len(items) for what, items in given.items()}
-    if len(set(sizes.values())) > 1:
-        said = ", ".join(f"{size} {what}" for what, size in sizes.items())
-        raise DataError(f"there are {said}", remedy="give as many of each, in the same order")
-
-
-def _groups(members: Mapping[str, Mapping[Any, Any]]) -> Groups:
-    return Groups({kind: Group(kind, found) for kind, found in members.items()})
-
-
-def _pair_tables(
-    i: int, variables: Sequence[tuple[str, Any]], own: Sequence[Floats], pairs: Pairs
-) -> tuple[tuple[tuple[int, int], ...], tuple[Floats, ...]]:
-    """Pairs of variables by their numbers, the lower one first, and their tables."""
-    number = {variable: v for v, variable in enumerate(variables)}
-    found: dict[tuple[int, int], Floats] = {}
-    if not isinstance(pairs, Mapping) or not all(isinstance(pair, tuple) and len(pair) == 2 for pair in pairs):
-        remedy = "give {((kind, key), (kind, key)): [scores of their labels]}"
-        raise DataError(f"example {i}: the pairs are {shown(pairs)}", remedy=remedy)
-    for (one, other), given in pairs.items():
-        if one not in number or other not in number or one == other:
-            problem = f"example {i}: the pair {one!r}, {other!r} is not of two variables with scores"
-            raise DataError(problem, remedy="give (kind, key) of each")
-        first, second = number[one], number[other]
-        table = real_numbers(f"example {i}: the table of a pair", given)
-        if table.shape != (len(own[first]), len(own[second])):
-            problem = f"example {i}: the pair {one!r}, {other!r} has scores of shape {table.shape}"
-            raise DataError(problem, remedy=f"make it {(len(own[first]), len(own[second]))}")
-        if np.isnan(table).any() or np.isposinf(table).any():
-            problem = f"example {i}: the scores of the pair {one!r}, {other!r} have nan or inf among them"
-            raise DataError(problem, remedy="give finite numbers, or -inf")
-        place, table = ((first, second), table) if first < second else ((second, first), table.T)
-        found[place] = found[place] + table if place in found else table
-    return tuple(found), tuple(found.values())
 
 
 __all__ = ["Joint", "JointSolution"]

@@ -14,46 +14,74 @@ from sidelight.errors import DataError
 from sidelight.features import Extractor, Matrix
 from sidelight.features.inputs import check_sequences, matrix_of
 from sidelight.features.layout import Layout
-from sidelight.features.rows import Rows
+from sidelight.features.segment_rows import SegmentLayout
 from sidelight.objective.batch import Batch
-from sidelight.objective.chain_scorer import chain_batch
 from sidelight.objective.companion_likelihood import soft_maxima
 from sidelight.spaces import Paths, Transitions
+from sidelight.structure import AnyRows, SegmentStructure, Structure
 from sidelight.structures import LabelSet
+from sidelight.structures.segments import Span
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Model:
-    """Predicts label sequences (`sequences`) or single labels."""
+    """Predicts the outputs of a structure: label sequences, single labels, or segmentations as labels of tokens."""
 
     labels: LabelSet
-    extractor: Extractor
-    layout: Layout
+    structure: Structure
     weights: Floats
-    sequences: bool = True
-    allowed: Transitions | None = None
     size_by: str = "tokens"  # κ(x) of companion decisions: "tokens", "one" or "function"
     about: dict[str, Any] = field(default_factory=dict)  # how it was trained, for people
     temperature: float = 0.0  # τ of companion decisions: 0 for the best output's score, else a soft maximum
 
-    def prepare(self, xs: Sequence[Any], *, n_jobs: int | None = -1) -> Rows:
-        """The features of inputs, for use more than once."""
-        return self.extractor.rows(as_sequences(xs, sequences=self.sequences), n_jobs=n_jobs)
+    @property
+    def extractor(self) -> Extractor:
+        """Features of tokens."""
+        return self.structure.extractor
 
-    def batch(self, xs: Sequence[Any] | Rows, *, n_jobs: int | None = -1) -> Batch:
+    @property
+    def layout(self) -> Layout | SegmentLayout:
+        """Where weights live."""
+        found = self.structure.layout
+        assert isinstance(found, Layout | SegmentLayout)  # models of variables are `JointModel`s
+        return found
+
+    @property
+    def sequences(self) -> bool:
+        """Whether an output is a list of labels; else it is one label."""
+        return self.structure.sequences
+
+    @property
+    def allowed(self) -> Transitions | None:
+        """The transitions that may be, where not all may."""
+        return self.structure.allowed
+
+    @property
+    def segmental(self) -> SegmentStructure:
+        """The structure of a model of segments; raises `DataError` where it is none."""
+        if not isinstance(self.structure, SegmentStructure):
+            raise DataError("the model labels no segments", remedy="use that of a SegmentTagger")
+        return self.structure
+
+    def prepare(self, xs: Sequence[Any], *, n_jobs: int | None = -1) -> AnyRows:
+        """The features of inputs, for use more than once."""
+        found: AnyRows = self.structure.rows(as_sequences(xs, sequences=self.sequences), n_jobs=n_jobs)
+        return found
+
+    def batch(self, xs: Sequence[Any] | AnyRows, *, n_jobs: int | None = -1) -> Batch:
         """Inputs or prepared features with the space of their outputs."""
-        rows = xs if isinstance(xs, Rows) else self.prepare(xs, n_jobs=n_jobs)
+        rows = xs if isinstance(xs, AnyRows) else self.prepare(xs, n_jobs=n_jobs)
         empty = np.flatnonzero(rows.lengths == 0)
         if len(empty):
             raise DataError(f"input {int(empty[0])} has no tokens", remedy="leave empty inputs out")
-        return chain_batch(rows, self.layout, allowed=self.allowed, n_jobs=n_jobs)
+        return self.structure.batch(rows, n_jobs=n_jobs)
 
-    def paths(self, xs: Sequence[Any] | Rows, *, n_jobs: int | None = -1) -> Paths:
+    def paths(self, xs: Sequence[Any] | AnyRows, *, n_jobs: int | None = -1) -> Paths:
         """Best outputs as numbers, and their scores."""
         batch = self.batch(xs, n_jobs=n_jobs)
         return Paths(np.zeros(0, np.int32), np.zeros(0), np.zeros(0)) if not len(batch) else batch.best(self.weights)
 
-    def predict(self, xs: Sequence[Any] | Rows, *, n_jobs: int | None = -1) -> list[Any]:
+    def predict(self, xs: Sequence[Any] | AnyRows, *, n_jobs: int | None = -1) -> list[Any]:
         """The best output of each input: a list of labels, or one label."""
         batch = self.batch(xs, n_jobs=n_jobs)
         if not len(batch):
@@ -64,8 +92,15 @@ class Model:
         bounds = batch.starts.tolist()
         return [names[a:b] for a, b in pairwise(bounds)]
 
+    def predict_segments(self, xs: Sequence[Any] | AnyRows, *, n_jobs: int | None = -1) -> list[list[Span]]:
+        """The segments (first token, last token, label) of each input, which tile it.
+
+        Without a scheme the pieces of a run that is longer than the greatest length are one segment.
+        """
+        return self.segmental.scheme.spans_of(self.predict(xs, n_jobs=n_jobs))
+
     def judge(
-        self, xs: Sequence[Any] | Rows, *, sizes: Sequence[float] | None = None, n_jobs: int | None = -1
+        self, xs: Sequence[Any] | AnyRows, *, sizes: Sequence[float] | None = None, n_jobs: int | None = -1
     ) -> Floats:
         """The companion decision: above 0 where the best output is good enough, max w·Φ_B. # [N]
 

@@ -10,19 +10,24 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sidelight.errors import ModelFileError
-from sidelight.features import restore
-from sidelight.features.layout import Layout
-from sidelight.files import Tensors, read_tensors, write_tensors
+from sidelight.features import Extractor, restore
+from sidelight.features.layout import LARGEST, Layout
+from sidelight.features.segment_rows import SegmentLayout
+from sidelight.features.segments import SegmentExtractor, SegmentFunction
+from sidelight.files import Tensors, kind_of, read_tensors, write_tensors
 from sidelight.model import Model
 from sidelight.spaces import Transitions
 from sidelight.stored import array_of, flag_of, list_of, mapping_of, number_of, part_of, reading, text_of, whole_of
+from sidelight.structure import ChainStructure, SegmentStructure, Structure
 from sidelight.structures import LabelSet, StateSet, with_states
 from sidelight.structures.labels import plain_label
+from sidelight.structures.segments import segment_scheme
 
-# since 2 layouts have an order, since 3 labels may have states, since 4 companion decisions a temperature; what a model
-# does not use is not written
-VERSION = 4
+# since 2 layouts have an order, since 3 labels may have states, since 4 companion decisions a temperature, since 5
+# there may be segments; what a model does not use is not written
+VERSION = 5
 KIND = "sidelight model"
+SEGMENTS = "sidelight segment model"  # what files of segments were before, of version 1
 HEAVIEST = 1e100  # sums of weights beyond this would not be numbers
 
 
@@ -34,10 +39,15 @@ def save_model(model: Model, path: str | Path) -> None:
     write_tensors(path, tensors, kind=KIND, version=version, spec=description)
 
 
-def load_model(path: str | Path) -> Model:
-    """Read a model; raises `ModelFileError` in one line where the file is damaged, foreign or newer."""
+def load_model(path: str | Path, *, function: SegmentFunction | None = None) -> Model:
+    """Read a model; `function` is that of its segment features, if they have one.
+
+    Raises `ModelFileError` in one line where the file is damaged, foreign or newer, `DataError` without the function.
+    """
     with reading(path):
-        return model_from(*read_tensors(path, kind=KIND, version=VERSION))
+        if kind_of(path) == SEGMENTS:
+            return model_from(*read_tensors(path, kind=SEGMENTS, version=1), function)
+        return model_from(*read_tensors(path, kind=KIND, version=VERSION), function)
 
 
 def model_state(model: Model, path: str | Path) -> tuple[dict[str, Any], Tensors, int]:
@@ -48,34 +58,65 @@ def model_state(model: Model, path: str | Path) -> tuple[dict[str, Any], Tensors
         raise ModelFileError(f"label {odd!r} is neither text nor a number", file=path, remedy="use such labels")
     spec, tensors = model.extractor.state()
     tensors = {f"features.{name}": array for name, array in tensors.items()}
-    filled = np.flatnonzero(model.weights)
-    if len(filled) * 12 < len(model.weights) * 8:
-        tensors["weights.indices"] = filled.astype(np.uint32)
-        tensors["weights.values"] = model.weights[filled]
-    else:
-        tensors["weights"] = model.weights
-    if model.allowed is not None:
-        tensors |= {f"allowed.{part}": getattr(model.allowed, part) for part in ("between", "start", "end")}
+    tensors |= weight_tensors(model.weights)
     description: dict[str, Any] = {
         "labels": [plain_label(name) for name in names],
-        "layout": {name: value for name, value in asdict(model.layout).items() if name != "order" or value != 1},
         "features": spec,
-        "sequences": model.sequences,
         "size_by": model.size_by,
         "about": model.about,
     }
-    version = 2 if model.layout.order == 2 else 1  # the oldest that can read it
+    version = 1  # the oldest that can read it
     if isinstance(model.labels, StateSet):
         description["states"] = list(model.labels.counts)
         version = 3
     if model.temperature > 0:
         description["temperature"] = model.temperature
         version = 4
-    return description, tensors, version
+    own, more, oldest = _structure_state(model.structure)
+    return {**description, **own}, {**tensors, **more}, max(version, oldest)
 
 
-def model_from(spec: Any, tensors: Tensors) -> Model:
+def _structure_state(structure: Structure) -> tuple[dict[str, Any], Tensors, int]:
+    """What a structure adds: JSON values, arrays, and the oldest version that can read them."""
+    if isinstance(structure, SegmentStructure):
+        spec, tensors = structure.segments.state()
+        description = {
+            "scheme": "BIO" if structure.scheme.bio else None,
+            "layout": asdict(structure.layout.tokens),
+            "n_segment_attributes": structure.layout.n_attributes,
+            "segments": spec,
+        }
+        return description, {f"segments.{name}": array for name, array in tensors.items()}, 5
+    assert isinstance(structure, ChainStructure)
+    layout = {name: value for name, value in asdict(structure.layout).items() if name != "order" or value != 1}
+    allowed = structure.allowed
+    arrays: Tensors = {}
+    if allowed is not None:
+        arrays = {f"allowed.{part}": getattr(allowed, part) for part in ("between", "start", "end")}
+    return {"layout": layout, "sequences": structure.sequences}, arrays, structure.layout.order
+
+
+def model_from(spec: Any, tensors: Tensors, function: SegmentFunction | None = None) -> Model:
     """The model that `model_state` described; raises `ModelFileError` where its parts do not fit each other."""
+    extractor = restore(mapping_of(spec, "features"), part_of(tensors, "features."))
+    labels: LabelSet
+    structure: Structure
+    if "n_segment_attributes" in spec:
+        segments = _segments_from(spec, tensors, extractor, function)
+        labels, structure = segments.scheme.tokens, segments
+    else:
+        labels, structure = _chain_from(spec, tensors, extractor)
+    return Model(
+        labels,
+        structure,
+        stored_weights(tensors, structure.layout.size),
+        text_of(spec, "size_by", among=("tokens", "one", "function")) if "size_by" in spec else "tokens",
+        about_in(spec),
+        number_of(spec, "temperature", low=0.0) if "temperature" in spec else 0.0,
+    )
+
+
+def _chain_from(spec: Any, tensors: Tensors, extractor: Extractor) -> tuple[LabelSet, ChainStructure]:
     layout = Layout.stored(spec, "layout")
     labels = LabelSet(label_names(spec))
     if "states" in spec:
@@ -83,7 +124,6 @@ def model_from(spec: Any, tensors: Tensors) -> Model:
         each = [whole_of({"states": count}, "states", low=1, high=layout.n_labels) for count in counts]
         check_same("labels and their states", sum(each), layout.n_labels)
         labels = with_states(labels, dict(zip(labels.names, each)))
-    extractor = restore(mapping_of(spec, "features"), part_of(tensors, "features."))
     sequences = flag_of(spec, "sequences")
     check_same("labels", len(labels), layout.n_labels)
     check_same("features", extractor.n_attributes, layout.n_attributes)
@@ -92,17 +132,24 @@ def model_from(spec: Any, tensors: Tensors) -> Model:
         not sequences and layout.n_labels == 2
     ):
         raise ModelFileError("the layout of its weights is not that of such labels and features")
-    return Model(
-        labels,
-        extractor,
-        layout,
-        stored_weights(tensors, layout.size),
-        sequences,
-        _allowed(tensors, layout) if sequences else None,
-        text_of(spec, "size_by", among=("tokens", "one", "function")),
-        about_in(spec),
-        number_of(spec, "temperature", low=0.0) if "temperature" in spec else 0.0,
-    )
+    return labels, ChainStructure(extractor, layout, sequences, _allowed(tensors, layout) if sequences else None)
+
+
+def _segments_from(
+    spec: Any, tensors: Tensors, extractor: Extractor, function: SegmentFunction | None
+) -> SegmentStructure:
+    tokens = Layout.stored(spec, "layout")
+    layout = SegmentLayout(tokens, whole_of(spec, "n_segment_attributes", high=LARGEST))
+    scheme = segment_scheme(label_names(spec), None if spec.get("scheme", "") is None else text_of(spec, "scheme"))
+    own = mapping_of(spec, "segments")
+    segments = SegmentExtractor.restored(own, part_of(tensors, "segments."), function=function)
+    check_same("segment labels", len(scheme.segments), layout.n_labels)
+    check_same("features", extractor.n_attributes, tokens.n_attributes)
+    check_same("dense features", extractor.n_dense, tokens.n_dense)
+    check_same("segment features", segments.n_attributes, layout.n_attributes)
+    if tokens.null_label or tokens.order != 1:
+        raise ModelFileError("the layout of its weights is not that of segments")
+    return SegmentStructure(scheme, extractor, segments, layout)
 
 
 def label_names(spec: Any) -> tuple[str | int, ...]:
@@ -111,6 +158,14 @@ def label_names(spec: Any) -> tuple[str | int, ...]:
     if not names or not all(isinstance(name, str | int) for name in names):
         raise ModelFileError("its labels are not texts, whole numbers or truths")
     return tuple(names)
+
+
+def weight_tensors(weights: NDArray[np.float64]) -> Tensors:
+    """Weights as arrays; zeros are left out where most of them are zero."""
+    filled = np.flatnonzero(weights)
+    if len(filled) * 12 < len(weights) * 8:
+        return {"weights.indices": filled.astype(np.uint32), "weights.values": weights[filled]}
+    return {"weights": weights}
 
 
 def stored_weights(tensors: Tensors, size: int) -> NDArray[np.float64]:

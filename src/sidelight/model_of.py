@@ -6,16 +6,15 @@ from typing import Any
 
 from sidelight.errors import DataError, NotFitted
 from sidelight.model import Model
-from sidelight.segment_model import SegmentModel
 
 
-def model_of(fitted: Any) -> Model | SegmentModel:
+def model_of(fitted: Any) -> Model:
     """The model of a fitted `Tagger`, `Classifier` or `SegmentTagger`, or a model as it is.
 
     Raises `NotFitted` for an estimator that was not fitted, `DataError` for what has no such model.
     """
     model = getattr(fitted, "model_", fitted)
-    if isinstance(model, Model | SegmentModel):
+    if isinstance(model, Model):
         return model
     name = type(fitted).__name__
     if hasattr(fitted, "fit") and not hasattr(fitted, "model_") and not hasattr(fitted, "first"):

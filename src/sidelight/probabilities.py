@@ -18,10 +18,10 @@ import numpy as np
 from sidelight.arrays import Bytes, Floats, Ids, Ints, by_position
 from sidelight.checks import shown
 from sidelight.errors import DataError, Infeasible, Intractable
-from sidelight.features.rows import Rows
 from sidelight.model import Model
 from sidelight.objective.batch import Batch
 from sidelight.spaces import sums
+from sidelight.structure import AnyRows
 from sidelight.structures.labels import LabelSet
 
 Clamp = Sequence[Sequence[Any | None] | None]  # for each input and token a label, or None
@@ -31,14 +31,16 @@ SCALE = "scale the features, so that their values are about 1"
 CLAMP_FORM = "give every input a list with a label or None for every token, or None where no label is known"
 
 
-def best(model: Model, xs: Sequence[Any] | Rows, *, clamp: Clamp | None = None, n_jobs: int | None = -1) -> list[Any]:
+def best(
+    model: Model, xs: Sequence[Any] | AnyRows, *, clamp: Clamp | None = None, n_jobs: int | None = -1
+) -> list[Any]:
     """The best output of each input that has the clamped labels."""
     batch, _ = _scored(model, xs, clamp, n_jobs)
     return _outputs(model, batch, batch.best(model.weights).labels) if len(batch) else []
 
 
 def marginals(
-    model: Model, xs: Sequence[Any] | Rows, *, clamp: Clamp | None = None, n_jobs: int | None = -1
+    model: Model, xs: Sequence[Any] | AnyRows, *, clamp: Clamp | None = None, n_jobs: int | None = -1
 ) -> list[Floats]:
     """p(y_t = l | x) for each input. # N of [T, K], labels in the order of the model's classes"""
     batch, scores = _scored(model, xs, clamp, n_jobs)
@@ -50,7 +52,7 @@ def marginals(
 
 def log_probabilities(
     model: Model,
-    xs: Sequence[Any] | Rows,
+    xs: Sequence[Any] | AnyRows,
     ys: Sequence[Any],
     *,
     clamp: Clamp | None = None,
@@ -76,14 +78,14 @@ def log_probabilities(
 
 
 def log_partitions(
-    model: Model, xs: Sequence[Any] | Rows, *, clamp: Clamp | None = None, n_jobs: int | None = -1
+    model: Model, xs: Sequence[Any] | AnyRows, *, clamp: Clamp | None = None, n_jobs: int | None = -1
 ) -> Floats:
     """log Σ exp(score) over the outputs of each input that have the clamped labels. # [N]"""
     batch, scores = _scored(model, xs, clamp, n_jobs)
     return sums.log_sums(batch.space, scores, n_jobs=n_jobs) if len(batch) else np.zeros(0)
 
 
-def class_scores(model: Model, xs: Sequence[Any] | Rows, *, n_jobs: int | None = -1) -> Floats:
+def class_scores(model: Model, xs: Sequence[Any] | AnyRows, *, n_jobs: int | None = -1) -> Floats:
     """Of single inputs, the score of every class; with hidden states the log-sum over those of a class. # [N, K]"""
     batch, scores = _scored(model, xs, None, n_jobs)
     if not len(batch):
@@ -96,7 +98,7 @@ def class_scores(model: Model, xs: Sequence[Any] | Rows, *, n_jobs: int | None =
 
 
 def k_best(
-    model: Model, xs: Sequence[Any] | Rows, k: int, *, clamp: Clamp | None = None, n_jobs: int | None = -1
+    model: Model, xs: Sequence[Any] | AnyRows, k: int, *, clamp: Clamp | None = None, n_jobs: int | None = -1
 ) -> list[list[tuple[Any, float]]]:
     """The k best outputs of each input with their scores, best first; fewer where there are not so many."""
     k = checked_k(k)
@@ -117,7 +119,7 @@ def k_best(
 
 def samples(
     model: Model,
-    xs: Sequence[Any] | Rows,
+    xs: Sequence[Any] | AnyRows,
     rng: np.random.Generator,
     *,
     clamp: Clamp | None = None,
@@ -129,7 +131,7 @@ def samples(
 
 
 def posterior(
-    model: Model, xs: Sequence[Any] | Rows, *, clamp: Clamp | None = None, n_jobs: int | None = -1
+    model: Model, xs: Sequence[Any] | AnyRows, *, clamp: Clamp | None = None, n_jobs: int | None = -1
 ) -> list[Any]:
     """The output with the largest expected number of right tokens, among those that are allowed."""
     batch, scores = _scored(model, xs, clamp, n_jobs)
@@ -144,14 +146,13 @@ def posterior(
     return _outputs(model, batch, sums.best_by_tokens(batch.space, gains, n_jobs=n_jobs))
 
 
-def _scored(model: Model, xs: Sequence[Any] | Rows, clamp: Clamp | None, n_jobs: int | None) -> tuple[Batch, Any]:
+def _scored(model: Model, xs: Sequence[Any] | AnyRows, clamp: Clamp | None, n_jobs: int | None) -> tuple[Batch, Any]:
     batch = model.batch(xs, n_jobs=n_jobs)
     if clamp is not None:
         batch = batch.inside(mask_of(model.labels, batch.lengths, clamp))
-        if model.allowed is not None:  # else every token has its clamped label, whatever the others have
-            without = np.flatnonzero(~batch.space.feasible(n_jobs=n_jobs))
-            if len(without):
-                raise clamped_too_much(int(without[0]))
+        without = np.flatnonzero(~batch.space.feasible(n_jobs=n_jobs))
+        if len(without):
+            raise clamped_too_much(int(without[0]))
     return batch, batch.scores(model.weights)
 
 

@@ -16,6 +16,7 @@ from sidelight.evidence import Evidence, gold
 from sidelight.features import Matrix
 from sidelight.features.inputs import TOKENS, first_without_tokens, matrix_of
 from sidelight.features.rows import Rows
+from sidelight.features.segment_rows import SegmentedRows
 from sidelight.fit_log import FitLog, check_verbose, counted, in_words
 from sidelight.inference.explanation import RuleExplanation
 from sidelight.manners import Estimator, accuracy, labelled
@@ -126,7 +127,7 @@ class RuledEstimator(Estimator, Generic[FittedModel]):
 
     def _inputs(self, xs: Any) -> Any:
         """Inputs to predict; raises `DataError` at one that should be a sequence of tokens, and is none."""
-        if isinstance(xs, Rows) or (
+        if isinstance(xs, Rows | SegmentedRows) or (
             not self._sequences and isinstance(xs, Iterable) and getattr(xs, "shape", None) != ()
         ):
             return xs

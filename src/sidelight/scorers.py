@@ -1,4 +1,4 @@
-"""What gives scores to labels: a trained model, a trained segmenter, or scores that a user hands in."""
+"""What gives scores to labels: a trained model, or scores that a user hands in."""
 
 from __future__ import annotations
 
@@ -14,7 +14,6 @@ from sidelight.errors import DataError
 from sidelight.inference.batches import BatchScores, ChainBatchScores, batch_scores
 from sidelight.model import Model
 from sidelight.probabilities import Clamp, mask_of
-from sidelight.segment_model import SegmentModel
 from sidelight.spaces import ChainSpace
 from sidelight.spaces.chain import GivenScores
 from sidelight.structures import LabelSet
@@ -63,31 +62,6 @@ class ModelScorer:
         batch = self.model.batch(xs, n_jobs=n_jobs)
         if clamp is not None:
             batch = batch.inside(mask_of(self.model.labels, batch.lengths, clamp))
-        return batch_scores(batch.scores(self.model.weights), batch.space)
-
-
-@dataclass(frozen=True, slots=True)
-class SegmentScorer:
-    """A trained segmenter as a scorer; rules about it speak of the labels of tokens."""
-
-    model: SegmentModel
-
-    @property
-    def names(self) -> Sequence[Any]:
-        return self.model.scheme.tokens.names
-
-    @property
-    def sequences(self) -> bool:
-        return True
-
-    @property
-    def learned(self) -> Mapping[str, float]:
-        return _penalties_in(self.model.about)
-
-    def scores(self, xs: Sequence[Any], *, clamp: Clamp | None, n_jobs: int | None) -> BatchScores:
-        batch, scheme = self.model.batch(xs, n_jobs=n_jobs), self.model.scheme
-        if clamp is not None:
-            batch = batch.inside(mask_of(scheme.tokens, batch.lengths, clamp))
         return batch_scores(batch.scores(self.model.weights), batch.space)
 
 
@@ -183,9 +157,7 @@ def scorer_of(scorer: Any) -> Scorer:
     match model:
         case Model():
             return ModelScorer(model)
-        case SegmentModel():
-            return SegmentScorer(model)
-        case ModelScorer() | SegmentScorer() | HandedScores():
+        case ModelScorer() | HandedScores():
             return model
     raise DataError(
         f"{type(scorer).__name__} does not score labels of tokens",

@@ -10,8 +10,8 @@ import numpy as np
 
 from sidelight.contributions import Contribution, Explanation, largest_first, shown_tokens
 from sidelight.errors import DataError
+from sidelight.model import Model
 from sidelight.objective.segment_scorer import SegmentScorer
-from sidelight.segment_model import SegmentModel
 from sidelight.spaces import sums
 from sidelight.spaces.token_reading import Segments
 
@@ -26,7 +26,7 @@ class Piece(NamedTuple):
     label: int
 
 
-def explain_segments(model: SegmentModel, x: Any) -> Explanation:
+def explain_segments(model: Model, x: Any) -> Explanation:
     """The best segmentation of an input, the next best, and what makes the difference.
 
     Labels are those of tokens; contributions name labels of segments, and segments by their last token. Raises
@@ -41,7 +41,7 @@ def explain_segments(model: SegmentModel, x: Any) -> Explanation:
     pieces = _pieces(best), _pieces(other)
     items = [*_of_tokens(model, batch.scorer, best, other), *_of_segments(model, batch.scorer, *pieces)]
     items += _of_steps(model, *pieces)
-    labels = [model.scheme.tokens.decode(one) for one in found]
+    labels = [model.labels.decode(one) for one in found]
     margin = float(values[0, 0] - values[1, 0])
     tokens = shown_tokens(x, int(batch.starts[-1]))
     return Explanation(tokens, labels[0], labels[1], float(values[0, 0]), margin, largest_first(items))
@@ -52,12 +52,12 @@ def _pieces(found: Segments) -> list[Piece]:
     return [Piece(a, b - 1, int(found.labels[a])) for a, b in pairwise(firsts)]
 
 
-def _of_tokens(model: SegmentModel, scorer: SegmentScorer, best: Segments, other: Segments) -> Iterator[Contribution]:
+def _of_tokens(model: Model, scorer: SegmentScorer, best: Segments, other: Segments) -> Iterator[Contribution]:
     """What tokens say whose segments have other labels."""
-    layout, rows = model.layout.tokens, scorer.rows
-    weights = model.layout.token_weights(model.weights)
+    layout, rows = model.segmental.layout.tokens, scorer.rows
+    weights = model.segmental.layout.token_weights(model.weights)
     sparse, dense = layout.attribute_weights(weights), layout.dense_weights(weights)
-    names = [str(name) for name in model.scheme.segments.names]
+    names = [str(name) for name in model.segmental.scheme.segments.names]
     for t in np.flatnonzero(best.labels != other.labels).tolist():
         a, b = int(best.labels[t]), int(other.labels[t])
         for k in range(int(rows.indptr[t]), int(rows.indptr[t + 1])):
@@ -71,25 +71,23 @@ def _of_tokens(model: SegmentModel, scorer: SegmentScorer, best: Segments, other
             yield Contribution("dense", t, "dense row", names[a], names[b], amount)
 
 
-def _of_segments(
-    model: SegmentModel, scorer: SegmentScorer, best: list[Piece], other: list[Piece]
-) -> Iterator[Contribution]:
+def _of_segments(model: Model, scorer: SegmentScorer, best: list[Piece], other: list[Piece]) -> Iterator[Contribution]:
     """What segments say that one of the two has alone."""
-    rows, weights = scorer.segments, model.layout.segment_weights(model.weights)
+    rows, weights = scorer.segments, model.segmental.layout.segment_weights(model.weights)
     for sign, pieces in ((1.0, set(best) - set(other)), (-1.0, set(other) - set(best))):
         for piece in sorted(pieces):
             row = piece.last * rows.max_length + piece.last - piece.first
             for attribute in rows.indices[rows.indptr[row] : rows.indptr[row + 1]].tolist():
-                shown = f"{model.segments.name(attribute)} of {piece.first}–{piece.last}"
-                sides = _sides(sign, str(model.scheme.segments.names[piece.label]))
+                shown = f"{model.segmental.segments.name(attribute)} of {piece.first}–{piece.last}"
+                sides = _sides(sign, str(model.segmental.scheme.segments.names[piece.label]))
                 amount = sign * float(weights[attribute, piece.label])
                 yield Contribution("segment feature", piece.last, shown, *sides, amount)
 
 
-def _of_steps(model: SegmentModel, best: list[Piece], other: list[Piece]) -> Iterator[Contribution]:
+def _of_steps(model: Model, best: list[Piece], other: list[Piece]) -> Iterator[Contribution]:
     """What first and last labels say, and steps from segment to segment that one of the two has alone."""
-    layout, names = model.layout.tokens, [str(name) for name in model.scheme.segments.names]
-    weights = model.layout.token_weights(model.weights)
+    layout, names = model.segmental.layout.tokens, [str(name) for name in model.segmental.scheme.segments.names]
+    weights = model.segmental.layout.token_weights(model.weights)
     start, end, transition = layout.start(weights), layout.end(weights), layout.transition(weights)
     for part, name, values, (a, b) in (
         ("start", "first label", start, (best[0], other[0])),

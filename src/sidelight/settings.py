@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +12,7 @@ import numpy as np
 from sidelight.checks import amount, file_name, flag, is_among, is_number, shown
 from sidelight.evaluate.schemes import SCHEMES, SchemeName
 from sidelight.features import FeatureSet
+from sidelight.features.segment_sources import SegmentFeatures
 from sidelight.fit_log import check_verbose
 from sidelight.inference.choose import check_method
 from sidelight.objective.cuts import POWERS
@@ -60,7 +61,28 @@ SECOND_ORDER = (
     AllLabelings,
     Generative,
     LogLinear,
+    ConvexMargins,
 )  # recipes that learn second-order weights
+
+
+@dataclass(frozen=True, slots=True)
+class Segmenting:
+    """What `SegmentTagger` has besides."""
+
+    features: SegmentFeatures | None  # None: what suits the inputs
+    max_length: int | None  # None: that of the longest gold segment
+
+
+NEEDS: tuple[tuple[type[Recipe], str], ...] = (  # what learners ask of outputs, and chains alone have
+    (OnlineMargins, "epochs in one kernel"),
+    (Contrastive, "neighbours of an output"),
+    (NaiveBayes, "labels of single tokens"),
+    (OneAgainstRest, "labels of single tokens"),
+    (Generative, "a generative model"),
+    (Believed, "beliefs under rules"),
+    (AllLabelings, "a list of all candidate outputs"),
+)
+KERNELS = ("exponentiated_gradient",)  # solvers of chains alone
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,10 +120,13 @@ class Settings:
     checkpoint: str | Path | None
     rules: Sequence[Rule]
     inference: str
+    segments: Segmenting | None = None  # outputs are segments
 
     def __post_init__(self) -> None:
         _ = self.recipe
         self._check_types()
+        if self.segments is not None:
+            self._check_segments()
         if not isinstance(self.loss, str) or self.loss not in POWERS:
             raise ValueError(f"loss is {shown(self.loss)}; give 'squared_hinge', 'hinge' or 'logistic'")
         if self.scheme is not None and not is_among(self.scheme, SCHEMES):
@@ -176,10 +201,49 @@ class Settings:
         if max(given, default=1) > 1 and not _takes_states(self.recipe):
             raise ValueError(f"the {self.recipe.name} has no hidden states; use latent_svm or partial_crf")
 
+    def _check_segments(self) -> None:
+        """Raises ValueError for learners that need what segments do not have, and for schemes that make none."""
+        recipe = self.recipe
+        check_needs(recipe.base if isinstance(recipe, Driven) else recipe, "segments", "semi_crf or semi_svm")
+        if self.scheme in SCHEMES and self.scheme != "BIO":
+            remedy = "give scheme='BIO' and labels as sidelight.evaluate.convert(labels, to='BIO') makes them"
+            raise ValueError(f"scheme is {self.scheme!r}, and segments are learned from BIO labels; {remedy}")
+        if self.longest is not None:
+            check_whole("max_length", self.longest)
+            if self.longest < 1:
+                raise ValueError(f"max_length is {self.longest}; give 1 or more, or None")
+
+    @property
+    def longest(self) -> int | None:
+        """The most tokens of a segment, where it is given, to the estimator or to its learner."""
+        recipe = recipe_of(self.learner)
+        base = recipe.base if isinstance(recipe, Driven) else recipe
+        own = base.max_length if isinstance(base, SemiMarkov) else None
+        given = None if self.segments is None else self.segments.max_length
+        if own is not None and given is not None and own != given:
+            raise ValueError(f"max_length is {given}, and {own} in the learner; give one of them")
+        return own if given is None else given
+
+    @property
+    def told_of_segments(self) -> dict[str, Any]:
+        """What a model of segments keeps of its learner, besides the name."""
+        recipe = recipe_of(self.learner)
+        if self.segments is None or not isinstance(recipe, Driven):
+            return {}
+        return {"base": recipe.base.name, "beta": recipe.beta, "cycles": recipe.cycles}
+
     @property
     def recipe(self) -> Recipe:
-        """The learner with its options; raises ValueError for an unknown name."""
-        return recipe_of(self.learner)
+        """The learner with its options; raises ValueError for an unknown name.
+
+        Over segments `semi_crf` is `partial_crf` and `semi_svm` is `latent_svm`.
+        """
+        recipe = recipe_of(self.learner)
+        if self.segments is None:
+            return recipe
+        if isinstance(recipe, Driven):
+            return replace(recipe, base=_over_segments(recipe.base))
+        return _over_segments(recipe)
 
     @property
     def fall(self) -> float:
@@ -201,6 +265,21 @@ class Settings:
         if self.size is None:
             return "tokens" if self.sequences else "one"
         return self.size if isinstance(self.size, str) else "function"
+
+
+def _over_segments(recipe: Recipe) -> Recipe:
+    if not isinstance(recipe, SemiMarkov):
+        return recipe
+    return replace(recipe_of({"semi_crf": "partial_crf", "semi_svm": "latent_svm"}[recipe.name]), name=recipe.name)
+
+
+def check_needs(recipe: Recipe, outputs: str, instead: str, more: Sequence[tuple[type[Recipe], str]] = ()) -> None:
+    """Raises ValueError, naming what is missing, for learners of chains alone; `more` are others and their needs."""
+    for kind, need in (*NEEDS, *more):
+        if isinstance(recipe, kind):
+            raise ValueError(f"{recipe.name} needs {need}, which {outputs} do not have; use {instead}")
+    if isinstance(recipe, ConvexMargins) and recipe.solver in KERNELS:
+        raise ValueError(f"the solver {recipe.solver} is for chains of labels; use dual_coordinate or one_slack")
 
 
 def price_when_completed(prices: Mapping[str, float] | None, kind: str) -> float:

@@ -15,22 +15,18 @@ from sidelight.data.checks import trouble
 from sidelight.data.single import single_labels
 from sidelight.errors import DataError, ModelFileError
 from sidelight.evidence import Evidence
-from sidelight.features import Extractor, Templates, emissions, extractor_of, features_for
-from sidelight.features.attributes import Attributes
-from sidelight.features.inputs import MatrixSequence
-from sidelight.features.layout import Layout
-from sidelight.features.rows import Rows
 from sidelight.learners.learner import State
 from sidelight.learners.perceptron import PerceptronLearner
 from sidelight.learners.stopping import MAX_ROUNDS
 from sidelight.making.choice import learned_penalties, learner_of
 from sidelight.making.given import Given
 from sidelight.making.perceptron import PerceptronMemory
+from sidelight.making.prepared import prepared
 from sidelight.making.ruled import gold_outputs
 from sidelight.making.voted import reliabilities_of
 from sidelight.model import Model
 from sidelight.objective.companion_likelihood import TEMPERATURE
-from sidelight.recipe_kinds import Believed, Generative, LogLinear
+from sidelight.recipe_kinds import Believed, LogLinear
 from sidelight.records import Round
 from sidelight.rules import Domain, Rule
 from sidelight.rules.penalties import penalties_of
@@ -38,9 +34,8 @@ from sidelight.rules.probe import read_first
 from sidelight.settings import Settings
 from sidelight.spaces import ChainSpace, Transitions
 from sidelight.stored import array_of, mapping_of, number_of, numbers_of, part_of, reading, whole_of
-from sidelight.structures import LabelSet, allowed_transitions, scheme_transitions, with_states
-from sidelight.structures.encoding import encode, labels_in
-from sidelight.structures.many_labels import check_label_count, check_memory
+from sidelight.structure import SegmentStructure
+from sidelight.structures import LabelSet
 from sidelight.voting.reliability import Reliability
 
 
@@ -68,35 +63,13 @@ class Training:
     ) -> None:
         self.settings = settings
         evidence = evidence if settings.sequences else single_labels(evidence)
-        xs = self._inputs(evidence)
-        self.labels = self._labels(evidence, before)
-        self.extractor = self._extractor(xs, before)
-        grow = before is None or not settings.freeze_vocabulary
-        self.rows = (self.extractor.grow if grow else self.extractor.rows)(xs, n_jobs=settings.n_jobs)
-        self.encoded = encode(evidence, self.labels, self.rows.starts, sequences=settings.sequences)
-        two_classes = not settings.sequences and len(self.labels) == 2
-        if settings.order == 2 and not self.extractor.transitions:
-            raise DataError("order is 2, and the features have no transitions", remedy="add a B template, or leave it")
-        self.layout = Layout(
-            len(self.labels),
-            self.extractor.n_attributes,
-            self.extractor.n_dense,
-            chain=settings.sequences and self.extractor.transitions,
-            bias=settings.bias,
-            null_label=two_classes,
-            order=settings.order,
-        )
-        if settings.labels is None and before is None:
-            check_memory(self.layout)
+        self.labels, self.structure, self.rows, self.encoded = prepared(settings, evidence, before)
         if settings.rules:
             xs = [piece.x if settings.sequences else [piece.x] for piece in evidence]
             read_first(settings.rules, Domain(self.labels.names), xs)
-        self.allowed = self._allowed(before)
         self._check_allowed(evidence)
-        weights = None if before is None else _grown(before, self.layout)
-        given = Given(
-            settings, evidence, self.rows, self.labels, self.encoded, self.layout, self.allowed, weights, go_on
-        )
+        weights = None if before is None else self.structure.moved(before.weights, before.structure)
+        given = Given(settings, evidence, self.rows, self.labels, self.encoded, self.structure, weights, go_on)
         self.given = given
         self.learner = learner_of(given, memory=memory)
         self.best: Best | None = None
@@ -145,7 +118,7 @@ class Training:
             if judged := mapping_of(values, "validation"):
                 self.idle = whole_of(judged, "idle")
                 self.best = Best(
-                    array_of(arrays, "validation.weights", np.float64, [self.layout.size]),
+                    array_of(arrays, "validation.weights", np.float64, [self.structure.layout.size]),
                     numbers_of(judged, "penalties", finite=False),
                     number_of(judged, "score"),
                     whole_of(judged, "rounds"),
@@ -183,6 +156,9 @@ class Training:
         """The model of these weights, as things are now or were then."""
         made = self.learner.rounds if then is None else then.rounds
         about: dict[str, Any] = {"learner": self.settings.recipe.name, "rounds": made}
+        about |= self.settings.told_of_segments
+        if isinstance(self.structure, SegmentStructure):
+            about["max_length"] = self.structure.max_length
         if self.settings.rules:
             about["rules"] = [rule.name for rule in self.settings.rules]
         if any(rule.learned for rule in self.settings.rules):
@@ -190,11 +166,8 @@ class Training:
             about["penalties"] = {rule.name: price for rule, price in found if rule.learned}
         return Model(
             self.labels,
-            self.extractor,
-            self.layout,
+            self.structure,
             weights,
-            self.settings.sequences,
-            self.allowed,
             self.settings.size_by,
             about,
             TEMPERATURE if isinstance(self.settings.recipe, (LogLinear, Believed)) and self._answered else 0.0,
@@ -214,58 +187,15 @@ class Training:
             return None
         return PerceptronMemory(self.learner.perceptron.weights, self.learner.perceptron.clock)
 
-    def _inputs(self, evidence: Sequence[Evidence]) -> Sequence[Any]:
-        xs = [piece.x for piece in evidence]
-        if self.settings.sequences or isinstance(xs[0], MatrixSequence):
-            return xs
-        return [[x] for x in xs]
-
-    def _extractor(self, xs: Sequence[Any], before: Model | None) -> Extractor:
-        if before is not None:
-            return before.extractor.copy()
-        features = self.settings.features
-        if features is None and not self.settings.sequences and not isinstance(xs[0], MatrixSequence):
-            features = Attributes()
-        if features is None:
-            features = features_for(xs)
-            if isinstance(self.settings.recipe, Generative) and isinstance(features, Templates):
-                features = emissions()
-        return extractor_of(features)
-
-    def _labels(self, evidence: Sequence[Evidence], before: Model | None) -> LabelSet:
-        states = self.settings.states
-        if before is not None:
-            if with_states(LabelSet(before.labels.classes), states) != before.labels:
-                raise DataError("the labels of the model have other states", remedy="use the same states, or fit anew")
-            return before.labels
-        if self.settings.labels is not None:
-            return with_states(LabelSet(tuple(self.settings.labels)), states)
-        labels = LabelSet.of(labels_in(evidence, sequences=self.settings.sequences))
-        if len(labels) == 0:
-            raise DataError("the evidence names no label", remedy="give labels=[…], or some Gold or Candidates")
-        check_label_count(len(labels), evidence, sequences=self.settings.sequences)
-        return with_states(labels, states)
-
-    def _allowed(self, before: Model | None) -> Transitions | None:
-        """As the settings say; where they say nothing, as the model has it that is gone on from."""
-        if not self.settings.sequences:
-            return None
-        silent = self.settings.allowed is None and self.settings.scheme is None
-        if silent and before is not None and before.labels.names == self.labels.names:
-            return before.allowed
-        if self.settings.allowed is not None:
-            return allowed_transitions(self.labels, self.settings.allowed)
-        scheme = self.settings.scheme
-        return None if scheme is None else scheme_transitions(self.labels, scheme)
-
     def _check_allowed(self, evidence: Sequence[Evidence]) -> None:
         """Gold must obey the transitions that are allowed."""
-        if self.allowed is None:
+        allowed = self.structure.allowed
+        if allowed is None:
             return
         gold = self.encoded.of_kind("gold")
         tokens = self.rows.tokens_of(gold)
         rows = self.rows.take(gold)
-        space = ChainSpace(rows.starts, len(self.labels), self.allowed)
+        space = ChainSpace(rows.starts, len(self.labels), allowed)
         if self.labels.hidden and self.encoded.admitted is not None:
             fits = space.inside(self.encoded.admitted[tokens]).feasible()
         else:
@@ -273,7 +203,7 @@ class Training:
         bad = np.flatnonzero(~fits)
         if len(bad):
             i, first, last = int(gold[bad[0]]), int(rows.starts[bad[0]]), int(rows.starts[bad[0] + 1])
-            token, said = _first_fault(self.allowed, self.labels, self.encoded.targets[tokens][first:last].tolist())
+            token, said = _first_fault(allowed, self.labels, self.encoded.targets[tokens][first:last].tolist())
             remedy = "correct the labels, or leave scheme and allowed out"
             problem = f"its labels use a transition that is not allowed{said}"
             raise trouble(evidence[i], i, problem=problem, remedy=remedy, token=token)
@@ -292,20 +222,13 @@ class Training:
         return penalties_of(rules, xs, ys)
 
     def _fingerprint(self, validating: str | None) -> str:
-        ignored = ("callbacks", "verbose", "checkpoint", "n_jobs", "max_rounds", "features", "sequences", "patience")
+        ignored = {"callbacks", "verbose", "checkpoint", "n_jobs", "max_rounds", "features", "sequences", "patience"}
+        ignored |= {"segments"}  # which the rows tell of
         names = [name for name in Settings.__slots__ if name not in ignored]
         settings = {name: _stable(getattr(self.settings, name)) for name in names}
         if validating is not None:
             settings["validation"] = validating
-        rows: Rows = self.rows
-        arrays: list[NDArray[Any]] = [
-            rows.starts,
-            rows.indptr,
-            rows.indices,
-            rows.values,
-            rows.dense,
-            self.encoded.targets,
-        ]
+        arrays: list[NDArray[Any]] = [*self.rows.arrays, self.encoded.targets]
         arrays += [self.encoded.weights, self.encoded.answers]
         if self.encoded.admitted is not None:
             arrays.append(self.encoded.admitted)
@@ -330,15 +253,6 @@ def _stable(value: Any) -> str:
     if isinstance(value, Mapping):
         return repr(sorted((repr(key), repr(item)) for key, item in value.items()))
     return f"{value.__module__}.{value.__qualname__}" if hasattr(value, "__qualname__") else repr(value)
-
-
-def _grown(before: Model, layout: Layout) -> Floats:
-    """The weights of an earlier model in a layout with as many attributes or more."""
-    if before.layout.grown(layout.n_attributes) != layout:
-        raise DataError("the new evidence does not fit the model", remedy="use the same labels and kind of features")
-    weights = np.zeros(layout.size)
-    weights[: len(before.weights)] = before.weights
-    return weights
 
 
 def _first_fault(allowed: Transitions, labels: LabelSet, found: Sequence[int]) -> tuple[int | None, str]:

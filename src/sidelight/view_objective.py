@@ -23,7 +23,6 @@ from sidelight.evidence import Gold
 from sidelight.making.given import Given
 from sidelight.model import Model
 from sidelight.objective.batch import Batch
-from sidelight.objective.chain_scorer import chain_of
 from sidelight.objective.cuts import POWERS, losses_of
 from sidelight.objective.margin import TargetTerms
 from sidelight.recipe_kinds import ConvexMargins, LatentMargins, LogLinear, Recipe
@@ -49,9 +48,10 @@ def view_objective(model: Model, settings: Settings, examples: Sequence[Gold]) -
     True
     """
     recipe = settings.recipe
-    batch = model.batch([example.x for example in examples], n_jobs=settings.n_jobs)
+    rows = model.prepare([example.x for example in examples], n_jobs=settings.n_jobs)
+    batch = model.batch(rows, n_jobs=settings.n_jobs)
     encoded = encode(examples, model.labels, batch.starts, sequences=model.sequences)
-    given = Given(settings, examples, chain_of(batch).rows, model.labels, encoded, model.layout, model.allowed)
+    given = Given(settings, examples, rows, model.labels, encoded, model.structure)
     norm = 0.5 * float(model.weights @ model.weights)
     if isinstance(recipe, LogLinear):
         norm += recipe.l1 * float(np.abs(model.weights).sum())

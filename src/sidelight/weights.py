@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from sidelight.features.layout import Layout
     from sidelight.features.segments import SegmentExtractor
     from sidelight.model import Model
-    from sidelight.segment_model import SegmentModel
     from sidelight.structures import LabelSet
 
 
@@ -168,12 +167,13 @@ class _Parts:
         return Weight("segment feature", self.segments.name(attribute), names[number], value)
 
 
-def _parts(model: Model | SegmentModel) -> _Parts:
-    from sidelight.segment_model import SegmentModel
+def _parts(model: Model) -> _Parts:
+    from sidelight.structure import ChainStructure
 
-    if isinstance(model, SegmentModel):
-        return _Parts(model.scheme.segments, model.layout.tokens, model.extractor, True, model.segments)
-    return _Parts(model.labels, model.layout, model.extractor, model.sequences)
+    if isinstance(model.structure, ChainStructure):
+        return _Parts(model.labels, model.structure.layout, model.extractor, model.sequences)
+    own = model.segmental
+    return _Parts(own.scheme.segments, own.layout.tokens, own.extractor, True, own.segments)
 
 
 weights.__dict__.update(ranked_weights=ranked_weights, shown_weights=shown_weights, Weight=Weight, Weights=Weights)

@@ -9,7 +9,6 @@ from pathlib import Path
 import pytest
 
 from sidelight.model_file import load_model, save_model
-from sidelight.segment_model import load_segment_model
 
 GOLD = "Light\tN\nshines\tV\n\nDogs\tN\nbark\tV\nloud\tA\n\n"
 POOL = "Dogs\nbark\nshines\n\nLight\nbark\n\n"
@@ -168,7 +167,7 @@ def test_rules_over_a_model_of_segments(run, files):
 def test_segments_are_learned_from_rules_and_unlabelled_inputs(run, files, base, beta):
     chosen = "--learner", "codl", "--set", f"base={base}", "--set", f"beta={beta}", "--set", "cycles=2"
     _train(run, "--rules", "mine.py", "--unlabeled", "pool.txt", "--history", "rounds.jsonl", *chosen)
-    model = load_segment_model(files / "m.sidelight")
+    model = load_model(files / "m.sidelight")
     assert model.about["base"] == base and list(model.about["penalties"]) == ["start"]
     assert '"completion": 1, "changed": 2' in (files / "rounds.jsonl").read_text()
     out = run("predict", "m.sidelight", "pool.txt", "--rules", "mine.py").out
@@ -185,11 +184,13 @@ def test_prices_of_codl_over_segments_are_chosen_on_a_file(run, files):
 @pytest.mark.parametrize(
     ("typed", "line"),
     [
-        (("--checkpoint", "c"), "--checkpoint does not go with codl over semi_crf; leave it out"),
-        (("--class-weight", "balanced"), "--class-weight does not go with codl over semi_crf; leave it out"),
+        (("--class-weight", "balanced"), "semi_crf knows no cost and no class_weight; give weights to the evidence"),
         (("--order", "2"), "--order does not go with codl over semi_crf; leave it out"),
         (("--states", "2"), "--states does not go with codl over semi_crf; leave it out"),
-        (("--good", "pool.txt"), "a segment tagger does not learn from Companion by codl"),
+        (
+            ("--good", "pool.txt"),
+            "evidence 2 (Companion): the learner codl learns from Gold and Partial and Candidates and Unlabeled",
+        ),
         (("--set", "beta=2"), "beta is 2.0; give a number from 0 to 1"),
         (("--set", "max_length=3"), "codl has no option 'max_length'; its options are: base="),
     ],
@@ -200,12 +201,10 @@ def test_what_codl_over_segments_refuses(run, files, typed, line):
     assert line in found.err and found.err.count("\n") == 1 and not (files / "m.sidelight").exists()
 
 
-def test_unlabelled_inputs_and_single_ones_are_refused_where_segments_are_learned(run, files):
-    given = "train", "--gold", "gold.txt", "--unlabeled", "pool.txt", "--out", "m.sidelight"
-    assert (
-        "by semi_crf; use codl with base='semi_crf', or leave it out"
-        in run(*given, "--learner", "semi_crf", code=2).err
-    )
+def test_all_kinds_are_learned_from_and_single_inputs_are_refused_where_segments_are_learned(run, files):
+    given = "train", "--gold", "gold.txt", "--unlabeled", "pool.txt", "--out", "m.sidelight", "--learner"
+    assert "2 unlabeled" in run(*given, "semi_svm", "--checkpoint", "c", "--class-weight", "balanced").out
+    assert "2 companion" in run(*given, "semi_crf", "--good", "pool.txt").out
     (files / "classes.jsonl").write_text('{"features": {"a": 1}, "label": "x"}\n{"features": {"b": 1}, "label": "y"}\n')
     found = run("train", "--gold", "classes.jsonl", "--learner", "semi_crf", "--out", "m.sidelight", code=2)
     assert "semi_crf labels segments of sequences, and these inputs are single; choose another learner" in found.err

@@ -16,7 +16,6 @@ from sidelight.commands.ruling import Inference, RulesFiles, check_inference, co
 from sidelight.data.text import tokens_in
 from sidelight.errors import DataError
 from sidelight.model import Model
-from sidelight.segment_model import SegmentModel
 
 
 def command(
@@ -61,7 +60,7 @@ def command(
         note_missing_rules(loaded)
 
 
-def _typed(text: str, model: Model | SegmentModel) -> Any:
+def _typed(text: str, model: Model) -> Any:
     tokens = tokens_in(text)
     if not tokens:
         raise ValueError("--text has no tokens; give at least one word")
@@ -70,7 +69,7 @@ def _typed(text: str, model: Model | SegmentModel) -> Any:
     return document_of(tokens, model)
 
 
-def _chosen(file: Path, index: int, model: Model | SegmentModel, format: str | None, label_column: int | None) -> Any:
+def _chosen(file: Path, index: int, model: Model, format: str | None, label_column: int | None) -> Any:
     corpus = read_inputs(file, format=format, label_column=label_column)
     if not 0 <= index < len(corpus):
         problem = f"there is no input {index}"

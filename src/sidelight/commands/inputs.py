@@ -13,7 +13,6 @@ from sidelight.errors import DataError
 from sidelight.evidence import Companion, Evidence, Gold, Origin, shuffled
 from sidelight.features.attributes import AttributeExtractor
 from sidelight.model import Model
-from sidelight.segment_model import SegmentModel
 
 _WITH_LABELS = ("gold", "partial", "candidates")
 
@@ -96,7 +95,7 @@ def check_alike(inputs: Sequence[tuple[Any, Origin | None]]) -> None:
             raise _trouble(problem, origin, remedy="give all inputs in the same form")
 
 
-def check_fits(model: Model | SegmentModel, inputs: Sequence[tuple[Any, Origin | None]]) -> None:
+def check_fits(model: Model, inputs: Sequence[tuple[Any, Origin | None]]) -> None:
     """Raise `DataError` at the first input that the model was not made for."""
     named = isinstance(model.extractor, AttributeExtractor)
     only_dicts = isinstance(model.extractor, AttributeExtractor) and model.extractor.trained == {"dicts"}

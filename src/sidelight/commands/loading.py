@@ -1,4 +1,4 @@
-"""Model files of either kind: labels of tokens, or of segments."""
+"""Model files, and files that are of other kinds."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ from sidelight.errors import ModelFileError
 
 if TYPE_CHECKING:
     from sidelight.model import Model
-    from sidelight.segment_model import SegmentModel
 
 
 # What files of each kind are for.
@@ -21,13 +20,12 @@ _USES = {
 }
 
 
-def load(path: Path) -> Model | SegmentModel:
+def load(path: Path) -> Model:
     """The model in a file; raises `ModelFileError` in one line where it cannot be read."""
-    from sidelight.model_file import KIND, load_model
-    from sidelight.segment_model import KIND as SEGMENTS
-    from sidelight.segment_model import load_segment_model
+    from sidelight.model_file import KIND, SEGMENTS, load_model
 
-    return load_segment_model(path) if checked_kind(path, KIND, SEGMENTS) == SEGMENTS else load_model(path)
+    checked_kind(path, KIND, SEGMENTS)
+    return load_model(path)
 
 
 def checked_kind(path: Path, *wanted: str) -> str | None:

@@ -13,7 +13,6 @@ from sidelight.data.text import tokens_in
 from sidelight.errors import DataError
 from sidelight.features.attributes import AttributeExtractor
 from sidelight.model import Model
-from sidelight.segment_model import SegmentModel
 
 
 def read_plain(path: Path, *, spaces: bool) -> list[list[str]]:
@@ -24,7 +23,7 @@ def read_plain(path: Path, *, spaces: bool) -> list[list[str]]:
     return lines
 
 
-def inputs_of(lines: list[list[str]], model: Model | SegmentModel) -> list[Any]:
+def inputs_of(lines: list[list[str]], model: Model) -> list[Any]:
     """What the model takes, of the lines that are not empty; raises `DataError` where it looks at more than words."""
     if model.sequences:
         if isinstance(model.extractor, AttributeExtractor):
@@ -43,7 +42,7 @@ def inputs_of(lines: list[list[str]], model: Model | SegmentModel) -> list[Any]:
     return [in_columns(line) if model.sequences else document_of(line, model) for line in lines if line]
 
 
-def document_of(tokens: list[str], model: Model | SegmentModel) -> Any:
+def document_of(tokens: list[str], model: Model) -> Any:
     """A document as the model takes it: its words, or how often each is there."""
     of_dicts = isinstance(model.extractor, AttributeExtractor) and "dicts" in model.extractor.trained
     return {name: float(count) for name, count in Counter(tokens).items()} if of_dicts else tokens

@@ -84,7 +84,7 @@ def _segmenter(parameters: Mapping[str, Any], recipe: Recipe, evidence: Sequence
     called = f"{recipe.name} over {recipe.base.name}" if isinstance(recipe, Driven) else recipe.name
     if not sequences_in(evidence):
         raise ValueError(f"{called} labels segments of sequences, and these inputs are single; choose another learner")
-    for name, usual in (("checkpoint", None), ("class_weight", None), ("order", 1), ("states", None)):
+    for name, usual in (("order", 1), ("states", None)):
         if parameters[name] != usual:
             raise ValueError(f"--{name.replace('_', '-')} does not go with {called}; leave it out")
     if not any(piece.kind == "gold" for piece in evidence):
@@ -93,10 +93,13 @@ def _segmenter(parameters: Mapping[str, Any], recipe: Recipe, evidence: Sequence
         "features",
         "loss",
         "prices",
+        "class_weight",
         "labels",
         "scheme",
+        "metric",
         "tolerance",
         "max_rounds",
+        "checkpoint",
         "n_jobs",
         "seed",
         "callbacks",

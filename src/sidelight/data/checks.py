@@ -37,7 +37,7 @@ or None for any label
                 f"evidence {index} is a {type(piece).__name__}",
                 remedy="wrap the input in Gold, Partial, Candidates, Companion, Unlabeled or Voted",
             )
-        _check_weight(piece, index)
+        check_weight(piece, index)
         if isinstance(piece.x, str):
             raise trouble(piece, index, problem="the input is a string", remedy="give a list of tokens")
         length = _length(piece.x)
@@ -94,7 +94,7 @@ def _length(x: Any) -> int | None:
         return None
 
 
-def _check_weight(piece: Evidence, index: int) -> None:
+def check_weight(piece: Evidence, index: int) -> None:
     try:
         usable = math.isfinite(piece.weight) and piece.weight >= 0
     except (TypeError, ValueError):

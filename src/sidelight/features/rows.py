@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from sidelight.arrays import Floats, Floats32, Ids, Ints
 from sidelight.errors import DataError
@@ -33,6 +35,11 @@ class Rows:
     @property
     def lengths(self) -> Ints:
         return np.diff(self.starts)
+
+    @property
+    def arrays(self) -> tuple[NDArray[Any], ...]:
+        """All there is, to tell batches apart by."""
+        return self.starts, self.indptr, self.indices, self.values, self.dense
 
     @property
     def is_binary(self) -> bool:

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from sidelight.arrays import Floats, Ids, Ints
 from sidelight.errors import DataError
@@ -42,6 +45,42 @@ class SegmentRows:
 
 
 @dataclass(frozen=True, slots=True)
+class SegmentedRows:
+    """Features of the tokens and of the segments of a batch."""
+
+    tokens: Rows
+    segments: SegmentRows
+
+    def __len__(self) -> int:
+        return len(self.tokens)
+
+    @property
+    def starts(self) -> Ints:
+        return self.tokens.starts
+
+    @property
+    def lengths(self) -> Ints:
+        return self.tokens.lengths
+
+    @property
+    def n_tokens(self) -> int:
+        return self.tokens.n_tokens
+
+    @property
+    def arrays(self) -> tuple[NDArray[Any], ...]:
+        """All there is, to tell batches apart by."""
+        return (*self.tokens.arrays, self.segments.indptr, self.segments.indices)
+
+    def take(self, which: Ints | Sequence[int]) -> SegmentedRows:
+        """The rows of some of the sequences."""
+        return SegmentedRows(self.tokens.take(which), self.segments.take(np.asarray(which, dtype=np.int64)))
+
+    def tokens_of(self, which: Ints | Sequence[int]) -> Ints:
+        """The token numbers of some of the sequences, in order."""
+        return self.tokens.tokens_of(which)
+
+
+@dataclass(frozen=True, slots=True)
 class SegmentLayout:
     """The weights of tokens, transitions and ends as in a chain over segment labels, then those of segments."""
 
@@ -63,6 +102,15 @@ class SegmentLayout:
     @property
     def size(self) -> int:
         return self.tokens.size + self.n_attributes * self.tokens.n_labels
+
+    @property
+    def order(self) -> int:
+        """Of the chain of segments."""
+        return 1
+
+    def zeros(self) -> Floats:
+        """Weights that say nothing."""
+        return np.zeros(self.size)
 
     def token_weights(self, weights: Floats) -> Floats:
         """A view of the weights that a chain would have."""

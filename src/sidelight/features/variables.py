@@ -6,11 +6,13 @@ tables of pair types, sparse weights [A, K] last, so that new attributes append 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from sidelight.arrays import Floats, Ids, Ints
 from sidelight.errors import DataError
@@ -57,6 +59,42 @@ class Variables:
         return first + self.pairs[:, 1], first + self.pairs[:, 2]
 
 
+@dataclass(frozen=True, slots=True)
+class VariableRows:
+    """Variables, and the attributes of each."""
+
+    attributes: Rows
+    variables: Variables
+
+    def __len__(self) -> int:
+        return len(self.variables)
+
+    @property
+    def starts(self) -> Ints:
+        return self.variables.starts
+
+    @property
+    def lengths(self) -> Ints:
+        return self.attributes.lengths
+
+    @property
+    def n_tokens(self) -> int:
+        return self.attributes.n_tokens
+
+    @property
+    def arrays(self) -> tuple[NDArray[Any], ...]:
+        """All there is, to tell batches apart by."""
+        return (*self.attributes.arrays, self.variables.kinds, self.variables.pair_starts, self.variables.pairs)
+
+    def take(self, which: Ints | Sequence[int]) -> VariableRows:
+        """Those of some of the inputs."""
+        return VariableRows(self.attributes.take(which), self.variables.take(np.asarray(which, dtype=np.int64)))
+
+    def tokens_of(self, which: Ints | Sequence[int]) -> Ints:
+        """The numbers of the variables of some of the inputs, in order."""
+        return self.attributes.tokens_of(which)
+
+
 @dataclass(frozen=True)
 class VariableLayout:
     """Where each weight lives; `pairs` are the kinds of the two variables of each pair type."""
@@ -84,11 +122,6 @@ class VariableLayout:
     def n_labels(self) -> int:
         """K."""
         return sum(self.kinds)
-
-    @property
-    def order(self) -> int:
-        """That of chains of three and more labels is 2; here are pairs at most."""
-        return 1
 
     @cached_property
     def first(self) -> Ints:

@@ -69,7 +69,7 @@ def make(given: Given, recipe: CandidateMargins) -> CandidateLearner:
     return CandidateLearner.fresh(
         problem,
         options_of(given.settings, recipe),
-        size=given.layout.size,
+        size=given.size,
         initial=begun(given, problem.batch.space, recipe.initial) if fresh or _has_initial(given) else None,
         start=given.start,
         name=recipe.name,
@@ -202,6 +202,4 @@ def svm_on(given: Given, which: Ints, labels: Ids) -> MarginLearner:
         Positive(empty, nothing, nothing),
     )
     options = margin.options_of(given)
-    return MarginLearner.fresh(
-        problem, options, size=given.layout.size, start=given.start, name=given.settings.recipe.name
-    )
+    return MarginLearner.fresh(problem, options, size=given.size, start=given.start, name=given.settings.recipe.name)

@@ -41,7 +41,7 @@ def make(given: Given, recipe: Contrastive) -> LikelihoodLearner:
         admitted = None if encoded.admitted is None else encoded.admitted[given.rows.tokens_of(which)]
         if kind == "candidates" and admitted is not None:
             space = space.inside(admitted)
-        rows = given.rows.take(which)
+        rows = given.chain()[0].take(which)
         terms.append(
             ContrastiveTerms(
                 FullFeatures.of(rows, given.layout, n_jobs=settings.n_jobs),
@@ -58,7 +58,7 @@ def make(given: Given, recipe: Contrastive) -> LikelihoodLearner:
             remedy="add Unlabeled, Partial or Candidates, or use crf",
         )
     if len(gold):
-        rows = given.rows.take(gold)
+        rows = given.chain()[0].take(gold)
         features = FullFeatures.of(rows, given.layout, n_jobs=settings.n_jobs)
         targets = encoded.targets[given.rows.tokens_of(gold)]
         terms.append(LikelihoodTerms(features, _space(given, gold), prices[gold], targets=targets))

@@ -14,6 +14,7 @@ from sidelight.making.given import Given
 from sidelight.objective.candidates import inside_of
 from sidelight.spaces import ChainSpace, Transitions
 from sidelight.spaces.parts import Parts
+from sidelight.structure import SegmentStructure
 
 RESTRICTED = ("partial", "candidates", "companion")  # Gold is checked label by label
 
@@ -21,6 +22,8 @@ RESTRICTED = ("partial", "candidates", "companion")  # Gold is checked label by 
 def check_feasible(given: Given) -> None:
     """Raise `Infeasible` at the first input whose labels cannot follow each other."""
     encoded, allowed = given.encoded, given.allowed
+    if isinstance(given.structure, SegmentStructure):
+        _check_segments(given)
     if allowed is None or encoded.admitted is None:
         return
     chunks = encoded.chunks
@@ -37,6 +40,19 @@ def check_feasible(given: Given) -> None:
         remedy = "correct or add candidates, or leave scheme and allowed out"
         token = _first_closed(admitted[first:last], allowed)
         raise Infeasible(str(trouble(given.evidence[i], i, problem=problem, remedy=remedy, token=token)), example=i)
+
+
+def _check_segments(given: Given) -> None:
+    """Raise `DataError` at the first input without a segmentation."""
+    admitted = given.encoded.admitted
+    which = given.encoded.of_kind(*RESTRICTED, "unlabeled")
+    batch = given.batch(which).inside(None if admitted is None else admitted[given.rows.tokens_of(which)])
+    closed = np.flatnonzero(~batch.space.feasible(n_jobs=batch.n_jobs))
+    if len(closed):
+        i = int(which[closed[0]])
+        problem = "no segmentation has labels that all tokens admit"
+        remedy = "correct the labels; with BIO, raise max_length or check that I-X can follow B-X"
+        raise trouble(given.evidence[i], i, problem=problem, remedy=remedy)
 
 
 def _first_closed(admitted: Bytes, allowed: Transitions) -> int | None:

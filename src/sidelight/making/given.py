@@ -9,14 +9,14 @@ import numpy as np
 
 from sidelight.arrays import Floats, Ints
 from sidelight.data.checks import trouble
-from sidelight.errors import DataError
+from sidelight.errors import DataError, Intractable
 from sidelight.evidence import Evidence
 from sidelight.features.layout import Layout
 from sidelight.features.rows import Rows
 from sidelight.objective.batch import Batch
-from sidelight.objective.chain_scorer import chain_batch
 from sidelight.settings import Settings
 from sidelight.spaces import Transitions
+from sidelight.structure import AnyRows, ChainStructure, Structure
 from sidelight.structures import LabelSet
 from sidelight.structures.encoding import Encoded
 
@@ -27,18 +27,38 @@ class Given:
 
     settings: Settings
     evidence: Sequence[Evidence]
-    rows: Rows
+    rows: AnyRows
     labels: LabelSet
     encoded: Encoded
-    layout: Layout
-    allowed: Transitions | None
+    structure: Structure
     start: Floats | None = None  # weights of an earlier fit, in this layout
     go_on: bool = False  # stay near them: `partial_fit`
 
     def batch(self, which: Ints) -> Batch:
         """Some of the inputs, in any order, with the space of their outputs."""
         rows = self.rows if np.array_equal(which, np.arange(len(self.rows))) else self.rows.take(which)
-        return chain_batch(rows, self.layout, allowed=self.allowed, n_jobs=self.settings.n_jobs)
+        return self.structure.batch(rows, n_jobs=self.settings.n_jobs)
+
+    @property
+    def size(self) -> int:
+        """How many weights there are."""
+        return self.structure.layout.size
+
+    @property
+    def allowed(self) -> Transitions | None:
+        """The transitions that may be, where not all may."""
+        return self.structure.allowed
+
+    def chain(self) -> tuple[Rows, Layout]:
+        """Features and layout of chains; raises `Intractable` for other structures."""
+        if not isinstance(self.structure, ChainStructure) or not isinstance(self.rows, Rows):
+            raise Intractable(f"{self.settings.recipe.name} is for chains of labels; use jlis or partial_crf")
+        return self.rows, self.structure.layout
+
+    @property
+    def layout(self) -> Layout:
+        """That of chains; see `chain`."""
+        return self.chain()[1]
 
     def prices(self) -> Floats:
         """Weight times price of every input. # [N]"""

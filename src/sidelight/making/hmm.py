@@ -32,7 +32,7 @@ def make(given: Given, recipe: Generative, *, completion: Completion | None = No
     (`to_complete`).
     """
     _check(given, recipe)
-    emissions, symbols = Emissions.of(given.rows, rare=recipe.rare)
+    emissions, symbols = Emissions.of(given.chain()[0], rare=recipe.rare)
     weights = multiplicities(given)
     completed = to_complete(given)
     inputs = _inputs(given, completed, symbols, weights, emissions.size)

@@ -27,8 +27,10 @@ from sidelight.objective.companion_likelihood import Answers
 from sidelight.objective.likelihood import Labelled, form_of, likelihood_problem
 from sidelight.recipe_kinds import Believed, LogLinear
 from sidelight.solvers.lbfgs import LbfgsOptions
+from sidelight.structure import SegmentStructure
 
 MOST_ROUNDS = 1000
+MEMORY = 10  # steps that L-BFGS remembers, over segments
 STEPS = 200  # iterations of L-BFGS between two estimates of something latent, at most
 USUAL_TOLERANCE = 0.01  # with which L-BFGS has its usual precision
 START = 0.1  # standard deviation of the first weights where labels have several states
@@ -53,7 +55,7 @@ def make(given: Given, recipe: LogLinear | Believed) -> Learner:
     if plans:
         start = given.start
         if start is None and not inputs:  # answers alone say nothing of labels: groups are estimated first
-            start = given.layout.zeros()
+            start = np.zeros(given.size)
         return _latent(given, recipe, base, inputs + companions, plans, start)
     return _smooth(given, replace(base, name=recipe.name), inputs + companions)
 
@@ -64,14 +66,14 @@ def _smooth(given: Given, recipe: LogLinear, inputs: list[Labelled]) -> Likeliho
     problem = likelihood_problem(inputs, support=recipe.support, l2=1.0, n_jobs=settings.n_jobs)
     options = LikelihoodOptions(
         MOST_ROUNDS if settings.max_rounds is None else settings.max_rounds,
-        lbfgs_options(settings.tolerance, l1=recipe.l1),
+        _lbfgs_of(given, l1=recipe.l1),
         recipe.solver,
         settings.tolerance if recipe.solver == "sgd" else settings.tolerance / 10,
         seed=settings.seed,
     )
     start = given.start
     if start is None and given.labels.hidden:  # at zero the states of a label are equals, and would stay so
-        start = np.random.default_rng(settings.seed).normal(scale=START, size=given.layout.size)
+        start = np.random.default_rng(settings.seed).normal(scale=START, size=given.size)
     return LikelihoodLearner.fresh(problem, options, start=start, name=recipe.name)
 
 
@@ -94,7 +96,7 @@ def _latent(
     options = LatentOptions(
         most if settings.max_rounds is None else min(most, settings.max_rounds),
         settings.fall,
-        LikelihoodOptions(STEPS, lbfgs_options(settings.tolerance, l1=base.l1)),
+        LikelihoodOptions(STEPS, _lbfgs_of(given, l1=base.l1)),
     )
     return LatentLikelihoodLearner.fresh(
         form,
@@ -105,6 +107,13 @@ def _latent(
         name=recipe.name,
         n_jobs=settings.n_jobs,
     )
+
+
+def _lbfgs_of(given: Given, *, l1: float) -> LbfgsOptions:
+    """As is usual; over segments it ends by a bound of the gap, where there is one."""
+    if isinstance(given.structure, SegmentStructure) and l1 == 0.0:
+        return LbfgsOptions(memory=MEMORY, epsilon=0.0, delta=0.0, gap=given.settings.tolerance)
+    return lbfgs_options(given.settings.tolerance, l1=l1)
 
 
 def lbfgs_options(tolerance: float, *, l1: float = 0.0) -> LbfgsOptions:

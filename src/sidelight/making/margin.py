@@ -79,7 +79,7 @@ def make(given: Given, recipe: LatentMargins) -> Learner:
             remedy = "leave restarts at 1 for partial_fit" if given.go_on else "leave warm_start out"
             raise ValueError(f"restarts begin at random, not from earlier weights; {remedy}")
         alone = replace(given, settings=replace(given.settings, n_jobs=1))  # each run on one thread, runs abreast
-        problem, options, size = problem_of(alone), options_of(given), given.layout.size
+        problem, options, size = problem_of(alone), options_of(given), given.size
 
         def one(seed: int) -> MarginLearner:
             return MarginLearner.fresh(
@@ -90,7 +90,7 @@ def make(given: Given, recipe: LatentMargins) -> Learner:
     return MarginLearner.fresh(
         problem_of(given),
         options_of(given),
-        size=given.layout.size,
+        size=given.size,
         start=given.start,
         origin=given.start if given.go_on else None,
         name=given.settings.recipe.name,

@@ -25,7 +25,7 @@ def make(given: Given, memory: PerceptronMemory | None) -> PerceptronLearner:
     """A fresh perceptron, or one that goes on from the weights and the average of an earlier fit."""
     given.only(("gold",))
     gold = given.encoded.of_kind("gold")
-    fresh = Perceptron.fresh(given.layout.size)
+    fresh = Perceptron.fresh(given.size)
     weights: Floats | None = given.start
     if given.go_on and memory is not None and weights is not None:
         fresh.weights[: len(memory.weights)] = memory.weights

@@ -124,7 +124,7 @@ def make_driven(given: Given, recipe: Driven, make: MakeLearner) -> DrivenLearne
     def count(labels: Ids | None) -> list[float]:
         return first if labels is None else inputs.counted(labels, batch.space.starts)
 
-    size = given.layout.size
+    size = given.size
     return DrivenLearner(
         learn, complete, count, inputs, batch.space.starts, recipe.cycles, recipe.beta, size, recipe.name
     )

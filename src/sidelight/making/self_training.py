@@ -10,6 +10,7 @@ from sidelight.learners.self_training import SelfTrainingLearner
 from sidelight.making import margin
 from sidelight.making.given import Given
 from sidelight.recipe_kinds import SelfTraining, TransductiveMargins
+from sidelight.structure import ChainStructure
 
 KINDS = ("gold", "partial", "candidates", "unlabeled")
 
@@ -18,15 +19,16 @@ def make(given: Given, recipe: SelfTraining) -> SelfTrainingLearner:
     """The learner for `self_training`."""
     given.only(KINDS)
     _needs_gold(given)
-    second = given.layout.order == 2
-    if second and recipe.options.measure == "tokens":
-        raise ValueError("order is 2, where confidence has the measure 'output'; leave measure out")
-    measure = recipe.options.measure or ("output" if second else "tokens")
+    first_order = isinstance(given.structure, ChainStructure) and given.structure.layout.order == 1
+    if not first_order and recipe.options.measure == "tokens":
+        what = "order is 2" if isinstance(given.structure, ChainStructure) else "these are segments"
+        raise ValueError(f"{what}, where confidence has the measure 'output'; leave measure out")
+    measure = recipe.options.measure or ("tokens" if first_order else "output")
     options = replace(recipe.options, margin=margin.options_of(given), measure=measure)
     return SelfTrainingLearner.fresh(
         margin.problem_of(given),
         options,
-        size=given.layout.size,
+        size=given.size,
         start=given.start,
         origin=given.start if given.go_on else None,
         name=recipe.name,
@@ -44,7 +46,7 @@ def make_transductive(given: Given, recipe: TransductiveMargins) -> MarginLearne
     return MarginLearner.fresh(
         margin.problem_of(given),
         replace(options, anneal=recipe.anneal),
-        size=given.layout.size,
+        size=given.size,
         start=given.start,
         origin=given.start if given.go_on else None,
         name=recipe.name,

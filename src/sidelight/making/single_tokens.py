@@ -30,7 +30,8 @@ class GoldTokens:
             raise ValueError(f"{name} does not go on from weights; fit it on all evidence at once")
         if settings.cost is not None or settings.class_weight is not None:
             raise ValueError(f"{name} knows no cost and no class_weight; give weights to the evidence")
-        check_constants(given.layout, given.rows.lengths, name)
-        lengths = given.rows.lengths
+        rows, layout = given.chain()
+        check_constants(layout, rows.lengths, name)
+        lengths = rows.lengths
         weights, prices = (np.repeat(part, lengths) for part in (given.encoded.weights, given.prices()))
-        return cls(as_tokens(given.rows), given.encoded.targets, weights, prices)
+        return cls(as_tokens(rows), given.encoded.targets, weights, prices)

@@ -120,8 +120,8 @@ ENTRIES: dict[str, Entry] = {
     ),
     "semi_crf": Entry(
         semi_crf,
-        "Gold, Partial, Candidates",
-        "½‖w‖² + C Σ −log p(admitted segmentations | x)",
+        "Gold, Partial, Candidates, Voted, Companion; Unlabeled says nothing to it",
+        "½‖w‖² + C Σ −log p(admitted segmentations | x), of votes and companion answers as partial_crf",
         "marginal over segmentations",
         "none",
         "the gradient",

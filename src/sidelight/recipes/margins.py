@@ -224,7 +224,7 @@ ENTRIES: dict[str, Entry] = {
     ),
     "semi_svm": Entry(
         semi_svm,
-        "Gold, Partial, Candidates",
+        "Gold, Partial, Candidates, Unlabeled",
         "½‖w‖² + C Σ margin loss over segmentations",
         "loss-augmented over segmentations",
         "none",

@@ -13,6 +13,7 @@ from sidelight.errors import DataError
 from sidelight.evidence import Evidence, Gold
 from sidelight.features.layout import Layout
 from sidelight.features.segment_rows import SegmentLayout
+from sidelight.features.variables import VariableLayout
 from sidelight.structures.named import named
 
 MANY = 1000  # labels that nobody asks about
@@ -39,7 +40,7 @@ def check_label_count(count: int, evidence: Sequence[Evidence], *, sequences: bo
         )
 
 
-def check_memory(layout: Layout | SegmentLayout, *, memory: int | None = None) -> None:
+def check_memory(layout: Layout | SegmentLayout | VariableLayout, *, memory: int | None = None) -> None:
     """Raise `DataError` where the weights of labels that were found in evidence do not fit into memory, in bytes."""
     tokens = layout.tokens if isinstance(layout, SegmentLayout) else layout
     most = _memory() if memory is None else memory

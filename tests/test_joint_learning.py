@@ -1,0 +1,274 @@
+"""Decisions learned together: all that margins and likelihoods can learn from, and what is wrong is said."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+import numpy as np
+import pytest
+
+import sidelight as sl
+from sidelight import DataError, Intractable, Joint, ModelFileError, NotFitted, recipes
+from sidelight.rules import every, implies, rule
+from sidelight.spaces import elimination
+
+KINDS = {"who": ["person", "place"], "link": ["none", "lives_in"]}
+PEOPLE, PLACES, EITHER = ["Ann", "Bob", "Eve"], ["Paris", "Rome", "Oslo"], ["Kim", "Ray"]
+SOLVERS = ("one_slack", "n_slack_qp", "frank_wolfe", "subgradient")
+
+
+def sentence(rng: np.random.Generator) -> tuple[list[str], dict[str, dict[object, str]]]:
+    kinds = [str(kind) for kind in rng.choice(["person", "place"], 2)]
+    words = [str(rng.choice((PEOPLE if kind == "person" else PLACES) + EITHER)) for kind in kinds]
+    lives = kinds == ["person", "place"] and rng.random() < 0.8
+    between = ["lives", "in"] if lives and rng.random() < 0.7 else ["is", "from"] if rng.random() < 0.5 else ["saw"]
+    x = [words[0], *between, words[1]]
+    last = len(x) - 1
+    return x, {"who": {0: kinds[0], last: kinds[1]}, "link": {(0, last): "lives_in" if lives else "none"}}
+
+
+DRAWN = [sentence(np.random.default_rng(seed)) for seed in range(120)]
+XS, YS = [x for x, _ in DRAWN], [y for _, y in DRAWN]
+
+
+def features(x, kind, key):
+    return {"word": x[key]} if kind == "who" else {"between": x[key[0] + 1 : key[1]]}
+
+
+def variables(x):
+    return {"who": [0, len(x) - 1], "link": [(0, len(x) - 1)]}
+
+
+def pairs(x):
+    link = ("link", (0, len(x) - 1))
+    return [("from", link, ("who", 0)), ("to", link, ("who", len(x) - 1))]
+
+
+def joint(rules=(), **options) -> Joint:
+    return Joint(KINDS, rules, **{"variables": variables, "features": features, "pairs": pairs, **options})
+
+
+@rule
+def typed(x, y):
+    """Who lives in what is a person, and what a place."""
+    return every(
+        implies(r == "lives_in", every(y.who[a] == "person", y.who[b] == "place")) for (a, b), r in y.link.items()
+    )
+
+
+def share_right(found, ys) -> float:
+    both = [(one[kind][key], label) for one, y in zip(found, ys) for kind in y for key, label in y[kind].items()]
+    return sum(guess == label for guess, label in both) / len(both)
+
+
+def mixed(learner: str) -> list[sl.Evidence]:
+    """Gold, and beside it what a learner takes."""
+    found: list[sl.Evidence] = list(sl.gold(XS[:30], YS[:30]))
+    if learner in ("jlis", "latent_svm", "cllp", "mms", "partial_crf", "naive"):
+        found += [sl.Partial(x, {"who": y["who"], "link": {}}) for x, y in zip(XS[30:45], YS[30:45])]
+        sets = [{key: {label} for key, label in y["link"].items()} for y in YS[45:60]]
+        found += [sl.Candidates(x, {"link": own}) for x, own in zip(XS[45:60], sets)]
+    if learner in ("jlis", "partial_crf"):
+        found += [*sl.companion(XS[60:70], 1), *sl.companion([["in", "Oslo"], ["Bob", "Rome", "saw"]], -1)]
+    if learner in ("jlis", "transductive_svm"):
+        found += sl.unlabeled(XS[70:80])
+    return found
+
+
+@pytest.mark.parametrize(
+    "learner",
+    [
+        "jlis",
+        "structural_svm",
+        "latent_svm",
+        "transductive_svm",
+        "cllp",
+        "mms",
+        "naive",
+        "crf",
+        "partial_crf",
+        "perceptron",
+    ],
+)
+def test_every_learner_learns(learner):
+    found = joint(learner=learner).fit(mixed(learner))
+    alone = joint(learner=learner, pairs=None).fit(sl.gold(XS[:30], YS[:30]))
+    common = [{"who": dict.fromkeys(y["who"], "place"), "link": dict.fromkeys(y["link"], "none")} for y in YS[80:]]
+    assert found.score(XS[80:], YS[80:]) > share_right(common, YS[80:]) + 0.1
+    assert found.rounds_[-1].last and found.model_.about["learner"] == learner
+    assert alone.model_.layout.size < found.model_.layout.size
+    again = joint(learner=learner).fit(mixed(learner))
+    np.testing.assert_array_equal(again.model_.weights, found.model_.weights)
+
+
+def test_every_solver_finds_the_same_optimum():
+    gold = sl.gold(XS[:40], YS[:40])
+    exact = joint(learner="structural_svm", loss="hinge", tolerance=1e-4).fit(gold).rounds_[-1].objective
+    for solver in SOLVERS:
+        learner = recipes.structural_svm(solver=solver)
+        last = joint(learner=learner, loss="hinge", tolerance=0.02).fit(gold).rounds_[-1]
+        assert exact * (1 - 1e-3) <= last.objective <= exact * 1.03, solver
+        assert last.dual is None or last.dual <= exact * (1 + 1e-3)
+
+
+def test_the_objective_never_rises_between_completions():
+    rounds = joint().fit(mixed("jlis")).rounds_
+    ends = [
+        one for one, after in zip(rounds, [*rounds[1:], None]) if after is None or after.completion != one.completion
+    ]
+    values = [one.objective for one in ends if one.completion > 0]
+    assert len(values) > 1
+    assert all(later <= earlier * (1 + 1e-6) for earlier, later in pairwise(values))
+
+
+def test_rules_limit_what_is_predicted():
+    asked, rules = XS[80:], [typed]
+    loose, ruled = joint(pairs=None).fit(XS[:30], YS[:30]), joint(rules, pairs=None).fit(XS[:30], YS[:30])
+    np.testing.assert_array_equal(loose.model_.weights, ruled.model_.weights)
+    assert any(ruled.violations(asked, loose.predict(asked)))
+    assert not any(ruled.violations(asked, ruled.predict(asked)))
+    assert ruled.score(asked, YS[80:]) >= loose.score(asked, YS[80:])
+    broken = next(x for x, y in zip(asked, loose.predict(asked)) if any(ruled.violations([x], [y])))
+    assert ruled.explain_rules(broken).changes
+    assert ruled.solutions([broken])[0].exact
+    soft = joint([typed.soft()]).fit(XS[:30], YS[:30])
+    assert soft.penalties[0] is not None and soft.penalties[0] > 0
+
+
+def test_scores_that_are_handed_in_come_first():
+    fitted = joint().fit(XS[:20], YS[:20])
+    scores = {"who": {0: [0.0, 1.0]}}
+    assert fitted.predict([XS[0]], [scores]) == [{"who": {0: "place"}}]
+
+
+def test_probabilities_and_answers():
+    fitted = joint(learner="crf").fit(XS[:40], YS[:40])
+    for found, best in zip(fitted.predict_marginals(XS[80:90]), fitted.predict(XS[80:90])):
+        assert set(found) == set(best)
+        for kind, members in found.items():
+            assert set(members) == set(best[kind])
+            for row in members.values():
+                assert list(row) == KINDS[kind] and sum(row.values()) == pytest.approx(1.0)
+    for outputs, best in zip(fitted.k_best(XS[80:85], 9), fitted.predict(XS[80:85])):
+        assert len(outputs) == 8 and outputs[0][0] == best  # two labels of each of three variables
+        assert all(one >= other for (_, one), (_, other) in pairwise(outputs))
+    drawn = fitted.sample(XS[80:85], seed=3)
+    assert drawn == fitted.sample(XS[80:85], seed=3) and [list(y) for y in drawn] == [["who", "link"]] * 5
+    judged = joint().fit(mixed("jlis"))
+    assert judged.judge(XS[60:70]).mean() > judged.judge([["in", "Oslo"], ["Bob", "Rome", "saw"]]).mean()
+    assert len(joint(size="one").fit(mixed("jlis")).judge(XS[:3])) == 3
+    assert len(joint(size=lambda x: 2.0).fit(mixed("jlis")).judge(XS[:3])) == 3
+
+
+def test_costs_and_weights_of_labels():
+    dear = joint(cost={(("link", "lives_in"), ("link", "none")): 20.0}, prices={"gold": 0.02}).fit(XS[:40], YS[:40])
+    plain = joint(prices={"gold": 0.02}).fit(XS[:40], YS[:40])
+    other = joint(class_weight={("link", "lives_in"): 20.0}, prices={"gold": 0.02}).fit(XS[:40], YS[:40])
+
+    def links(fitted):
+        return sum(label == "lives_in" for y in fitted.predict(XS[40:]) for label in y["link"].values())
+
+    assert links(dear) > links(plain) < links(other)
+    assert joint(class_weight="balanced").fit(XS[:20], YS[:20]).rounds_
+
+
+def test_save_and_load(tmp_path):
+    path = tmp_path / "joint.safetensors"
+    fitted = joint([typed]).fit(XS[:30], YS[:30])
+    fitted.save(path)
+    again = joint([typed]).load(path)
+    assert again.predict(XS[80:]) == fitted.predict(XS[80:])
+    np.testing.assert_array_equal(again.model_.weights, fitted.model_.weights)
+    assert again.model_.types == fitted.model_.types and again.model_.about["learner"] == "jlis"
+    with pytest.raises(ModelFileError, match="its labels are others; give Joint the labels it was trained with"):
+        Joint({"who": ["person", "place"]}).load(path)
+    with pytest.raises(ModelFileError):
+        sl.load_model(path)
+    data = path.read_bytes()
+    path.write_bytes(data[: len(data) // 2])
+    with pytest.raises(ModelFileError):
+        joint().load(path)
+
+
+def test_what_is_too_large_for_elimination(monkeypatch):
+    monkeypatch.setattr(elimination, "MOST_CELLS", 4)
+    elimination.plan_of.cache_clear()
+
+    def dense(x):
+        return [(("who", 0), ("who", len(x) - 1)), *pairs(x)]
+
+    with pytest.raises(Intractable, match="elimination needs a table of 8 cells"):
+        joint(learner="crf", pairs=dense).fit(XS[:20], YS[:20])
+    assert joint(pairs=dense).fit(XS[:20], YS[:20]).score(XS[:20], YS[:20]) > 0.8
+    elimination.plan_of.cache_clear()
+
+
+@pytest.mark.parametrize(
+    ("learner", "missing"),
+    [
+        ("hmm", "a generative model"),
+        ("naive_bayes", "labels of single tokens"),
+        ("mira", "epochs in one kernel"),
+        ("codl", "completion under rules"),
+        ("semi_crf", "segments"),
+        ("contrastive", "neighbours of an output"),
+    ],
+)
+def test_what_a_learner_misses_is_said(learner, missing):
+    with pytest.raises(ValueError, match=f"{learner} needs {missing}, which variables do not have; use jlis"):
+        joint(learner=learner).fit(XS[:5], YS[:5])
+
+
+def test_what_is_wrong_is_said():
+    x, y = XS[0], YS[0]
+    last = len(x) - 1
+    for evidence, problem in (
+        (
+            [sl.Gold(x, {"who": {0: "person"}})],
+            r"evidence 0 \(Gold\): who\[\d\] has no label; label every variable, or give",
+        ),
+        (
+            [sl.Gold(x, {**y, "who": {0: "persn", last: "place"}})],
+            r"who\[0\]: unknown label 'persn'; use one of person, place",
+        ),
+        ([sl.Partial(x, {"who": {9: "person"}})], r"the input has no variable who\[9\]; see variables"),
+        ([sl.Partial(x, ["person"])], "the output is .*; give {kind: {key: label}}"),
+        ([sl.Candidates(x, {"who": {0: []}})], r"who\[0\] has no candidates; give some, or None"),
+        ([sl.Gold(x, y, weight=-1.0)], "the weight -1.0; give a finite number"),
+        ([sl.Companion(x, 2)], "the answer 2; answer"),
+        ([sl.Voted(x, {"f": [None]})], "Joint does not learn from votes; leave it out"),
+        ([x], "evidence 0 is a list; wrap the input"),
+        ([], "no evidence; give at least one example"),
+    ):
+        with pytest.raises(DataError, match=problem):
+            joint().fit(evidence)
+    with pytest.raises(NotFitted, match="call fit first, or give scores"):
+        joint().predict(XS)
+    with pytest.raises(DataError, match="to learn, Joint needs variables; give variables="):
+        Joint(KINDS).fit(XS, YS)
+    with pytest.raises(ValueError, match="sample_weight goes with fit"):
+        joint().fit(sl.gold(XS, YS), sample_weight=[1.0])
+    for options, problem in (
+        ({"variables": lambda x: {"mood": [0]}}, "input 0: there is no kind of variable 'mood'; there are who, link"),
+        ({"variables": lambda x: [0]}, "gave a list; give {kind: keys}"),
+        ({"variables": lambda x: {"who": [0, 0]}}, "a key is there twice"),
+        ({"variables": lambda x: {}, "pairs": None}, "the input has no variables; leave it out"),
+        ({"pairs": lambda x: [(("who", 0), ("who", 77))]}, "is not of two of its variables"),
+        (
+            {"pairs": lambda x: [("p", ("who", 0), ("who", len(x) - 1)), ("p", ("link", (0, len(x) - 1)), ("who", 0))]},
+            "the pairs called 'p' are of different kinds; give them names of their own",
+        ),
+    ):
+        with pytest.raises(DataError, match=problem):
+            joint(**options).fit([sl.Unlabeled(x) for x in XS[:2]])
+    fitted = joint(pairs=lambda x: pairs(x) if len(x) == 4 else []).fit(
+        [x for x in XS if len(x) == 3], [y for x, y in DRAWN if len(x) == 3]
+    )
+    with pytest.raises(DataError, match="no pair called 'from' was learned from"):
+        fitted.predict([next(x for x in XS if len(x) == 4)])
+
+
+def test_rounds_are_told():
+    seen = []
+    fitted = joint(callbacks=[seen.append], max_rounds=3).fit(XS[:20], YS[:20], sample_weight=[1.0] * 20)
+    assert seen == fitted.rounds_ and len(seen) <= 3
