@@ -9,7 +9,6 @@ from pathlib import Path
 import pytest
 
 from sidelight.model_file import load_model, save_model
-from sidelight.model_file import load_model
 
 GOLD = "Light\tN\nshines\tV\n\nDogs\tN\nbark\tV\nloud\tA\n\n"
 POOL = "Dogs\nbark\nshines\n\nLight\nbark\n\n"
