@@ -1,4 +1,4 @@
-"""J-LIS and latent margins over any structure: the joint objective by enumeration, and completions that do not raise it."""
+"""J-LIS and latent margins over any structure: the joint objective by enumeration, which completions do not raise."""
 
 from __future__ import annotations
 
