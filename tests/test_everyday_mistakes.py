@@ -126,12 +126,12 @@ def test_models_come_back_as_estimators(tmp_path, tagger):
     assert sl.Tagger.load(path).predict(XS) == under.predict(XS, rules=())
     with pytest.raises(sl.ModelFileError, match=r"not the model of a Classifier; use Tagger.load"):
         sl.Classifier.load(path)
-    with pytest.raises(sl.ModelFileError, match=r"a sidelight model, not a sidelight segment model; Tagger.load"):
+    with pytest.raises(sl.ModelFileError, match=r"not the model of a SegmentTagger; use Tagger.load"):
         sl.SegmentTagger.load(path)
     segments = tmp_path / "s"
     sl.SegmentTagger(max_rounds=2, n_jobs=1).fit(XS, YS).save(segments)
-    with pytest.raises(sl.ModelFileError, match=r"a sidelight segment model, not a sidelight model; Segment"):
-        sl.load_model(segments)
+    with pytest.raises(sl.ModelFileError, match=r"not the model of a Tagger; use SegmentTagger.load"):
+        sl.Tagger.load(segments)
     (tmp_path / "text").write_text("Anna PER\n")
     with pytest.raises(sl.ModelFileError, match="this is text, not a model"):
         sl.load_model(tmp_path / "text")

@@ -162,9 +162,9 @@ def test_bad_templates(run: Run, text: str, naming: str, remedy: str) -> None:
              f"{name} takes the features of segments from labelled inputs; add --gold FILE")
             for name in ("semi_crf", "semi_svm")
         ),
-        (("--gold", "gold.txt", "--good", "pool.txt", "--learner", "semi_crf"),
-         "pool.txt:1: evidence 2 (Companion): a segment tagger does not learn from Companion by semi_crf; "
-         "leave it out, or use the learner jlis"),
+        (("--gold", "gold.txt", "--good", "pool.txt", "--learner", "semi_svm"),
+         "pool.txt:1: evidence 2 (Companion): the learner semi_svm learns from Gold and Partial and Candidates and "
+         "Unlabeled only; use the learner jlis"),
         (("--gold", "gold.txt", "--learner", "contrastive"),
          "contrastive estimation learns from inputs without full labels, and all are Gold; add Unlabeled, Partial or"),
         (("--gold", "gold.txt", "--unlabeled", "pool.txt", "--learner", "codl", "--set", "base=contrastive"),

@@ -69,7 +69,7 @@ def definition(training: Training, evidence, states: dict[str, int], targets=Non
     """Q(w, ĥ), or J(w) = min over ĥ for Gold where no targets are given, by enumeration of states and labels."""
     learner, names = training.learner, np.array(names_of(states))
     weights = learner.weights
-    scores = plain_scores(training.rows, training.layout, weights)
+    scores = plain_scores(training.rows, training.structure.layout, weights)
     space = replace(learner.problem.gold.batch.space, admitted=None)
     total = 0.5 * float(weights @ weights)
     for i, one in enumerate(evidence):
@@ -197,7 +197,7 @@ def test_completing_to_the_only_admitted_state_is_the_structural_svm(loss):
     assert isinstance(none, TargetTerms)
     blank = gold.with_targets(np.zeros_like(gold.cost.targets))
     same = replace(problem, gold=none, latent=Latent(blank, one, len(gold)))
-    learner = type(training.learner).fresh(same, training.learner.options, size=training.layout.size)
+    learner = type(training.learner).fresh(same, training.learner.options, size=training.structure.layout.size)
     rounds = list(learner.run())
     best, other = plain.learner.solver.best_primal, rounds[-1].objective
     assert abs(best - other) <= 1.01e-4 * max(best, other) + 1e-9
@@ -256,7 +256,7 @@ def test_a_crf_sums_over_the_states_of_labels(seed, states):
         return
     training, rounds = trained(tagger(learner="partial_crf", states=states, prices=PRICES, max_rounds=15), evidence)
     names, weights = names_of(states), training.learner.weights
-    scores = plain_scores(training.rows, training.layout, weights)
+    scores = plain_scores(training.rows, training.structure.layout, weights)
     total = 0.5 * float(weights @ weights)
     for i, one in enumerate(evidence):
         paths = labelings(len(names), len(one.x))

@@ -77,7 +77,7 @@ def joint_objective(training: Training, evidence) -> float:
     """Q(w, ŷ) by its formula and by enumeration of every output."""
     learner, labels = training.learner, training.labels
     weights, power = learner.weights, learner.options.power
-    scores = plain_scores(training.rows, training.layout, weights)
+    scores = plain_scores(training.rows, training.structure.layout, weights)
     starts = training.rows.starts
     latent = iter(
         _split(learner.completion.latent, training.encoded.of_kind("partial", "candidates", "unlabeled"), starts)
@@ -238,7 +238,7 @@ def test_judge_is_the_companion_decision():
     evidence = evidence_of(4, {"gold": 4, "good": 15, "bad": 15})
     training, _ = trained(Tagger(learner="jlis", features=features.words(), n_jobs=1), evidence)
     model = training.model()
-    scores = plain_scores(training.rows, training.layout, model.weights)
+    scores = plain_scores(training.rows, training.structure.layout, model.weights)
     for i, one in enumerate(evidence):
         first, last = int(training.rows.starts[i]), int(training.rows.starts[i + 1])
         best = values_of(scores, first, labelings(len(training.labels), last - first)).max()

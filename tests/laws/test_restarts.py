@@ -40,7 +40,7 @@ def problem_of(order: int, *, dictionary: bool, counts=None) -> tuple[LatentProb
             negative=replace(problem.negative, batch=limited(problem.negative.batch, -1)),
             positive=replace(problem.positive, batch=limited(problem.positive.batch, 1)),
         )
-    return problem, training.layout.size
+    return problem, training.structure.layout.size
 
 
 def jlis_restarts(problem, options, *, size, count, n_jobs=None) -> Restarts:

@@ -44,7 +44,7 @@ def joint_objective(training: Training, evidence) -> float:
     """Q(w, ŷ) by its formula and by enumeration of every output."""
     learner, labels, starts = training.learner, training.labels, training.rows.starts
     weights = learner.weights
-    scores = plain_second_order_scores(training.rows, training.layout, weights)
+    scores = plain_second_order_scores(training.rows, training.structure.layout, weights)
     kinds = training.encoded.of_kind("partial", "candidates", "unlabeled"), np.flatnonzero(training.encoded.answers > 0)
     latent, good = (
         iter(np.split(flat, np.cumsum(np.diff(starts)[which])[:-1]) if flat is not None else [])
@@ -98,7 +98,7 @@ def test_jlis_falls_through_completions(case):
     check_monotone(rounds)
     assert rounds[-1].completion >= 2
     assert rounds[-1].objective == pytest.approx(joint_objective(training, evidence), rel=1e-9)
-    assert np.any(training.layout.second(training.learner.weights) != 0.0)
+    assert np.any(training.structure.layout.second(training.learner.weights) != 0.0)
 
 
 def cycles(count: int, seed: int = 0):

@@ -35,7 +35,7 @@ def training_of(estimator: Tagger, evidence) -> Training:
 
 def transductive(training: Training, evidence, weights) -> float:
     """J by its formula and by enumeration of every output."""
-    scores, starts = plain_scores(training.rows, training.layout, weights), training.rows.starts
+    scores, starts = plain_scores(training.rows, training.structure.layout, weights), training.rows.starts
     total = 0.5 * float(weights @ weights)
     for i, piece in enumerate(evidence):
         first, last = int(starts[i]), int(starts[i + 1])
