@@ -139,6 +139,8 @@ class Settings:
             raise ValueError(f"order is {shown(self.order)}; give 1 or 2")
         if self.order == 2 and not self.sequences:
             raise ValueError("order is 2, and single labels have no order; leave it out")
+        if self.order == 2 and isinstance(self.recipe, Contrastive) and self.recipe.neighbours == "swaps":
+            raise ValueError("order is 2, and neighbours 'swaps' are for order 1; give neighbours='transpose'")
         if self.order == 2 and not has_second_order(self.recipe):
             raise ValueError(f"order is 2, and {self.recipe.name} is for order 1; use jlis or structural_svm")
         if (self.class_weight is not None or self.cost is not None) and _knows_no_cost(self.recipe):
@@ -295,6 +297,8 @@ def price_when_completed(prices: Mapping[str, float] | None, kind: str) -> float
 
 def has_second_order(recipe: Recipe) -> bool:
     """Whether a learner has weights of three labels in a row."""
+    if isinstance(recipe, Contrastive):
+        return recipe.neighbours != "swaps"  # which are summed as one lattice of order 1
     return isinstance(recipe.base if isinstance(recipe, Driven) else recipe, SECOND_ORDER)
 
 

@@ -21,10 +21,12 @@ from drawing import (
     starts_of,
     values_of,
 )
+from drawing_second_order import plain_second_order_scores, second_order_batches, second_order_values
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy.special import logsumexp
 
+import sidelight as sl
 from sidelight.errors import Infeasible, Intractable
 from sidelight.features import gradient as gradient_module
 from sidelight.features.gradient import FullFeatures
@@ -36,6 +38,7 @@ from sidelight.learners.likelihood import LikelihoodLearner, LikelihoodOptions
 from sidelight.objective import contrastive
 from sidelight.objective.contrastive import ContrastiveTerms, Listed, Swaps
 from sidelight.objective.likelihood import LikelihoodProblem, LikelihoodTerms
+from sidelight.objective.listed_contrastive import ListedContrastiveTerms
 from sidelight.objective.neighbourhoods import Neighbours, neighbours, orders
 from sidelight.spaces import ChainSpace
 from sidelight.spaces.chain import GivenScores
@@ -286,3 +289,73 @@ def test_outside_of_candidates_is_refused():
     for function in (swap_log_sums, swap_beliefs, Listed(Neighbours.of(space.starts, "delete")).log_sums):
         with pytest.raises(Intractable, match="within candidate"):
             function(space, scores)
+
+
+def listed_terms(batch, rng, kind, allowed):
+    """Terms with a dictionary and, of some tokens, less than it says."""
+    tokens, labels = batch.scorer.rows.n_tokens, batch.scorer.layout.n_labels
+    targets = batch.best(rng.normal(size=batch.scorer.size)).labels
+    dictionary, known = (random_mask(rng, (tokens, labels), share) for share in (0.7, 0.6))
+    for mask in (dictionary, known):
+        mask[np.arange(tokens), targets] = 1
+    around = Neighbours.of(batch.starts, kind, copies=2, rng=np.random.default_rng(0))
+    options = {"dictionary": dictionary, "admitted": known if rng.random() < 0.5 else None, "allowed": allowed}
+    return ListedContrastiveTerms.of(batch, 0.2 + rng.random(len(batch)), around, **options), around, options
+
+
+@law(40)
+@given(batches(), generators(), st.sampled_from(LISTED))
+def test_listed_terms_are_those_of_first_order(batch, rng, kind):
+    allowed = batch.space.allowed
+    terms, around, options = listed_terms(batch, rng, kind, allowed)
+    space = batch.space.inside(options["dictionary"])
+    same = ContrastiveTerms(terms.features, space, terms.prices, Listed(around), admitted=options["admitted"])
+    weights = rng.normal(size=batch.scorer.size)
+    np.testing.assert_allclose(terms.losses(weights), same.losses(weights), rtol=1e-9, atol=1e-9)
+    slopes, known = np.zeros(len(weights)), np.zeros(len(weights))
+    values = terms.add_beliefs(weights, slopes), same.add_beliefs(weights, known)
+    assert values[0] == pytest.approx(values[1], rel=1e-9, abs=1e-9)
+    np.testing.assert_allclose(slopes, known, rtol=1e-8, atol=1e-8)
+
+
+@law(30)
+@given(second_order_batches(longest=4), generators(), st.sampled_from(LISTED))
+def test_losses_of_second_order_by_enumeration(batch, rng, kind):
+    allowed = batch.space.labelings.allowed
+    terms, around, options = listed_terms(batch, rng, kind, allowed)
+    rows, layout, weights = batch.scorer.rows, batch.scorer.layout, rng.normal(size=batch.scorer.size)
+    moved = plain_second_order_scores(around.rows(rows), layout, weights)
+    values = []
+    for j, (a, b) in enumerate(itertools.pairwise(around.starts.tolist())):
+        mask = options["dictionary"][around.tokens[a:b]]
+        there = ChainSpace(offsets_of([b - a]), layout.n_labels, allowed, mask)
+        paths = labelings(layout.n_labels, b - a)
+        paths = paths[members_of(there, 0, paths)]
+        values.append(logsumexp(second_order_values(moved, a, paths)) if len(paths) else -np.inf)
+        if j in around.ptr[:-1] and options["admitted"] is not None:
+            inside = np.all(options["admitted"][around.tokens[a:b]][np.arange(b - a), paths] == 1, axis=1)
+            values[-1] = values[-1], logsumexp(second_order_values(moved, a, paths[inside]))
+    expected = []
+    for lo, hi in itertools.pairwise(around.ptr.tolist()):
+        own = values[lo] if isinstance(values[lo], tuple) else (values[lo], values[lo])
+        expected.append(logsumexp([own[0], *values[lo + 1 : hi]]) - own[1])
+    np.testing.assert_allclose(terms.losses(weights), expected, rtol=1e-8, atol=1e-8)
+    problem, slopes = LikelihoodProblem([terms]), np.zeros(len(weights))
+    value = problem.value_and_gradient(weights, slopes)
+    assert value == pytest.approx(problem.value(weights), rel=1e-9)
+    direction, step = rng.normal(size=len(weights)), 1e-5
+    change = problem.value(weights + step * direction) - problem.value(weights - step * direction)
+    assert change / (2 * step) == pytest.approx(slopes @ direction, rel=1e-4, abs=1e-4)
+
+
+def test_a_tagger_of_order_2_learns_from_neighbours():
+    words = [["the", "dog", "barks"], ["a", "cat", "sleeps"], ["the", "cat", "barks"]] * 2
+    known = {"the": ["D"], "a": ["D"], "dog": ["N"], "cat": ["N", "V"], "barks": ["V", "N"], "sleeps": ["V"]}
+    evidence = sl.candidates(words, [[known[word] for word in x] for x in words])
+    learner = sl.recipes.contrastive(neighbours="delete_or_transpose")
+    tagger = sl.Tagger(learner=learner, order=2, features=sl.features.words(), n_jobs=1).fit(evidence)
+    assert tagger.model_.layout.order == 2 and tagger.predict(words[:2]) == [["D", "N", "V"]] * 2
+    objectives = [record.objective for record in tagger.rounds_]
+    assert np.all(np.diff(objectives) <= 1e-9)
+    with pytest.raises(ValueError, match="neighbours 'swaps' are for order 1; give neighbours='transpose'"):
+        sl.Tagger(learner="contrastive", order=2).fit(evidence)

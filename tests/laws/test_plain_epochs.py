@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from drawing import dense_rows_of, generators, law, random_mask
 from drawing_margins import gold_terms
-from drawing_structures import STRUCTURES, every_output, structure_terms
+from drawing_structure_terms import STRUCTURES, every_output, structure_terms
 from hypothesis import given
 from hypothesis import strategies as st
 from quadratic import optimum

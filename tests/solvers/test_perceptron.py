@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import numpy as np
-import pytest
 from drawing import batches, dense_rows_of, generators, labelings, law, members_of, plain_scores, values_of
 from hypothesis import given
 from hypothesis import strategies as st
 
 from sidelight.objective.online import perceptron_epoch
-from sidelight.objective.plain_epochs import plain_perceptron_epoch
 from sidelight.solvers.perceptron import Perceptron
 
 
@@ -39,7 +37,7 @@ def plain_perceptron(batch, targets, importance, epochs, rng):
     return weights, np.array(met), mistakes
 
 
-def run(batch, targets, importance, epochs, seed, perceptron_epoch=perceptron_epoch):
+def run(batch, targets, importance, epochs, seed):
     perceptron = Perceptron.fresh(batch.scorer.size)
     rng = np.random.default_rng(seed)
     mistakes = [
@@ -62,25 +60,23 @@ def cases(draw):
     return batch, targets, rng.integers(1, 3, len(batch)).astype(float), draw(st.integers(0, 99))
 
 
-@pytest.mark.parametrize("epoch", [perceptron_epoch, plain_perceptron_epoch])
 @law(40)
-@given(case=cases())
-def test_weights_and_mistakes(epoch, case):
+@given(cases())
+def test_weights_and_mistakes(case):
     batch, targets, importance, seed = case
     expected, _, wrong = plain_perceptron(batch, targets, importance, 3, np.random.default_rng(seed))
-    perceptron, mistakes = run(batch, targets, importance, 3, seed, epoch)
+    perceptron, mistakes = run(batch, targets, importance, 3, seed)
     assert mistakes == wrong
     np.testing.assert_array_equal(perceptron.weights, expected)
     assert perceptron.clock == 1 + 3 * len(batch)
 
 
-@pytest.mark.parametrize("epoch", [perceptron_epoch, plain_perceptron_epoch])
 @law(40)
-@given(case=cases())
-def test_the_average_is_the_mean_of_the_weights_met(epoch, case):
+@given(cases())
+def test_the_average_is_the_mean_of_the_weights_met(case):
     batch, targets, importance, seed = case
     _, met, _ = plain_perceptron(batch, targets, importance, 3, np.random.default_rng(seed))
-    average = run(batch, targets, importance, 3, seed, epoch)[0].average()
+    average = run(batch, targets, importance, 3, seed)[0].average()
     np.testing.assert_allclose(average, met.mean(axis=0), atol=1e-9)
 
 

@@ -8,14 +8,16 @@ from __future__ import annotations
 
 import numpy as np
 
-from sidelight.arrays import Ints
+from sidelight.arrays import Bytes, Ints
 from sidelight.errors import DataError, Intractable
 from sidelight.features.gradient import FullFeatures
 from sidelight.learners.likelihood import LikelihoodLearner, LikelihoodOptions
 from sidelight.making.given import Given
 from sidelight.making.likelihood import lbfgs_options
-from sidelight.objective.contrastive import ContrastiveTerms, Listed, Neighbourhood, Swaps
+from sidelight.objective.chain_scorer import chain_of
+from sidelight.objective.contrastive import ContrastiveTerms, Listed, Swaps
 from sidelight.objective.likelihood import LikelihoodProblem, LikelihoodTerms, LogLinearTerms
+from sidelight.objective.listed_contrastive import ListedContrastiveTerms
 from sidelight.objective.neighbourhoods import Neighbours
 from sidelight.recipe_kinds import Contrastive
 from sidelight.spaces import ChainSpace
@@ -29,28 +31,19 @@ def make(given: Given, recipe: Contrastive) -> LikelihoodLearner:
     given.whole(recipe.name)
     settings, encoded = given.settings, given.encoded
     given.single_tokens()
-    if given.labels.hidden or given.layout.order == 2:
-        raise Intractable("contrastive estimation is for chains of order 1 and labels of one state")
+    if given.labels.hidden:
+        raise Intractable("contrastive estimation is for labels of one state; leave states out")
     prices = given.prices()
     terms: list[LogLinearTerms] = []
     for kind in ("candidates", "partial", "unlabeled"):
         which = encoded.of_kind(kind)
         if not len(which):
             continue
-        space = _space(given, which)
         admitted = None if encoded.admitted is None else encoded.admitted[given.rows.tokens_of(which)]
-        if kind == "candidates" and admitted is not None:
-            space = space.inside(admitted)
-        rows = given.chain()[0].take(which)
-        terms.append(
-            ContrastiveTerms(
-                FullFeatures.of(rows, given.layout, n_jobs=settings.n_jobs),
-                space,
-                prices[which],
-                _neighbourhood(space.starts, recipe, settings.seed),
-                admitted=admitted if kind == "partial" else None,
-            )
+        dictionary, known = (
+            (admitted, None) if kind == "candidates" else (None, admitted if kind == "partial" else None)
         )
+        terms.append(_terms(given, recipe, which, dictionary, known))
     gold = encoded.of_kind("gold")
     if not terms:
         raise DataError(
@@ -61,7 +54,7 @@ def make(given: Given, recipe: Contrastive) -> LikelihoodLearner:
         rows = given.chain()[0].take(gold)
         features = FullFeatures.of(rows, given.layout, n_jobs=settings.n_jobs)
         targets = encoded.targets[given.rows.tokens_of(gold)]
-        terms.append(LikelihoodTerms(features, _space(given, gold), prices[gold], targets=targets))
+        terms.append(LikelihoodTerms(features, given.batch(gold).space, prices[gold], targets=targets))
     problem = LikelihoodProblem(terms, l2=1.0, n_jobs=settings.n_jobs)
     most = MOST_ROUNDS if settings.max_rounds is None else settings.max_rounds
     start = given.start
@@ -71,14 +64,28 @@ def make(given: Given, recipe: Contrastive) -> LikelihoodLearner:
     return LikelihoodLearner.fresh(problem, options, start=start, name=recipe.name)
 
 
-def _neighbourhood(starts: Ints, recipe: Contrastive, seed: int) -> Neighbourhood:
+def _terms(
+    given: Given, recipe: Contrastive, which: Ints, dictionary: Bytes | None, known: Bytes | None
+) -> LogLinearTerms:
+    """Some inputs, with what their tokens may be anywhere, and what is known of the inputs themselves."""
+    batch, prices, seed = given.batch(which), given.prices()[which], given.settings.seed
+    if isinstance(batch.space, ChainSpace):
+        features = FullFeatures.of(chain_of(batch).rows, given.layout, n_jobs=given.settings.n_jobs)
+        space = batch.space if dictionary is None else batch.space.inside(dictionary)
+        around = Swaps() if recipe.neighbours == "swaps" else Listed(_listed(batch.starts, recipe, seed))
+        return ContrastiveTerms(features, space, prices, around, admitted=known)
     if recipe.neighbours == "swaps":
-        return Swaps()
+        raise Intractable("neighbours 'swaps' are summed over chains of order 1; give neighbours='transpose'")
+    return ListedContrastiveTerms.of(
+        batch,
+        prices,
+        _listed(batch.starts, recipe, seed),
+        allowed=given.allowed,
+        dictionary=dictionary,
+        admitted=known,
+    )
+
+
+def _listed(starts: Ints, recipe: Contrastive, seed: int) -> Neighbours:
     rng = np.random.default_rng([seed, 1])
-    return Listed(Neighbours.of(starts, recipe.neighbours, copies=recipe.copies, rng=rng))
-
-
-def _space(given: Given, which: Ints) -> ChainSpace:
-    space = given.batch(which).space
-    assert isinstance(space, ChainSpace)
-    return space
+    return Neighbours.of(starts, recipe.neighbours, copies=recipe.copies, rng=rng)
