@@ -197,7 +197,7 @@ class Settings:
         given = list(self.states.values()) if isinstance(self.states, Mapping) else [self.states]
         for count in given:
             if isinstance(count, bool) or not isinstance(count, (int, np.integer)) or count < 1:
-                raise ValueError(f"states is {shown(self.states)}; give a number from 1 on, or one for each label")
+                raise ValueError(f"states is {shown(self.states)}; give a whole number from 1 on, or one for each label")
             if count > MOST_STATES:
                 raise ValueError(f"states is {shown(self.states)}; a label has at most {MOST_STATES}")
         if max(given, default=1) > 1 and not _takes_states(self.recipe):

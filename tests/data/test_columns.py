@@ -135,7 +135,7 @@ def calls_to_read(tmp_path: Path, sentences: int) -> int:
 def test_every_line_costs_the_same(tmp_path: Path) -> None:
     calls_to_read(tmp_path, 1)  # whatever is done once
     few, more, most = (calls_to_read(tmp_path, number) for number in (100, 200, 300))
-    assert most - more == more - few
+    assert abs((most - more) - (more - few)) < 0.02 * most  # files are read in blocks
     assert (more - few) / 300 < 12  # calls a line, of which a third are blank
 
 

@@ -62,7 +62,7 @@ def pieces(y, scheme, max_length):
 def listed(tagger, x, clamp):
     """All token labels that are segmentations and as clamped, and their scores."""
     model = tagger.model_
-    names = list(model.scheme.segments.names)
+    names = list(model.structure.scheme.segments.names)
     scores = plain_segment_scores(model.batch([x]), model.weights)
     outputs, values = [], []
     for y in map(list, product(tagger.classes_, repeat=len(x))):

@@ -21,6 +21,7 @@ from typing import Any, NamedTuple
 
 from scipy.special import bdtr
 
+from sidelight.checks import is_hashable, is_listed
 from sidelight.describe import content_key
 from sidelight.evidence import Candidates, Evidence, Gold, Unlabeled, Voted, voted_labels
 from sidelight.rules import Rule, Sentence
@@ -155,8 +156,8 @@ def _admitted(evidence: Sequence[Evidence]) -> tuple[int, int]:
     for piece in evidence:
         if isinstance(piece, Candidates) and piece.y is not None and isinstance(piece.x, list | tuple):
             for token, labels in zip(piece.x, piece.y):
-                if labels is not None:
-                    sets.setdefault(content_key(token), set()).update(labels)
+                if is_listed(labels):  # what is no set of labels is refused later, with its place
+                    sets.setdefault(content_key(token), set()).update(filter(is_hashable, labels))
     admitted = judged = 0
     for piece in evidence if sets else ():
         if isinstance(piece, Gold) and isinstance(piece.x, list | tuple):
