@@ -208,7 +208,6 @@ def test_what_is_too_large_for_elimination(monkeypatch):
     [
         ("hmm", "a generative model"),
         ("naive_bayes", "labels of single tokens"),
-        ("mira", "epochs in one kernel"),
         ("codl", "completion under rules"),
         ("semi_crf", "segments"),
         ("contrastive", "neighbours of an output"),

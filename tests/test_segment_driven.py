@@ -274,8 +274,8 @@ X, Y = ["ed", "holt", "1994"], ["name", "name", "year"]
         ([Gold(X, Y)], {"learner": "codl_as_printed"}, "codl_as_printed needs a generative model, which segments do"),
         (
             [Gold(X, Y)],
-            {"learner": recipes.codl(base="mira")},
-            "mira needs epochs in one kernel, which seg",
+            {"learner": recipes.codl(base="naive_bayes")},
+            "naive_bayes needs labels of single tokens, which seg",
         ),
         (
             [Gold(X, Y)],

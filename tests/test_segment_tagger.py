@@ -217,7 +217,7 @@ def test_parameters_clone_and_repr():
     ("settings", "problem"),
     [
         ({"learner": "hmm"}, "hmm needs a generative model, which segments do not have"),
-        ({"learner": "mira"}, "mira needs epochs in one kernel"),
+        ({"learner": "naive_bayes"}, "naive_bayes needs labels of single tokens"),
         ({"learner": "auto"}, "learner is 'auto'"),
         ({"loss": "log"}, "loss is 'log'"),
         ({"scheme": "IOBES"}, "scheme is 'IOBES'"),

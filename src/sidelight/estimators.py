@@ -71,6 +71,7 @@ class LearningEstimator(AutomaticEstimator):
         verbose: int = 0,
         checkpoint: str | Path | None = None,
         rules: Sequence[Rule] = (),
+        rules_in: str = "prediction",
         inference: str = "auto",
     ) -> None:
         self.features = features
@@ -102,6 +103,7 @@ class LearningEstimator(AutomaticEstimator):
         self.verbose = verbose
         self.checkpoint = checkpoint
         self.rules = rules
+        self.rules_in = rules_in
         self.inference = inference
 
     def fit(self, evidence: Any, y: Any = None, *, sample_weight: Any = None, validation: Any = None) -> Self:
@@ -334,6 +336,8 @@ class Tagger(LearningEstimator):
       line for every round. The loggers "sidelight.fit" and "sidelight.kernels" tell the same.
     - rules: what outputs must or should obey (`sidelight.rules`). Predictions do; "codl", "unified_em" and
       "posterior_regularization" also learn with them. Penalties that are to be learned are counted on Gold.
+    - rules_in: "prediction", or "training": then margin learners and the perceptron look for outputs under the rules in
+      training as in prediction (docs/rules.md says when).
     - inference: how the best output under rules is found: "auto", or "dynamic", "a_star", "beam", "ilp", "lp",
       "lagrangian" (see docs/rules.md).
 

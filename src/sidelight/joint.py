@@ -275,6 +275,7 @@ class Joint(JointInference):
             verbose=self.verbose,
             checkpoint=None,
             rules=(),
+            rules_in="prediction",
             inference=self.inference,
         )
 

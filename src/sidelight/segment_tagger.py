@@ -54,6 +54,8 @@ class SegmentTagger(LearningEstimator):
     - callbacks: functions of a `Round`; verbose: as for `Tagger`.
     - rules: what predictions must or should obey (`sidelight.rules`); they speak of the labels of tokens. Penalties
       that are to be learned are counted on Gold; with codl they follow what is completed.
+    - rules_in: "prediction", or "training": margin learners then look for segmentations under the rules in training,
+      too.
     - inference: how the best segmentation under rules is found: "auto", or "dynamic", "a_star", "beam", "ilp", "lp",
       "lagrangian" (see docs/rules.md).
 
@@ -99,6 +101,7 @@ class SegmentTagger(LearningEstimator):
         verbose: int = 0,
         checkpoint: str | Path | None = None,
         rules: Sequence[Rule] = (),
+        rules_in: str = "prediction",
         inference: str = "auto",
     ) -> None:
         super().__init__(
@@ -127,6 +130,7 @@ class SegmentTagger(LearningEstimator):
             verbose=verbose,
             checkpoint=checkpoint,
             rules=rules,
+            rules_in=rules_in,
             inference=inference,
         )
         self.segment_features = segment_features

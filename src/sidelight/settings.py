@@ -51,6 +51,7 @@ DEFAULT_PRICES: dict[str, float] = {
 }
 LIKELIHOOD_PRICES = {**DEFAULT_PRICES, "companion": 0.05}  # of CRFs; chosen on development data, see docs/learners.md
 METRICS = ("accuracy", "span_f1")
+RULES_IN = ("prediction", "training")
 SECOND_ORDER = (
     LatentMargins,
     ConvexMargins,
@@ -74,7 +75,6 @@ class Segmenting:
 
 
 NEEDS: tuple[tuple[type[Recipe], str], ...] = (  # what learners ask of outputs, and chains alone have
-    (OnlineMargins, "epochs in one kernel"),
     (Contrastive, "neighbours of an output"),
     (NaiveBayes, "labels of single tokens"),
     (OneAgainstRest, "labels of single tokens"),
@@ -82,7 +82,6 @@ NEEDS: tuple[tuple[type[Recipe], str], ...] = (  # what learners ask of outputs,
     (Believed, "beliefs under rules"),
     (AllLabelings, "a list of all candidate outputs"),
 )
-KERNELS = ("exponentiated_gradient",)  # solvers of chains alone
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,6 +118,7 @@ class Settings:
     verbose: int
     checkpoint: str | Path | None
     rules: Sequence[Rule]
+    rules_in: str
     inference: str
     segments: Segmenting | None = None  # outputs are segments
 
@@ -149,6 +149,7 @@ class Settings:
         self._check_states()
         check_method(self.inference)
         object.__setattr__(self, "rules", checked_rules(self.rules))
+        self._check_rules_in()
         if self.rules and self.states is not None:
             raise ValueError("rules speak of labels, and states are given; leave one of them out")
         check_amounts(
@@ -191,13 +192,28 @@ class Settings:
         if self.checkpoint is not None:
             file_name(self.checkpoint, name="checkpoint")
 
+    def _check_rules_in(self) -> None:
+        """Raises ValueError where rules cannot limit the outputs that a learner looks for."""
+        if not is_among(self.rules_in, RULES_IN):
+            raise ValueError(f"rules_in is {shown(self.rules_in)}; give {' or '.join(map(repr, RULES_IN))}")
+        if self.ruled_training and not asks_for_the_best(self.recipe):
+            problem = f"rules_in is 'training', and {self.recipe.name} asks for more than the best output"
+            remedy = "use jlis, structural_svm, latent_svm or perceptron, or give rules_in='prediction'"
+            raise ValueError(f"{problem}; {remedy}")
+
+    @property
+    def ruled_training(self) -> bool:
+        """Whether rules limit the outputs that the learner looks for."""
+        return bool(self.rules) and self.rules_in == "training"
+
     def _check_states(self) -> None:
         if self.states is None:
             return
         given = list(self.states.values()) if isinstance(self.states, Mapping) else [self.states]
         for count in given:
             if isinstance(count, bool) or not isinstance(count, (int, np.integer)) or count < 1:
-                raise ValueError(f"states is {shown(self.states)}; give a whole number from 1 on, or one for each label")
+                remedy = "give a whole number from 1 on, or one for each label"
+                raise ValueError(f"states is {shown(self.states)}; {remedy}")
             if count > MOST_STATES:
                 raise ValueError(f"states is {shown(self.states)}; a label has at most {MOST_STATES}")
         if max(given, default=1) > 1 and not _takes_states(self.recipe):
@@ -280,8 +296,6 @@ def check_needs(recipe: Recipe, outputs: str, instead: str, more: Sequence[tuple
     for kind, need in (*NEEDS, *more):
         if isinstance(recipe, kind):
             raise ValueError(f"{recipe.name} needs {need}, which {outputs} do not have; use {instead}")
-    if isinstance(recipe, ConvexMargins) and recipe.solver in KERNELS:
-        raise ValueError(f"the solver {recipe.solver} is for chains of labels; use dual_coordinate or one_slack")
 
 
 def price_when_completed(prices: Mapping[str, float] | None, kind: str) -> float:
@@ -293,6 +307,14 @@ def price_when_completed(prices: Mapping[str, float] | None, kind: str) -> float
     """
     given = prices or {}
     return given.get(kind, given.get("unlabeled", DEFAULT_PRICES["unlabeled"]))
+
+
+def asks_for_the_best(recipe: Recipe) -> bool:
+    """Whether a learner asks for best outputs alone, which there are under rules too."""
+    if isinstance(recipe, ConvexMargins):
+        return recipe.solver != "exponentiated_gradient"
+    kinds = (LatentMargins, OnlineMargins, AveragedPerceptron)
+    return isinstance(recipe, kinds) and not isinstance(recipe, SelfTraining)
 
 
 def has_second_order(recipe: Recipe) -> bool:

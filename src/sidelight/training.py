@@ -22,7 +22,6 @@ from sidelight.making.choice import learned_penalties, learner_of
 from sidelight.making.given import Given
 from sidelight.making.perceptron import PerceptronMemory
 from sidelight.making.prepared import prepared
-from sidelight.making.ruled import gold_outputs
 from sidelight.making.voted import reliabilities_of
 from sidelight.model import Model
 from sidelight.objective.companion_likelihood import TEMPERATURE
@@ -216,7 +215,7 @@ class Training:
         inputs, found = learned_penalties(self.learner)
         if inputs is not None:
             return [found[inputs.rules.index(rule)] for rule in rules]
-        xs, ys = gold_outputs(self.given)
+        xs, ys = self.given.gold_outputs()
         if not xs and any(rule.learned for rule in rules):
             raise DataError("a penalty is to be learned from Gold, and there is none", remedy="give soft(…) a number")
         return penalties_of(rules, xs, ys)

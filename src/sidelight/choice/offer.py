@@ -20,11 +20,12 @@ def offer_of(evidence: Sequence[Evidence], params: Mapping[str, Any], *, sequenc
     if params["features"] is None and sequences and _has_text(evidence):
         kinds.add(TEXT)
     usual = {"loss": "squared_hinge", "cost": None, "class_weight": None, "random_ties": False}
+    ruled = bool(params["rules"]) and params["rules_in"] == "training"
     return Offer(
         frozenset(kinds),
         gold=any(isinstance(piece, Gold) for piece in evidence),
         input_rules=any(isinstance(piece, Unlabeled) and piece.rules for piece in evidence),
-        margins=any(params[name] != value for name, value in usual.items()),
+        margins=ruled or any(params[name] != value for name, value in usual.items()),
         hidden=params["states"] is not None,
         sequences=sequences,
         prices=tuple((params["prices"] or {}).items()),

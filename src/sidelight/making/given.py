@@ -4,16 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from sidelight.arrays import Floats, Ints
 from sidelight.data.checks import trouble
 from sidelight.errors import DataError, Intractable
-from sidelight.evidence import Evidence
+from sidelight.evidence import Evidence, Unlabeled
 from sidelight.features.layout import Layout
 from sidelight.features.rows import Rows
+from sidelight.inference.ruled import RuledInputs
+from sidelight.inference.ruled_space import RuledSpace
 from sidelight.objective.batch import Batch
+from sidelight.rules.penalties import penalties_of
 from sidelight.settings import Settings
 from sidelight.spaces import Transitions
 from sidelight.structure import AnyRows, ChainStructure, Structure
@@ -37,7 +41,35 @@ class Given:
     def batch(self, which: Ints) -> Batch:
         """Some of the inputs, in any order, with the space of their outputs."""
         rows = self.rows if np.array_equal(which, np.arange(len(self.rows))) else self.rows.take(which)
-        return self.structure.batch(rows, n_jobs=self.settings.n_jobs)
+        batch = self.structure.batch(rows, n_jobs=self.settings.n_jobs)
+        if not self.settings.ruled_training:
+            return batch
+        inputs = self.ruled_inputs(which)
+        return batch.within(RuledSpace(batch.space, inputs, tuple(self.gold_penalties(inputs))))
+
+    def ruled_inputs(self, which: Ints) -> RuledInputs:
+        """Some inputs with the rules of the settings and their own."""
+        pieces = [self.evidence[i] for i in which.tolist()]
+        own = [piece.rules if isinstance(piece, Unlabeled) else () for piece in pieces]
+        xs = [piece.x if self.settings.sequences else [piece.x] for piece in pieces]
+        return RuledInputs.of(xs, self.labels.names, self.settings.rules, own, places=which.tolist())
+
+    def gold_penalties(self, inputs: RuledInputs) -> list[float]:
+        """The penalties of all rules, those that are learned by what Gold says; raises `DataError` without any."""
+        xs, ys = self.gold_outputs()
+        if not xs and any(rule.learned for rule in inputs.rules):
+            soft = next(rule.name for rule in inputs.rules if rule.learned)
+            raise DataError(
+                f"the penalty of {soft} is learned from Gold, and there is none", remedy="give soft(…) a number"
+            )
+        return penalties_of(inputs.rules, xs, ys)
+
+    def gold_outputs(self) -> tuple[list[Any], list[Any]]:
+        """The inputs that are Gold, and their outputs."""
+        pieces: list[Any] = [self.evidence[i] for i in self.encoded.of_kind("gold").tolist()]
+        if self.settings.sequences:
+            return [piece.x for piece in pieces], [piece.y for piece in pieces]
+        return [[piece.x] for piece in pieces], [[piece.y] for piece in pieces]
 
     @property
     def size(self) -> int:

@@ -14,13 +14,12 @@ from sidelight.errors import DataError, Intractable
 from sidelight.evidence import Unlabeled
 from sidelight.inference.batches import batch_scores
 from sidelight.inference.choose import check_method
-from sidelight.inference.ruled import Ruled, RuledInputs
+from sidelight.inference.ruled import Ruled
 from sidelight.learners import Learner
 from sidelight.learners.driven import DrivenLearner
 from sidelight.making.given import Given
 from sidelight.making.hmm import to_complete
 from sidelight.recipe_kinds import Driven, learns_from_rules
-from sidelight.rules.penalties import penalties_of
 from sidelight.settings import price_when_completed
 from sidelight.structures.encoding import Encoded
 
@@ -40,46 +39,19 @@ def check_rules_are_used(given: Given) -> None:
             raise trouble(piece, i, problem=problem, remedy=remedy)
 
 
-def ruled_inputs(given: Given, which: Ints) -> RuledInputs:
-    """Some inputs with the rules of the settings and their own."""
-    pieces = [given.evidence[i] for i in which.tolist()]
-    own = [piece.rules if isinstance(piece, Unlabeled) else () for piece in pieces]
-    xs = [piece.x if given.settings.sequences else [piece.x] for piece in pieces]
-    return RuledInputs.of(xs, given.labels.names, given.settings.rules, own, places=which.tolist())
-
-
-def gold_penalties(given: Given, inputs: RuledInputs) -> list[float]:
-    """The penalties of all rules, those that are learned by what Gold says; raises `DataError` without any."""
-    xs, ys = gold_outputs(given)
-    if not xs and any(rule.learned for rule in inputs.rules):
-        soft = next(rule.name for rule in inputs.rules if rule.learned)
-        raise DataError(
-            f"the penalty of {soft} is learned from Gold, and there is none", remedy="give soft(…) a number"
-        )
-    return penalties_of(inputs.rules, xs, ys)
-
-
-def gold_outputs(given: Given) -> tuple[list[Any], list[Any]]:
-    """The inputs that are Gold, and their outputs."""
-    pieces = [given.evidence[i] for i in given.encoded.of_kind("gold").tolist()]
-    if given.settings.sequences:
-        return [piece.x for piece in pieces], [piece.y for piece in pieces]
-    return [[piece.x] for piece in pieces], [[piece.y] for piece in pieces]
-
-
 def completion(given: Given, *, beta: float | None, gamma: float) -> Ruled | None:
     """How the E-steps of an HMM complete, or None where there are no rules.
 
     Raises `Intractable` where beliefs (gamma 0 and more) are asked for in second order.
     """
-    inputs = ruled_inputs(given, to_complete(given))
+    inputs = given.ruled_inputs(to_complete(given))
     if not inputs.rules:
         return None
     if given.layout.order == 2 and gamma >= 0.0:
         name = given.settings.recipe.name
         problem = f"{name} has rules and a gamma of {gamma:g}, and beliefs under rules are for chains of first order"
         raise Intractable(f"{problem}; use codl over an HMM, a gamma of -inf, or leave order out")
-    return Ruled(inputs, gold_penalties(given, inputs), beta, check_method(given.settings.inference))
+    return Ruled(inputs, given.gold_penalties(inputs), beta, check_method(given.settings.inference))
 
 
 def make_driven(given: Given, recipe: Driven, make: MakeLearner) -> DrivenLearner:
@@ -92,7 +64,7 @@ def make_driven(given: Given, recipe: Driven, make: MakeLearner) -> DrivenLearne
     if not len(gold):
         remedy = "give some labelled inputs"
         raise DataError(f"{recipe.name} begins with a model of Gold, and there is none", remedy=remedy)
-    inputs = ruled_inputs(given, rest)
+    inputs = given.ruled_inputs(rest)
     tokens = given.rows.tokens_of(rest)
     batch = given.batch(rest)
     if given.encoded.admitted is not None:
@@ -100,7 +72,7 @@ def make_driven(given: Given, recipe: Driven, make: MakeLearner) -> DrivenLearne
     method = check_method(given.settings.inference)
     kinds, known = given.encoded.kinds, max(given.settings.price("gold"), 1e-300)
     shares = [price_when_completed(given.settings.prices, kinds[i]) / known for i in rest]
-    first = gold_penalties(given, inputs)
+    first = given.gold_penalties(inputs)
 
     def learn(labels: Ids | None) -> Floats:
         if labels is None:
