@@ -205,6 +205,8 @@ class Settings:
         for kind, need in NEEDS:
             if isinstance(base, kind):
                 raise ValueError(f"{base.name} needs {need}, which segments do not have; use semi_crf or semi_svm")
+        if isinstance(base, LatentMargins) and base.restarts > 1:
+            raise ValueError(f"restarts of {base.name} need random ties, which segments do not have; leave them at 1")
         if isinstance(base, ConvexMargins) and base.solver in KERNELS:
             raise ValueError(f"the solver {base.solver} is for chains of labels; use dual_coordinate or one_slack")
         if self.scheme in SCHEMES and self.scheme != "BIO":
