@@ -227,3 +227,10 @@ def test_what_does_not_fit_is_refused():
         recipes.passive_aggressive(rule="MIRA")
     with pytest.raises(sl.DataError, match="the learner mira learns from Gold only"):
         tagger("mira").fit([*sl.gold(XS, YS), sl.Unlabeled(["w"])])
+
+
+@pytest.mark.parametrize("solver", ["one_slack", "n_slack_qp"])
+def test_solvers_that_see_cuts_alone_have_order_2(solver):
+    usual = {"loss": "hinge", "order": 2, "tolerance": 1e-3, "max_rounds": 300, "prices": {"gold": 0.1}}
+    found = [tagger(recipes.structural_svm(solver=one), **usual).fit(XS, YS) for one in (solver, "dual_coordinate")]
+    assert found[0].rounds_[-1].objective == pytest.approx(found[1].rounds_[-1].objective, rel=5e-3)

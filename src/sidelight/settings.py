@@ -222,7 +222,10 @@ class Settings:
     def _check_segments(self) -> None:
         """Raises ValueError for learners that need what segments do not have, and for schemes that make none."""
         recipe = self.recipe
-        check_needs(recipe.base if isinstance(recipe, Driven) else recipe, "segments", "semi_crf or semi_svm")
+        base = recipe.base if isinstance(recipe, Driven) else recipe
+        check_needs(base, "segments", "semi_crf or semi_svm")
+        if isinstance(base, LatentMargins) and base.restarts > 1:
+            raise ValueError(f"restarts of {base.name} need random ties, which segments do not have; leave them at 1")
         if self.scheme in SCHEMES and self.scheme != "BIO":
             remedy = "give scheme='BIO' and labels as sidelight.evaluate.convert(labels, to='BIO') makes them"
             raise ValueError(f"scheme is {self.scheme!r}, and segments are learned from BIO labels; {remedy}")
