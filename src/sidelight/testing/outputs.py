@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from sidelight.arrays import Floats, Ids
-from sidelight.objective.batch import Batch
+from sidelight.objective.batch import Batch, LinearScorer
 from sidelight.spaces import AnyCost
 
 MOST = 100_000  # choices of all slots of an input, in all ways: what is listed must be few
@@ -69,10 +69,7 @@ def listed(batch: Batch, weights: Floats, *, score: Score | None = None, admits:
             inside = np.array([admits(i, one) for one in every], dtype=bool)
         outputs = np.ascontiguousarray(every[inside])
         if score is None:
-            rows = repeated(batch, i, len(outputs)).differences(
-                np.arange(len(outputs)), outputs.ravel(), None, scales=np.ones(len(outputs))
-            )
-            scores = rows.dot(weights)
+            scores = _scores(repeated(batch, i, len(outputs)), weights, outputs.ravel())
         else:
             scores = np.array([score(weights, i, one) for one in outputs], dtype=np.float64)
         found.append(Listed(i, first, outputs, scores))
@@ -82,6 +79,14 @@ def listed(batch: Batch, weights: Floats, *, score: Score | None = None, admits:
 def repeated(batch: Batch, i: int, times: int) -> Batch:
     """An input so many times, to ask about many outputs at once."""
     return batch.take(np.full(times, i, dtype=np.int64))
+
+
+def _scores(batch: Batch, weights: Floats, outputs: Ids) -> Floats:
+    """By counted features, or what the space says where scores are not linear."""
+    if not isinstance(batch.scorer, LinearScorer):
+        return batch.score(weights, outputs)
+    every = np.arange(len(batch))
+    return batch.differences(every, outputs, None, scales=np.ones(len(every))).dot(weights)
 
 
 def all_choices(batch: Batch, i: int) -> Ids:
