@@ -102,6 +102,7 @@ def rules() -> Sequence[Names]:
         ("docs/hidden_markov.md", tuple, 1),
         ("docs/alignment.md", tuple, 2),
         ("docs/votes.md", tuple, 2),
+        ("docs/architecture.md", tuple, 12),
         ("docs/add_a_structure.md", tuple, 3),
         ("docs/add_a_scorer.md", tuple, 5),
     ],
