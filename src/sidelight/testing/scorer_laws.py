@@ -11,12 +11,12 @@ from sidelight.objective.cuts import Terms
 from sidelight.objective.margin import NegativeTerms, TargetTerms, positive_terms
 from sidelight.objective.margin_descent import MarginDescent, add_difference
 from sidelight.spaces import Cost
-from sidelight.testing.outputs import BrokenLaw, Listed
+from sidelight.testing.outputs import BrokenLaw, ListedOutputs
 from sidelight.testing.space_laws import close, outputs_at_random
 from sidelight.testing.sum_laws import check_gradient, has
 
 
-def check_adjoint(batch: Batch, weights: Floats, lists: list[Listed], rng: np.random.Generator) -> None:
+def check_adjoint(batch: Batch, weights: Floats, lists: list[ListedOutputs], rng: np.random.Generator) -> None:
     """w · (scale · (Φ(x, plus) − Φ(x, minus)) + threshold) is what scores say, row by row and summed up."""
     if not all(len(one.outputs) for one in lists):
         return
@@ -48,7 +48,7 @@ def check_adjoint(batch: Batch, weights: Floats, lists: list[Listed], rng: np.ra
         raise BrokenLaw(f"summed: gives {told:.9g} with the weights, and scores give {right:.9g}")
 
 
-def check_gradients(batch: Batch, weights: Floats, lists: list[Listed], rng: np.random.Generator) -> bool:
+def check_gradients(batch: Batch, weights: Floats, lists: list[ListedOutputs], rng: np.random.Generator) -> bool:
     """Gradients of scores and of margins, against differences of values; False where a scorer has none."""
     if not all(len(one.outputs) for one in lists) or not len(batch):
         return True
@@ -84,7 +84,7 @@ def counted(rows: SparseRows, size: int) -> Floats:
     return found
 
 
-def check_cuts(batch: Batch, weights: Floats, lists: list[Listed], rng: np.random.Generator) -> None:
+def check_cuts(batch: Batch, weights: Floats, lists: list[ListedOutputs], rng: np.random.Generator) -> None:
     """The three terms of margins: their value is the maximum over all outputs, and cuts touch and support them."""
     if not all(len(one.outputs) for one in lists) or not len(batch):
         return
