@@ -102,7 +102,9 @@ def rules() -> Sequence[Names]:
         ("docs/hidden_markov.md", tuple, 1),
         ("docs/alignment.md", tuple, 2),
         ("docs/votes.md", tuple, 2),
+        ("docs/architecture.md", tuple, 12),
         ("docs/add_a_structure.md", tuple, 3),
+        ("docs/add_a_scorer.md", tuple, 5),
     ],
 )
 def test_code_of_a_page(name, given, values, tmp_path, monkeypatch):

@@ -8,32 +8,27 @@ affair of its scorer; which choices go together, and how the best are found, tha
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any, Protocol, Self
+from typing import Any, Protocol, Self, runtime_checkable
 
 import numpy as np
 
 from sidelight.arrays import Bytes, Floats, Ids, Ints
+from sidelight.errors import Intractable
 from sidelight.features.counts import SparseRows
 from sidelight.features.rows import taken
 from sidelight.spaces import AnyCost, Charging, Paths, Space
 
 
 class Scorer(Protocol):
-    """The features of a batch: from weights to scores, and from outputs to counts of features, the adjoint."""
+    """From weights to the scores of a batch: all that inference asks for.
+
+    Learning goes the way back, by `LinearScorer` (cuts, online learners, likelihoods) or, where scores are any smooth
+    function of the weights, by `SmoothScorer` (gradients of likelihoods and of margins).
+    """
 
     @property
     def size(self) -> int:
         """How many weights there are; the first is the threshold of companion decisions."""
-        ...
-
-    @property
-    def is_binary(self) -> bool:
-        """Every feature has value 1."""
-        ...
-
-    @property
-    def null_label(self) -> bool:
-        """The first of two labels has no features, so that its score is 0."""
         ...
 
     def part(self, lo: int, hi: int) -> Self:
@@ -46,6 +41,33 @@ class Scorer(Protocol):
 
     def scores(self, weights: Floats) -> Any:
         """The scores of all parts, as the space of the same structure takes them."""
+        ...
+
+
+@runtime_checkable
+class SmoothScorer(Scorer, Protocol):
+    """A scorer that takes slopes of scores back to slopes of weights."""
+
+    def add_gradient(self, weights: Floats, parts: Any, gradient: Floats) -> None:
+        """gradient += Σ_parts slope · ∂ score(part) / ∂ weights, at these weights.
+
+        The slopes are in the form of the structure's beliefs: what `spaces.sums.beliefs` and `spaces.sums.parts` give.
+        """
+        ...
+
+
+@runtime_checkable
+class LinearScorer(Scorer, Protocol):
+    """A scorer whose scores are weights times features: from outputs to counts of features, the adjoint."""
+
+    @property
+    def is_binary(self) -> bool:
+        """Every feature has value 1."""
+        ...
+
+    @property
+    def null_label(self) -> bool:
+        """The first of two labels has no features, so that its score is 0."""
         ...
 
     def differences(
@@ -87,6 +109,14 @@ class Batch:
         """The number of slots of each input. # [N]"""
         return np.diff(self.space.starts)
 
+    @property
+    def linear(self) -> LinearScorer:
+        """The features; raises `Intractable` where scores are not linear in the weights."""
+        if not isinstance(self.scorer, LinearScorer):
+            name = type(self.scorer).__name__
+            raise Intractable(f"{name} is not linear in its weights, so it has no cuts; learn it by gradients")
+        return self.scorer
+
     def slots_of(self, which: Ints) -> Ints:
         """The slots of some of the inputs, in order."""
         return taken(self.space.starts, which)[1]
@@ -127,4 +157,4 @@ class Batch:
         self, which: Ints, plus: Ids, minus: Ids | None, *, scales: Floats, thresholds: Floats | None = None
     ) -> SparseRows:
         """scale · (Φ(x, plus) − Φ(x, minus)) and the threshold feature, for some of the inputs."""
-        return self.scorer.differences(which, plus, minus, scales=scales, thresholds=thresholds, n_jobs=self.n_jobs)
+        return self.linear.differences(which, plus, minus, scales=scales, thresholds=thresholds, n_jobs=self.n_jobs)

@@ -139,7 +139,7 @@ class CandidateProblem:
         A vote is log(1 + count), so that with right labels these are, up to the prior, the weights of naive Bayes.
         """
         batch, count = self.batch, len(self)
-        other = 1 - labels if batch.scorer.null_label else None
+        other = 1 - labels if batch.linear.null_label else None
         rows = batch.differences(np.arange(count), labels, other, scales=np.ones(count))
         votes = np.zeros(batch.scorer.size)
         np.add.at(votes, rows.indices, rows.values)

@@ -97,7 +97,7 @@ class LatentProblem:
     @property
     def whole_slopes(self) -> bool:
         """Every cut's slope counts features: no values, no dense rows, no companion terms scaled by their size."""
-        binary = self.gold.batch.scorer.is_binary and self.latent.terms.batch.scorer.is_binary
+        binary = self.gold.batch.linear.is_binary and self.latent.terms.batch.linear.is_binary
         return binary and len(self.negative) == 0 and len(self.positive.batch) == 0
 
     def begin(self, rng: np.random.Generator) -> Completion:

@@ -19,15 +19,14 @@ from sidelight.features.layout import Layout
 from sidelight.features.segment_counts import add_expected
 from sidelight.features.support import Support
 from sidelight.kernels import inner
+from sidelight.objective.batch import LinearScorer, SmoothScorer
 from sidelight.objective.segment_scorer import SegmentScorer
-from sidelight.objective.variable_scorer import VariableScorer
 from sidelight.parallel import shards, threads
-from sidelight.spaces import Space, second_order_sums
+from sidelight.spaces import Space, second_order_sums, sums
 from sidelight.spaces.chain import ChainScores, ChainSpace, GivenScores
 from sidelight.spaces.chain_sums import Beliefs, RaisedScores, ScoresFrom, beliefs
 from sidelight.spaces.second_order import SecondOrderSpace
 from sidelight.spaces.segments import SegmentSpace
-from sidelight.spaces.variables import VariableSpace
 
 GROUPS = 8  # of shards: each adds up its counts in a vector of its own, so that their order is the data's alone
 
@@ -129,7 +128,7 @@ def add_log_sums(
         value = add_log_sums(*given, known=known, bonus=bonus, n_jobs=n_jobs)
         gradient += features.shorten(slopes)
         return value
-    if isinstance(space, ChainSpace):
+    if isinstance(space, ChainSpace) and not isinstance(features, SmoothScorer):
         return _add_chains(features, space, prices, weights, gradient, known, bonus, n_jobs)  # type: ignore[arg-type]
     value = _add(features, Known(space, bonus), prices, weights, gradient, n_jobs)
     if known is None:
@@ -151,7 +150,7 @@ def add_outputs(
         _add_labels(features, space, labels, prices, gradient, n_jobs)  # type: ignore[arg-type]
     else:
         every, none = np.arange(len(prices), dtype=np.int64), np.zeros(len(prices))
-        if isinstance(features, (SegmentScorer, VariableScorer)):
+        if isinstance(features, LinearScorer):
             rows = features.differences(every, labels, None, scales=prices, n_jobs=n_jobs)
         else:
             assert isinstance(features, FullFeatures)
@@ -268,8 +267,8 @@ def _add(
     """gradient += Σ price · expected features within some outputs; returns Σ price · log-sum."""
     if isinstance(features, SegmentScorer):
         return _add_segments(features, within, prices, weights, gradient, n_jobs)
-    if isinstance(features, VariableScorer):
-        return _add_variables(features, within, prices, weights, gradient)
+    if isinstance(features, SmoothScorer):
+        return _add_smooth(features, within, prices, weights, gradient, n_jobs)
     return _add_second_order(features, within, prices, weights, gradient, n_jobs)  # type: ignore[arg-type]
 
 
@@ -306,11 +305,20 @@ class _SecondOrderScoresFrom(ScoresFrom):
     second: Floats
 
 
-def _add_variables(features: VariableScorer, within: Known, prices: Floats, weights: Floats, gradient: Floats) -> float:
-    assert isinstance(within.space, VariableSpace)
-    scores = features.scores(weights)
-    found = within.space.beliefs(scores if within.bonus is None else scores.raised(within.bonus), prices=prices)
-    features.add_beliefs(found, gradient)
+def _add_smooth(
+    features: SmoothScorer,
+    within: Known,
+    prices: Floats,
+    weights: Floats,
+    gradient: Floats,
+    n_jobs: int | None,
+) -> float:
+    """Of any structure that has beliefs, and any scorer that takes their slopes back."""
+    space, scores = within.space, features.scores(weights)
+    if within.bonus is not None:
+        space, scores = sums.raised(space, scores, within.bonus)
+    found = sums.beliefs(space, scores, prices=prices, n_jobs=n_jobs)
+    features.add_gradient(weights, found, gradient)
     return inner(prices, found.log_sums)
 
 

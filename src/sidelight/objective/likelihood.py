@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -24,7 +24,7 @@ from sidelight.features.gradient import FullFeatures
 from sidelight.features.support import Shown, Support
 from sidelight.features.supported import SupportedFeatures
 from sidelight.kernels import inner
-from sidelight.objective.batch import Batch, Scorer
+from sidelight.objective.batch import Batch, LinearScorer, Scorer, SmoothScorer
 from sidelight.objective.chain_scorer import ChainScorer, chain_of
 from sidelight.objective.companion_likelihood import Answers, CompanionTerms
 from sidelight.objective.expected_features import Known, ShortFeatures, Weighted, WeightForm, add_log_sums, add_outputs
@@ -214,6 +214,39 @@ class Labelled:
 
 
 @dataclass(frozen=True, slots=True)
+class AllWeights:
+    """Any scorer with gradients, under the weights that it has."""
+
+    scorer: SmoothScorer
+
+    @property
+    def size(self) -> int:
+        return self.scorer.size
+
+    def part(self, lo: int, hi: int) -> AllWeights:
+        return AllWeights(self.scorer.part(lo, hi))
+
+    def take(self, which: Ints) -> AllWeights:
+        return AllWeights(self.scorer.take(which))
+
+    def scores(self, weights: Floats) -> Any:
+        return self.scorer.scores(weights)
+
+    def add_gradient(self, weights: Floats, parts: Any, gradient: Floats) -> None:
+        self.scorer.add_gradient(weights, parts, gradient)
+
+    def curvature(self, prices: Floats, lengths: Ints, share: float) -> Floats:
+        """Nothing is guessed. # [size]"""
+        return np.zeros(self.size)
+
+    def expand(self, weights: Floats) -> Floats:
+        return weights
+
+    def shorten(self, full: Floats) -> Floats:
+        return full
+
+
+@dataclass(frozen=True, slots=True)
 class Form:
     """The form that weights have: full, or the pairs of a support."""
 
@@ -239,6 +272,8 @@ class Form:
         scorer = batch.scorer
         if isinstance(scorer, (SegmentScorer, VariableScorer)):
             return scorer
+        if isinstance(scorer, SmoothScorer):
+            return AllWeights(scorer)
         rows, layout = chain_of(batch).rows, chain_of(batch).layout
         if self.support is not None and layout.order == 1:
             return SupportedFeatures.of(rows, self.support, n_jobs=self.n_jobs)
@@ -249,8 +284,14 @@ class Form:
         """The terms of labelled inputs."""
         features, space = self.features(part.batch), part.batch.space
         if part.answers is not None:
+            if not isinstance(part.batch.scorer, LinearScorer):
+                raise Intractable("companion answers need scores that are linear in the weights")
             return CompanionTerms.of(features, space, part.prices, part.answers, n_jobs=self.n_jobs)
-        return LikelihoodTerms(features, space, part.prices, part.targets, part.admitted)
+        if part.targets is None or isinstance(part.batch.scorer, LinearScorer):
+            return LikelihoodTerms(features, space, part.prices, part.targets, part.admitted)
+        only = np.zeros((len(part.targets), space.n_labels), dtype=np.uint8)  # the score of Gold is not linear either
+        only[np.arange(len(only)), part.targets] = 1
+        return LikelihoodTerms(features, space, part.prices, admitted=only)
 
 
 def form_of(

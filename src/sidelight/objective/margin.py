@@ -67,7 +67,7 @@ class SummedTerms(TargetTerms):
     def total(self, outputs: Ids, scales: Floats) -> tuple[float, Floats]:
         """Σ_i scale_i · (offset_i, slope_i) of the cuts that some outputs give."""
         offset = inner(scales, self.offsets(outputs))
-        return offset, self.batch.scorer.summed(outputs, self.cost.targets, scales)
+        return offset, self.batch.linear.summed(outputs, self.cost.targets, scales)
 
     def check_outputs(self, outputs: Ids, scales: Floats) -> None:
         """Raise `ModelFileError` for what `total` cannot take."""

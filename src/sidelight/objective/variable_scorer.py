@@ -77,9 +77,9 @@ class VariableScorer:
         np.add.at(out, rows.indices, rows.values)
         return out
 
-    def add_beliefs(self, found: VariableBeliefs, gradient: Floats) -> None:
+    def add_gradient(self, weights: Floats, parts: VariableBeliefs, gradient: Floats) -> None:
         """gradient += expected features."""
-        add_variable_parts(self.rows, self.layout, found.slots, found.tables, gradient)
+        add_variable_parts(self.rows, self.layout, parts.slots, parts.tables, gradient)
 
     def curvature(self, prices: Floats, lengths: Ints, share: float) -> Floats:
         """Nothing is guessed. # [size]"""

@@ -82,6 +82,25 @@ def raised(space: Space, scores: Any, bonus: Floats) -> tuple[Space, Any]:
     return space, _method(scores, "raised", "bonuses of choices")(bonus)
 
 
+def beliefs(space: Space, scores: Any, *, prices: Floats | None = None, n_jobs: int | None = None) -> Any:
+    """Log-sums and what is expected of the parts of outputs, times the price of each input, in the structure's form."""
+    if isinstance(space, ChainSpace):
+        return chain_sums.beliefs(space, scores, prices=prices, n_jobs=n_jobs)
+    if isinstance(space, SecondOrderSpace):
+        return second_order_sums.beliefs(space, scores, prices=prices, n_jobs=n_jobs)
+    return _method(space, "beliefs", "beliefs about parts")(scores, prices=prices, n_jobs=n_jobs)
+
+
+def parts(space: Space, scores: Any, labels: Ids, prices: Floats, *, n_jobs: int | None = None) -> Any:
+    """The parts of given outputs [T], times the price of each input, in the form of `beliefs`.
+
+    They are what is believed where nothing but these outputs is admitted.
+    """
+    only = np.zeros((len(labels), space.n_labels), dtype=np.uint8)
+    only[np.arange(len(labels)), labels] = 1
+    return beliefs(space.inside(only), scores, prices=prices, n_jobs=n_jobs)
+
+
 def posterior_decode(space: Space, scores: Any, *, n_jobs: int | None = None) -> Ids:
     """The labeling of the space with the largest expected number of right tokens. # [T]"""
     return best_by_tokens(space, token_marginals(space, scores, n_jobs=n_jobs), n_jobs=n_jobs)

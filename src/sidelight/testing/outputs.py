@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from sidelight.arrays import Floats, Ids
-from sidelight.objective.batch import Batch
+from sidelight.objective.batch import Batch, LinearScorer
 from sidelight.spaces import AnyCost
 
 MOST = 100_000  # choices of all slots of an input, in all ways: what is listed must be few
@@ -27,7 +27,7 @@ def differs(law: str, number: int, what: str, told: float, right: float) -> Brok
 
 
 @dataclass(frozen=True, slots=True)
-class Listed:
+class ListedOutputs:
     """The outputs of one input, and their scores."""
 
     number: int
@@ -44,9 +44,9 @@ class Listed:
         found = np.flatnonzero(np.all(self.outputs == choices, axis=1))
         return int(found[0]) if len(found) else None
 
-    def only(self, which: Floats) -> Listed:
+    def only(self, which: Floats) -> ListedOutputs:
         """Some of the outputs."""
-        return Listed(self.number, self.first, self.outputs[which], self.scores[which])
+        return ListedOutputs(self.number, self.first, self.outputs[which], self.scores[which])
 
     def costs(self, cost: AnyCost) -> Floats:
         """The cost of every output. # [outputs]"""
@@ -58,7 +58,9 @@ class Listed:
         return np.asarray(amounts[np.arange(self.outputs.shape[1]), self.outputs].sum(axis=1))
 
 
-def listed(batch: Batch, weights: Floats, *, score: Score | None = None, admits: Admits | None = None) -> list[Listed]:
+def listed(
+    batch: Batch, weights: Floats, *, score: Score | None = None, admits: Admits | None = None
+) -> list[ListedOutputs]:
     """The outputs of every input, as `admits` says or the space, with scores by `score` or by counted features."""
     found = []
     for i, first in enumerate(batch.starts[:-1].tolist()):
@@ -69,19 +71,24 @@ def listed(batch: Batch, weights: Floats, *, score: Score | None = None, admits:
             inside = np.array([admits(i, one) for one in every], dtype=bool)
         outputs = np.ascontiguousarray(every[inside])
         if score is None:
-            rows = repeated(batch, i, len(outputs)).differences(
-                np.arange(len(outputs)), outputs.ravel(), None, scales=np.ones(len(outputs))
-            )
-            scores = rows.dot(weights)
+            scores = _scores(repeated(batch, i, len(outputs)), weights, outputs.ravel())
         else:
             scores = np.array([score(weights, i, one) for one in outputs], dtype=np.float64)
-        found.append(Listed(i, first, outputs, scores))
+        found.append(ListedOutputs(i, first, outputs, scores))
     return found
 
 
 def repeated(batch: Batch, i: int, times: int) -> Batch:
     """An input so many times, to ask about many outputs at once."""
     return batch.take(np.full(times, i, dtype=np.int64))
+
+
+def _scores(batch: Batch, weights: Floats, outputs: Ids) -> Floats:
+    """By counted features, or what the space says where scores are not linear."""
+    if not isinstance(batch.scorer, LinearScorer):
+        return batch.score(weights, outputs)
+    every = np.arange(len(batch))
+    return batch.differences(every, outputs, None, scales=np.ones(len(every))).dot(weights)
 
 
 def all_choices(batch: Batch, i: int) -> Ids:

@@ -6,15 +6,17 @@ import numpy as np
 
 from sidelight.arrays import Floats
 from sidelight.features.counts import SparseRows
-from sidelight.objective.batch import Batch
+from sidelight.objective.batch import Batch, LinearScorer, SmoothScorer
 from sidelight.objective.cuts import Terms
 from sidelight.objective.margin import NegativeTerms, TargetTerms, positive_terms
+from sidelight.objective.margin_descent import MarginDescent, add_difference
 from sidelight.spaces import Cost
-from sidelight.testing.outputs import BrokenLaw, Listed
+from sidelight.testing.outputs import BrokenLaw, ListedOutputs
 from sidelight.testing.space_laws import close, outputs_at_random
+from sidelight.testing.sum_laws import check_gradient, has
 
 
-def check_adjoint(batch: Batch, weights: Floats, lists: list[Listed], rng: np.random.Generator) -> None:
+def check_adjoint(batch: Batch, weights: Floats, lists: list[ListedOutputs], rng: np.random.Generator) -> None:
     """w · (scale · (Φ(x, plus) − Φ(x, minus)) + threshold) is what scores say, row by row and summed up."""
     if not all(len(one.outputs) for one in lists):
         return
@@ -38,12 +40,41 @@ def check_adjoint(batch: Batch, weights: Floats, lists: list[Listed], rng: np.ra
         if np.any(np.diff(rows.indices[first:last]) <= 0):
             raise BrokenLaw(f"differences: input {i}: the indices of its row are not in order, or one is there twice")
     alike = batch.differences(which, plus, plus, scales=np.ones(len(which)))
-    if batch.scorer.is_binary and len(alike.indices):  # others may leave what rounding leaves
+    if batch.linear.is_binary and len(alike.indices):  # others may leave what rounding leaves
         raise BrokenLaw("differences: an output less itself leaves features, and should leave none")
     every = rng.normal(size=count)
-    told, right = float(batch.scorer.summed(plus, minus, every) @ weights), float(every @ both)
+    told, right = float(batch.linear.summed(plus, minus, every) @ weights), float(every @ both)
     if not close(told, right):
         raise BrokenLaw(f"summed: gives {told:.9g} with the weights, and scores give {right:.9g}")
+
+
+def check_gradients(batch: Batch, weights: Floats, lists: list[ListedOutputs], rng: np.random.Generator) -> bool:
+    """Gradients of scores and of margins, against differences of values; False where a scorer has none."""
+    if not all(len(one.outputs) for one in lists) or not len(batch):
+        return True
+    if not isinstance(batch.scorer, (LinearScorer, SmoothScorer)):
+        return False
+    plus, minus, scales = outputs_at_random(lists, rng), outputs_at_random(lists, rng), rng.normal(size=len(batch))
+
+    def value(there: Floats) -> float:
+        return float(scales @ (batch.score(there, plus) - batch.score(there, minus)))
+
+    gradient = np.zeros(batch.scorer.size)
+    if not has("gradients", lambda: add_difference(batch, weights, plus, minus, scales, gradient)):
+        return False
+    check_gradient("gradient of scores", value, weights, gradient, rng)
+    cost = Cost(plus, 1.0 - np.eye(batch.space.n_labels))
+    problem = MarginDescent(TargetTerms(batch, cost, rng.uniform(0.5, 2.0, len(batch))), power=2)
+    told = problem.value_and_gradient(weights, gradient)
+    if not close(told, problem.value(weights)):
+        raise BrokenLaw("margins by gradients: the objective differs from that which comes with a gradient")
+    there = weights + 1e-3 * rng.normal(size=len(weights))
+    slope, change = float(gradient @ (there - weights)), problem.value(there) - told
+    if isinstance(batch.scorer, LinearScorer) and change < slope - 1e-8 * (1.0 + abs(told)):
+        raise BrokenLaw(
+            f"margins by gradients: the objective changes by {change:.9g}, less than the gradient's {slope:.9g}"
+        )
+    return True
 
 
 def counted(rows: SparseRows, size: int) -> Floats:
@@ -53,7 +84,7 @@ def counted(rows: SparseRows, size: int) -> Floats:
     return found
 
 
-def check_cuts(batch: Batch, weights: Floats, lists: list[Listed], rng: np.random.Generator) -> None:
+def check_cuts(batch: Batch, weights: Floats, lists: list[ListedOutputs], rng: np.random.Generator) -> None:
     """The three terms of margins: their value is the maximum over all outputs, and cuts touch and support them."""
     if not all(len(one.outputs) for one in lists) or not len(batch):
         return

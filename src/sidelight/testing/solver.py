@@ -28,7 +28,7 @@ MOST_ROUNDS = 3000
 Make = Callable[[TargetTerms], Learner]  # a fresh learner of these terms, before its first round
 
 
-class Cuts(NamedTuple):
+class ListedCuts(NamedTuple):
     """Every output of every term."""
 
     slopes: Floats  # [R, size]
@@ -37,7 +37,7 @@ class Cuts(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Optimum:
+class LeastObjective:
     """The least objective, between two numbers."""
 
     primal: float
@@ -47,7 +47,7 @@ class Optimum:
 
 def check_solver(
     make: Make, *, power: int = 1, tolerance: float = 1e-3, seed: int = 0, terms: TargetTerms | None = None
-) -> Optimum:
+) -> LeastObjective:
     """Check a solver on a small problem, drawn from `seed` where none is given; raises `BrokenLaw` in words.
 
     No dual value is above the optimum and no objective below it; the last objective is within `tolerance` of it (of
@@ -114,7 +114,7 @@ def terms_at_random(rng: np.random.Generator, *, inputs: int = 3, longest: int =
     return TargetTerms(batch, Cost(batch.space.random(rng), costs), rng.uniform(0.1, 2.0, inputs))
 
 
-def all_cuts(terms: TargetTerms) -> Cuts:
+def all_cuts(terms: TargetTerms) -> ListedCuts:
     """Every output of every term as a cut."""
     batch, size = terms.batch, terms.batch.scorer.size
     slopes, offsets, numbers = [], [], []
@@ -128,10 +128,10 @@ def all_cuts(terms: TargetTerms) -> Cuts:
             slopes.append(row)
             offsets.append(cuts.offsets[0])
             numbers.append(one.number)
-    return Cuts(np.array(slopes).reshape(-1, size), np.array(offsets), np.array(numbers, np.int64))
+    return ListedCuts(np.array(slopes).reshape(-1, size), np.array(offsets), np.array(numbers, np.int64))
 
 
-def optimum(cuts: Cuts, prices: Floats, *, power: int) -> Optimum:
+def optimum(cuts: ListedCuts, prices: Floats, *, power: int) -> LeastObjective:
     """The least ½ ‖w‖² + Σ C max(0, value)^power, power 1 or 2, over listed cuts."""
     if power == LOGISTIC:
         raise ValueError("the optimum of the logistic loss is not a quadratic program; give power 1 or 2")
@@ -143,4 +143,4 @@ def optimum(cuts: Cuts, prices: Floats, *, power: int) -> Optimum:
     weights = -(alphas @ cuts.slopes)
     values = np.full(len(prices), -np.inf)
     np.maximum.at(values, cuts.terms, cuts.offsets + cuts.slopes @ weights)
-    return Optimum(0.5 * float(weights @ weights) + float(prices @ losses_of(values, power)), dual, weights)
+    return LeastObjective(0.5 * float(weights @ weights) + float(prices @ losses_of(values, power)), dual, weights)

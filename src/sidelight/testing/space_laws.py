@@ -12,7 +12,7 @@ from sidelight.errors import Infeasible, Intractable
 from sidelight.features.rows import taken
 from sidelight.objective.batch import Batch
 from sidelight.spaces import AnyCost, Cost, LeavingCost, Paths, Space, sums
-from sidelight.testing.outputs import BrokenLaw, Listed, differs, repeated
+from sidelight.testing.outputs import BrokenLaw, ListedOutputs, differs, repeated
 
 ROOM = 1e-8  # between numbers that should be equal, relative to the larger
 
@@ -27,7 +27,7 @@ def name_of(choices: Ids) -> str:
     return "(" + ", ".join(map(str, np.asarray(choices).tolist())) + ")"
 
 
-def check_found(law: str, paths: Paths, lists: list[Listed], values: list[Floats]) -> None:
+def check_found(law: str, paths: Paths, lists: list[ListedOutputs], values: list[Floats]) -> None:
     """Each input's output is listed, has the value that is told, and no output has a higher one."""
     for one, own in zip(lists, values):
         labels, told = paths.labels[one.slots], float(paths.values[one.number])
@@ -42,7 +42,7 @@ def check_found(law: str, paths: Paths, lists: list[Listed], values: list[Floats
             raise BrokenLaw(f"{law}: input {one.number}: {name_of(labels)} has {told:.9g}, but {better} {own[top]:.9g}")
 
 
-def refuses(law: str, lists: list[Listed], act: Callable[[], Any]) -> bool:
+def refuses(law: str, lists: list[ListedOutputs], act: Callable[[], Any]) -> bool:
     """Whether an input has no output; then `act` must raise `Infeasible`."""
     empty = [one.number for one in lists if not len(one.outputs)]
     if not empty:
@@ -56,7 +56,7 @@ def refuses(law: str, lists: list[Listed], act: Callable[[], Any]) -> bool:
     raise BrokenLaw(f"{law}: input {empty[0]} has no output, and Infeasible was not raised")
 
 
-def check_best(batch: Batch, weights: Floats, lists: list[Listed], rng: np.random.Generator) -> None:
+def check_best(batch: Batch, weights: Floats, lists: list[ListedOutputs], rng: np.random.Generator) -> None:
     """The best output: plain, with a cost, with a bonus, and with ties broken at random."""
     if refuses("best", lists, lambda: batch.best(weights)):
         return
@@ -77,7 +77,7 @@ def check_best(batch: Batch, weights: Floats, lists: list[Listed], rng: np.rando
     check_ties(batch, weights, lists, rng)
 
 
-def check_ties(batch: Batch, weights: Floats, lists: list[Listed], rng: np.random.Generator) -> None:
+def check_ties(batch: Batch, weights: Floats, lists: list[ListedOutputs], rng: np.random.Generator) -> None:
     """Random ties give a best output, the same for a seed, or `Intractable` is raised."""
     seed = int(rng.integers(2**32))
     try:
@@ -90,7 +90,7 @@ def check_ties(batch: Batch, weights: Floats, lists: list[Listed], rng: np.rando
         raise BrokenLaw("best with random ties: the same seed gives other outputs")
 
 
-def costs_at_random(batch: Batch, lists: list[Listed], rng: np.random.Generator) -> list[tuple[str, AnyCost]]:
+def costs_at_random(batch: Batch, lists: list[ListedOutputs], rng: np.random.Generator) -> list[tuple[str, AnyCost]]:
     """Any matrix of costs, with and without weights of slots, and a cost of leaving candidates."""
     slots, size = int(batch.starts[-1]), batch.space.n_labels
     targets = outputs_at_random(lists, rng)
@@ -103,13 +103,13 @@ def costs_at_random(batch: Batch, lists: list[Listed], rng: np.random.Generator)
     ]
 
 
-def outputs_at_random(lists: list[Listed], rng: np.random.Generator) -> Ids:
+def outputs_at_random(lists: list[ListedOutputs], rng: np.random.Generator) -> Ids:
     """One of the listed outputs of every input. # [T]"""
     drawn = [one.outputs[rng.integers(len(one.outputs))] for one in lists]
     return np.concatenate([np.zeros(0, np.int32), *drawn]).astype(np.int32)
 
 
-def check_members(batch: Batch, weights: Floats, lists: list[Listed], every: list[Ids]) -> None:
+def check_members(batch: Batch, weights: Floats, lists: list[ListedOutputs], every: list[Ids]) -> None:
     """`admits`, `feasible` and `score`. # every: [choices, slots] of each input, all that could be outputs"""
     feasible = batch.space.feasible()
     for one, choices in zip(lists, every):
@@ -128,7 +128,7 @@ def check_members(batch: Batch, weights: Floats, lists: list[Listed], every: lis
                 raise differs("score", one.number, f"the score of {name_of(y)}", told, right)
 
 
-def check_inside(batch: Batch, weights: Floats, lists: list[Listed], rng: np.random.Generator) -> None:
+def check_inside(batch: Batch, weights: Floats, lists: list[ListedOutputs], rng: np.random.Generator) -> None:
     """Clamped slots and candidates: the best, the members and what is left where none is."""
     slots, size = int(batch.starts[-1]), batch.space.n_labels
     candidates = (rng.random((slots, size)) < 0.6).astype(np.uint8)
@@ -149,7 +149,7 @@ def check_inside(batch: Batch, weights: Floats, lists: list[Listed], rng: np.ran
     check_same(twice, batch.space.inside(candidates & clamps), "inside of inside")
 
 
-def check_outside(batch: Batch, weights: Floats, lists: list[Listed], rng: np.random.Generator) -> None:
+def check_outside(batch: Batch, weights: Floats, lists: list[ListedOutputs], rng: np.random.Generator) -> None:
     """Outputs that leave the candidates of some slot, or `Intractable`."""
     mask = (rng.random((int(batch.starts[-1]), batch.space.n_labels)) < 0.7).astype(np.uint8)
     try:
@@ -161,7 +161,7 @@ def check_outside(batch: Batch, weights: Floats, lists: list[Listed], rng: np.ra
 
 
 def check_within(
-    law: str, batch: Batch, space: Space, weights: Floats, lists: list[Listed], rng: np.random.Generator
+    law: str, batch: Batch, space: Space, weights: Floats, lists: list[ListedOutputs], rng: np.random.Generator
 ) -> None:
     """The best of a smaller space, plain and with a cost, of the inputs that have an output."""
     told, right = space.feasible().tolist(), [bool(len(one.outputs)) for one in lists]
@@ -179,12 +179,12 @@ def check_within(
     check_found(f"{law}, with a cost", smaller.best(weights, cost=cost), lists, values)
 
 
-def renumbered(lists: list[Listed], which: Any) -> list[Listed]:
+def renumbered(lists: list[ListedOutputs], which: Any) -> list[ListedOutputs]:
     """The lists of some of the inputs, as these are numbered in a batch of their own."""
     found, first = [], 0
     for number, i in enumerate(np.asarray(which).tolist()):
         one = lists[i]
-        found.append(Listed(number, first, one.outputs, one.scores))
+        found.append(ListedOutputs(number, first, one.outputs, one.scores))
         first += one.outputs.shape[1]
     return found
 
@@ -195,7 +195,7 @@ def check_same(one: Space, other: Space, law: str) -> None:
         raise BrokenLaw(f"{law}: inputs have outputs in one and none in the other")
 
 
-def check_random(batch: Batch, lists: list[Listed], rng: np.random.Generator) -> None:
+def check_random(batch: Batch, lists: list[ListedOutputs], rng: np.random.Generator) -> None:
     """Outputs at random are outputs, and a seed gives the same ones; or `Intractable`."""
     seed = int(rng.integers(2**32))
     if refuses("random", lists, lambda: batch.space.random(np.random.default_rng(seed))):
@@ -211,7 +211,7 @@ def check_random(batch: Batch, lists: list[Listed], rng: np.random.Generator) ->
         raise BrokenLaw("random: the same seed gives other outputs")
 
 
-def check_parts(batch: Batch, weights: Floats, lists: list[Listed], rng: np.random.Generator) -> None:
+def check_parts(batch: Batch, weights: Floats, lists: list[ListedOutputs], rng: np.random.Generator) -> None:
     """`part` and `take` of a batch find what the whole finds, costs included."""
     if not all(len(one.outputs) for one in lists):
         return
@@ -235,7 +235,7 @@ def _cost_of(cost: AnyCost, slots: Any) -> AnyCost:
     return Cost(cost.targets[slots], cost.costs, cost.token_weights[slots])
 
 
-def admitted_at_random(lists: list[Listed], size: int, rng: np.random.Generator) -> Bytes:
+def admitted_at_random(lists: list[ListedOutputs], size: int, rng: np.random.Generator) -> Bytes:
     """Candidates that leave every input an output. # [T, K]"""
     drawn = outputs_at_random(lists, rng)
     mask = (rng.random((len(drawn), size)) < 0.6).astype(np.uint8)

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from sidelight.arrays import Floats
-from sidelight.objective.batch import Batch
+from sidelight.objective.batch import Batch, LinearScorer
 from sidelight.objective.structure import Structure
 from sidelight.testing import scorer_laws, space_laws, sum_laws
 from sidelight.testing.outputs import Admits, BrokenLaw, Score, all_choices, listed
@@ -20,6 +20,7 @@ class Checked:
     """What was checked; what a structure does not have raised `Intractable`, as it should."""
 
     outputs: int  # of all inputs
+    gradients: bool  # of scores and margins
     k_best: bool
     sums: bool
     likelihood: bool
@@ -51,10 +52,12 @@ def check_structure(
     space_laws.check_outside(batch, weights, lists, rng)
     space_laws.check_random(batch, lists, rng)
     space_laws.check_parts(batch, weights, lists, rng)
-    scorer_laws.check_adjoint(batch, weights, lists, rng)
-    scorer_laws.check_cuts(batch, weights, lists, rng)
+    if isinstance(batch.scorer, LinearScorer):
+        scorer_laws.check_adjoint(batch, weights, lists, rng)
+        scorer_laws.check_cuts(batch, weights, lists, rng)
     return Checked(
         sum(len(one.outputs) for one in lists),
+        scorer_laws.check_gradients(batch, weights, lists, rng),
         sum_laws.check_k_best(batch, weights, lists, k),
         sum_laws.check_sums(batch, weights, lists, rng),
         sum_laws.check_likelihood(batch, weights, lists, rng),

@@ -17,7 +17,7 @@ from sidelight.objective.batch import Batch
 from sidelight.objective.companion_likelihood import Answers
 from sidelight.objective.likelihood import Labelled, LikelihoodProblem, LikelihoodTerms, likelihood_problem
 from sidelight.spaces import sums
-from sidelight.testing.outputs import BrokenLaw, Listed, differs
+from sidelight.testing.outputs import BrokenLaw, ListedOutputs, differs
 from sidelight.testing.space_laws import admitted_at_random, close, name_of, outputs_at_random, refuses
 
 STEP = 1e-5  # of finite differences
@@ -39,7 +39,7 @@ def has(what: str, ask: Callable[[], Any]) -> bool:
     return True
 
 
-def check_k_best(batch: Batch, weights: Floats, lists: list[Listed], k: int) -> bool:
+def check_k_best(batch: Batch, weights: Floats, lists: list[ListedOutputs], k: int) -> bool:
     """The k best outputs in order, each once, and nothing where there are fewer; False where there is no k best."""
     scores = batch.scores(weights)
     if any(not len(one.outputs) for one in lists):
@@ -68,7 +68,7 @@ def check_k_best(batch: Batch, weights: Floats, lists: list[Listed], k: int) -> 
     return True
 
 
-def check_sums(batch: Batch, weights: Floats, lists: list[Listed], rng: np.random.Generator) -> bool:
+def check_sums(batch: Batch, weights: Floats, lists: list[ListedOutputs], rng: np.random.Generator) -> bool:
     """Log-sums, shares of choices and samples; with a bonus too. False where there are no sums."""
     space, scores = batch.space, batch.scores(weights)
     if not has("log-sums", lambda: sums.log_sums(space, scores)):
@@ -101,7 +101,7 @@ def check_sums(batch: Batch, weights: Floats, lists: list[Listed], rng: np.rando
     return True
 
 
-def _check_samples(batch: Batch, scores: Any, lists: list[Listed], rng: np.random.Generator) -> None:
+def _check_samples(batch: Batch, scores: Any, lists: list[ListedOutputs], rng: np.random.Generator) -> None:
     seed = int(rng.integers(2**32))
     if not has("samples", lambda: sums.sample(batch.space, scores, np.random.default_rng(seed))):
         return
@@ -113,7 +113,7 @@ def _check_samples(batch: Batch, scores: Any, lists: list[Listed], rng: np.rando
         raise BrokenLaw("samples: the same seed gives other outputs")
 
 
-def check_likelihood(batch: Batch, weights: Floats, lists: list[Listed], rng: np.random.Generator) -> bool:
+def check_likelihood(batch: Batch, weights: Floats, lists: list[ListedOutputs], rng: np.random.Generator) -> bool:
     """The likelihood of Gold, of candidates with a bonus and of companion answers; False where there is none."""
     if any(not len(one.outputs) for one in lists):
         return True
@@ -144,7 +144,10 @@ def check_likelihood(batch: Batch, weights: Floats, lists: list[Listed], rng: np
     nothing = [one.only(np.zeros(0, np.int64)) for one in lists]
     refuses("likelihood", nothing, lambda: problem_of(np.zeros_like(mask)).value(weights))
     answers = Answers(np.where(rng.random(len(batch)) < 0.5, 1.0, -1.0), rng.random(len(batch)) + 0.5)
-    problem = likelihood_problem([Labelled(batch, prices, answers=answers)], support="all")
+    companions = [Labelled(batch, prices, answers=answers)]
+    if not has("likelihood of companions", lambda: likelihood_problem(companions, support="all")):
+        return True
+    problem = likelihood_problem(companions, support="all")
     told = problem.value_and_gradient(weights, gradient)
     if not close(told, problem.value(weights)):
         raise BrokenLaw("likelihood of companions: the objective differs from that which comes with a gradient")
