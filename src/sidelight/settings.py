@@ -226,7 +226,10 @@ class Settings:
         check_needs(base, "segments", "semi_crf or semi_svm")
         if isinstance(base, LatentMargins) and base.restarts > 1:
             raise ValueError(f"restarts of {base.name} need random ties, which segments do not have; leave them at 1")
-        if self.scheme in SCHEMES and self.scheme != "BIO":
+        features = None if self.segments is None else self.segments.features
+        if features is not None and not isinstance(features, SegmentFeatures):
+            raise ValueError(f"segment_features is {shown(features)}; give SegmentFeatures(…)")
+        if is_among(self.scheme, SCHEMES) and self.scheme != "BIO":
             remedy = "give scheme='BIO' and labels as sidelight.evaluate.convert(labels, to='BIO') makes them"
             raise ValueError(f"scheme is {self.scheme!r}, and segments are learned from BIO labels; {remedy}")
         if self.longest is not None:
