@@ -53,9 +53,11 @@ def command(
     scheme: given.Scheme = DEFAULTS["scheme"],
     labels: given.AllLabels = None,
     order: given.Order = DEFAULTS["order"],
+    segments: given.Segments = False,
     states: given.States = DEFAULTS["states"],
     class_weight: given.ClassWeight = None,
     rules: RulesFiles = None,
+    ruled: given.RulesIn = DEFAULTS["rules_in"],
     inference: Inference = DEFAULTS["inference"],
     max_rounds: given.MaxRounds = DEFAULTS["max_rounds"],
     tolerance: given.Tolerance = DEFAULTS["tolerance"],
@@ -83,7 +85,7 @@ def command(
         raise ValueError("--metric is given without --valid; name a labelled file to choose by")
     if valid is not None and checkpoint is not None:
         raise ValueError("--checkpoint is for one training, and --valid makes many; leave one of them out")
-    chosen = settings.choose_learner(learner, learner_options or [])
+    chosen = settings.choose_learner("semi_crf" if segments and learner == AUTO else learner, learner_options or [])
     if chosen is None and grid is not None:
         raise ValueError("--grid is for a learner of your choice; name it with --learner, or leave --grid out")
     if valid is not None and chosen is not None and is_unpriced(chosen):
@@ -108,6 +110,7 @@ def command(
         "order": order,
         "states": states,
         "rules": rules_in(rules),
+        "rules_in": ruled,
         "inference": inference,
         "class_weight": settings.choose_class_weight(class_weight or []),
         "max_rounds": max_rounds,
@@ -129,7 +132,7 @@ def command(
                 hash_bits=hash_bits,
                 learner=chosen,
             )
-            trials = Trials(evidence, parameters, progress)
+            trials = Trials(evidence, parameters, progress, segments=segments)
             if valid is None:
                 best = trials.fit(prices)
             else:

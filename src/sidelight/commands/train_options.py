@@ -13,7 +13,7 @@ from sidelight.commands.options import EVIDENCE, FEATURES, LEARNING, OUTPUT
 from sidelight.commands.short_help import Brief
 from sidelight.evaluate.schemes import SCHEMES
 from sidelight.objective.cuts import POWERS
-from sidelight.settings import DEFAULT_PRICES, LIKELIHOOD_PRICES, METRICS
+from sidelight.settings import DEFAULT_PRICES, LIKELIHOOD_PRICES, METRICS, RULES_IN
 
 GRID = "0.1,1,10"
 COMMON = {  # what --help shows
@@ -144,6 +144,23 @@ Order = Annotated[
         callback=among("--order", 1, 2),
         metavar="1|2",
         help="How many labels before a label count.",
+        rich_help_panel=LEARNING,
+    ),
+]
+Segments = Annotated[
+    bool,
+    typer.Option(
+        "--segments",
+        help="Label whole segments (semi-Markov), by semi_crf or any learner that docs/cells.md has for them.",
+        rich_help_panel=LEARNING,
+    ),
+]
+RulesIn = Annotated[
+    str,
+    typer.Option(
+        "--rules-in",
+        metavar="|".join(RULES_IN),
+        help="Whether rules limit outputs in prediction alone, or in training too (margin learners).",
         rich_help_panel=LEARNING,
     ),
 ]

@@ -33,6 +33,7 @@ class Trials:
     parameters: Mapping[str, Any]  # of the estimator, but for the prices
     progress: Progress
     history: list[dict[str, Any]] = field(default_factory=list)
+    segments: bool = False  # by any learner; those of segments alone need not be told
 
     def fit(
         self,
@@ -48,8 +49,8 @@ class Trials:
 
         parameters = {**self.parameters, "prices": prices, "callbacks": [keep]}
         recipe = parameters["learner"]
-        if recipe != AUTO and _labels_segments(recipe):
-            return _segmenter(parameters, recipe, self.evidence).fit(self.evidence)
+        if recipe != AUTO and (self.segments or _labels_segments(recipe)):
+            return _segmenter(parameters, recipe, self.evidence).fit(self.evidence, validation=validation)
         estimator = Tagger if sequences_in(self.evidence) else Classifier
         return estimator(**parameters).fit(self.evidence, validation=validation)
 
@@ -104,6 +105,7 @@ def _segmenter(parameters: Mapping[str, Any], recipe: Recipe, evidence: Sequence
         "seed",
         "callbacks",
         "rules",
+        "rules_in",
         "inference",
     )
     return SegmentTagger(learner=recipe, **{name: parameters[name] for name in shared})
