@@ -18,7 +18,7 @@ from sidelight.features.segment_rows import SegmentLayout
 from sidelight.objective.batch import Batch
 from sidelight.objective.companion_likelihood import soft_maxima
 from sidelight.spaces import Paths, Transitions
-from sidelight.structure import AnyRows, SegmentStructure, Structure
+from sidelight.structure import AnyRows, FeaturedStructure, SegmentStructure
 from sidelight.structures import LabelSet
 from sidelight.structures.segments import Span
 
@@ -28,7 +28,7 @@ class Model:
     """Predicts the outputs of a structure: label sequences, single labels, or segmentations as labels of tokens."""
 
     labels: LabelSet
-    structure: Structure
+    structure: FeaturedStructure
     weights: Floats
     size_by: str = "tokens"  # κ(x) of companion decisions: "tokens", "one" or "function"
     about: dict[str, Any] = field(default_factory=dict)  # how it was trained, for people

@@ -18,7 +18,7 @@ from sidelight.files import Tensors, kind_of, read_tensors, write_tensors
 from sidelight.model import Model
 from sidelight.spaces import Transitions
 from sidelight.stored import array_of, flag_of, list_of, mapping_of, number_of, part_of, reading, text_of, whole_of
-from sidelight.structure import ChainStructure, SegmentStructure, Structure
+from sidelight.structure import ChainStructure, FeaturedStructure, SegmentStructure
 from sidelight.structures import LabelSet, StateSet, with_states
 from sidelight.structures.labels import plain_label
 from sidelight.structures.segments import segment_scheme
@@ -76,7 +76,7 @@ def model_state(model: Model, path: str | Path) -> tuple[dict[str, Any], Tensors
     return {**description, **own}, {**tensors, **more}, max(version, oldest)
 
 
-def _structure_state(structure: Structure) -> tuple[dict[str, Any], Tensors, int]:
+def _structure_state(structure: FeaturedStructure) -> tuple[dict[str, Any], Tensors, int]:
     """What a structure adds: JSON values, arrays, and the oldest version that can read them."""
     if isinstance(structure, SegmentStructure):
         spec, tensors = structure.segments.state()
@@ -100,7 +100,7 @@ def model_from(spec: Any, tensors: Tensors, function: SegmentFunction | None = N
     """The model that `model_state` described; raises `ModelFileError` where its parts do not fit each other."""
     extractor = restore(mapping_of(spec, "features"), part_of(tensors, "features."))
     labels: LabelSet
-    structure: Structure
+    structure: FeaturedStructure
     if "n_segment_attributes" in spec:
         segments = _segments_from(spec, tensors, extractor, function)
         labels, structure = segments.scheme.tokens, segments

@@ -29,8 +29,8 @@ from sidelight.structures.variables import PairType, VariableReader, read_variab
 AnyRows = Rows | SegmentedRows | VariableRows
 
 
-class Structure(Protocol):
-    """The seam between models, learners and what they are about."""
+class FeaturedStructure(Protocol):
+    """A structure with the features of its inputs and the places of weights: what a model keeps, all but weights."""
 
     @property
     def extractor(self) -> Extractor:
@@ -60,7 +60,7 @@ class Structure(Protocol):
         """Features with the space of outputs."""
         ...
 
-    def moved(self, weights: Floats, before: Structure) -> Floats:
+    def moved(self, weights: Floats, before: FeaturedStructure) -> Floats:
         """The weights of a structure that had as many features or fewer; raises `DataError` for any other."""
         ...
 
@@ -80,7 +80,7 @@ class ChainStructure:
     def batch(self, rows: Rows, *, n_jobs: int | None = None) -> Batch:
         return chain_batch(rows, self.layout, allowed=self.allowed, n_jobs=n_jobs)
 
-    def moved(self, weights: Floats, before: Structure) -> Floats:
+    def moved(self, weights: Floats, before: FeaturedStructure) -> Floats:
         if not isinstance(before, ChainStructure) or before.layout.grown(self.layout.n_attributes) != self.layout:
             raise _unlike()
         found = self.layout.zeros()
@@ -117,7 +117,7 @@ class SegmentStructure:
         reading = self.scheme.reading(self.max_length)
         return segment_batch(rows.tokens, rows.segments, self.layout, reading, n_jobs=n_jobs)
 
-    def moved(self, weights: Floats, before: Structure) -> Floats:
+    def moved(self, weights: Floats, before: FeaturedStructure) -> Floats:
         if not isinstance(before, SegmentStructure) or before.scheme.tokens != self.scheme.tokens:
             raise _unlike()
         old, new = before.layout, self.layout
@@ -153,7 +153,7 @@ class VariableStructure:
     def batch(self, rows: VariableRows, *, n_jobs: int | None = None) -> Batch:
         return variable_batch(rows.attributes, rows.variables, self.layout, n_jobs=n_jobs)
 
-    def moved(self, weights: Floats, before: Structure) -> Floats:
+    def moved(self, weights: Floats, before: FeaturedStructure) -> Floats:
         if not isinstance(before, VariableStructure) or before.types != self.types:
             raise _unlike()
         if before.layout.grown(self.layout.n_attributes) != self.layout:

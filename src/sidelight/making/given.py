@@ -20,7 +20,7 @@ from sidelight.objective.batch import Batch
 from sidelight.rules.penalties import penalties_of
 from sidelight.settings import Settings
 from sidelight.spaces import Transitions
-from sidelight.structure import AnyRows, ChainStructure, Structure
+from sidelight.structure import AnyRows, ChainStructure, FeaturedStructure
 from sidelight.structures import LabelSet
 from sidelight.structures.encoding import Encoded
 
@@ -34,7 +34,7 @@ class Given:
     rows: AnyRows
     labels: LabelSet
     encoded: Encoded
-    structure: Structure
+    structure: FeaturedStructure
     start: Floats | None = None  # weights of an earlier fit, in this layout
     go_on: bool = False  # stay near them: `partial_fit`
 

@@ -31,7 +31,7 @@ from sidelight.recipe_kinds import Generative
 from sidelight.settings import Settings
 from sidelight.spaces import Transitions
 from sidelight.spaces.token_reading import Segments
-from sidelight.structure import AnyRows, ChainStructure, SegmentStructure, Structure
+from sidelight.structure import AnyRows, ChainStructure, FeaturedStructure, SegmentStructure
 from sidelight.structures import LabelSet, allowed_transitions, scheme_transitions, with_states
 from sidelight.structures.encoding import Encoded, encode, labels_in
 from sidelight.structures.many_labels import check_label_count, check_memory
@@ -44,7 +44,7 @@ class Prepared(NamedTuple):
     """One fit's data as arrays, and the structure of its outputs."""
 
     labels: LabelSet
-    structure: Structure
+    structure: FeaturedStructure
     rows: AnyRows
     encoded: Encoded
 
