@@ -15,7 +15,7 @@ from sidelight.evidence import Evidence
 WORDS = (["the", "dog", "barks"], ["a", "cat", "sleeps"], ["the", "old", "dog", "sleeps"], ["cats", "bark"])
 TAGS = (["D", "N", "V"], ["D", "N", "V"], ["D", "A", "N", "V"], ["N", "V"])
 CLASSES = ["short", "short", "long", "short"]
-STRUCTURES = ("classes", "chain", "second_order", "segments")
+STRUCTURES = ("classes", "chain", "second_order", "segments", "variables")
 KINDS = ("gold", "partial", "candidates", "companion", "unlabeled", "votes", "rules")
 
 
@@ -53,7 +53,7 @@ def outcome(cell: Cell) -> Outcome:
             found = estimator.predict(inputs(cell))
     except (DataError, ValueError, Intractable) as error:
         return Outcome(False, str(error).splitlines()[0])
-    check_outputs(cell, found, list(estimator.classes_))
+    check_outputs(cell, found, labels(cell))
     return Outcome(True)
 
 
@@ -62,11 +62,37 @@ def estimator_of(cell: Cell) -> Any:
     rules = [sl.rules.gallery.at_least(1, labels(cell)[0], name="Some")] if cell.kind == "rules" else ()
     params: dict[str, Any] = {"learner": cell.learner, "labels": labels(cell), "rules": rules, "max_rounds": 3}
     params |= {"n_jobs": 1, "seed": 0}
+    if cell.structure == "variables":
+        return joint_of(cell, params)
     if cell.structure == "classes":
         return sl.Classifier(**params)
     if cell.structure == "segments":
         return sl.SegmentTagger(max_length=2, **params)
     return sl.Tagger(order=2 if cell.structure == "second_order" else 1, **params)
+
+
+def joint_of(cell: Cell, params: dict[str, Any]) -> sl.Joint:
+    """Tags as decisions of one kind, with tables of neighbours."""
+    own = {name: params[name] for name in ("learner", "max_rounds", "n_jobs", "seed")}
+    return sl.Joint(
+        {"tag": labels(cell)},
+        [some_tag] if cell.kind == "rules" else (),
+        variables=lambda x: {"tag": range(len(x))},
+        features=lambda x, kind, key: {"word": x[key]},
+        pairs=lambda x: [("next", ("tag", t), ("tag", t + 1)) for t in range(len(x) - 1)],
+        **own,
+    )
+
+
+@sl.rules.rule
+def some_tag(x: Any, y: Any) -> Any:
+    """One of the tags is an N."""
+    return sl.rules.some(tag == "N" for tag in y.tag.values())
+
+
+def as_variables(tags: list[Any]) -> dict[str, dict[int, Any]]:
+    """A list of tags as an output of `Joint`; None is open."""
+    return {"tag": {t: tag for t, tag in enumerate(tags) if tag is not None}}
 
 
 def labels(cell: Cell) -> list[str]:
@@ -80,6 +106,8 @@ def inputs(cell: Cell) -> list[Any]:
 
 
 def outputs(cell: Cell) -> list[Any]:
+    if cell.structure == "variables":
+        return [as_variables(list(tags)) for tags in TAGS]
     return list(CLASSES) if cell.structure == "classes" else [list(tags) for tags in TAGS]
 
 
@@ -87,12 +115,14 @@ def evidence_of(cell: Cell) -> list[Evidence]:
     """Gold, and one piece or two of the kind."""
     xs, ys = inputs(cell), outputs(cell)
     known = sl.gold(xs[:3], ys[:3])
-    single = cell.structure == "classes"
+    single, joint = cell.structure == "classes", cell.structure == "variables"
     match cell.kind:
         case "partial":
-            return [*known, *sl.partial(xs[3:], [None] if single else [["N", None]])]
+            some: Any = [None] if single else [["N", None]]
+            return [*known, *sl.partial(xs[3:], [as_variables(*some)] if joint else some)]
         case "candidates":
-            return [*known, *sl.candidates(xs[3:], [("long", "short")] if single else [[("N", "A"), None]])]
+            sets: Any = [("long", "short")] if single else [[("N", "A"), None]]
+            return [*known, *sl.candidates(xs[3:], [as_variables(*sets)] if joint else sets)]
         case "companion":
             return [*known, *sl.companion(xs[3:], 1), *sl.companion(xs[:1], -1)]
         case "unlabeled" | "rules":
@@ -108,14 +138,19 @@ def check_outputs(cell: Cell, found: list[Any], names: list[Any]) -> None:
     """Outputs are labels of the model, one for every token."""
     assert len(found) == len(WORDS)
     for x, y in zip(inputs(cell), found):
-        said = [y] if cell.structure == "classes" else y
+        said = [y] if cell.structure == "classes" else y if cell.structure != "variables" else list(y["tag"].values())
         assert len(said) == (1 if cell.structure == "classes" else len(x))
         assert all(label in names for label in said)
 
 
 def page(found: dict[Cell, Outcome]) -> str:
     """The table for the documentation: a line for each learner, a column for each structure."""
-    lines = [HEAD, "", "| learner | " + " | ".join(NAMES[one] for one in STRUCTURES) + " |", "|---" * 5 + "|"]
+    lines = [
+        HEAD,
+        "",
+        "| learner | " + " | ".join(NAMES[one] for one in STRUCTURES) + " |",
+        "|---" * (1 + len(STRUCTURES)) + "|",
+    ]
     for learner in recipes.LEARNERS:
         columns = []
         for structure in STRUCTURES:
@@ -126,6 +161,7 @@ def page(found: dict[Cell, Outcome]) -> str:
 
 
 NAMES = {"classes": "classes", "chain": "chain", "second_order": "chain, order 2", "segments": "segments"}
+NAMES["variables"] = "variables (`Joint`)"
 LETTERS = {
     "gold": "G",
     "partial": "P",
