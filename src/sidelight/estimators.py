@@ -22,11 +22,10 @@ from sidelight.features.rows import Rows
 from sidelight.features.segment_rows import SegmentedRows
 from sidelight.fit_log import FitLog
 from sidelight.inference.problem import Solution
-from sidelight.learners.stopping import PATIENCE
 from sidelight.manners import held_out, measured, metric_of
-from sidelight.recipe_kinds import Recipe
-from sidelight.recipes import AUTO, LEARNERS
+from sidelight.recipes import AUTO, LEARNERS, Recipe
 from sidelight.records import Callback, Round
+from sidelight.rounds.stopping import PATIENCE
 from sidelight.rules import Rule
 from sidelight.rules.given import checked_rules
 from sidelight.settings import DEFAULT_PRICES
@@ -123,7 +122,7 @@ class LearningEstimator(AutomaticEstimator):
             if self._chooses and is_among(self.learner, (AUTO,)):
                 pieces, settings = self._chosen(pieces, validation, before)
                 plan = str(self.choice_.chosen) if self.choice_.candidates else None
-                log.chose(settings.recipe.name, plan)
+                log.chose(settings.learner.name, settings.learner.seconds_to_compile, plan)
             else:
                 settings = self._settings()
                 self._rules_given = self._rules_used = ()
@@ -287,7 +286,7 @@ class LearningEstimator(AutomaticEstimator):
         best = training.best_model()
         self._keep_penalties(training.penalties() if training.best is None else training.best.penalties)
         self.reliabilities_ = training.reliabilities()  # of labelling functions, where there were votes
-        memory = training.perceptron_memory()
+        memory = training.memory()
         self.last_model_ = training.model()
         self.model_ = self.last_model_ if best is None else best
         self._perceptron = memory if best is None else None

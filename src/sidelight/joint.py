@@ -25,7 +25,7 @@ from sidelight.inference.proofs import warn_of_unproved
 from sidelight.joint_inference import JointInference, JointSolution, Output, Pairs, Scores
 from sidelight.joint_model import JointModel, load_joint, save_joint
 from sidelight.joint_training import JointTraining, check_pieces
-from sidelight.recipe_kinds import Recipe
+from sidelight.recipes import Recipe, recipe_of
 from sidelight.records import Round
 from sidelight.rules import Rule
 from sidelight.settings import Settings
@@ -247,7 +247,8 @@ class Joint(JointInference):
         return Settings(
             sequences=True,
             features=None,
-            learner=self.learner,
+            learner=recipe_of(self.learner),
+            variables=True,
             loss=self.loss,
             prices=self.prices,
             cost=self.cost,

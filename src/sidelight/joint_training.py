@@ -11,23 +11,18 @@ from sidelight.evidence import Companion, Evidence
 from sidelight.features import Attributes, extractor_of
 from sidelight.features.variables import VariableLayout, VariableRows
 from sidelight.joint_model import JointModel
-from sidelight.making.choice import learner_of
 from sidelight.making.given import Given
-from sidelight.recipe_kinds import Driven, Recipe, SemiMarkov
+from sidelight.making.learner import learner_of
 from sidelight.records import Round
-from sidelight.settings import Settings, check_needs
+from sidelight.settings import Settings
 from sidelight.structure import VariableStructure
 from sidelight.structures.variables import VariableReader, encode_variables, pair_types, read_variables
-
-NEEDS: tuple[tuple[type[Recipe], str], ...] = ((Driven, "completion under rules"), (SemiMarkov, "segments"))
-INSTEAD = "jlis, structural_svm, latent_svm, transductive_svm, cllp, mms, perceptron, crf or partial_crf"
 
 
 class JointTraining:
     """Features, problem and learner, made when a fit begins."""
 
     def __init__(self, settings: Settings, evidence: Sequence[Any], reader: VariableReader) -> None:
-        check_needs(settings.recipe, "variables", INSTEAD, NEEDS)
         self.settings = settings
         xs = [piece.x for piece in evidence]
         types = pair_types(reader, xs)
@@ -47,7 +42,7 @@ class JointTraining:
 
     def model(self) -> JointModel:
         """The model that the learner has come to."""
-        about: dict[str, Any] = {"learner": self.settings.recipe.name, "rounds": self.learner.rounds}
+        about: dict[str, Any] = {"learner": self.settings.learner.name, "rounds": self.learner.rounds}
         weights = self.learner.finish()
         own = self.structure
         return JointModel(own.reader.labels, own.types, own.extractor, own.layout, weights, about)

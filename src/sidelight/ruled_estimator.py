@@ -22,8 +22,7 @@ from sidelight.inference.explanation import RuleExplanation
 from sidelight.manners import Estimator, accuracy, labelled
 from sidelight.model import as_sequences
 from sidelight.progress import round_line
-from sidelight.recipe_kinds import Driven, Recipe
-from sidelight.recipes import AUTO, recipe_of
+from sidelight.recipes import AUTO, Recipe, recipe_of
 from sidelight.records import Round
 from sidelight.rules import Rule
 from sidelight.rules.given import checked_rules
@@ -78,9 +77,11 @@ class RuledEstimator(Estimator, Generic[FittedModel]):
         """What tells of a fit to these pieces; keeps how many there are of each kind."""
         self.evidence_ = counted(pieces)
         rules = len(self._asked(None))
+        name, seconds = _called(self.learner)
         return FitLog(
             type(self).__name__,
-            learner=_called(self.learner),
+            learner=name,
+            seconds=seconds,
             given=in_words(self.evidence_) + (f" and {rules} rule{'s' * (rules != 1)}" if rules else ""),
             verbose=check_verbose(self.verbose),
             total=self.max_rounds,
@@ -166,13 +167,13 @@ class RuledEstimator(Estimator, Generic[FittedModel]):
         return pieces
 
 
-def _called(learner: str | Recipe) -> str:
-    """A learner in words.
+def _called(learner: str | Recipe) -> tuple[str, float]:
+    """A learner in words, and about how many seconds its kernels take to compile.
 
     >>> _called("auto"), _called("jlis")
-    ('auto', 'jlis')
+    (('auto', 10.0), ('jlis', 6.0))
     """
     if is_among(learner, (AUTO,)):
-        return AUTO
+        return AUTO, Recipe.compile_seconds
     recipe = recipe_of(learner)
-    return f"{recipe.name} over {recipe.base.name}" if isinstance(recipe, Driven) else recipe.name
+    return recipe.called, recipe.seconds_to_compile

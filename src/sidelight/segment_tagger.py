@@ -14,8 +14,7 @@ from sidelight.estimators import LearningEstimator
 from sidelight.evaluate.schemes import SchemeName
 from sidelight.features import FeatureSet
 from sidelight.features.segment_sources import SegmentFeatures, SegmentFunction
-from sidelight.recipe_kinds import Recipe
-from sidelight.recipes import LEARNERS, codl
+from sidelight.recipes import LEARNERS, Recipe, codl, recipe_of
 from sidelight.records import Callback
 from sidelight.rules import Rule
 from sidelight.rules.given import checked_rules
@@ -141,6 +140,7 @@ class SegmentTagger(LearningEstimator):
         given = {**self.get_params(), **others}
         segments = Segmenting(given.pop("segment_features"), given.pop("max_length"))
         usual: dict[str, Any] = {"order": 1, "states": None, "allowed": None, "random_ties": False}
+        given["learner"] = recipe_of(given["learner"])
         return Settings(sequences=True, segments=segments, **usual, **given)
 
     def predict_segments(self, xs: Any, *, clamp: Any = None, rules: Sequence[Rule] | None = None) -> list[list[Span]]:

@@ -15,18 +15,15 @@ from sidelight.data.checks import trouble
 from sidelight.data.single import single_labels
 from sidelight.errors import DataError, ModelFileError
 from sidelight.evidence import Evidence
-from sidelight.learners.learner import State
-from sidelight.learners.perceptron import PerceptronLearner
-from sidelight.learners.stopping import MAX_ROUNDS
-from sidelight.making.choice import learned_penalties, learner_of
+from sidelight.learners.votes import reliabilities_of
 from sidelight.making.given import Given
-from sidelight.making.perceptron import PerceptronMemory
+from sidelight.making.learner import learned_penalties, learner_of
 from sidelight.making.prepared import prepared
-from sidelight.making.voted import reliabilities_of
 from sidelight.model import Model
 from sidelight.objective.companion_likelihood import TEMPERATURE
-from sidelight.recipe_kinds import Believed, LogLinear
 from sidelight.records import Round
+from sidelight.rounds.learner import Memory, Remembering, State
+from sidelight.rounds.stopping import MAX_ROUNDS
 from sidelight.rules import Domain, Rule
 from sidelight.rules.penalties import penalties_of
 from sidelight.rules.probe import read_first
@@ -58,7 +55,7 @@ class Training:
         *,
         before: Model | None = None,
         go_on: bool = False,
-        memory: PerceptronMemory | None = None,
+        memory: Memory | None = None,
     ) -> None:
         self.settings = settings
         evidence = evidence if settings.sequences else single_labels(evidence)
@@ -68,9 +65,9 @@ class Training:
             read_first(settings.rules, Domain(self.labels.names), xs)
         self._check_allowed(evidence)
         weights = None if before is None else self.structure.moved(before.weights, before.structure)
-        given = Given(settings, evidence, self.rows, self.labels, self.encoded, self.structure, weights, go_on)
+        given = Given(settings, evidence, self.rows, self.labels, self.encoded, self.structure, weights, go_on, memory)
         self.given = given
-        self.learner = learner_of(given, memory=memory)
+        self.learner = learner_of(given)
         self.best: Best | None = None
         self.idle = 0  # results since the best one
 
@@ -154,7 +151,7 @@ class Training:
     def _model(self, weights: Floats, then: Best | None = None) -> Model:
         """The model of these weights, as things are now or were then."""
         made = self.learner.rounds if then is None else then.rounds
-        about: dict[str, Any] = {"learner": self.settings.recipe.name, "rounds": made}
+        about: dict[str, Any] = {"learner": self.settings.learner.name, "rounds": made}
         about |= self.settings.told_of_segments
         if isinstance(self.structure, SegmentStructure):
             about["max_length"] = self.structure.max_length
@@ -169,7 +166,7 @@ class Training:
             weights,
             self.settings.size_by,
             about,
-            TEMPERATURE if isinstance(self.settings.recipe, (LogLinear, Believed)) and self._answered else 0.0,
+            TEMPERATURE if self.settings.learner.soft_answers and self._answered else 0.0,
         )
 
     @property
@@ -180,11 +177,9 @@ class Training:
         """How often each labelling function was right, as the learner came to believe."""
         return reliabilities_of(self.given, self.learner)
 
-    def perceptron_memory(self) -> PerceptronMemory | None:
-        """What a later `partial_fit` of the perceptron goes on from, besides the model's weights."""
-        if not isinstance(self.learner, PerceptronLearner):
-            return None
-        return PerceptronMemory(self.learner.perceptron.weights, self.learner.perceptron.clock)
+    def memory(self) -> Memory | None:
+        """What a later `partial_fit` goes on from, besides the model's weights."""
+        return self.learner.memory if isinstance(self.learner, Remembering) else None
 
     def _check_allowed(self, evidence: Sequence[Evidence]) -> None:
         """Gold must obey the transitions that are allowed."""

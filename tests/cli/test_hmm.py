@@ -45,9 +45,9 @@ def test_em_takes_files_of_every_kind(run, files, name):
 
 
 def test_temperatures_are_typed_as_numbers():
-    assert choose_learner("unified_em", ["gamma=-inf"]).options.gamma == float("-inf")
+    assert choose_learner("unified_em", ["gamma=-inf"]).gamma == float("-inf")
     recipe = choose_learner("unified_em", ["gamma=0.5", "anneal_from=2", "schedule=geometric", "start=min_greedy"])
-    assert recipe.options.annealing == (2.0, 10, "geometric") and recipe.start == "min_greedy"
+    assert recipe.em().options.annealing == (2.0, 10, "geometric") and recipe.start == "min_greedy"
 
 
 @pytest.mark.parametrize(

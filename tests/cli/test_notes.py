@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from sidelight.commands.notes import PLAIN
-from sidelight.making import all_labelings
+from sidelight.learners import all_labelings
 from sidelight.model_file import load_model
 
 Run = Callable[..., Any]

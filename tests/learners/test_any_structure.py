@@ -12,11 +12,11 @@ from scipy.optimize import linear_sum_assignment
 import sidelight as sl
 from sidelight.errors import DataError, Infeasible, Intractable
 from sidelight.learners.any_structure import margin_learner
-from sidelight.learners.convex import ConvexLearner, ConvexOptions
-from sidelight.learners.margin import MarginOptions
 from sidelight.objective.batch import Batch
 from sidelight.objective.margin import TargetTerms
 from sidelight.objective.slot_scorer import FeatureNames
+from sidelight.rounds.convex import ConvexLearner, ConvexOptions
+from sidelight.rounds.margin import MarginOptions
 from sidelight.spaces import Cost, sums
 from sidelight.spaces.slots import SlotSpace
 from sidelight.testing import check_examples, check_solver, check_structure

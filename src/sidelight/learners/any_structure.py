@@ -11,11 +11,11 @@ import numpy as np
 from sidelight.arrays import Bytes, Floats, Ids
 from sidelight.errors import DataError
 from sidelight.evidence import Candidates, Companion, Evidence, Gold, Partial, Unlabeled
-from sidelight.learners.margin import MarginLearner, MarginOptions
 from sidelight.objective.batch import Batch
 from sidelight.objective.completion import Latent, Positive, latent_problem
 from sidelight.objective.margin import NegativeTerms, TargetTerms
 from sidelight.objective.structure import Structure
+from sidelight.rounds.margin import MarginLearner, MarginOptions
 from sidelight.spaces import Cost
 
 

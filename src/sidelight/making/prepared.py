@@ -27,7 +27,6 @@ from sidelight.features.segment_rows import SegmentedRows, SegmentLayout
 from sidelight.features.segment_sources import SegmentFeatures
 from sidelight.features.segments import SegmentExtractor
 from sidelight.model import Model
-from sidelight.recipe_kinds import Generative
 from sidelight.settings import Settings
 from sidelight.spaces import Transitions
 from sidelight.spaces.token_reading import Segments
@@ -119,7 +118,7 @@ def _features(settings: Settings, xs: Sequence[Any]) -> FeatureSet:
         features = Attributes()
     if features is None:
         features = features_for(xs)
-        if isinstance(settings.recipe, Generative) and isinstance(features, Templates):
+        if settings.learner.emits and isinstance(features, Templates):
             features = emissions()
     return features
 
