@@ -302,7 +302,10 @@ def test_what_cannot_be_used_is_said(evidence, options, problem) -> None:
 
 def test_taggers_of_tokens_name_the_tagger_of_segments() -> None:
     learner = recipes.codl(base="semi_crf")
-    with pytest.raises(ValueError, match=r"needs segments, which chains do not have; use SegmentTagger\(learner=recipes.codl\(base='semi_crf'"):
+    with pytest.raises(
+        ValueError,
+        match=r"needs segments, which chains do not have; use SegmentTagger\(learner=recipes.codl\(base='semi_crf'",
+    ):
         Tagger(learner=learner).fit([X], [Y])
     with pytest.raises(ValueError, match="use SegmentTagger"):
         Classifier(learner=learner).fit([{"a": 1.0}, {"b": 1.0}], ["x", "y"])

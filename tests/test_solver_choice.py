@@ -223,7 +223,7 @@ def test_what_does_not_fit_is_refused():
         tagger(recipes.structural_svm(solver="subgradient"), loss="hinge", prices={"gold": 0.0}).fit(XS, YS)
     with pytest.raises(ValueError, match="solver is 'simplex'; give 'dual_coordinate', 'frank_wolfe'"):
         recipes.structural_svm(solver="simplex")
-    with pytest.raises(ValueError, match="rule is 'MIRA'; use recipes"):
+    with pytest.raises(ValueError, match="rule is 'MIRA'; give 'PA', 'PA-I' or 'PA-II'"):
         recipes.passive_aggressive(rule="MIRA")
     with pytest.raises(sl.DataError, match="the learner mira learns from Gold only"):
         tagger("mira").fit([*sl.gold(XS, YS), sl.Unlabeled(["w"])])

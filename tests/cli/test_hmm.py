@@ -53,8 +53,8 @@ def test_temperatures_are_typed_as_numbers():
 @pytest.mark.parametrize(
     ("typed", "message"),
     [
-        (("--learner", "em", "--set", "start=there"), "start is 'there'; there are gold, uniform"),
-        (("--learner", "hmm", "--set", "emission=soft"), "smoothing is 'soft'; there are none, additive"),
+        (("--learner", "em", "--set", "start=there"), "start is 'there'; give 'gold', 'uniform'"),
+        (("--learner", "hmm", "--set", "emission=soft"), "emission is 'soft'; give 'none', 'additive'"),
         (("--learner", "hmm", "--features", "window"), "these features are others; use features.emissions()"),
         (("--learner", "hmm", "--set", "gamma=1"), "hmm has no option 'gamma'"),
     ],

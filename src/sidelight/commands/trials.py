@@ -14,7 +14,7 @@ from sidelight.estimators import Classifier, Tagger
 from sidelight.evidence import Evidence, Gold
 from sidelight.fit_log import in_words
 from sidelight.manners import measured, metric_of
-from sidelight.progress import OWN_PRECISION, Progress, relative_gap
+from sidelight.progress import Progress, relative_gap
 from sidelight.recipes import AUTO, Recipe
 from sidelight.records import Round
 from sidelight.rounds.stopping import MAX_COMPLETIONS, MAX_ROUNDS
@@ -145,7 +145,7 @@ def _why(last: Round) -> str:
     """Why training ended, in the words of options."""
     if last.stopped in _LIMITS:
         return _LIMITS[last.stopped]
-    return f"at its precision: {last.stopped}" if last.learner in OWN_PRECISION else str(last.stopped)
+    return f"at its precision: {last.stopped}" if last.own_precision else str(last.stopped)
 
 
 _LIMITS = {MAX_ROUNDS: "by --max-rounds", MAX_COMPLETIONS: "by the limit of completions"}

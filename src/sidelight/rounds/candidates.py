@@ -168,6 +168,7 @@ class CandidateLearner(RoundByRound):
             primal=primal,
             dual=bound,
             gap=objective - bound,
+            own_precision=True,
             new_cuts=new,
             working_set=size,
             last=self.done,

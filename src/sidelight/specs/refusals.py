@@ -20,7 +20,7 @@ def refuse(spec: LearnerSpec, outputs: OutputKind, *, costs: bool, states: bool,
             raise ValueError(f"{spec.called} needs {need.value}, which {outputs.name} do not have; {instead}")
     heeded = spec.heeded()
     if costs and "cost" not in heeded:
-        raise ValueError(f"{name} knows no cost and no class_weight; give weights to the evidence, or use jlis")
+        raise ValueError(f"{spec.called} knows no cost and no class_weight; give weights to the evidence, or use jlis")
     if states and "states" not in heeded:
         raise ValueError(f"the {name} has no hidden states; use latent_svm or partial_crf")
     if ruled and "rules_in_training" not in heeded:
@@ -35,12 +35,13 @@ def refuse_evidence(
     """Raise `DataError` at the first piece that a learner cannot use: by its kind, its rules, or candidates of chunks;
     ValueError where it would forget what it knows, and is to go on."""
     name, taken, heeded = spec.name, spec.taken(), spec.heeded()
-    for i, (piece, kind) in enumerate(zip(evidence, kinds)):
-        if kind == "unlabeled" and isinstance(piece, Unlabeled) and piece.rules and "rules" not in heeded:
+    for i, (piece, kind) in enumerate(zip(evidence, kinds if "rules" not in heeded else ())):
+        if kind == "unlabeled" and isinstance(piece, Unlabeled) and piece.rules:
             names = ", ".join(rule.name for rule in piece.rules)
             problem = f"the learner {name} does not look at the rules of an input ({names})"
             remedy = "use codl, posterior_regularization or unified_em, or give the rules to predict"
             raise trouble(piece, i, problem=problem, remedy=remedy)
+    for i, (piece, kind) in enumerate(zip(evidence, kinds)):
         if kind not in taken:
             *first, last = map(in_words, taken)
             known = f"{', '.join(first)} and {last}" if first else last
