@@ -74,10 +74,11 @@ def _admitted(structure: Any, latent: Sequence[Any], batch: Batch) -> Bytes | No
     if not hasattr(structure, "admitted"):
         remedy = "give it a method admitted(x, y), or give evidence of another kind"
         raise DataError(f"{type(structure).__name__} does not say which choices labels admit", remedy=remedy)
-    masks = [
-        np.ones((int(slots), batch.space.n_labels), np.uint8)
-        if isinstance(one, Unlabeled)
-        else np.asarray(structure.admitted(one.x, one.y), dtype=np.uint8)
-        for one, slots in zip(latent, batch.lengths)
-    ]
-    return np.concatenate(masks)
+    masks = np.zeros((int(batch.starts[-1]), batch.space.n_labels), np.uint8)
+    for one, first, last in zip(latent, batch.starts[:-1], batch.starts[1:]):
+        if isinstance(one, Unlabeled):
+            masks[first:last] = 1
+        else:  # inputs of some structures have fewer choices than the largest
+            own = np.asarray(structure.admitted(one.x, one.y), dtype=np.uint8)
+            masks[first:last, : own.shape[1]] = own
+    return masks
