@@ -117,6 +117,22 @@ def _dot(places: Ints, values: Floats, count: int, weights: Floats) -> float:
     return total
 
 
+def letter_places(one: Keys, two: Keys, bits: int) -> tuple[Ints, int]:
+    """The weights of pairs of symbols among the features of LETTERS [pairs], and that of the distance."""
+    found = np.empty(len(one), dtype=np.int64)
+    return found, _letter_places(one, two, bits, found)
+
+
+@kernel
+def _letter_places(one: Keys, two: Keys, bits: int, found: Ints) -> Any:
+    places, values, around = np.empty(MOST, np.int64), np.empty(MOST), np.zeros(4, np.uint64)
+    for k in range(found.shape[0]):
+        x, y = _joined(one, k, 1), _joined(two, k, 1)
+        _pair(LETTERS, 0, 1, 0, 1, x, y, around, bits, places, values)
+        found[k] = places[2]
+    return places[1]
+
+
 @kernel
 def pair_scores(
     starts: Ints, ends: Ints, lo: int, hi: int, one: Keys, two: Keys, shape: Ints, weights: Floats, out: Floats
