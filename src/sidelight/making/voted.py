@@ -19,7 +19,7 @@ from sidelight.objective.likelihood import Form, Labelled
 from sidelight.objective.trust import counts_of
 from sidelight.objective.vote_kernels import add_votes
 from sidelight.recipe_kinds import Believed, LogLinear
-from sidelight.structures.encoded_votes import EncodedVotes
+from sidelight.voting.encoded import EncodedVotes
 from sidelight.voting.reliability import Reliability
 
 
