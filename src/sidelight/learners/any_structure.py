@@ -14,7 +14,7 @@ from sidelight.evidence import Candidates, Companion, Evidence, Gold, Partial, U
 from sidelight.objective.batch import Batch
 from sidelight.objective.completion import Latent, Positive, latent_problem
 from sidelight.objective.margin import NegativeTerms, TargetTerms
-from sidelight.objective.structure import Structure
+from sidelight.objective.structure import Structure, sizes_of
 from sidelight.rounds.margin import MarginLearner, MarginOptions
 from sidelight.spaces import Cost
 
@@ -38,10 +38,11 @@ def margin_learner(
     bad = [one for one in evidence if isinstance(one, Companion) and one.z < 0]
     good = [one for one in evidence if isinstance(one, Companion) and one.z > 0]
     groups: list[Sequence[Any]] = [gold, latent, bad, good]
-    every = structure.batch([one.x for group in groups for one in group])  # one batch: all know all features
+    inputs = [one.x for group in groups for one in group]
+    every = structure.batch(inputs)  # one batch: all know all features
     ends = np.cumsum([0, *map(len, groups)]).tolist()
     parts = [every.part(lo, hi) for lo, hi in pairwise(ends)]
-    sizes = [np.maximum(part.lengths, 1).astype(np.float64) for part in parts]
+    sizes = np.split(sizes_of(structure, inputs, every), ends[1:-1])
     prices = [np.array([C * one.weight for one in group], dtype=np.float64) for group in groups]
     targets = [structure.encode(one.x, one.y) for one in gold]
     nothing = np.zeros(int(parts[1].starts[-1]), np.int32)
@@ -74,10 +75,11 @@ def _admitted(structure: Any, latent: Sequence[Any], batch: Batch) -> Bytes | No
     if not hasattr(structure, "admitted"):
         remedy = "give it a method admitted(x, y), or give evidence of another kind"
         raise DataError(f"{type(structure).__name__} does not say which choices labels admit", remedy=remedy)
-    masks = [
-        np.ones((int(slots), batch.space.n_labels), np.uint8)
-        if isinstance(one, Unlabeled)
-        else np.asarray(structure.admitted(one.x, one.y), dtype=np.uint8)
-        for one, slots in zip(latent, batch.lengths)
-    ]
-    return np.concatenate(masks)
+    masks = np.zeros((int(batch.starts[-1]), batch.space.n_labels), np.uint8)
+    for one, first, last in zip(latent, batch.starts[:-1], batch.starts[1:]):
+        if isinstance(one, Unlabeled):
+            masks[first:last] = 1
+        else:  # inputs of some structures have fewer choices than the largest
+            own = np.asarray(structure.admitted(one.x, one.y), dtype=np.uint8)
+            masks[first:last, : own.shape[1]] = own
+    return masks

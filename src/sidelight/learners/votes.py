@@ -18,7 +18,7 @@ from sidelight.objective.vote_kernels import add_votes
 from sidelight.rounds import Learner
 from sidelight.rounds.latent_likelihood import LatentLikelihoodLearner
 from sidelight.rounds.voted import VotedGroup
-from sidelight.structures.encoded_votes import EncodedVotes
+from sidelight.voting.encoded import EncodedVotes
 from sidelight.voting.reliability import Reliability
 
 
