@@ -179,7 +179,7 @@ def test_save_and_load(tmp_path):
     again = joint([typed]).load(path)
     assert again.predict(XS[80:]) == fitted.predict(XS[80:])
     np.testing.assert_array_equal(again.model_.weights, fitted.model_.weights)
-    assert again.model_.types == fitted.model_.types and again.model_.about["learner"] == "jlis"
+    assert again.model_.structure.types == fitted.model_.structure.types and again.model_.about["learner"] == "jlis"
     with pytest.raises(ModelFileError, match="its labels are others; give Joint the labels it was trained with"):
         Joint({"who": ["person", "place"]}).load(path)
     with pytest.raises(ModelFileError):
@@ -208,7 +208,6 @@ def test_what_is_too_large_for_elimination(monkeypatch):
     [
         ("hmm", "a generative model"),
         ("naive_bayes", "labels of single tokens"),
-        ("codl", "completion under rules"),
         ("semi_crf", "segments"),
         ("contrastive", "neighbours of an output"),
     ],

@@ -38,6 +38,9 @@ from sidelight.recipe_kinds import (
 from sidelight.recipes import recipe_of
 from sidelight.rules import Rule
 from sidelight.rules.given import checked_rules
+from sidelight.structures.chain_structure import Chains
+from sidelight.structures.segment_structure import Segmenting
+from sidelight.structures.structure import Declared
 
 DECREASE, MAX_COMPLETIONS = 1e-5, 50  # where an estimator was asked for none, and its learner has none of its own
 MOST_STATES = 1000  # of a label
@@ -50,6 +53,7 @@ DEFAULT_PRICES: dict[str, float] = {
     "votes": 1.0,
 }
 LIKELIHOOD_PRICES = {**DEFAULT_PRICES, "companion": 0.05}  # of CRFs; chosen on development data, see docs/learners.md
+CHAINS = Chains()
 METRICS = ("accuracy", "span_f1")
 RULES_IN = ("prediction", "training")
 SECOND_ORDER = (
@@ -66,14 +70,7 @@ SECOND_ORDER = (
 )  # recipes that learn second-order weights
 
 
-@dataclass(frozen=True, slots=True)
-class Segmenting:
-    """What `SegmentTagger` has besides."""
-
-    features: SegmentFeatures | None  # None: what suits the inputs
-    max_length: int | None  # None: that of the longest gold segment
-
-
+OTHERS = "jlis, structural_svm, latent_svm, transductive_svm, cllp, mms, perceptron, crf or partial_crf"
 NEEDS: tuple[tuple[type[Recipe], str], ...] = (  # what learners ask of outputs, and chains alone have
     (Contrastive, "neighbours of an output"),
     (NaiveBayes, "labels of single tokens"),
@@ -120,13 +117,12 @@ class Settings:
     rules: Sequence[Rule]
     rules_in: str
     inference: str
-    segments: Segmenting | None = None  # outputs are segments
+    outputs: Declared = CHAINS  # which are learned
 
     def __post_init__(self) -> None:
         _ = self.recipe
         self._check_types()
-        if self.segments is not None:
-            self._check_segments()
+        self._check_outputs()
         if not isinstance(self.loss, str) or self.loss not in POWERS:
             raise ValueError(f"loss is {shown(self.loss)}; give 'squared_hinge', 'hinge' or 'logistic'")
         if self.scheme is not None and not is_among(self.scheme, SCHEMES):
@@ -219,10 +215,25 @@ class Settings:
         if max(given, default=1) > 1 and not _takes_states(self.recipe):
             raise ValueError(f"the {self.recipe.name} has no hidden states; use latent_svm or partial_crf")
 
-    def _check_segments(self) -> None:
-        """Raises ValueError for learners that need what segments do not have, and for schemes that make none."""
+    @property
+    def segments(self) -> Segmenting | None:
+        """What `SegmentTagger` has besides."""
+        return self.outputs if isinstance(self.outputs, Segmenting) else None
+
+    @property
+    def generative(self) -> bool:
+        """Whether the learner is a generative model."""
+        return isinstance(self.recipe, Generative)
+
+    def _check_outputs(self) -> None:
+        """Raises ValueError for learners that need what outputs do not have, and for schemes that make no segments."""
+        if isinstance(self.outputs, Chains):
+            return
         recipe = self.recipe
         base = recipe.base if isinstance(recipe, Driven) else recipe
+        if self.segments is None:
+            check_needs(base, self.outputs.outputs_are, OTHERS, ((SemiMarkov, "segments"),))
+            return
         check_needs(base, "segments", "semi_crf or semi_svm")
         if isinstance(base, LatentMargins) and base.restarts > 1:
             raise ValueError(f"restarts of {base.name} need random ties, which segments do not have; leave them at 1")

@@ -51,7 +51,7 @@ def view_objective(model: Model, settings: Settings, examples: Sequence[Gold]) -
     rows = model.prepare([example.x for example in examples], n_jobs=settings.n_jobs)
     batch = model.batch(rows, n_jobs=settings.n_jobs)
     encoded = encode(examples, model.labels, batch.starts, sequences=model.sequences)
-    given = Given(settings, examples, rows, model.labels, encoded, model.structure)
+    given = Given(settings, examples, rows, encoded, model.structure)
     norm = 0.5 * float(model.weights @ model.weights)
     if isinstance(recipe, LogLinear):
         norm += recipe.l1 * float(np.abs(model.weights).sum())

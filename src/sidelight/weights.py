@@ -168,7 +168,7 @@ class _Parts:
 
 
 def _parts(model: Model) -> _Parts:
-    from sidelight.structure import ChainStructure
+    from sidelight.structures.chain_structure import ChainStructure
 
     if isinstance(model.structure, ChainStructure):
         return _Parts(model.labels, model.structure.layout, model.extractor, model.sequences)

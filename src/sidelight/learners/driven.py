@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sidelight.arrays import Floats, Ids, Ints
-from sidelight.inference.ruled import RuledInputs
+from sidelight.inference.ruled import AnyRuled
 from sidelight.learners.learner import State
 from sidelight.learners.stopping import MAX_COMPLETIONS, NO_CHANGE
 from sidelight.records import Round
@@ -39,7 +39,7 @@ class DrivenLearner:
     learn: Learn
     complete: Complete
     count: Count
-    inputs: RuledInputs  # the unlabelled inputs with their rules
+    inputs: AnyRuled  # the unlabelled inputs with their rules
     starts: Ints  # [N + 1] of the unlabelled inputs
     cycles: int
     beta: float | None

@@ -18,6 +18,7 @@ import numpy as np
 from sidelight.arrays import Floats
 from sidelight.kernels import inner
 from sidelight.learners.learner import State
+from sidelight.objective.encoded_votes import EncodedVotes
 from sidelight.objective.expected_features import Weighted
 from sidelight.objective.likelihood import LikelihoodTerms
 from sidelight.objective.trust import (
@@ -30,7 +31,6 @@ from sidelight.objective.trust import (
     penalty,
 )
 from sidelight.spaces import Space, sums
-from sidelight.structures.encoded_votes import EncodedVotes
 
 STEPS = 3  # of EM between two problems: each costs as much as one iteration of L-BFGS
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from sidelight.inference.ruled import Ruled, RuledInputs
+from sidelight.inference.ruled import AnyRuled, Ruled
 from sidelight.learners import Learner
 from sidelight.learners.driven import DrivenLearner
 from sidelight.learners.hmm import HmmLearner
@@ -20,7 +20,6 @@ from sidelight.making import (
     ruled,
     self_training,
 )
-from sidelight.making.feasible import check_feasible
 from sidelight.making.given import Given
 from sidelight.making.perceptron import PerceptronMemory
 from sidelight.recipe_kinds import (
@@ -51,7 +50,7 @@ def learner_of(given: Given, *, memory: PerceptronMemory | None = None) -> Learn
     labels of an input.
     """
     ruled.check_rules_are_used(given)
-    check_feasible(given)
+    given.structure.check(given.evidence, given.rows, given.encoded, n_jobs=given.settings.n_jobs)
     match given.settings.recipe:
         case AveragedPerceptron():
             return perceptron.make(given, memory)
@@ -98,7 +97,7 @@ def learner_of(given: Given, *, memory: PerceptronMemory | None = None) -> Learn
             raise TypeError(f"no learner is made from {type(recipe).__name__}")
 
 
-def learned_penalties(learner: Learner) -> tuple[RuledInputs | None, list[float]]:
+def learned_penalties(learner: Learner) -> tuple[AnyRuled | None, list[float]]:
     """The penalties that a learner has come to, with the rules that they belong to, where it has any."""
     if isinstance(learner, HmmLearner) and isinstance(learner.completion, Ruled):
         return learner.completion.inputs, learner.completion.of_weights

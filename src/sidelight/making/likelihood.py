@@ -27,7 +27,7 @@ from sidelight.objective.companion_likelihood import Answers
 from sidelight.objective.likelihood import Labelled, form_of, likelihood_problem
 from sidelight.recipe_kinds import Believed, LogLinear
 from sidelight.solvers.lbfgs import LbfgsOptions
-from sidelight.structure import SegmentStructure
+from sidelight.structures.segment_structure import SegmentStructure
 
 MOST_ROUNDS = 1000
 MEMORY = 10  # steps that L-BFGS remembers, over segments

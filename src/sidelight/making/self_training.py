@@ -10,7 +10,7 @@ from sidelight.learners.self_training import SelfTrainingLearner
 from sidelight.making import margin
 from sidelight.making.given import Given
 from sidelight.recipe_kinds import SelfTraining, TransductiveMargins
-from sidelight.structure import ChainStructure
+from sidelight.structures.chain_structure import ChainStructure
 
 KINDS = ("gold", "partial", "candidates", "unlabeled")
 
@@ -21,7 +21,9 @@ def make(given: Given, recipe: SelfTraining) -> SelfTrainingLearner:
     _needs_gold(given)
     first_order = isinstance(given.structure, ChainStructure) and given.structure.layout.order == 1
     if not first_order and recipe.options.measure == "tokens":
-        what = "order is 2" if isinstance(given.structure, ChainStructure) else "these are segments"
+        what = (
+            "order is 2" if isinstance(given.structure, ChainStructure) else f"these are {given.structure.outputs_are}"
+        )
         raise ValueError(f"{what}, where confidence has the measure 'output'; leave measure out")
     measure = recipe.options.measure or ("tokens" if first_order else "output")
     options = replace(recipe.options, margin=margin.options_of(given), measure=measure)

@@ -1,48 +1,17 @@
-"""Votes of functions as flat arrays.
-
-A *symbol* is one thing that one function says: a label, or a set of labels. Every function has its own symbols, so that
-what a function means by its votes can be learned for each of them.
-"""
+"""Votes of functions as flat arrays (`objective.encoded_votes`)."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence, Set
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from sidelight.arrays import Bytes, Ids, Ints
+from sidelight.arrays import Ints
 from sidelight.errors import DataError
 from sidelight.evidence import Evidence, Voted, voted_labels
+from sidelight.objective.encoded_votes import EncodedVotes
 from sidelight.structures.labels import LabelSet
-
-
-@dataclass(frozen=True, slots=True)
-class EncodedVotes:
-    """The votes on all inputs of a batch; inputs of other kinds have none."""
-
-    functions: tuple[str, ...]  # [F]
-    symbols: tuple[tuple[Any, ...], ...]  # [S] the labels that each one votes for
-    function_of: Ints  # [S]
-    admits: Bytes  # [S, L] the same labels as a mask, of all their states where these are hidden
-    starts: Ints  # [T + 1] where the votes on each token begin
-    votes: Ids  # [V] symbols, token by token
-
-    def take(self, tokens: Ints) -> EncodedVotes:
-        """The votes on some of the tokens."""
-        counts = np.diff(self.starts)[tokens]
-        starts = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
-        places = np.repeat(self.starts[tokens] - starts[:-1], counts) + np.arange(starts[-1])
-        return EncodedVotes(
-            self.functions,
-            self.symbols,
-            self.function_of,
-            self.admits,
-            starts,
-            np.ascontiguousarray(self.votes[places]),
-        )
-
 
 Unknown = Callable[[int, int, Any], DataError]  # the error for a label of an input's token that does not exist
 
