@@ -69,7 +69,7 @@ def test_laws(seed):
     xs = inputs(3, seed)
     permuted = lambda i, y: len(set(y.tolist())) == len(y)  # noqa: E731
     checked = check_structure(Assignment(3).batch(xs), seed=seed, admits=permuted)
-    assert checked.outputs == 18 and not (checked.k_best or checked.sums or checked.likelihood)
+    assert checked.outputs == 18 and checked.k_best and not (checked.sums or checked.likelihood)
     check_examples(Assignment(3), xs, [closest(x) for x in xs], seed=seed)
 
 
@@ -259,6 +259,16 @@ def test_save_and_load(tmp_path):
         predictor().load(path)
 
 
+def test_the_k_best_outputs():
+    fitted = predictor().fit(few(20, 1))
+    for x, found in zip(TEST[:5], fitted.k_best(TEST[:5], 9)):
+        every = list(permutations(range(3)))
+        batch = fitted.model_.batch([x] * 6)
+        values = batch.score(fitted.model_.weights, np.array(every, dtype=np.int32).ravel())
+        assert sorted(y for y, _ in found) == every and found[0][0] == fitted.predict([x])[0]
+        np.testing.assert_allclose([value for _, value in found], np.sort(values)[::-1])
+
+
 def test_clamps():
     fitted = predictor().fit(few(20, 1))
     for y, clamped in zip(RIGHT[:5], fitted.predict(TEST[:5], clamp=[[{2}, None, None], None, None, None, None])):
@@ -293,7 +303,7 @@ def test_what_is_refused():
         FeatureNames().scorer([[[{}, {}, {}]]], 4)
     fitted = predictor().fit(few(5, 1))
     for ask in (
-        lambda: fitted.k_best(TEST[:1], 2),
+        lambda: fitted.predict_marginals(TEST),
         lambda: fitted.sample(TEST[:1]),
         lambda: fitted.log_partition(TEST),
     ):
@@ -304,8 +314,8 @@ def test_what_is_refused():
 def test_what_it_cannot_do_is_named():
     batch = Assignment(3).batch(inputs(1, 0))
     scores = batch.scores(np.zeros(batch.scorer.size))
-    with pytest.raises(Intractable, match="Assignments has no k best outputs"):
-        sums.k_best(batch.space, scores, 2)
+    with pytest.raises(Intractable, match="Assignments has no sums over outputs"):
+        sums.log_sums(batch.space, scores)
     with pytest.raises(Intractable, match="not broken at random"):
         batch.best(np.zeros(batch.scorer.size), rng=np.random.default_rng(0))
     with pytest.raises(Infeasible, match="sequence 0"):

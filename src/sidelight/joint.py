@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Self
 
+from sidelight.checks import is_among, shown
 from sidelight.errors import DataError, ModelFileError, NotFitted
 from sidelight.estimators import LearningEstimator
 from sidelight.evidence import Evidence, Gold
@@ -23,6 +24,7 @@ from sidelight.joint_inference import JointInference, JointSolution, Output, Pai
 from sidelight.manners import labelled
 from sidelight.model import Model
 from sidelight.predictor import StructuredEstimator
+from sidelight.probabilities import posterior
 from sidelight.recipe_kinds import Recipe
 from sidelight.records import Callback
 from sidelight.rules import Rule
@@ -131,27 +133,48 @@ class Joint(StructuredEstimator, JointInference):
         self.variables, self.features, self.pairs = variables, features, pairs
 
     def predict(  # type: ignore[override]
-        self, xs: Sequence[Any], scores: Sequence[Scores] | None = None, *, pairs: Sequence[Pairs] | None = None
+        self,
+        xs: Sequence[Any],
+        scores: Sequence[Scores] | None = None,
+        *,
+        pairs: Sequence[Pairs] | None = None,
+        by: str = "path",
+        clamp: Any = None,
     ) -> list[Output]:
         """The best output of every input, by learned scores unless others are given. See `solutions`.
 
-        Warns (`sidelight.errors.NotProved`) where the method did not prove that outputs are the best.
+        By learned scores, `by="marginals"` gives every variable its likeliest label, without rules. Warns
+        (`sidelight.errors.NotProved`) where the method did not prove that outputs are the best.
         """
-        found = self.solutions(xs, scores, pairs=pairs)
+        if not is_among(by, ("path", "marginals")):
+            raise ValueError(f"by is {shown(by)}; give 'path' or 'marginals'")
+        if by == "marginals":
+            if scores is not None or self.rules:
+                raise ValueError("marginals are by learned scores and without rules; give by='path'")
+            return posterior(*self._asked_of(xs), clamp=clamp, n_jobs=self.n_jobs)
+        found = self.solutions(xs, scores, pairs=pairs, clamp=clamp)
         warn_of_unproved(found)
         return [one.output for one in found]
 
     def solutions(  # type: ignore[override]
-        self, xs: Sequence[Any], scores: Sequence[Scores] | None = None, *, pairs: Sequence[Pairs] | None = None
+        self,
+        xs: Sequence[Any],
+        scores: Sequence[Scores] | None = None,
+        *,
+        pairs: Sequence[Pairs] | None = None,
+        clamp: Any = None,
     ) -> list[JointSolution]:
         """The best output of every input, given the scores of its variables, and of pairs of them where there are any.
 
-        Without scores, by those that were learned. Raises `DataError` where scores do not fit the labels or a rule
-        fails, `Infeasible`, naming the rules in conflict, where hard rules leave no output.
+        Without scores, by those that were learned; then `clamp` may fix labels, {kind: {key: label}} of every input or
+        None. Raises `DataError` where scores do not fit the labels or a rule fails, `Infeasible`, naming the rules in
+        conflict, where hard rules leave no output.
         """
         if scores is None:
-            learned = self._learned_scores(xs)
+            learned = self._learned_scores(xs, clamp)
             scores, pairs = [alone for alone, _ in learned], [both for _, both in learned]
+        elif clamp is not None:
+            raise ValueError("clamp is for learned scores; give -inf to labels that cannot be")
         return JointInference.solutions(self, xs, scores, pairs=pairs)
 
     def explain_rules(  # type: ignore[override]
@@ -191,6 +214,7 @@ class Joint(StructuredEstimator, JointInference):
         return self
 
     def _keep_penalties(self, penalties: list[float]) -> None:
+        self.penalties_ = penalties
         if self._counts:
             self.penalties = list(penalties)
 
@@ -214,10 +238,10 @@ class Joint(StructuredEstimator, JointInference):
         self._reader()
         return super()._inputs(xs)
 
-    def _learned_scores(self, xs: Any) -> list[Scored]:
+    def _learned_scores(self, xs: Any, clamp: Any = None) -> list[Scored]:
         model = self._fitted()
         assert isinstance(model.structure, VariableStructure)
-        return list(model.structure.scored(self._inputs(xs), model.weights))
+        return list(model.structure.scored(self._inputs(xs), model.weights, clamp))
 
     def _fitted(self) -> Model:
         if not hasattr(self, "model_"):

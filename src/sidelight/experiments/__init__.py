@@ -61,6 +61,7 @@ MODULES: dict[str, tuple[str, str]] = {  # of every experiment: its file, and wh
         "strangers",
         "seven corpora with few labels and indirect evidence, everything by default; can be resumed, see --choose",
     ),
+    "trees": ("trees", "dependency trees of web text, projective and not: attachment scores by training sentences"),
     "features": ("default_features", "what each group of the default features is worth, by development data"),
     "solvers": ("solvers", "gap against time for every solver of the structural SVM (thesis Table 2.2)"),
 }

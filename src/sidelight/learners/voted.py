@@ -18,7 +18,6 @@ import numpy as np
 from sidelight.arrays import Floats
 from sidelight.kernels import inner
 from sidelight.learners.learner import State
-from sidelight.objective.encoded_votes import EncodedVotes
 from sidelight.objective.expected_features import Weighted
 from sidelight.objective.likelihood import LikelihoodTerms
 from sidelight.objective.trust import (
@@ -31,6 +30,7 @@ from sidelight.objective.trust import (
     penalty,
 )
 from sidelight.spaces import Space, sums
+from sidelight.voting.encoded import EncodedVotes
 
 STEPS = 3  # of EM between two problems: each costs as much as one iteration of L-BFGS
 

@@ -15,11 +15,11 @@ from sidelight.learners.latent_likelihood import LatentLikelihoodLearner
 from sidelight.learners.voted import VotedGroup
 from sidelight.making.given import Given
 from sidelight.making.latent_groups import Plan
-from sidelight.objective.encoded_votes import EncodedVotes
 from sidelight.objective.likelihood import Form, Labelled
 from sidelight.objective.trust import counts_of
 from sidelight.objective.vote_kernels import add_votes
 from sidelight.recipe_kinds import Believed, LogLinear
+from sidelight.voting.encoded import EncodedVotes
 from sidelight.voting.reliability import Reliability
 
 

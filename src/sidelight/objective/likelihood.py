@@ -20,6 +20,7 @@ import numpy as np
 
 from sidelight.arrays import Bytes, Floats, Ids, Ints
 from sidelight.errors import Intractable
+from sidelight.features.counts import SparseRows
 from sidelight.features.gradient import FullFeatures
 from sidelight.features.support import Shown, Support
 from sidelight.features.supported import SupportedFeatures
@@ -247,6 +248,36 @@ class AllWeights:
 
 
 @dataclass(frozen=True, slots=True)
+class AllLinearWeights(AllWeights):
+    """The same for scores that are linear in the weights, so that features of outputs can be counted."""
+
+    linear: LinearScorer
+
+    @property
+    def is_binary(self) -> bool:
+        return self.linear.is_binary
+
+    @property
+    def null_label(self) -> bool:
+        return self.linear.null_label
+
+    def differences(
+        self,
+        which: Ints,
+        plus: Ids,
+        minus: Ids | None,
+        *,
+        scales: Floats,
+        thresholds: Floats | None = None,
+        n_jobs: int | None = None,
+    ) -> SparseRows:
+        return self.linear.differences(which, plus, minus, scales=scales, thresholds=thresholds, n_jobs=n_jobs)
+
+    def summed(self, plus: Ids, minus: Ids, scales: Floats) -> Floats:
+        return self.linear.summed(plus, minus, scales)
+
+
+@dataclass(frozen=True, slots=True)
 class Form:
     """The form that weights have: full, or the pairs of a support."""
 
@@ -273,7 +304,7 @@ class Form:
         if isinstance(scorer, (SegmentScorer, VariableScorer)):
             return scorer
         if isinstance(scorer, SmoothScorer):
-            return AllWeights(scorer)
+            return AllLinearWeights(scorer, scorer) if isinstance(scorer, LinearScorer) else AllWeights(scorer)
         if not isinstance(scorer, ChainScorer):
             problem = f"{type(scorer).__name__} has no gradients of scores (a method add_gradient)"
             raise Intractable(f"{problem}; add it, or use a learner of margins")

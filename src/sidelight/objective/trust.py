@@ -27,8 +27,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from sidelight.arrays import Floats, Ints
-from sidelight.objective.encoded_votes import EncodedVotes
 from sidelight.objective.vote_kernels import add_votes, count_votes
+from sidelight.voting.encoded import EncodedVotes
 
 LEAST = 1e-9  # no function is trusted less, or more than 1 less this
 TURNS, HALVINGS = 20, 60  # of an M-step

@@ -4,7 +4,10 @@
 
 Matchings, trees of heads, permutations are such structures. What else learners ask for follows from the best output:
 costs and bonuses are added to scores, choices that are clamped or not candidates have −inf, an output is in the space
-where it is best among itself alone, and the outputs outside candidates are the best of as many runs as there are slots.
+where it is best among itself alone, the outputs outside candidates are the best of as many runs as there are slots, and
+so is every further one of the k best (`lawler`).
+
+`SlotSpace` asks for the best output of one input, `BatchedSlotSpace` for those of a batch, as kernels give them.
 """
 
 from __future__ import annotations
@@ -20,6 +23,7 @@ from sidelight.arrays import Bytes, Floats, Ids, Ints
 from sidelight.errors import Intractable
 from sidelight.features.rows import taken
 from sidelight.spaces.chain import AnyCost, Paths, check_feasible
+from sidelight.spaces.lawler import k_best
 from sidelight.spaces.outside import Outside
 
 
@@ -35,18 +39,18 @@ class SlotScores:
 
 
 @dataclass(frozen=True)
-class SlotSpace(ABC):
-    """The outputs of a batch; a subclass says what the best one of an input is."""
+class BatchedSlotSpace(ABC):
+    """The outputs of a batch; a subclass says what the best ones are."""
 
     starts: Ints  # [N + 1] first slot of each input
     n_labels: int  # K, choices of a slot
     mask: Bytes | None = None  # [T, K] choices that there are
 
     @abstractmethod
-    def best_of(self, scores: Floats) -> Ids | None:
-        """The best choices of an input's slots [slots], for scores [slots, K] of which some are −inf.
+    def best_each(self, scores: Floats, *, n_jobs: int | None = None) -> tuple[Ids, Floats]:
+        """The best choices of all inputs [T] and their scores [N], for scores [T, K] of which some are −inf.
 
-        None where every output has −inf; of equals any, but always the same.
+        The score is −inf where every output has −inf; of equals any, but always the same.
         """
 
     def inside(self, admitted: Bytes) -> Self:
@@ -81,23 +85,25 @@ class SlotSpace(ABC):
         """
         if rng is not None:
             raise Intractable(f"the ties of a {type(self).__name__} are not broken at random; leave random_ties out")
-        found = self._best(scores, cost)
-        check_feasible(found.values)
-        return found
+        labels, values = self.best_each(self.block(scores, cost), n_jobs=n_jobs)
+        check_feasible(values)
+        return Paths(labels, values, np.empty(0) if cost is None else self.score(scores, cost.targets))
 
-    def _best(self, scores: SlotScores, cost: AnyCost | None) -> Paths:
+    def block(self, scores: SlotScores, cost: AnyCost | None = None) -> Floats:
+        """Scores with their cost, −inf where the mask excludes a choice. # [T, K]"""
         block = np.array(scores.slots, dtype=np.float64)
         if cost is not None:
             cost.add_to(block, 0)
         if self.mask is not None:
             block[self.mask == 0] = -np.inf
-        labels, values = np.zeros(len(block), dtype=np.int32), np.full(len(self.starts) - 1, -np.inf)
-        for i, (first, last) in enumerate(zip(self.starts[:-1].tolist(), self.starts[1:].tolist())):
-            own = self.best_of(block[first:last])
-            if own is not None:
-                labels[first:last] = own
-                values[i] = block[np.arange(first, last), own].sum()
-        return Paths(labels, values, np.empty(0) if cost is None else self.score(scores, cost.targets))
+        return block
+
+    def k_best(self, scores: SlotScores, k: int, *, n_jobs: int | None = None) -> tuple[Ids, Floats]:
+        """The k best outputs [k, T] and their scores [k, N]; labels -1 and score -inf where there are fewer."""
+        return k_best(self.starts, self.block(scores), k, self._best_of_some, n_jobs=n_jobs)
+
+    def _best_of_some(self, which: Ints, scores: Floats, n_jobs: int | None) -> tuple[Ids, Floats]:
+        return self.take(which).best_each(scores, n_jobs=n_jobs)
 
     def score(self, scores: SlotScores, labels: Ids, *, n_jobs: int | None = None) -> Floats:
         """The score of given choices of each input. # [N]"""
@@ -113,7 +119,7 @@ class SlotSpace(ABC):
 
     def feasible(self, *, n_jobs: int | None = None) -> NDArray[np.bool_]:
         """Which inputs have any output. # [N]"""
-        return self._best(self.zero_scores(), None).values > -np.inf
+        return self.best_each(self.block(self.zero_scores()), n_jobs=n_jobs)[1] > -np.inf
 
     def random(self, rng: np.random.Generator, *, n_jobs: int | None = None) -> Ids:
         """The best output of each input under random scores: any may come, but not all equally often. # [T]"""
@@ -122,3 +128,24 @@ class SlotSpace(ABC):
     def zero_scores(self) -> SlotScores:
         """Scores that prefer nothing."""
         return SlotScores(np.zeros((int(self.starts[-1]), self.n_labels)))
+
+
+@dataclass(frozen=True)
+class SlotSpace(BatchedSlotSpace):
+    """The outputs of a batch; a subclass says what the best one of an input is."""
+
+    @abstractmethod
+    def best_of(self, scores: Floats) -> Ids | None:
+        """The best choices of an input's slots [slots], for scores [slots, K] of which some are −inf.
+
+        None where every output has −inf; of equals any, but always the same.
+        """
+
+    def best_each(self, scores: Floats, *, n_jobs: int | None = None) -> tuple[Ids, Floats]:
+        labels, values = np.zeros(len(scores), dtype=np.int32), np.full(len(self.starts) - 1, -np.inf)
+        for i, (first, last) in enumerate(zip(self.starts[:-1].tolist(), self.starts[1:].tolist())):
+            own = self.best_of(scores[first:last])
+            if own is not None:
+                labels[first:last] = own
+                values[i] = scores[np.arange(first, last), own].sum()
+        return labels, values

@@ -1,4 +1,8 @@
-"""Votes of functions as flat arrays (`objective.encoded_votes`)."""
+"""Votes of functions as flat arrays.
+
+A *symbol* is one thing that one function says: a label, or a set of labels. Every function has its own symbols, so that
+what a function means by its votes can be learned for each of them.
+"""
 
 from __future__ import annotations
 
@@ -10,8 +14,8 @@ import numpy as np
 from sidelight.arrays import Ints
 from sidelight.errors import DataError
 from sidelight.evidence import Evidence, Voted, voted_labels
-from sidelight.objective.encoded_votes import EncodedVotes
 from sidelight.structures.labels import LabelSet
+from sidelight.voting.encoded import EncodedVotes
 
 Unknown = Callable[[int, int, Any], DataError]  # the error for a label of an input's token that does not exist
 

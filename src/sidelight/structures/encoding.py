@@ -13,11 +13,11 @@ from sidelight.arrays import Bytes, Floats, Ids, Ints
 from sidelight.data.checks import KNOWN_REMEDY, trouble
 from sidelight.errors import DataError
 from sidelight.evidence import Candidates, Chunk, Companion, Evidence, Gold, Partial, Voted
-from sidelight.objective.encoded_votes import EncodedVotes
 from sidelight.spaces.parts import Labelings
 from sidelight.structures.encoded_votes import encode_votes
 from sidelight.structures.labels import LabelSet
 from sidelight.structures.named import check_equal_labels, is_no_label, named, no_label, raise_at_no_label
+from sidelight.voting.encoded import EncodedVotes
 
 RESTRICTED = ("partial", "candidates", "companion")  # kinds that may limit outputs; Gold is checked label by label
 

@@ -150,16 +150,21 @@ class OwnStructure:
         return {"structure": type(self.plain).__name__}
 
     def state(self) -> State:
-        """The names of features, or what a `state()` of the user's structure gives: JSON values and arrays."""
+        """The names of features, or what a `state()` of the user's structure gives: JSON values and arrays.
+
+        A frozen dataclass, which has learned nothing but weights, needs neither.
+        """
         values: dict[str, Any] = {"own": type(self.plain).__name__, "n_choices": self.n_choices, "size": self.size}
         names = _names(self.plain)
         if names is not None:
             return State({**values, "names": list(names.places)}, {}, 6)
-        if not hasattr(self.plain, "state"):
+        if hasattr(self.plain, "state"):
+            spec, arrays = self.plain.state()
+            return State({**values, "state": spec}, {f"own.{name}": array for name, array in arrays.items()}, 6)
+        if not _is_frozen(self.plain):
             remedy = "keep its features in FeatureNames called names, or give it state() and restored(values, arrays)"
             raise ModelFileError(f"{type(self.plain).__name__} does not say what a file should hold", remedy=remedy)
-        spec, arrays = self.plain.state()
-        return State({**values, "state": spec}, {f"own.{name}": array for name, array in arrays.items()}, 6)
+        return State(values, {}, 6)
 
 
 def restored_own(spec: Any, arrays: Any, plain: Any) -> OwnStructure:
@@ -172,7 +177,7 @@ def restored_own(spec: Any, arrays: Any, plain: Any) -> OwnStructure:
     if names is not None:
         known = [text_of({"names": name}, "names") for name in list_of(spec, "names")]
         names.places, names.closed = {name: 1 + k for k, name in enumerate(known)}, True
-    else:
+    elif hasattr(own, "restored"):
         own = own.restored(mapping_of(spec, "state"), part_of(arrays, "own."))
     return OwnStructure(own, whole_of(spec, "n_choices", low=1), whole_of(spec, "size", low=1))
 
@@ -205,6 +210,10 @@ class Own:
 def _names(plain: Any) -> FeatureNames | None:
     found = getattr(plain, "names", None)
     return found if isinstance(found, FeatureNames) else None
+
+
+def _is_frozen(plain: Any) -> bool:
+    return bool(getattr(getattr(plain, "__dataclass_params__", None), "frozen", False))
 
 
 def _encoded(evidence: Sequence[Evidence], rows: OwnRows, plain: Any) -> Encoded:

@@ -135,10 +135,12 @@ class VariableStructure:
         """Nothing."""
         return {}
 
-    def scored(self, xs: Sequence[Any], weights: Floats) -> Iterator[Scored]:
-        """The scores of every input's variables and pairs, as `Joint.predict` takes them."""
+    def scored(self, xs: Sequence[Any], weights: Floats, clamp: Any = None) -> Iterator[Scored]:
+        """The scores of every input's variables and pairs, as `Joint.predict` takes them; -inf for what is clamped."""
         rows = self.rows(xs)
         found = variable_scores(rows.attributes, self.layout, weights)
+        if clamp is not None:
+            found.slots[self.mask(rows, clamp) == 0] = -np.inf
         first, kinds = self.layout.first, {kind: k for k, kind in enumerate(self.reader.labels)}
         variables = rows.variables
         for i, own in enumerate(rows.called):

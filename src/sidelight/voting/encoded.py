@@ -1,8 +1,4 @@
-"""Votes of functions as flat arrays.
-
-A *symbol* is one thing that one function says: a label, or a set of labels. Every function has its own symbols, so that
-what a function means by its votes can be learned for each of them.
-"""
+"""Votes of functions as flat arrays; `structures.encoded_votes` makes them."""
 
 from __future__ import annotations
 

@@ -1,0 +1,128 @@
+"""Dependency trees: every token has a head, another token or the root (head 0), and a relation to it if there are any.
+
+    x   a sentence: its tokens, each a form or (form, tag)
+    y   the head of every token, counted from 1, 0 for the root; with relations (head, relation)
+
+Projective trees (no arcs that cross) by Eisner's algorithm, others by Chu, Liu and Edmonds; sums by inside–outside and
+by the matrix-tree theorem. Features of arcs are hashed, so that a structure keeps nothing of what it has seen.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from sidelight.arrays import Bytes, Ids, Keys
+from sidelight.errors import DataError
+from sidelight.features.lexicon import string_hashes
+from sidelight.features.rows import offsets_of
+from sidelight.objective.arc_scorer import ArcScorer
+from sidelight.objective.batch import Batch
+from sidelight.spaces.tree_space import TreeSpace
+
+Token = str | tuple[str, str]  # a form, or a form and a tag
+Sentence = Sequence[Token]
+Arc = int | tuple[int, str]  # a head, or a head and a relation
+
+
+@dataclass(frozen=True)
+class DependencyTree:
+    """Trees of heads, as a structure to learn."""
+
+    projective: bool = True
+    single_root: bool = True  # exactly one token has the root as its head
+    relations: tuple[str, ...] = ()  # names of what a token may be to its head; without any, trees have heads alone
+    bits: int = 20  # features are hashed into 2**bits weights
+    n_jobs: int | None = None
+
+    def __post_init__(self) -> None:
+        if not 1 <= self.bits <= 30:
+            raise ValueError(f"bits is {self.bits}; give a number from 1 to 30")
+        if len(set(self.relations)) < len(self.relations):
+            raise ValueError("relations has a name twice; give every relation once")
+
+    def batch(self, xs: Sequence[Sentence]) -> Batch:
+        """Sentences with all of their trees; raises `DataError` for one without tokens."""
+        tokens = [_read(x, i) for i, x in enumerate(xs)]
+        starts = offsets_of([len(one) for one in tokens])
+        choices = (max((len(one) for one in tokens), default=0) + 1) * self._width
+        forms, tags = (_hashes([token[side] for one in tokens for token in one]) for side in (0, 1))
+        scorer = ArcScorer.of(
+            starts, forms, tags, n_labels=choices, relations=self._width, bits=self.bits, n_jobs=self.n_jobs
+        )
+        space = TreeSpace(starts, choices, None, self.projective, self.single_root, self._width)
+        return Batch(scorer, space, self.n_jobs)
+
+    def encode(self, x: Sentence, y: Sequence[Arc]) -> Ids:
+        """The choice of every token; raises `DataError` for a head or a relation that is not there."""
+        if len(y) != len(x):
+            raise DataError(f"a sentence of {len(x)} tokens has {len(y)} heads", remedy="give every token a head")
+        return np.array([self._choice(arc, t, len(x)) for t, arc in enumerate(y)], dtype=np.int32)
+
+    def decode(self, x: Sentence, choices: Ids) -> list[Any]:
+        """The heads, or heads and relations."""
+        if not self.relations:
+            return [int(choice) for choice in choices]
+        return [(int(choice) // self._width, self.relations[int(choice) % self._width]) for choice in choices]
+
+    def admitted(self, x: Sentence, y: Sequence[Arc | Collection[Arc] | None]) -> Bytes:
+        """What Partial and Candidates leave: of every token an arc, several, or None for any. # [slots, K]"""
+        mask = np.zeros((len(x), (len(x) + 1) * self._width), dtype=np.uint8)
+        for t, said in enumerate(y):
+            if said is None:
+                mask[t] = 1
+                continue
+            single = isinstance(said, int) or (isinstance(said, tuple) and len(said) == 2 and isinstance(said[1], str))
+            arcs: Collection[Any] = [said] if single else said  # type: ignore[assignment]
+            mask[t, [self._choice(arc, t, len(x)) for arc in arcs]] = 1
+        return mask
+
+    @property
+    def _width(self) -> int:
+        return max(len(self.relations), 1)
+
+    @cached_property
+    def _numbers(self) -> dict[str, int]:
+        return {name: number for number, name in enumerate(self.relations)}
+
+    def _choice(self, arc: Any, t: int, length: int) -> int:
+        head, relation = arc if self.relations else (arc, None)
+        if not 0 <= head <= length or head == t + 1:
+            remedy = f"give 0 for the root, or the number of another token, 1 to {length}"
+            raise DataError(f"token {t + 1} has the head {head}", remedy=remedy)
+        if not self.relations:
+            return int(head)
+        if relation not in self._numbers:
+            raise DataError(
+                f"token {t + 1} has the relation {relation!r}", remedy=f"there are {', '.join(self.relations)}"
+            )
+        return int(head) * self._width + self._numbers[relation]
+
+
+def attachment(heads: Sequence[Sequence[Any]], gold: Sequence[Sequence[Any]]) -> float:
+    """The share of tokens that have the right head (with relations: and the right relation); the attachment score.
+
+    >>> attachment([[0, 1, 1]], [[0, 1, 2]])
+    0.6666666666666666
+    """
+    pairs = [
+        (one, other) for told, right in zip(heads, gold, strict=True) for one, other in zip(told, right, strict=True)
+    ]
+    return float(sum(one == other for one, other in pairs)) / max(len(pairs), 1)
+
+
+def _read(x: Sentence, i: int) -> list[tuple[str, str]]:
+    tokens = [(token, "") if isinstance(token, str) else (token[0], token[1]) for token in x]
+    if not tokens:
+        raise DataError(f"sentence {i} has no tokens", remedy="leave it out")
+    return tokens
+
+
+def _hashes(strings: list[str]) -> Keys:
+    """A hash of every string, each looked up once. # [T]"""
+    distinct, inverse = np.unique(np.array(strings, dtype=object), return_inverse=True)
+    return np.asarray(string_hashes("x", distinct.tolist())[inverse], dtype=np.uint64)

@@ -1,0 +1,82 @@
+"""Dependency trees as a structure: files, evidence, learning, bad input."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import sidelight as sl
+from sidelight.data.conllu import read_treebank
+from sidelight.errors import DataError
+from sidelight.structures.trees import DependencyTree, attachment
+from sidelight.testing import check_examples
+
+X = [("the", "D"), ("light", "N"), ("falls", "V"), ("slowly", "R")]
+Y = [2, 3, 0, 3]
+
+
+def sentences(count: int, seed: int) -> tuple[list, list]:
+    """Determiners stand before nouns, which stand by the verb, as adverbs do."""
+    rng = np.random.default_rng(seed)
+    xs, ys = [], []
+    for _ in range(count):
+        before, after = int(rng.integers(1, 3)), int(rng.integers(0, 3))
+        tags = ["D", "N"] * before + ["V"] + ["D", "N"] * after
+        verb = 2 * before + 1
+        xs.append([(f"{tag.lower()}{rng.integers(5)}", tag) for tag in tags])
+        ys.append([t + 1 if tag == "D" else 0 if tag == "V" else verb for t, tag in enumerate(tags, 1)])
+    return xs, ys
+
+
+def test_examples_are_read_back():
+    check_examples(DependencyTree(bits=5), [X], [Y])
+    labelled = DependencyTree(bits=5, relations=("det", "subj", "root"))
+    check_examples(labelled, [X[:3]], [[(2, "det"), (3, "subj"), (0, "root")]])
+
+
+@pytest.mark.parametrize("projective", [True, False])
+def test_trees_are_learned_from_evidence_of_every_kind(projective):
+    structure = DependencyTree(projective=projective, bits=12)
+    xs, ys = sentences(24, 0)
+    evidence = [sl.Gold(x, y) for x, y in zip(xs[:8], ys[:8])]
+    evidence += [sl.Partial(x, [y[0], *[None] * (len(y) - 1)]) for x, y in zip(xs[8:12], ys[8:12])]
+    evidence += [sl.Candidates(x, [[head, 0] if head else [0] for head in y]) for x, y in zip(xs[12:16], ys[12:16])]
+    evidence += [sl.Unlabeled(x) for x in xs[16:]] + [sl.Companion(xs[0], +1), sl.Companion([("v1", "V")] * 3, -1)]
+    fitted = sl.Predictor(structure).fit(evidence)
+    assert fitted.rounds_[-1].objective < np.inf
+    new, right = sentences(20, 1)
+    told = fitted.predict(new)
+    assert attachment(told, right) > 0.9
+    assert fitted.score(new, right) == pytest.approx(attachment(told, right))
+
+
+def test_a_treebank_is_read(tmp_path):
+    file = tmp_path / "small.conllu"
+    rows = [["1-2", "ab"], ["1", "a", "a", "D", "DT", "_", "2", "det"], ["2", "b", "b", "N", "NN", "_", "0", "root"]]
+    file.write_text(
+        "# text\n" + "\n".join("\t".join((row + ["_"] * 10)[:10]) for row in rows) + "\n\n", encoding="utf-8"
+    )
+    assert read_treebank(file) == ([[("a", "D"), ("b", "N")]], [[(2, "det"), (0, "root")]])
+    file.write_text("1\ta\ta\tD\tDT\t_\t7\tdet\t_\t_\n\n", encoding="utf-8")
+    with pytest.raises(DataError, match=r"conllu:1: token 1 of a sentence of 1 has the head 7"):
+        read_treebank(file)
+
+
+@pytest.mark.parametrize(
+    ("act", "words"),
+    [
+        (lambda: DependencyTree().batch([X, []]), "sentence 1 has no tokens"),
+        (lambda: DependencyTree().encode(X, [2, 3, 0]), "a sentence of 4 tokens has 3 heads"),
+        (lambda: DependencyTree().encode(X, [2, 3, 0, 9]), "token 4 has the head 9"),
+        (lambda: DependencyTree().encode(X, [1, 3, 0, 3]), "token 1 has the head 1"),
+        (
+            lambda: DependencyTree(relations=("a",)).encode(X[:1], [(0, "b")]),
+            "token 1 has the relation 'b'; there are a",
+        ),
+        (lambda: DependencyTree(bits=99), "bits is 99"),
+        (lambda: DependencyTree(relations=("a", "a")), "relations has a name twice"),
+    ],
+)
+def test_bad_input(act, words):
+    with pytest.raises(ValueError, match=words):
+        act()
