@@ -16,7 +16,7 @@ from scipy.stats import chisquare
 
 from sidelight.errors import Infeasible, Intractable
 from sidelight.features.rows import offsets_of
-from sidelight.spaces import ChainSpace
+from sidelight.spaces import ChainSpace, second_order_sums
 from sidelight.spaces.second_order import GivenSecondOrderScores, SecondOrderSpace
 from sidelight.spaces.second_order_sums import beliefs, log_sums, sample
 
@@ -197,3 +197,30 @@ def test_what_lies_outside_is_refused():
         log_sums(space, scores, temperature=0)
     with pytest.raises(Intractable, match="outside"):
         sample(space, scores, np.random.default_rng(0))
+
+
+@law(60)
+@given(generators(), st.integers(1, 19), st.sampled_from([1.0, 8.0, 30.0]), st.booleans())
+def test_scaled_sums_are_those_of_logarithms(rng, size, factor, limited):
+    """Long chains with closed transitions and labels, where sums in the exponential domain may get lost."""
+    starts = offsets_of(rng.integers(1, 60, size=4))
+    total = int(starts[-1])
+    allowed = random_transitions(rng, size, 0.5) if limited else None
+    space = SecondOrderSpace(ChainSpace(starts, size, allowed))
+    if limited:
+        space = space.inside((rng.random((total, size)) < 0.9).astype(np.uint8))
+    scores = scaled(random_second_order_scores(rng, total, size, tied=False), factor)
+    prices = rng.normal(size=4)
+
+    def found(mostly):
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(second_order_sums, "MOSTLY", mostly)
+            try:
+                return log_sums(space, scores), *beliefs(space, scores, prices=prices)
+            except Infeasible:
+                return None
+
+    one, other = found(0.0), found(2.0)
+    assert (one is None) == (other is None)
+    for mine, theirs in zip(one or (), other or ()):
+        np.testing.assert_allclose(mine, theirs, rtol=1e-9, atol=1e-9)

@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sidelight.spaces import segment_sums
+from sidelight.spaces.segment_log_kernels import moves_of
 
 TOKENS, LENGTHS, LABELS = 4, 3, 3
 
@@ -53,7 +54,7 @@ def test_log_sums_and_expectations_are_those_of_enumeration(seed, scale, closed,
         parts.append(one)
     log_sum = np.logaddexp.reduce(logs)
     starts, value = np.array([0, TOKENS], dtype=np.int64), np.empty(1)
-    shape = transition, start, end, longest, runs
+    shape = moves_of(transition, runs), start, end, longest, runs
     segment_sums.log_sums(starts, 0, 1, totals, *shape, value)
     if log_sum == -np.inf:
         assert value[0] == -np.inf
@@ -84,6 +85,6 @@ def test_log_sums_and_expectations_are_those_of_enumeration(seed, scale, closed,
 def test_no_segmentation_is_minus_infinity(runs):
     totals = np.full((2, 1, 2), -np.inf)
     value = np.empty(1)
-    shape = np.zeros((2, 2)), np.zeros(2), np.zeros(2), np.ones(2, dtype=np.int64), runs
+    shape = moves_of(np.zeros((2, 2)), runs), np.zeros(2), np.zeros(2), np.ones(2, dtype=np.int64), runs
     segment_sums.log_sums(np.array([0, 2], dtype=np.int64), 0, 1, totals, *shape, value)
     assert value[0] == -np.inf

@@ -144,9 +144,36 @@ def _bounds(
 
 
 @kernel
+def sorting(keys: Ids) -> Ints:
+    """The order in which keys do not fall, equal ones as they were: merges of sorted runs, twice as long each time.
+
+    By hand, since NumPy's takes Numba a second to compile.
+    """
+    count = keys.shape[0]
+    order, spare = np.empty(count, np.int64), np.empty(count, np.int64)
+    for k in range(count):
+        order[k] = k
+    width = 1
+    while width < count:
+        for lo in range(0, count, 2 * width):
+            i, middle = lo, min(lo + width, count)
+            j, last = middle, min(lo + 2 * width, count)
+            for k in range(lo, last):
+                if i < middle and (j >= last or keys[order[i]] <= keys[order[j]]):
+                    spare[k] = order[i]
+                    i += 1
+                else:
+                    spare[k] = order[j]
+                    j += 1
+        order, spare = spare, order
+        width *= 2
+    return order
+
+
+@kernel
 def pooled(keys: Ids, amounts: Floats, out_indices: Ids, out_values: Floats) -> int:
     """Write the sum of the amounts of every key, in the order of keys and without zeros; returns how many."""
-    order = np.argsort(keys, kind="mergesort")
+    order = sorting(keys)
     size = 0
     k = 0
     while k < keys.shape[0]:

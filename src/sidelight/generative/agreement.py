@@ -102,8 +102,8 @@ def expect(
         begin, end = first + part[0], first + part[1]
         found = Expected(*links, *nulls, *_jump_room(text, begin, end, jumping), np.zeros(5))
         expect_shard(
-            begin, end, text, one, other, step.gamma == 0.0, step.agreement, max(step.most, 1), step.tolerance,
-            base, tilts, found,
+            begin, end, text, one, other, True if step.gamma == 0.0 else None, True if step.agreement else None,
+            max(step.most, 1), step.tolerance, base, tilts, found,
         )  # fmt: skip
         return found
 

@@ -58,8 +58,8 @@ def expect_shard(
     text: Bitext,
     one: Direction,
     other: Direction,
-    hard: bool,  # γ = 0
-    agreement: bool,
+    hard: bool | None,  # γ = 0; None, not False, where it is not so: what is not asked for is not compiled
+    agreement: bool | None,
     most: int,  # sums, or best alignments, per pair
     tolerance: float,
     base: int,
@@ -71,8 +71,9 @@ def expect_shard(
     memory_a = room(targets, padded(sources + 1))
     memory_b = room(sources, padded(targets + 1))
     square = np.empty(padded(max(sources, targets) + 1) ** 2)
-    search = search_room(longest(text.cell_starts, first, last) if agreement and not hard else 0)
-    kept = most if hard and agreement else 1
+    both = hard is not None and agreement is not None
+    search = search_room(longest(text.cell_starts, first, last) if agreement is not None and hard is None else 0)
+    kept = most if both else 1
     paths_a, paths_b = np.empty((kept, targets), dtype=np.int32), np.empty((kept, sources), dtype=np.int32)
     weights = np.empty(kept)
     lost_a, lost_b = np.zeros(1, dtype=np.int64), np.zeros(1, dtype=np.int64)
@@ -84,13 +85,13 @@ def expect_shard(
         a = side_of(memory_a, columns, padded(rows + 1), lost_a)
         b = side_of(memory_b, rows, padded(columns + 1), lost_b)
         load_pair(pair, text, one, other, a, b)
-        warm = agreement and tilts.shape[0] > 0
+        warm = agreement is not None and tilts.shape[0] > 0
         if warm:
             shift(a, b, rows, columns, tilts[text.cell_starts[pair] : text.cell_starts[pair + 1]])
-        if hard:
+        if hard is not None:
             here_a, here_b = paths_a[:, :columns], paths_b[:, :rows]
             found, value = 1, 0.0
-            if agreement:
+            if agreement is not None:
                 value, found = agree_hard(a, b, one, other, here_a, here_b, weights)
             else:
                 value = best_side(a, one, rows + 1, here_a[0]) + best_side(b, other, columns + 1, here_b[0])
@@ -103,7 +104,7 @@ def expect_shard(
                 path_jumps(here_b, weights, found, expected.distances_other, expected.leaving_other[columns])
         else:
             sums = 1
-            if agreement:
+            if agreement is not None:
                 value, sums = agree(a, b, one, other, rows, columns, most, tolerance, search)
             else:
                 value = sum_side(a, one, rows + 1, 0.0) + sum_side(b, other, columns + 1, 0.0)

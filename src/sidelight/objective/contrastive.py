@@ -27,6 +27,7 @@ from sidelight.objective.neighbourhoods import Neighbours
 from sidelight.parallel import shards, threads
 from sidelight.spaces import chain_sum_kernels as kernels
 from sidelight.spaces.chain import ChainScores, ChainSpace, check_feasible
+from sidelight.spaces.chain_scaled_kernels import exp_moves
 from sidelight.spaces.chain_sums import Beliefs, MaskedChain, ScoresFrom, beliefs, log_sums
 from sidelight.spaces.swaps import swap_beliefs, swap_log_sums
 
@@ -80,6 +81,7 @@ class Listed:
         if space.left_out is not None:
             raise Intractable("neighbours are summed within candidate labels, not outside of them")
         chain = MaskedChain.of(space, scores, None, 1.0)
+        exps = exp_moves(*chain.moves)
         starts, size = space.starts, space.n_labels
         values = np.empty(len(starts) - 1)
         tokens = np.zeros((0 if prices is None else int(starts[-1]), size))
@@ -93,11 +95,13 @@ class Listed:
             sums, moves = np.empty(count), np.zeros((size, size))
             start, end, slow = np.zeros(size), np.zeros(size), 0
             moved = block[mine.tokens]
-            kernels.log_sums(mine.starts, 0, count, moved, *chain.moves, sums)
+            kernels.log_sums(mine.starts, 0, count, moved, *chain.moves, exps, sums)
             values[lo:hi] = grouped_log_sums(mine.ptr, sums)
             if prices is not None and np.all(values[lo:hi] > -np.inf):
                 shares = shares_of(mine.ptr, sums, values[lo:hi], prices[lo:hi])
-                slow = kernels.beliefs(mine.starts, 0, count, moved, *chain.moves, shares, sums, moves)
+                head, tail = (mine.starts, 0, count, moved, *chain.moves), (shares, sums, moves)
+                if slow := kernels.beliefs(*head, exps, *tail):
+                    kernels.log_beliefs(*head, *tail)
                 moved[np.repeat(shares == 0.0, np.diff(mine.starts))] = 0.0  # one without a labeling keeps its scores
                 start, end = moved[mine.starts[:-1]].sum(0), moved[mine.starts[1:] - 1].sum(0)
                 _fold(mine.tokens, moved, tokens[first:last])

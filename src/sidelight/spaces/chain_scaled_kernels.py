@@ -106,6 +106,18 @@ def empty_moves(size: int) -> ExpMoves:
     return ExpMoves(np.empty((wide, wide)), np.empty((wide, wide)), np.empty((2, wide)), np.empty(3))
 
 
+def exp_moves(transition: Floats, start: Floats, end: Floats) -> ExpMoves:
+    """Exponentials of scores; for kernels that do nothing else with these, it is not compiled."""
+    size, wide = len(start), (len(start) + 7) // 8 * 8
+    onward, edges = np.zeros((wide, wide)), np.zeros((2, wide))
+    given = transition, start, end
+    tops = np.array([part.max(initial=-np.inf) for part in given])
+    tops[np.isneginf(tops)] = 0.0
+    for part, top, out in zip(given, tops, (onward[:size, :size], edges[0, :size], edges[1, :size])):
+        np.exp(np.maximum(part - top, -700.0), out=out, where=part > -np.inf)
+    return ExpMoves(onward, np.ascontiguousarray(onward.T), edges, tops)
+
+
 @kernel
 def exp_scores(transition: Floats, start: Floats, end: Floats) -> ExpMoves:
     """Exponentials of scores."""

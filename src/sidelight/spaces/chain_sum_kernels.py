@@ -19,7 +19,6 @@ from sidelight.spaces.chain_scaled_kernels import (
     Room,
     add_moves,
     backward,
-    exp_scores,
     forward,
     largest,
     room_for,
@@ -35,11 +34,11 @@ def log_sums(
     transition: Floats,
     start: Floats,
     end: Floats,
+    exp_moves: ExpMoves,
     values: Floats,  # out [N]
 ) -> int:
     """The log-sum of every sequence lo..hi."""
     base = starts[lo]
-    exp_moves = exp_scores(transition, start, end)
     room = room_for(longest(starts, lo, hi), start.shape[0])
     slow = 0
     for i in range(lo, hi):
@@ -51,6 +50,30 @@ def log_sums(
             slow += 1
         values[i] = value
     return slow
+
+
+@kernel
+def _in_logs(
+    scores: Floats,  # from row `first` on; out: price · p(y_t = l)
+    first: int,
+    count: int,
+    transition: Floats,
+    start: Floats,
+    end: Floats,
+    room: Room,
+    price: float,
+    moves: Floats,  # [L, L] added to
+) -> float:
+    """The log-sum and the beliefs of one sequence."""
+    size = start.shape[0]
+    value = log_forward(scores, first, count, transition, start, end, room.sums)
+    if value > -np.inf:
+        log_backward(scores, first, count, transition, end, room.exps)
+        for t in range(1, count):
+            log_pair(scores, first, t, transition, room.sums, room.exps, price, moves)
+        for t in range(count):
+            log_token(room.sums[:, :size], room.exps[:, :size], t, price, scores[first + t])
+    return value
 
 
 @kernel
@@ -68,17 +91,10 @@ def sequence_beliefs(
     moves: Floats,  # [L, L] expected transitions of sequences that were summed in logarithms
 ) -> tuple[float, bool]:
     """The log-sum and the beliefs of one sequence, added to `gathered` or `moves`; whether in logarithms."""
-    size = start.shape[0]
     value = forward(scores, first, count, exp_moves, room)
     slow = np.isnan(value)
     if slow:
-        value = log_forward(scores, first, count, transition, start, end, room.sums)
-        if value > -np.inf:
-            log_backward(scores, first, count, transition, end, room.exps)
-            for t in range(1, count):
-                log_pair(scores, first, t, transition, room.sums, room.exps, price, moves)
-            for t in range(count):
-                log_token(room.sums[:, :size], room.exps[:, :size], t, price, scores[first + t])
+        value = _in_logs(scores, first, count, transition, start, end, room, price, moves)
     elif value > -np.inf:
         backward(count, exp_moves, room, first, price, scores)
         add_moves(count, room.sums, room.exps, price, gathered)
@@ -94,28 +110,52 @@ def beliefs(
     transition: Floats,
     start: Floats,
     end: Floats,
+    exp_moves: ExpMoves,
     prices: Floats,  # [N], or empty for ones
-    values: Floats,  # out [N] log-sums
+    values: Floats,  # out [N] log-sums, NaN for sequences that are left to `log_beliefs`
     moves: Floats,  # out [L, L] expected transitions, times price
 ) -> int:
-    """The log-sum and the beliefs of every sequence lo..hi."""
+    """The log-sum and the beliefs of every sequence lo..hi; returns how many are left."""
     size = start.shape[0]
-    exp_moves = exp_scores(transition, start, end)
     room = room_for(longest(starts, lo, hi), size)
-    onward = exp_moves.onward
-    gathered = np.zeros(onward.shape)
-    moves[:] = 0.0
-    slow = 0
+    gathered = np.zeros(exp_moves.onward.shape)
+    left = 0
     for i in range(lo, hi):
         first, count = starts[i] - starts[lo], starts[i + 1] - starts[i]
         price = prices[i] if prices.shape[0] > 0 else 1.0
-        steps = transition, start, end, exp_moves, room
-        values[i], in_logs = sequence_beliefs(scores, first, count, *steps, price, gathered, moves)
-        slow += in_logs
+        values[i] = forward(scores, first, count, exp_moves, room)
+        if np.isnan(values[i]):
+            left += 1
+        elif values[i] > -np.inf:
+            backward(count, exp_moves, room, first, price, scores)
+            add_moves(count, room.sums, room.exps, price, gathered)
     for k in range(size):
         for label in range(size):
-            moves[k, label] += gathered[k, label] * onward[k, label]
-    return slow
+            moves[k, label] = gathered[k, label] * exp_moves.onward[k, label]
+    return left
+
+
+@kernel
+def log_beliefs(
+    starts: Ints,
+    lo: int,
+    hi: int,
+    scores: Floats,  # [tokens of the block, L]; out: price · p(y_t = l)
+    transition: Floats,
+    start: Floats,
+    end: Floats,
+    prices: Floats,  # [N], or empty for ones
+    values: Floats,  # [N] NaN where it is asked; out: the log-sum
+    moves: Floats,  # [L, L] expected transitions, times price, are added
+) -> None:
+    """What `beliefs` has left, in logarithms; apart from it, as hardly anyone has to compile it."""
+    size = start.shape[0]
+    room = room_for(longest(starts, lo, hi), size)
+    for i in range(lo, hi):
+        if np.isnan(values[i]):
+            first, count = starts[i] - starts[lo], starts[i + 1] - starts[i]
+            price = prices[i] if prices.shape[0] > 0 else 1.0
+            values[i] = _in_logs(scores, first, count, transition, start, end, room, price, moves)
 
 
 @kernel
@@ -127,13 +167,13 @@ def pair_beliefs(
     transition: Floats,
     start: Floats,
     end: Floats,
+    exp_moves: ExpMoves,
     values: Floats,  # out [N] log-sums
     pairs: Floats,  # out [T, L, L] p(y_{t-1} = k, y_t = l), zero for the first token of a sequence
 ) -> int:
     """The joint beliefs of neighbouring tokens."""
     base = starts[lo]
     size = start.shape[0]
-    exp_moves = exp_scores(transition, start, end)
     room = room_for(longest(starts, lo, hi), size)
     onward, exps, sums = exp_moves.onward, room.exps, room.sums
     slow = 0
@@ -186,6 +226,7 @@ def draw(
     transition: Floats,
     start: Floats,
     end: Floats,
+    exp_moves: ExpMoves,
     seeds: Keys,  # [N] one stream per sequence, so that shards and threads do not matter
     labels: Ids,  # out [T]
     values: Floats,  # out [N] log-sums
@@ -193,7 +234,6 @@ def draw(
     """One labeling of every sequence, drawn with probability exp(score − log-sum)."""
     base = starts[lo]
     size = start.shape[0]
-    exp_moves = exp_scores(transition, start, end)
     room = room_for(longest(starts, lo, hi), size)
     back, edges, sums = exp_moves.back, exp_moves.edges, room.sums
     state = np.empty(1, np.uint64)

@@ -22,6 +22,7 @@ from sidelight.parallel import shards, threads
 from sidelight.spaces import chain_kernels
 from sidelight.spaces import chain_sum_kernels as kernels
 from sidelight.spaces.chain import ChainScores, ChainSpace, Cost, Transitions, check_feasible
+from sidelight.spaces.chain_scaled_kernels import exp_moves
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,11 +105,12 @@ def log_sums(
     array([8.])
     """
     chain = MaskedChain.of(space, scores, cost, temperature)
+    exps = exp_moves(*chain.moves)
     values = np.empty(len(space.starts) - 1)
 
     def run(shard: tuple[int, int]) -> None:
         lo, hi = shard
-        kernels.log_sums(space.starts, lo, hi, chain.block(lo, hi), *chain.moves, values)
+        kernels.log_sums(space.starts, lo, hi, chain.block(lo, hi), *chain.moves, exps, values)
 
     threads(run, shards(space.starts), n_jobs=n_jobs)
     check_feasible(values)
@@ -126,6 +128,7 @@ def beliefs(
 ) -> Beliefs:
     """Log-sums, token marginals and expected transitions."""
     chain = MaskedChain.of(space, scores, cost, temperature)
+    exps = exp_moves(*chain.moves)
     starts = space.starts
     size = chain.space.n_labels
     values = np.empty(len(starts) - 1)
@@ -136,7 +139,9 @@ def beliefs(
         lo, hi = shard
         block = chain.block(lo, hi)
         moves = np.empty((size, size))
-        slow = kernels.beliefs(starts, lo, hi, block, *chain.moves, priced, values, moves)
+        head, tail = (starts, lo, hi, block, *chain.moves), (priced, values, moves)
+        if slow := kernels.beliefs(*head, exps, *tail):
+            kernels.log_beliefs(*head, *tail)
         tokens[starts[lo] : starts[hi]] = chain.folded(block)
         return moves, slow
 
@@ -165,6 +170,7 @@ def pair_beliefs(
 ) -> Floats:
     """p(y_{t-1} = k, y_t = l); zero for the first token of a sequence. # [T, L, L]"""
     chain = MaskedChain.of(space, scores, cost, temperature)
+    exps = exp_moves(*chain.moves)
     starts = space.starts
     size = chain.space.n_labels
     values = np.empty(len(starts) - 1)
@@ -172,7 +178,7 @@ def pair_beliefs(
 
     def run(shard: tuple[int, int]) -> None:
         lo, hi = shard
-        kernels.pair_beliefs(starts, lo, hi, chain.block(lo, hi), *chain.moves, values, pairs)
+        kernels.pair_beliefs(starts, lo, hi, chain.block(lo, hi), *chain.moves, exps, values, pairs)
 
     threads(run, shards(starts), n_jobs=n_jobs)
     check_feasible(values)
@@ -190,13 +196,14 @@ def sample(
 ) -> Ids:
     """One labeling of every sequence, drawn exactly from p. # [T]"""
     chain = MaskedChain.of(space, scores, cost, temperature)
+    exps = exp_moves(*chain.moves)
     values = np.empty(len(space.starts) - 1)
     labels = np.empty(int(space.starts[-1]), dtype=np.int32)
     seeds = rng.integers(0, 2**64, size=len(values), dtype=np.uint64)
 
     def run(shard: tuple[int, int]) -> None:
         lo, hi = shard
-        kernels.draw(space.starts, lo, hi, chain.block(lo, hi), *chain.moves, seeds, labels, values)
+        kernels.draw(space.starts, lo, hi, chain.block(lo, hi), *chain.moves, exps, seeds, labels, values)
 
     threads(run, shards(space.starts), n_jobs=n_jobs)
     check_feasible(values)

@@ -8,8 +8,9 @@ Over the states (i, j) of a token (`second_order_states`), with second-order sco
 
 For a given j the largest v or u is taken out of its sum, and exp W is made once for all, with the largest W, `peak`,
 taken out; so the innermost loops multiply and add, and exponentials are of states alone. A sum that comes out below
-TINY may have lost its parts to underflow: it is made once more term by term. exp W comes in two layouts, so that both
-directions have contiguous rows: `onward` [j, i, k] and `backward` [j, k, i].
+TINY may have lost its parts to underflow: it is made once more term by term. Where most labels are open and scores are
+not far from each other, `second_order_scaled_kernels` come first, which are several times faster. exp W comes in two
+layouts, so that both directions have contiguous rows: `onward` [j, i, k] and `backward` [j, k, i].
 """
 
 from __future__ import annotations
@@ -18,6 +19,15 @@ import numpy as np
 
 from sidelight.arrays import Floats, Ids, Ints, Keys
 from sidelight.kernels import kernel, uniform
+from sidelight.spaces.second_order_scaled_kernels import (
+    LOST,
+    ScaledMoves,
+    Spread,
+    add_expected,
+    empty_sweep,
+    scaled_backward,
+    scaled_forward,
+)
 from sidelight.spaces.second_order_states import labels_of, most_states, open_labels, place_states, states
 from sidelight.spaces.second_order_ties import draw
 
@@ -136,6 +146,7 @@ def log_sums(
     transition: Floats,  # [L, L]
     start: Floats,  # [L]
     end: Floats,  # [L]
+    moves: ScaledMoves,
     values: Floats,  # out [N]
 ) -> None:
     """log Z of every sequence, -inf where there is no labeling."""
@@ -143,8 +154,13 @@ def log_sums(
     longest, most = most_states(starts, lo, hi, begins)
     sums = np.empty(most)
     at = np.empty(longest + 1, np.int64)
+    sweep = empty_sweep(longest if moves.flat else 0, start.shape[0])
     for i in range(lo, hi):
         first, count = starts[i] - starts[lo], starts[i + 1] - starts[i]
+        if moves.flat:
+            values[i] = scaled_forward(scores[first : first + count], moves, sweep)
+            if values[i] != LOST:
+                continue
         place_states(begins, first, count, at)
         forward_sums(scores, onward, peak, second, transition, start, opened, begins, first, count, at, sums)
         here = labels_of(count - 1, opened, begins, first)
@@ -220,6 +236,8 @@ def beliefs(
     transition: Floats,
     start: Floats,
     end: Floats,
+    moves: ScaledMoves,
+    spread: Spread,  # added to, as what follows
     prices: Floats,  # [N] what the expectations of each sequence are multiplied by
     values: Floats,  # out [N]
     tokens: Floats,  # out [T, L] of the batch
@@ -233,8 +251,15 @@ def beliefs(
     longest, most = most_states(starts, lo, hi, begins)
     sums, backs = np.empty(most), np.empty(most)
     at = np.empty(longest + 1, np.int64)
+    sweep = empty_sweep(longest if moves.flat else 0, start.shape[0])
     for i in range(lo, hi):
         first, count = starts[i] - starts[lo], starts[i + 1] - starts[i]
+        if moves.flat:
+            values[i] = scaled_forward(scores[first : first + count], moves, sweep)
+            if values[i] > -np.inf and values[i] != LOST:
+                scaled_backward(count, moves, sweep)
+                add_expected(count, prices[i], moves, sweep, tokens[starts[i] : starts[i + 1]], spread)
+                continue
         place_states(begins, first, count, at)
         forward_sums(scores, onward, peak, second, transition, start, opened, begins, first, count, at, sums)
         here = labels_of(count - 1, opened, begins, first)

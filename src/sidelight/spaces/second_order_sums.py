@@ -20,7 +20,9 @@ from sidelight.spaces import second_order_sum_kernels as kernels
 from sidelight.spaces.chain import AnyCost, check_feasible
 from sidelight.spaces.chain_kernels import close_labels
 from sidelight.spaces.second_order import SecondOrderScores, SecondOrderSpace
+from sidelight.spaces.second_order_scaled_kernels import ScaledMoves, Spread, empty_spread, scaled_moves
 
+MOSTLY = 0.6  # of labels open: fewer are faster one by one
 MOST_PARTS = 16  # expected second-order parts are L³ numbers, so there are at most so many partial sums of them
 
 
@@ -45,11 +47,12 @@ def log_sums(
 ) -> Floats:
     """The log-sum of every sequence. # [N]"""
     sums = _Sums.of(space, scores, cost, temperature)
+    moves = sums.moves()
     values = np.empty(len(space.starts) - 1)
 
     def run(shard: tuple[int, int]) -> None:
         lo, hi = shard
-        kernels.log_sums(space.starts, lo, hi, sums.block(lo, hi), sums.onward, sums.peak, *sums.steps, values)
+        kernels.log_sums(space.starts, lo, hi, sums.block(lo, hi), sums.onward, sums.peak, *sums.steps, moves, values)
 
     threads(run, shards(space.starts), n_jobs=n_jobs)
     check_feasible(values)
@@ -92,19 +95,20 @@ def beliefs(
 ) -> SecondOrderBeliefs:
     """Log-sums, token marginals, and expected transitions and second-order parts."""
     sums = _Sums.of(space, scores, cost, temperature)
-    backward = np.ascontiguousarray(sums.onward.transpose(0, 2, 1))
+    moves, backward = sums.moves(), np.ascontiguousarray(sums.onward.transpose(0, 2, 1))
     size, total = space.n_labels, int(space.starts[-1])
     values = np.empty(len(space.starts) - 1)
     tokens = np.empty((total, size))
     priced = np.ones(len(values)) if prices is None else prices
 
     def run(part: tuple[int, int]) -> list[Floats]:
-        counts = _zeros(size)
+        counts, spread = _zeros(size), empty_spread(size)
         begin, end = part
         for a, b in shards(space.starts[begin : end + 1] - space.starts[begin]):
             lo, hi = begin + a, begin + b
-            given = sums.block(lo, hi), sums.onward, backward
-            kernels.beliefs(space.starts, lo, hi, *given, sums.peak, *sums.steps, priced, values, tokens, *counts)
+            given = sums.block(lo, hi), sums.onward, backward, sums.peak, *sums.steps, moves, spread
+            kernels.beliefs(space.starts, lo, hi, *given, priced, values, tokens, *counts)
+        _add_spread(spread, moves, counts)
         return counts
 
     parts = shards(space.starts, tokens=max(SHARD_TOKENS, -(-total // MOST_PARTS)))
@@ -120,6 +124,17 @@ def beliefs(
 def _zeros(size: int) -> list[Floats]:
     """Places for expected transitions, starts, ends and second-order parts."""
     return [np.zeros((size, size)), np.zeros(size), np.zeros(size), np.zeros((size, size, size))]
+
+
+def _add_spread(spread: Spread, moves: ScaledMoves, counts: list[Floats]) -> None:
+    """What scaled sums expect is added, with the factor that all tokens have in common."""
+    if not moves.flat:
+        return
+    size = len(counts[1])
+    counts[0] += spread.pairs[:, :size]
+    counts[1] += spread.start[:size]
+    counts[2] += spread.end[:size]
+    counts[3] += (spread.second * moves.onward)[:, :, :size].transpose(1, 0, 2)
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,6 +167,15 @@ class _Sums:
         steps = second, transition, start, end
         onward = np.exp(np.ascontiguousarray(second.transpose(1, 0, 2)) - peak)
         return cls(space, scores, cost, temperature, onward, peak, steps)
+
+    def moves(self) -> ScaledMoves:
+        """For scaled sums, which are worth their cost where most labels are open."""
+        admitted = self.space.admitted
+        share = 1.0 if admitted is None else np.count_nonzero(admitted) / max(admitted.size, 1)
+        if share > MOSTLY:
+            return scaled_moves(*self.steps)
+        nothing = np.zeros((0, 0, 0))
+        return ScaledMoves(nothing, nothing, np.zeros((0, 0)), np.zeros((0, 0)), np.zeros(4), False)
 
     def block(self, lo: int, hi: int) -> Floats:
         """Token scores of the sequences lo..hi, with all that costs, masks and temperature do to them."""

@@ -15,7 +15,7 @@ import numpy as np
 
 from sidelight.arrays import Floats, Ints
 from sidelight.kernels import inline_kernel, kernel
-from sidelight.spaces.chain_scaled_kernels import exponentials, largest
+from sidelight.spaces.chain_scaled_kernels import exponentials
 
 TINY = 1e-200
 
@@ -41,19 +41,16 @@ class Room(NamedTuple):
     others: Floats  # [L]
 
 
-@kernel
 def moves_of(transition: Floats, runs: bool) -> Moves:
     """The exponentials of transitions."""
-    size = transition.shape[0]
-    peak = largest(transition.ravel())
-    onward = transition - peak
-    work = np.empty(size * size)
-    exponentials(onward.ravel(), size * size, work, work.view(np.int64))
-    own = np.zeros(size)
+    peak = float(transition.max(initial=-np.inf))
+    peak = peak if peak > -np.inf else 0.0
+    onward = np.zeros(transition.shape)
+    np.exp(np.maximum(transition - peak, -700.0), out=onward, where=transition > -np.inf)
+    own = np.zeros(len(onward))
     if runs:
-        for label in range(size):
-            own[label] = onward[label, label]
-            onward[label, label] = 0.0
+        own = onward.diagonal().copy()
+        np.fill_diagonal(onward, 0.0)
     return Moves(transition, onward, np.ascontiguousarray(onward.T), own, peak)
 
 

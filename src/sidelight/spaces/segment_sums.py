@@ -17,7 +17,6 @@ from sidelight.spaces.segment_log_kernels import (
     log_backward,
     log_forward,
     log_sum_of,
-    moves_of,
     room_of,
 )
 
@@ -30,7 +29,7 @@ def log_sums(
     lo: int,
     hi: int,
     totals: Floats,
-    transition: Floats,
+    moves: Moves,
     start: Floats,
     end: Floats,
     longest: Ints,
@@ -41,7 +40,7 @@ def log_sums(
     size = start.shape[0]
     most = longest_sequence(starts, lo, hi)
     enter, ending, full = np.empty((most, size)), np.empty((most, size)), np.empty((most, size))
-    moves, room = moves_of(transition, runs), room_of(totals.shape[1], size)
+    room = room_of(totals.shape[1], size)
     for i in range(lo, hi):
         count = starts[i + 1] - starts[i]
         log_forward(totals, moves, start, longest, runs, starts[i] - starts[lo], count, room, enter, ending, full)
@@ -92,7 +91,7 @@ def beliefs(
     lo: int,
     hi: int,
     totals: Floats,  # in: totals; out: the probability of every segment, times the scale
-    transition: Floats,
+    moves: Moves,
     start: Floats,
     end: Floats,
     longest: Ints,
@@ -111,7 +110,7 @@ def beliefs(
     most = longest_sequence(starts, lo, hi)
     enter, ending, full = np.empty((most, size)), np.empty((most, size)), np.empty((most, size))
     begin, leave, leave_full = np.empty((most, size)), np.empty((most, size)), np.empty((most, size))
-    moves, room = moves_of(transition, runs), room_of(totals.shape[1], size)
+    room = room_of(totals.shape[1], size)
     pairs = np.zeros((size, size))
     for i in range(lo, hi):
         at = starts[i] - base
@@ -200,7 +199,7 @@ def sample(
     lo: int,
     hi: int,
     totals: Floats,
-    transition: Floats,
+    moves: Moves,
     start: Floats,
     end: Floats,
     longest: Ints,
@@ -216,7 +215,7 @@ def sample(
     most = longest_sequence(starts, lo, hi)
     enter, ending, full = np.empty((most, size)), np.empty((most, size)), np.empty((most, size))
     logs = np.empty(max(size, totals.shape[1]))
-    moves, room = moves_of(transition, runs), room_of(totals.shape[1], size)
+    room = room_of(totals.shape[1], size)
     state = np.empty(1, np.uint64)
     for i in range(lo, hi):
         at = starts[i] - base
@@ -239,7 +238,9 @@ def sample(
             if s > 0:
                 for option in range(size):
                     own = runs and option == label
-                    logs[option] = (full[s - 1, option] if own else ending[s - 1, option]) + transition[option, label]
+                    logs[option] = (full[s - 1, option] if own else ending[s - 1, option]) + moves.transition[
+                        option, label
+                    ]
                 previous = _drawn(logs, size, state)
                 whole = runs and previous == label
                 label = previous

@@ -25,6 +25,7 @@ from sidelight.parallel.threads import SHARD_TOKENS
 from sidelight.spaces import chain_kernels, segment_k_best, segment_kernels, segment_sums
 from sidelight.spaces.chain import AnyCost, ChainScores, Paths, Transitions
 from sidelight.spaces.outside import Outside
+from sidelight.spaces.segment_log_kernels import Moves, moves_of
 from sidelight.spaces.token_reading import Segments, TokenReading
 
 SHARD_SEGMENTS = 16384  # tokens times lengths of a shard: its block of totals stays near a core
@@ -198,7 +199,7 @@ class SegmentSpace:
         Raises `Infeasible` where there are none.
         """
         values = np.empty(len(self.starts) - 1)
-        edges = self.masked(scores)
+        edges = self._steps(scores)
 
         def run(lo: int, hi: int, totals: Floats) -> None:
             segment_sums.log_sums(self.starts, lo, hi, totals, *edges, *self._shape, values)
@@ -214,7 +215,7 @@ class SegmentSpace:
         """
         found = self._blank()
         values = np.empty(len(self.starts) - 1)
-        edges = self.masked(scores)
+        edges = self._steps(scores)
         seeds = rng.integers(0, 2**64, size=len(values), dtype=np.uint64)
 
         def run(lo: int, hi: int, totals: Floats) -> None:
@@ -257,9 +258,9 @@ class SegmentSpace:
         values = np.empty(len(self.starts) - 1)
         tokens, firsts = np.zeros((last - first, size)), np.zeros((last - first, size))
         edges = np.zeros((size, size)), np.zeros(size), np.zeros(size)
-        masked = self.masked(scores)
+        steps = self._steps(scores)
         shape = self._shape
-        segment_sums.beliefs(self.starts, lo, hi, totals, *masked, *shape, scales, values, tokens, firsts, *edges)
+        segment_sums.beliefs(self.starts, lo, hi, totals, *steps, *shape, scales, values, tokens, firsts, *edges)
         self._check(values[lo:hi], lo)
         return SegmentBeliefs(values[lo:hi], tokens, firsts, totals, *edges)
 
@@ -335,6 +336,11 @@ class SegmentSpace:
         """Scores of transitions, starts and ends, -inf where they are not allowed. # [L, L], [L], [L]"""
         given = scores.transition, scores.start, scores.end
         return given if self.allowed is None else self.allowed.masked(*given)
+
+    def _steps(self, scores: SegmentScores) -> tuple[Moves, Floats, Floats]:
+        """As `masked`, ready for sums."""
+        transition, start, end = self.masked(scores)
+        return moves_of(transition, self.reading.runs), start, end
 
     def _check(self, values: Floats, first: int = 0) -> None:
         if not np.all(values > -np.inf):
