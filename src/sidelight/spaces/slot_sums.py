@@ -59,7 +59,7 @@ class SummedSlotSpace(BatchedSlotSpace):
 
         As many runs as the longest input has slots.
         """
-        block, lengths = self.block(scores), np.diff(self.starts)
+        block, lengths = self.block(scores).copy(), np.diff(self.starts)
         check_feasible(self.sums_each(block, shares=False, n_jobs=n_jobs)[0])
         labels = np.zeros(len(block), dtype=np.int32)
         for place in range(int(lengths.max(initial=0))):

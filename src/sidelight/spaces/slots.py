@@ -90,7 +90,9 @@ class BatchedSlotSpace(ABC):
         return Paths(labels, values, np.empty(0) if cost is None else self.score(scores, cost.targets))
 
     def block(self, scores: SlotScores, cost: AnyCost | None = None) -> Floats:
-        """Scores with their cost, −inf where the mask excludes a choice. # [T, K]"""
+        """Scores with their cost, −inf where the mask excludes a choice; not to be written to. # [T, K]"""
+        if cost is None and self.mask is None:
+            return scores.slots
         block = np.array(scores.slots, dtype=np.float64)
         if cost is not None:
             cost.add_to(block, 0)

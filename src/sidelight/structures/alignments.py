@@ -1,0 +1,153 @@
+"""Monotone alignments of segments of two strings, for transliteration, letters and sounds, spelling.
+
+    x   (left, right): two sequences of symbols, such as strings
+    y   pairs of spans ((first, last), (first, last)), from the left to the right, ends not included
+
+A pair covers up to 3 × 3 symbols (`longest`); pairs do not cross; a symbol that no pair covers is aligned with nothing,
+each by itself, on the left and on the right (`left_nulls`, `right_nulls` say whether it may be). So a slot is a left
+symbol, and its choice the pair that covers it, or nothing; right symbols with nothing need no slots, because the pairs
+say which they are, and what they are worth is part of the scores of the pairs around them (`features.pair_features`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from sidelight.arrays import Bytes, Ids, Ints, Keys
+from sidelight.errors import DataError
+from sidelight.features import pair_features
+from sidelight.features.lexicon import string_hashes
+from sidelight.features.rows import offsets_of
+from sidelight.objective.batch import Batch
+from sidelight.objective.pair_scorer import PairScorer
+from sidelight.spaces.alignment_space import AlignmentSpace, choices_of
+
+Strings = tuple[Sequence[str], Sequence[str]]
+Pair = tuple[tuple[int, int], tuple[int, int]]
+
+
+@dataclass(frozen=True)
+class SegmentAlignment:
+    """Alignments of segments, as a structure to learn."""
+
+    longest: tuple[int, int] = (3, 3)
+    left_nulls: bool = True
+    right_nulls: bool = True
+    bits: int = 18  # features are hashed into 2**bits weights
+    n_jobs: int | None = None
+
+    def __post_init__(self) -> None:
+        if len(self.longest) != 2 or not all(1 <= most <= 15 for most in self.longest):
+            raise ValueError(f"longest is {self.longest}; give two numbers from 1 to 15")
+        if not 1 <= self.bits <= 30:
+            raise ValueError(f"bits is {self.bits}; give a number from 1 to 30")
+
+    def batch(self, xs: Sequence[Strings]) -> Batch:
+        """Pairs of strings with all of their alignments; raises `DataError` for an empty string."""
+        starts, ends, one, two = symbols_of(xs)
+        choices = choices_of(self.longest, int(np.diff(ends).max(initial=0)))
+        scorer = PairScorer(
+            starts,
+            ends,
+            one,
+            two,
+            choices,
+            self.longest,
+            pair_features.SEGMENTS,
+            self.right_nulls,
+            self.bits,
+            self.n_jobs,
+        )
+        nulls = self.left_nulls, self.right_nulls
+        return Batch(scorer, AlignmentSpace(starts, choices, None, np.diff(ends), self.longest, *nulls), self.n_jobs)
+
+    def encode(self, x: Strings, y: Sequence[Pair]) -> Ids:
+        """The choice of every left symbol; raises `DataError` for pairs that cross, or that are too long."""
+        choices, after = np.zeros(len(x[0]), dtype=np.int32), (0, 0)
+        for pair in y:
+            self._check(x, pair)
+            (i, last), (j, end) = pair
+            if i < after[0] or j < after[1]:
+                problem = f"the pair {pair} begins before the end of the one before it"
+                raise DataError(problem, remedy="give pairs from left to right, without crossing")
+            choices[i:last] = self._code(pair) + np.arange(last - i)
+            after = last, end
+        return choices
+
+    def decode(self, x: Strings, choices: Ids) -> list[Pair]:
+        """The pairs of an alignment."""
+        wide, forms = self.longest[1], self._forms
+        found: list[Pair] = []
+        for i, choice in enumerate(choices.tolist()):
+            form = (choice - 1) % forms
+            n = int((1 + np.sqrt(1 + 8 * form)) // 2)
+            if choice > 0 and form == n * (n - 1) // 2:  # the first symbol of its pair
+                j, m = (choice - 1) // forms // wide, (choice - 1) // forms % wide + 1
+                found.append(((i, i + n), (j, j + m)))
+        return found
+
+    def admitted(self, x: Strings, y: Sequence[Pair | Collection[Pair] | None]) -> Bytes:
+        """What Partial and Candidates leave: of every left symbol a pair, several, () for nothing, None for any."""
+        mask = np.zeros((len(x[0]), choices_of(self.longest, len(x[1]))), dtype=np.uint8)
+        for i, said in enumerate(y):
+            if said is None:
+                mask[i] = 1
+                continue
+            one = len(said) == 2 and all(isinstance(end, int) for end in next(iter(said)))
+            for pair in [said] if one or not len(said) else said:
+                mask[i, 0 if not len(pair) else self._code_at(x, pair, i)] = 1  # type: ignore[arg-type]
+        return mask
+
+    @property
+    def _forms(self) -> int:
+        return self.longest[0] * (self.longest[0] + 1) // 2
+
+    def _code(self, pair: Pair) -> int:
+        """The choice of the first symbol of a pair; those of the next ones follow."""
+        (i, last), (j, end) = pair
+        n = last - i
+        return 1 + (j * self.longest[1] + end - j - 1) * self._forms + n * (n - 1) // 2
+
+    def _code_at(self, x: Strings, pair: Pair, i: int) -> int:
+        self._check(x, pair)
+        if not pair[0][0] <= i < pair[0][1]:
+            raise DataError(f"the pair {pair} does not cover left symbol {i}", remedy="give one that does")
+        return self._code(pair) + i - pair[0][0]
+
+    def _check(self, x: Strings, pair: Pair) -> None:
+        for (first, last), string, most, side in zip(pair, x, self.longest, ("left", "right")):
+            if not 0 <= first < last <= len(string):
+                problem = f"the pair {pair} has no span of the {side} string, which has {len(string)} symbols"
+                raise DataError(problem, remedy="give (first, last), the end not included")
+            if last - first > most:
+                problem = f"the pair {pair} covers {last - first} {side} symbols"
+                raise DataError(problem, remedy=f"cover {most} at most, or give a larger `longest`")
+
+
+def symbols_of(xs: Sequence[Strings]) -> tuple[Ints, Ints, Keys, Keys]:
+    """Of both strings of all inputs: offsets, and a hash of every symbol; raises `DataError` for an empty string."""
+    sides: list[tuple[Any, Keys]] = []
+    for side, name in enumerate(("left", "right")):
+        strings = [x[side] for x in xs]
+        for i, string in enumerate(strings):
+            if not len(string):
+                raise DataError(f"input {i}: the {name} string is empty", remedy="leave the pair out")
+        every = np.array([symbol for string in strings for symbol in string], dtype=object)
+        distinct, inverse = np.unique(every, return_inverse=True)
+        hashes = np.asarray(string_hashes("x", distinct.tolist())[inverse], dtype=np.uint64)
+        sides.append((offsets_of([len(string) for string in strings]), hashes))
+    (starts, one), (ends, two) = sides
+    return starts, ends, one, two
+
+
+def links_of(pairs: Sequence[Pair]) -> set[tuple[int, int]]:
+    """The links between symbols that pairs of spans stand for.
+
+    >>> sorted(links_of([((0, 2), (0, 1))]))
+    [(0, 0), (1, 0)]
+    """
+    return {(i, j) for (a, b), (c, d) in pairs for i in range(a, b) for j in range(c, d)}

@@ -1,0 +1,134 @@
+"""Alignments of two graphs of words, as LCLR uses for paraphrases and entailment (thesis section 5.3, Table 5.4).
+
+    x   (first, second): two `Graph`s
+    y   {word of the first: word of the second}; edges follow from it, and what is not mapped is deleted
+
+`nulls` is the definition of Table 5.4: "none" (one-to-one), "words", "words and relations". They differ in which
+deletions have features, and in that without null words as many words must be mapped as the smaller graph has. (Read to
+the letter, the table's first two have every edge of both graphs mapped as well, which Eq. 5.8 makes impossible for
+nearly all pairs.)
+
+Features: of two words, whether they are the same, how similar their letters are, and their tags; of two edges, their
+labels and the similarity of their words; of deletions, tags and labels. `similarity(first, second)` may give more
+numbers for every two words [words, words, D], by word vectors for one.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from sidelight.arrays import Bytes, Floats, Ids, Ints
+from sidelight.errors import DataError
+from sidelight.features.counts import SparseRows
+from sidelight.features.graph_features import graph_rows
+from sidelight.features.rows import offsets_of
+from sidelight.objective.batch import Batch
+from sidelight.objective.slot_scorer import SlotScorer
+from sidelight.spaces.graph_program import graph_program
+from sidelight.spaces.graph_space import GraphSpace
+
+NULLS = ("none", "words", "words and relations")
+
+
+class Graph(NamedTuple):
+    """Words with tags, and labelled edges between them, by their numbers."""
+
+    words: tuple[tuple[str, str], ...]
+    edges: tuple[tuple[int, int, str], ...] = ()
+
+
+Similarity = Callable[[Graph, Graph], Floats]
+
+
+@dataclass(frozen=True)
+class GraphAlignment:
+    """Alignments of graphs, as a structure to learn."""
+
+    nulls: str = "words and relations"
+    exact: bool = True  # else the linear relaxation is rounded; `batch(…).space.solved` tells how far off it may be
+    seconds: float = math.inf  # for one pair; what was found by then is taken
+    bits: int = 16  # features are hashed into 2**bits weights
+    similarity: Similarity | None = None
+    n_jobs: int | None = None
+
+    def __post_init__(self) -> None:
+        if self.nulls not in NULLS:
+            raise ValueError(f"nulls is {self.nulls!r}; give one of {', '.join(map(repr, NULLS))}")
+        if not 1 <= self.bits <= 30:
+            raise ValueError(f"bits is {self.bits}; give a number from 1 to 30")
+
+    def batch(self, xs: Sequence[tuple[Graph, Graph]]) -> Batch:
+        """Pairs of graphs with all of their alignments; raises `DataError` for edges that have no words."""
+        pairs = [(_checked(one, i, "first"), _checked(two, i, "second")) for i, (one, two) in enumerate(xs)]
+        sizes = [(len(one.words), len(one.edges), len(two.words), len(two.edges)) for one, two in pairs]
+        choices = 1 + max((max(size[2:]) for size in sizes), default=0)
+        starts = offsets_of([size[0] + size[1] for size in sizes])
+        rows = [self._rows(one, two, choices) for one, two in pairs]
+        scorer = SlotScorer(starts, choices, _stacked(rows), (1 << self.bits) + 1)
+        there = np.zeros((int(starts[-1]), choices), dtype=np.uint8)
+        for first, (words, edges, others, other_edges) in zip(starts.tolist(), sizes):
+            there[first : first + words, : others + 1] = 1
+            there[first + words : first + words + edges, : other_edges + 1] = 1
+        programs = [graph_program((len(a.words), len(b.words)), (_ends(a), _ends(b))) for a, b in pairs]
+        options = self.nulls == "none", self.exact, self.seconds
+        return Batch(scorer, GraphSpace(starts, choices, there, tuple(programs), *options), self.n_jobs)
+
+    def encode(self, x: tuple[Graph, Graph], y: Mapping[int, int]) -> Ids:
+        """The choices of words and edges; raises `DataError` for words that are not there, or are mapped twice."""
+        one, two = x
+        words = np.zeros(len(one.words), dtype=np.int64)
+        for word, other in y.items():
+            if not 0 <= word < len(one.words) or not 0 <= other < len(two.words):
+                remedy = f"the graphs have {len(one.words)} and {len(two.words)} words"
+                raise DataError(f"word {word} is mapped to word {other}", remedy=remedy)
+            words[word] = other + 1
+        if len(set(y.values())) < len(y):
+            raise DataError("a word of the second graph is mapped twice", remedy="map every word once at most")
+        return graph_program((len(one.words), len(two.words)), (_ends(one), _ends(two))).choices_of(words)
+
+    def decode(self, x: tuple[Graph, Graph], choices: Ids) -> dict[int, int]:
+        """The words that are mapped."""
+        return {i: choice - 1 for i, choice in enumerate(choices[: len(x[0].words)].tolist()) if choice}
+
+    def admitted(self, x: tuple[Graph, Graph], y: Mapping[int, Collection[int | None]]) -> Bytes:
+        """What Partial and Candidates leave: of some words the words they may be mapped to, None for nothing."""
+        one, two = x
+        mask = np.ones((len(one.words) + len(one.edges), 1 + max(len(two.words), len(two.edges))), dtype=np.uint8)
+        for word, said in y.items():
+            mask[word] = 0
+            mask[word, [0 if other is None else other + 1 for other in said]] = 1
+        return mask
+
+    def _rows(self, one: Graph, two: Graph, choices: int) -> SparseRows:
+        more = np.zeros((len(one.words), len(two.words), 0)) if self.similarity is None else self.similarity(one, two)
+        deletions = self.nulls != "none", self.nulls == "words and relations"
+        return graph_rows(one.words, one.edges, two.words, two.edges, more, deletions, choices, self.bits)
+
+
+def _checked(graph: Graph, i: int, which: str) -> Graph:
+    where = f"input {i}: the {which} graph"
+    if not graph.words:
+        raise DataError(f"{where} has no words", remedy="leave the pair out")
+    for head, word, _ in graph.edges:
+        for end in (head, word):
+            if not 0 <= end < len(graph.words):
+                problem = f"{where} has an edge ({head}, {word}), and no word {end}"
+                raise DataError(problem, remedy=f"give words from 0 to {len(graph.words) - 1}")
+    if len({(head, word) for head, word, _ in graph.edges}) < len(graph.edges):
+        raise DataError(f"{where} has two edges between the same words", remedy="give one of them")
+    return graph
+
+
+def _ends(graph: Graph) -> Ints:
+    return np.array([edge[:2] for edge in graph.edges], dtype=np.int64).reshape(-1, 2)
+
+
+def _stacked(rows: Sequence[SparseRows]) -> SparseRows:
+    indptr = offsets_of(np.concatenate([np.zeros(0, np.int64), *(np.diff(one.indptr) for one in rows)]))
+    indices = np.concatenate([np.zeros(0, np.int32), *(one.indices for one in rows)])
+    return SparseRows(indptr, indices.astype(np.int32), np.concatenate([np.zeros(0), *(one.values for one in rows)]))

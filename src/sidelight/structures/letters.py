@@ -1,0 +1,93 @@
+"""One-to-one alignments of the characters of two strings, as LCLR uses for names (thesis 5.4.1, Table 5.1).
+
+    x   (left, right): two sequences of symbols, such as strings
+    y   for every left symbol the number of its right symbol, or None
+
+A right symbol is aligned once at most. Alignments that do not cross are found by dynamic programming, with sums; others
+are matchings, which have none. Features are those of Table 5.1; a symbol with nothing has no features.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from sidelight.arrays import Bytes, Floats, Ids
+from sidelight.errors import DataError
+from sidelight.features import pair_features
+from sidelight.objective.batch import Batch
+from sidelight.objective.pair_scorer import PairScorer
+from sidelight.spaces.alignment_space import AlignmentSpace
+from sidelight.spaces.matching_space import MatchingSpace
+from sidelight.spaces.space import Space
+from sidelight.structures.alignments import Strings, symbols_of
+
+Target = int | None
+
+
+@dataclass(frozen=True)
+class CharacterAlignment:
+    """One-to-one alignments, as a structure to learn."""
+
+    crossing: bool = False
+    bits: int = 18  # features are hashed into 2**bits weights
+    n_jobs: int | None = None
+
+    def __post_init__(self) -> None:
+        if not 1 <= self.bits <= 30:
+            raise ValueError(f"bits is {self.bits}; give a number from 1 to 30")
+
+    def batch(self, xs: Sequence[Strings]) -> Batch:
+        """Pairs of strings with all of their alignments; raises `DataError` for an empty string."""
+        starts, ends, one, two = symbols_of(xs)
+        rights = np.diff(ends)
+        choices = 1 + int(rights.max(initial=0))
+        scorer = PairScorer(
+            starts, ends, one, two, choices, (1, 1), pair_features.LETTERS, False, self.bits, self.n_jobs
+        )
+        space: Space = AlignmentSpace(starts, choices, None, rights, (1, 1))
+        if self.crossing:
+            there = np.arange(choices) <= np.repeat(rights, np.diff(starts))[:, None]
+            space = MatchingSpace(starts, choices, there.astype(np.uint8))
+        return Batch(scorer, space, self.n_jobs)
+
+    def encode(self, x: Strings, y: Sequence[Target]) -> Ids:
+        """The choice of every left symbol; raises `DataError` for a symbol that is not there."""
+        if len(y) != len(x[0]):
+            problem = f"a left string of {len(x[0])} symbols has {len(y)} targets"
+            raise DataError(problem, remedy="give every left symbol the number of a right one, or None")
+        return np.array([self._choice(x, target) for target in y], dtype=np.int32)
+
+    def decode(self, x: Strings, choices: Ids) -> list[Target]:
+        """The right symbol of every left one."""
+        return [choice - 1 if choice else None for choice in choices.tolist()]
+
+    def admitted(self, x: Strings, y: Sequence[Collection[Target] | None]) -> Bytes:
+        """What Partial and Candidates leave: of every left symbol a list of targets, or None for any. # [slots, K]"""
+        mask = np.zeros((len(x[0]), 1 + len(x[1])), dtype=np.uint8)
+        for i, said in enumerate(y):
+            mask[i, slice(None) if said is None else [self._choice(x, target) for target in said]] = 1
+        return mask
+
+    def weights(self, table: Mapping[tuple[str, str], float], *, distance: float = 0.0) -> Floats:
+        """First weights from what is known of letters: the worth of pairs, whatever is around them, and of distance.
+
+        A table of romanisation is such knowledge; the thesis begins LCLR, and its two-stage baseline, with one.
+        """
+        found = np.zeros((1 << self.bits) + 1)
+        if table:
+            _, _, one, two = symbols_of(list(table))
+            places, near = pair_features.letter_places(one, two, self.bits)
+            found[places] = list(table.values())
+            found[near] = distance
+        return found
+
+    def _choice(self, x: Strings, target: Target) -> int:
+        if target is None:
+            return 0
+        if not 0 <= target < len(x[1]):
+            problem = f"a left symbol is aligned with the right symbol {target}"
+            raise DataError(problem, remedy=f"give a number from 0 to {len(x[1]) - 1}, or None")
+        return target + 1

@@ -1,0 +1,131 @@
+"""One-to-one alignments of letters, and alignments of graphs, against lists of all of them."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.optimize import linear_sum_assignment
+
+from sidelight.features.rows import offsets_of
+from sidelight.spaces.matching_space import MatchingSpace
+from sidelight.spaces.slots import SlotScores
+from sidelight.structures.graphs import NULLS, Graph, GraphAlignment
+from sidelight.structures.letters import CharacterAlignment
+from sidelight.testing import check_structure
+
+STRINGS = [("abc", "xyz"), ("ab", "x"), ("b", "yz"), ("abab", "yx")]
+
+
+@pytest.mark.parametrize("crossing", [False, True])
+@settings(max_examples=10, deadline=None)
+@given(seed=st.integers(0, 2**32 - 1))
+def test_letters_keep_the_laws(crossing, seed):
+    structure = CharacterAlignment(crossing=crossing, bits=6)
+
+    def admits(i, choices):
+        used = [choice for choice in choices.tolist() if choice]
+        return (
+            len(set(used)) == len(used)
+            and max(used, default=0) <= len(STRINGS[i][1])
+            and (crossing or used == sorted(used))
+        )
+
+    checked = check_structure(structure.batch(STRINGS), seed=seed, admits=admits)
+    assert checked.k_best and checked.gradients
+    assert checked.sums == checked.likelihood == (not crossing)  # sums over matchings are named as missing
+
+
+@settings(max_examples=60, deadline=None)
+@given(seed=st.integers(0, 2**32 - 1), closed=st.sampled_from([0.0, 0.4, 0.8]))
+def test_matchings_of_any_size(seed, closed):
+    rng = np.random.default_rng(seed)
+    sizes = rng.integers(1, 12, 5)
+    scores = rng.normal(size=(int(sizes.sum()), 9)) * 10.0 ** rng.integers(-1, 3)
+    space = MatchingSpace(offsets_of(sizes), 9, (rng.random(scores.shape) >= closed).astype(np.uint8))
+    block = space.block(SlotScores(scores))
+    choices, values = space.best_each(block)
+    for i, (first, last) in enumerate(zip(space.starts[:-1], space.starts[1:])):
+        own = block[first:last]
+        nothing = np.full((len(own), len(own)), -np.inf)
+        nothing[np.diag_indices(len(own))] = own[:, 0]
+        table = np.hstack([own[:, 1:], nothing])
+        try:
+            rows, columns = linear_sum_assignment(table, maximize=True)
+        except ValueError:
+            assert values[i] == -np.inf
+            continue
+        assert values[i] == pytest.approx(table[rows, columns].sum(), abs=1e-9, rel=1e-9)
+        assert own[np.arange(len(own)), choices[first:last]].sum() == pytest.approx(values[i], abs=1e-9, rel=1e-9)
+
+
+def graph(words: str, *edges: tuple[int, int, str]) -> Graph:
+    return Graph(tuple((word, word[0].upper()) for word in words.split()), edges)
+
+
+GRAPHS = [
+    (graph("the light falls", (1, 0, "d"), (2, 1, "s")), graph("a light fell", (1, 0, "d"), (2, 1, "s"))),
+    (graph("old light", (1, 0, "a")), graph("light of old", (0, 1, "p"), (1, 2, "o"), (0, 2, "o"))),
+    (graph("sun"), graph("sun rises", (1, 0, "s"))),
+]
+
+
+def aligns(nulls: str, i: int, choices: list[int]) -> bool:
+    """Eq. 5.6 to 5.8, one by one."""
+    one, two = GRAPHS[i]
+    words, edges = choices[: len(one.words)], choices[len(one.words) :]
+    used = [word for word in words if word]
+    if len(set(used)) < len(used) or any(word > len(two.words) for word in words):
+        return False
+    if nulls == "none" and len(used) < min(len(one.words), len(two.words)):
+        return False
+    if any(edge > len(two.edges) for edge in edges):
+        return False
+    for (a, b, _), edge in zip(one.edges, edges):
+        for number, (c, d, _) in enumerate(two.edges, 1):
+            if (edge == number) != (words[a] == c + 1 and words[b] == d + 1):
+                return False
+    return True
+
+
+@pytest.mark.parametrize("nulls", NULLS)
+@settings(max_examples=3, deadline=None)
+@given(seed=st.integers(0, 2**32 - 1))
+def test_graphs_keep_the_laws(nulls, seed):
+    structure = GraphAlignment(nulls=nulls, bits=7)
+    checked = check_structure(structure.batch(GRAPHS), seed=seed, admits=lambda i, y: aligns(nulls, i, y.tolist()))
+    assert checked.k_best and not checked.sums and not checked.likelihood
+
+
+def drawn_graph(rng: np.random.Generator, size: int) -> Graph:
+    words = tuple((f"w{rng.integers(9)}", f"T{rng.integers(3)}") for _ in range(size))
+    return Graph(words, tuple((int(rng.integers(0, k)), k, f"L{rng.integers(3)}") for k in range(1, size)))
+
+
+@settings(max_examples=15, deadline=None)
+@given(seed=st.integers(0, 2**32 - 1))
+def test_rounding_never_beats_its_bound_and_no_bound_is_below_the_best(seed):
+    rng = np.random.default_rng(seed)
+    structure = GraphAlignment(bits=8)
+    batch = structure.batch([(drawn_graph(rng, 6), drawn_graph(rng, 7)) for _ in range(3)])
+    scores = batch.scores(rng.normal(size=batch.scorer.size))
+    exact, rounded = batch.space.solved(scores), replace(batch.space, exact=False).solved(scores)
+    assert np.all(exact.gaps == 0.0)
+    assert np.all(rounded.values <= exact.values + 1e-7) and np.all(exact.values <= rounded.bounds + 1e-6)
+    assert batch.space.admits(rounded.choices).all()
+    np.testing.assert_allclose(batch.space.score(scores, rounded.choices), rounded.values, atol=1e-9)
+
+
+def test_out_of_time_what_was_found_is_given_with_its_bound():
+    rng = np.random.default_rng(5)
+    structure = GraphAlignment(bits=8, seconds=1e-6)
+    batch = structure.batch([(drawn_graph(rng, 16), drawn_graph(rng, 16)) for _ in range(6)])
+    scores = batch.scores(0.1 * rng.normal(size=batch.scorer.size))
+    found = batch.space.solved(scores)
+    assert batch.space.admits(found.choices).all()
+    assert found.gaps.max() > 0.0  # of some pair it is not proved that nothing is better
+    best = replace(batch.space, seconds=np.inf).solved(scores)
+    assert np.all(best.values <= found.bounds + 1e-6) and np.all(best.gaps == 0.0)

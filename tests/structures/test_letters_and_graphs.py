@@ -1,0 +1,97 @@
+"""Letters and graphs as structures: evidence, learning, bad input."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import sidelight as sl
+from sidelight.learners.any_structure import margin_learner
+from sidelight.structures.graphs import Graph, GraphAlignment
+from sidelight.structures.letters import CharacterAlignment
+from sidelight.testing import check_examples
+
+ONE = Graph((("the", "D"), ("light", "N"), ("falls", "V")), ((1, 0, "det"), (2, 1, "subj")))
+TWO = Graph((("light", "N"), ("falls", "V"), ("here", "R")), ((1, 0, "subj"), (1, 2, "adv")))
+
+
+@pytest.mark.parametrize("crossing", [False, True])
+def test_letters_are_learned(crossing):
+    structure = CharacterAlignment(crossing=crossing, bits=10)
+    check_examples(CharacterAlignment(crossing=crossing, bits=6), [("abc", "xyz")], [[0, None, 2]])
+    letters = dict(zip("abcd", "stuv"))
+    rng = np.random.default_rng(0)
+    words = ["".join(rng.choice(list("abcd"), 4)) for _ in range(30)]
+    pairs = [(word, "".join(letters[letter] for letter in word)) for word in words]
+    evidence = [sl.Gold(x, [0, 1, 2, 3]) for x in pairs[:6]]
+    evidence += [sl.Candidates(pairs[6], [[0, None], None, [2], None]), sl.Unlabeled(pairs[7])]
+    evidence += [sl.Companion(x, +1) for x in pairs[8:16]]
+    evidence += [sl.Companion((x[0], other[1]), -1) for x, other in zip(pairs[8:16], pairs[16:24]) if x != other]
+    learner = margin_learner(structure, evidence)
+    for _ in learner.run():
+        pass
+    new = pairs[24:]
+    found = structure.batch(new).best(learner.finish()).labels.reshape(-1, 4)
+    assert (found == [1, 2, 3, 4]).mean() > 0.9
+
+
+def test_a_table_of_letters_makes_first_weights():
+    structure = CharacterAlignment(bits=12)
+    weights = structure.weights({("a", "s"): 1.0, ("b", "t"): 1.0}, distance=0.1)
+    x = ("bax", "ts")
+    assert structure.decode(x, structure.batch([x]).best(weights).labels)[:2] == [0, 1]
+
+
+def test_graphs_are_learned():
+    structure = GraphAlignment(bits=10)
+    check_examples(GraphAlignment(bits=6), [(ONE, TWO)], [{1: 0, 2: 1}])
+    other = Graph((("sun", "N"), ("rises", "V")), ((1, 0, "subj"),))
+    evidence = [
+        sl.Gold((ONE, TWO), {1: 0, 2: 1}),
+        sl.Candidates((TWO, ONE), {0: [1, None], 2: [None]}),
+        sl.Unlabeled((ONE, other)),
+        sl.Companion((ONE, TWO), +1),
+        sl.Companion((ONE, other), -1),
+    ]
+    learner = margin_learner(structure, evidence)
+    for _ in learner.run():
+        pass
+    weights = learner.finish()
+    new = (Graph((("old", "A"), ("rain", "N"), ("stops", "V")), ((1, 0, "amod"), (2, 1, "subj"))), TWO)
+    same = (new[0], Graph((("rain", "N"), ("stops", "V")), ((1, 0, "subj"),)))
+    assert structure.decode(same, structure.batch([same]).best(weights).labels) == {1: 0, 2: 1}
+
+
+def test_more_similarities_of_words_are_features():
+    def similarity(one, two):
+        return np.ones((len(one.words), len(two.words), 1))
+
+    plain, more = (GraphAlignment(bits=10, similarity=given).batch([(ONE, TWO)]) for given in (None, similarity))
+    assert len(more.scorer.rows.indices) == len(plain.scorer.rows.indices) + 9
+
+
+@pytest.mark.parametrize(
+    ("act", "words"),
+    [
+        (lambda: CharacterAlignment().batch([("", "x")]), "input 0: the left string is empty"),
+        (lambda: CharacterAlignment().encode(("ab", "x"), [0]), "a left string of 2 symbols has 1 targets"),
+        (lambda: CharacterAlignment().encode(("ab", "x"), [0, 1]), "aligned with the right symbol 1; give a number"),
+        (lambda: CharacterAlignment(bits=0), "bits is 0"),
+        (lambda: GraphAlignment(bits=0), "bits is 0"),
+        (lambda: GraphAlignment(nulls="some"), "nulls is 'some'; give one of 'none', 'words', 'words and relations'"),
+        (
+            lambda: GraphAlignment().batch([(ONE, TWO._replace(edges=((1, 3, "x"),)))]),
+            r"input 0: the second graph has an edge \(1, 3\), and no word 3; give words from 0 to 2",
+        ),
+        (lambda: GraphAlignment().batch([(Graph(()), TWO)]), "input 0: the first graph has no words"),
+        (
+            lambda: GraphAlignment().batch([(ONE._replace(edges=((1, 0, "x"), (1, 0, "y"))), TWO)]),
+            "input 0: the first graph has two edges between the same words",
+        ),
+        (lambda: GraphAlignment().encode((ONE, TWO), {0: 5}), "word 0 is mapped to word 5; the graphs have 3 and 3"),
+        (lambda: GraphAlignment().encode((ONE, TWO), {0: 1, 1: 1}), "a word of the second graph is mapped twice"),
+    ],
+)
+def test_bad_input(act, words):
+    with pytest.raises(ValueError, match=words):
+        act()
