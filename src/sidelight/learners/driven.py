@@ -55,7 +55,7 @@ class DrivenLearner:
 
     def run(self) -> Iterator[Round]:
         """One round a cycle, after one for the labelled inputs."""
-        while self.rounds <= self.cycles:
+        while self.rounds <= self.cycles and not (self.rounds and len(self.starts) == 1):
             record = self.round()
             yield record
             if record.last:

@@ -190,7 +190,7 @@ class Own:
 
     @property
     def outputs_are(self) -> str:
-        return type(self.plain).__name__
+        return f"outputs of {type(self.plain).__name__}"
 
     def prepare(self, settings: Any, evidence: Sequence[Evidence], before: Structure | None) -> Prepared:
         if before is not None and not isinstance(before, OwnStructure):
