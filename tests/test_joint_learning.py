@@ -216,6 +216,29 @@ def listed(fitted: Joint, x: list[str]) -> list[tuple[dict, float]]:
     return found
 
 
+def test_weights_by_name():
+    fitted = joint(learner="crf").fit(XS[:40], YS[:40])
+    structure, every = fitted.model_.structure, sl.weights(fitted, top=None)
+    assert sorted(one.value for one in every) == sorted(fitted.model_.weights[fitted.model_.weights != 0])
+    named = {(one.part, one.name, one.label): one.value for one in every}
+    layout, weights = structure.layout, fitted.model_.weights
+    assert len(named) == len(every)
+    for sort, (name, one, other) in enumerate(structure.types):
+        kinds = list(KINDS)
+        for i, before in enumerate(KINDS[kinds[one]]):
+            for j, label in enumerate(KINDS[kinds[other]]):
+                key = "pair", f"{name}: {before}", (kinds[other], label)
+                assert named[key] == layout.table(weights, sort)[i, j]
+    of_places = sl.weights(fitted, top=None, label=("who", "place"))
+    assert {one.label for one in of_places} == {("who", "place")}
+    assert len(of_places) == sum(one.label == ("who", "place") for one in every)
+    assert sl.weights(fitted, label=("who", "person"), top=1)[0].value == max(
+        one.value for one in every if one.label == ("who", "person")
+    )
+    with pytest.raises(DataError, match="the model has no label 'place'"):
+        sl.weights(fitted, label="place")
+
+
 @pytest.mark.parametrize("learner", ["crf", "jlis"])
 def test_what_is_asked_of_a_model_against_all_outputs(learner):
     fitted = joint(learner=learner).fit(XS[:40], YS[:40])

@@ -269,6 +269,13 @@ def test_the_k_best_outputs():
         np.testing.assert_allclose([value for _, value in found], np.sort(values)[::-1])
 
 
+def test_weights_by_name():
+    fitted = predictor().fit([*few(20, 1), *COMPANIONS])
+    found = {(one.part, one.name): one.value for one in sl.weights(fitted)}
+    assert set(found) == {("feature", "distance"), ("feature", "parity 0"), ("feature", "parity 1"), ("threshold", "")}
+    assert found["feature", "distance"] < 0 and found["threshold", ""] == fitted.model_.weights[0]
+
+
 def test_clamps():
     fitted = predictor().fit(few(20, 1))
     for y, clamped in zip(RIGHT[:5], fitted.predict(TEST[:5], clamp=[[{2}, None, None], None, None, None, None])):

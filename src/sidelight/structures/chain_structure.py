@@ -23,12 +23,12 @@ from sidelight.spaces import ChainSpace, Transitions
 from sidelight.spaces.parts import Parts
 from sidelight.stored import array_of, flag_of, list_of, whole_of
 from sidelight.structures.encoding import RESTRICTED, Encoded, encode
-from sidelight.structures.in_files import check_same, read_labels, written_labels
-from sidelight.structures.labels import LabelSet, StateSet, with_states
+from sidelight.structures.labels import LabelSet, StateSet, check_same, read_labels, with_states, written_labels
 from sidelight.structures.many_labels import check_memory
 from sidelight.structures.schemes import allowed_transitions, scheme_transitions
 from sidelight.structures.structure import Prepared, State, Structure, unlike
 from sidelight.structures.token_labels import TokenLabels, label_names_of, token_rows
+from sidelight.structures.weight_names import TokenWeightNames
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -79,6 +79,9 @@ class ChainStructure(TokenLabels):
             remedy = "correct or add candidates, or leave scheme and allowed out"
             token = _first_closed(admitted[first:last], self.allowed)
             raise Infeasible(str(trouble(evidence[i], i, problem=problem, remedy=remedy, token=token)), example=i)
+
+    def weight_names(self) -> TokenWeightNames:
+        return TokenWeightNames(self.labels, self.layout, self.extractor, self.sequences)
 
     def state(self) -> State:
         layout = {name: value for name, value in asdict(self.layout).items() if name != "order" or value != 1}

@@ -26,6 +26,7 @@ from sidelight.stored import list_of, mapping_of, part_of, text_of, whole_of
 from sidelight.structures.encoding import RESTRICTED, Encoded
 from sidelight.structures.labels import LabelSet
 from sidelight.structures.structure import Prepared, State, Structure, unlike
+from sidelight.structures.weight_names import FeatureWeightNames
 
 KINDS = (Gold, Partial, Candidates, Companion, Unlabeled)
 
@@ -148,6 +149,10 @@ class OwnStructure:
 
     def told(self) -> dict[str, Any]:
         return {"structure": type(self.plain).__name__}
+
+    def weight_names(self) -> FeatureWeightNames:
+        names = _names(self.plain)
+        return FeatureWeightNames(self.labels, self.size, [] if names is None else list(names.places))
 
     def state(self) -> State:
         """The names of features, or what a `state()` of the user's structure gives: JSON values and arrays.

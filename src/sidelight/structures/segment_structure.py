@@ -24,12 +24,12 @@ from sidelight.objective.segment_scorer import segment_batch
 from sidelight.spaces.token_reading import Segments
 from sidelight.stored import mapping_of, part_of, text_of, whole_of
 from sidelight.structures.encoding import RESTRICTED, Encoded, encode
-from sidelight.structures.in_files import check_same, read_labels, written_labels
-from sidelight.structures.labels import LabelSet
+from sidelight.structures.labels import LabelSet, check_same, read_labels, written_labels
 from sidelight.structures.many_labels import check_memory
 from sidelight.structures.segments import SegmentScheme, segment_scheme
 from sidelight.structures.structure import Prepared, State, Structure, unlike
 from sidelight.structures.token_labels import TokenLabels, features_of, label_names_of, token_rows
+from sidelight.structures.weight_names import TokenWeightNames
 
 MOST_LENGTH = 1000  # of segments, where no input is as long
 
@@ -98,6 +98,9 @@ class SegmentStructure(TokenLabels):
     def told(self) -> dict[str, Any]:
         """The most tokens of a segment."""
         return {"max_length": self.max_length}
+
+    def weight_names(self) -> TokenWeightNames:
+        return TokenWeightNames(self.scheme.segments, self.layout.tokens, self.extractor, True, self.segments)
 
     def state(self) -> State:
         spec, tensors = self.segments.state()

@@ -22,6 +22,7 @@ from sidelight.objective.batch import Batch
 from sidelight.rules import Rule
 from sidelight.structures.encoding import Encoded
 from sidelight.structures.labels import LabelSet
+from sidelight.structures.weight_names import WeightNames
 
 X = TypeVar("X", contravariant=True)
 Y = TypeVar("Y")
@@ -148,6 +149,10 @@ class Structure(Protocol):
 
     def state(self) -> State:
         """For files."""
+        ...
+
+    def weight_names(self) -> WeightNames:
+        """What its weights are called."""
         ...
 
     def told(self) -> dict[str, Any]:

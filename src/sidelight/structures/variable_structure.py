@@ -20,8 +20,7 @@ from sidelight.rules import Domain, Rule
 from sidelight.rules.penalties import counted_penalties
 from sidelight.stored import list_of, mapping_of, text_of
 from sidelight.structures.encoding import Encoded
-from sidelight.structures.in_files import check_same, read_labels, written_labels
-from sidelight.structures.labels import LabelSet
+from sidelight.structures.labels import LabelSet, check_same, read_labels, written_labels
 from sidelight.structures.structure import Prepared, State, Structure, unlike
 from sidelight.structures.variables import (
     PairType,
@@ -32,6 +31,7 @@ from sidelight.structures.variables import (
     pair_types,
     read_variables,
 )
+from sidelight.structures.weight_names import VariableWeightNames
 
 Scored = tuple[dict[str, dict[Any, Floats]], dict[tuple[Variable, Variable], Floats]]  # of variables, and of pairs
 
@@ -153,6 +153,9 @@ class VariableStructure:
                 pair, table = (own[one], own[other]), found.tables[sort]
                 both[pair] = both[pair] + table if pair in both else table
             yield alone, both
+
+    def weight_names(self) -> VariableWeightNames:
+        return VariableWeightNames(self.labels, self.layout, self.extractor, [name for name, *_ in self.types])
 
     def state(self) -> State:
         layout = asdict(self.layout)
