@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from sidelight.features.segments import SegmentFeatures
     from sidelight.gold_folds import GoldFolds
     from sidelight.joint import Joint
+    from sidelight.latent_classifier import LatentClassifier
     from sidelight.model import Model
     from sidelight.model_file import load_model, save_model
     from sidelight.predictor import Predictor
@@ -79,6 +80,7 @@ _PLACES = {  # where each public name lives; a module is loaded when one of its 
     "sidelight.features.segments": ("SegmentFeatures",),
     "sidelight.gold_folds": ("GoldFolds",),
     "sidelight.joint": ("Joint",),
+    "sidelight.latent_classifier": ("LatentClassifier",),
     "sidelight.model": ("Model",),
     "sidelight.model_file": ("load_model", "save_model"),
     "sidelight.predictor": ("Predictor",),
@@ -106,6 +108,7 @@ __all__ = [
     "Intractable",
     "Joint",
     "LabellingFunction",
+    "LatentClassifier",
     "Matrix",
     "Model",
     "ModelFileError",

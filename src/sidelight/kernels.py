@@ -113,3 +113,10 @@ def inner(a: NDArray[np.float64], b: NDArray[np.float64]) -> float:
     for lane in range(8):
         total += lanes[lane]
     return total
+
+
+@kernel
+def copy_row(values: NDArray[np.float64], out: NDArray[np.float64]) -> None:
+    """out[:] = values; spelled out, as Numba compiles the message of shapes that differ, two seconds long."""
+    for k in range(values.shape[0]):
+        out[k] = values[k]

@@ -155,7 +155,11 @@ def test_mira_steps_by_enumeration(structure, k):
         for i in range(len(terms)):
             before = weights.copy()
             slopes, costs, leads = listed(terms, i, before)
-            ranked = np.argsort(-(leads + costs if outputs == "max_loss" else leads))[:k]
+            worth = leads + costs if outputs == "max_loss" else leads
+            falling = np.argsort(-worth)
+            if len(falling) > k and worth[falling[k - 1]] - worth[falling[k]] < 1e-9:
+                continue  # which of equal outputs is among the k best is left open
+            ranked = falling[:k]
             asked = {"k": k, "with_cost": outputs == "max_loss", "root": False}
             run = partial(plain_epochs.mira_epoch, terms, *limits)
             _, clock = run(order=np.array([i]), weights=weights, totals=totals, clock=clock, **asked)

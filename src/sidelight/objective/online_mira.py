@@ -8,7 +8,7 @@ import numpy as np
 
 from sidelight.arrays import Floats, Ints
 from sidelight.features.layout import Layout
-from sidelight.kernels import kernel
+from sidelight.kernels import copy_row, kernel
 from sidelight.objective.chain_block import (
     augment,
     contest,
@@ -52,7 +52,8 @@ def mira_epoch(
     and the clock, one tick per example.
     """
     views = views_of(layout, weights), views_of(layout, totals), views_of(layout, layout.zeros())
-    return _epoch(data, caps, eases, order, *views, clock, k, 1.0 if with_cost else 0.0, root)
+    several = None if k == 1 else k
+    return _epoch(data, caps, eases, order, *views, clock, k, several, 1.0 if with_cost else 0.0, root)
 
 
 @kernel
@@ -66,13 +67,14 @@ def _epoch(
     slope: ChainWeights,
     clock: float,
     k: int,
+    several: int | None,  # k once more; None for 1, and then no k best outputs are compiled
     cost_scale: float,
     root: bool,
 ) -> tuple[int, float]:
     room = scratch_for(data, weights, k)
     most = longest(data.starts, 0, data.starts.shape[0] - 1)
     size = data.closed.shape[1]
-    lists = lists_for(most if k > 1 else 1, size, k)
+    lists = lists_for(1 if several is None else most, size, k)
     starts, scores, every, where, turn = data.starts, room.scores, room.every, room.where, room.turn
     transition, values, moves = room.transition, room.values, room.moves
     labels = np.empty(k * most, np.int32)
@@ -83,10 +85,11 @@ def _epoch(
     for i in order:
         length = starts[i + 1] - starts[i]
         score_tokens(data, weights, i, every, length, scores)
-        if k == 1:
+        if several is None:
             decode(data, i, cost_scale, room)
-            labels[:length] = room.guess[:length]
-            count = 1
+            for t in range(length):
+                labels[t] = room.guess[t]
+            count = zero + 1
         else:
             augment(data, i, cost_scale, scores, room.augmented)
             into = transition.T.copy()
@@ -100,7 +103,7 @@ def _epoch(
         if violated and caps[i] > 0.0:
             for j in range(count):
                 slope_products(data, slope, i, labels, zero, count, j, room, moves)
-                gram[j * k : j * k + count] = moves[:count]
+                copy_row(moves[:count], gram[j * k : j * k + count])
             if count == 1:
                 curve = gram[0] + eases[i]
                 moves[0] = min(caps[i], values[0] / curve) if curve > FLAT else 0.0

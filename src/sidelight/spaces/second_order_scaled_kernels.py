@@ -135,6 +135,13 @@ def weighted(values: Floats, plane: Floats, out: Floats) -> None:
 
 
 @kernel
+def fill_product(values: Floats, others: Floats, factor: float, out: Floats) -> None:
+    """out = values · others · factor, number by number."""
+    for k in range(out.shape[0]):
+        out[k] = values[k] * others[k] * factor
+
+
+@kernel
 def total_of(values: Floats) -> float:
     """The sum, column by column, so that it is made by vectors."""
     columns = np.zeros(values.shape[1])
@@ -142,16 +149,20 @@ def total_of(values: Floats) -> float:
         row = values[j]
         for k in range(columns.shape[0]):
             columns[k] += row[k]
-    return float(columns.sum())
+    total = 0.0
+    for k in range(columns.shape[0]):
+        total += columns[k]
+    return total
 
 
 @kernel
-def lost(values: Floats) -> bool:
-    """Whether a number may have lost bits, or whole parts."""
+def lost(values: Floats, factor: float) -> bool:
+    """Multiply all numbers; whether one may have lost bits, or whole parts."""
     count = 0
     for j in range(values.shape[0]):
         row = values[j]
         for k in range(row.shape[0]):
+            row[k] *= factor
             count += (row[k] < TINY) & (row[k] > 0.0)
     return count > 0
 
@@ -169,23 +180,22 @@ def scaled_forward(scores: Floats, moves: ScaledMoves, sweep: Sweep) -> float:
         now, exps = sweep.sums[t], sweep.exps[t]
         if t == 0:
             now[:] = 0.0
-            now[0] = moves.edges[0] * exps
+            fill_product(moves.edges[0], exps, 1.0, now[0])
         elif t == 1:
             total += moves.tops[1]
             for j in range(size):
-                now[j] = sweep.sums[0, 0, j] * moves.pairs[j] * exps
+                fill_product(moves.pairs[j], exps, sweep.sums[0, 0, j], now[j])
         else:
             total += moves.tops[0]
             for j in range(size):
                 for i in range(size):
                     sweep.column[i] = sweep.sums[t - 1, i, j]
                 weighted(sweep.column, moves.onward[j], now[j])
-                now[j] *= exps
+                fill_product(now[j], exps, 1.0, now[j])
         scale = total_of(now)
         if scale == 0.0:
             return -np.inf
-        now *= 1.0 / scale
-        if scale < TINY or lost(now):
+        if scale < TINY or lost(now, 1.0 / scale):
             return LOST
         sweep.scales[t] = scale
         total += np.log(scale)
@@ -257,5 +267,6 @@ def add_expected(count: int, price: float, moves: ScaledMoves, sweep: Sweep, tok
                     factor, out = price * sweep.sums[t - 1, i, j], spread.second[j, i]
                     for k in range(out.shape[0]):
                         out[k] += factor * after[k]
-    spread.start[:size] += tokens[0]
-    spread.end[:size] += tokens[count - 1]
+    for k in range(size):
+        spread.start[k] += tokens[0, k]
+        spread.end[k] += tokens[count - 1, k]

@@ -17,7 +17,7 @@ from __future__ import annotations
 import numpy as np
 
 from sidelight.arrays import Bytes, Floats, Ids, Ints
-from sidelight.kernels import inline_kernel, kernel
+from sidelight.kernels import copy_row, inline_kernel, kernel
 from sidelight.spaces.chain_kernels import longest as longest_sequence
 
 
@@ -68,7 +68,7 @@ def _forward(
     full: Floats,
 ) -> None:
     """Fill enter, ending and full with maxima, for the sequence whose block rows begin at `at`."""
-    enter[0] = start
+    copy_row(start, enter[0])
     for t in range(count):
         now, whole = ending[t], full[t]
         now[:] = -np.inf

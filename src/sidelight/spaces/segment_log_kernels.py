@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 
 from sidelight.arrays import Floats, Ints
-from sidelight.kernels import inline_kernel, kernel
+from sidelight.kernels import copy_row, inline_kernel, kernel
 from sidelight.spaces.chain_scaled_kernels import exponentials
 
 TINY = 1e-200
@@ -175,7 +175,7 @@ def log_forward(
 ) -> None:
     """Fill enter, ending and full with log-sums."""
     size = start.shape[0]
-    enter[0] = start
+    copy_row(start, enter[0])
     for t in range(count):
         whole = full[t]
         whole[:] = -np.inf
@@ -196,7 +196,10 @@ def log_forward(
 @kernel
 def log_sum_of(values: Floats, others: Floats) -> float:
     """log Σ exp(values + others)"""
-    peak = finite_or_zero(np.max(values + others))
+    peak = -np.inf
+    for k in range(values.shape[0]):
+        peak = max(peak, values[k] + others[k])
+    peak = finite_or_zero(peak)
     total = 0.0
     for k in range(values.shape[0]):
         total += np.exp(values[k] + others[k] - peak)
@@ -262,8 +265,8 @@ def log_backward(
     size = end.shape[0]
     for s in range(count - 1, -1, -1):
         if s == count - 1:
-            leave[s] = end
-            leave_full[s] = end
+            copy_row(end, leave[s])
+            copy_row(end, leave_full[s])
         else:
             log_after(begin[s + 1], moves, runs, room, leave[s], leave_full[s])
         lengths = min(totals.shape[1], count - s)

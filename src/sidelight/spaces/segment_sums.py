@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from sidelight.arrays import Bytes, Floats, Ids, Ints, Keys
-from sidelight.kernels import kernel, uniform
+from sidelight.kernels import copy_row, kernel, uniform
 from sidelight.spaces.chain_kernels import longest as longest_sequence
 from sidelight.spaces.chain_scaled_kernels import exponentials
 from sidelight.spaces.segment_kernels import mark
@@ -126,7 +126,7 @@ def beliefs(
             ending_in[label] += scale * np.exp(ending[count - 1, label] + end[label] - values[i])
         for t in range(count - 1):
             top = exp_shares(begin[t + 1], room)
-            room.others[:] = room.shares
+            copy_row(room.shares, room.others)
             rows = ending[t], full[t], begin[t + 1]
             _add_transitions(*rows, top, values[i], scale, moves, runs, room, pairs, transitions)
         _segment_beliefs(totals, longest, at, count, scale, values[i], enter, leave, leave_full, room, tokens, firsts)

@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from sidelight.arrays import Bytes, Ids, Ints, Keys
+from sidelight.arrays import Bytes, Floats, Ids, Ints, Keys
 from sidelight.errors import DataError
 from sidelight.features import pair_features
 from sidelight.features.lexicon import string_hashes
@@ -64,6 +64,10 @@ class SegmentAlignment:
         )
         nulls = self.left_nulls, self.right_nulls
         return Batch(scorer, AlignmentSpace(starts, choices, None, np.diff(ends), self.longest, *nulls), self.n_jobs)
+
+    def sizes(self, xs: Sequence[Strings]) -> Floats:
+        """The mean length of the two strings: by the left one alone, long right strings would seem good. # [N]"""
+        return np.array([0.5 * (len(left) + len(right)) for left, right in xs])
 
     def encode(self, x: Strings, y: Sequence[Pair]) -> Ids:
         """The choice of every left symbol; raises `DataError` for pairs that cross, or that are too long."""

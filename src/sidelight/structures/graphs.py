@@ -78,6 +78,10 @@ class GraphAlignment:
         options = self.nulls == "none", self.exact, self.seconds
         return Batch(scorer, GraphSpace(starts, choices, there, tuple(programs), *options), self.n_jobs)
 
+    def sizes(self, xs: Sequence[tuple[Graph, Graph]]) -> Floats:
+        """The mean number of words and edges of the two graphs. # [N]"""
+        return np.array([0.5 * sum(len(side.words) + len(side.edges) for side in x) for x in xs])
+
     def encode(self, x: tuple[Graph, Graph], y: Mapping[int, int]) -> Ids:
         """The choices of words and edges; raises `DataError` for words that are not there, or are mapped twice."""
         one, two = x

@@ -53,6 +53,10 @@ class CharacterAlignment:
             space = MatchingSpace(starts, choices, there.astype(np.uint8))
         return Batch(scorer, space, self.n_jobs)
 
+    def sizes(self, xs: Sequence[Strings]) -> Floats:
+        """The mean length of the two strings: by the left one alone, long right strings would seem good. # [N]"""
+        return np.array([0.5 * (len(left) + len(right)) for left, right in xs])
+
     def encode(self, x: Strings, y: Sequence[Target]) -> Ids:
         """The choice of every left symbol; raises `DataError` for a symbol that is not there."""
         if len(y) != len(x[0]):
