@@ -8,7 +8,6 @@ from itertools import pairwise, permutations
 import numpy as np
 import pytest
 from scipy.optimize import linear_sum_assignment
-from sidelight.learners.convex import ConvexLearner, ConvexOptions
 
 import sidelight as sl
 from sidelight import recipes
@@ -17,6 +16,7 @@ from sidelight.objective.batch import Batch
 from sidelight.objective.margin import TargetTerms
 from sidelight.objective.slot_scorer import FeatureNames
 from sidelight.recipes import LEARNERS
+from sidelight.rounds.convex import ConvexLearner, ConvexOptions
 from sidelight.spaces import Cost, sums
 from sidelight.spaces.slots import SlotSpace
 from sidelight.testing import check_examples, check_solver, check_structure

@@ -95,13 +95,15 @@ class Model:
         Models that learned from answers by likelihood have a soft maximum (`objective.companion_likelihood`).
         `sizes` are the κ(x) of the inputs; a model that was trained with a function of its own needs them.
         """
-        batch = self.batch(xs, n_jobs=n_jobs)
+        rows = self.prepare(xs, n_jobs=n_jobs)
+        batch = self.batch(rows, n_jobs=n_jobs)
         if sizes is None and self.size_by == "function":
             raise DataError("the model was trained with a size of its own", remedy="give sizes=[…] to judge")
         if sizes is not None:
             divisors = np.asarray(sizes, dtype=np.float64)
         else:
-            divisors = batch.lengths.astype(np.float64) if self.size_by == "tokens" else np.ones(len(batch))
+            own = np.asarray(getattr(rows, "sizes", rows.lengths), dtype=np.float64)
+            divisors = own if self.size_by == "tokens" else np.ones(len(batch))
         if not len(batch):
             return np.zeros(0)
         best = self._soft_maxima(batch) if self.temperature > 0 else batch.best(self.weights).values

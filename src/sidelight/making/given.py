@@ -147,7 +147,7 @@ class Given:
         """κ(x). # [N]"""
         settings = self.settings
         if settings.size_by == "tokens":
-            return np.asarray(self.rows.lengths, dtype=np.float64)
+            return np.asarray(getattr(self.rows, "sizes", self.rows.lengths), dtype=np.float64)
         if settings.size_by == "one":
             return np.ones(len(self.rows))
         assert callable(settings.size)

@@ -1,4 +1,4 @@
-"""A structure of one's own (`PlainStructure`): what it says of batches, outputs and choices, made into a structure.
+"""A structure of one's own (`objective.structure`), made into one that models keep.
 
 A vocabulary that it keeps as `names` (`FeatureNames`) grows while it is fitted and is closed afterwards; weights that
 there were keep their places. `admitted(x, y)` says which choices partial outputs and candidates leave [slots, K].
@@ -21,6 +21,7 @@ from sidelight.errors import DataError, Infeasible, Intractable, ModelFileError
 from sidelight.evidence import Candidates, Companion, Evidence, Gold, Partial, Unlabeled
 from sidelight.objective.batch import Batch
 from sidelight.objective.slot_scorer import FeatureNames
+from sidelight.objective.structure import sizes_of
 from sidelight.rules import Rule
 from sidelight.stored import list_of, mapping_of, part_of, text_of, whole_of
 from sidelight.structures.encoding import RESTRICTED, Encoded
@@ -38,6 +39,7 @@ class OwnRows:
 
     xs: tuple[Any, ...]
     made: Batch
+    sizes: Floats  # [N] κ(x) of companion decisions, unless the settings say another
 
     def __len__(self) -> int:
         return len(self.xs)
@@ -64,7 +66,7 @@ class OwnRows:
     def take(self, which: Any) -> OwnRows:
         """Some of the inputs."""
         some = np.asarray(which, dtype=np.int64)
-        return OwnRows(tuple(self.xs[i] for i in some.tolist()), self.made.take(some))
+        return OwnRows(tuple(self.xs[i] for i in some.tolist()), self.made.take(some), self.sizes[some])
 
     def tokens_of(self, which: Any) -> Ints:
         """The numbers of the slots of some of the inputs, in order."""
@@ -95,7 +97,7 @@ class OwnStructure:
             problem = f"the batch of new inputs has {made.scorer.size:,} weights, and the model {self.size:,}"
             remedy = "let batch(xs) make as many for all inputs; FeatureNames called names are closed by fit"
             raise DataError(problem, remedy=remedy)
-        return OwnRows(every, made)
+        return OwnRows(every, made, sizes_of(self.plain, every, made))
 
     def batch(self, rows: OwnRows, *, n_jobs: int | None = None) -> Batch:
         return replace(rows.made, n_jobs=n_jobs)
@@ -205,7 +207,8 @@ class Own:
         if names is not None:
             names.closed = before is not None and settings.freeze_vocabulary
         xs = tuple(piece.x for piece in evidence)
-        rows = OwnRows(xs, own.batch(xs))
+        made = own.batch(xs)
+        rows = OwnRows(xs, made, sizes_of(own, xs, made))
         if names is not None:
             names.closed = True
         structure = OwnStructure(own, rows.made.space.n_labels, rows.made.scorer.size)

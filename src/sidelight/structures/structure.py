@@ -4,13 +4,13 @@ A structure makes the features of inputs (`rows`), which can be taken in parts, 
 more of it than that. Beside this it reads what users write (evidence, outputs, clamps, rules) and writes what they read
 (outputs, probabilities, files); nobody else knows what an `x` and a `y` look like. Each structure is one file here.
 
-`PlainStructure` is the least that a structure of one's own must have; `own_structure` makes the rest of it.
+`objective.structure` has the least that a structure of one's own must say; `own_structure` makes the rest of it.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple, Protocol, Self, TypeVar, runtime_checkable
+from typing import Any, NamedTuple, Protocol, Self, runtime_checkable
 
 from numpy.typing import NDArray
 
@@ -24,25 +24,6 @@ from sidelight.structures.encoding import Encoded
 from sidelight.structures.labels import LabelSet
 from sidelight.structures.output_kind import OutputKind
 from sidelight.structures.weight_names import WeightNames
-
-X = TypeVar("X", contravariant=True)
-Y = TypeVar("Y")
-
-
-class PlainStructure(Protocol[X, Y]):
-    """Inputs as a batch, outputs as one choice per slot and back: what a structure of one's own says."""
-
-    def batch(self, xs: Sequence[X]) -> Batch:
-        """Inputs with all of their outputs."""
-        ...
-
-    def encode(self, x: X, y: Y) -> Ids:
-        """The choice of every slot of an input. # [slots]"""
-        ...
-
-    def decode(self, x: X, choices: Ids) -> Y:
-        """The output that choices stand for."""
-        ...
 
 
 @runtime_checkable

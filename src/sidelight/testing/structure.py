@@ -10,7 +10,7 @@ import numpy as np
 
 from sidelight.arrays import Floats
 from sidelight.objective.batch import Batch, LinearScorer
-from sidelight.structures.structure import PlainStructure
+from sidelight.objective.structure import PlainStructure
 from sidelight.testing import scorer_laws, space_laws, sum_laws
 from sidelight.testing.outputs import Admits, BrokenLaw, Score, all_choices, listed
 

@@ -1,0 +1,46 @@
+"""What a structure is: inputs as a batch, outputs as one choice per slot and back."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Protocol, TypeVar, runtime_checkable
+
+import numpy as np
+
+from sidelight.arrays import Floats, Ids
+from sidelight.objective.batch import Batch
+
+X = TypeVar("X", contravariant=True)
+Y = TypeVar("Y")
+
+
+class PlainStructure(Protocol[X, Y]):
+    """What a structure of one's own says; `structures.structure` has what models keep of any."""
+
+    def batch(self, xs: Sequence[X]) -> Batch:
+        """Inputs with all of their outputs."""
+        ...
+
+    def encode(self, x: X, y: Y) -> Ids:
+        """The choice of every slot of an input. # [slots]"""
+        ...
+
+    def decode(self, x: X, choices: Ids) -> Y:
+        """The output that choices stand for."""
+        ...
+
+
+@runtime_checkable
+class Sized(Protocol):
+    """A structure that says how large inputs are."""
+
+    def sizes(self, xs: Sequence[Any]) -> Floats:
+        """κ(x), by which the scores of companion decisions are divided. # [N]"""
+        ...
+
+
+def sizes_of(structure: PlainStructure[Any, Any], xs: Sequence[Any], batch: Batch) -> Floats:
+    """κ(x) as the structure says it, or else the number of slots, of a batch of these inputs. # [N]"""
+    if isinstance(structure, Sized):
+        return np.asarray(structure.sizes(xs), dtype=np.float64)
+    return np.maximum(batch.lengths, 1).astype(np.float64)
