@@ -45,7 +45,7 @@ class AutomaticEstimator(RuledEstimator[Model]):
 
     choice_: Choice  # what was chosen, and why
     features: Any
-    labels: Sequence[Any] | None
+    labels: Any
     metric: str | None
     max_rounds: int | None
     max_completions: int | None

@@ -18,8 +18,6 @@ from sidelight.constrained import Constrained
 from sidelight.errors import DataError, ModelFileError
 from sidelight.evaluate.schemes import SchemeName
 from sidelight.features import FeatureSet
-from sidelight.features.rows import Rows
-from sidelight.features.segment_rows import SegmentedRows
 from sidelight.fit_log import FitLog
 from sidelight.inference.problem import Solution
 from sidelight.manners import held_out, measured, metric_of
@@ -29,7 +27,8 @@ from sidelight.rounds.stopping import PATIENCE
 from sidelight.rules import Rule
 from sidelight.rules.given import checked_rules
 from sidelight.settings import DEFAULT_PRICES
-from sidelight.structure import AnyRows, ChainStructure
+from sidelight.structures.chain_structure import ChainStructure
+from sidelight.structures.structure import InputRows
 from sidelight.training import Training
 
 
@@ -177,9 +176,7 @@ class LearningEstimator(AutomaticEstimator):
         `k_best` and `sample` are of the model without rules. See `sidelight.probabilities`.
         """
         model, inputs = self._asked_of(xs)
-        found = probabilities.marginals(model, inputs, clamp=self._clamped(clamp), n_jobs=self.n_jobs)
-        rows = [[dict(zip(model.labels.classes, row)) for row in rows.tolist()] for rows in found]
-        return rows if self._sequences else [row[0] for row in rows]
+        return probabilities.named_marginals(model, inputs, clamp=self._clamped(clamp), n_jobs=self.n_jobs)
 
     def log_probability(self, xs: Any, ys: Any, *, clamp: Any = None) -> Any:
         """log p(y | x) of given outputs. # [N]"""
@@ -209,7 +206,7 @@ class LearningEstimator(AutomaticEstimator):
         """
         return self._under(rules).solutions(self._inputs(xs), clamp=self._clamped(clamp))
 
-    def prepare(self, xs: Any) -> AnyRows:
+    def prepare(self, xs: Any) -> Any:
         """The features of inputs, for predicting more than once."""
         model, inputs = self._asked_of(xs)
         return model.prepare(inputs, n_jobs=self.n_jobs)
@@ -219,7 +216,7 @@ class LearningEstimator(AutomaticEstimator):
         model, inputs = self._asked_of(xs)
         if not callable(self.size):
             return model.judge(inputs, n_jobs=self.n_jobs)
-        if isinstance(inputs, Rows | SegmentedRows):
+        if isinstance(inputs, InputRows):
             raise DataError("the size is a function of the input", remedy="give inputs, not prepared features")
         return model.judge(inputs, sizes=[self.size(x) for x in inputs], n_jobs=self.n_jobs)
 
@@ -264,15 +261,19 @@ class LearningEstimator(AutomaticEstimator):
         among = [type(one) in (list, np.ndarray) or (type(one) is tuple and one not in labels) for one in clamp]
         return [list(one) if listed else [one] for one, listed in zip(clamp, among)]
 
+    def _measured(self, xs: Any, ys: Any) -> float:
+        """How well the model of the moment does on validation data."""
+        metric = metric_of(self.metric, self.classes_, sequences=self._sequences)
+        return measured(metric, self.predict(xs), ys, sequences=self._sequences)
+
     def _run(self, training: Training, log: FitLog, validation: tuple[Any, Any] | None = None) -> None:
         self.rounds_: list[Round] = []
         told = None if validation is None else blake2b(repr(list(validation[1])).encode(), digest_size=8).hexdigest()
-        metric = metric_of(self.metric, training.labels.classes, sequences=self._sequences)
         for record in training.rounds(validating=told):
             if validation is not None and training.has_result(record):
                 self.model_ = training.snapshot()
                 self._keep_penalties(training.penalties())
-                score = measured(metric, self.predict(validation[0]), validation[1], sequences=self._sequences)
+                score = self._measured(*validation)
                 training.judge(score, self.model_.weights, self.penalties_)
                 record = replace(record, validation=score)
                 if training.idle >= self.patience and not record.last:

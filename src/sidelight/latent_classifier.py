@@ -13,7 +13,7 @@ from sidelight.errors import NotFitted
 from sidelight.manners import Estimator
 from sidelight.objective.cuts import POWERS
 from sidelight.objective.decisions import Decisions, decisions
-from sidelight.objective.structure import Structure, sizes_of
+from sidelight.objective.structure import PlainStructure, sizes_of
 from sidelight.records import Round
 from sidelight.rounds.lclr import HeldLearner, lclr_learner
 from sidelight.rounds.margin import MarginLearner, MarginOptions
@@ -48,7 +48,7 @@ class LatentClassifier(Estimator):
 
     def __init__(
         self,
-        structure: Structure[Any, Any],
+        structure: PlainStructure[Any, Any],
         *,
         method: str = "lclr",
         start: Floats | None = None,

@@ -14,19 +14,18 @@ from sidelight.data.checks import check_evidence, trouble
 from sidelight.errors import DataError, NotFitted
 from sidelight.evidence import Evidence, gold
 from sidelight.features import Matrix
+from sidelight.features.as_sequences import as_sequences
 from sidelight.features.inputs import TOKENS, first_without_tokens, matrix_of
-from sidelight.features.rows import Rows
-from sidelight.features.segment_rows import SegmentedRows
 from sidelight.fit_log import FitLog, check_verbose, counted, in_words
 from sidelight.inference.explanation import RuleExplanation
 from sidelight.manners import Estimator, accuracy, labelled
-from sidelight.model import as_sequences
 from sidelight.progress import round_line
 from sidelight.recipes import AUTO, Recipe, recipe_of
 from sidelight.records import Round
 from sidelight.rules import Rule
 from sidelight.rules.given import checked_rules
 from sidelight.structures.as_written import as_read
+from sidelight.structures.structure import InputRows
 
 FittedModel = TypeVar("FittedModel")
 LABELS_SHOWN = 20  # in a notebook
@@ -94,7 +93,8 @@ class RuledEstimator(Estimator, Generic[FittedModel]):
         classes: list[Any] = self.classes_
         shown = ", ".join(map(str, classes[:LABELS_SHOWN])) + (", …" if len(classes) > LABELS_SHOWN else "")
         found = [("learned by", str(model.about.get("learner", ""))), ("labels", f"{len(classes):,}: {shown}")]
-        found.append(("features", f"{model.extractor.n_attributes + model.extractor.n_dense:,}"))
+        if (extractor := getattr(model.structure, "extractor", None)) is not None:
+            found.append(("features", f"{extractor.n_attributes + extractor.n_dense:,}"))
         if hasattr(self, "evidence_"):
             found.append(("evidence", in_words(self.evidence_)))
         if rounds := getattr(self, "rounds_", None):
@@ -128,7 +128,7 @@ class RuledEstimator(Estimator, Generic[FittedModel]):
 
     def _inputs(self, xs: Any) -> Any:
         """Inputs to predict; raises `DataError` at one that should be a sequence of tokens, and is none."""
-        if isinstance(xs, Rows | SegmentedRows) or (
+        if isinstance(xs, InputRows) or (
             not self._sequences and isinstance(xs, Iterable) and getattr(xs, "shape", None) != ()
         ):
             return xs

@@ -19,8 +19,11 @@ from sidelight.objective.cuts import POWERS
 from sidelight.rules import Rule
 from sidelight.rules.given import checked_rules
 from sidelight.specs import LearnerSpec
-from sidelight.specs.outputs import CHAINS, CLASSES, SECOND_ORDER, SEGMENTS, VARIABLES, OutputKind
 from sidelight.specs.refusals import refuse
+from sidelight.structures.chain_structure import Chains
+from sidelight.structures.output_kind import OutputKind
+from sidelight.structures.segment_structure import Segmenting
+from sidelight.structures.structure import Declared
 
 DECREASE, MAX_COMPLETIONS = 1e-5, 50  # where an estimator was asked for none, and its learner has none of its own
 MOST_STATES = 1000  # of a label
@@ -32,16 +35,9 @@ DEFAULT_PRICES: dict[str, float] = {
     "unlabeled": 0.1,
     "votes": 1.0,
 }
+CHAINS = Chains()
 METRICS = ("accuracy", "span_f1")
 RULES_IN = ("prediction", "training")
-
-
-@dataclass(frozen=True, slots=True)
-class Segmenting:
-    """What `SegmentTagger` has besides."""
-
-    features: SegmentFeatures | None  # None: what suits the inputs
-    max_length: int | None  # None: that of the longest gold segment
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,13 +76,11 @@ class Settings:
     rules: Sequence[Rule]
     rules_in: str
     inference: str
-    segments: Segmenting | None = None  # outputs are segments
-    variables: bool = False  # outputs are decisions that are no sequence
+    outputs: Declared = CHAINS  # which are learned
 
     def __post_init__(self) -> None:
         self._check_types()
-        if self.segments is not None:
-            self._check_segments()
+        self._check_segments()
         if not isinstance(self.loss, str) or self.loss not in POWERS:
             raise ValueError(f"loss is {shown(self.loss)}; give 'squared_hinge', 'hinge' or 'logistic'")
         if self.scheme is not None and not is_among(self.scheme, SCHEMES):
@@ -173,16 +167,17 @@ class Settings:
     @property
     def output_kind(self) -> OutputKind:
         """What outputs are, with what learners may ask of them."""
-        if self.segments is not None:
-            return SEGMENTS
-        if self.variables:
-            return VARIABLES
-        if not self.sequences:
-            return CLASSES
-        return SECOND_ORDER if self.order == 2 else CHAINS
+        return self.outputs.kind(self)
+
+    @property
+    def segments(self) -> Segmenting | None:
+        """What `SegmentTagger` has besides."""
+        return self.outputs if isinstance(self.outputs, Segmenting) else None
 
     def _check_segments(self) -> None:
         """Raises ValueError for schemes that make no segments, and for lengths that are none."""
+        if self.segments is None:
+            return
         features = None if self.segments is None else self.segments.features
         if features is not None and not isinstance(features, SegmentFeatures):
             raise ValueError(f"segment_features is {shown(features)}; give SegmentFeatures(…)")

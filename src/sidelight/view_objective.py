@@ -46,7 +46,7 @@ def view_objective(model: Model, settings: Settings, examples: Sequence[Gold]) -
     rows = model.prepare([example.x for example in examples], n_jobs=settings.n_jobs)
     batch = model.batch(rows, n_jobs=settings.n_jobs)
     encoded = encode(examples, model.labels, batch.starts, sequences=model.sequences)
-    given = Given(settings, examples, rows, model.labels, encoded, model.structure)
+    given = Given(settings, examples, rows, encoded, model.structure)
     norm = 0.5 * float(model.weights @ model.weights)
     if isinstance(own, LikelihoodSpec):
         norm += own.l1 * float(np.abs(model.weights).sum())

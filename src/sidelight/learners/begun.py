@@ -10,6 +10,7 @@ import numpy as np
 
 from sidelight.arrays import Bytes, Floats, Ids
 from sidelight.data.checks import trouble
+from sidelight.errors import Intractable
 from sidelight.evidence import Candidates
 from sidelight.learners.likelihood import PartialCrf
 from sidelight.making.given import Given
@@ -44,7 +45,11 @@ def begun(given: Given, space: Space, initial: Initial) -> Ids:
     if initial == "random":
         return begins.random(rng, n_jobs=n_jobs)
     batch = replace(given.batch(np.arange(len(given.rows))), space=begins)
-    return batch.best(crf_weights(given)).labels
+    try:
+        return batch.best(crf_weights(given)).labels
+    except Intractable as error:
+        name = given.settings.learner.name
+        raise Intractable(f"{name} begins with a CRF: {error}, or give it initial='random'") from None
 
 
 def crf_weights(given: Given) -> Floats:

@@ -31,7 +31,7 @@ from sidelight.rounds.latent_likelihood import LatentLikelihoodLearner, LatentOp
 from sidelight.rounds.likelihood import SOLVERS, LikelihoodLearner, LikelihoodOptions
 from sidelight.solvers.lbfgs import LbfgsOptions
 from sidelight.specs import LearnerSpec, Need, option
-from sidelight.structure import SegmentStructure
+from sidelight.structures.segment_structure import SegmentStructure
 
 MOST_ROUNDS = 1000
 MEMORY = 10  # steps that L-BFGS remembers, over segments

@@ -13,16 +13,16 @@ from sidelight.errors import DataError, Intractable
 from sidelight.evidence import Evidence, Unlabeled
 from sidelight.features.layout import Layout
 from sidelight.features.rows import Rows
-from sidelight.inference.ruled import RuledInputs
+from sidelight.inference.ruled import AnyRuled
 from sidelight.inference.ruled_space import RuledSpace
 from sidelight.objective.batch import Batch
 from sidelight.rounds.learner import Memory
-from sidelight.rules.penalties import penalties_of
 from sidelight.settings import Settings
 from sidelight.spaces import Transitions
-from sidelight.structure import AnyRows, ChainStructure, FeaturedStructure
 from sidelight.structures import LabelSet
+from sidelight.structures.chain_structure import ChainStructure
 from sidelight.structures.encoding import Encoded
+from sidelight.structures.structure import Structure
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,13 +31,17 @@ class Given:
 
     settings: Settings
     evidence: Sequence[Evidence]
-    rows: AnyRows
-    labels: LabelSet
+    rows: Any  # InputRows
     encoded: Encoded
-    structure: FeaturedStructure
+    structure: Structure
     start: Floats | None = None  # weights of an earlier fit, in this layout
     go_on: bool = False  # stay near them: `partial_fit`
     memory: Memory | None = None  # what the learner of an earlier fit left behind
+
+    @property
+    def labels(self) -> LabelSet:
+        """The choices of slots by their names."""
+        return self.structure.labels
 
     def batch(self, which: Ints) -> Batch:
         """Some of the inputs, in any order, with the space of their outputs."""
@@ -48,14 +52,14 @@ class Given:
         inputs = self.ruled_inputs(which)
         return batch.within(RuledSpace(batch.space, inputs, tuple(self.gold_penalties(inputs))))
 
-    def ruled_inputs(self, which: Ints) -> RuledInputs:
+    def ruled_inputs(self, which: Ints) -> Any:
         """Some inputs with the rules of the settings and their own."""
         pieces = [self.evidence[i] for i in which.tolist()]
         own = [piece.rules if isinstance(piece, Unlabeled) else () for piece in pieces]
-        xs = [piece.x if self.settings.sequences else [piece.x] for piece in pieces]
-        return RuledInputs.of(xs, self.labels.names, self.settings.rules, own, places=which.tolist())
+        xs = [piece.x for piece in pieces]
+        return self.structure.ruled(xs, self.settings.rules, own, places=which.tolist())
 
-    def gold_penalties(self, inputs: RuledInputs) -> list[float]:
+    def gold_penalties(self, inputs: AnyRuled) -> list[float]:
         """The penalties of all rules, those that are learned by what Gold says; raises `DataError` without any."""
         xs, ys = self.gold_outputs()
         if not xs and any(rule.learned for rule in inputs.rules):
@@ -63,24 +67,22 @@ class Given:
             raise DataError(
                 f"the penalty of {soft} is learned from Gold, and there is none", remedy="give soft(…) a number"
             )
-        return penalties_of(inputs.rules, xs, ys)
+        return self.structure.counted(inputs.rules, xs, ys)
 
     def gold_outputs(self) -> tuple[list[Any], list[Any]]:
         """The inputs that are Gold, and their outputs."""
         pieces: list[Any] = [self.evidence[i] for i in self.encoded.of_kind("gold").tolist()]
-        if self.settings.sequences:
-            return [piece.x for piece in pieces], [piece.y for piece in pieces]
-        return [[piece.x] for piece in pieces], [[piece.y] for piece in pieces]
+        return [piece.x for piece in pieces], [piece.y for piece in pieces]
 
     @property
     def size(self) -> int:
         """How many weights there are."""
-        return self.structure.layout.size
+        return self.structure.size
 
     @property
     def allowed(self) -> Transitions | None:
         """The transitions that may be, where not all may."""
-        return self.structure.allowed
+        return getattr(self.structure, "allowed", None)
 
     def chain(self) -> tuple[Rows, Layout]:
         """Features and layout of chains; raises `Intractable` for other structures."""
@@ -145,7 +147,7 @@ class Given:
         """κ(x). # [N]"""
         settings = self.settings
         if settings.size_by == "tokens":
-            return self.rows.lengths.astype(np.float64)
+            return np.asarray(getattr(self.rows, "sizes", self.rows.lengths), dtype=np.float64)
         if settings.size_by == "one":
             return np.ones(len(self.rows))
         assert callable(settings.size)

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from sidelight.inference.ruled import Ruled, RuledInputs
-from sidelight.making.feasible import check_feasible
+from sidelight.inference.ruled import AnyRuled, Ruled
 from sidelight.making.given import Given
 from sidelight.rounds import Learner
 from sidelight.rounds.driven import DrivenLearner
@@ -19,11 +18,11 @@ def learner_of(given: Given) -> Learner:
     """
     learner, encoded = given.settings.learner, given.encoded
     refuse_evidence(learner, given.evidence, encoded.kinds, chunks=bool(encoded.chunks), go_on=given.go_on)
-    check_feasible(given)
+    given.structure.check(given.evidence, given.rows, encoded, n_jobs=given.settings.n_jobs)
     return learner.make(given)
 
 
-def learned_penalties(learner: Learner) -> tuple[RuledInputs | None, list[float]]:
+def learned_penalties(learner: Learner) -> tuple[AnyRuled | None, list[float]]:
     """The penalties that a learner has come to, with the rules that they belong to, where it has any."""
     if isinstance(learner, HmmLearner) and isinstance(learner.completion, Ruled):
         return learner.completion.inputs, learner.completion.of_weights

@@ -25,7 +25,7 @@ from sidelight.objective.batch import Batch
 from sidelight.objective.completion import LatentProblem, Positive, latent_problem
 from sidelight.objective.cuts import losses_of
 from sidelight.objective.margin import NegativeTerms, PositiveTerms, TargetTerms, positive_terms
-from sidelight.objective.structure import Structure, sizes_of
+from sidelight.objective.structure import PlainStructure, sizes_of
 from sidelight.spaces import Cost
 
 
@@ -75,7 +75,7 @@ class Decisions:
 
 
 def decisions(
-    structure: Structure[Any, Any],
+    structure: PlainStructure[Any, Any],
     xs: Sequence[Any],
     zs: Sequence[Any],
     *,

@@ -14,8 +14,8 @@ X = TypeVar("X", contravariant=True)
 Y = TypeVar("Y")
 
 
-class Structure(Protocol[X, Y]):
-    """Everything about one kind of output; learners see only the batches that it makes."""
+class PlainStructure(Protocol[X, Y]):
+    """What a structure of one's own says; `structures.structure` has what models keep of any."""
 
     def batch(self, xs: Sequence[X]) -> Batch:
         """Inputs with all of their outputs."""
@@ -39,7 +39,7 @@ class Sized(Protocol):
         ...
 
 
-def sizes_of(structure: Structure[Any, Any], xs: Sequence[Any], batch: Batch) -> Floats:
+def sizes_of(structure: PlainStructure[Any, Any], xs: Sequence[Any], batch: Batch) -> Floats:
     """κ(x) as the structure says it, or else the number of slots, of a batch of these inputs. # [N]"""
     if isinstance(structure, Sized):
         return np.asarray(structure.sizes(xs), dtype=np.float64)

@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sidelight.arrays import Floats, Ids, Ints
-from sidelight.inference.ruled import RuledInputs
+from sidelight.inference.ruled import AnyRuled
 from sidelight.records import Round
 from sidelight.rounds.learner import State
 from sidelight.rounds.stopping import MAX_COMPLETIONS, NO_CHANGE
@@ -39,7 +39,7 @@ class DrivenLearner:
     learn: Learn
     complete: Complete
     count: Count
-    inputs: RuledInputs  # the unlabelled inputs with their rules
+    inputs: AnyRuled  # the unlabelled inputs with their rules
     starts: Ints  # [N + 1] of the unlabelled inputs
     cycles: int
     beta: float | None
@@ -55,7 +55,7 @@ class DrivenLearner:
 
     def run(self) -> Iterator[Round]:
         """One round a cycle, after one for the labelled inputs."""
-        while self.rounds <= self.cycles:
+        while self.rounds <= self.cycles and not (self.rounds and len(self.starts) == 1):
             record = self.round()
             yield record
             if record.last:

@@ -16,7 +16,7 @@ from typing import Any, ClassVar, Literal
 
 from sidelight.rounds import Learner
 from sidelight.specs.options import check_options
-from sidelight.specs.outputs import Need
+from sidelight.structures.output_kind import Need
 
 Heed = Literal[
     "cost",  # what a wrong label costs, and class weights

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from sidelight.data.checks import trouble
 from sidelight.evidence import Evidence, Unlabeled
 from sidelight.specs.learner import LearnerSpec, in_words
-from sidelight.specs.outputs import OutputKind
+from sidelight.structures.output_kind import OutputKind
 
 
 def refuse(spec: LearnerSpec, outputs: OutputKind, *, costs: bool, states: bool, ruled: bool) -> None:

@@ -45,6 +45,6 @@ CLASSES = OutputKind("classes", _ALL - {Need.GENERATIVE}, "crf or jlis")
 SEGMENTS = OutputKind("segments", _FEW | {Need.COMPLETION, Need.SEGMENTS}, "semi_crf or semi_svm")
 VARIABLES = OutputKind(
     "variables",
-    _FEW | {Need.TIES},
+    _FEW | {Need.TIES, Need.COMPLETION},
     "jlis, structural_svm, latent_svm, transductive_svm, cllp, mms, perceptron, crf or partial_crf",
 )
