@@ -216,6 +216,23 @@ def listed(fitted: Joint, x: list[str]) -> list[tuple[dict, float]]:
     return found
 
 
+def test_contributions_add_up_to_the_margin():
+    fitted = joint(learner="crf").fit(XS[:40], YS[:40])
+    for x in XS[80:90]:
+        why = sl.explain(fitted, x)
+        (best, first), (_, second) = fitted.k_best([x], 2)[0]
+        assert why.score == pytest.approx(first) and why.margin == pytest.approx(first - second)
+        assert sum(item.amount for item in why.contributions) == pytest.approx(why.margin)
+        assert why.tokens == [f"who[{0}]", f"who[{len(x) - 1}]", f"link[(0, {len(x) - 1})]"]
+        assert why.predicted == [(kind, label) for kind, members in best.items() for label in members.values()]
+        assert "margin over the runner-up" in str(why) and why._repr_html_()
+    lone = Joint({"who": ["person"]}, variables=lambda x: {"who": [0]}, features=features).fit(
+        [["Ann"]], [{"who": {0: "person"}}]
+    )
+    with pytest.raises(DataError, match="there is one output only"):
+        sl.explain(lone, ["Ann"])
+
+
 def test_weights_by_name():
     fitted = joint(learner="crf").fit(XS[:40], YS[:40])
     structure, every = fitted.model_.structure, sl.weights(fitted, top=None)

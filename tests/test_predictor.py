@@ -276,6 +276,17 @@ def test_weights_by_name():
     assert found["feature", "distance"] < 0 and found["threshold", ""] == fitted.model_.weights[0]
 
 
+def test_contributions_add_up_to_the_margin():
+    fitted = predictor().fit(few(20, 1))
+    for x in TEST[:5]:
+        why = sl.explain(fitted, x)
+        (best, first), (_, second) = fitted.k_best([x], 2)[0]
+        assert why.margin == pytest.approx(first - second) and why.predicted == list(best)
+        assert sum(item.amount for item in why.contributions) == pytest.approx(why.margin)
+        assert {item.name for item in why.contributions} <= {"distance", "parity 0", "parity 1"}
+        assert why.tokens == ["slot 0", "slot 1", "slot 2"]
+
+
 def test_clamps():
     fitted = predictor().fit(few(20, 1))
     for y, clamped in zip(RIGHT[:5], fitted.predict(TEST[:5], clamp=[[{2}, None, None], None, None, None, None])):

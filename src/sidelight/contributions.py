@@ -9,6 +9,8 @@ from typing import Any
 from sidelight import html
 
 SHOWN = 30  # contributions, the largest
+WHOLE = -1  # in the place of a token: of the whole output
+NONE = "–"  # the other output has no such part
 
 
 @dataclass(frozen=True, slots=True)
@@ -16,7 +18,7 @@ class Contribution:
     """One weight's share of the margin: positive for the prediction, negative for the runner-up."""
 
     part: str  # "feature", "dense", "transition", "start", "end" or "segment feature"
-    token: int
+    token: int  # or WHOLE
     name: str
     predicted: str
     runner_up: str
@@ -55,7 +57,7 @@ class Explanation:
         whose = "" if under_rules is None else " without rules"
         lines.append(f"score{whose} {self.score:.4f}, margin over the runner-up {self.margin:.4f}, of which")
         for item in self.contributions[:SHOWN]:
-            place = f"{item.part} at {item.token} ({self.tokens[item.token]})"
+            place = item.part + ("" if item.token == WHOLE else f" at {item.token} ({self.tokens[item.token]})")
             lines.append(f"  {item.amount:+.4f}  {place}: {item.name}  {item.predicted} against {item.runner_up}")
         rest = self.contributions[SHOWN:]
         if rest:
@@ -71,8 +73,8 @@ class Explanation:
         rows: list[tuple[Any, ...]] = [
             (
                 f"{item.amount:+.4f}",
-                f"{item.part} at {item.token}",
-                html.code(self.tokens[item.token]),
+                item.part if item.token == WHOLE else f"{item.part} at {item.token}",
+                "" if item.token == WHOLE else html.code(self.tokens[item.token]),
                 html.code(item.name),
                 html.code(item.predicted),
                 html.code(item.runner_up),

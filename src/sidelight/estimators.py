@@ -36,6 +36,10 @@ class LearningEstimator(AutomaticEstimator):
     """What taggers, classifiers and segment taggers share."""
 
     _chooses = True  # by learner="auto"
+    size: str | Callable[[Any], float] | None
+    warm_start: bool
+    patience: int
+    callbacks: Sequence[Callback]
 
     def __init__(
         self,
@@ -72,37 +76,7 @@ class LearningEstimator(AutomaticEstimator):
         rules_in: str = "prediction",
         inference: str = "auto",
     ) -> None:
-        self.features = features
-        self.learner = learner
-        self.loss = loss
-        self.prices = prices
-        self.cost = cost
-        self.class_weight = class_weight
-        self.labels = labels
-        self.scheme = scheme
-        self.metric = metric
-        self.allowed = allowed
-        self.size = size
-        self.bias = bias
-        self.order = order
-        self.states = states
-        self.tolerance = tolerance
-        self.violation = violation
-        self.decrease = decrease
-        self.max_rounds = max_rounds
-        self.max_completions = max_completions
-        self.patience = patience
-        self.random_ties = random_ties
-        self.warm_start = warm_start
-        self.freeze_vocabulary = freeze_vocabulary
-        self.n_jobs = n_jobs
-        self.seed = seed
-        self.callbacks = callbacks
-        self.verbose = verbose
-        self.checkpoint = checkpoint
-        self.rules = rules
-        self.rules_in = rules_in
-        self.inference = inference
+        self._keep(locals())
 
     def fit(self, evidence: Any, y: Any = None, *, sample_weight: Any = None, validation: Any = None) -> Self:
         """Learn from evidence of any kinds, or from inputs and outputs in scikit-learn's manner.

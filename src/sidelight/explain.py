@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from sidelight.contributions import Contribution, Explanation, largest_first, shown_tokens
+from sidelight.contributions import NONE, WHOLE, Contribution, Explanation, largest_first, shown_tokens
 from sidelight.errors import DataError
 
 if TYPE_CHECKING:
@@ -19,9 +19,10 @@ if TYPE_CHECKING:
 def explain(fitted: Any, x: Any) -> Explanation:
     """The best output of an input, the best one that differs from it, and what makes the difference.
 
-    `fitted` is a fitted `Tagger`, `Classifier` or `SegmentTagger`, or a model. Rules have no part in it (see
+    `fitted` is any fitted estimator of labels or structures, or a model. Rules have no part in it (see
     `explain_rules`). Where labels have hidden states, contributions name the states; of a segmenter they name labels of
-    segments. Raises `DataError` where the input admits one output only.
+    segments; of `Joint` and `Predictor` they are of the whole output. Raises `DataError` where the input admits one
+    output only, `Intractable` where a structure has no second best one.
 
     >>> import sidelight as sl
     >>> tagger = sl.Tagger(learner="crf").fit([["a", "dog"], ["a", "cat"]], [["D", "N"], ["D", "N"]])
@@ -32,11 +33,14 @@ def explain(fitted: Any, x: Any) -> Explanation:
     from sidelight.model_of import model_of
     from sidelight.objective.chain_scorer import chain_of
     from sidelight.segment_explain import explain_segments
+    from sidelight.structures.chain_structure import ChainStructure
     from sidelight.structures.segment_structure import SegmentStructure
 
     model = model_of(fitted)
     if isinstance(model.structure, SegmentStructure):
         return explain_segments(model, x)
+    if not isinstance(model.structure, ChainStructure):
+        return _explain_whole(model, x)
     batch = model.batch([x])
     scorer = chain_of(batch)
     best = batch.best(model.weights)
@@ -51,6 +55,26 @@ def explain(fitted: Any, x: Any) -> Explanation:
     margin = float(best.values[0] - other.values[0])
     tokens = shown_tokens(x, count) if model.sequences else ["input"]
     return Explanation(tokens, *names, float(best.values[0]), margin, items)
+
+
+def _explain_whole(model: Model, x: Any) -> Explanation:
+    """By the counts of features that two outputs of any structure differ in."""
+    from sidelight.spaces import sums
+
+    rows = model.prepare([x])
+    batch = model.batch(rows)
+    found, values = sums.k_best(batch.space, batch.scores(model.weights), 2)
+    if values[1, 0] == -np.inf:
+        raise DataError("there is one output only, so nothing to compare with", remedy="give a larger input")
+    differs, names = batch.differences(np.arange(1), *found, scales=np.ones(1)), model.structure.weight_names()
+    items = []
+    for place, count in zip(differs.indices.tolist(), differs.values.tolist()):
+        part, name, label = names.named(place)
+        sides = (str(label or "more"), NONE) if count > 0 else (NONE, str(label or "more"))
+        items.append(Contribution(part, WHOLE, name, *sides, count * float(model.weights[place])))
+    best, other = (model.labels.decode(one) for one in found)
+    margin = float(values[0, 0] - values[1, 0])
+    return Explanation(model.structure.slots(rows), best, other, float(values[0, 0]), margin, largest_first(items))
 
 
 def _contributions(model: Model, scorer: ChainScorer, first: Any, second: Any) -> Iterator[Contribution]:

@@ -16,7 +16,6 @@ from typing import Any, Self
 
 from sidelight.checks import is_among, shown
 from sidelight.errors import DataError, ModelFileError, NotFitted
-from sidelight.estimators import LearningEstimator
 from sidelight.evidence import Evidence, Gold
 from sidelight.inference.explanation import RuleExplanation
 from sidelight.inference.proofs import warn_of_unproved
@@ -72,6 +71,8 @@ class Joint(StructuredEstimator, JointInference):
 
     inference: Any
     rules: tuple[Rule, ...]
+    variables: Any
+    pairs: Any
     _counts = False  # whether the evidence had Gold to count broken rules on
 
     def __init__(
@@ -105,32 +106,8 @@ class Joint(StructuredEstimator, JointInference):
         checkpoint: str | Path | None = None,
         rules_in: str = "prediction",
     ) -> None:
-        LearningEstimator.__init__(
-            self,
-            learner=learner,
-            loss=loss,
-            prices=prices,
-            cost=cost,
-            class_weight=class_weight,
-            size=size,
-            tolerance=tolerance,
-            violation=violation,
-            decrease=decrease,
-            max_rounds=max_rounds,
-            max_completions=max_completions,
-            patience=patience,
-            random_ties=random_ties,
-            warm_start=warm_start,
-            freeze_vocabulary=freeze_vocabulary,
-            n_jobs=n_jobs,
-            seed=seed,
-            callbacks=callbacks,
-            verbose=verbose,
-            checkpoint=checkpoint,
-            rules_in=rules_in,
-        )
+        self._keep(locals())
         JointInference.__init__(self, labels, rules, inference=inference)
-        self.variables, self.features, self.pairs = variables, features, pairs
 
     def predict(  # type: ignore[override]
         self,
@@ -254,7 +231,7 @@ class Joint(StructuredEstimator, JointInference):
             raise DataError(
                 f"to learn, Joint needs {missing[0]}", remedy=f"give {missing[0]}=, a function of the input"
             )
-        return VariableReader(self.labels, self.features, self.variables, self.pairs)  # type: ignore[arg-type]
+        return VariableReader(self.labels, self.features, self.variables, self.pairs)
 
 
 __all__ = ["Joint", "JointSolution"]

@@ -28,6 +28,11 @@ class Estimator:
             own |= {f"{name}__{key}": value for name, one in inner for key, value in one.get_params().items()}
         return own
 
+    def _keep(self, given: Mapping[str, Any]) -> None:
+        """Keep the constructor's parameters as they were given: `self._keep(locals())` is all that it does."""
+        for name in self._parameters():
+            setattr(self, name, given[name])
+
     def set_params(self, **params: Any) -> Self:
         """Set parameters by name; `prices__gold=2.0` sets one price, `first__loss="hinge"` one of an estimator."""
         known = self._parameters()

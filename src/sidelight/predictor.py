@@ -15,6 +15,7 @@ from sidelight.evidence import Companion, Evidence, gold
 from sidelight.manners import labelled
 from sidelight.recipes import Recipe, recipe_of
 from sidelight.records import Callback
+from sidelight.rules import Rule
 from sidelight.settings import Settings
 from sidelight.structures.own_structure import Own, OwnStructure
 from sidelight.structures.structure import Declared, InputRows
@@ -28,6 +29,9 @@ class StructuredEstimator(LearningEstimator):
 
     _sequences = False  # inputs and outputs are the structure's affair
     _chooses = False
+    rules: Sequence[Rule] = ()
+    inference = "auto"
+    metric = None
 
     def score(self, xs: Any, y: Any = None, sample_weight: Any = None) -> float:
         """The share of slots whose choice is right, between 0 and 1, of inputs and outputs or of Gold in evidence."""
@@ -102,6 +106,8 @@ class Predictor(StructuredEstimator):
     [slots, choices].
     """
 
+    structure: Any
+
     def __init__(
         self,
         structure: Any,
@@ -127,29 +133,7 @@ class Predictor(StructuredEstimator):
         verbose: int = 0,
         checkpoint: str | Path | None = None,
     ) -> None:
-        super().__init__(
-            learner=learner,
-            loss=loss,
-            prices=prices,
-            cost=cost,
-            class_weight=class_weight,
-            size=size,
-            tolerance=tolerance,
-            violation=violation,
-            decrease=decrease,
-            max_rounds=max_rounds,
-            max_completions=max_completions,
-            patience=patience,
-            random_ties=random_ties,
-            warm_start=warm_start,
-            freeze_vocabulary=freeze_vocabulary,
-            n_jobs=n_jobs,
-            seed=seed,
-            callbacks=callbacks,
-            verbose=verbose,
-            checkpoint=checkpoint,
-        )
-        self.structure = structure
+        self._keep(locals())
 
     def _outputs(self) -> Own:
         missing = [name for name in ("batch", "encode", "decode") if not callable(getattr(self.structure, name, None))]

@@ -8,14 +8,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from sidelight.contributions import Contribution, Explanation, largest_first, shown_tokens
+from sidelight.contributions import NONE, Contribution, Explanation, largest_first, shown_tokens
 from sidelight.errors import DataError
 from sidelight.model import Model
 from sidelight.objective.segment_scorer import SegmentScorer
 from sidelight.spaces import sums
 from sidelight.spaces.token_reading import Segments
-
-NONE = "–"  # the other output has no such segment or transition
 
 
 class Piece(NamedTuple):

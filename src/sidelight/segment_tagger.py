@@ -103,37 +103,7 @@ class SegmentTagger(LearningEstimator):
         rules_in: str = "prediction",
         inference: str = "auto",
     ) -> None:
-        super().__init__(
-            features=features,
-            learner=learner,
-            loss=loss,
-            prices=prices,
-            cost=cost,
-            class_weight=class_weight,
-            labels=labels,
-            scheme=scheme,
-            metric=metric,
-            size=size,
-            bias=bias,
-            tolerance=tolerance,
-            violation=violation,
-            decrease=decrease,
-            max_rounds=max_rounds,
-            max_completions=max_completions,
-            patience=patience,
-            warm_start=warm_start,
-            freeze_vocabulary=freeze_vocabulary,
-            n_jobs=n_jobs,
-            seed=seed,
-            callbacks=callbacks,
-            verbose=verbose,
-            checkpoint=checkpoint,
-            rules=rules,
-            rules_in=rules_in,
-            inference=inference,
-        )
-        self.segment_features = segment_features
-        self.max_length = max_length
+        self._keep(locals())
 
     def _settings(self, **others: Any) -> Settings:
         """The parameters, checked; what chains have besides is as usual."""

@@ -119,6 +119,10 @@ class OwnStructure:
         found = _encoded(pieces, rows, self.plain).admitted
         return np.ones((rows.n_tokens, rows.made.space.n_labels), dtype=np.uint8) if found is None else found
 
+    def slots(self, rows: OwnRows) -> list[str]:
+        """Slots by their numbers."""
+        return [f"slot {t}" for length in rows.lengths.tolist() for t in range(length)]
+
     def beliefs(self, rows: OwnRows, shares: Floats) -> list[Any]:
         """Probabilities of choices, of every input. # [slots, choices]"""
         return [shares[a:b] for a, b in pairwise(rows.starts.tolist())]

@@ -102,6 +102,10 @@ class Structure(Protocol):
         """Which choices are left where some are fixed; raises `DataError` where they do not fit the inputs. # [T, K]"""
         ...
 
+    def slots(self, rows: Any) -> list[str]:
+        """What the slots of inputs are called, for people."""
+        ...
+
     def beliefs(self, rows: Any, shares: Floats) -> list[Any]:
         """Probabilities of choices [T, K], by their names, in the form of outputs."""
         ...

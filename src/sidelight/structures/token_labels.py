@@ -45,6 +45,10 @@ class TokenLabels:
         """Which labels clamping leaves to each token. # [T, L]"""
         return mask_of(self.labels, rows.lengths, clamp)
 
+    def slots(self, rows: Any) -> list[str]:
+        """Tokens by their numbers."""
+        return [str(t) for length in rows.lengths.tolist() for t in range(length)]
+
     def beliefs(self, rows: Any, shares: Floats) -> list[Any]:
         """A dict from label to probability for every token, or for the only one."""
         return self._cut(rows, [dict(zip(self.labels.classes, row)) for row in shares.tolist()])

@@ -94,6 +94,10 @@ class VariableStructure:
             raise DataError(f"{len(rows)} inputs and {len(given)} {what}", remedy="give as many of each")
         return encode_variables(pieces, rows.called, self.labels)
 
+    def slots(self, rows: VariableRows) -> list[str]:
+        """Kind and key of every variable."""
+        return [f"{kind}[{key!r}]" for own in rows.called for kind, key in own]
+
     def beliefs(self, rows: VariableRows, shares: Floats) -> list[Any]:
         """For every variable a dict from label to probability."""
         found: list[dict[str, dict[Any, dict[Any, float]]]] = []
