@@ -15,7 +15,8 @@ from sidelight.learners.margin import MarginLearner, MarginOptions
 from sidelight.manners import Estimator
 from sidelight.objective.cuts import POWERS
 from sidelight.objective.decisions import Decisions, decisions
-from sidelight.objective.structure import Structure, sizes_of
+from sidelight.objective.sizes import sizes_of
+from sidelight.objective.structure import Structure
 from sidelight.records import Round
 
 METHODS = ("lclr", "lclr_approximate", "two_stage")

@@ -15,7 +15,8 @@ from sidelight.learners.margin import MarginLearner, MarginOptions
 from sidelight.objective.batch import Batch
 from sidelight.objective.completion import Latent, Positive, latent_problem
 from sidelight.objective.margin import NegativeTerms, TargetTerms
-from sidelight.objective.structure import Structure, sizes_of
+from sidelight.objective.sizes import sizes_of
+from sidelight.objective.structure import Structure
 from sidelight.spaces import Cost
 
 

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Protocol, TypeVar, runtime_checkable
+from typing import Protocol, TypeVar
 
-import numpy as np
-
-from sidelight.arrays import Floats, Ids
+from sidelight.arrays import Ids
 from sidelight.objective.batch import Batch
 
 X = TypeVar("X", contravariant=True)
@@ -28,19 +26,3 @@ class Structure(Protocol[X, Y]):
     def decode(self, x: X, choices: Ids) -> Y:
         """The output that choices stand for."""
         ...
-
-
-@runtime_checkable
-class Sized(Protocol):
-    """A structure that says how large inputs are."""
-
-    def sizes(self, xs: Sequence[Any]) -> Floats:
-        """κ(x), by which the scores of companion decisions are divided. # [N]"""
-        ...
-
-
-def sizes_of(structure: Structure[Any, Any], xs: Sequence[Any], batch: Batch) -> Floats:
-    """κ(x) as the structure says it, or else the number of slots, of a batch of these inputs. # [N]"""
-    if isinstance(structure, Sized):
-        return np.asarray(structure.sizes(xs), dtype=np.float64)
-    return np.maximum(batch.lengths, 1).astype(np.float64)
