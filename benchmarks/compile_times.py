@@ -38,7 +38,7 @@ def measure(name: str) -> float:
 
     clock = Clock()
     evidence = list(sl.gold(X, Y))
-    told = "all" if name == "alignment" else sl.recipes.LEARNERS[name].evidence.partition(";")[0]
+    told = "all" if name == "alignment" else sl.recipes.LEARNERS[name].learns_from().partition(";")[0]
     if "Candidates" in told or "all" in told:
         evidence += sl.candidates([["Rain", "in", "Rome"]], [[["O", "P"], ["O"], ["L", "P"]]])
     if "Unlabeled" in told or "all" in told:

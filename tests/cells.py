@@ -5,17 +5,23 @@ from __future__ import annotations
 import sys
 import warnings
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Any, NamedTuple
+
+import numpy as np
 
 import sidelight as sl
 from sidelight import recipes
 from sidelight.errors import DataError, Intractable, NotProved
 from sidelight.evidence import Evidence
+from sidelight.objective.batch import Batch
+from sidelight.objective.slot_scorer import FeatureNames
+from sidelight.spaces.slots import SlotSpace
 
 WORDS = (["the", "dog", "barks"], ["a", "cat", "sleeps"], ["the", "old", "dog", "sleeps"], ["cats", "bark"])
 TAGS = (["D", "N", "V"], ["D", "N", "V"], ["D", "A", "N", "V"], ["N", "V"])
 CLASSES = ["short", "short", "long", "short"]
-STRUCTURES = ("classes", "chain", "second_order", "segments", "variables")
+STRUCTURES = ("classes", "chain", "second_order", "segments", "variables", "own")
 KINDS = ("gold", "partial", "candidates", "companion", "unlabeled", "votes", "rules")
 
 
@@ -44,12 +50,11 @@ def cells() -> Iterator[Cell]:
 
 def outcome(cell: Cell) -> Outcome:
     """Fit and predict; what is refused is told, anything else is raised."""
-    estimator = estimator_of(cell)
     evidence = evidence_of(cell)
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", NotProved)
-            estimator.fit(evidence)
+            estimator = estimator_of(cell).fit(evidence)
             found = estimator.predict(inputs(cell))
     except (DataError, ValueError, Intractable) as error:
         return Outcome(False, str(error).splitlines()[0])
@@ -57,26 +62,38 @@ def outcome(cell: Cell) -> Outcome:
     return Outcome(True)
 
 
-def estimator_of(cell: Cell) -> Any:
+def estimator_of(cell: Cell, **more: Any) -> Any:
     """The estimator of a structure, with few rounds."""
     rules = [sl.rules.gallery.at_least(1, labels(cell)[0], name="Some")] if cell.kind == "rules" else ()
     params: dict[str, Any] = {"learner": cell.learner, "labels": labels(cell), "rules": rules, "max_rounds": 3}
     params |= {"n_jobs": 1, "seed": 0}
-    if cell.structure == "variables":
-        return joint_of(cell, params)
-    if cell.structure == "classes":
+    return made(cell.structure, params | more)
+
+
+def made(structure: str, params: dict[str, Any]) -> Any:
+    """The estimator of a structure with parameters that `Tagger` has."""
+    if structure == "variables":
+        return joint_of(params)
+    if structure == "own":
+        if params["rules"]:
+            raise DataError("OneVerb has no rules about its outputs", remedy="leave rules out")
+        return sl.Predictor(OneVerb(), **{name: one for name, one in params.items() if name not in NOT_OWN})
+    if structure == "classes":
         return sl.Classifier(**params)
-    if cell.structure == "segments":
+    if structure == "segments":
         return sl.SegmentTagger(max_length=2, **params)
-    return sl.Tagger(order=2 if cell.structure == "second_order" else 1, **params)
+    return sl.Tagger(order=2 if structure == "second_order" else 1, **params)
 
 
-def joint_of(cell: Cell, params: dict[str, Any]) -> sl.Joint:
+NOT_OWN = ("labels", "rules", "rules_in")
+
+
+def joint_of(params: dict[str, Any]) -> sl.Joint:
     """Tags as decisions of one kind, with tables of neighbours."""
-    own = {name: params[name] for name in ("learner", "max_rounds", "n_jobs", "seed")}
+    own = {name: one for name, one in params.items() if name not in ("labels", "rules")}
     return sl.Joint(
-        {"tag": labels(cell)},
-        [some_tag] if cell.kind == "rules" else (),
+        {"tag": params["labels"]},
+        [some_tag] if params["rules"] else (),
         variables=lambda x: {"tag": range(len(x))},
         features=lambda x, kind, key: {"word": x[key]},
         pairs=lambda x: [("next", ("tag", t), ("tag", t + 1)) for t in range(len(x) - 1)],
@@ -88,6 +105,44 @@ def joint_of(cell: Cell, params: dict[str, Any]) -> sl.Joint:
 def some_tag(x: Any, y: Any) -> Any:
     """One of the tags is an N."""
     return sl.rules.some(tag == "N" for tag in y.tag.values())
+
+
+@dataclass(frozen=True)
+class OneVerbOutputs(SlotSpace):
+    """A tag for every token, of which one at most is the last of them."""
+
+    def best_of(self, scores: Any) -> Any:
+        others, last = scores[:, :-1], scores[:, -1]
+        choices, gains = others.argmax(axis=1), last - others.max(axis=1)
+        if np.isfinite(others.max(axis=1)).all():
+            best = int(gains.argmax())
+            choices[best] = self.n_labels - 1 if gains[best] > 0 else choices[best]
+            return choices
+        needed = np.flatnonzero(others.max(axis=1) == -np.inf)
+        if len(needed) > 1 or last[needed[0]] == -np.inf:
+            return None
+        choices[needed] = self.n_labels - 1
+        return choices
+
+
+class OneVerb:
+    """A structure that this library does not have: tags of words, and one verb at most."""
+
+    def __init__(self) -> None:
+        self.names, self.tags = FeatureNames(), ["A", "D", "N", "V"]
+
+    def batch(self, xs: Any) -> Batch:
+        scorer = self.names.scorer([[[{f"{word} {tag}": 1.0} for tag in self.tags] for word in x] for x in xs], 4)
+        return Batch(scorer, OneVerbOutputs(scorer.starts, 4))
+
+    def encode(self, x: Any, y: Any) -> Any:
+        return np.array([self.tags.index(tag) for tag in y], dtype=np.int32)
+
+    def decode(self, x: Any, choices: Any) -> Any:
+        return [self.tags[choice] for choice in choices]
+
+    def admitted(self, x: Any, y: Any) -> Any:
+        return np.array([[one is None or tag in one for tag in self.tags] for one in y], dtype=np.uint8)
 
 
 def as_variables(tags: list[Any]) -> dict[str, dict[int, Any]]:
@@ -161,7 +216,7 @@ def page(found: dict[Cell, Outcome]) -> str:
 
 
 NAMES = {"classes": "classes", "chain": "chain", "second_order": "chain, order 2", "segments": "segments"}
-NAMES["variables"] = "variables (`Joint`)"
+NAMES |= {"variables": "variables (`Joint`)", "own": "one's own (`Predictor`)"}
 LETTERS = {
     "gold": "G",
     "partial": "P",
@@ -174,14 +229,18 @@ LETTERS = {
 HEAD = """# What learns from what, on which structure
 
 Made from tiny fits of every learner to every structure with every kind of evidence beside Gold, which the tests run;
-what is not here is refused in one line that names what is missing, before any work.
+what is not here is refused in one line that names what is missing. A structure of one's own is here one that knows
+only its best output: a tag for every word, one verb at most.
 
 G Gold, P partial labels, C candidates, A companion answers, U unlabelled inputs, V votes, R rules in prediction."""
 
 
 def main() -> None:
     """Print the page."""
+    from option_cells import option_cells, option_outcome, option_page
+
     sys.stdout.write(page({cell: outcome(cell) for cell in cells()}))
+    sys.stdout.write("\n" + option_page({cell: option_outcome(cell) for cell in option_cells()}))
 
 
 if __name__ == "__main__":

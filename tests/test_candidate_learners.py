@@ -13,12 +13,12 @@ import pytest
 import sidelight as sl
 from sidelight import recipes
 from sidelight.errors import DataError, Infeasible, Intractable, LongTraining
-from sidelight.making import all_labelings
-from sidelight.making.all_labelings import counted, expanded, foretold
-from sidelight.making.candidates import USUAL, options_of
-from sidelight.recipe_kinds import SemiMarkov
-from sidelight.recipes import LEARNERS, recipe_of
+from sidelight.learners import all_labelings
+from sidelight.learners.all_labelings import counted, expanded, foretold
+from sidelight.learners.candidates import USUAL
+from sidelight.recipes import LEARNERS
 from sidelight.spaces import ChainSpace, Transitions
+from sidelight.specs import Need
 
 LABELS = ["A", "B", "C", "D"]
 
@@ -95,7 +95,7 @@ def test_takes_every_mixture_of_labels(learner):
 
 @pytest.mark.parametrize("learner", ["cllp", "mms", "naive", "cl_svm"])
 def test_companion_evidence_is_refused(learner):
-    with pytest.raises(DataError, match=f"the learner {learner} learns from Gold"):
+    with pytest.raises(DataError, match=f"the learner {learner} learns from Candidates, Partial, Gold and Unlabeled"):
         tagger(learner).fit([*sl.gold(XS, YS), sl.Companion(["a1"], 1)])
 
 
@@ -133,7 +133,7 @@ def begun(learner, piece, seed, **settings):
     """The labels that a learner begins with, where chance chooses what is not given."""
     from sidelight.training import Training
 
-    recipe = recipes.LEARNERS[learner].make(initial="random")
+    recipe = recipes.LEARNERS[learner](initial="random")
     estimator = sl.Tagger(learner=recipe, labels=["B-X", "I-X", "O"], scheme="BIO", n_jobs=1, seed=seed, **settings)
     training = Training(estimator._settings(), [sl.Gold(["o"], ["O"]), piece])
     found = training.learner
@@ -235,7 +235,7 @@ def test_learners_that_take_chunks_are_those_of_the_guide():
     chunk = sl.Candidates(["a1", "b1"], [None, None], chunks=[sl.Chunk(0, [("A", "B"), ("B", "A")])])
     taken = set()
     for name in LEARNERS:
-        estimator = sl.SegmentTagger if isinstance(recipe_of(name), SemiMarkov) else sl.Tagger
+        estimator = sl.SegmentTagger if Need.SEGMENTS in LEARNERS[name].needs else sl.Tagger
         try:
             estimator(learner=name, max_rounds=1, n_jobs=1).fit([*sl.gold(XS[:5], YS[:5]), chunk])
             taken.add(name)
@@ -361,7 +361,7 @@ def test_mms_takes_costs_where_it_charges_by_the_completion_alone(settings):
 @pytest.mark.parametrize("make", [recipes.cllp, recipes.mms])
 def test_settings_of_the_estimator_are_taken_or_refused(make, solver):
     def options(learner, **settings):
-        return options_of(tagger(learner, **settings)._settings(), learner)
+        return learner.options_under(tagger(learner, **settings)._settings())
 
     learner, name = make(solver=solver), make().name
     assert options(learner, seed=3, loss="hinge") == replace(learner.options, seed=3)
@@ -396,7 +396,7 @@ def test_what_is_given_counts_and_otherwise_the_learner_has_its_own(make):
     """1e-5 and 50 are usual for other learners, 1e-4 and 30 for these."""
 
     def limits(learner, **settings):
-        found = options_of(tagger(learner, **settings)._settings(), learner)
+        found = learner.options_under(tagger(learner, **settings)._settings())
         return found.decrease, found.max_completions
 
     assert limits(make()) == (1e-4, 30)

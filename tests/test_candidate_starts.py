@@ -9,8 +9,8 @@ import pytest
 
 import sidelight as sl
 from sidelight import recipes
-from sidelight.learners.candidates import FINE, ROUGH
 from sidelight.objective.chain_scorer import chain_batch
+from sidelight.rounds.candidates import FINE, ROUGH
 from sidelight.training import Training
 
 LABELS = ["A", "B", "C", "D"]
@@ -156,7 +156,7 @@ def test_as_printed_prices_are_those_of_all_inputs_together():
     problem = training(recipe, EVIDENCE).learner.problem
     np.testing.assert_allclose(problem.outside.prices, 600.0 / len(EVIDENCE))
     np.testing.assert_allclose(problem.inside.prices, 300.0 / len(EVIDENCE))
-    assert recipe.initial == "random" and recipe.options.thresholds == (0.5, 0.5)
+    assert recipe.begins == "random" and recipe.options.thresholds == (0.5, 0.5)
     for option in ("c1", "c2", "threshold"):
         with pytest.raises(ValueError, match=rf"{option} is 0(\.0)?; give a number above 0"):
             recipes.cllp_as_printed(**{option: 0})

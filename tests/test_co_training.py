@@ -13,7 +13,6 @@ from sklearn.base import clone
 from sidelight import Classifier, DataError, Gold, ModelFileError, NotFitted, Tagger, Unlabeled, features
 from sidelight.co_training import CoRound, CoTraining
 from sidelight.rules import gallery
-from sidelight.settings import Settings
 from sidelight.view_objective import view_objective
 
 VIEWS = (itemgetter(0), itemgetter(1))
@@ -189,7 +188,7 @@ def test_the_objective_is_what_both_would_minimise_with_all_labels_of_the_other(
         for v, one in enumerate(views):
             examples = [Gold(piece.x[v], piece.y, weight=1.5) for piece in labelled]
             examples += [Gold(x[v], y, weight=0.2) for x, y in zip(pool, guesses[1 - v])]
-            total += view_objective(one.model_, Settings(sequences=False, **one.get_params()), examples)
+            total += view_objective(one.model_, one._settings(), examples)
         assert record.objective == pytest.approx(total, rel=1e-12)
         found.append(total)
 

@@ -284,7 +284,7 @@ def test_options_of_recipes_are_set_with_the_recipe() -> None:
         sl.Tagger(learner=sl.recipes.crf()).set_params(learner__l1=0.1)
     with pytest.raises(ValueError, match="l1 is 'a'"):
         sl.recipes.crf(l1="a")
-    with pytest.raises(ValueError, match="copies are of the neighbours 'shuffle'"):
+    with pytest.raises(ValueError, match="copies goes with neighbours='shuffle', and neighbours is 'swaps'"):
         sl.recipes.contrastive(neighbours="swaps", copies=3)
 
 

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from itertools import pairwise
+from itertools import pairwise, product
 
 import numpy as np
 import pytest
 
 import sidelight as sl
 from sidelight import DataError, Intractable, Joint, ModelFileError, NotFitted, recipes
+from sidelight.files import write_tensors
+from sidelight.model_file import VARIABLES, model_state
 from sidelight.rules import every, implies, rule
 from sidelight.spaces import elimination
 
@@ -179,7 +181,7 @@ def test_save_and_load(tmp_path):
     again = joint([typed]).load(path)
     assert again.predict(XS[80:]) == fitted.predict(XS[80:])
     np.testing.assert_array_equal(again.model_.weights, fitted.model_.weights)
-    assert again.model_.types == fitted.model_.types and again.model_.about["learner"] == "jlis"
+    assert again.model_.structure.types == fitted.model_.structure.types and again.model_.about["learner"] == "jlis"
     with pytest.raises(ModelFileError, match="its labels are others; give Joint the labels it was trained with"):
         Joint({"who": ["person", "place"]}).load(path)
     with pytest.raises(ModelFileError):
@@ -187,6 +189,189 @@ def test_save_and_load(tmp_path):
     data = path.read_bytes()
     path.write_bytes(data[: len(data) // 2])
     with pytest.raises(ModelFileError):
+        joint().load(path)
+
+
+def listed(fitted: Joint, x: list[str]) -> list[tuple[dict, float]]:
+    """All outputs of an input with their scores, counted by hand from the weights of attributes and pairs."""
+    structure, weights = fitted.model_.structure, fitted.model_.weights
+    layout = structure.layout
+    rows = structure.rows([x])
+    found = []
+    called = rows.called[0]
+    for labels in product(*(KINDS[kind] for kind, _ in called)):
+        y: dict = {}
+        for (kind, key), label in zip(called, labels):
+            y.setdefault(kind, {})[key] = label
+        numbers = structure.labels.encode([(kind, label) for (kind, _), label in zip(called, labels)])
+        score = float(layout.bias(weights)[numbers].sum())
+        for v, number in enumerate(numbers):
+            own = rows.attributes.indices[rows.attributes.indptr[v] : rows.attributes.indptr[v + 1]]
+            score += float(layout.attribute_weights(weights)[own, number].sum())
+        for name, one, other in structure.reader.pairs_of(x, called, 0):
+            sort = [called_so for called_so, *_ in structure.types].index(name)
+            places = [KINDS[called[v][0]].index(labels[v]) for v in (one, other)]
+            score += float(layout.table(weights, sort)[tuple(places)])
+        found.append((y, score))
+    return found
+
+
+def test_weights_by_name():
+    fitted = joint(learner="crf").fit(XS[:40], YS[:40])
+    structure, every = fitted.model_.structure, sl.weights(fitted, top=None)
+    assert sorted(one.value for one in every) == sorted(fitted.model_.weights[fitted.model_.weights != 0])
+    named = {(one.part, one.name, one.label): one.value for one in every}
+    layout, weights = structure.layout, fitted.model_.weights
+    assert len(named) == len(every)
+    for sort, (name, one, other) in enumerate(structure.types):
+        kinds = list(KINDS)
+        for i, before in enumerate(KINDS[kinds[one]]):
+            for j, label in enumerate(KINDS[kinds[other]]):
+                key = "pair", f"{name}: {before}", (kinds[other], label)
+                assert named[key] == layout.table(weights, sort)[i, j]
+    of_places = sl.weights(fitted, top=None, label=("who", "place"))
+    assert {one.label for one in of_places} == {("who", "place")}
+    assert len(of_places) == sum(one.label == ("who", "place") for one in every)
+    assert sl.weights(fitted, label=("who", "person"), top=1)[0].value == max(
+        one.value for one in every if one.label == ("who", "person")
+    )
+    with pytest.raises(DataError, match="the model has no label 'place'"):
+        sl.weights(fitted, label="place")
+
+
+@pytest.mark.parametrize("learner", ["crf", "jlis"])
+def test_what_is_asked_of_a_model_against_all_outputs(learner):
+    fitted = joint(learner=learner).fit(XS[:40], YS[:40])
+    some = XS[80:86]
+    clamp = [{"who": {0: "place"}}] * len(some)
+    ranked, fixed = fitted.k_best(some, 99), fitted.k_best(some, 99, clamp=clamp)
+    marginals, totals = fitted.predict_marginals(some), fitted.log_partition(some)
+    given, likely = fitted.log_probability(some, YS[80:86]), fitted.predict(some, by="marginals")
+    for i, x in enumerate(some):
+        every = sorted(listed(fitted, x), key=lambda one: -one[1])
+        values = np.array([value for _, value in every])
+        np.testing.assert_allclose([value for _, value in ranked[i]], values)
+        assert ranked[i][0][0] == fitted.predict([x])[0]
+        assert totals[i] == pytest.approx(np.logaddexp.reduce(values))
+        here = next(value for y, value in every if y == YS[80 + i])
+        assert given[i] == pytest.approx(here - totals[i])
+        inside = [value for y, value in every if y["who"][0] == "place"]
+        np.testing.assert_allclose([value for _, value in fixed[i]], inside)
+        assert fitted.log_partition([x], clamp=clamp[:1])[0] == pytest.approx(np.logaddexp.reduce(inside))
+        for kind, members in marginals[i].items():
+            for key, row in members.items():
+                for label, share in row.items():
+                    sums = [value for y, value in every if y[kind][key] == label]
+                    assert share == pytest.approx(np.exp(np.logaddexp.reduce(sums) - totals[i]))
+                assert likely[i][kind][key] == max(row, key=row.__getitem__)
+    assert fitted.predict(some, clamp=clamp) == [outputs[0][0] for outputs in fixed]
+    assert all(y["who"][0] == "place" for y in fitted.sample(some, seed=1, clamp=clamp))
+
+
+@pytest.mark.parametrize("learner", ["jlis", "crf", "cllp", "perceptron"])
+def test_an_interrupted_fit_goes_on_to_the_same_bits(learner, tmp_path):
+    def stop(record):
+        if record.number == 2:
+            raise KeyboardInterrupt
+
+    few = {"max_completions": 2} if learner == "cllp" else {"max_rounds": 8}
+    evidence, path = mixed(learner)[:40], tmp_path / "c"
+    with pytest.raises(KeyboardInterrupt):
+        joint(learner=learner, checkpoint=path, callbacks=[stop], **few).fit(evidence)
+    rest, whole = (joint(learner=learner, checkpoint=at, **few).fit(evidence) for at in (path, None))
+    np.testing.assert_array_equal(rest.model_.weights, whole.model_.weights)
+    with pytest.raises(ModelFileError, match="of other data or settings"):
+        joint(learner=learner, checkpoint=path, **few).fit(evidence[1:])
+
+
+def test_validation_keeps_the_best_and_patience_ends():
+    held = XS[80:], YS[80:]
+    fitted = joint(patience=1, tolerance=0.1, prices={"gold": 0.02}).fit(mixed("jlis"), validation=held)
+    scores = [record.validation for record in fitted.rounds_ if record.validation is not None]
+    assert scores and fitted.score(*held) == pytest.approx(max(scores))
+    ruled = joint([typed.soft()], patience=1, tolerance=0.1).fit(mixed("jlis"), validation=sl.gold(*held))
+    assert ruled.score(*held) == pytest.approx(max(one.validation or 0.0 for one in ruled.rounds_))
+
+
+def test_fits_go_on_from_fits():
+    fitted = joint(warm_start=True).fit(XS[:20], YS[:20])
+    before, rounds = fitted.model_, len(fitted.rounds_)
+    assert len(fitted.fit(XS[:20], YS[:20]).rounds_) < rounds
+    partly = joint(pairs=lambda x: pairs(x)[: 1 + (len(x) == 4)]).fit(*three(XS, YS))
+    old = partly.model_.structure
+    partly.partial_fit(XS[:10], YS[:10])
+    new = partly.model_.structure
+    assert new.size > old.size and len(new.types) == 2 > len(old.types)
+    moved = new.moved(before_weights := np.arange(old.size, dtype=float), old)
+    some = three(XS, YS)[0]
+    np.testing.assert_allclose(
+        new.batch(new.rows(some)).best(moved).values, old.batch(old.rows(some)).best(before_weights).values
+    )
+    frozen = joint(freeze_vocabulary=True).fit(XS[:5], YS[:5])
+    assert frozen.partial_fit(XS[5:20], YS[5:20]).model_.structure.size == frozen.model_.structure.size
+    assert before.structure.size <= fitted.model_.structure.size
+
+
+def three(xs, ys):
+    """The inputs of three words."""
+    return [x for x in xs if len(x) == 3], [y for x, y in zip(xs, ys) if len(x) == 3]
+
+
+@rule
+def different(x, y):
+    """One is a person and the other a place."""
+    return y.who[0] != y.who[len(x) - 1]
+
+
+def test_rules_in_training():
+    pairs_of = [(x, y) for x, y in DRAWN if y["who"][0] != y["who"][len(x) - 1]][:25]
+    xs, ys = [x for x, _ in pairs_of], [y for _, y in pairs_of]
+    gold = sl.gold(xs, ys)
+    shared = {"learner": "structural_svm", "pairs": None, "prices": {"gold": 0.1}, "tolerance": 1e-4, "loss": "hinge"}
+    loose, ruled = (joint([different], rules_in=where, **shared).fit(gold) for where in ("prediction", "training"))
+    values = []
+    for fitted in (loose, ruled):  # the objective under rules, over all outputs
+        losses = 0.0
+        for x, y in zip(xs, ys):
+            every = [one for one in listed(fitted, x) if not any(fitted.violations([x], [one[0]]))]
+            right = next(score for other, score in every if other == y)
+            wrong = [[other[kind][key] != label for kind in y for key, label in y[kind].items()] for other, _ in every]
+            losses += max(sum(own) + score for own, (_, score) in zip(wrong, every)) - right
+        weights = fitted.model_.weights
+        values.append(0.5 * weights @ weights + 0.1 * losses)
+    assert ruled.rounds_[-1].objective == pytest.approx(values[1], rel=1e-6)
+    assert values[1] < values[0] * (1 - 1e-3) and values[0] < loose.rounds_[-1].objective
+    for learner in ("jlis", "perceptron", "latent_svm"):
+        assert joint([typed.soft()], rules_in="training", learner=learner).fit(mixed(learner)).score(XS, YS) > 0.75
+    with pytest.raises(ValueError, match="rules_in is 'training', and crf asks for more than the best output"):
+        joint([typed], rules_in="training", learner="crf").fit(gold)
+
+
+def test_constraint_driven_learning():
+    gold, some = sl.gold(XS[:15], YS[:15]), [sl.Partial(x, {"who": y["who"]}) for x, y in zip(XS[30:80], YS[30:80])]
+    alone = joint([typed], learner="structural_svm").fit(gold).score(XS[80:], YS[80:])
+    for rules in ([typed], [typed.soft()]):
+        learner = recipes.codl(base="structural_svm", cycles=3, beta=None)
+        fitted = joint(rules, learner=learner).fit([*gold, *some])
+        assert fitted.score(XS[80:], YS[80:]) >= alone and fitted.rounds_[-1].last
+
+
+def test_files_of_the_version_before(tmp_path):
+    path = tmp_path / "old"
+    fitted = joint([typed.soft()]).fit(XS[:30], YS[:30])
+    spec, tensors, _ = model_state(fitted.model_, path)
+    del spec["size_by"]
+    write_tensors(path, tensors, kind=VARIABLES, version=1, spec=spec)
+    again = joint([typed.soft()]).load(path)
+    assert again.predict(XS[80:]) == fitted.predict(XS[80:]) and again.penalties == fitted.penalties
+    write_tensors(path, tensors, kind=VARIABLES, version=2, spec=spec)
+    with pytest.raises(ModelFileError, match="version"):
+        joint().load(path)
+    fitted.save(path)
+    with pytest.raises(ModelFileError, match="the model of a Joint, without its functions; use Joint"):
+        sl.Tagger.load(path)
+    sl.Tagger(learner="jlis", max_rounds=2).fit([["a"]], [["A"]]).save(path)
+    with pytest.raises(ModelFileError, match="not the model of a Joint; use the estimator of chains"):
         joint().load(path)
 
 
@@ -208,13 +393,12 @@ def test_what_is_too_large_for_elimination(monkeypatch):
     [
         ("hmm", "a generative model"),
         ("naive_bayes", "labels of single tokens"),
-        ("codl", "completion under rules"),
         ("semi_crf", "segments"),
         ("contrastive", "neighbours of an output"),
     ],
 )
 def test_what_a_learner_misses_is_said(learner, missing):
-    with pytest.raises(ValueError, match=f"{learner} needs {missing}, which variables do not have; use jlis"):
+    with pytest.raises(ValueError, match=f"{learner}.* needs {missing}, which variables do not have; use "):
         joint(learner=learner).fit(XS[:5], YS[:5])
 
 

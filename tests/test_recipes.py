@@ -9,18 +9,19 @@ import pytest
 
 import sidelight as sl
 from sidelight import recipes
-from sidelight.recipe_kinds import Recipe, SemiMarkov
-from sidelight.recipes import LEARNERS, recipe_of, table
+from sidelight.recipes import LEARNERS, Recipe, recipe_of, table
+from sidelight.specs import Need
+from sidelight.structures.output_kind import SECOND_ORDER
 
 PAGE = Path(__file__).parent.parent / "docs" / "learners.md"
 
 
-def test_every_name_is_a_function_that_makes_its_recipe():
-    for name, entry in LEARNERS.items():
-        assert getattr(recipes, name) is entry.make
+def test_every_name_is_a_learner_that_tells_of_itself():
+    for name, learner in LEARNERS.items():
+        assert getattr(recipes, name) is learner
         assert isinstance(recipe_of(name), Recipe) and recipe_of(name).name == name
-        assert entry.line and not entry.line.endswith(".")
-        assert all(entry[1:])
+        assert learner.line() and not learner.line().endswith(".")
+        assert all(learner.entry())
 
 
 PROMISED = [
@@ -93,11 +94,9 @@ def test_the_page_has_the_table_of_the_code():
 
 
 def test_orders_on_the_page_are_those_of_the_settings():
-    from sidelight.settings import has_second_order
-
     line = next(line for line in PAGE.read_text().split("\n") if line.startswith("Order 2"))
     page = {part.strip(" `.,") for part in line.split(":")[1].split(",")}
-    able = {name for name in LEARNERS if has_second_order(recipe_of(name))}
+    able = {name for name in LEARNERS if set(recipe_of(name).needed()) <= SECOND_ORDER.has}
     assert page == able
 
 
@@ -114,7 +113,7 @@ PIECES = {
 
 
 def fitted(name, more, **settings):
-    if isinstance(recipe_of(name), SemiMarkov):
+    if Need.SEGMENTS in LEARNERS[name].needs:
         return sl.SegmentTagger(learner=name, max_rounds=2, n_jobs=1, **settings).fit([*sl.gold(XS, YS), *more])
     shared = {"features": sl.features.words(), "max_rounds": 20, "n_jobs": 1, **settings}
     return sl.Tagger(learner=name, **shared).fit([*sl.gold(XS, YS), *more])
@@ -123,7 +122,7 @@ def fitted(name, more, **settings):
 @pytest.mark.filterwarnings("ignore::UserWarning")
 @pytest.mark.parametrize("name", LEARNERS)
 def test_learners_learn_from_what_the_table_says(name):
-    said = LEARNERS[name].evidence
+    said = LEARNERS[name].learns_from()
     for kind, piece in PIECES.items():
         more = [piece, PIECES["Unlabeled"]] if name == "contrastive" else [piece]
         if kind in said:
@@ -143,7 +142,7 @@ def test_costs_on_the_page_are_heeded():
     page = {part.strip(" `.,") for part in line.split(":")[1].split(",")}
     assert page <= set(LEARNERS)
     for name in LEARNERS:
-        if isinstance(recipe_of(name), SemiMarkov):
+        if Need.SEGMENTS in LEARNERS[name].needs:
             continue
         more = [PIECES["Unlabeled"]] if name == "contrastive" else []
         if name in page:

@@ -106,7 +106,7 @@ def test_solvers_of_the_structural_svm_meet(solver: str) -> None:
     one = tagger(recipes.structural_svm(solver=solver), **usual).fit(XS[:6], YS[:6]).rounds_[-1]
     other = tagger("semi_svm", **usual).fit(XS[:6], YS[:6]).rounds_[-1]
     assert one.objective == pytest.approx(other.objective, rel=5e-3)
-    with pytest.raises(ValueError, match="restarts of jlis need random ties, which segments do not have"):
+    with pytest.raises(ValueError, match="jlis needs random ties, which segments do not have; leave restarts at 1"):
         tagger(recipes.jlis(restarts=2)).fit(XS[:3], YS[:3])
 
 

@@ -28,7 +28,6 @@ from sidelight import (
 from sidelight.corpus import references
 from sidelight.errors import Infeasible
 from sidelight.features.segment_sources import SegmentFeatures
-from sidelight.making.hmm import to_complete
 from sidelight.rules import Sentence, every, gallery, rule
 from sidelight.rules.penalties import mixed, penalties_of
 from sidelight.training import Training
@@ -53,7 +52,7 @@ def prepared(estimator: SegmentTagger, evidence) -> Training:
 
 def open_batch(training: Training):
     """The inputs that are completed."""
-    return training.given.batch(to_complete(training.given))
+    return training.given.batch(training.given.to_complete())
 
 
 def known(y: list[str]) -> list[str | None]:
@@ -303,7 +302,10 @@ def test_what_cannot_be_used_is_said(evidence, options, problem) -> None:
 
 def test_taggers_of_tokens_name_the_tagger_of_segments() -> None:
     learner = recipes.codl(base="semi_crf")
-    with pytest.raises(ValueError, match=r"labels segments; use SegmentTagger\(learner=recipes.codl\(base='semi_crf'"):
+    with pytest.raises(
+        ValueError,
+        match=r"needs segments, which chains do not have; use SegmentTagger\(learner=recipes.codl\(base='semi_crf'",
+    ):
         Tagger(learner=learner).fit([X], [Y])
     with pytest.raises(ValueError, match="use SegmentTagger"):
         Classifier(learner=learner).fit([{"a": 1.0}, {"b": 1.0}], ["x", "y"])

@@ -9,7 +9,7 @@ import pytest
 
 import sidelight as sl
 from sidelight import recipes
-from sidelight.making.likelihood import lbfgs_options
+from sidelight.learners.likelihood import lbfgs_options
 from sidelight.solvers.frank_wolfe import FrankWolfeOptions
 from sidelight.solvers.lbfgs import LbfgsOptions
 from sidelight.solvers.one_slack import OneSlackOptions
@@ -80,7 +80,7 @@ def test_partial_labels_by_stochastic_gradient_descent(support):
     learner = recipes.partial_crf(solver="sgd", support=support)
     found = tagger(learner, tolerance=1e-4).fit(evidence).rounds_[-1].objective
     assert found == pytest.approx(least, rel=0.01)
-    with pytest.raises(ValueError, match="eg needs every label; use lbfgs or sgd"):
+    with pytest.raises(ValueError, match="solver is 'eg'; give 'lbfgs' or 'sgd'"):
         recipes.partial_crf(solver="eg")
     with pytest.raises(ValueError, match="sgd has no l1"):
         recipes.partial_crf(solver="sgd", l1=0.1)
@@ -149,8 +149,8 @@ def test_the_seed_is_that_of_the_estimator(solver):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"sampling": "gap"}, "sampling is an option of frank_wolfe, and the solver is dual_coordinate; leave it out"),
-        ({"solver": "n_slack_qp", "average": "last"}, "average is an option of frank_wolfe and subgradient"),
+        ({"sampling": "gap"}, "sampling goes with solver='frank_wolfe', and solver is 'dual_coordinate'; leave it out"),
+        ({"solver": "n_slack_qp", "average": "last"}, "average goes with solver='frank_wolfe' or solver='subgradient'"),
         ({"solver": "frank_wolfe", "sampling": "gaps"}, "sampling is 'gaps'; give 'uniform' or 'gap'"),
         ({"solver": "frank_wolfe", "average": "suffix"}, "frank_wolfe has 'weighted' and 'last'"),
         ({"solver": "frank_wolfe", "steps": 2.5}, "steps is 2.5; give a whole number"),
@@ -221,9 +221,9 @@ def test_what_does_not_fit_is_refused():
         tagger(recipes.structural_svm(solver="frank_wolfe")).fit(XS, YS)
     with pytest.raises(ValueError, match="all prices are 0, so subgradient has nothing to learn from; give prices"):
         tagger(recipes.structural_svm(solver="subgradient"), loss="hinge", prices={"gold": 0.0}).fit(XS, YS)
-    with pytest.raises(ValueError, match="solver is 'simplex'; there are dual_coordinate, frank_wolfe"):
+    with pytest.raises(ValueError, match="solver is 'simplex'; give 'dual_coordinate', 'frank_wolfe'"):
         recipes.structural_svm(solver="simplex")
-    with pytest.raises(ValueError, match="rule is 'MIRA'; use recipes"):
+    with pytest.raises(ValueError, match="rule is 'MIRA'; give 'PA', 'PA-I' or 'PA-II'"):
         recipes.passive_aggressive(rule="MIRA")
     with pytest.raises(sl.DataError, match="the learner mira learns from Gold only"):
         tagger("mira").fit([*sl.gold(XS, YS), sl.Unlabeled(["w"])])

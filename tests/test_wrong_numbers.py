@@ -171,7 +171,7 @@ def test_parameters_of_co_training():
 
 @pytest.mark.parametrize("learner", sorted(set(LEARNERS) - {"naive_bayes"}))
 def test_options_of_recipes(learner):
-    make = LEARNERS[learner].make
+    make = LEARNERS[learner]
     odd = [
         check(name, value, lambda name=name, value=value: fitted(make(**{name: value}), learner))
         for name in inspect.signature(make).parameters
@@ -181,7 +181,7 @@ def test_options_of_recipes(learner):
 
 
 def test_options_of_naive_bayes():
-    make = LEARNERS["naive_bayes"].make
+    make = LEARNERS["naive_bayes"]
 
     def work(name: str, value: Any) -> Any:
         return sl.Classifier(learner=make(**{name: value}), n_jobs=1).fit(XS, ["p", "q", "p", "q"]).predict(XS)

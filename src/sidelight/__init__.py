@@ -43,6 +43,7 @@ if TYPE_CHECKING:
     from sidelight.latent_classifier import LatentClassifier
     from sidelight.model import Model
     from sidelight.model_file import load_model, save_model
+    from sidelight.predictor import Predictor
     from sidelight.records import Round
     from sidelight.segment_tagger import SegmentTagger
     from sidelight.voting import LabellingFunction, Votes, labelling_function, votes
@@ -82,6 +83,7 @@ _PLACES = {  # where each public name lives; a module is loaded when one of its 
     "sidelight.latent_classifier": ("LatentClassifier",),
     "sidelight.model": ("Model",),
     "sidelight.model_file": ("load_model", "save_model"),
+    "sidelight.predictor": ("Predictor",),
     "sidelight.records": ("Round",),
     "sidelight.segment_tagger": ("SegmentTagger",),
     "sidelight.evidence_worth": ("worth",),
@@ -112,6 +114,7 @@ __all__ = [
     "ModelFileError",
     "NotFitted",
     "Partial",
+    "Predictor",
     "Round",
     "SegmentFeatures",
     "SegmentTagger",

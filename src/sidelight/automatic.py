@@ -16,7 +16,7 @@ from sidelight.evidence import Evidence, Gold, gold
 from sidelight.manners import metric_of
 from sidelight.model import Model
 from sidelight.progress import present
-from sidelight.recipes import AUTO
+from sidelight.recipes import AUTO, recipe_of
 from sidelight.ruled_estimator import RuledEstimator
 from sidelight.rules import Domain
 from sidelight.rules.given import checked_rules
@@ -45,7 +45,7 @@ class AutomaticEstimator(RuledEstimator[Model]):
 
     choice_: Choice  # what was chosen, and why
     features: Any
-    labels: Sequence[Any] | None
+    labels: Any
     metric: str | None
     max_rounds: int | None
     max_completions: int | None
@@ -58,7 +58,8 @@ class AutomaticEstimator(RuledEstimator[Model]):
 
     def _settings(self, **others: Any) -> Settings:
         """The parameters, checked; `others` stand in the place of some."""
-        return Settings(sequences=self._sequences, **{**self.get_params(), **others})
+        given = {**self.get_params(), **others}
+        return Settings(sequences=self._sequences, **{**given, "learner": recipe_of(given["learner"])})
 
     def _chosen(
         self, pieces: list[Evidence], validation: tuple[Any, Any] | None, before: Model | None

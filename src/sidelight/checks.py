@@ -141,7 +141,7 @@ def file_name(path: Any, *, name: str = "path") -> str:
     'model.sidelight'
     """
     found = os.fspath(path) if isinstance(path, os.PathLike) else path
-    if not isinstance(found, str) or not found or "\0" in found or not _is_text(found):
+    if not isinstance(found, str) or not found or "\0" in found or not is_text(found):
         raise ValueError(f"{name} is {shown(path)}; give the name of a file, or a Path")
     return found
 
@@ -153,10 +153,11 @@ def is_listed(value: Any) -> bool:
     return isinstance(value, Iterable)
 
 
-def _is_text(value: str) -> bool:
+def is_text(value: str) -> bool:
+    """Whether a str can be written: half of a pair of surrogates cannot."""
     try:
         value.encode()
-    except UnicodeEncodeError:  # half of a pair of surrogates
+    except UnicodeEncodeError:
         return False
     return True
 
@@ -260,7 +261,7 @@ def _fits(value: Any, kind: Kind) -> bool:
         case "None":
             return value is None
         case "str":
-            return isinstance(value, str) and _is_text(value)
+            return isinstance(value, str) and is_text(value)
         case "float":
             return is_number(value) and (abs(_plain(value)) < LARGEST or abs(_plain(value)) == np.inf)
         case "int":

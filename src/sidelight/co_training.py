@@ -41,10 +41,10 @@ from sidelight.objective.batch import Batch
 from sidelight.objective.confidence import Measure, confidence
 from sidelight.pair_file import load_pair, save_pair
 from sidelight.recipes import LEARNERS
-from sidelight.settings import Settings, check_callbacks
+from sidelight.settings import check_callbacks
 from sidelight.spaces import Transitions, space_of
 from sidelight.stored import flag_of, list_of, reading
-from sidelight.view_objective import has_objective, view_objective
+from sidelight.view_objective import view_objective
 
 Piece = TypeVar("Piece", bound=Evidence)
 View = Callable[[Any], Any]  # what an estimator sees of an input
@@ -310,8 +310,8 @@ class CoTraining(Estimator):
 
     def _objective(self, known: list[Evidence], pool: list[Any], guesses: list[_Guess]) -> float | None:
         """J of the present models; None where a learner has no objective over whole outputs."""
-        settings = [Settings(sequences=self._sequences, **one.get_params()) for one in self._estimators]
-        if not all(has_objective(own.recipe) for own in settings):
+        settings = [one._settings() for one in self._estimators]
+        if not all(own.learner.sums_losses for own in settings):
             return None
         total = 0.0
         labelled = [piece for piece in known if isinstance(piece, Gold)]

@@ -15,29 +15,7 @@ from typing import Any, Protocol
 
 LOG = logging.getLogger("sidelight.kernels")
 
-# Seconds of CPU that the kernels of a learner took to compile where only those of features and of decoding were there
-# (benchmarks/compile_times.py).
-SECONDS: dict[str, float] = {
-    "perceptron": 4.0,
-    "jlis": 6.0,
-    "structural_svm": 6.0,
-    "latent_svm": 6.0,
-    "transductive_svm": 6.0,
-    "self_training": 6.0,
-    "cllp": 7.0,
-    "mms": 7.0,
-    "crf": 16.0,
-    "partial_crf": 16.0,
-    "semi_crf": 17.0,
-    "semi_svm": 12.0,
-    "hmm": 1.0,
-    "codl": 1.0,
-    "em": 22.0,
-    "unified_em": 22.0,
-    "posterior_regularization": 20.0,
-    "contrastive": 28.0,
-}
-SHARED, USUAL = 3.0, 10.0  # those of features and of decoding; of learners that are not listed
+SHARED = 3.0  # seconds of CPU that kernels of features and of decoding take to compile (benchmarks/compile_times.py)
 
 
 class Watcher(Protocol):
@@ -91,18 +69,6 @@ class _Heard:
             watcher.compiled(name, seconds)
 
 
-def seconds_of(learner: str, first: str) -> float:
-    """About how long the kernels of a learner take to compile, of which `first` is the first that was missing.
-
-    >>> seconds_of("jlis", "sidelight.solvers.dual_coordinate.sweep")
-    6.0
-    >>> seconds_of("codl over crf", "sidelight.features.keys.pack")
-    20.0
-    """
-    own = sum(SECONDS.get(part, USUAL) for part in learner.split(" over "))
-    return own + (SHARED if first.startswith("sidelight.features.") else 0.0)
-
-
 def listen() -> None:
     """Hear of what numba compiles from now on; called once, where kernels are made."""
     from numba.core import event
@@ -128,4 +94,4 @@ def _kernel_of(told: Any) -> str:
     return f"{module}.{function.__name__}" if module.split(".")[0] == "sidelight" else ""
 
 
-__all__ = ["Watcher", "listen", "seconds_of", "watched"]
+__all__ = ["SHARED", "Watcher", "listen", "watched"]

@@ -12,6 +12,7 @@ from typing import Any
 
 from sidelight.checks import is_listed, is_number, shown, whole
 from sidelight.errors import DataError, Infeasible
+from sidelight.features.as_sequences import as_sequences
 from sidelight.features.inputs import check_sequences
 from sidelight.features.rows import Rows
 from sidelight.inference.choose import check_method
@@ -23,13 +24,13 @@ from sidelight.inference.proofs import warn_of_unproved
 from sidelight.inference.rule_set import RuleSet
 from sidelight.inference.ruled import RuledInputs
 from sidelight.manners import accuracy
-from sidelight.model import as_sequences
-from sidelight.probabilities import Clamp, clamped_too_much
+from sidelight.probabilities import clamped_too_much
 from sidelight.rules import Domain, Rule, Sentence
 from sidelight.rules.given import checked_rules
 from sidelight.rules.penalties import SMOOTHING, penalties_of
 from sidelight.rules.unseen import read_unseen
 from sidelight.scorers import HandedScores, scorer_of
+from sidelight.structures.given_labels import Clamp
 
 
 class Constrained:

@@ -18,19 +18,17 @@ from sidelight.constrained import Constrained
 from sidelight.errors import DataError, ModelFileError
 from sidelight.evaluate.schemes import SchemeName
 from sidelight.features import FeatureSet
-from sidelight.features.rows import Rows
-from sidelight.features.segment_rows import SegmentedRows
 from sidelight.fit_log import FitLog
 from sidelight.inference.problem import Solution
-from sidelight.learners.stopping import PATIENCE
 from sidelight.manners import held_out, measured, metric_of
-from sidelight.recipe_kinds import Recipe
-from sidelight.recipes import AUTO, LEARNERS
+from sidelight.recipes import AUTO, LEARNERS, Recipe
 from sidelight.records import Callback, Round
+from sidelight.rounds.stopping import PATIENCE
 from sidelight.rules import Rule
 from sidelight.rules.given import checked_rules
 from sidelight.settings import DEFAULT_PRICES
-from sidelight.structure import AnyRows, ChainStructure
+from sidelight.structures.chain_structure import ChainStructure
+from sidelight.structures.structure import InputRows
 from sidelight.training import Training
 
 
@@ -123,7 +121,7 @@ class LearningEstimator(AutomaticEstimator):
             if self._chooses and is_among(self.learner, (AUTO,)):
                 pieces, settings = self._chosen(pieces, validation, before)
                 plan = str(self.choice_.chosen) if self.choice_.candidates else None
-                log.chose(settings.recipe.name, plan)
+                log.chose(settings.learner.name, settings.learner.seconds_to_compile, plan)
             else:
                 settings = self._settings()
                 self._rules_given = self._rules_used = ()
@@ -178,9 +176,7 @@ class LearningEstimator(AutomaticEstimator):
         `k_best` and `sample` are of the model without rules. See `sidelight.probabilities`.
         """
         model, inputs = self._asked_of(xs)
-        found = probabilities.marginals(model, inputs, clamp=self._clamped(clamp), n_jobs=self.n_jobs)
-        rows = [[dict(zip(model.labels.classes, row)) for row in rows.tolist()] for rows in found]
-        return rows if self._sequences else [row[0] for row in rows]
+        return probabilities.named_marginals(model, inputs, clamp=self._clamped(clamp), n_jobs=self.n_jobs)
 
     def log_probability(self, xs: Any, ys: Any, *, clamp: Any = None) -> Any:
         """log p(y | x) of given outputs. # [N]"""
@@ -210,7 +206,7 @@ class LearningEstimator(AutomaticEstimator):
         """
         return self._under(rules).solutions(self._inputs(xs), clamp=self._clamped(clamp))
 
-    def prepare(self, xs: Any) -> AnyRows:
+    def prepare(self, xs: Any) -> Any:
         """The features of inputs, for predicting more than once."""
         model, inputs = self._asked_of(xs)
         return model.prepare(inputs, n_jobs=self.n_jobs)
@@ -220,7 +216,7 @@ class LearningEstimator(AutomaticEstimator):
         model, inputs = self._asked_of(xs)
         if not callable(self.size):
             return model.judge(inputs, n_jobs=self.n_jobs)
-        if isinstance(inputs, Rows | SegmentedRows):
+        if isinstance(inputs, InputRows):
             raise DataError("the size is a function of the input", remedy="give inputs, not prepared features")
         return model.judge(inputs, sizes=[self.size(x) for x in inputs], n_jobs=self.n_jobs)
 
@@ -265,15 +261,19 @@ class LearningEstimator(AutomaticEstimator):
         among = [type(one) in (list, np.ndarray) or (type(one) is tuple and one not in labels) for one in clamp]
         return [list(one) if listed else [one] for one, listed in zip(clamp, among)]
 
+    def _measured(self, xs: Any, ys: Any) -> float:
+        """How well the model of the moment does on validation data."""
+        metric = metric_of(self.metric, self.classes_, sequences=self._sequences)
+        return measured(metric, self.predict(xs), ys, sequences=self._sequences)
+
     def _run(self, training: Training, log: FitLog, validation: tuple[Any, Any] | None = None) -> None:
         self.rounds_: list[Round] = []
         told = None if validation is None else blake2b(repr(list(validation[1])).encode(), digest_size=8).hexdigest()
-        metric = metric_of(self.metric, training.labels.classes, sequences=self._sequences)
         for record in training.rounds(validating=told):
             if validation is not None and training.has_result(record):
                 self.model_ = training.snapshot()
                 self._keep_penalties(training.penalties())
-                score = measured(metric, self.predict(validation[0]), validation[1], sequences=self._sequences)
+                score = self._measured(*validation)
                 training.judge(score, self.model_.weights, self.penalties_)
                 record = replace(record, validation=score)
                 if training.idle >= self.patience and not record.last:
@@ -287,7 +287,7 @@ class LearningEstimator(AutomaticEstimator):
         best = training.best_model()
         self._keep_penalties(training.penalties() if training.best is None else training.best.penalties)
         self.reliabilities_ = training.reliabilities()  # of labelling functions, where there were votes
-        memory = training.perceptron_memory()
+        memory = training.memory()
         self.last_model_ = training.model()
         self.model_ = self.last_model_ if best is None else best
         self._perceptron = memory if best is None else None

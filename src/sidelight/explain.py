@@ -32,7 +32,7 @@ def explain(fitted: Any, x: Any) -> Explanation:
     from sidelight.model_of import model_of
     from sidelight.objective.chain_scorer import chain_of
     from sidelight.segment_explain import explain_segments
-    from sidelight.structure import SegmentStructure
+    from sidelight.structures.segment_structure import SegmentStructure
 
     model = model_of(fitted)
     if isinstance(model.structure, SegmentStructure):

@@ -15,7 +15,7 @@ from typing import Any, Protocol, Self
 
 from sidelight.checks import shown
 from sidelight.compiling import LOG as KERNELS
-from sidelight.compiling import seconds_of, watched
+from sidelight.compiling import SHARED, watched
 from sidelight.progress import FITS, ROUNDS, Progress, compile_line, present, round_line
 from sidelight.records import Round
 
@@ -38,16 +38,19 @@ class _Last(Protocol):
 class FitLog:
     """One fit, as a context; `round` for each of its rounds.
 
-    `name` is that of the estimator, `given` what it learns from in words, `total` how many rounds there will be at
-    most, where the user set that.
+    `name` is that of the estimator, `given` what it learns from in words, `seconds` about how long the kernels of the
+    learner take to compile, `total` how many rounds there will be at most, where the user set that.
     """
 
-    def __init__(self, name: str, *, learner: str, given: str, verbose: int, total: int | None = None) -> None:
+    def __init__(
+        self, name: str, *, learner: str, given: str, verbose: int, seconds: float = 10.0, total: int | None = None
+    ) -> None:
         outer = present()
         self._progress = Progress(live=verbose == 1, lines=verbose) if outer is None else outer
         self._own = outer is None
         self._within = self._progress.fits > 0
         self._name, self._learner, self._given, self._total = name, learner, given, total
+        self._seconds = seconds
         self._last: _Last | None = None
         self._compiled = 0.0  # seconds
         self._compile_line: str | None = None  # once it was said
@@ -70,9 +73,9 @@ class FitLog:
             self._tell(logging.INFO, self._summary())
         self._stack.close()
 
-    def chose(self, learner: str, plan: str | None) -> None:
+    def chose(self, learner: str, seconds: float, plan: str | None) -> None:
         """The learner was left to the evidence, and this is what it came to; `plan` where there were others."""
-        self._learner = learner
+        self._learner, self._seconds = learner, seconds
         if plan is not None:
             self._tell(logging.INFO, f"chosen: {plan}")
 
@@ -91,7 +94,7 @@ class FitLog:
     def compiling(self, kernel: str) -> None:
         """A kernel is compiled, as the disk has none: said once."""
         if self._compile_line is None:
-            self._compile_line = compile_line(seconds_of(self._learner, kernel))
+            self._compile_line = compile_line(self._seconds + SHARED * kernel.startswith("sidelight.features."))
             self._tell(logging.INFO, self._compile_line, log=KERNELS)
         self._progress.say(f"{self._name}: {self._compile_line}")
 

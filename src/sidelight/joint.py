@@ -14,26 +14,26 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Self
 
-import numpy as np
-
-from sidelight.arrays import Floats
+from sidelight.checks import is_among, shown
 from sidelight.errors import DataError, ModelFileError, NotFitted
-from sidelight.evidence import Evidence, gold
-from sidelight.fit_log import FitLog, check_verbose, counted, in_words
+from sidelight.estimators import LearningEstimator
+from sidelight.evidence import Evidence, Gold
 from sidelight.inference.explanation import RuleExplanation
 from sidelight.inference.proofs import warn_of_unproved
 from sidelight.joint_inference import JointInference, JointSolution, Output, Pairs, Scores
-from sidelight.joint_model import JointModel, load_joint, save_joint
-from sidelight.joint_training import JointTraining, check_pieces
-from sidelight.recipe_kinds import Recipe
-from sidelight.records import Round
+from sidelight.manners import labelled
+from sidelight.model import Model
+from sidelight.predictor import StructuredEstimator
+from sidelight.probabilities import posterior
+from sidelight.recipes import Recipe
+from sidelight.records import Callback
 from sidelight.rules import Rule
 from sidelight.settings import Settings
-from sidelight.spaces import sums
-from sidelight.structures.variables import VariableReader, decode_variables
+from sidelight.structures.variable_structure import Deciding, Scored, VariableStructure
+from sidelight.structures.variables import VariableReader
 
 
-class Joint(JointInference):
+class Joint(StructuredEstimator, JointInference):
     """Takes decisions together, by scores that are handed in or learned.
 
     - labels: those of every kind of variable.
@@ -51,10 +51,11 @@ class Joint(JointInference):
     - pairs(x): pairs of variables whose labels are scored together, each a (kind, key); a name before both, as in
       ("from", ("relation", (0, 1)), ("entity", 0)), tells pairs apart that have weights of their own.
 
-    The others are as for `Tagger`: learner ("jlis", with Gold alone a structural SVM, "structural_svm", "latent_svm",
-    "transductive_svm", "cllp", "mms", "perceptron", "crf", "partial_crf"; likelihoods where elimination is tractable),
-    loss, prices, cost {((kind, right), (kind, predicted)): cost}, class_weight {(kind, label): weight}, size,
-    tolerance, violation, decrease, max_rounds, max_completions, n_jobs, seed, callbacks, verbose.
+    The others are as for `Tagger`, among them validation (of `fit`), checkpoint, partial_fit, warm_start and
+    rules_in="training": learner ("jlis", with Gold alone a structural SVM, "structural_svm", "latent_svm",
+    "transductive_svm", "cllp", "mms", "perceptron", "codl", "crf", "partial_crf"; likelihoods where elimination is
+    tractable), cost {((kind, right), (kind, predicted)): cost}, class_weight {(kind, label): weight}. Probabilities,
+    k best outputs and samples are by learned scores and without rules.
 
     >>> from sidelight.rules import every, implies, rule
     >>> @rule
@@ -68,6 +69,10 @@ class Joint(JointInference):
     >>> joint.predict(["Ann lives in Paris"], [scores])
     [{'entity': {0: 'person', 1: 'place'}, 'relation': {(0, 1): 'lives_in'}}]
     """
+
+    inference: Any
+    rules: tuple[Rule, ...]
+    _counts = False  # whether the evidence had Gold to count broken rules on
 
     def __init__(
         self,
@@ -89,129 +94,100 @@ class Joint(JointInference):
         decrease: float | None = None,
         max_rounds: int | None = None,
         max_completions: int | None = None,
+        patience: int = 5,
+        random_ties: bool = False,
+        warm_start: bool = False,
+        freeze_vocabulary: bool = False,
         n_jobs: int | None = -1,
         seed: int = 0,
-        callbacks: Sequence[Callable[[Round], Any]] = (),
+        callbacks: Sequence[Callback] = (),
         verbose: int = 0,
+        checkpoint: str | Path | None = None,
+        rules_in: str = "prediction",
     ) -> None:
-        super().__init__(labels, rules, inference=inference)
-        self.variables, self.features, self.pairs = variables, features, pairs
-        self.learner, self.loss, self.prices = learner, loss, prices
-        self.cost, self.class_weight, self.size = cost, class_weight, size
-        self.tolerance, self.violation, self.decrease = tolerance, violation, decrease
-        self.max_rounds, self.max_completions = max_rounds, max_completions
-        self.n_jobs, self.seed, self.callbacks, self.verbose = n_jobs, seed, callbacks, verbose
-
-    def fit(self, evidence: Any, y: Any = None, *, sample_weight: Any = None) -> Self:
-        """Learn from evidence of any kinds, or from inputs and outputs {kind: {key: label}}.
-
-        Partial leaves keys out, or has None for their labels; Candidates has collections of labels in their place.
-        Rules limit outputs in prediction, not here. Raises `DataError` where the evidence cannot be used, `ValueError`
-        where the learner needs what variables do not have, `Intractable` for sums that are too large for elimination.
-        """
-        pieces: list[Evidence] = list(evidence)
-        if y is not None:
-            pieces = list(gold(pieces, y, weight=1.0 if sample_weight is None else sample_weight))
-        elif sample_weight is not None:
-            raise ValueError("sample_weight goes with fit(xs, ys); evidence has weights of its own")
-        check_pieces(pieces)
-        self.rounds_: list[Round] = []
-        log = FitLog(
-            "Joint",
-            learner=self.learner if isinstance(self.learner, str) else self.learner.name,
-            given=in_words(counted(pieces)),
-            verbose=check_verbose(self.verbose),
-            total=self.max_rounds,
+        LearningEstimator.__init__(
+            self,
+            learner=learner,
+            loss=loss,
+            prices=prices,
+            cost=cost,
+            class_weight=class_weight,
+            size=size,
+            tolerance=tolerance,
+            violation=violation,
+            decrease=decrease,
+            max_rounds=max_rounds,
+            max_completions=max_completions,
+            patience=patience,
+            random_ties=random_ties,
+            warm_start=warm_start,
+            freeze_vocabulary=freeze_vocabulary,
+            n_jobs=n_jobs,
+            seed=seed,
+            callbacks=callbacks,
+            verbose=verbose,
+            checkpoint=checkpoint,
+            rules_in=rules_in,
         )
-        with log:
-            training = JointTraining(self._settings(), pieces, self._reader())
-            for record in training.rounds():
-                self.rounds_.append(record)
-                log.round(record)
-                for callback in self.callbacks:
-                    callback(record)
-            self.model_ = training.model()
-        right = [piece for piece in pieces if piece.kind == "gold"]
-        if right and any(rule.learned for rule in self.rules):
-            self.learn_penalties([piece.x for piece in right], [piece.y for piece in right])  # type: ignore[attr-defined]
-        return self
+        JointInference.__init__(self, labels, rules, inference=inference)
+        self.variables, self.features, self.pairs = variables, features, pairs
 
-    def predict(
-        self, xs: Sequence[Any], scores: Sequence[Scores] | None = None, *, pairs: Sequence[Pairs] | None = None
+    def predict(  # type: ignore[override]
+        self,
+        xs: Sequence[Any],
+        scores: Sequence[Scores] | None = None,
+        *,
+        pairs: Sequence[Pairs] | None = None,
+        by: str = "path",
+        clamp: Any = None,
     ) -> list[Output]:
         """The best output of every input, by learned scores unless others are given. See `solutions`.
 
-        Warns (`sidelight.errors.NotProved`) where the method did not prove that outputs are the best.
+        By learned scores, `by="marginals"` gives every variable its likeliest label, without rules. Warns
+        (`sidelight.errors.NotProved`) where the method did not prove that outputs are the best.
         """
-        found = self.solutions(xs, scores, pairs=pairs)
+        if not is_among(by, ("path", "marginals")):
+            raise ValueError(f"by is {shown(by)}; give 'path' or 'marginals'")
+        if by == "marginals":
+            if scores is not None or self.rules:
+                raise ValueError("marginals are by learned scores and without rules; give by='path'")
+            return posterior(*self._asked_of(xs), clamp=clamp, n_jobs=self.n_jobs)
+        found = self.solutions(xs, scores, pairs=pairs, clamp=clamp)
         warn_of_unproved(found)
         return [one.output for one in found]
 
-    def solutions(
-        self, xs: Sequence[Any], scores: Sequence[Scores] | None = None, *, pairs: Sequence[Pairs] | None = None
+    def solutions(  # type: ignore[override]
+        self,
+        xs: Sequence[Any],
+        scores: Sequence[Scores] | None = None,
+        *,
+        pairs: Sequence[Pairs] | None = None,
+        clamp: Any = None,
     ) -> list[JointSolution]:
         """The best output of every input, given the scores of its variables, and of pairs of them where there are any.
 
-        Without scores, by those that were learned. Raises `DataError` where scores do not fit the labels or a rule
-        fails, `Infeasible`, naming the rules in conflict, where hard rules leave no output.
+        Without scores, by those that were learned; then `clamp` may fix labels, {kind: {key: label}} of every input or
+        None. Raises `DataError` where scores do not fit the labels or a rule fails, `Infeasible`, naming the rules in
+        conflict, where hard rules leave no output.
         """
         if scores is None:
-            learned = self._fitted().scores(self._reader(), xs)
+            learned = self._learned_scores(xs, clamp)
             scores, pairs = [alone for alone, _ in learned], [both for _, both in learned]
-        return super().solutions(xs, scores, pairs=pairs)
+        elif clamp is not None:
+            raise ValueError("clamp is for learned scores; give -inf to labels that cannot be")
+        return JointInference.solutions(self, xs, scores, pairs=pairs)
 
-    def explain_rules(self, x: Any, scores: Scores | None = None, *, pairs: Pairs | None = None) -> RuleExplanation:
+    def explain_rules(  # type: ignore[override]
+        self, x: Any, scores: Scores | None = None, *, pairs: Pairs | None = None
+    ) -> RuleExplanation:
         """How each rule was taken in for an input, whether the output without rules breaks it, and what it changed."""
         if scores is None:
-            scores, pairs = self._fitted().scores(self._reader(), [x])[0]
-        return super().explain_rules(x, scores, pairs=pairs)
+            scores, pairs = self._learned_scores([x])[0]
+        return JointInference.explain_rules(self, x, scores, pairs=pairs)
 
-    def predict_marginals(self, xs: Sequence[Any]) -> list[dict[str, dict[Any, dict[Any, float]]]]:
-        """For every variable a dict from label to probability, by learned scores and without rules.
-
-        Raises `Intractable` where elimination takes too much.
-        """
-        model = self._fitted()
-        batch, called = model.batch(self._reader(), xs)
-        rows = iter(sums.token_marginals(batch.space, batch.scores(model.weights)).tolist())
-        names = self._reader().choices.names
-        outputs: list[dict[str, dict[Any, dict[Any, float]]]] = []
-        for own in called:
-            outputs.append({})
-            for kind, key in own:
-                chances = {label: chance for (of, label), chance in zip(names, next(rows)) if of == kind}
-                outputs[-1].setdefault(kind, {})[key] = chances
-        return outputs
-
-    def k_best(self, xs: Sequence[Any], k: int) -> list[list[tuple[Output, float]]]:
-        """The k best outputs of each input with their scores, best first, by learned scores and without rules."""
-        model = self._fitted()
-        batch, called = model.batch(self._reader(), xs)
-        labels, values = sums.k_best(batch.space, batch.scores(model.weights), k)
-        ranked = [decode_variables(called, numbers, self._reader().choices) for numbers in labels]
-        found = [[(ranked[r][i], float(values[r, i])) for r in range(k)] for i in range(len(batch))]
-        return [[(output, value) for output, value in own if value > -np.inf] for own in found]
-
-    def sample(self, xs: Sequence[Any], *, seed: int | np.random.Generator = 0) -> list[Output]:
-        """One output of each input, drawn from p(y | x), by learned scores and without rules."""
-        model = self._fitted()
-        batch, called = model.batch(self._reader(), xs)
-        drawn = sums.sample(batch.space, batch.scores(model.weights), np.random.default_rng(seed))
-        return decode_variables(called, drawn, self._reader().choices)
-
-    def judge(self, xs: Sequence[Any]) -> Floats:
-        """The companion decision for each input: above 0 means that it has a good output. # [N]"""
-        model = self._fitted()
-        batch, _ = model.batch(self._reader(), xs)
-        sizes = batch.lengths.astype(np.float64)
-        if self.size == "one":
-            sizes = np.ones(len(batch))
-        elif callable(self.size):
-            sizes = np.array([float(self.size(x)) for x in xs])
-        return np.asarray(batch.best(model.weights).values / sizes + model.weights[0])
-
-    def score(self, xs: Sequence[Any], ys: Sequence[Output]) -> float:
-        """The share of variables that are labelled right."""
+    def score(self, xs: Any, y: Any = None, sample_weight: Any = None) -> float:
+        """The share of variables that are labelled right, of those that have a label."""
+        xs, ys = labelled(xs, y)
         right = [
             bool(found.get(kind, {}).get(key) == label)
             for found, y in zip(self.predict(xs), ys)
@@ -220,64 +196,65 @@ class Joint(JointInference):
         ]
         return sum(right) / max(len(right), 1)
 
-    def save(self, path: str | Path) -> None:
-        """Write the model to a file; functions and rules are no part of it."""
-        save_joint(self._fitted(), path)
+    def load(self, path: str | Path) -> Self:  # type: ignore[override]
+        """Take the model of a file, with the penalties that were learned; functions and rules are no part of it.
 
-    def load(self, path: str | Path) -> Self:
-        """Take the model of a file; raises `ModelFileError` where the file is none, or has other labels."""
-        model = load_joint(path)
-        if model.labels != self.labels:
-            raise ModelFileError("its labels are others", file=path, remedy="give Joint the labels it was trained with")
+        Raises `ModelFileError` where the file is none, or has other labels.
+        """
+        from sidelight.model_file import load_model
+
+        model = load_model(path, structure=self._reader(checked=False))
+        if not isinstance(model.structure, VariableStructure):
+            remedy = f"use the estimator of {model.structure.outputs_are}"
+            raise ModelFileError("not the model of a Joint", file=path, remedy=remedy)
         self.model_ = model
+        learned = model.about.get("penalties", {})
+        known = zip(self.rules, self.penalties)
+        self.penalties = [learned.get(rule.name, price) if price is None else price for rule, price in known]
         return self
 
-    def _fitted(self) -> JointModel:
+    def _keep_penalties(self, penalties: list[float]) -> None:
+        self.penalties_ = penalties
+        if self._counts:
+            self.penalties = list(penalties)
+
+    def _evidence(self, evidence: Any, y: Any, sample_weight: Any) -> list[Evidence]:
+        pieces = super()._evidence(evidence, y, sample_weight)
+        self._counts = any(isinstance(piece, Gold) for piece in pieces)
+        return pieces
+
+    def _settings(self, **others: Any) -> Settings:
+        """The parameters, checked; without Gold, penalties are those that `learn_penalties` left."""
+        rules = self.rules
+        if not self._counts:
+            known = [(rule, price) for rule, price in zip(rules, self.penalties) if price is not None]
+            rules = tuple(rule.soft(price) if rule.learned else rule for rule, price in known)
+        return super()._settings(**{"features": None, "labels": None, "rules": rules, **others})
+
+    def _outputs(self) -> Deciding:
+        return Deciding(self._reader())
+
+    def _inputs(self, xs: Any) -> Any:
+        self._reader()
+        return super()._inputs(xs)
+
+    def _learned_scores(self, xs: Any, clamp: Any = None) -> list[Scored]:
+        model = self._fitted()
+        assert isinstance(model.structure, VariableStructure)
+        return list(model.structure.scored(self._inputs(xs), model.weights, clamp))
+
+    def _fitted(self) -> Model:
         if not hasattr(self, "model_"):
             raise NotFitted("this Joint has not been fitted; call fit first, or give scores")
         return self.model_
 
-    def _reader(self) -> VariableReader:
-        if self.variables is None or self.features is None:
-            missing = "variables" if self.variables is None else "features"
-            raise DataError(f"to learn, Joint needs {missing}", remedy=f"give {missing}=, a function of the input")
-        return VariableReader(self.labels, self.features, self.variables, self.pairs)
-
-    def _settings(self) -> Settings:
-        return Settings(
-            sequences=True,
-            features=None,
-            learner=self.learner,
-            loss=self.loss,
-            prices=self.prices,
-            cost=self.cost,
-            class_weight=self.class_weight,
-            labels=None,
-            scheme=None,
-            metric=None,
-            allowed=None,
-            size=self.size,
-            bias=True,
-            order=1,
-            states=None,
-            tolerance=self.tolerance,
-            violation=self.violation,
-            decrease=self.decrease,
-            max_rounds=self.max_rounds,
-            max_completions=self.max_completions,
-            patience=1,
-            random_ties=False,
-            warm_start=False,
-            freeze_vocabulary=False,
-            n_jobs=self.n_jobs,
-            seed=self.seed,
-            callbacks=self.callbacks,
-            verbose=self.verbose,
-            checkpoint=None,
-            rules=(),
-            rules_in="prediction",
-            inference=self.inference,
-        )
+    def _reader(self, *, checked: bool = True) -> VariableReader:
+        missing = [name for name in ("variables", "features") if getattr(self, name) is None]
+        if missing and checked:
+            raise DataError(
+                f"to learn, Joint needs {missing[0]}", remedy=f"give {missing[0]}=, a function of the input"
+            )
+        return VariableReader(self.labels, self.features, self.variables, self.pairs)  # type: ignore[arg-type]
 
 
 __all__ = ["Joint", "JointSolution"]

@@ -10,14 +10,13 @@ import numpy as np
 from sidelight.arrays import Floats
 from sidelight.checks import amount, is_among, positive, shown, whole
 from sidelight.errors import NotFitted
-from sidelight.learners.lclr import HeldLearner, lclr_learner
-from sidelight.learners.margin import MarginLearner, MarginOptions
 from sidelight.manners import Estimator
 from sidelight.objective.cuts import POWERS
 from sidelight.objective.decisions import Decisions, decisions
-from sidelight.objective.sizes import sizes_of
-from sidelight.objective.structure import Structure
+from sidelight.objective.structure import PlainStructure, sizes_of
 from sidelight.records import Round
+from sidelight.rounds.lclr import HeldLearner, lclr_learner
+from sidelight.rounds.margin import MarginLearner, MarginOptions
 
 METHODS = ("lclr", "lclr_approximate", "two_stage")
 
@@ -49,7 +48,7 @@ class LatentClassifier(Estimator):
 
     def __init__(
         self,
-        structure: Structure[Any, Any],
+        structure: PlainStructure[Any, Any],
         *,
         method: str = "lclr",
         start: Floats | None = None,

@@ -15,7 +15,6 @@ from sidelight.compiling import watched
 from sidelight.live import Live, live_line
 from sidelight.records import Round
 
-OWN_PRECISION = ("cllp", "mms")  # learners that solve each problem to a precision of its own, at first a rough one
 FITS, ROUNDS = 1, 2  # what lines there are: of fits as they begin and end, and of their rounds
 
 
@@ -133,6 +132,6 @@ def relative_gap(record: Round) -> float | None:
     >>> relative_gap(Round(3, "jlis", 0.25, objective=50.0, gap=1.0))
     0.02
     """
-    if record.gap is None or not record.objective or record.learner in OWN_PRECISION:
+    if record.gap is None or not record.objective or record.own_precision:
         return None
     return record.gap / abs(record.objective)

@@ -29,6 +29,7 @@ class Round:
     primal: float | None = None
     dual: float | None = None
     gap: float | None = None  # objective − dual, absolute
+    own_precision: bool = False  # by which the learner judges gaps, at first a rough one
     new_cuts: int = 0
     working_set: int = 0
     sweeps: int = 0
@@ -54,7 +55,14 @@ class Round:
         found |= {name: whole_of(values, name) for name in ("mistakes", "restart") if there[name]}
         found |= {"stopped": text_of(values, "stopped")} if there["stopped"] else {}
         seconds = number_of(values, "seconds", low=0.0)
-        return cls(learner=text_of(values, "learner"), seconds=seconds, last=flag_of(values, "last"), **found)
+        own = flag_of(values, "own_precision")
+        return cls(
+            learner=text_of(values, "learner"),
+            seconds=seconds,
+            last=flag_of(values, "last"),
+            own_precision=own,
+            **found,
+        )
 
 
 Callback = Callable[[Round], None]

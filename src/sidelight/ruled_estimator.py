@@ -14,20 +14,18 @@ from sidelight.data.checks import check_evidence, trouble
 from sidelight.errors import DataError, NotFitted
 from sidelight.evidence import Evidence, gold
 from sidelight.features import Matrix
+from sidelight.features.as_sequences import as_sequences
 from sidelight.features.inputs import TOKENS, first_without_tokens, matrix_of
-from sidelight.features.rows import Rows
-from sidelight.features.segment_rows import SegmentedRows
 from sidelight.fit_log import FitLog, check_verbose, counted, in_words
 from sidelight.inference.explanation import RuleExplanation
 from sidelight.manners import Estimator, accuracy, labelled
-from sidelight.model import as_sequences
 from sidelight.progress import round_line
-from sidelight.recipe_kinds import Driven, Recipe
-from sidelight.recipes import AUTO, recipe_of
+from sidelight.recipes import AUTO, Recipe, recipe_of
 from sidelight.records import Round
 from sidelight.rules import Rule
 from sidelight.rules.given import checked_rules
 from sidelight.structures.as_written import as_read
+from sidelight.structures.structure import InputRows
 
 FittedModel = TypeVar("FittedModel")
 LABELS_SHOWN = 20  # in a notebook
@@ -78,9 +76,11 @@ class RuledEstimator(Estimator, Generic[FittedModel]):
         """What tells of a fit to these pieces; keeps how many there are of each kind."""
         self.evidence_ = counted(pieces)
         rules = len(self._asked(None))
+        name, seconds = _called(self.learner)
         return FitLog(
             type(self).__name__,
-            learner=_called(self.learner),
+            learner=name,
+            seconds=seconds,
             given=in_words(self.evidence_) + (f" and {rules} rule{'s' * (rules != 1)}" if rules else ""),
             verbose=check_verbose(self.verbose),
             total=self.max_rounds,
@@ -93,7 +93,8 @@ class RuledEstimator(Estimator, Generic[FittedModel]):
         classes: list[Any] = self.classes_
         shown = ", ".join(map(str, classes[:LABELS_SHOWN])) + (", …" if len(classes) > LABELS_SHOWN else "")
         found = [("learned by", str(model.about.get("learner", ""))), ("labels", f"{len(classes):,}: {shown}")]
-        found.append(("features", f"{model.extractor.n_attributes + model.extractor.n_dense:,}"))
+        if (extractor := getattr(model.structure, "extractor", None)) is not None:
+            found.append(("features", f"{extractor.n_attributes + extractor.n_dense:,}"))
         if hasattr(self, "evidence_"):
             found.append(("evidence", in_words(self.evidence_)))
         if rounds := getattr(self, "rounds_", None):
@@ -127,7 +128,7 @@ class RuledEstimator(Estimator, Generic[FittedModel]):
 
     def _inputs(self, xs: Any) -> Any:
         """Inputs to predict; raises `DataError` at one that should be a sequence of tokens, and is none."""
-        if isinstance(xs, Rows | SegmentedRows) or (
+        if isinstance(xs, InputRows) or (
             not self._sequences and isinstance(xs, Iterable) and getattr(xs, "shape", None) != ()
         ):
             return xs
@@ -166,13 +167,13 @@ class RuledEstimator(Estimator, Generic[FittedModel]):
         return pieces
 
 
-def _called(learner: str | Recipe) -> str:
-    """A learner in words.
+def _called(learner: str | Recipe) -> tuple[str, float]:
+    """A learner in words, and about how many seconds its kernels take to compile.
 
     >>> _called("auto"), _called("jlis")
-    ('auto', 'jlis')
+    (('auto', 10.0), ('jlis', 6.0))
     """
     if is_among(learner, (AUTO,)):
-        return AUTO
+        return AUTO, Recipe.compile_seconds
     recipe = recipe_of(learner)
-    return f"{recipe.name} over {recipe.base.name}" if isinstance(recipe, Driven) else recipe.name
+    return recipe.called, recipe.seconds_to_compile

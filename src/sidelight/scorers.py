@@ -13,10 +13,10 @@ from sidelight.checks import is_hashable, is_listed, real_numbers, shown
 from sidelight.errors import DataError
 from sidelight.inference.batches import BatchScores, ChainBatchScores, batch_scores
 from sidelight.model import Model
-from sidelight.probabilities import Clamp, mask_of
 from sidelight.spaces import ChainSpace
 from sidelight.spaces.chain import GivenScores
 from sidelight.structures import LabelSet
+from sidelight.structures.given_labels import Clamp, mask_of
 
 
 class Scorer(Protocol):
@@ -59,10 +59,12 @@ class ModelScorer:
         return _penalties_in(self.model.about)
 
     def scores(self, xs: Sequence[Any], *, clamp: Clamp | None, n_jobs: int | None) -> BatchScores:
-        batch = self.model.batch(xs, n_jobs=n_jobs)
+        rows = self.model.prepare(xs, n_jobs=n_jobs)
+        batch = self.model.batch(rows, n_jobs=n_jobs)
         if clamp is not None:
-            batch = batch.inside(mask_of(self.model.labels, batch.lengths, clamp))
-        return batch_scores(batch.scores(self.model.weights), batch.space)
+            batch = batch.inside(self.model.structure.mask(rows, clamp))
+        found: BatchScores = batch_scores(batch.scores(self.model.weights), batch.space)
+        return found
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,14 +14,13 @@ from sidelight.estimators import LearningEstimator
 from sidelight.evaluate.schemes import SchemeName
 from sidelight.features import FeatureSet
 from sidelight.features.segment_sources import SegmentFeatures, SegmentFunction
-from sidelight.recipe_kinds import Recipe
-from sidelight.recipes import LEARNERS, codl
+from sidelight.recipes import LEARNERS, Recipe, codl, recipe_of
 from sidelight.records import Callback
 from sidelight.rules import Rule
 from sidelight.rules.given import checked_rules
-from sidelight.settings import Segmenting, Settings
+from sidelight.settings import Settings
 from sidelight.stored import number_of, reading, text_of, whole_of
-from sidelight.structure import SegmentStructure
+from sidelight.structures.segment_structure import Segmenting, SegmentStructure
 from sidelight.structures.segments import Span
 
 
@@ -139,9 +138,10 @@ class SegmentTagger(LearningEstimator):
     def _settings(self, **others: Any) -> Settings:
         """The parameters, checked; what chains have besides is as usual."""
         given = {**self.get_params(), **others}
-        segments = Segmenting(given.pop("segment_features"), given.pop("max_length"))
+        outputs = Segmenting(given.pop("segment_features"), given.pop("max_length"))
         usual: dict[str, Any] = {"order": 1, "states": None, "allowed": None, "random_ties": False}
-        return Settings(sequences=True, segments=segments, **usual, **given)
+        given["learner"] = recipe_of(given["learner"])
+        return Settings(sequences=True, outputs=outputs, **usual, **given)
 
     def predict_segments(self, xs: Any, *, clamp: Any = None, rules: Sequence[Rule] | None = None) -> list[list[Span]]:
         """The segments of each input as (first token, last token, label), the last token included; they tile it.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -16,28 +16,14 @@ from sidelight.features.segment_sources import SegmentFeatures
 from sidelight.fit_log import check_verbose
 from sidelight.inference.choose import check_method
 from sidelight.objective.cuts import POWERS
-from sidelight.recipe_kinds import (
-    AllLabelings,
-    AveragedPerceptron,
-    Believed,
-    CandidateMargins,
-    Contrastive,
-    ConvexMargins,
-    Driven,
-    Generative,
-    LatentMargins,
-    LogLinear,
-    NaiveBayes,
-    OneAgainstRest,
-    OnlineMargins,
-    Picked,
-    Recipe,
-    SelfTraining,
-    SemiMarkov,
-)
-from sidelight.recipes import recipe_of
 from sidelight.rules import Rule
 from sidelight.rules.given import checked_rules
+from sidelight.specs import LearnerSpec
+from sidelight.specs.refusals import refuse
+from sidelight.structures.chain_structure import Chains
+from sidelight.structures.output_kind import OutputKind
+from sidelight.structures.segment_structure import Segmenting
+from sidelight.structures.structure import Declared
 
 DECREASE, MAX_COMPLETIONS = 1e-5, 50  # where an estimator was asked for none, and its learner has none of its own
 MOST_STATES = 1000  # of a label
@@ -49,39 +35,9 @@ DEFAULT_PRICES: dict[str, float] = {
     "unlabeled": 0.1,
     "votes": 1.0,
 }
-LIKELIHOOD_PRICES = {**DEFAULT_PRICES, "companion": 0.05}  # of CRFs; chosen on development data, see docs/learners.md
+CHAINS = Chains()
 METRICS = ("accuracy", "span_f1")
 RULES_IN = ("prediction", "training")
-SECOND_ORDER = (
-    LatentMargins,
-    ConvexMargins,
-    OnlineMargins,
-    AveragedPerceptron,
-    CandidateMargins,
-    Picked,
-    AllLabelings,
-    Generative,
-    LogLinear,
-    ConvexMargins,
-)  # recipes that learn second-order weights
-
-
-@dataclass(frozen=True, slots=True)
-class Segmenting:
-    """What `SegmentTagger` has besides."""
-
-    features: SegmentFeatures | None  # None: what suits the inputs
-    max_length: int | None  # None: that of the longest gold segment
-
-
-NEEDS: tuple[tuple[type[Recipe], str], ...] = (  # what learners ask of outputs, and chains alone have
-    (Contrastive, "neighbours of an output"),
-    (NaiveBayes, "labels of single tokens"),
-    (OneAgainstRest, "labels of single tokens"),
-    (Generative, "a generative model"),
-    (Believed, "beliefs under rules"),
-    (AllLabelings, "a list of all candidate outputs"),
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +46,7 @@ class Settings:
 
     sequences: bool
     features: FeatureSet | None
-    learner: str | Recipe
+    learner: LearnerSpec
     loss: str
     prices: Mapping[str, float] | None
     cost: Mapping[tuple[Any, Any], float] | None
@@ -120,13 +76,11 @@ class Settings:
     rules: Sequence[Rule]
     rules_in: str
     inference: str
-    segments: Segmenting | None = None  # outputs are segments
+    outputs: Declared = CHAINS  # which are learned
 
     def __post_init__(self) -> None:
-        _ = self.recipe
         self._check_types()
-        if self.segments is not None:
-            self._check_segments()
+        self._check_segments()
         if not isinstance(self.loss, str) or self.loss not in POWERS:
             raise ValueError(f"loss is {shown(self.loss)}; give 'squared_hinge', 'hinge' or 'logistic'")
         if self.scheme is not None and not is_among(self.scheme, SCHEMES):
@@ -139,17 +93,17 @@ class Settings:
             raise ValueError(f"order is {shown(self.order)}; give 1 or 2")
         if self.order == 2 and not self.sequences:
             raise ValueError("order is 2, and single labels have no order; leave it out")
-        if self.order == 2 and isinstance(self.recipe, Contrastive) and self.recipe.neighbours == "swaps":
-            raise ValueError("order is 2, and neighbours 'swaps' are for order 1; give neighbours='transpose'")
-        if self.order == 2 and not has_second_order(self.recipe):
-            raise ValueError(f"order is 2, and {self.recipe.name} is for order 1; use jlis or structural_svm")
-        if (self.class_weight is not None or self.cost is not None) and _knows_no_cost(self.recipe):
-            name = self.recipe.name
-            raise ValueError(f"{name} knows no cost and no class_weight; give weights to the evidence, or use jlis")
-        self._check_states()
         check_method(self.inference)
         object.__setattr__(self, "rules", checked_rules(self.rules))
-        self._check_rules_in()
+        if not is_among(self.rules_in, RULES_IN):
+            raise ValueError(f"rules_in is {shown(self.rules_in)}; give {' or '.join(map(repr, RULES_IN))}")
+        refuse(
+            self.learner,
+            self.output_kind,
+            costs=self.class_weight is not None or self.cost is not None,
+            states=self._has_states(),
+            ruled=self.ruled_training,
+        )
         if self.rules and self.states is not None:
             raise ValueError("rules speak of labels, and states are given; leave one of them out")
         check_amounts(
@@ -192,23 +146,15 @@ class Settings:
         if self.checkpoint is not None:
             file_name(self.checkpoint, name="checkpoint")
 
-    def _check_rules_in(self) -> None:
-        """Raises ValueError where rules cannot limit the outputs that a learner looks for."""
-        if not is_among(self.rules_in, RULES_IN):
-            raise ValueError(f"rules_in is {shown(self.rules_in)}; give {' or '.join(map(repr, RULES_IN))}")
-        if self.ruled_training and not asks_for_the_best(self.recipe):
-            problem = f"rules_in is 'training', and {self.recipe.name} asks for more than the best output"
-            remedy = "use jlis, structural_svm, latent_svm or perceptron, or give rules_in='prediction'"
-            raise ValueError(f"{problem}; {remedy}")
-
     @property
     def ruled_training(self) -> bool:
         """Whether rules limit the outputs that the learner looks for."""
         return bool(self.rules) and self.rules_in == "training"
 
-    def _check_states(self) -> None:
+    def _has_states(self) -> bool:
+        """Whether a label has several states; raises ValueError for what are no numbers of them."""
         if self.states is None:
-            return
+            return False
         given = list(self.states.values()) if isinstance(self.states, Mapping) else [self.states]
         for count in given:
             if isinstance(count, bool) or not isinstance(count, (int, np.integer)) or count < 1:
@@ -216,16 +162,22 @@ class Settings:
                 raise ValueError(f"states is {shown(self.states)}; {remedy}")
             if count > MOST_STATES:
                 raise ValueError(f"states is {shown(self.states)}; a label has at most {MOST_STATES}")
-        if max(given, default=1) > 1 and not _takes_states(self.recipe):
-            raise ValueError(f"the {self.recipe.name} has no hidden states; use latent_svm or partial_crf")
+        return bool(max(given, default=1) > 1)
+
+    @property
+    def output_kind(self) -> OutputKind:
+        """What outputs are, with what learners may ask of them."""
+        return self.outputs.kind(self)
+
+    @property
+    def segments(self) -> Segmenting | None:
+        """What `SegmentTagger` has besides."""
+        return self.outputs if isinstance(self.outputs, Segmenting) else None
 
     def _check_segments(self) -> None:
-        """Raises ValueError for learners that need what segments do not have, and for schemes that make none."""
-        recipe = self.recipe
-        base = recipe.base if isinstance(recipe, Driven) else recipe
-        check_needs(base, "segments", "semi_crf or semi_svm")
-        if isinstance(base, LatentMargins) and base.restarts > 1:
-            raise ValueError(f"restarts of {base.name} need random ties, which segments do not have; leave them at 1")
+        """Raises ValueError for schemes that make no segments, and for lengths that are none."""
+        if self.segments is None:
+            return
         features = None if self.segments is None else self.segments.features
         if features is not None and not isinstance(features, SegmentFeatures):
             raise ValueError(f"segment_features is {shown(features)}; give SegmentFeatures(…)")
@@ -240,9 +192,7 @@ class Settings:
     @property
     def longest(self) -> int | None:
         """The most tokens of a segment, where it is given, to the estimator or to its learner."""
-        recipe = recipe_of(self.learner)
-        base = recipe.base if isinstance(recipe, Driven) else recipe
-        own = base.max_length if isinstance(base, SemiMarkov) else None
+        own = self.learner.longest
         given = None if self.segments is None else self.segments.max_length
         if own is not None and given is not None and own != given:
             raise ValueError(f"max_length is {given}, and {own} in the learner; give one of them")
@@ -251,23 +201,7 @@ class Settings:
     @property
     def told_of_segments(self) -> dict[str, Any]:
         """What a model of segments keeps of its learner, besides the name."""
-        recipe = recipe_of(self.learner)
-        if self.segments is None or not isinstance(recipe, Driven):
-            return {}
-        return {"base": recipe.base.name, "beta": recipe.beta, "cycles": recipe.cycles}
-
-    @property
-    def recipe(self) -> Recipe:
-        """The learner with its options; raises ValueError for an unknown name.
-
-        Over segments `semi_crf` is `partial_crf` and `semi_svm` is `latent_svm`.
-        """
-        recipe = recipe_of(self.learner)
-        if self.segments is None:
-            return recipe
-        if isinstance(recipe, Driven):
-            return replace(recipe, base=_over_segments(recipe.base))
-        return _over_segments(recipe)
+        return {} if self.segments is None else dict(self.learner.told())
 
     @property
     def fall(self) -> float:
@@ -281,27 +215,13 @@ class Settings:
 
     def price(self, kind: str) -> float:
         """What a unit of loss of this kind of evidence costs: as given, or as is usual with the learner."""
-        usual = LIKELIHOOD_PRICES if isinstance(self.recipe, (LogLinear, Believed)) else DEFAULT_PRICES
-        return {**usual, **(self.prices or {})}[kind]
+        return {**DEFAULT_PRICES, **self.learner.usual_prices, **(self.prices or {})}[kind]
 
     @property
     def size_by(self) -> str:
         if self.size is None:
             return "tokens" if self.sequences else "one"
         return self.size if isinstance(self.size, str) else "function"
-
-
-def _over_segments(recipe: Recipe) -> Recipe:
-    if not isinstance(recipe, SemiMarkov):
-        return recipe
-    return replace(recipe_of({"semi_crf": "partial_crf", "semi_svm": "latent_svm"}[recipe.name]), name=recipe.name)
-
-
-def check_needs(recipe: Recipe, outputs: str, instead: str, more: Sequence[tuple[type[Recipe], str]] = ()) -> None:
-    """Raises ValueError, naming what is missing, for learners of chains alone; `more` are others and their needs."""
-    for kind, need in (*NEEDS, *more):
-        if isinstance(recipe, kind):
-            raise ValueError(f"{recipe.name} needs {need}, which {outputs} do not have; use {instead}")
 
 
 def price_when_completed(prices: Mapping[str, float] | None, kind: str) -> float:
@@ -313,44 +233,6 @@ def price_when_completed(prices: Mapping[str, float] | None, kind: str) -> float
     """
     given = prices or {}
     return given.get(kind, given.get("unlabeled", DEFAULT_PRICES["unlabeled"]))
-
-
-def asks_for_the_best(recipe: Recipe) -> bool:
-    """Whether a learner asks for best outputs alone, which there are under rules too."""
-    if isinstance(recipe, ConvexMargins):
-        return recipe.solver != "exponentiated_gradient"
-    kinds = (LatentMargins, OnlineMargins, AveragedPerceptron)
-    return isinstance(recipe, kinds) and not isinstance(recipe, SelfTraining)
-
-
-def has_second_order(recipe: Recipe) -> bool:
-    """Whether a learner has weights of three labels in a row."""
-    if isinstance(recipe, Contrastive):
-        return recipe.neighbours != "swaps"  # which are summed as one lattice of order 1
-    return isinstance(recipe.base if isinstance(recipe, Driven) else recipe, SECOND_ORDER)
-
-
-def _knows_no_cost(recipe: Recipe) -> bool:
-    """Whether the cost of a wrong label means nothing to a learner."""
-    kinds = (LogLinear, Contrastive, AveragedPerceptron, OneAgainstRest, NaiveBayes, Generative, Believed)
-    return isinstance(recipe, kinds)
-
-
-def heeds_loss(recipe: Recipe) -> bool:
-    """Whether a learner can minimise the hinge or the squared hinge, as it is told."""
-    if isinstance(recipe, Driven):
-        return heeds_loss(recipe.base)
-    kinds = (LatentMargins, ConvexMargins, OneAgainstRest, Picked, AllLabelings)
-    return isinstance(recipe, kinds) or (isinstance(recipe, SemiMarkov) and recipe.name == "semi_svm")
-
-
-def _takes_states(recipe: Recipe) -> bool:
-    """Whether a learner completes the states of labels; the others must know all of a target."""
-    if isinstance(recipe, LatentMargins):
-        return not recipe.gold_only and not isinstance(recipe, SelfTraining)
-    if isinstance(recipe, Generative):
-        return recipe.options.iterations > 0
-    return isinstance(recipe, CandidateMargins) or (isinstance(recipe, LogLinear) and not recipe.gold_only)
 
 
 def check_amounts(

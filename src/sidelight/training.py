@@ -11,29 +11,20 @@ from numpy.typing import NDArray
 
 from sidelight.arrays import Floats
 from sidelight.checkpoint import REMEDY, fingerprint, load_checkpoint, save_checkpoint
-from sidelight.data.checks import trouble
 from sidelight.data.single import single_labels
 from sidelight.errors import DataError, ModelFileError
 from sidelight.evidence import Evidence
-from sidelight.learners.learner import State
-from sidelight.learners.perceptron import PerceptronLearner
-from sidelight.learners.stopping import MAX_ROUNDS
-from sidelight.making.choice import learned_penalties, learner_of
+from sidelight.learners.votes import reliabilities_of
 from sidelight.making.given import Given
-from sidelight.making.perceptron import PerceptronMemory
-from sidelight.making.prepared import prepared
-from sidelight.making.voted import reliabilities_of
+from sidelight.making.learner import learned_penalties, learner_of
 from sidelight.model import Model
 from sidelight.objective.companion_likelihood import TEMPERATURE
-from sidelight.recipe_kinds import Believed, LogLinear
 from sidelight.records import Round
-from sidelight.rules import Domain, Rule
-from sidelight.rules.penalties import penalties_of
-from sidelight.rules.probe import read_first
+from sidelight.rounds.learner import Memory, Remembering, State
+from sidelight.rounds.stopping import MAX_ROUNDS
+from sidelight.rules import Rule
 from sidelight.settings import Settings
-from sidelight.spaces import ChainSpace, Transitions
 from sidelight.stored import array_of, mapping_of, number_of, numbers_of, part_of, reading, whole_of
-from sidelight.structure import SegmentStructure
 from sidelight.structures import LabelSet
 from sidelight.voting.reliability import Reliability
 
@@ -58,21 +49,24 @@ class Training:
         *,
         before: Model | None = None,
         go_on: bool = False,
-        memory: PerceptronMemory | None = None,
+        memory: Memory | None = None,
     ) -> None:
         self.settings = settings
         evidence = evidence if settings.sequences else single_labels(evidence)
-        self.labels, self.structure, self.rows, self.encoded = prepared(settings, evidence, before)
-        if settings.rules:
-            xs = [piece.x if settings.sequences else [piece.x] for piece in evidence]
-            read_first(settings.rules, Domain(self.labels.names), xs)
-        self._check_allowed(evidence)
+        old = None if before is None else before.structure
+        self.structure, self.rows, self.encoded = settings.outputs.prepare(settings, evidence, old)
+        self.structure.read_rules(settings.rules, [piece.x for piece in evidence])
         weights = None if before is None else self.structure.moved(before.weights, before.structure)
-        given = Given(settings, evidence, self.rows, self.labels, self.encoded, self.structure, weights, go_on)
+        given = Given(settings, evidence, self.rows, self.encoded, self.structure, weights, go_on, memory)
         self.given = given
-        self.learner = learner_of(given, memory=memory)
+        self.learner = learner_of(given)
         self.best: Best | None = None
         self.idle = 0  # results since the best one
+
+    @property
+    def labels(self) -> LabelSet:
+        """The choices of slots by their names."""
+        return self.structure.labels
 
     def rounds(self, *, validating: str | None = None) -> Iterator[Round]:
         """Train, saving a checkpoint after each round if one is asked for.
@@ -117,7 +111,7 @@ class Training:
             if judged := mapping_of(values, "validation"):
                 self.idle = whole_of(judged, "idle")
                 self.best = Best(
-                    array_of(arrays, "validation.weights", np.float64, [self.structure.layout.size]),
+                    array_of(arrays, "validation.weights", np.float64, [self.structure.size]),
                     numbers_of(judged, "penalties", finite=False),
                     number_of(judged, "score"),
                     whole_of(judged, "rounds"),
@@ -154,22 +148,19 @@ class Training:
     def _model(self, weights: Floats, then: Best | None = None) -> Model:
         """The model of these weights, as things are now or were then."""
         made = self.learner.rounds if then is None else then.rounds
-        about: dict[str, Any] = {"learner": self.settings.recipe.name, "rounds": made}
-        about |= self.settings.told_of_segments
-        if isinstance(self.structure, SegmentStructure):
-            about["max_length"] = self.structure.max_length
+        about: dict[str, Any] = {"learner": self.settings.learner.name, "rounds": made}
+        about |= self.settings.told_of_segments | self.structure.told()
         if self.settings.rules:
             about["rules"] = [rule.name for rule in self.settings.rules]
         if any(rule.learned for rule in self.settings.rules):
             found = zip(self.settings.rules, self.penalties() if then is None else then.penalties)
             about["penalties"] = {rule.name: price for rule, price in found if rule.learned}
         return Model(
-            self.labels,
             self.structure,
             weights,
             self.settings.size_by,
             about,
-            TEMPERATURE if isinstance(self.settings.recipe, (LogLinear, Believed)) and self._answered else 0.0,
+            TEMPERATURE if self.settings.learner.soft_answers and self._answered else 0.0,
         )
 
     @property
@@ -180,32 +171,9 @@ class Training:
         """How often each labelling function was right, as the learner came to believe."""
         return reliabilities_of(self.given, self.learner)
 
-    def perceptron_memory(self) -> PerceptronMemory | None:
-        """What a later `partial_fit` of the perceptron goes on from, besides the model's weights."""
-        if not isinstance(self.learner, PerceptronLearner):
-            return None
-        return PerceptronMemory(self.learner.perceptron.weights, self.learner.perceptron.clock)
-
-    def _check_allowed(self, evidence: Sequence[Evidence]) -> None:
-        """Gold must obey the transitions that are allowed."""
-        allowed = self.structure.allowed
-        if allowed is None:
-            return
-        gold = self.encoded.of_kind("gold")
-        tokens = self.rows.tokens_of(gold)
-        rows = self.rows.take(gold)
-        space = ChainSpace(rows.starts, len(self.labels), allowed)
-        if self.labels.hidden and self.encoded.admitted is not None:
-            fits = space.inside(self.encoded.admitted[tokens]).feasible()
-        else:
-            fits = space.admits(self.encoded.targets[tokens]) != 0
-        bad = np.flatnonzero(~fits)
-        if len(bad):
-            i, first, last = int(gold[bad[0]]), int(rows.starts[bad[0]]), int(rows.starts[bad[0] + 1])
-            token, said = _first_fault(allowed, self.labels, self.encoded.targets[tokens][first:last].tolist())
-            remedy = "correct the labels, or leave scheme and allowed out"
-            problem = f"its labels use a transition that is not allowed{said}"
-            raise trouble(evidence[i], i, problem=problem, remedy=remedy, token=token)
+    def memory(self) -> Memory | None:
+        """What a later `partial_fit` goes on from, besides the model's weights."""
+        return self.learner.memory if isinstance(self.learner, Remembering) else None
 
     def penalties(self) -> list[float]:
         """What breaking each rule of the settings costs: as given, as counted on Gold, or as the learner left it."""
@@ -218,11 +186,11 @@ class Training:
         xs, ys = self.given.gold_outputs()
         if not xs and any(rule.learned for rule in rules):
             raise DataError("a penalty is to be learned from Gold, and there is none", remedy="give soft(…) a number")
-        return penalties_of(rules, xs, ys)
+        return self.structure.counted(rules, xs, ys)
 
     def _fingerprint(self, validating: str | None) -> str:
         ignored = {"callbacks", "verbose", "checkpoint", "n_jobs", "max_rounds", "features", "sequences", "patience"}
-        ignored |= {"segments"}  # which the rows tell of
+        ignored |= {"outputs"}  # which the rows tell of
         names = [name for name in Settings.__slots__ if name not in ignored]
         settings = {name: _stable(getattr(self.settings, name)) for name in names}
         if validating is not None:
@@ -252,15 +220,3 @@ def _stable(value: Any) -> str:
     if isinstance(value, Mapping):
         return repr(sorted((repr(key), repr(item)) for key, item in value.items()))
     return f"{value.__module__}.{value.__qualname__}" if hasattr(value, "__qualname__") else repr(value)
-
-
-def _first_fault(allowed: Transitions, labels: LabelSet, found: Sequence[int]) -> tuple[int | None, str]:
-    """The first token whose label may not be there, and why; nothing where labels have hidden states."""
-    if labels.hidden:
-        return None, ""
-    for t, label in enumerate(found):
-        if t == 0 and not allowed.start[label]:
-            return t, f": {labels.names[label]} begins it"
-        if t > 0 and not allowed.between[found[t - 1], label]:
-            return t, f": {labels.names[label]} after {labels.names[found[t - 1]]}"
-    return len(found) - 1, f": {labels.names[found[-1]]} ends it"

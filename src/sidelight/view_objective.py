@@ -20,20 +20,15 @@ import numpy as np
 
 from sidelight.arrays import Floats, Ids
 from sidelight.evidence import Gold
+from sidelight.learners.likelihood import LikelihoodSpec
 from sidelight.making.given import Given
 from sidelight.model import Model
 from sidelight.objective.batch import Batch
 from sidelight.objective.cuts import POWERS, losses_of
 from sidelight.objective.margin import TargetTerms
-from sidelight.recipe_kinds import ConvexMargins, LatentMargins, LogLinear, Recipe
 from sidelight.settings import Settings
 from sidelight.spaces import Cost, sums
 from sidelight.structures.encoding import encode
-
-
-def has_objective(recipe: Recipe) -> bool:
-    """Whether a learner minimises losses of whole outputs, which a joint objective can add up."""
-    return isinstance(recipe, (LatentMargins, ConvexMargins, LogLinear))
 
 
 def view_objective(model: Model, settings: Settings, examples: Sequence[Gold]) -> float:
@@ -43,18 +38,18 @@ def view_objective(model: Model, settings: Settings, examples: Sequence[Gold]) -
     >>> xs, ys = [{"a": 1.0}, {"b": 1.0}, {"a": 1.0}], ["x", "y", "y"]
     >>> fitted = Classifier(learner="crf").fit(xs, ys)
     >>> examples = [Gold(x, y) for x, y in zip(xs, ys)]
-    >>> settings = Settings(sequences=False, **fitted.get_params())
+    >>> settings = fitted._settings()
     >>> abs(view_objective(fitted.model_, settings, examples) - fitted.rounds_[-1].objective) < 1e-9
     True
     """
-    recipe = settings.recipe
+    own = settings.learner
     rows = model.prepare([example.x for example in examples], n_jobs=settings.n_jobs)
     batch = model.batch(rows, n_jobs=settings.n_jobs)
     encoded = encode(examples, model.labels, batch.starts, sequences=model.sequences)
-    given = Given(settings, examples, rows, model.labels, encoded, model.structure)
+    given = Given(settings, examples, rows, encoded, model.structure)
     norm = 0.5 * float(model.weights @ model.weights)
-    if isinstance(recipe, LogLinear):
-        norm += recipe.l1 * float(np.abs(model.weights).sum())
+    if isinstance(own, LikelihoodSpec):
+        norm += own.l1 * float(np.abs(model.weights).sum())
         losses = _log_losses(batch, model.weights, encoded.targets)
     else:
         terms = TargetTerms(batch, Cost(encoded.targets, given.costs()), given.prices())

@@ -18,10 +18,6 @@ from sidelight.checks import arguments_checked, is_hashable
 from sidelight.errors import DataError
 
 if TYPE_CHECKING:
-    from sidelight.features import Extractor
-    from sidelight.features.layout import Layout
-    from sidelight.features.segments import SegmentExtractor
-    from sidelight.model import Model
     from sidelight.structures import LabelSet
 
 
@@ -57,10 +53,10 @@ class Weights(list[Weight]):
 def weights(fitted: Any, *, top: int | None = 20, label: Any = None, lowest: bool = False) -> Weights:
     """The highest weights, or the lowest ones, in order; those that are zero are left out.
 
-    `fitted` is a fitted `Tagger`, `Classifier` or `SegmentTagger`, or a model. With `label`, only weights of that
-    label: of its features, and of the transitions to it. Where labels have hidden states, the states of the label. The
-    labels of a segmenter are those of segments (with BIO: X, not B-X). `top=None` gives all. Raises `DataError` where
-    the model has no such label.
+    `fitted` is any fitted estimator of labels or structures, or a model. With `label`, only weights of that label: of
+    its features, and of the transitions to it; of `Joint`, labels are (kind, label). Where labels have hidden states,
+    the states of the label. The labels of a segmenter are those of segments (with BIO: X, not B-X). `top=None` gives
+    all. Raises `DataError` where the model has no such label.
 
     >>> import sidelight as sl
     >>> tagger = sl.Tagger(learner="crf").fit([["a", "dog"], ["a", "cat"]], [["D", "N"], ["D", "N"]])
@@ -72,16 +68,25 @@ def weights(fitted: Any, *, top: int | None = 20, label: Any = None, lowest: boo
     if top is not None and top < 1:
         raise ValueError(f"top is {top}; give at least 1, or None for all")
     model = model_of(fitted)
-    parts = _parts(model)
+    names = model.structure.weight_names()
     places = np.flatnonzero(model.weights)
     if label is not None:
-        places = places[np.isin(parts.label_of()[places], parts.states(label))]
+        places = places[np.isin(names.label_of()[places], _states(names.labels, label))]
     keys = model.weights[places] if lowest else -model.weights[places]
     if top is not None and top < len(places):
         nearest = np.flatnonzero(keys <= np.partition(keys, top - 1)[top - 1])  # with all that are level at the end
         places, keys = places[nearest], keys[nearest]
     order = places[np.argsort(keys, kind="stable")[:top]]
-    return Weights(parts.named(int(place), float(model.weights[place])) for place in order)
+    return Weights(Weight(*names.named(int(place)), float(model.weights[place])) for place in order)
+
+
+def _states(labels: LabelSet, label: Any) -> Ints:
+    """The numbers of a label's states; of the label itself where it has none."""
+    classes = list(labels.classes)
+    if not is_hashable(label) or label not in classes:
+        known = ", ".join(map(str, classes[:10])) + (", …" if len(classes) > 10 else "")
+        raise DataError(f"the model has no label {label!r}", remedy=f"give one of {known}")
+    return np.flatnonzero(labels.label_of == classes.index(label))
 
 
 ranked_weights = weights  # its name before it was one of the package
@@ -103,77 +108,6 @@ def _spoken(weight: Weight) -> str:
     if "transition" in weight.part:
         return f"{weight.part} {weight.name} → {weight.label}"
     return f"{weight.part} {weight.name}: {weight.label}" if weight.name else f"{weight.part}: {weight.label}"
-
-
-@dataclass(frozen=True, slots=True)
-class _Parts:
-    """Where a model keeps what it has learned of labels, features and transitions."""
-
-    labels: LabelSet
-    layout: Layout
-    extractor: Extractor
-    sequences: bool
-    segments: SegmentExtractor | None = None  # whose weights come after those of the layout
-
-    def states(self, label: Any) -> Ints:
-        """The numbers of a label's states; of the label itself where it has none."""
-        classes = list(self.labels.classes)
-        if not is_hashable(label) or label not in classes:
-            known = ", ".join(map(str, classes[:10])) + (", …" if len(classes) > 10 else "")
-            raise DataError(f"the model has no label {label!r}", remedy=f"give one of {known}")
-        return np.flatnonzero(self.labels.label_of == classes.index(label))
-
-    def label_of(self) -> Ints:
-        """The label that each weight belongs to, -1 for the threshold. # [W]"""
-        layout, size = self.layout, self.layout.n_labels
-        more = 0 if self.segments is None else self.segments.n_attributes * size
-        labels = np.arange(layout.size + more, dtype=np.int64)
-        labels[0] = -1
-        for begin, end, width in (
-            (layout.start_at, layout.end_at, layout.columns),
-            (layout.end_at, layout.dense_at, size),
-            (layout.dense_at, layout.size, layout.columns),
-            (layout.size, len(labels), size),
-        ):
-            labels[begin:end] = (labels[begin:end] - begin) % width + size - width
-        return labels
-
-    def named(self, place: int, value: float) -> Weight:
-        """What a place in the weight vector is about."""
-        layout, names = self.layout, list(self.labels.names)
-        size, columns = layout.n_labels, layout.columns
-        if place < layout.start_at:
-            return Weight("threshold", "", None, value)
-        if place < layout.end_at:
-            label = names[place - layout.start_at + size - columns]
-            return Weight("start" if self.sequences else "bias", "", label, value)
-        if place < layout.transition_at:
-            return Weight("end", "", names[place - layout.end_at], value)
-        if place < layout.second_at:
-            before, number = divmod(place - layout.transition_at, size)
-            return Weight("transition", str(names[before]), names[number], value)
-        if place < layout.dense_at:
-            pair, number = divmod(place - layout.second_at, size)
-            first, second = divmod(pair, size)
-            return Weight("second-order transition", f"{names[first]} {names[second]}", names[number], value)
-        if place < layout.emission_at:
-            row, column = divmod(place - layout.dense_at, columns)
-            return Weight("dense", str(row), names[column + size - columns], value)
-        if place < layout.size:
-            attribute, column = divmod(place - layout.emission_at, columns)
-            return Weight("feature", self.extractor.name(attribute), names[column + size - columns], value)
-        assert self.segments is not None
-        attribute, number = divmod(place - layout.size, size)
-        return Weight("segment feature", self.segments.name(attribute), names[number], value)
-
-
-def _parts(model: Model) -> _Parts:
-    from sidelight.structure import ChainStructure
-
-    if isinstance(model.structure, ChainStructure):
-        return _Parts(model.labels, model.structure.layout, model.extractor, model.sequences)
-    own = model.segmental
-    return _Parts(own.scheme.segments, own.layout.tokens, own.extractor, True, own.segments)
 
 
 weights.__dict__.update(ranked_weights=ranked_weights, shown_weights=shown_weights, Weight=Weight, Weights=Weights)

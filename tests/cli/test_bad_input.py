@@ -163,7 +163,7 @@ def test_bad_templates(run: Run, text: str, naming: str, remedy: str) -> None:
             for name in ("semi_crf", "semi_svm")
         ),
         (("--gold", "gold.txt", "--good", "pool.txt", "--learner", "semi_svm"),
-         "pool.txt:1: evidence 2 (Companion): the learner semi_svm learns from Gold and Partial and Candidates and "
+         "pool.txt:1: evidence 2 (Companion): the learner semi_svm learns from Gold, Partial, Candidates and "
          "Unlabeled only; use the learner jlis"),
         (("--gold", "gold.txt", "--learner", "contrastive"),
          "contrastive estimation learns from inputs without full labels, and all are Gold; add Unlabeled, Partial or"),
@@ -176,7 +176,7 @@ def test_bad_templates(run: Run, text: str, naming: str, remedy: str) -> None:
         (("--gold", "gold.txt", "--learner", "hmm", "--set", "emission=uniform"),
          "emission is 'uniform' with emission_amount 250.0: the amount of smoothing is 250.0; the share of uniform is"),
         (("--gold", "gold.txt", "--learner", "hmm", "--set", "transition=soft"),
-         "transition is 'soft' with transition_amount 0.01: smoothing is 'soft'; there are none, additive"),
+         "transition is 'soft'; give 'none', 'additive'"),
         (("--gold", "gold.txt", "--learner", "passive_aggressive", "--set", "rule=PA-III"),
          "rule is 'PA-III'; give 'PA', 'PA-I' or 'PA-II'"),
     ],

@@ -45,16 +45,16 @@ def test_em_takes_files_of_every_kind(run, files, name):
 
 
 def test_temperatures_are_typed_as_numbers():
-    assert choose_learner("unified_em", ["gamma=-inf"]).options.gamma == float("-inf")
+    assert choose_learner("unified_em", ["gamma=-inf"]).gamma == float("-inf")
     recipe = choose_learner("unified_em", ["gamma=0.5", "anneal_from=2", "schedule=geometric", "start=min_greedy"])
-    assert recipe.options.annealing == (2.0, 10, "geometric") and recipe.start == "min_greedy"
+    assert recipe.em().options.annealing == (2.0, 10, "geometric") and recipe.start == "min_greedy"
 
 
 @pytest.mark.parametrize(
     ("typed", "message"),
     [
-        (("--learner", "em", "--set", "start=there"), "start is 'there'; there are gold, uniform"),
-        (("--learner", "hmm", "--set", "emission=soft"), "smoothing is 'soft'; there are none, additive"),
+        (("--learner", "em", "--set", "start=there"), "start is 'there'; give 'gold', 'uniform'"),
+        (("--learner", "hmm", "--set", "emission=soft"), "emission is 'soft'; give 'none', 'additive'"),
         (("--learner", "hmm", "--features", "window"), "these features are others; use features.emissions()"),
         (("--learner", "hmm", "--set", "gamma=1"), "hmm has no option 'gamma'"),
     ],

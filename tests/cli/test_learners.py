@@ -72,15 +72,15 @@ def test_options_of_a_learner_are_set_by_name(run, gold):
 def test_options_of_a_solver_are_set_by_name(run, gold):
     typed = ("--learner", "structural_svm", "--loss", "hinge", "--set", "solver=frank_wolfe", "--set", "sampling=gap")
     run("train", "--gold", gold, *typed, "--out", "m.sidelight")
-    assert choose_learner("structural_svm", ["solver=frank_wolfe", "sampling=gap"]).frank_wolfe.sampling == "gap"
-    assert choose_learner("structural_svm", ["solver=subgradient", "project=true"]).subgradient.project
+    assert choose_learner("structural_svm", ["solver=frank_wolfe", "sampling=gap"]).sampling == "gap"
+    assert choose_learner("structural_svm", ["solver=subgradient", "project=true"]).project
 
 
 @pytest.mark.parametrize(
     ("typed", "message"),
     [
         (("--learner", "clp"), "--learner is 'clp'; there are auto, jlis"),
-        (("--learner", "cllp", "--set", "dicsount=3"), "cllp has no option 'dicsount'; its options are: solver="),
+        (("--learner", "cllp", "--set", "dicsount=3"), "cllp has no option 'dicsount'; its options are: precision,"),
         (("--learner", "cllp", "--set", "discount=much"), "--set is 'discount=much'; give a number"),
         (("--learner", "perceptron", "--set", "k=3"), "perceptron has no option 'k'; its options are: none"),
         (("--learner", "cllp", "--set", "discount=0.5"), "discount is 0.5; give a number above 1"),

@@ -10,11 +10,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-from sidelight.commands.notes import PLAIN
-from sidelight.making import all_labelings
+from sidelight.learners import all_labelings
 from sidelight.model_file import load_model
+from sidelight.recipes import LEARNERS
 
 Run = Callable[..., Any]
+PLAIN = {name: learner().plain_form for name, learner in LEARNERS.items() if learner().plain_form}
 
 GOLD = "Light\tN\nshines\tV\n\nDogs\tN\nbark\tV\nloud\tA\n\n"
 POOL = "Dogs\nbark\nshines\n\nLight\nbark\n\n"

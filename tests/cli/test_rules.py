@@ -184,12 +184,15 @@ def test_prices_of_codl_over_segments_are_chosen_on_a_file(run, files):
 @pytest.mark.parametrize(
     ("typed", "line"),
     [
-        (("--class-weight", "balanced"), "semi_crf knows no cost and no class_weight; give weights to the evidence"),
+        (
+            ("--class-weight", "balanced"),
+            "codl over semi_crf knows no cost and no class_weight; give weights to the evidence",
+        ),
         (("--order", "2"), "--order does not go with codl over semi_crf; leave it out"),
         (("--states", "2"), "--states does not go with codl over semi_crf; leave it out"),
         (
             ("--good", "pool.txt"),
-            "evidence 2 (Companion): the learner codl learns from Gold and Partial and Candidates and Unlabeled",
+            "evidence 2 (Companion): the learner codl learns from Gold, Partial, Candidates and Unlabeled",
         ),
         (("--set", "beta=2"), "beta is 2.0; give a number from 0 to 1"),
         (("--set", "max_length=3"), "codl has no option 'max_length'; its options are: base="),

@@ -98,7 +98,7 @@ def test_every_experiment_has_a_file():
 
 
 def test_every_labeling_of_a_long_input_is_expanded():
-    from sidelight.making.all_labelings import expanded
+    from sidelight.learners.all_labelings import expanded
 
     admitted = np.zeros((100, 3), dtype=np.uint8)
     admitted[:, 0] = 1

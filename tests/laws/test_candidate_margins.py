@@ -14,9 +14,9 @@ from quadratic import optimum
 from segmenting import any_batches
 from segmenting import outputs_of as all_outputs_of
 
-from sidelight.learners.candidates import CandidateLearner, CandidateOptions
 from sidelight.objective.candidates import CandidateProblem
 from sidelight.objective.margin import StackedTerms, Worst
+from sidelight.rounds.candidates import CandidateLearner, CandidateOptions
 from sidelight.solvers.group_slack import GroupSlack
 
 CHARGES = st.sampled_from(["completion", "candidates"])

@@ -34,12 +34,12 @@ from sidelight.features.layout import Layout
 from sidelight.features.rows import offsets_of
 from sidelight.features.support import Shown, Support
 from sidelight.features.supported import SupportedFeatures
-from sidelight.learners.likelihood import LikelihoodLearner, LikelihoodOptions
 from sidelight.objective import contrastive
 from sidelight.objective.contrastive import ContrastiveTerms, Listed, Swaps
 from sidelight.objective.likelihood import LikelihoodProblem, LikelihoodTerms
 from sidelight.objective.listed_contrastive import ListedContrastiveTerms
 from sidelight.objective.neighbourhoods import Neighbours, neighbours, orders
+from sidelight.rounds.likelihood import LikelihoodLearner, LikelihoodOptions
 from sidelight.spaces import ChainSpace
 from sidelight.spaces.chain import GivenScores
 from sidelight.spaces.swaps import swap_beliefs, swap_log_sums
@@ -357,5 +357,7 @@ def test_a_tagger_of_order_2_learns_from_neighbours():
     assert tagger.model_.layout.order == 2 and tagger.predict(words[:2]) == [["D", "N", "V"]] * 2
     objectives = [record.objective for record in tagger.rounds_]
     assert np.all(np.diff(objectives) <= 1e-9)
-    with pytest.raises(ValueError, match="neighbours 'swaps' are for order 1; give neighbours='transpose'"):
+    with pytest.raises(
+        ValueError, match=r"contrastive needs sums over swapped tokens, .*; give neighbours='transpose'"
+    ):
         sl.Tagger(learner="contrastive", order=2).fit(evidence)

@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 from test_candidate_margins import problems
 
 from sidelight.features.counts import difference_rows
-from sidelight.learners.candidates import CandidateLearner, CandidateOptions
 from sidelight.objective.cuts import total_loss
 from sidelight.objective.path_sums import summed_differences
+from sidelight.rounds.candidates import CandidateLearner, CandidateOptions
 from sidelight.solvers.group_slack import GroupSlack
 
 

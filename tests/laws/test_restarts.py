@@ -11,9 +11,9 @@ import pytest
 from test_monotone_jlis import LABELS, WORDS, evidence_of
 
 from sidelight import Tagger, features
-from sidelight.learners.margin import MarginLearner, MarginOptions
-from sidelight.learners.restarts import Restarts
 from sidelight.objective.completion import LatentProblem
+from sidelight.rounds.margin import MarginLearner, MarginOptions
+from sidelight.rounds.restarts import Restarts
 from sidelight.training import Training
 
 COUNT = 6

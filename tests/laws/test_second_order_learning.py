@@ -224,7 +224,10 @@ def test_the_order_changes_nothing_else():
     [
         (lambda: Tagger(learner="jlis", order=3), "order is 3; give 1 or 2"),
         (lambda: Tagger(learner="jlis", order=0), "order is 0; give 1 or 2"),
-        (lambda: Tagger(order=2, learner="naive_bayes"), "naive_bayes is for order 1; use jlis or structural_svm"),
+        (
+            lambda: Tagger(order=2, learner="naive_bayes"),
+            "labels of single tokens, which chains of order 2 do not have; use jlis or structural_svm",
+        ),
         (
             lambda: Tagger(learner="jlis", order=2, features=parse_templates("U00:%x[0,0]")),
             "the features have no transitions",

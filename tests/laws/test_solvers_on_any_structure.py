@@ -9,11 +9,11 @@ from drawing_structure_terms import STRUCTURES, least_primal_of, structure_terms
 from hypothesis import given
 
 from sidelight.errors import ModelFileError
-from sidelight.learners.convex import ConvexLearner, ConvexOptions
-from sidelight.learners.likelihood import LikelihoodLearner, LikelihoodOptions
 from sidelight.objective.cuts import total_loss
 from sidelight.objective.likelihood import Labelled, likelihood_problem
 from sidelight.objective.margin import StackedTerms, TargetTerms
+from sidelight.rounds.convex import ConvexLearner, ConvexOptions
+from sidelight.rounds.likelihood import LikelihoodLearner, LikelihoodOptions
 from sidelight.solvers.cut_blocks import CutBlocks
 from sidelight.solvers.cutting_plane import CuttingPlane
 

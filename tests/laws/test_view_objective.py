@@ -13,9 +13,7 @@ from hypothesis import strategies as st
 from scipy.special import logsumexp
 
 from sidelight import Classifier, Gold, Tagger, features, recipes
-from sidelight.recipes import recipe_of
-from sidelight.settings import Settings
-from sidelight.view_objective import has_objective, view_objective
+from sidelight.view_objective import view_objective
 
 WORDS, LABELS = ["a", "b", "c"], ["X", "Y", "Z"]
 
@@ -32,7 +30,7 @@ def drawn_examples(rng, *, sequences, count=3):
 def by_hand(estimator, examples):
     """½‖w‖² and the priced losses, output by output; scores are those of the k best."""
     weights, gold = estimator.model_.weights, (estimator.prices or {"gold": 1.0})["gold"]
-    recipe = recipe_of(estimator.learner)
+    recipe = recipes.recipe_of(estimator.learner)
     sequences = isinstance(estimator, Tagger)
     total = 0.5 * np.sum(weights**2)
     if recipe.name == "crf":
@@ -82,7 +80,7 @@ def test_it_is_what_the_losses_of_all_outputs_add_up_to(rng, kind, task):
     weights = rng.normal(size=len(estimator.model_.weights))
     estimator.model_ = replace(estimator.model_, weights=weights)
     examples = drawn_examples(rng, sequences=sequences)
-    own = Settings(sequences=sequences, **estimator.get_params())
+    own = estimator._settings()
     assert view_objective(estimator.model_, own, examples) == pytest.approx(by_hand(estimator, examples), rel=1e-9)
 
 
@@ -93,7 +91,7 @@ def test_it_is_the_objective_that_the_learner_reports(kind, sequences):
     examples = drawn_examples(np.random.default_rng(5), sequences=sequences, count=20)
     settings = {"learner": "jlis", **KINDS[kind], "labels": LABELS, "n_jobs": 1, "tolerance": 1e-4}
     fitted = (Tagger if sequences else Classifier)(**settings).fit(examples)
-    own = Settings(sequences=sequences, **fitted.get_params())
+    own = fitted._settings()
     found = view_objective(fitted.model_, own, examples)
     assert found == pytest.approx(fitted.rounds_[-1].objective, rel=1e-6)
     moved = replace(fitted.model_, weights=1.1 * fitted.model_.weights)
@@ -101,6 +99,6 @@ def test_it_is_the_objective_that_the_learner_reports(kind, sequences):
 
 
 def test_which_learners_have_one():
-    having = {name for name in recipes.LEARNERS if has_objective(recipe_of(name))}
+    having = {name for name, learner in recipes.LEARNERS.items() if learner.sums_losses}
     assert {"jlis", "structural_svm", "latent_svm", "crf", "partial_crf"} <= having
     assert not having & {"perceptron", "naive_bayes", "hmm", "em", "one_against_rest", "mira", "contrastive"}

@@ -302,7 +302,7 @@ def test_bad_input_is_refused():
         ({"start": "nowhere"}, "start"),
         ({"noise": -1.0}, "noise"),
         ({"beta": 2.0}, "beta"),
-        ({"emission": "wishful"}, "smoothing"),
+        ({"emission": "wishful"}, "emission is"),
         ({"emission": "uniform", "emission_amount": 2.0}, "at most 1"),
         ({"transition_amount": -1.0}, "not negative"),
         ({"rare": -1}, "rare"),
@@ -328,5 +328,5 @@ def test_beside_inputs_without_labels_em_keeps_to_golds_model():
     np.testing.assert_array_equal(weights("em", open_labels), weights(added, open_labels))
     price = {"prices": {"unlabeled": 0.5}}
     np.testing.assert_array_equal(weights("em", pool, **price), weights(added, pool, **price))
-    with pytest.raises(ValueError, match="beta is 'much'; give a number from 0 to 1, 'auto' or none"):
+    with pytest.raises(ValueError, match="beta is 'much'; give a number from 0 to 1 or 'auto'"):
         recipes.em(beta="much")

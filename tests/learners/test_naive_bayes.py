@@ -132,7 +132,7 @@ def test_what_is_refused():
         Classifier(**fresh, class_weight="balanced").fit(xs, ys)
     with pytest.raises(DataError, match="learns from Gold only"):
         Classifier(**fresh).fit([*gold([["a"]], ["x"]), *unlabeled([["b"]])])
-    with pytest.raises(ValueError, match="does not go on from weights"):
+    with pytest.raises(ValueError, match="naive_bayes has no partial_fit; fit it on all evidence at once"):
         Classifier(**fresh).fit(xs, ys).partial_fit(xs, ys)
     plain = features.parse_templates("U00:%x[0,0]")
     with pytest.raises(DataError, match="add a B template"):

@@ -175,5 +175,5 @@ def test_what_is_refused():
         Classifier(**EXACT, cost={("a", "b"): 2.0}).fit(xs, ys)
     with pytest.raises(DataError, match="learns from Gold only"):
         Classifier(**EXACT).fit([*gold([["a"]], ["x"]), *unlabeled([["b"]])])
-    with pytest.raises(ValueError, match="does not go on from weights"):
+    with pytest.raises(ValueError, match="one_against_rest has no partial_fit; fit it on all evidence at once"):
         Classifier(**EXACT).fit(xs, ys).partial_fit(xs, ys)

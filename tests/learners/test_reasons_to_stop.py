@@ -6,9 +6,9 @@ import pytest
 
 import sidelight as sl
 from sidelight import recipes
-from sidelight.learners import stopping
-from sidelight.recipe_kinds import SemiMarkov
 from sidelight.recipes import LEARNERS
+from sidelight.rounds import stopping
+from sidelight.specs import Need
 
 XS = [
     ["the", "lamp", "shines"],
@@ -34,7 +34,7 @@ def rounds_of(name, **settings):
     if name == "one_against_rest":
         gold = sl.gold([{word: 1.0} for x in XS for word in x], [label for y in YS for label in y])
         return sl.Classifier(learner=recipe, **{k: v for k, v in shared.items() if k != "features"}).fit(gold).rounds_
-    if isinstance(recipe, SemiMarkov):
+    if Need.SEGMENTS in recipe.needs:
         return sl.SegmentTagger(learner=recipe, **shared).fit(XS, YS).rounds_
     gold = list(sl.gold(XS, YS))
     if name in ("self_training", "transductive_svm", "latent_svm", "jlis", "contrastive", "em"):
@@ -107,8 +107,8 @@ def test_the_table_names_the_reason(name):
     entry = LEARNERS[name]
     reasons = {reason for words, found in SAID.items() if words in entry.stops for reason in found}
     gold = list(sl.gold(XS, YS))
-    mixed = [*gold[:5], *OPEN] if entry.evidence == "all kinds" or "Partial" in entry.evidence else gold
-    estimator = sl.SegmentTagger if isinstance(RECIPES[name], SemiMarkov) else sl.Tagger
+    mixed = [*gold[:5], *OPEN] if "partial" in entry.takes else gold
+    estimator = sl.SegmentTagger if Need.SEGMENTS in entry.needs else sl.Tagger
     known = name == "contrastive" or stopping.MAX_ROUNDS in reasons  # EM of Gold alone counts, as hmm does
     for evidence in (mixed,) if known else (gold, mixed):
         fitted = estimator(learner=name, features=sl.features.words(), n_jobs=1, labels=list("DNVA")).fit(evidence)

@@ -215,7 +215,7 @@ def test_warm_start_and_going_on():
 
 def test_what_is_refused():
     evidence = evidence_of(1, {"gold": 3, "unlabeled": 3})
-    with pytest.raises(DataError, match="learns from Gold and Partial and Candidates and Unlabeled only"):
+    with pytest.raises(DataError, match="learns from Gold, Unlabeled, Partial and Candidates only"):
         tagger().fit([*evidence, Companion(["on"], 1)])
     with pytest.raises(DataError, match="begins with Gold"):
         tagger().fit(evidence_of(1, {"unlabeled": 3}))

@@ -13,11 +13,11 @@ from hypothesis import given
 from sidelight.checkpoint import load_checkpoint, save_checkpoint
 from sidelight.features.layout import Layout
 from sidelight.features.rows import offsets_of
-from sidelight.learners.convex import ConvexLearner, ConvexOptions
 from sidelight.learners.online import OnlineLearner
 from sidelight.objective.chain_scorer import chain_batch
 from sidelight.objective.cuts import LOGISTIC, total_loss
 from sidelight.objective.margin import TargetTerms
+from sidelight.rounds.convex import ConvexLearner, ConvexOptions
 from sidelight.solvers.arow import ArowOptions
 from sidelight.solvers.frank_wolfe import FrankWolfeOptions
 from sidelight.solvers.mira import MiraOptions

@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 
 import sidelight as sl
-from sidelight.learners.any_structure import margin_learner
 from sidelight.structures.alignments import SegmentAlignment, links_of
 from sidelight.testing import check_examples
 
@@ -48,14 +47,9 @@ def test_alignments_are_learned_from_evidence_of_every_kind():
     ]
     evidence += [sl.Companion(x, +1) for x in xs[30:45]]
     evidence += [sl.Companion((x[0], other[1]), -1) for x, other in zip(xs[30:45], xs[45:60])]
-    learner = margin_learner(structure, evidence)
-    for _ in learner.run():
-        pass
-    weights = learner.finish()
+    fitted = sl.Predictor(structure).fit(evidence)
     new, right = words(40, 1)
-    batch = structure.batch(new)
-    found = batch.best(weights).labels
-    told = [structure.decode(x, found[a:b]) for x, a, b in zip(new, batch.starts[:-1], batch.starts[1:])]
+    told = fitted.predict(new)
     same = sum(len(links_of(one) & links_of(other)) for one, other in zip(told, right))
     assert 2 * same / sum(len(links_of(y)) for y in [*told, *right]) > 0.85
 

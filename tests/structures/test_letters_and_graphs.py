@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 
 import sidelight as sl
-from sidelight.learners.any_structure import margin_learner
 from sidelight.structures.graphs import Graph, GraphAlignment
 from sidelight.structures.letters import CharacterAlignment
 from sidelight.testing import check_examples
@@ -27,12 +26,8 @@ def test_letters_are_learned(crossing):
     evidence += [sl.Candidates(pairs[6], [[0, None], None, [2], None]), sl.Unlabeled(pairs[7])]
     evidence += [sl.Companion(x, +1) for x in pairs[8:16]]
     evidence += [sl.Companion((x[0], other[1]), -1) for x, other in zip(pairs[8:16], pairs[16:24]) if x != other]
-    learner = margin_learner(structure, evidence)
-    for _ in learner.run():
-        pass
-    new = pairs[24:]
-    found = structure.batch(new).best(learner.finish()).labels.reshape(-1, 4)
-    assert (found == [1, 2, 3, 4]).mean() > 0.9
+    found = sl.Predictor(structure).fit(evidence).predict(pairs[24:])
+    assert (np.array(found, dtype=object) == [0, 1, 2, 3]).mean() > 0.9
 
 
 def test_a_table_of_letters_makes_first_weights():
@@ -53,13 +48,9 @@ def test_graphs_are_learned():
         sl.Companion((ONE, TWO), +1),
         sl.Companion((ONE, other), -1),
     ]
-    learner = margin_learner(structure, evidence)
-    for _ in learner.run():
-        pass
-    weights = learner.finish()
     new = (Graph((("old", "A"), ("rain", "N"), ("stops", "V")), ((1, 0, "amod"), (2, 1, "subj"))), TWO)
     same = (new[0], Graph((("rain", "N"), ("stops", "V")), ((1, 0, "subj"),)))
-    assert structure.decode(same, structure.batch([same]).best(weights).labels) == {1: 0, 2: 1}
+    assert sl.Predictor(structure).fit(evidence).predict([same]) == [{1: 0, 2: 1}]
 
 
 def test_more_similarities_of_words_are_features():

@@ -8,7 +8,6 @@ import pytest
 import sidelight as sl
 from sidelight.data.conllu import read_treebank
 from sidelight.errors import DataError
-from sidelight.learners.any_structure import margin_learner
 from sidelight.structures.trees import DependencyTree, attachment
 from sidelight.testing import check_examples
 
@@ -43,14 +42,12 @@ def test_trees_are_learned_from_evidence_of_every_kind(projective):
     evidence += [sl.Partial(x, [y[0], *[None] * (len(y) - 1)]) for x, y in zip(xs[8:12], ys[8:12])]
     evidence += [sl.Candidates(x, [[head, 0] if head else [0] for head in y]) for x, y in zip(xs[12:16], ys[12:16])]
     evidence += [sl.Unlabeled(x) for x in xs[16:]] + [sl.Companion(xs[0], +1), sl.Companion([("v1", "V")] * 3, -1)]
-    learner = margin_learner(structure, evidence)
-    objectives = [record.objective for record in learner.run()]
-    assert objectives[-1] < np.inf
+    fitted = sl.Predictor(structure).fit(evidence)
+    assert fitted.rounds_[-1].objective < np.inf
     new, right = sentences(20, 1)
-    batch = structure.batch(new)
-    found = batch.best(learner.finish()).labels
-    told = [structure.decode(x, found[a:b]) for x, a, b in zip(new, batch.starts[:-1], batch.starts[1:])]
+    told = fitted.predict(new)
     assert attachment(told, right) > 0.9
+    assert fitted.score(new, right) == pytest.approx(attachment(told, right))
 
 
 def test_a_treebank_is_read(tmp_path):

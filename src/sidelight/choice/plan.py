@@ -11,8 +11,8 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from sidelight import recipes
-from sidelight.recipe_kinds import Recipe
-from sidelight.settings import LIKELIHOOD_PRICES
+from sidelight.recipes import Recipe
+from sidelight.settings import DEFAULT_PRICES
 
 RULES, TEXT = "rules", "text"
 WITH_LOSS = ("partial", "candidates", "votes", "companion")  # kinds of evidence that a likelihood has terms for
@@ -121,7 +121,8 @@ def _cheaper(plan: Plan) -> list[Plan]:
     open_prices = [kind for kind in WITH_LOSS if kind in plan.kinds and kind not in given]
     if not open_prices:
         return []
-    lower = {kind: LOWER * LIKELIHOOD_PRICES[kind] for kind in open_prices}
+    usual = {**DEFAULT_PRICES, **recipes.crf.usual_prices}
+    lower = {kind: LOWER * usual[kind] for kind in open_prices}
     return [replace(plan, prices=tuple(sorted({**given, **lower}.items())))]
 
 

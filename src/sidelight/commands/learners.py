@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 import re
 import shutil
 import textwrap
@@ -11,9 +10,9 @@ from typing import Annotated
 import typer
 
 from sidelight.commands.outputs import write
-from sidelight.recipes import LEARNERS
-from sidelight.recipes.entry import Entry
-from sidelight.recipes.options import options_of
+from sidelight.recipes import LEARNERS, Recipe
+from sidelight.specs import Need
+from sidelight.specs.options import options_of
 
 KINDS = {  # marks of the list, by the words of the table of learners
     "gold": ("G", "--gold"),
@@ -23,7 +22,6 @@ KINDS = {  # marks of the list, by the words of the table of learners
     "unlabeled": ("U", "--unlabeled"),
     "rules": ("R", "--rules"),
 }
-EVERY = "GPCYU"
 
 
 def command(
@@ -44,9 +42,11 @@ def _list(width: int) -> str:
     marks = ", ".join(f"{mark} {file}" for mark, file in KINDS.values())
     head = f"Learns from: {marks}. sidelight train --learner NAME takes one, sidelight learners NAME tells of it."
     lines = [*textwrap.wrap(head, width), ""]
-    for name, entry in LEARNERS.items():
-        begin = f"{name:<{longest}}  {_marks(entry):<{len(KINDS)}}  "
-        lines += textwrap.wrap(_uncited(entry.line), width, initial_indent=begin, subsequent_indent=" " * len(begin))
+    for name, learner in LEARNERS.items():
+        begin = f"{name:<{longest}}  {_marks(learner):<{len(KINDS)}}  "
+        lines += textwrap.wrap(
+            _uncited(learner.line()), width, initial_indent=begin, subsequent_indent=" " * len(begin)
+        )
     return "\n".join(lines) + "\n"
 
 
@@ -59,20 +59,18 @@ def _uncited(line: str) -> str:
     return re.sub(r" \([^()]*\)$", "", line).replace("`", "")
 
 
-def _marks(entry: Entry) -> str:
+def _marks(learner: type[Recipe]) -> str:
     """What a learner learns from, a letter for each kind."""
-    told = entry.evidence.partition(";")[0].lower()
-    if told.startswith("all kinds"):
-        return EVERY
+    told = (*learner.takes, *["rules"] * learner.about_rules)
     return "".join(mark for kind, (mark, _) in KINDS.items() if kind in told)
 
 
-def _one(name: str, entry: Entry, width: int) -> str:
-    doc = f"{name}: {inspect.cleandoc(entry.make.__doc__ or '')}".replace("`", "")
+def _one(name: str, learner: type[Recipe], width: int) -> str:
+    doc = f"{name}: {learner.described()}".replace("`", "")
     blocks = [part if part.startswith("- ") else textwrap.fill(part, width) for part in doc.split("\n\n")]
-    facts = {"learns from": entry.evidence, "minimises": entry.minimises, "stops by": entry.stops}
+    facts = {"learns from": learner.learns_from(), "minimises": learner.minimises, "stops by": learner.stops}
     blocks.append("\n".join(_hanging(f"{head:<13}", text, width) for head, text in facts.items()))
-    if options := options_of(entry.make):
+    if options := options_of(learner):
         widths = [max(len(head), *(len(str(one[k])) for one in options)) for k, head in ((0, "option"), (1, "default"))]
         rows = [("option", "default", "what it may be"), *options]
         table = [_hanging(f"{a!s:<{widths[0]}}  {b!s:<{widths[1]}}  ", values, width) for a, b, values in rows]
@@ -80,7 +78,7 @@ def _one(name: str, entry: Entry, width: int) -> str:
     first = next(((one.name, one.default) for one in options if one.default is not None), None)
     typed = "" if first is None else f" --set {first[0]}={first[1]}"
     written = "" if first is None else f"{first[0]}={first[1]!r}"
-    estimator = "SegmentTagger" if name.startswith("semi_") else "Tagger"
+    estimator = "SegmentTagger" if Need.SEGMENTS in learner.needs else "Tagger"
     shell = f"sidelight train --learner {name}{typed} --gold train.txt --out model.sidelight"
     blocks.append(f"shell:  {shell}\npython: sl.{estimator}(learner=sl.recipes.{name}({written}))")
     return "\n\n".join(blocks) + "\n"

@@ -10,31 +10,21 @@ from typing import Any, TextIO
 from sidelight.commands.outputs import note
 from sidelight.errors import LongTraining, UnknownFeatures
 from sidelight.evidence import Evidence
-from sidelight.recipe_kinds import Driven, Recipe, learns_from_rules
-
-RULED = ("codl", "codl_as_printed", "posterior_regularization")  # learners that are about rules
-PLAIN = {  # what learners of more than labelled inputs are where there are no others, nor hidden states
-    **dict.fromkeys(("em", "hard_em", "unified_em", *RULED), "hmm"),
-    **dict.fromkeys(("latent_svm", "transductive_svm", "self_training"), "structural_svm"),
-    "partial_crf": "crf",
-    "codl": "crf",
-}
-PARTLY = ("latent_svm", "partial_crf")  # learners that have little use for inputs without any labels
+from sidelight.recipes import Recipe
 
 
 def notes_on(
     model: Any, recipe: Recipe, evidence: Sequence[Evidence], *, ruled: bool, states: int | None, min_count: int
 ) -> Iterator[str]:
     """The notes on a model and on what it was trained from."""
-    name, ruling = recipe.name, recipe.name in RULED
-    if name in PLAIN and (states or 1) == 1 and all(piece.kind == "gold" for piece in evidence):
-        plain = recipe.base.name if isinstance(recipe, Driven) else PLAIN[name]
-        more = "--partial FILE or --candidates FILE" if name in PARTLY else "--unlabeled FILE"
-        rules = " and --rules FILE.py" if ruling and not ruled else ""
-        yield f"{name} with labelled inputs alone is plain {plain}; add {more}{rules}"
-    elif ruling and not ruled:
+    name = recipe.name
+    if recipe.plain_form and (states or 1) == 1 and all(piece.kind == "gold" for piece in evidence):
+        more = " or ".join(f"--{kind} FILE" for kind in recipe.beside)
+        rules = " and --rules FILE.py" if recipe.about_rules and not ruled else ""
+        yield f"{name} with labelled inputs alone is plain {recipe.plain_form}; add {more}{rules}"
+    elif recipe.about_rules and not ruled:
         yield f"{name} without rules learns from its own guesses alone; --rules FILE.py says what outputs obey"
-    if ruled and not learns_from_rules(recipe) and any(piece.kind == "unlabeled" for piece in evidence):
+    if ruled and "rules" not in recipe.heeded() and any(piece.kind == "unlabeled" for piece in evidence):
         yield f"with {name} rules bear on predictions alone; codl and posterior_regularization learn from them"
     if not _features_of(model):
         seen = f", as none was seen {min_count:,} times; lower --min-count" if min_count > 1 else ""

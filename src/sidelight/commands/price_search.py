@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from itertools import product
 
 from sidelight.evidence import Evidence
-from sidelight.recipe_kinds import Recipe, prices_gold_alone
+from sidelight.recipes import Recipe
 from sidelight.settings import DEFAULT_PRICES
 
 Point = tuple[float, ...]  # a price for each kind
@@ -111,7 +111,7 @@ def price_search(
         values = []
     if not values or not all(math.isfinite(value) and value >= 0 for value in values):
         raise ValueError(f"--grid is {text!r}; give prices with commas between them, e.g. 0.1,1,10")
-    there = {"gold"} if prices_gold_alone(learner) else {piece.kind for piece in evidence}
+    there = {"gold"} if learner.prices_gold_alone else {piece.kind for piece in evidence}
     kinds = tuple(kind for kind in DEFAULT_PRICES if kind in there and kind not in fixed)
     return PriceSearch(kinds, tuple(values), fixed)
 

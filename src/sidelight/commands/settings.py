@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
-import inspect
 import math
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import fields
 from functools import partial
 from pathlib import Path
-from typing import Any, get_args, get_type_hints
+from typing import Any
 
 from sidelight import features as sets
 from sidelight.commands.options import DEFAULTS
 from sidelight.errors import DataError
 from sidelight.evidence import Evidence
 from sidelight.features import FeatureSet
-from sidelight.recipe_kinds import Generative, Recipe
-from sidelight.recipes import AUTO, LEARNERS
-from sidelight.settings import DEFAULT_PRICES, heeds_loss
+from sidelight.recipes import AUTO, LEARNERS, Recipe
+from sidelight.settings import DEFAULT_PRICES
+from sidelight.specs.options import options_of
 from sidelight.structures.encoding import labels_in
 
 READY: dict[str, Callable[..., FeatureSet]] = {
@@ -58,7 +58,7 @@ def choose_features(
         return sets.read_templates(template, min_count=min_count, hash_bits=hash_bits)
     if name is None:
         named = named or isinstance(sets.features_for([piece.x for piece in evidence]), sets.Attributes)
-        usual = "emissions" if isinstance(learner, Generative) else "standard"
+        usual = "emissions" if learner is not None and learner.emits else "standard"
         name = "attributes" if named else usual
     if name == "standard":
         return sets.standard(len(x[0]), min_count=min_count, hash_bits=hash_bits)
@@ -76,9 +76,8 @@ def learner_options() -> dict[str, str]:
     'restarts=1'
     """
     found = {}
-    for name, entry in LEARNERS.items():
-        options = inspect.signature(entry.make).parameters.values()
-        texts = [p.name if p.default is None else f"{p.name}={p.default}" for p in options]
+    for name, learner in LEARNERS.items():
+        texts = [one.name if one.default is None else f"{one.name}={one.default}" for one in options_of(learner)]
         if texts:
             found[name] = ", ".join(texts)
     return found
@@ -90,7 +89,7 @@ def choose_loss(given: str | None, learner: Recipe | None) -> str:
     >>> choose_loss(None, choose_learner("crf", []))
     'squared_hinge'
     """
-    if given is not None and learner is not None and not heeds_loss(learner):
+    if given is not None and learner is not None and "loss" not in learner.heeded():
         raise ValueError(f"--loss is {given!r}, and {learner.name} has a loss of its own; leave it out")
     usual: str = DEFAULTS["loss"]
     return usual if given is None else given
@@ -110,12 +109,12 @@ def choose_learner(name: str, given: Sequence[str]) -> Recipe | None:
         return None
     if name not in LEARNERS:
         raise ValueError(f"--learner is {name!r}; there are {AUTO}, {', '.join(LEARNERS)}")
-    make = LEARNERS[name].make
-    types = get_type_hints(make)
+    make = LEARNERS[name]
+    types = {one.name: one.type for one in fields(make)}
     options: dict[str, Any] = {}
     for text in given:
         option, equals, value = text.partition("=")
-        if option not in inspect.signature(make).parameters:
+        if option not in types:
             known = learner_options().get(name, "none")
             raise ValueError(f"--set is {text!r}, and {name} has no option {option!r}; its options are: {known}")
         if not equals:
@@ -126,23 +125,22 @@ def choose_learner(name: str, given: Sequence[str]) -> Recipe | None:
 
 def _typed(text: str, value: str, kind: Any) -> Any:
     """What was typed, as the option's type."""
-    kinds = get_args(kind) or (kind,)
-    if type(None) in kinds and value.lower() == "none":
+    kinds = [part.strip() for part in str(kind).split("|")]
+    if "None" in kinds and value.lower() == "none":
         return None
-    for one in kinds:
-        if one is type(None):
-            continue
-        if one is bool and value.lower() in ("true", "false"):
-            return value.lower() == "true"
-        if one in (int, float, str):
+    if "bool" in kinds and value.lower() in ("true", "false"):
+        return value.lower() == "true"
+    for one in ("int", "float", "str"):
+        if one in kinds:
             try:
-                return one(value)
+                return _READ[one](value)
             except ValueError:
                 continue
-    raise ValueError(f"--set is {text!r}; give {' or '.join(_KINDS.get(one, str(one)) for one in kinds)}")
+    raise ValueError(f"--set is {text!r}; give {' or '.join(_KINDS.get(one, one) for one in kinds)}")
 
 
-_KINDS = {bool: "true or false", int: "a whole number", float: "a number", str: "a word", type(None): "none"}
+_READ: dict[str, Callable[[str], Any]] = {"int": int, "float": float, "str": str}
+_KINDS = {"bool": "true or false", "int": "a whole number", "float": "a number", "str": "a word", "None": "none"}
 
 
 def choose_prices(*, c1: float | None, c2: float | None, others: Sequence[str]) -> dict[str, float]:

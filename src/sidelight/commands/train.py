@@ -18,7 +18,6 @@ from sidelight.commands.showing import shown
 from sidelight.commands.trials import Trials, summary
 from sidelight.data import write_text_atomically
 from sidelight.estimators import Classifier, Tagger
-from sidelight.recipe_kinds import is_unpriced
 from sidelight.recipes import AUTO
 
 KIND = with_short_help(given.COMMON)
@@ -88,7 +87,7 @@ def command(
     chosen = settings.choose_learner("semi_crf" if segments and learner == AUTO else learner, learner_options or [])
     if chosen is None and grid is not None:
         raise ValueError("--grid is for a learner of your choice; name it with --learner, or leave --grid out")
-    if valid is not None and chosen is not None and is_unpriced(chosen):
+    if valid is not None and chosen is not None and "prices" not in chosen.heeded():
         raise ValueError(f"--valid chooses prices, and {learner} has none; leave one of them out")
     kinds = {
         "gold": gold,

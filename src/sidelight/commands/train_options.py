@@ -13,7 +13,8 @@ from sidelight.commands.options import EVIDENCE, FEATURES, LEARNING, OUTPUT
 from sidelight.commands.short_help import Brief
 from sidelight.evaluate.schemes import SCHEMES
 from sidelight.objective.cuts import POWERS
-from sidelight.settings import DEFAULT_PRICES, LIKELIHOOD_PRICES, METRICS, RULES_IN
+from sidelight.recipes import crf
+from sidelight.settings import DEFAULT_PRICES, METRICS, RULES_IN
 
 GRID = "0.1,1,10"
 COMMON = {  # what --help shows
@@ -92,7 +93,7 @@ CompanionPrice = Annotated[
     typer.Option(
         "--c2",
         help=f"The price of good and bad; {DEFAULT_PRICES['companion']:g} by default, "
-        f"{LIKELIHOOD_PRICES['companion']:g} in likelihoods.",
+        f"{crf.usual_prices['companion']:g} in likelihoods.",
         rich_help_panel=LEARNING,
     ),
 ]

@@ -13,13 +13,13 @@ from sidelight.commands.settings import sequences_in
 from sidelight.estimators import Classifier, Tagger
 from sidelight.evidence import Evidence, Gold
 from sidelight.fit_log import in_words
-from sidelight.learners.stopping import MAX_COMPLETIONS, MAX_ROUNDS
 from sidelight.manners import measured, metric_of
-from sidelight.progress import OWN_PRECISION, Progress, relative_gap
-from sidelight.recipe_kinds import Driven, Recipe, SemiMarkov
-from sidelight.recipes import AUTO
+from sidelight.progress import Progress, relative_gap
+from sidelight.recipes import AUTO, Recipe
 from sidelight.records import Round
+from sidelight.rounds.stopping import MAX_COMPLETIONS, MAX_ROUNDS
 from sidelight.segment_tagger import SegmentTagger
+from sidelight.specs import Need
 from sidelight.voting.reliability import reliability_table
 
 Estimator = Tagger | Classifier | SegmentTagger
@@ -77,12 +77,12 @@ class Trials:
 
 def _labels_segments(recipe: Recipe) -> bool:
     """Whether a learner is one of segments, or drives one."""
-    return isinstance(recipe.base if isinstance(recipe, Driven) else recipe, SemiMarkov)
+    return Need.SEGMENTS in recipe.needed()
 
 
 def _segmenter(parameters: Mapping[str, Any], recipe: Recipe, evidence: Sequence[Evidence]) -> SegmentTagger:
     """The estimator of segments; raises ValueError for options that it does not have."""
-    called = f"{recipe.name} over {recipe.base.name}" if isinstance(recipe, Driven) else recipe.name
+    called = recipe.called
     if not sequences_in(evidence):
         raise ValueError(f"{called} labels segments of sequences, and these inputs are single; choose another learner")
     for name, usual in (("order", 1), ("states", None)):
@@ -145,7 +145,7 @@ def _why(last: Round) -> str:
     """Why training ended, in the words of options."""
     if last.stopped in _LIMITS:
         return _LIMITS[last.stopped]
-    return f"at its precision: {last.stopped}" if last.learner in OWN_PRECISION else str(last.stopped)
+    return f"at its precision: {last.stopped}" if last.own_precision else str(last.stopped)
 
 
 _LIMITS = {MAX_ROUNDS: "by --max-rounds", MAX_COMPLETIONS: "by the limit of completions"}

@@ -10,7 +10,6 @@ import typer
 from sidelight.commands import options
 from sidelight.commands.loading import load
 from sidelight.commands.outputs import check_writable, write, write_json
-from sidelight.model import Model
 
 
 def command(
@@ -24,7 +23,7 @@ def command(
 
     check_writable(json, reads=[model])
     loaded = load(model)
-    classes = loaded.labels.classes if isinstance(loaded, Model) else loaded.scheme.segments.classes
+    classes = loaded.structure.weight_names().labels.classes
     wanted = next((name for name in classes if str(name) == label), label)  # labels may be numbers
     found = {name: weights(loaded, top=top, label=wanted, lowest=name == "lowest") for name in ("highest", "lowest")}
     write_json({name: [weight.as_dict() for weight in ones] for name, ones in found.items()}, json)

@@ -24,7 +24,7 @@ from sidelight.experiments.candidate_sets import (
 from sidelight.experiments.draws import folder_of, labels_of, part, read_words
 from sidelight.experiments.grid import Examples
 from sidelight.features.templates import Templates, parse_templates
-from sidelight.recipe_kinds import Recipe
+from sidelight.recipes import Recipe
 
 TRAIN, DEV, TEST = 500, 300, 1000  # sentences; every draw has training sentences of its own
 

@@ -24,7 +24,7 @@ from sidelight.evaluate.paired import paired_t
 from sidelight.evidence import Candidates, Evidence
 from sidelight.experiments.grid import Examples
 from sidelight.experiments.table import Row, row
-from sidelight.recipe_kinds import Recipe
+from sidelight.recipes import Recipe
 
 GOLD, NAIVE, CL_SVM, MMS, CLLP = "Gold", "NAIVE", "CL-SVM", "MMS", "CLLP"
 MMS_LIKE_CLLP, CLLP_LIKE_MMS = "MMS, Δ(ŷ)", "CLLP, Δmin"

@@ -27,7 +27,6 @@ from sidelight.experiments.constrained_study import (
 from sidelight.experiments.constrained_study import load_citations as load
 from sidelight.experiments.pool import carried_out
 from sidelight.experiments.table import Row, row
-from sidelight.settings import Settings
 from sidelight.training import Training
 
 TITLE = "Citations, 5 labelled references: accuracy by iterations of CoDL, hard EM and EM (thesis Figure 3.5)"
@@ -54,7 +53,7 @@ def curve(study: Study, task: Fit) -> list[float]:
     xs, ys = study.test
     found = [accuracy(tagger.fit(evidence).predict(xs), ys)]
     tagger, evidence = prepared(study, task)
-    training = Training(Settings(sequences=True, **tagger.get_params()), evidence)
+    training = Training(tagger._settings(), evidence)
     for _ in training.rounds():
         model = training.snapshot()
         if tagger.rules:

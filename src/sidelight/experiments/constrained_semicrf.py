@@ -122,12 +122,12 @@ def model_of(study: Study, task: Task) -> Any:
         return Tagger(features=features, learner=learner, rules=rules, prices=prices, labels=study.labels, n_jobs=1)
     if not isinstance(task.choice, Emission):
         raise TypeError(f"{task.method} is an HMM, and its choice is {task.choice!r}")
-    hmm = recipes.hmm(emission=task.choice.kind, emission_amount=task.choice.amount)
+    learned: recipes.Recipe = recipes.hmm(emission=task.choice.kind, emission_amount=task.choice.amount)
     if task.method == CODL:
-        hmm = recipes.codl(base=hmm, beta=BETA, cycles=CYCLES)
+        learned = recipes.codl(base=learned, beta=BETA, cycles=CYCLES)
     if task.method == PR_HMM:
-        hmm = recipes.posterior_regularization(base=hmm, beta=BETA, iterations=CYCLES)
-    return Tagger(learner=hmm, rules=rules, labels=study.labels, n_jobs=1)
+        learned = recipes.posterior_regularization(base=learned, beta=BETA, iterations=CYCLES)
+    return Tagger(learner=learned, rules=rules, labels=study.labels, n_jobs=1)
 
 
 def fit(study: Study, task: Task) -> Outcome:

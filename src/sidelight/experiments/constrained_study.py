@@ -24,7 +24,7 @@ from sidelight.experiments.citation_rules import citation_rules
 from sidelight.experiments.draws import folder_of, labels_of, part, read_words
 from sidelight.experiments.grid import Examples
 from sidelight.experiments.table import Row, row
-from sidelight.recipe_kinds import Recipe
+from sidelight.recipes import Recipe
 from sidelight.rules import Rule
 
 BETA, CYCLES = 0.9, 5  # thesis 3.4.3 and 3.4.7; 3.4

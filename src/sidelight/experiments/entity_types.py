@@ -25,7 +25,7 @@ from sidelight.experiments.draws import folder_of
 from sidelight.experiments.grid import Examples
 from sidelight.experiments.pool import pool
 from sidelight.experiments.table import Row
-from sidelight.recipe_kinds import Recipe
+from sidelight.recipes import Recipe
 
 TITLE = "Types of entities: F1 by how often Other is a candidate (CLLP, Table 2)"
 TYPES = 20

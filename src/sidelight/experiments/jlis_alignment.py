@@ -26,7 +26,7 @@ from sidelight.experiments.draws import folder_of
 from sidelight.experiments.grid import JLIS, PRICES, SSVM
 from sidelight.experiments.pool import carried_out
 from sidelight.experiments.table import Row, row
-from sidelight.learners.any_structure import margin_learner
+from sidelight.predictor import Predictor
 from sidelight.structures.alignments import Pair, SegmentAlignment, Strings, links_of
 
 SIZES, COMPANIONS, DRAWS = (10, 20, 40, 80), (2000, 8000), 5
@@ -98,10 +98,7 @@ def fit(words: list[Word], task: Task) -> Outcome:
         first = price if task.gold_price is None else task.gold_price
         evidence: list[Evidence] = [Gold(word.x, word.y, weight=first) for word in labelled]
         evidence += companions(others, task.companions, price)
-        learner = margin_learner(STRUCTURE, evidence)
-        for _ in learner.run():
-            pass
-        weights = learner.finish()
+        weights = Predictor(STRUCTURE, learner="jlis").fit(evidence).model_.weights
         found.append((f1_of(weights, dev), -price, weights))
     _, price, weights = max(found, key=lambda one: one[:2])
     return Outcome(-price, f1_of(weights, test))

@@ -21,7 +21,7 @@ from sidelight.experiments.curves import write_curves
 from sidelight.experiments.draws import folder_of
 from sidelight.experiments.table import Row, row
 from sidelight.features import FeatureSet, Matrix, chunking
-from sidelight.recipe_kinds import Recipe
+from sidelight.recipes import Recipe
 from sidelight.training import Training
 
 TITLE = "Structural SVM: gap against time for every solver (thesis Table 2.2)"

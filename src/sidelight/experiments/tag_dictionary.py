@@ -41,7 +41,7 @@ from sidelight.experiments.initial_tags import AUTO, CHANCE, EMISSION, EXTRAS, M
 from sidelight.experiments.pool import pool
 from sidelight.experiments.table import Row, row
 from sidelight.features.templates import parse_templates
-from sidelight.recipe_kinds import Recipe
+from sidelight.recipes import Recipe
 
 TITLE = "Parts of speech with a tag dictionary: accuracy by tokens learned from (CLLP, Table 1)"
 DRAWS, QUICK_DRAWS = 5, 3

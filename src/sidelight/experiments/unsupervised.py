@@ -111,7 +111,7 @@ def _fit_generative(study: Dictionary, run: Run) -> Found:
     """EM or contrastive estimation, from candidates alone."""
     xs = study.sentences.xs
     evidence = [Candidates(x, options) for x, options in zip(xs, study.candidates(xs))]
-    learner = recipes.contrastive()
+    learner: recipes.Recipe = recipes.contrastive()
     if run.method == EM:
         learner = recipes.em(
             start="uniform", emission="additive", emission_amount=0.001, transition="additive", vocabulary=0

@@ -65,6 +65,7 @@ class VariableRows:
 
     attributes: Rows
     variables: Variables
+    called: tuple[tuple[tuple[str, Any], ...], ...]  # of each input: kind and key of every variable
 
     def __len__(self) -> int:
         return len(self.variables)
@@ -88,7 +89,9 @@ class VariableRows:
 
     def take(self, which: Ints | Sequence[int]) -> VariableRows:
         """Those of some of the inputs."""
-        return VariableRows(self.attributes.take(which), self.variables.take(np.asarray(which, dtype=np.int64)))
+        some = np.asarray(which, dtype=np.int64)
+        called = tuple(self.called[i] for i in some.tolist())
+        return VariableRows(self.attributes.take(which), self.variables.take(some), called)
 
     def tokens_of(self, which: Ints | Sequence[int]) -> Ints:
         """The numbers of the variables of some of the inputs, in order."""

@@ -11,10 +11,12 @@ from sidelight.arrays import Floats
 from sidelight.errors import Intractable
 from sidelight.inference.rule_set import ChainScores, SharedScores
 from sidelight.inference.segment_batches import SegmentBatchScores
+from sidelight.inference.variables import VariableBatchScores
 from sidelight.spaces import ChainSpace, Space
 from sidelight.spaces.chain import ChainScores as TokenScores
 from sidelight.spaces.second_order import SecondOrderScores, SecondOrderSpace
 from sidelight.spaces.segments import SegmentSpace
+from sidelight.spaces.variables import VariableSpace
 
 
 class BatchScores(Protocol):
@@ -75,6 +77,8 @@ class ChainBatchScores:
         return block
 
 
-def batch_scores(scores: Any, space: Space) -> BatchScores:
-    """Scores of a batch of chains or segmentations, one input at a time."""
+def batch_scores(scores: Any, space: Space) -> Any:
+    """Scores of a batch of chains, segmentations or variables, one input at a time."""
+    if isinstance(space, VariableSpace):
+        return VariableBatchScores.of(scores, space)
     return SegmentBatchScores(scores, space) if isinstance(space, SegmentSpace) else ChainBatchScores.of(scores, space)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, Protocol, Self
 
 import numpy as np
 
@@ -32,9 +32,34 @@ from sidelight.spaces.second_order import SecondOrderScores
 BLOCK = 256  # inputs whose scores are in memory at once
 
 
+class AnyRuled(Protocol):
+    """Inputs of any structure, and the rules about each of them."""
+
+    @property
+    def rules(self) -> tuple[Rule, ...]: ...
+
+    def __len__(self) -> int: ...
+
+    def take(self, which: Ints) -> Self:
+        """Some of the inputs, each once."""
+        ...
+
+    def solutions(self, batch: Any, penalties: Sequence[float], *, method: Method = "auto") -> list[Solution]:
+        """The best output of every input under its rules at these prices; `batch` is that of `batch_scores`."""
+        ...
+
+    def counted(self, labels: Ids, starts: Ints) -> list[float]:
+        """The penalties that outputs say, each by the inputs that its rule is about; what is not learned stays."""
+        ...
+
+    def degrees(self, labels: Ids, starts: Ints, asked: Sequence[bool]) -> list[tuple[int, dict[int, int]]]:
+        """How often each output breaks the rules that are asked for, by their numbers, input by input."""
+        ...
+
+
 @dataclass(frozen=True, slots=True)
 class RuledInputs:
-    """Inputs and the rules about each of them."""
+    """Sequences and the rules about each of them."""
 
     rules: tuple[Rule, ...]
     domain: Domain
@@ -124,21 +149,32 @@ class RuledInputs:
 
     def counted(self, labels: Ids, starts: Ints) -> list[float]:
         """The penalties that outputs say, each by the inputs that its rule is about; what is not learned stays."""
-        every, bounds = labels.tolist(), starts.tolist()
-        broken, tokens = [0.0] * len(self.rules), [0.0] * len(self.rules)
+        return counted_by(self, labels, starts)
+
+    def degrees(self, labels: Ids, starts: Ints, asked: Sequence[bool]) -> list[tuple[int, dict[int, int]]]:
+        """How often each output breaks the rules that are asked for, by their numbers, input by input."""
+        every, bounds, found = labels.tolist(), starts.tolist(), []
         for numbers, which in self.groups:
-            learned = [k for k in numbers if self.rules[k].learned]
-            rules = RuleSet([self.rules[k] for k in learned], self.domain, penalties=[0.0] * len(learned))
-            for i in which.tolist() if learned else ():
+            mine = [k for k in numbers if asked[k]]
+            rules = RuleSet([self.rules[k] for k in mine], self.domain, penalties=[1.0] * len(mine))
+            for i in which.tolist() if mine else ():
                 output = every[bounds[i] : bounds[i + 1]]
                 degrees = rules.violations(self.sentences[i], output, example=self.places[i])
-                for k, often in zip(learned, degrees):
-                    broken[k] += often
-                    tokens[k] += len(output)
-        return [
-            penalty_of(often, count) if rule.penalty is None else rule.penalty
-            for rule, often, count in zip(self.rules, broken, tokens)
-        ]
+                found.append((i, dict(zip(mine, degrees))))
+        return found
+
+
+def counted_by(inputs: AnyRuled, labels: Ids, starts: Ints) -> list[float]:
+    """What `AnyRuled.counted` says, by the degrees to which outputs break rules."""
+    broken, slots = [0.0] * len(inputs.rules), [0.0] * len(inputs.rules)
+    for i, degrees in inputs.degrees(labels, starts, [rule.learned for rule in inputs.rules]):
+        for k, often in degrees.items():
+            broken[k] += often
+            slots[k] += int(starts[i + 1] - starts[i])
+    return [
+        penalty_of(often, count) if rule.penalty is None else rule.penalty
+        for rule, often, count in zip(inputs.rules, broken, slots)
+    ]
 
 
 @dataclass(slots=True)

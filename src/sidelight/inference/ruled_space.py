@@ -7,7 +7,6 @@ in prediction: inference-based training (Punyakanok, Roth, Yih and Zimak 2005), 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -18,8 +17,7 @@ from sidelight.arrays import Bytes, Floats, Ids, Ints
 from sidelight.errors import Infeasible, Intractable
 from sidelight.inference.batches import batch_scores
 from sidelight.inference.choose import Method
-from sidelight.inference.rule_set import RuleSet
-from sidelight.inference.ruled import RuledInputs
+from sidelight.inference.ruled import AnyRuled
 from sidelight.spaces import AnyCost, Paths, Space, sums
 
 
@@ -28,7 +26,7 @@ class RuledSpace:
     """Outputs of a space, with the rules about each input."""
 
     space: Space
-    inputs: RuledInputs  # the same inputs, in the same order
+    inputs: AnyRuled  # the same inputs, in the same order
     penalties: tuple[float, ...]  # of the rules, infinite for hard ones
     method: Method = "auto"
 
@@ -85,14 +83,14 @@ class RuledSpace:
         """What each output is charged for soft rules that it breaks. # [N]"""
         out = np.zeros(len(self.inputs))
         prices = [0.0 if price == np.inf else price for price in self.penalties]
-        for i, degrees in self._degrees(labels, [price > 0.0 for price in prices]):
+        for i, degrees in self.inputs.degrees(labels, self.starts, [price > 0.0 for price in prices]):
             out[i] = sum(prices[k] * often for k, often in degrees.items())
         return out
 
     def admits(self, labels: Ids) -> Bytes:
         """Whether each output is in the space, and breaks no hard rule. # [N] of 0 and 1"""
         fits = self.space.admits(labels)
-        for i, degrees in self._degrees(labels, [price == np.inf for price in self.penalties]):
+        for i, degrees in self.inputs.degrees(labels, self.starts, [price == np.inf for price in self.penalties]):
             fits[i] &= not any(degrees.values())
         return fits
 
@@ -117,17 +115,3 @@ class RuledSpace:
         except Infeasible:
             return False
         return True
-
-    def _degrees(self, labels: Ids, asked: Sequence[bool]) -> list[tuple[int, dict[int, int]]]:
-        """How often each output breaks the rules that are asked for, by their numbers, input by input."""
-        every, bounds, found = labels.tolist(), self.starts.tolist(), []
-        for numbers, which in self.inputs.groups:
-            mine = [k for k in numbers if asked[k]]
-            if not mine:
-                continue
-            rules = RuleSet([self.inputs.rules[k] for k in mine], self.inputs.domain, penalties=[1.0] * len(mine))
-            for i in which.tolist():
-                output, sentence = every[bounds[i] : bounds[i + 1]], self.inputs.sentences[i]
-                degrees = rules.violations(sentence, output, example=self.inputs.places[i])
-                found.append((i, dict(zip(mine, degrees))))
-        return found

@@ -12,7 +12,9 @@ from dataclasses import dataclass
 
 from sidelight.arrays import Floats
 from sidelight.errors import DataError
+from sidelight.features.variables import VariableScores
 from sidelight.inference.problem import Clause, Problem
+from sidelight.spaces.variables import VariableSpace
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -46,3 +48,19 @@ class VariableProblem(Problem):
     def score(self, labels: Sequence[int]) -> float:
         found = sum(float(scores[label]) for scores, label in zip(self.scores, labels))
         return found + sum(float(table[labels[v], labels[w]]) for (v, w), table in zip(self.pairs, self.pair_scores))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class VariableBatchScores:
+    """Scores of a batch of variables, −inf where the space admits nothing; a view of one input at a time."""
+
+    problems: tuple[VariableProblem, ...]  # without clauses
+
+    @classmethod
+    def of(cls, scores: VariableScores, space: VariableSpace) -> VariableBatchScores:
+        found = []
+        for _, tables, sizes in space.each(scores):
+            own = tuple(tables[v,] for v in range(len(sizes)))
+            pairs = [scope for scope in tables if len(scope) == 2]
+            found.append(VariableProblem(own, tuple(pairs), tuple(tables[scope] for scope in pairs)))
+        return cls(tuple(found))

@@ -1,5 +1,4 @@
-"""One way of learning per file, each a sequence of rounds."""
+"""Every learner: its options, what it takes, needs and heeds, and how a fit's data becomes the loop that learns.
 
-from sidelight.learners.learner import Learner, State
-
-__all__ = ["Learner", "State"]
+A family is one file. A loop that several families share is in `rounds`.
+"""

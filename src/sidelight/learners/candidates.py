@@ -1,304 +1,304 @@
-"""Learning from candidate labels: CLLP and MMS, by completion rounds of the concave–convex procedure.
+"""CLLP and MMS from any mixture of labels, and the baseline that picks labels from candidates.
 
-A round of CCCP completes every input within its candidates (the first time: as given, by a CRF, or at random) and
-solves the convex problem which that leaves (`objective.candidates`), to a precision that is divided by a discount d
-after every round until it has come down to a threshold. Precise solutions of the first rounds fix the labels that were
-begun with: where chance chose them they should be rough (CLLP, section 5.2), where a model did they should not, since
-a rough solution forgets nearly all that the labels say. What is not given follows the data: shares of the mean loss at
-zero weights (`shares`). Two solvers of the same convex problem: the 2-slack cutting plane of the paper
-(`solvers.group_slack`), and one slack per term with dual coordinate descent (`solvers.cutting_plane`).
-
-Labels that are mostly wrong have zero weights as the best solution, whose ties say nothing. A round that ends with zero
-weights completes by votes instead: every feature for the labels it was seen with.
-
-A convex problem counts as solved when its duality gap is at most ε1 Σ C1 + ε2 Σ C2. Training ends when the precision is
-at its threshold and a completion changes nothing, or the objective J(w, ŷ) no longer falls by more than `decrease`,
-relatively.
-
-The best candidate under w may have a higher J than the completion before: charges Δ(ŷ, ·) are measured from it too. So
-the weights of the lowest J are kept, over all completions whose convex problem was solved to the last precision, and
-are what training ends with.
-
-`as_printed` leaves out what the paper has not: a round ends with the solution of its cutting plane's last model instead
-of the best weights met, zero weights complete by their ties, and training ends with the weights of its last round.
+All of them begin with an output of each input, within its candidates: the initial labels that are given, and where
+these leave something open (or there are none) the best output under a partially labelled CRF, or one at random. Beside
+Gold, what that CRF learns from other inputs counts less: it sums over all they admit, and drifts where that is much.
+The loop is in `rounds.candidates`.
 """
 
 from __future__ import annotations
 
-import time
-from collections.abc import Mapping
-from dataclasses import dataclass, field
-from typing import Any, Literal
+from dataclasses import dataclass, replace
+from typing import ClassVar, Literal, cast
 
 import numpy as np
-from numpy.typing import NDArray
 
-from sidelight.arrays import Floats, Ids, Ints
-from sidelight.errors import ModelFileError
-from sidelight.learners.learner import RoundByRound, State
-from sidelight.learners.plane_state import restored_plane
-from sidelight.learners.stopping import MAX_COMPLETIONS, MAX_ROUNDS, NO_CHANGE, NO_FALL
-from sidelight.objective.candidates import CandidateProblem
-from sidelight.objective.cuts import total_loss
-from sidelight.objective.margin import StackedTerms, SummedTerms
-from sidelight.records import Round
-from sidelight.solvers.cutting_plane import CuttingPlane
-from sidelight.solvers.group_slack import GroupSlack
-from sidelight.stored import array_like, array_of, flag_of, list_of, number_of, numbers_of, part_of, whole_of
+from sidelight.arrays import NO_FLOATS, Ids, Ints
+from sidelight.checks import whole
+from sidelight.learners.begun import Initial, admitted_of, begun, has_initial, within
+from sidelight.learners.margin import options_of
+from sidelight.making.given import Given
+from sidelight.objective.candidates import CandidateProblem, Charge, Margins
+from sidelight.objective.completion import Latent, LatentProblem, Positive
+from sidelight.objective.margin import NegativeTerms, TargetTerms
+from sidelight.rounds import Learner
+from sidelight.rounds.candidates import FINE, ROUGH, CandidateLearner, CandidateOptions
+from sidelight.rounds.margin import MarginLearner
+from sidelight.settings import Settings
+from sidelight.spaces import Cost
+from sidelight.spaces.parts import Parts
+from sidelight.specs import LearnerSpec, option
 
-ROUGH = (2.0 / 3.0, 0.04)  # `shares` where chance chose the labels to begin with
-FINE = (0.01, 0.01)  # where a model did
-
-
-@dataclass(frozen=True, slots=True)
-class CandidateOptions:
-    """How precisely each round is solved, and when to stop."""
-
-    solver: Literal["two_slack", "dual_coordinate"] = "two_slack"
-    precision: tuple[float | None, float | None] = (None, None)  # ε1, ε2 of the first round, per unit of price
-    thresholds: tuple[float | None, float | None] = (None, None)  # t1, t2: the precision of the last rounds
-    shares: tuple[float, float] = ROUGH  # ε and t, where they are not given, as shares of the loss at zero weights
-    discount: float = 2.0  # d
-    decrease: float = 1e-4
-    max_completions: int = 30
-    max_rounds: int = 5000
-    violation: float = 1e-3  # one slack per term alone: a cut is added where it is violated by more
-    as_printed: bool = False  # two_slack alone
-    seed: int = 0
+USUAL = {"tolerance": 0.01, "violation": 1e-3, "random_ties": False}  # the defaults of estimators, refused or its own
+SOLVERS, CHARGES, INITIAL = ("two_slack", "dual_coordinate"), ("completion", "candidates"), ("partial_crf", "random")
 
 
-@dataclass(frozen=True, slots=True)
-class Kept:
-    """The weights of the lowest objective so far, among completions that were solved to the last precision."""
+@dataclass(frozen=True, kw_only=True)
+class CandidateSpec(LearnerSpec):
+    """What CLLP and MMS share."""
 
-    weights: Floats
-    labels: Ids  # [T] the completion
-    primal: float
-    dual: float  # of the same convex problem
+    takes = ("candidates", "partial", "gold", "unlabeled")
+    heeds = frozenset({"cost", "prices", "states", "chunks"})
+    inference = "loss-augmented, inside and outside candidates"
+    stops = "precision at its threshold, and no decrease or no change"
+    compile_seconds = 7.0
+    margins: ClassVar[Margins] = "cllp"
 
+    precision: float | None = option(None, above=0)  # ε2
+    threshold: float | None = option(None, above=0)  # t2
+    discount: float = option(2.0, above=1)  # d
+    max_completions: int = option(30, low=1)
 
-@dataclass(slots=True)
-class CandidateLearner(RoundByRound):
-    """CLLP or MMS over chains and classes."""
-
-    problem: CandidateProblem
-    options: CandidateOptions
-    labels: Ids  # [T] the present completion
-    best: Floats  # the weights with the lowest objective of the present convex problem
-    name: str = "cllp"
-    best_primal: float = np.inf
-    precision: tuple[float, ...] = ()  # of each group of terms now
-    thresholds: tuple[float, ...] = ()
-    slack: GroupSlack | None = None
-    plane: CuttingPlane | None = None
-    completions: int = 1
-    rounds: int = 0
-    changed: int = 0
-    objective: float = np.inf  # of the last round of CCCP
-    seconds: float = 0.0
-    done: bool = False
-    kept: Kept | None = None
-    _groups: list[SummedTerms] = field(default_factory=list)
-
-    @classmethod
-    def fresh(
-        cls,
-        problem: CandidateProblem,
-        options: CandidateOptions,
-        *,
-        size: int,
-        initial: Ids | None = None,
-        start: Floats | None = None,
-        name: str = "cllp",
-    ) -> CandidateLearner:
-        """A learner before its first round: completed as `initial` says, by the weights `start`, or at random."""
-        if initial is not None:
-            labels = initial
-        elif start is not None:
-            labels = problem.complete(start)
-        else:
-            labels = problem.random(np.random.default_rng(options.seed))
-        weights = np.zeros(size) if start is None else start.copy()
-        self = cls(problem, options, labels, weights, name, changed=len(problem))
-        self._groups = problem.convex(labels)
-        self._set_precision()
-        if options.solver == "two_slack":
-            self.slack = GroupSlack.at(weights, plain=options.as_printed)
-        else:
-            terms = sum(map(len, self._groups))
-            self.plane = CuttingPlane.fresh(size, terms, power=1, seed=options.seed)
-            if start is not None:
-                self.best_primal = self.plane.new_problem(StackedTerms(self._groups), start)
-        return self
+    def check(self) -> None:
+        _ = self.options
 
     @property
-    def weights(self) -> Floats:
-        """The best weights of the present convex problem; at the end those of the lowest objective."""
-        return self.finish() if self.done else self.best
+    def options(self) -> CandidateOptions:
+        """How precisely each round is solved; raises ValueError for thresholds above what comes down to them."""
+        return self._options("two_slack", (self.precision,) * 2, (self.threshold,) * 2, "random")
 
-    def finish(self) -> Floats:
-        """The weights of the lowest objective: those that are kept, or those of the present convex problem."""
-        return self.best if self.kept is None or self.best_primal < self.kept.primal else self.kept.weights
+    @property
+    def charged(self) -> Charge:
+        """For what an output outside the candidates pays."""
+        return "completion"
 
-    def round(self) -> Round:
-        """One iteration of the convex solver, followed by a completion where its precision is reached."""
-        began = time.perf_counter()
-        completion, changed = self.completions, self.changed
-        self.changed = 0
-        primal, dual, new, size, solved = self._two_slack() if self.slack is not None else self._per_term()
-        self.rounds += 1
-        objective, bound = self.best_primal, dual
-        lowest = self.kept is None or objective < self.kept.primal
-        if solved and lowest and self.precision == self.thresholds and not self.options.as_printed:
-            self.kept = Kept(self.best.copy(), self.labels.copy(), objective, dual)
-        stopped = self._next() if solved else None
-        if stopped is None and self.rounds >= self.options.max_rounds:
-            stopped = MAX_ROUNDS
-        self.done = stopped is not None
-        if self.done and self.kept is not None and self.kept.primal < objective:
-            objective, bound = self.kept.primal, self.kept.dual
-        self.seconds += time.perf_counter() - began
-        return Round(
-            self.rounds,
-            self.name,
-            self.seconds,
-            completion=completion,
-            changed=changed,
-            objective=objective,
-            primal=primal,
-            dual=bound,
-            gap=objective - bound,
-            new_cuts=new,
-            working_set=size,
-            last=self.done,
-            stopped=stopped,
-        )
+    @property
+    def inside_price(self) -> float:
+        """C1 as a multiple of C2."""
+        return 1.0
 
-    def has_result(self, record: Round) -> bool:
-        """Whether a round of CCCP ended."""
-        return record.last or self.completions != record.completion
+    @property
+    def begins(self) -> Initial:
+        """Whose labels are begun with."""
+        return "random"
 
-    def _set_precision(self) -> None:
-        count = len(self._groups)
-        precision, thresholds = [], []
-        zero = np.zeros_like(self.best)
-        given = zip(self._groups, self.options.precision[-count:], self.options.thresholds[-count:])
-        for terms, first, last in given:
-            loss = total_loss(terms.worst(zero).values, terms.prices, 1) / max(float(np.sum(terms.prices)), 1e-12)
-            rough, fine = self.options.shares
-            thresholds.append(max(fine * loss, 1e-6) if last is None else last)
-            precision.append(max(rough * loss if first is None else first, thresholds[-1]))
-        self.precision, self.thresholds = tuple(precision), tuple(thresholds)
-
-    def _two_slack(self) -> tuple[float, float, int, int, bool]:
-        assert self.slack is not None
-        progress = self.slack.step(self._groups, self.precision)
-        solved = progress.new == 0
-        self.best_primal, self.best = self.slack.best_primal, self.slack.best
-        return progress.primal, progress.dual, progress.new, progress.constraints, solved
-
-    def _per_term(self) -> tuple[float, float, int, int, bool]:
-        assert self.plane is not None
-        prices = [float(np.sum(terms.prices)) for terms in self._groups]
-        enough = sum(epsilon * price for epsilon, price in zip(self.precision, prices))
-        aim = enough / max(self.plane.best_primal, 1e-12) if np.isfinite(self.plane.best_primal) else 0.1
-        violation = min(self.options.violation, *self.precision)
-        progress = self.plane.round(StackedTerms(self._groups), violation=violation, tolerance=aim)
-        solved = progress.gap <= enough + 1e-12
-        if progress.primal < self.best_primal:
-            self.best, self.best_primal = self.plane.weights.copy(), progress.primal
-        return progress.primal, progress.dual, progress.new_cuts, progress.working_set, solved
-
-    def _next(self) -> str | None:
-        """The convex problem is solved: complete again with a finer precision, or say why training ends."""
-        before, self.objective = self.objective, self.best_primal
-        options = self.options
-        finest = self.precision == self.thresholds
-        fall = (before - self.objective) / max(abs(before), 1e-12) if np.isfinite(before) else np.inf
-        voting = not np.any(self.best) and not options.as_printed
-        labels = self.problem.voted(self.labels) if voting else self.problem.complete(self.best)
-        starts = self.problem.batch.starts
-        differs = np.add.reduceat((labels != self.labels).astype(np.int64), starts[:-1])
-        which = np.flatnonzero(differs)
-        if finest and len(which) == 0:
-            return NO_CHANGE
-        if finest and fall <= options.decrease:
-            return NO_FALL
-        if self.completions >= options.max_completions:
-            return MAX_COMPLETIONS
-        self.precision = tuple(max(e / options.discount, t) for e, t in zip(self.precision, self.thresholds))
-        self.completions += 1
-        self.changed = len(which)
-        if len(which):
-            self._turn_to(labels, which)
+    @property
+    def total(self) -> float | None:
+        """C2 of all inputs together, as SVM-HMM has it; None for the prices as they are."""
         return None
 
-    def _turn_to(self, labels: Ids, which: Ints) -> None:
-        """Another completion: cuts against the old outputs are made anew, or dropped."""
-        self.labels = labels
-        self._groups = self.problem.convex(labels)
-        if self.slack is not None:
-            self.slack = self.slack.turned(self._groups)
-            self.best_primal = np.inf
-        else:
-            assert self.plane is not None
-            self.plane.pool.remove(self.problem.term_numbers(which))
-            self.best_primal = self.plane.new_problem(StackedTerms(self._groups), self.best)
-
-    def state(self) -> State:
-        """Everything needed to go on."""
-        values: dict[str, Any] = {
-            "name": self.name,
-            "best_primal": float(self.best_primal),
-            "precision": list(self.precision),
-            "thresholds": list(self.thresholds),
-            "completions": self.completions,
-            "rounds": self.rounds,
-            "changed": self.changed,
-            "objective": float(self.objective),
-            "seconds": self.seconds,
-            "done": self.done and self.rounds < self.options.max_rounds,
-        }
-        arrays: dict[str, NDArray[Any]] = {"labels": self.labels, "best": self.best}
-        if self.kept is not None:
-            values["kept"] = [self.kept.primal, self.kept.dual]
-            arrays |= {"kept": self.kept.weights, "kept.labels": self.kept.labels}
-        if self.slack is not None:
-            arrays |= {f"slack.{name}": array for name, array in self.slack.state().items()}
-        if self.plane is not None:
-            values["plane"] = [float(self.plane.best_primal), float(self.plane.gap), self.plane.at_best]
-            arrays |= {f"pool.{name}": array for name, array in self.plane.pool.state().items()}
-            arrays |= {"plane.weights": self.plane.weights, "plane.random": self.plane.random}
-            if self.plane.start is not None:
-                arrays["plane.start"] = self.plane.start
-        return values, arrays
-
-    def resume(self, state: State) -> None:
-        """Take up the state of an earlier run on the same problem and options."""
-        values, arrays = state
-        self.best_primal, self.objective = (number_of(values, n, finite=False) for n in ("best_primal", "objective"))
-        self.completions, self.rounds, self.changed = (
-            whole_of(values, name) for name in ("completions", "rounds", "changed")
+    def _options(
+        self,
+        solver: str,
+        precision: tuple[float | None, float | None],
+        thresholds: tuple[float | None, float | None],
+        initial: str,
+    ) -> CandidateOptions:
+        for first, last in zip(precision, thresholds):
+            if first is not None and last is not None and first < last:
+                raise ValueError(f"a threshold of {last} is above the precision of {first} that comes down to it")
+        return CandidateOptions(
+            cast(Literal["two_slack", "dual_coordinate"], solver),
+            precision,
+            thresholds,
+            ROUGH if initial == "random" else FINE,
+            self.discount,
+            max_completions=self.max_completions,
         )
-        self.seconds, self.done = number_of(values, "seconds", low=0.0), flag_of(values, "done")
-        for name in ("precision", "thresholds"):
-            found = numbers_of(values, name)
-            if len(found) != len(getattr(self, name)) or min(found, default=0.0) < 0.0:
-                raise ModelFileError(f"{name!r} is not that of such candidates")
-            setattr(self, name, tuple(found))
-        self.labels, self.best = self._stored_labels(arrays, "labels"), array_like(arrays, "best", self.best)
-        if "kept" in arrays:
-            primal, dual = numbers_of(values, "kept", finite=False)
-            weights = array_like(arrays, "kept", self.best)
-            self.kept = Kept(weights, self._stored_labels(arrays, "kept.labels"), primal, dual)
-        self._groups = self.problem.convex(self.labels)
-        if self.slack is not None:
-            self.slack = GroupSlack.restored(part_of(arrays, "slack."), self.slack, self._groups)
-        if self.plane is not None:
-            named = dict(zip(("best_primal", "gap", "at_best"), list_of(values, "plane", count=3)))
-            self.plane = restored_plane((named, arrays), self.plane, "plane.")
 
-    def _stored_labels(self, arrays: Mapping[str, NDArray[Any]], name: str) -> Ids:
-        """A completion in a checkpoint: labels that are among the candidates."""
-        present = self.problem.batch.space.n_labels
-        return array_of(arrays, name, np.int32, self.labels.shape, low=0, high=present - 1)
+    def make(self, given: Given) -> Learner:
+        """C2 is the price of an input's kind, C1 that price times `inside_price`."""
+        self._check_costs_are_used(given.settings)
+        prices = given.prices()
+        if self.total is not None:
+            prices *= self.total / len(prices)
+        admitted = admitted_of(given)
+        problem = CandidateProblem.of(
+            given.batch(np.arange(len(given.rows))),
+            Parts.of(admitted, given.encoded.chunks) if given.encoded.chunks else admitted,
+            costs=given.costs(),
+            prices=(self.inside_price * prices, prices),
+            margins=self.margins,
+            charge=self.charged,
+        )
+        fresh = given.start is None
+        return CandidateLearner.fresh(
+            problem,
+            self.options_under(given.settings),
+            size=given.size,
+            initial=begun(given, problem.batch.space, self.begins) if fresh or has_initial(given) else None,
+            start=given.start,
+            name=self.name,
+        )
+
+    def options_under(self, settings: Settings) -> CandidateOptions:
+        """Its options, with what the estimator was asked for; raises ValueError for what means nothing to it."""
+        name, options = self.name, replace(self.options, seed=settings.seed)
+        asked = [setting for setting, usual in USUAL.items() if getattr(settings, setting) != usual]
+        if "tolerance" in asked:
+            problem = f"{name} solves to a precision of its own, and tolerance is {settings.tolerance}"
+            raise ValueError(f"{problem}; leave it out, or set the learner's threshold")
+        if "random_ties" in asked:
+            raise ValueError(f"{name} takes the first of outputs that tie, and random_ties is set; leave it out")
+        if "violation" in asked and options.solver == "two_slack":
+            problem = f"{name} by two_slack adds cuts until it is precise, and violation is {settings.violation}"
+            raise ValueError(f"{problem}; leave it out, or set the learner's solver to 'dual_coordinate'")
+        if settings.max_completions is not None:
+            given, own = whole("max_completions", settings.max_completions, least=1), options.max_completions
+            if own not in (given, CandidateOptions().max_completions):
+                raise ValueError(f"max_completions is {given}, and {own} among {name}'s options; give one of them")
+            options = replace(options, max_completions=given)
+        if "violation" in asked:
+            options = replace(options, violation=settings.violation)
+        if settings.decrease is not None:
+            options = replace(options, decrease=settings.decrease)
+        return options if settings.max_rounds is None else replace(options, max_rounds=settings.max_rounds)
+
+    def _check_costs_are_used(self, settings: Settings) -> None:
+        if self.margins == "mms" and self.charged == "candidates":
+            for name, value in (("cost", settings.cost), ("class_weight", settings.class_weight)):
+                if value is not None:
+                    raise ValueError(
+                        f"mms counts parts outside their candidates, and knows no cost; leave {name} out, "
+                        "or set the learner's charge to 'completion'"
+                    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class Cllp(CandidateSpec):
+    """Candidate labels for local parts, margins inside and outside them (CLLP).
+
+    `initial` says which admitted labels are begun with where the evidence has no initial labels of its own: the best
+    ones of a "partial_crf" of the same evidence (in which, beside Gold, other inputs count a tenth), or "random" ones.
+    The latter have rough solutions in the first rounds, by which labels of a model would be forgotten.
+    `cllp_as_printed` is the paper's own form.
+
+    `inside` is C1 as a multiple of C2, the price of the evidence: above 0, and the larger the firmer the labels that
+    were begun with. `charge` says what an output outside the candidates pays for: labels unlike the "completion", as in
+    the paper, or parts outside their "candidates" alone, as with `mms`. `precision` and `threshold` are ε2 and t2 per
+    unit of price (by default they follow the loss at zero weights), with ε1 and t1 the same unless given; `discount` is
+    d. `solver` is "two_slack" or "dual_coordinate".
+
+    Of the estimator's settings, `max_completions` (otherwise 30) and `decrease` (otherwise 1e-4) are taken where they
+    are given, `violation` with "dual_coordinate" alone. The loss is always the hinge. `tolerance` and `random_ties`
+    mean nothing here and are refused.
+    """
+
+    name = "cllp"
+    minimises = "½‖w‖² + C1 Σ margin inside the candidates + C2 Σ margin outside"
+
+    solver: str = option("two_slack", among=SOLVERS)
+    inside: float = option(0.1, above=0)
+    charge: str = option("completion", among=CHARGES)
+    precision_inside: float | None = option(None, above=0)
+    threshold_inside: float | None = option(None, above=0)
+    initial: str = option("partial_crf", among=INITIAL)
+
+    @property
+    def options(self) -> CandidateOptions:
+        first = self.precision if self.precision_inside is None else self.precision_inside
+        last = self.threshold if self.threshold_inside is None else self.threshold_inside
+        return self._options(self.solver, (first, self.precision), (last, self.threshold), self.initial)
+
+    @property
+    def charged(self) -> Charge:
+        return cast(Charge, self.charge)
+
+    @property
+    def inside_price(self) -> float:
+        return self.inside
+
+    @property
+    def begins(self) -> Initial:
+        return cast(Initial, self.initial)
+
+
+@dataclass(frozen=True, kw_only=True)
+class CllpAsPrinted(CandidateSpec):
+    """CLLP as the paper prints it: random labels to begin with, the last model's weights (Li, Zhang and Chen 2014).
+
+    `c1` and `c2` are C1 and C2 of all inputs together, as SVM-HMM has them: an input has c2 / N times the price of its
+    kind, N being the number of inputs; the paper chooses both among 500, 650, …, 3200. `threshold` is t1 and t2, chosen
+    among 0.5, 1, …, 3, to which `precision` (ε1 and ε2, which the paper calls large; by default two thirds of the loss
+    at zero weights) comes down by the `discount` d. Every round ends with the solution of the 2-slack cutting plane's
+    last model, whether or not better weights were met, and completes by it even where it is zero.
+    """
+
+    name = "cllp_as_printed"
+    minimises = "as cllp"
+
+    c1: float = option(500.0, above=0)
+    c2: float = option(500.0, above=0)
+    threshold: float = option(0.5, above=0)
+
+    @property
+    def options(self) -> CandidateOptions:
+        usual = self._options("two_slack", (self.precision,) * 2, (self.threshold,) * 2, "random")
+        return replace(usual, as_printed=True)
+
+    @property
+    def inside_price(self) -> float:
+        return self.c1 / self.c2
+
+    @property
+    def total(self) -> float:
+        return self.c2
+
+
+@dataclass(frozen=True, kw_only=True)
+class Mms(CandidateSpec):
+    """Maximum margin set: the best candidate against what is outside (Luo and Orabona 2010); options as with `cllp`.
+
+    Parts outside their candidates cost one each, so the estimator's `cost` and `class_weight` are refused unless
+    `charge` is "completion".
+    """
+
+    name = "mms"
+    minimises = "½‖w‖² + C Σ margin between the best candidate and what is outside"
+    inference = "loss-augmented outside candidates, argmax inside"
+    margins = "mms"
+
+    solver: str = option("two_slack", among=SOLVERS)
+    charge: str = option("candidates", among=CHARGES)
+    initial: str = option("partial_crf", among=INITIAL)
+
+    @property
+    def options(self) -> CandidateOptions:
+        return self._options(self.solver, (self.precision,) * 2, (self.threshold,) * 2, self.initial)
+
+    @property
+    def charged(self) -> Charge:
+        return cast(Charge, self.charge)
+
+    @property
+    def begins(self) -> Initial:
+        return cast(Initial, self.initial)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Naive(LearnerSpec):
+    """A structural SVM on one label per token, drawn from its candidates.
+
+    The baseline of the papers, which learns what chance chose. With `initial` "partial_crf" labels are the best
+    admitted ones of that model (see `cllp`).
+    """
+
+    name = "naive"
+    takes = ("candidates", "partial", "gold", "unlabeled")
+    heeds = frozenset({"cost", "loss", "prices", "chunks"})
+    minimises = "as structural_svm, labels picked"
+    inference = "loss-augmented"
+    stops = "duality gap"
+
+    initial: str = option("random", among=INITIAL)
+
+    def make(self, given: Given) -> Learner:
+        space = within(given, admitted_of(given), given.encoded.chunks)
+        labels = begun(given, space, cast(Initial, self.initial))
+        return svm_on(given, np.arange(len(given.rows)), labels)
+
+
+def svm_on(given: Given, which: Ints, labels: Ids) -> MarginLearner:
+    """A structural SVM on labelings of some inputs, each of which may come several times."""
+    none = np.zeros(0, dtype=np.int64)
+    costs, nothing = given.costs(), np.zeros(0)
+    empty = given.batch(none)
+    no_cost = Cost(np.zeros(0, dtype=np.int32), costs, NO_FLOATS)
+    problem = LatentProblem(
+        TargetTerms(given.batch(which), Cost(labels, costs, NO_FLOATS), given.prices()[which]),
+        Latent(TargetTerms(empty, no_cost, nothing), None),
+        NegativeTerms(empty, nothing, nothing),
+        Positive(empty, nothing, nothing),
+    )
+    options = options_of(given)
+    return MarginLearner.fresh(problem, options, size=given.size, start=given.start, name=given.settings.learner.name)

@@ -1,173 +1,289 @@
-"""HMMs by counting, and by EM of every temperature; the result is a linear model like any other.
+"""HMMs: supervised, and by EM from any mixture of labels.
 
-The problem is in `generative.em`: γ = 1 is EM, γ ≤ 0 hard EM, anything else up to ∞ tempered EM; the completion says
-what else is demanded of the labels that are believed. γ may come down (or go up) to its last value over the first
-iterations (deterministic annealing, Rose 1998; thesis 4.2.1). A round is one iteration; its objective is −T(θ; γ) of
-the parameters it ends with, which never rises at one γ where smoothing is a prior and there is no β. Training ends
-when it falls by less than a share `decrease`, when a hard completion repeats the one before, or after so many
-iterations.
+Gold is counted; what is Partial, Candidates or Unlabeled is completed within what it admits, and so is Gold where a
+label has several hidden states. An input counts as often as its weight says, times the price of its kind where one is
+given: without given prices, all kinds count alike. The loop is in `rounds.hmm`.
 """
 
 from __future__ import annotations
 
 import math
-import time
-from collections.abc import Iterator
-from dataclasses import dataclass, field
-from typing import Literal, NamedTuple
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import ClassVar, cast
 
 import numpy as np
 
-from sidelight.arrays import Floats, Ids, Ints
-from sidelight.features.layout import Layout
+from sidelight.arrays import Bytes, Floats, Ids, Ints
+from sidelight.errors import DataError
 from sidelight.generative.completion import Completion, Free
-from sidelight.generative.em import EmProblem, Step, iterations
+from sidelight.generative.em import EmProblem, Inputs
+from sidelight.generative.emissions import Emissions
 from sidelight.generative.hmm import Hmm
-from sidelight.inference.ruled import Ruled
-from sidelight.learners.learner import State
-from sidelight.learners.stopping import CLOSED_FORM, MAX_ROUNDS, NO_CHANGE, NO_FALL
-from sidelight.records import Round
-from sidelight.stored import array_of, flag_of, number_of, whole_of
+from sidelight.generative.hmm_counts import HmmSmoothing
+from sidelight.generative.hmm_starts import STARTS, Start
+from sidelight.generative.smoothing import KINDS, Smoothing
+from sidelight.learners.under_rules import completion_under_rules
+from sidelight.making.given import Given
+from sidelight.rounds import Learner
+from sidelight.rounds.hmm import Annealing, EmOptions, HmmLearner, Schedule
+from sidelight.specs import LearnerSpec, Need, option
 
-Schedule = Literal["linear", "geometric"]
-
-
-class Annealing(NamedTuple):
-    """γ comes from `first` to its last value in so many E-steps."""
-
-    first: float
-    steps: int
-    schedule: Schedule = "linear"
+BETA = 0.9  # of EM beside inputs without labels
 
 
 @dataclass(frozen=True, slots=True)
-class EmOptions:
-    """The temperature and when to stop; no iterations at all is supervised learning."""
+class EmPlan:
+    """What is done besides counting."""
 
-    gamma: float = 1.0
-    iterations: int = 50
-    decrease: float = 1e-5
-    annealing: Annealing | None = None
-
-    def gamma_at(self, number: int) -> float:
-        """γ of an E-step; the first has number 0.
-
-        >>> options = EmOptions(1.0, annealing=Annealing(4.0, 2, "geometric"))
-        >>> [options.gamma_at(number) for number in range(4)]
-        [4.0, 2.0, 1.0, 1.0]
-        """
-        if self.annealing is None or number >= self.annealing.steps:
-            return self.gamma
-        first, steps, schedule = self.annealing
-        last, share = max(self.gamma, 0.0), number / steps
-        if schedule == "geometric":
-            return first * math.exp(share * math.log(last / first))
-        return first + share * (last - first)
+    options: EmOptions = field(default_factory=lambda: EmOptions(iterations=0))
+    start: str | None = None  # where EM begins: a name of `generative.hmm_starts`; None is gold, or uniform without any
+    noise: float = 0.1  # of uniform
+    beta: float | None = None
+    beta_if_unlabeled: float | None = None  # in place of beta, where Gold is beside inputs without labels and price
+    mix_logs: bool = False  # beta mixes logarithms instead of probabilities
 
 
-@dataclass(slots=True)
-class HmmLearner:
-    """EM from given parameters, or the supervised model where there is nothing to iterate."""
+@dataclass(frozen=True, kw_only=True)
+class HmmSpec(LearnerSpec):
+    """What all HMMs share: `emission` and `transition` say how counts are smoothed (`generative.smoothing`),
+    `emission_amount` and `transition_amount` by how much."""
 
-    problem: EmProblem
-    layout: Layout
-    options: EmOptions
-    hmm: Hmm
-    name: str
-    completion: Completion = field(default_factory=Free)
-    rounds: int = 0
-    seconds: float = 0.0
-    done: bool = False
+    takes: ClassVar[tuple[str, ...]] = ("gold", "partial", "candidates", "unlabeled")
+    needs = frozenset({Need.GENERATIVE})
+    heeds = frozenset({"states"})
+    kin: ClassVar[Mapping[str, str]] = {"classes": "naive_bayes"}
+    compile_seconds = 22.0
+
+    emission: str = option("mass", among=KINDS)
+    emission_amount: float = option(250.0, low=0)  # per label
+    transition: str = option("additive", among=KINDS)
+    transition_amount: float = option(0.01, low=0)  # per entry
+    vocabulary: int = option(50_000, low=0)
+    rare: int = option(0, low=0)  # words seen at most so often count as unknown
+    reserve: float = option(0.0, low=0, below=1)
+    ends: bool = option(False)
 
     @property
-    def weights(self) -> Floats:
-        """The present parameters as log-probabilities."""
-        return self.hmm.weights(self.layout, self.problem.emissions)
-
-    def finish(self) -> Floats:
-        """The same, for keeps."""
-        return self.weights
-
-    def run(self) -> Iterator[Round]:
-        """One round an iteration."""
-        options, began = self.options, time.perf_counter() - self.seconds
-        if self.done:
-            return
-        if not options.iterations or not len(self.problem.inputs):
-            self.rounds, self.done = 1, True
-            self.hmm = self.problem.estimate(None)
-            self.seconds = time.perf_counter() - began
-            value = -self.problem.known(self.hmm)
-            yield Round(1, self.name, self.seconds, objective=value, last=True, stopped=CLOSED_FORM)
-            return
-        steps = iterations(self.problem, self.hmm, self.completion, gamma=options.gamma_at, first=self.rounds)
-        for hmm, before, after in steps:
-            self.hmm = hmm
-            self.rounds += 1
-            changed = self._changed(before.labels, after.labels)
-            stopped = self._stopped(before, after, changed)
-            self.done = stopped is not None
-            self.seconds = time.perf_counter() - began
-            yield Round(
-                self.rounds,
-                self.name,
-                self.seconds,
-                completion=self.rounds,
-                changed=changed,
-                objective=-after.objective,
-                last=self.done,
-                stopped=stopped,
-            )
-            if self.done:
-                return
-
-    def has_result(self, record: Round) -> bool:
-        """Every round ends with parameters that can be used."""
+    def emits(self) -> bool:
         return True
 
-    def state(self) -> State:
-        """Everything needed to go on; the last E-step is made again."""
-        hmm = self.hmm
-        arrays = {"start": hmm.start, "transition": hmm.transition, "emission": hmm.emission}
-        arrays |= {} if hmm.stop is None else {"stop": hmm.stop}
-        arrays |= {} if hmm.second is None else {"second": hmm.second}
-        if isinstance(self.completion, Ruled):
-            arrays["penalties"] = np.array(self.completion.used)
-        return {"name": self.name, "rounds": self.rounds, "seconds": self.seconds, "done": self.done}, arrays
+    @property
+    def smoothing(self) -> HmmSmoothing:
+        """How counts become probabilities."""
+        emission = _part("emission", self.emission, self.emission_amount)
+        transition = _part("transition", self.transition, self.transition_amount)
+        return HmmSmoothing(emission, transition, ends=self.ends, reserve=self.reserve, vocabulary=self.vocabulary)
 
-    def resume(self, state: State) -> None:
-        """Take up the state of an earlier run on the same data and options."""
-        values, arrays = state
-        self.rounds, self.seconds = whole_of(values, "rounds"), number_of(values, "seconds", low=0.0)
-        self.done = flag_of(values, "done")
-        if isinstance(self.completion, Ruled):
-            count = len(self.completion.first)
-            self.completion.penalties = array_of(
-                arrays, "penalties", np.float64, [count], low=0.0, finite=False
-            ).tolist()
-        names = ("start", "transition", "emission", "stop", "second")
-        fresh = {name: getattr(self.hmm, name) for name in names}
-        self.hmm = Hmm(
-            *(
-                None if now is None else array_of(arrays, name, np.float64, now.shape, low=0.0, high=1.0 + 1e-9)
-                for name, now in fresh.items()
-            )  # type: ignore[arg-type]
-        )
+    def check(self) -> None:
+        _ = self.smoothing
 
-    def _stopped(self, before: Step, after: Step, changed: int) -> str | None:
-        """Why training ends here, if it does."""
-        if self.rounds >= self.options.iterations:
-            return MAX_ROUNDS
-        if self.options.annealing is not None and self.rounds <= self.options.annealing.steps:
-            return None
-        if after.labels is not None and not changed and self.problem.beta is None:
-            return NO_CHANGE
-        rise = after.objective - before.objective
-        return NO_FALL if 0.0 <= rise < self.options.decrease * abs(after.objective) else None
+    def em(self) -> EmPlan:
+        """What is done besides counting Gold."""
+        return EmPlan()
 
-    def _changed(self, before: Ids | None, after: Ids | None) -> int:
-        """How many outputs an E-step changed, where each is one labeling."""
-        if before is None or after is None:
-            return 0
-        starts: Ints = self.problem.inputs.space.starts
-        return int(np.count_nonzero(np.add.reduceat(before != after, starts[:-1], dtype=np.int64)))
+    def make(self, given: Given) -> Learner:
+        plan = self.em()
+        ruled = "rules" in self.heeded()
+        under = completion_under_rules(given, beta=plan.beta, gamma=plan.options.gamma) if ruled else None
+        return hmm_learner(given, self, plan, completion=under)
+
+
+@dataclass(frozen=True, kw_only=True)
+class HiddenMarkov(HmmSpec):
+    """The hidden Markov model by counting Gold (Rabiner 1989; thesis 3.2.1).
+
+    `emission` and `transition` are ways of smoothing: "none", "additive" (so much per entry), "mass" (so much per
+    label, spread over the words), "uniform" and "unigram" (a share of another distribution), "witten_bell". There are
+    thought to be `vocabulary` words. Those seen at most `rare` times count as unknown; `reserve` is a share of unknown
+    words that is the same for all labels; `ends` models which labels end a sequence.
+    """
+
+    name = "hmm"
+    takes = ("gold",)
+    heeds = frozenset()
+    kin: ClassVar[Mapping[str, str]] = {
+        **HmmSpec.kin,
+        **dict.fromkeys(("partial", "candidates", "unlabeled"), "em or hard_em"),
+    }
+    minimises = "−log P(x, y) − log prior"
+    inference = "none"
+    stops = "closed form"
+    no_partial_fit = "fit it on all evidence at once"
+    compile_seconds = 1.0
+
+
+@dataclass(frozen=True, kw_only=True)
+class EmSpec(HmmSpec):
+    """What HMMs by EM share."""
+
+    plain = "hmm"
+
+    iterations: int = option(50, low=1)
+    start: str | None = option(None, among=STARTS)
+    noise: float = option(0.1, low=0)
+
+    def plan(self, options: EmOptions, beta: float | None) -> EmPlan:
+        """From the start that was chosen."""
+        return EmPlan(options, self.start, self.noise, beta)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Em(EmSpec):
+    """The HMM by expectation maximisation (Dempster, Laird and Rubin 1977).
+
+    `start` is "gold", "uniform" (with so much `noise`), "labels" (those of candidates), "emission", "em", "emission_em"
+    or "min_greedy" (see `generative.hmm_starts`). With `beta` the parameters are beta times those of Gold and the rest
+    times those of completed inputs (thesis Algorithm 8); without, their counts are added. "auto" is 0.9 where there is
+    Gold and all other inputs are without any labels and without a price of their own, and none elsewhere: added to
+    Gold's, the counts of many unlabelled inputs would count for more than it. Others as for `hmm`.
+    """
+
+    name = "em"
+    minimises = "Σ −log P(x, y) on Gold + Σ −log P(x, admitted) − log prior"
+    inference = "marginal within what is admitted"
+    stops = "relative decrease, or iterations"
+
+    beta: float | str | None = option("auto", low=0, high=1, among=("auto",))
+
+    def em(self) -> EmPlan:
+        own = None if isinstance(self.beta, str) else self.beta
+        plan = self.plan(EmOptions(1.0, self.iterations), own)
+        return replace(plan, beta_if_unlabeled=BETA) if self.beta == "auto" else plan
+
+
+@dataclass(frozen=True, kw_only=True)
+class HardEm(EmSpec):
+    """The HMM by hard EM: the best labeling is taken for the right one (thesis 2.5.1, 3.2.2).
+
+    Options as for `em`. From "em", one iteration is what Garrette and Baldridge 2012 call auto-supervised.
+    """
+
+    name = "hard_em"
+    minimises = "Σ −log P(x, y) on Gold + Σ −log max P(x, admitted) − log prior"
+    inference = "argmax within what is admitted"
+    stops = "no label changes, relative decrease, or iterations"
+
+    beta: float | None = option(None, low=0, high=1)
+
+    def em(self) -> EmPlan:
+        return self.plan(EmOptions(-math.inf, self.iterations), self.beta)
+
+
+@dataclass(frozen=True, kw_only=True)
+class UnifiedEm(EmSpec):
+    """The HMM by unified EM: one gamma from −inf (hard EM) through 1 (EM) to inf (uniform) (thesis chapter 4).
+
+    With `anneal_from`, gamma comes from there in so many `anneal_steps`, by a "linear" or "geometric" schedule:
+    deterministic annealing (Rose 1998). Others as for `em`.
+    """
+
+    name = "unified_em"
+    heeds = frozenset({"states", "rules"})
+    minimises = "Σ −log P(x, y) on Gold − Σ max_q (E_q log P(x, h) + γ H(q)) − log prior"
+    inference = "marginal of powers, or argmax, within what is admitted"
+    stops = "relative decrease, no label changes (γ ≤ 0), or iterations"
+
+    gamma: float = option(1.0, infinite=True)
+    anneal_from: float | None = option(None, above=0)
+    anneal_steps: int = option(10, low=1)
+    schedule: str = option("linear", among=("linear", "geometric"))
+    beta: float | None = option(None, low=0, high=1)
+
+    def check(self) -> None:
+        super().check()
+        far = self.gamma == math.inf or (self.schedule == "geometric" and self.gamma <= 0.0)
+        if self.anneal_from is not None and far:
+            raise ValueError(f"gamma is {self.gamma}, and no {self.schedule} schedule comes there; use another one")
+
+    def em(self) -> EmPlan:
+        annealing = None
+        if self.anneal_from is not None:
+            annealing = Annealing(self.anneal_from, self.anneal_steps, cast(Schedule, self.schedule))
+        return self.plan(EmOptions(self.gamma, self.iterations, annealing=annealing), self.beta)
+
+
+def hmm_learner(given: Given, own: HmmSpec, plan: EmPlan, *, completion: Completion | None = None) -> HmmLearner:
+    """The HMM of Gold, and EM from it.
+
+    A `completion` other than `Free` is asked for all inputs that are not counted, in the order of the evidence
+    (`Given.to_complete`).
+    """
+    name = given.settings.learner.name
+    _check_layout(given, name)
+    emissions, symbols = Emissions.of(given.chain()[0], rare=own.rare)
+    weights = multiplicities(given)
+    completed = given.to_complete()
+    inputs = _inputs(given, completed, symbols, weights, emissions.size)
+    counted = np.setdiff1d(np.arange(len(given.rows)), completed)
+    gold = None
+    if len(counted):
+        labelled = _inputs(given, counted, symbols, weights, emissions.size)
+        gold = labelled.counts_of_labels(given.encoded.targets[given.rows.tokens_of(counted)])
+    beta = _beta(given, plan) if len(counted) and len(completed) else plan.beta
+    if gold is None and beta is not None:
+        lacking = "the states of its labels are hidden" if given.labels.hidden else "there is no Gold"
+        raise DataError(f"beta weighs the model of Gold, and {lacking}", remedy=f"give {name} a beta of none")
+    mixing = beta, given.settings.n_jobs, plan.mix_logs
+    problem = EmProblem(emissions, gold, inputs, own.smoothing, *mixing)
+    options = replace(plan.options, decrease=given.settings.fall)
+    if given.settings.max_rounds is not None:
+        options = replace(options, iterations=min(options.iterations, given.settings.max_rounds))
+    hmm = _start(given, own, plan, problem, completed)
+    return HmmLearner(
+        problem, given.layout, options, hmm, name, completion=Free() if completion is None else completion
+    )
+
+
+def _beta(given: Given, plan: EmPlan) -> float | None:
+    """The plan's beta, or the one beside inputs without any labels and without a price."""
+    if plan.beta is not None or plan.beta_if_unlabeled is None:
+        return plan.beta
+    unlabelled = set(given.encoded.kinds) <= {"gold", "unlabeled"} and "unlabeled" not in (given.settings.prices or {})
+    return plan.beta_if_unlabeled if unlabelled else None
+
+
+def multiplicities(given: Given) -> Floats:
+    """How often each input counts. # [N]"""
+    prices = given.settings.prices or {}
+    return np.asarray(given.encoded.weights * np.array([prices.get(kind, 1.0) for kind in given.encoded.kinds]))
+
+
+def _check_layout(given: Given, name: str) -> None:
+    """Refuse weights that have no place for all probabilities."""
+    if not given.layout.bias:
+        raise ValueError(f"{name} keeps its first probabilities in the start weights; give bias=True")
+    if not given.layout.chain:
+        raise DataError("an HMM has transitions, and the features have none", remedy="use features.emissions()")
+
+
+def _inputs(given: Given, which: Ints, symbols: Ids, weights: Floats, size: int) -> Inputs:
+    tokens = given.rows.tokens_of(which)
+    space = given.batch(which).space
+    masks: Bytes | None = given.encoded.admitted
+    if masks is not None:
+        space = space.inside(masks[tokens])
+    return Inputs.of(symbols[tokens], space, weights[which], size=size)
+
+
+def _start(given: Given, own: HmmSpec, plan: EmPlan, problem: EmProblem, completed: Ints) -> Hmm:
+    """Parameters of an earlier fit, or what the plan names; Gold is the first choice where none is named."""
+    if given.start is not None:
+        return Hmm.of_weights(given.start, given.layout, problem.emissions, ends=own.ends)
+    if not plan.options.iterations or not len(completed):
+        if problem.gold is None:
+            raise DataError("nothing to learn from", remedy="give some evidence with labels")
+        return problem.estimate(None)
+    name = plan.start
+    if name is None:
+        name = "uniform" if problem.gold is None else "gold"
+    initial = given.encoded.initial[given.rows.tokens_of(completed)]
+    return Start(problem, initial, plan.noise, np.random.default_rng(given.settings.seed)).named(name)
+
+
+def _part(option: str, name: str, amount: float) -> Smoothing:
+    """One of the two smoothings; an error names its options, of which the amount may be a default."""
+    try:
+        return Smoothing.of(name, amount)
+    except ValueError as error:
+        raise ValueError(f"{option} is {name!r} with {option}_amount {amount}: {error}") from None

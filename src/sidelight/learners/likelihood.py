@@ -1,387 +1,269 @@
-"""Learning by likelihood, one `Round` at a time: CRFs, CRFs from candidates, contrastive estimation.
+"""CRFs: from Gold, from whatever says which labels a token may have, and from what is estimated beside the weights.
 
-A round is one iteration of L-BFGS (OWL-QN with an L1 norm), one epoch of stochastic gradient descent, or one epoch of
-exponentiated gradient, which reports a duality gap. The objective of a round is that of the best weights so far.
+Gold whose labels have several hidden states admits all of these: a CRF with hidden states (Quattoni et al. 2007;
+Morency, Quattoni and Darrell 2007), which is no longer convex.
+
+Which weights exist with support "seen": the pairs of attribute and label that some labeling of the data has. That is
+the gold label for tokens of Gold, and every admitted label elsewhere. Inputs of price 0 show nothing, nor do companion
+inputs, which may have any label: their answers say something of the weights that exist, so that at a price of nearly
+nothing they leave the model of the other evidence as it was. The loops are in `rounds.likelihood` and, where something
+is estimated beside the weights, `rounds.latent_likelihood`.
 """
 
 from __future__ import annotations
 
-import time
-from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
-from typing import Any, NamedTuple, Protocol
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import ClassVar
 
 import numpy as np
 
 from sidelight.arrays import Floats
-from sidelight.learners.learner import RoundByRound, State
-from sidelight.learners.stopping import FLAT, MAX_ROUNDS, NO_DESCENT, NO_FALL, SMALL_GAP
-from sidelight.objective.batch_duals import BatchDuals
-from sidelight.objective.chain_duals import ChainDuals
-from sidelight.objective.companion_likelihood import CompanionTerms
-from sidelight.objective.likelihood import LikelihoodProblem, LikelihoodTerms, LogLinearTerms
-from sidelight.objective.online_likelihood import OnlineLikelihood, stacked_terms
-from sidelight.objective.plain_likelihood import PlainLikelihood
-from sidelight.records import Round
-from sidelight.solvers.exponentiated_gradient import DualProblem, ExponentiatedGradient
-from sidelight.solvers.lbfgs import Lbfgs, LbfgsOptions
-from sidelight.solvers.sgd import Sgd
-from sidelight.spaces import ChainSpace
-from sidelight.stored import array_like, flag_of, mapping_of, number_of, numbers_of, random_of, whole_of
+from sidelight.errors import DataError
+from sidelight.learners import votes
+from sidelight.learners.latent_groups import Plan
+from sidelight.making.given import Given
+from sidelight.objective.companion_likelihood import Answers
+from sidelight.objective.likelihood import Labelled, form_of, likelihood_problem
+from sidelight.objective.trust import TrustOptions
+from sidelight.rounds import Learner
+from sidelight.rounds.latent_likelihood import LatentLikelihoodLearner, LatentOptions
+from sidelight.rounds.likelihood import SOLVERS, LikelihoodLearner, LikelihoodOptions
+from sidelight.solvers.lbfgs import LbfgsOptions
+from sidelight.specs import LearnerSpec, Need, option
+from sidelight.structures.segment_structure import SegmentStructure
 
-SOLVERS = ("lbfgs", "sgd", "eg")
-WHY = {"gradient": FLAT, "decrease": NO_FALL, "no step falls": NO_DESCENT}  # the words of L-BFGS
-PERIOD = 5  # epochs over which stochastic gradient descent must have gained something, at the least
-
-
-class SmoothProblem(Protocol):
-    """What L-BFGS minimises, and the form its weights have."""
-
-    @property
-    def n_jobs(self) -> int | None: ...
-
-    @property
-    def size(self) -> int: ...
-
-    def expand(self, weights: Floats) -> Floats: ...
-
-    def shorten(self, full: Floats) -> Floats: ...
-
-    def curvature(self) -> Floats: ...
-
-    def value_and_gradient(self, weights: Floats, gradient: Floats) -> float: ...
+MOST_ROUNDS = 1000
+MEMORY = 10  # steps that L-BFGS remembers, over segments
+STEPS = 200  # iterations of L-BFGS between two estimates of something latent, at most
+USUAL_TOLERANCE = 0.01  # with which L-BFGS has its usual precision
+START = 0.1  # standard deviation of the first weights where labels have several states
+TRUST = TrustOptions()
+DRIVERS = "codl or posterior_regularization with the base crf"
 
 
-@dataclass(frozen=True, slots=True)
-class LikelihoodOptions:
-    """How to solve, and when to stop."""
+@dataclass(frozen=True, kw_only=True)
+class LikelihoodSpec(LearnerSpec):
+    """What CRFs share."""
 
-    max_rounds: int = 100
-    lbfgs: LbfgsOptions = field(default_factory=LbfgsOptions)
-    solver: str = "lbfgs"
-    tolerance: float = 1e-3  # sgd: least relative fall over the latter half of the epochs; eg: relative duality gap
-    depth: float = 10.0  # eg: how near to the gold labels it begins
-    seed: int = 0  # sgd, eg: order of the examples
+    needs = frozenset({Need.SUMS})
+    heeds = frozenset({"prices"})
+    step_size = "none (sgd finds its own)"
+    usual_prices: ClassVar[Mapping[str, float]] = {
+        "companion": 0.05
+    }  # chosen on development data, see docs/learners.md
+    soft_answers = True
+    sums_losses = True
+    compile_seconds = 16.0
 
-    def __post_init__(self) -> None:
-        if self.solver not in SOLVERS:
-            raise ValueError(f"solver is {self.solver!r}; there are {', '.join(SOLVERS)}")
-        if self.solver != "lbfgs" and self.lbfgs.l1 > 0:
-            raise ValueError(f"the solver {self.solver} has no L1 norm; use lbfgs")
+    solver: str = option("lbfgs", among=SOLVERS)
+    l1: float = option(0.0, low=0)
+    support: str = option("seen", among=("seen", "all"))
 
-
-class Figures(NamedTuple):
-    """What a round reached."""
-
-    objective: float  # of the best weights so far
-    primal: float | None = None  # of the weights now, where these may be others
-    dual: float | None = None
-
-
-class Engine(Protocol):
-    """One of the solvers at work on a problem."""
+    def check(self) -> None:
+        if self.solver != "lbfgs" and self.l1 > 0:
+            raise ValueError(f"the solver {self.solver} has no l1; use lbfgs")
 
     @property
-    def weights(self) -> Floats:
-        """The best weights so far, in the form of the problem."""
-        ...
+    def trust(self) -> TrustOptions:
+        """In functions that vote, beforehand."""
+        return TRUST
 
-    @property
-    def stopped(self) -> str | None:
-        """Why there is no more to do, if so."""
-        ...
-
-    def round(self) -> Figures: ...
-
-    def state(self) -> State: ...
-
-    def resume(self, state: State) -> None: ...
+    def make(self, given: Given) -> Learner:
+        plan = votes.plan(given, self.trust)
+        return likelihood_learner(given, self, [] if plan is None else [plan], labelled(given))
 
 
-@dataclass(slots=True)
-class LikelihoodLearner(RoundByRound):
-    """Minimises a likelihood objective over weights."""
+@dataclass(frozen=True, kw_only=True)
+class Crf(LikelihoodSpec):
+    """The conditional random field on Gold (Lafferty, McCallum and Pereira 2001).
 
-    problem: SmoothProblem
-    options: LikelihoodOptions
-    engine: Engine
-    name: str = "crf"
-    rounds: int = 0
-    seconds: float = 0.0
-    done: bool = False
-
-    @classmethod
-    def fresh(
-        cls,
-        problem: SmoothProblem,
-        options: LikelihoodOptions,
-        *,
-        start: Floats | None = None,
-        costs: Floats | None = None,
-        name: str = "crf",
-    ) -> LikelihoodLearner:
-        """A learner before its first round; `start` has the full layout, and is zero unless given.
-
-        sgd and eg take a `LikelihoodProblem` of `LikelihoodTerms` with an L2 norm, eg one of Gold alone; eg begins near
-        the gold labels and takes no start, and with costs [right, predicted] of a token it minimises the margin loss
-        instead of the log-loss. Raises `ValueError` otherwise.
-        """
-        if costs is not None and options.solver != "eg":
-            raise ValueError(f"the solver {options.solver} has no costs; use eg")
-        weights = np.zeros(problem.size) if start is None else problem.shorten(start)
-        engine: Engine
-        if options.solver == "lbfgs":
-            engine = _LbfgsEngine.fresh(problem, options, weights)
-        elif options.solver == "sgd":
-            engine = _SgdEngine.fresh(_with_l2(problem, "sgd"), options, weights)
-        elif start is not None:
-            raise ValueError("the solver eg takes no first weights; use lbfgs or sgd")
-        else:
-            engine = _DualEngine.fresh(_with_l2(problem, "eg"), options, costs)
-        return cls(problem, options, engine, name)
-
-    @property
-    def weights(self) -> Floats:
-        """The best weights so far, in the full layout."""
-        return self.problem.expand(self.engine.weights)
-
-    def round(self) -> Round:
-        """One iteration or epoch."""
-        began = time.perf_counter()
-        figures = self.engine.round()
-        self.rounds += 1
-        stopped = self.engine.stopped
-        if stopped is None and self.rounds >= self.options.max_rounds:
-            stopped = MAX_ROUNDS
-        self.done = stopped is not None
-        self.seconds += time.perf_counter() - began
-        gap = None if figures.dual is None else figures.objective - figures.dual
-        return Round(
-            self.rounds,
-            self.name,
-            self.seconds,
-            objective=figures.objective,
-            primal=figures.primal,
-            dual=figures.dual,
-            gap=gap,
-            last=self.done,
-            stopped=stopped,
-        )
-
-    def has_result(self, record: Round) -> bool:
-        """Every round ends with weights that can be used."""
-        return True
-
-    def state(self) -> State:
-        numbers, arrays = self.engine.state()
-        values: dict[str, Any] = {
-            "name": self.name,
-            "rounds": self.rounds,
-            "seconds": self.seconds,
-            "done": self.engine.stopped is not None,
-            "solver": numbers,
-        }
-        return values, arrays
-
-    def resume(self, state: State) -> None:
-        """Take up the state of an earlier run on the same problem and options."""
-        values, arrays = state
-        self.engine.resume((mapping_of(values, "solver"), arrays))
-        self.rounds, self.seconds = whole_of(values, "rounds"), number_of(values, "seconds", low=0.0)
-        self.done = flag_of(values, "done")
-
-
-def _with_l2(problem: SmoothProblem, solver: str) -> LikelihoodProblem:
-    if not isinstance(problem, LikelihoodProblem) or not problem.l2 > 0:
-        raise ValueError(f"the solver {solver} needs a likelihood problem with an L2 norm; use lbfgs")
-    return problem
-
-
-def _online_of(terms: Sequence[LogLinearTerms]) -> OnlineLikelihood | PlainLikelihood:
-    """Epochs in one kernel for first-order chains, one input after another elsewhere."""
-    known = [part for part in terms if isinstance(part, LikelihoodTerms)]
-    answers = [part for part in terms if isinstance(part, CompanionTerms)]
-    if len(known) + len(answers) < len(terms):
-        raise ValueError("the solver sgd takes likelihood terms and companion answers only; use lbfgs")
-    parts: list[LikelihoodTerms | CompanionTerms] = [*known, *answers]
-    if all(isinstance(part.space, ChainSpace) for part in parts) and all(part.bonus is None for part in known):
-        return OnlineLikelihood.of_terms(parts)
-    if answers:
-        raise ValueError("the solver sgd takes companion answers of first-order chains only; use lbfgs")
-    return PlainLikelihood.of_terms(known)
-
-
-@dataclass(slots=True)
-class _LbfgsEngine:
-    problem: SmoothProblem
-    solver: Lbfgs
-
-    @classmethod
-    def fresh(cls, problem: SmoothProblem, options: LikelihoodOptions, weights: Floats) -> _LbfgsEngine:
-        scales = 1.0 / np.sqrt(problem.curvature())
-        return cls(problem, Lbfgs.fresh(weights, options.lbfgs, scales=scales, n_jobs=problem.n_jobs))
-
-    @property
-    def weights(self) -> Floats:
-        return self.solver.weights
-
-    @property
-    def stopped(self) -> str | None:
-        return WHY[self.solver.stopped] if self.solver.stopped else None
-
-    def round(self) -> Figures:
-        """One iteration; the first one also evaluates the weights it starts from."""
-        if np.isnan(self.solver.value):
-            self.solver.step(self.problem.value_and_gradient)
-        value = self.solver.step(self.problem.value_and_gradient)
-        if self.solver.options.gap == 0.0:
-            return Figures(value)
-        return Figures(value, value, value - 0.5 * self.solver.gradient_norm**2)
-
-    def state(self) -> State:
-        return self.solver.state()
-
-    def resume(self, state: State) -> None:
-        self.solver.resume(*state)
-
-
-@dataclass(slots=True)
-class _SgdEngine:
-    """Epochs are judged by the weights after them or by the average, whichever is better.
-
-    They stand still where the best objective fell by no more than `tolerance`, relatively, in the latter half of them:
-    over fewer epochs the noise of the steps hides a slow fall, and where it falls as 1/t the latter half gains what is
-    left to gain. If the weights themselves are then further above the best than that, they swing about it, and steps
-    are halved; otherwise training ends. With tolerance 0 it goes on.
+    The price C of an example stands against ½‖w‖²; `l1` adds l1·‖w‖₁ (by OWL-QN). `support` is "seen" (weights for the
+    pairs of attribute and label in the labelled data) or "all". `solver` is "lbfgs", "sgd" (stochastic gradient
+    descent, its step size found on a sample) or "eg" (exponentiated gradient on the dual, which knows its gap).
     """
 
-    problem: LikelihoodProblem
-    online: OnlineLikelihood | PlainLikelihood
-    solver: Sgd
-    rng: np.random.Generator
-    tolerance: float
-    best: Floats
-    values: list[float] = field(default_factory=list)  # best objectives after each epoch
-    halved: int = 0  # after how many epochs steps were halved last
-    ended: bool = False
-
-    @classmethod
-    def fresh(cls, problem: LikelihoodProblem, options: LikelihoodOptions, weights: Floats) -> _SgdEngine:
-        total = float(sum(part.prices.sum() for part in problem.terms))
-        if not total > 0:
-            raise ValueError("all prices are 0, so sgd has nothing to learn from; give prices above 0, or use lbfgs")
-        online = _online_of(problem.terms)
-        solver = Sgd.fresh(online, online.vector(weights), decay=problem.l2 / total)
-        return cls(problem, online, solver, np.random.default_rng(options.seed), options.tolerance, weights)
-
-    @property
-    def weights(self) -> Floats:
-        return self.best
-
-    @property
-    def stopped(self) -> str | None:
-        return NO_FALL if self.ended else None
-
-    def round(self) -> Figures:
-        self.solver.epoch(self.online, self.rng)
-        found = [
-            self.online.weights(self.solver.v, self.solver.scale),
-            self.online.weights(self.solver.average(), 1.0),
-        ]
-        reached = [self.problem.value(weights) for weights in found]
-        now = min(reached)
-        before = self.values[-1] if self.values else np.inf
-        if now < before:
-            self.best = found[reached.index(now)]
-        self.values.append(min(now, before))
-        if self._stand_still():
-            if reached[0] - self.values[-1] > self.tolerance * abs(self.values[-1]):
-                self.solver.halve()
-                self.halved = len(self.values)
-            else:
-                self.ended = self.tolerance > 0
-        return Figures(self.values[-1], now)
-
-    def _stand_still(self) -> bool:
-        values, count = self.values, len(self.values)
-        span = max(PERIOD, count // 2)
-        if count <= span or count - self.halved < PERIOD:
-            return False
-        return values[-1 - span] - values[-1] <= self.tolerance * abs(values[-1])
-
-    def state(self) -> State:
-        solver = self.solver
-        numbers = {name: getattr(solver, name) for name in ("scale", "clock", "epochs", "looks")}
-        arrays = {"v": solver.v, "total": solver.total, "best": self.best}
-        numbers |= {"values": list(self.values), "halved": self.halved, "ended": self.ended}
-        return numbers | {"rng": self.rng.bit_generator.state}, arrays
-
-    def resume(self, state: State) -> None:
-        numbers, arrays = state
-        fresh = self.solver
-        self.solver = Sgd(
-            array_like(arrays, "v", fresh.v),
-            fresh.decay,
-            number_of(numbers, "scale", low=1e-300),
-            number_of(numbers, "clock", low=0.0),
-            whole_of(numbers, "epochs"),
-            array_like(arrays, "total", fresh.v),
-            whole_of(numbers, "looks"),
-        )
-        self.best, self.values = array_like(arrays, "best", self.best), numbers_of(numbers, "values")
-        self.halved, self.ended = whole_of(numbers, "halved"), flag_of(numbers, "ended")
-        random_of(numbers, "rng", self.rng)
+    name = "crf"
+    kin: ClassVar[Mapping[str, str]] = {
+        **dict.fromkeys(("partial", "candidates", "companion"), "partial_crf"),
+        "unlabeled": DRIVERS,
+    }
+    minimises = "½‖w‖² + C Σ −log p(y | x) (+ l1‖w‖₁)"
+    inference = "marginal"
+    stops = "relative decrease over ten rounds, or the gradient (sgd: over half the epochs; eg: duality gap)"
 
 
-@dataclass(slots=True)
-class _DualEngine:
-    """Exponentiated gradient on prices divided by λ; objectives are multiplied by it."""
+@dataclass(frozen=True, kw_only=True)
+class PartialCrf(LikelihoodSpec):
+    """The CRF on Partial, Candidates and Gold: the probability of all that is admitted (Tsuboi et al. 2008).
 
-    duals: DualProblem[Any]
-    solver: ExponentiatedGradient[Any]
-    rng: np.random.Generator
-    tolerance: float
-    l2: float
+    Companion answers count by the logistic loss of a soft maximum of an input's scores, divided by its size, against
+    a threshold: J-LIS as a likelihood. They give no attribute a weight for a label it was not seen with elsewhere.
+    Votes of functions are learned from together with how far each function is to be trusted (`objective.trust`), which
+    is believed beforehand as of so many votes (`strength`), the share `right` of them right; a vote on an input that is
+    Gold as well counts as `gold` others. Other options as for `crf`; `solver` is "lbfgs" or "sgd", which knows
+    answers but no votes (the loss is not convex, so there is no dual for "eg").
+    """
 
-    @classmethod
-    def fresh(cls, problem: LikelihoodProblem, options: LikelihoodOptions, costs: Floats | None) -> _DualEngine:
-        duals = _duals_of(problem, costs)
-        solver = ExponentiatedGradient[Any].fresh(duals, duals.first(options.depth))
-        return cls(duals, solver, np.random.default_rng(options.seed), options.tolerance, problem.l2)
+    name = "partial_crf"
+    takes = ("partial", "candidates", "gold", "votes", "companion")
+    ignores = ("unlabeled",)
+    heeds = frozenset({"prices", "states"})
+    minimises = (
+        "½‖w‖² + C Σ −log p(admitted | x), of votes −log Σ p(y | x) P(votes | y), "
+        "+ C2 Σ −log p(companion answer | x) (+ l1‖w‖₁)"
+    )
+    inference = "marginal, of all and of the admitted"
+    stops = "relative decrease over ten rounds, or the gradient (sgd: over half the epochs)"
+    plain = "crf"
+    beside = ("partial", "candidates")
+
+    solver: str = option("lbfgs", among=("lbfgs", "sgd"))
+    right: float = option(TRUST.right, above=0, below=1)
+    strength: float = option(TRUST.strength, above=0)
+    gold: float = option(TRUST.gold, low=0)
 
     @property
-    def weights(self) -> Floats:
-        return self.solver.best
+    def trust(self) -> TrustOptions:
+        return TrustOptions(self.right, self.strength, self.gold)
+
+
+@dataclass(frozen=True, kw_only=True)
+class SemiCrf(LearnerSpec):
+    """The semi-Markov CRF: whole segments are scored (Sarawagi and Cohen 2004); the learner of `SegmentTagger`.
+
+    `max_length` is the most tokens of a segment; None is that of the longest gold segment. It is `partial_crf` over
+    segments.
+    """
+
+    name = "semi_crf"
+    takes = ("gold", "partial", "candidates", "votes", "companion")
+    ignores = ("unlabeled",)
+    needs = frozenset({Need.SUMS, Need.SEGMENTS})
+    heeds = frozenset({"prices"})
+    minimises = "½‖w‖² + C Σ −log p(admitted segmentations | x), of votes and companion answers as partial_crf"
+    inference = "marginal over segmentations"
+    stops = "the gradient"
+    usual_prices = LikelihoodSpec.usual_prices
+    soft_answers = True
+    compile_seconds = 17.0
+
+    max_length: int | None = option(None, low=1)
+
+    def needed(self) -> Mapping[Need, str]:
+        return {**super().needed(), Need.SEGMENTS: f"use SegmentTagger(learner={self.name!r})"}
 
     @property
-    def stopped(self) -> str | None:
-        return SMALL_GAP if self.solver.finished(self.tolerance) else None
+    def longest(self) -> int | None:
+        return self.max_length
 
-    def round(self) -> Figures:
-        progress = self.solver.epoch(self.duals, self.rng)
-        return Figures(self.l2 * self.solver.best_primal, self.l2 * progress.primal, self.l2 * progress.dual)
-
-    def state(self) -> State:
-        numbers, arrays = self.solver.state()
-        more, held = self.solver.potentials.state()
-        return {**numbers, **more, "rng": self.rng.bit_generator.state}, {**arrays, **held}
-
-    def resume(self, state: State) -> None:
-        numbers, arrays = state
-        self.solver.resume(self.solver.potentials.stored(numbers, arrays), numbers, arrays)
-        random_of(numbers, "rng", self.rng)
+    def make(self, given: Given) -> Learner:
+        return PartialCrf().make(given)
 
 
-def _duals_of(problem: LikelihoodProblem, costs: Floats | None) -> ChainDuals | BatchDuals:
-    """The dual of Gold terms: one distribution after another for first-order chains, all together elsewhere."""
-    terms = [part for part in problem.terms if isinstance(part, LikelihoodTerms) and part.targets is not None]
-    if len(terms) < len(problem.terms):
-        raise ValueError("the solver eg learns from Gold only; use lbfgs or sgd")
-    if all(isinstance(part.space, ChainSpace) for part in terms):
-        features, space, prices, targets, _ = stacked_terms(terms)
-        assert targets is not None
-        return ChainDuals.of(features, space, prices / problem.l2, targets, costs=costs, n_jobs=problem.n_jobs)
-    if len(terms) > 1:
-        raise ValueError("the solver eg takes one batch of Gold, and there are several; use lbfgs")
-    alone = replace(terms[0], prices=terms[0].prices / problem.l2)
-    return BatchDuals.of(alone, costs=costs, n_jobs=problem.n_jobs)
+def likelihood_learner(
+    given: Given, options: LikelihoodSpec, plans: Sequence[Plan], inputs: list[Labelled], *, most: int | None = None
+) -> Learner:
+    """One likelihood of inputs and companion answers, and of groups with something latent; these are estimated at most
+    so often."""
+    companions = _companions(given)
+    if not inputs and not plans:
+        raise DataError("no input has any label", remedy="give some Gold, Partial or Candidates")
+    if companions and options.solver == "eg":
+        raise ValueError("the solver eg knows no companion answers; use lbfgs or sgd")
+    if not plans:
+        return _smooth(given, options, inputs + companions)
+    start = given.start
+    if start is None and not inputs:  # answers alone say nothing of labels: groups are estimated first
+        start = np.zeros(given.size)
+    return _latent(given, options, inputs + companions, plans, start, most)
+
+
+def _smooth(given: Given, own: LikelihoodSpec, inputs: list[Labelled]) -> LikelihoodLearner:
+    """Nothing is latent but labels: one problem."""
+    settings = given.settings
+    problem = likelihood_problem(inputs, support=own.support, l2=1.0, n_jobs=settings.n_jobs)
+    options = LikelihoodOptions(
+        MOST_ROUNDS if settings.max_rounds is None else settings.max_rounds,
+        _lbfgs_of(given, l1=own.l1),
+        own.solver,
+        settings.tolerance if own.solver == "sgd" else settings.tolerance / 10,
+        seed=settings.seed,
+    )
+    start = given.start
+    if start is None and given.labels.hidden:  # at zero the states of a label are equals, and would stay so
+        start = np.random.default_rng(settings.seed).normal(scale=START, size=given.size)
+    return LikelihoodLearner.fresh(problem, options, start=start, name=settings.learner.name)
+
+
+def _latent(
+    given: Given,
+    own: LikelihoodSpec,
+    inputs: list[Labelled],
+    plans: Sequence[Plan],
+    start: Floats | None,
+    most: int | None,
+) -> LatentLikelihoodLearner:
+    """Problem after problem, and estimates between them."""
+    settings, name = given.settings, given.settings.learner.name
+    if own.solver != "lbfgs":
+        raise ValueError(f"{name} solves problem after problem by L-BFGS, and the solver is {own.solver}")
+    shown = [part.shown() for part in inputs] + [one for plan in plans for one in plan.shown]
+    scorer = given.batch(np.zeros(0, dtype=np.int64)).scorer
+    form = form_of(scorer, shown, support=own.support, n_jobs=settings.n_jobs)
+    most = settings.completions if most is None else most
+    options = LatentOptions(
+        most if settings.max_rounds is None else min(most, settings.max_rounds),
+        settings.fall,
+        LikelihoodOptions(STEPS, _lbfgs_of(given, l1=own.l1)),
+    )
+    return LatentLikelihoodLearner.fresh(
+        form,
+        [form.terms(part) for part in inputs],
+        [plan.make(form) for plan in plans],
+        options,
+        start=start,
+        name=name,
+        n_jobs=settings.n_jobs,
+    )
+
+
+def _lbfgs_of(given: Given, *, l1: float) -> LbfgsOptions:
+    """As is usual; over segments it ends by a bound of the gap, where there is one."""
+    if isinstance(given.structure, SegmentStructure) and l1 == 0.0:
+        return LbfgsOptions(memory=MEMORY, epsilon=0.0, delta=0.0, gap=given.settings.tolerance)
+    return lbfgs_options(given.settings.tolerance, l1=l1)
+
+
+def lbfgs_options(tolerance: float, *, l1: float = 0.0) -> LbfgsOptions:
+    """L-BFGS knows no gap: it ends where the fall over ten rounds or the gradient is a thousandth of the tolerance."""
+    share = tolerance / USUAL_TOLERANCE
+    usual = LbfgsOptions(l1=l1)
+    return replace(usual, epsilon=share * usual.epsilon, delta=share * usual.delta)
+
+
+def labelled(given: Given, *, partly: bool = True) -> list[Labelled]:
+    """Gold, and what has candidates unless it is left out; unlabelled inputs have nothing to say to a likelihood."""
+    encoded, prices = given.encoded, given.prices()
+    found = []
+    gold, hidden = encoded.gold()
+    if len(gold):
+        targets = encoded.targets[given.rows.tokens_of(gold)]
+        found.append(Labelled(given.batch(gold), prices[gold], targets=targets))
+    some = np.concatenate([hidden, encoded.of_kind("partial", "candidates")])
+    if len(some) and encoded.admitted is not None and partly:
+        admitted = encoded.admitted[given.rows.tokens_of(some)]
+        found.append(Labelled(given.batch(some), prices[some], admitted=admitted))
+    return found
+
+
+def _companions(given: Given) -> list[Labelled]:
+    """Companion answers, where there are any."""
+    encoded, which = given.encoded, given.encoded.of_kind("companion")
+    if not len(which):
+        return []
+    batch = given.batch(which)
+    if encoded.admitted is not None and not np.all(admitted := encoded.admitted[given.rows.tokens_of(which)]):
+        batch = batch.inside(admitted)
+    answers = Answers(encoded.answers[which].astype(np.float64), given.sizes()[which])
+    return [Labelled(batch, given.prices()[which], answers=answers)]

@@ -1,254 +1,206 @@
-"""The loop of completion and solving, one `Round` at a time.
+"""Structural SVM, J-LIS and latent margin learning: Gold, companion answers, and what is to be completed.
 
-Learning alternates two steps: complete the outputs that evidence leaves open, and solve the convex problem this
-leaves (`objective.completion`, `solvers.cutting_plane`). With Gold alone there is nothing to complete and one convex
-problem is solved: the structural SVM. With Companion evidence it is J-LIS (Chang et al. 2010, Algorithm 1): the first
-weights come from Gold; every completion is followed by a solve that starts from the working sets and dual variables
-of the one before; it ends when the relative decrease of the convex objective A(w_t, w_{t-1}) between two completions
-is at most ν (thesis Eq. 6.11, whose quotient is negative as A falls: its size is meant).
-
-Labels may have several hidden states each; then Gold is completed as well, and the first weights come from Gold with
-states at random: the latent structural SVM (Yu and Joachims 2009).
-
-With Unlabeled evidence it is the transductive structural SVM (Zien, Brefeld and Scheffer 2007). There the price of
-completed outputs may begin low and double with every completion (`anneal`), so that the first ones, which know little,
-bind less (Joachims 1999). The objective then never rises between completions of the same price.
-
-All that a learner knows between two rounds is in its state, so that training can stop after any round and go on to
-the same bits.
+Gold whose labels have several states is completed within these; it keeps its price. Since the cost of an output counts
+labels, the best states minimise its term exactly (Yu and Joachims 2009). The loop is in `rounds.margin`.
 """
 
 from __future__ import annotations
 
-import time
-from dataclasses import dataclass, field, replace
-from typing import Any
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import NDArray
 
-from sidelight.arrays import Floats
-from sidelight.learners.learner import RoundByRound, State
-from sidelight.learners.plane_state import restored_plane
-from sidelight.learners.stopping import MAX_COMPLETIONS, MAX_ROUNDS, NO_CHANGE, NO_FALL, SMALL_GAP
-from sidelight.objective.completion import Completion, LatentProblem
-from sidelight.objective.cuts import Terms
-from sidelight.records import Round
-from sidelight.solvers.cutting_plane import CuttingPlane
-from sidelight.stored import flag_of, number_of, random_of, whole_of
+from sidelight.arrays import NO_FLOATS, Ints
+from sidelight.making.given import Given
+from sidelight.objective.batch import Batch
+from sidelight.objective.completion import Latent, LatentProblem, Positive
+from sidelight.objective.cuts import POWERS
+from sidelight.objective.margin import NegativeTerms, TargetTerms
+from sidelight.rounds import Learner
+from sidelight.rounds.margin import MarginLearner, MarginOptions
+from sidelight.rounds.restarts import Restarts
+from sidelight.spaces import Cost
+from sidelight.specs import LearnerSpec, Need, option
+from sidelight.specs.learner import Heed
 
-FIRST_TOLERANCE = 0.03  # relative gap to which the first convex problems are solved when more are to follow
-
-
-@dataclass(frozen=True, slots=True)
-class MarginOptions:
-    """When to stop, and what to start from."""
-
-    power: int = 2  # 1 hinge, 2 squared hinge, or LOGISTIC
-    tolerance: float = 0.01  # relative duality gap at which a convex problem is solved
-    violation: float = 1e-3  # ε: a cut is added where it is violated by more
-    decrease: float = 1e-5  # ν: completions end when the objective falls by less, relatively
-    max_completions: int = 50
-    max_rounds: int = 1000
-    random_ties: bool = False
-    seed: int = 0
-    anneal: int = 0  # completions before latent outputs have their full price, half as much for each one to go
-    random_start: bool = False  # ties of the first completion alone at random: states of a label begin as equals
+LABELS = ("gold", "partial", "candidates", "unlabeled")  # kinds of evidence: all but companion answers and votes
+MARGIN_KIN = {"partial": "latent_svm or cllp", "candidates": "latent_svm or cllp", "unlabeled": "transductive_svm"}
+MOST_ROUNDS = 1000
+BEST_ALONE: frozenset[Heed] = frozenset({"cost", "loss", "prices", "rules_in_training"})
+COMPLETING: frozenset[Heed] = BEST_ALONE | {"states"}
+COMPLETED = "relative decrease, or no change, between completions; duality gap with Gold alone"
 
 
-@dataclass(slots=True)
-class MarginLearner(RoundByRound):
-    """Structural SVM, J-LIS and latent margin learning over chains and classes."""
+@dataclass(frozen=True, kw_only=True)
+class MarginSpec(LearnerSpec):
+    """What learners of margins with completion share."""
 
-    problem: LatentProblem
-    options: MarginOptions
-    solver: CuttingPlane
-    rng: np.random.Generator
-    name: str = "jlis"
-    completion: Completion = field(default_factory=Completion)
-    completions: int = 0  # how many have been made; 0 is the start from Gold
-    rounds: int = 0  # in all
-    rounds_here: int = 0  # since the last completion
-    changed: int = 0
-    objective: float = np.inf
-    seconds: float = 0.0
-    done: bool = False
-    tolerance: float = 0.0  # of the present convex problem; falls to options.tolerance as completions settle
-    _terms: Terms | None = None
+    heeds = COMPLETING
+    inference = "loss-augmented, argmax"
+    stops = COMPLETED
+    no_partial_fit = ""
+    sums_losses = True
+    compile_seconds = 6.0
 
-    @classmethod
-    def fresh(
-        cls,
-        problem: LatentProblem,
-        options: MarginOptions,
-        *,
-        size: int,
-        start: Floats | None = None,
-        origin: Floats | None = None,
-        name: str = "jlis",
-    ) -> MarginLearner:
-        """A learner before its first round. `start` completes first instead of weights learned from Gold; with `origin`
-        the regulariser draws towards these weights instead of towards zero."""
-        solver = CuttingPlane.fresh(
-            size,
-            len(problem),
-            power=options.power,
-            seed=options.seed,
-            origin=origin,
-            whole=problem.whole_slopes,
-        )
-        self = cls(problem, options, solver, np.random.default_rng(options.seed), name)
-        self.tolerance = options.tolerance if problem.is_convex else max(options.tolerance, FIRST_TOLERANCE)
-        if start is not None:
-            solver.start = start.copy()
-        elif origin is None:
-            self.completion = problem.begin(self.rng)
-        no_gold = len(problem.gold) + problem.latent.hidden == 0
-        if not problem.is_convex and (start is not None or origin is not None or no_gold):
-            self._complete()
-        elif start is not None:
-            solver.new_problem(self._problem(), start)
-        return self
+    def make(self, given: Given) -> Learner:
+        return margin_learner(given, options_of(given))
+
+
+@dataclass(frozen=True, kw_only=True)
+class RestartedSpec(MarginSpec):
+    """Those that can be begun several times."""
+
+    restarts: int = option(1, low=1)  # runs with different seeds and random ties; the lowest objective is kept
+
+    def needed(self) -> Mapping[Need, str]:
+        more = {Need.TIES: "leave restarts at 1"} if self.restarts > 1 else {}
+        return {**super().needed(), **more}
+
+    def make(self, given: Given) -> Learner:
+        if self.restarts == 1:
+            return super().make(given)
+        if given.start is not None:
+            remedy = "leave restarts at 1 for partial_fit" if given.go_on else "leave warm_start out"
+            raise ValueError(f"restarts begin at random, not from earlier weights; {remedy}")
+        alone = replace(given, settings=replace(given.settings, n_jobs=1))  # each run on one thread, runs abreast
+        problem, options, size = problem_of(alone), options_of(given), given.size
+
+        def one(seed: int) -> MarginLearner:
+            own = replace(options, random_ties=True, seed=seed)
+            return MarginLearner.fresh(problem, own, size=size, name=self.name)
+
+        return Restarts(one, range(options.seed, options.seed + self.restarts), n_jobs=given.settings.n_jobs)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Jlis(RestartedSpec):
+    """J-LIS: margin learning from every kind of evidence (Chang, Srikumar, Goldwasser and Roth 2010).
+
+    With more than one of `restarts` (for learning without Gold, thesis 6.5.4) as many runs with ties broken at random
+    are made on all cores, and the one with the lowest objective is kept. Restart r, counted from 0, has the estimator's
+    `seed` + r for its seed: estimators whose seeds differ by less than `restarts` share runs, so give them seeds that
+    are further apart where they are to differ.
+    """
+
+    name = "jlis"
+    takes = ("gold", "partial", "candidates", "companion", "unlabeled")
+    minimises = "½‖w‖² + C1 Σ margin loss on Gold and completed outputs + C2 Σ loss on companion answers"
+
+
+@dataclass(frozen=True, kw_only=True)
+class LatentSvm(RestartedSpec):
+    """The latent structural SVM: labels with hidden states, partial and candidate labels (Yu and Joachims 2009).
+
+    The objective is that of jlis without companion answers. It begins with states at random and ends in a local
+    optimum; of several `restarts`, seeded as those of `jlis`, the one with the lowest objective is kept. See `states`
+    of the estimators.
+    """
+
+    name = "latent_svm"
+    takes = LABELS
+    minimises = "½‖w‖² + C Σ margin between the best output of all and the best admitted one"
+    plain = "structural_svm"
+    beside = ("partial", "candidates")
+
+
+@dataclass(frozen=True, kw_only=True)
+class TransductiveSvm(MarginSpec):
+    """The transductive structural SVM: unlabelled inputs are completed with a margin (Zien et al. 2007).
+
+    The objective is that of jlis without companion answers. With `anneal`, what is completed has its full price only
+    after so many completions, and half as much for each one to go (after Joachims 1999).
+    """
+
+    name = "transductive_svm"
+    takes = ("gold", "unlabeled", "partial", "candidates")
+    minimises = "½‖w‖² + C Σ margin loss on Gold + C_u Σ margin loss on completed outputs"
+    plain = "structural_svm"
+
+    anneal: int = option(0, low=0)
+
+    def make(self, given: Given) -> Learner:
+        options = options_of(given)
+        if self.anneal >= options.max_completions:
+            limits = f"anneal is {self.anneal} and max_completions {options.max_completions}"
+            raise ValueError(f"{limits}; the full price comes too late")
+        return margin_learner(given, replace(options, anneal=self.anneal))
+
+
+@dataclass(frozen=True, kw_only=True)
+class SemiSvm(MarginSpec):
+    """The semi-Markov model with margins instead of likelihood; a learner of `SegmentTagger`.
+
+    `max_length` as for `semi_crf`. It is `latent_svm` over segments.
+    """
+
+    name = "semi_svm"
+    takes = LABELS
+    minimises = "½‖w‖² + C Σ margin loss over segmentations"
+    inference = "loss-augmented over segmentations"
+    needs = frozenset({Need.BEST, Need.SEGMENTS})
+    sums_losses = False
+    compile_seconds = 12.0
+
+    max_length: int | None = option(None, low=1)  # the most tokens of a segment
+
+    def needed(self) -> Mapping[Need, str]:
+        return {**super().needed(), Need.SEGMENTS: f"use SegmentTagger(learner={self.name!r})"}
 
     @property
-    def weights(self) -> Floats:
-        """The best weights so far."""
-        return self.solver.best
+    def longest(self) -> int | None:
+        return self.max_length
 
-    def round(self) -> Round:
-        """One round of cutting planes, followed by a completion where the convex problem is solved."""
-        began = time.perf_counter()
-        terms = self._problem()
-        progress = self.solver.round(terms, violation=self.options.violation, tolerance=self.tolerance)
-        self.rounds += 1
-        self.rounds_here += 1
-        solved = self.solver.finished(self.tolerance)
-        record = {
-            "number": self.rounds,
-            "learner": self.name,
-            "completion": self.completions,
-            "changed": self.changed if self.rounds_here == 1 else 0,
-            "objective": self.solver.best_primal,
-            "primal": progress.primal,
-            "dual": progress.dual,
-            "gap": self.solver.gap,
-            "new_cuts": progress.new_cuts,
-            "working_set": progress.working_set,
-            "sweeps": progress.sweeps,
-        }
-        stopped = self._next() if solved else None
-        if stopped is None and self.rounds >= self.options.max_rounds:
-            stopped = MAX_ROUNDS
-        self.done = stopped is not None
-        self.seconds += time.perf_counter() - began
-        return Round(**record, seconds=self.seconds, last=self.done, stopped=stopped)  # type: ignore[arg-type]
 
-    def _problem(self) -> Terms:
-        if self._terms is None:
-            first = self.completions == 0 and not self.problem.is_convex
-            self._terms = self.problem.gold_only(self.completion) if first else self._convex()
-        return self._terms
+def options_of(given: Given) -> MarginOptions:
+    """The settings that concern margin learners."""
+    settings = given.settings
+    return MarginOptions(
+        POWERS[settings.loss],
+        settings.tolerance,
+        settings.violation,
+        settings.fall,
+        settings.completions,
+        MOST_ROUNDS if settings.max_rounds is None else settings.max_rounds,
+        settings.random_ties,
+        settings.seed,
+        random_start=given.labels.hidden,
+    )
 
-    def _convex(self) -> Terms:
-        """The convex problem of the present completion, at the price that latent outputs have by now."""
-        problem = self.problem
-        if self.completions <= self.options.anneal:
-            terms = problem.latent.terms
-            prices = terms.prices * 0.5 ** (self.options.anneal + 1 - self.completions)
-            prices[: problem.latent.hidden] = terms.prices[: problem.latent.hidden]  # Gold has its full price
-            problem = replace(problem, latent=replace(problem.latent, terms=replace(terms, prices=prices)))
-        return problem.convex(self.completion)
 
-    def _next(self) -> str | None:
-        """The convex problem is solved: complete again, or say why training ends.
+def problem_of(given: Given) -> LatentProblem:
+    """The four groups of terms."""
+    encoded, rows = given.encoded, given.rows
+    costs, prices, sizes = given.costs(), given.prices(), given.sizes()
+    gold, hidden = encoded.gold()
+    latent = np.concatenate([hidden, encoded.of_kind("partial", "candidates", "unlabeled")])
+    negative = np.flatnonzero(encoded.answers == -1)
+    positive = np.flatnonzero(encoded.answers == 1)
+    gold_cost = Cost(encoded.targets[rows.tokens_of(gold)], costs, NO_FLOATS)
+    latent_tokens = rows.tokens_of(latent)
+    latent_cost = Cost(np.zeros(len(latent_tokens), dtype=np.int32), costs, NO_FLOATS)
+    admitted = None if encoded.admitted is None else encoded.admitted[latent_tokens]
 
-        Early completions are solved roughly; once the objective falls by less than their tolerance, it is tightened.
-        """
-        before, self.objective = self.objective, self.solver.best_primal
-        if self.problem.is_convex:
-            return SMALL_GAP
-        if self.completions >= self.options.max_completions:
-            return MAX_COMPLETIONS
-        if self.completions >= 2 + self.options.anneal:  # else the one before had another price
-            fall = (before - self.objective) / max(abs(before), 1e-12)
-            if fall <= self.tolerance and self.tolerance > self.options.tolerance:
-                self.tolerance = max(self.tolerance / 3.0, self.options.tolerance)
-            elif fall <= self.options.decrease:
-                return NO_FALL
-        elif self.completions == 0:
-            self.objective = np.inf
-        if not self._complete():
-            self.tolerance = self.options.tolerance  # nothing left to complete: solve this problem to the end
-            if self.solver.finished(self.tolerance):
-                return NO_CHANGE
-        return None
+    def limited(which: Ints) -> Batch:
+        batch = given.batch(which)
+        admitted = None if encoded.admitted is None else encoded.admitted[rows.tokens_of(which)]
+        return batch if admitted is None or np.all(admitted) else batch.inside(admitted)
 
-    def _complete(self) -> bool:
-        """Complete with the best weights; returns whether that leaves another problem."""
-        at_random = self.options.random_ties or (self.options.random_start and self.completions == 0)
-        rng = self.rng if at_random else None
-        best = self.solver.best
-        self.completion, latent, positive = self.problem.complete(best, self.completion, rng)
-        self.changed = len(latent) + len(positive)
-        self.completions += 1
-        if self.changed == 0 and self.completions > self.options.anneal + 1:
-            return False
-        pool = self.solver.pool
-        pool.remove(latent + self.problem.first_latent)
-        numbers = positive + self.problem.first_positive
-        weights_before = pool.remove(numbers)
-        self._terms = self._convex()
-        if len(numbers):
-            pool.add(self._terms.cuts(self._terms.worst(best), numbers))
-            pool.give(weights_before)
-        self.solver.new_problem(self._terms, best)
-        self.rounds_here = 0
-        return True
+    return LatentProblem(
+        TargetTerms(given.batch(gold), gold_cost, prices[gold]),
+        Latent(TargetTerms(given.batch(latent), latent_cost, prices[latent]), admitted, len(hidden)),
+        NegativeTerms(limited(negative), sizes[negative], prices[negative]),
+        Positive(limited(positive), sizes[positive], prices[positive]),
+    )
 
-    def has_result(self, record: Round) -> bool:
-        """Whether a completion ended with this round."""
-        ended = record.last or self.completions != record.completion
-        return ended and (record.completion > 0 or self.problem.is_convex)
 
-    def state(self) -> State:
-        """Everything needed to go on."""
-        solver = self.solver
-        values = {
-            "name": self.name,
-            "completions": self.completions,
-            "rounds": self.rounds,
-            "rounds_here": self.rounds_here,
-            "changed": self.changed,
-            "objective": float(self.objective),
-            "seconds": self.seconds,
-            "done": self.done and self.rounds < self.options.max_rounds,
-            "tolerance": self.tolerance,
-            "best_primal": float(solver.best_primal),
-            "at_best": solver.at_best,
-            "gap": float(solver.gap),
-            "rng": self.rng.bit_generator.state,
-        }
-        arrays: dict[str, NDArray[Any]] = {f"pool.{k}": v for k, v in solver.pool.state().items()}
-        arrays |= {"weights": solver.weights, "random": solver.random}
-        if solver.origin is not None:
-            arrays["origin"] = solver.origin
-        if solver.start is not None:
-            arrays["start"] = solver.start
-        if self.completion.latent is not None:
-            arrays["latent"] = self.completion.latent
-        if self.completion.positive is not None:
-            arrays["positive"] = self.completion.positive
-        return values, arrays
-
-    def resume(self, state: State) -> None:
-        """Take up the state of an earlier run on the same problem and options."""
-        values, arrays = state
-        self.solver = restored_plane(state, self.solver, "")
-        random_of(values, "rng", self.rng)
-        self.completion = self.problem.restore(arrays)
-        self._terms = None
-        for name in ("completions", "rounds", "rounds_here", "changed"):
-            setattr(self, name, whole_of(values, name))
-        self.objective = number_of(values, "objective", finite=False)
-        self.seconds, self.done = number_of(values, "seconds", low=0.0), flag_of(values, "done")
-        self.tolerance = number_of(values, "tolerance", low=0.0)
+def margin_learner(given: Given, options: MarginOptions) -> MarginLearner:
+    """The loop of completion and solving, from zero or from the weights of an earlier fit."""
+    return MarginLearner.fresh(
+        problem_of(given),
+        options,
+        size=given.size,
+        start=given.start,
+        origin=given.start if given.go_on else None,
+        name=given.settings.learner.name,
+    )

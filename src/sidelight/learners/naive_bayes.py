@@ -15,7 +15,6 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Literal
 
 import numpy as np
 
@@ -23,22 +22,49 @@ from sidelight.arrays import Floats, Ids, Ints
 from sidelight.errors import DataError
 from sidelight.features.layout import Layout
 from sidelight.features.rows import Rows
-from sidelight.learners.learner import State
-from sidelight.learners.stopping import CLOSED_FORM
-from sidelight.learners.token_weights import token_weights
+from sidelight.learners.single_tokens import GoldTokens, token_weights
+from sidelight.making.given import Given
 from sidelight.records import Round
+from sidelight.rounds import Learner, State
+from sidelight.rounds.stopping import CLOSED_FORM
+from sidelight.specs import LearnerSpec, Need, option
 from sidelight.stored import array_of, number_of, whole_of
 
-Events = Literal["multinomial", "bernoulli"]
 
+@dataclass(frozen=True, kw_only=True)
+class NaiveBayes(LearnerSpec):
+    """Naive Bayes on counts, for classes or single tokens (McCallum and Nigam 1998).
 
-@dataclass(frozen=True, slots=True)
-class NaiveBayesOptions:
-    """How features are thought to come about, and how counts are smoothed."""
+    `events` is "multinomial" (features are counts) or "bernoulli" (features are 0 or 1); `smoothing` is added to every
+    count; without `prior` all labels are equally likely beforehand.
+    """
 
-    events: Events = "multinomial"
-    smoothing: float = 1.0  # α
-    prior: bool = True  # P(l) from counts; else the same for every label
+    name = "naive_bayes"
+    needs = frozenset({Need.TOKENS})
+    heeds = frozenset()
+    minimises = "−log P(x, y) − log prior"
+    inference = "none"
+    stops = "closed form"
+    no_partial_fit = "fit it on all evidence at once"
+
+    events: str = option("multinomial", among=("multinomial", "bernoulli"))
+    smoothing: float = option(1.0, above=0)  # α
+    prior: bool = option(True)  # P(l) from counts; else the same for every label
+
+    def make(self, given: Given) -> Learner:
+        """The weights of evidence count, its price does not."""
+        if not given.layout.bias:
+            raise ValueError("naive_bayes keeps its prior in the bias; give bias=True")
+        tokens, binary = GoldTokens.of(given), self.events == "bernoulli"
+        counts = TokenCounts.of(tokens.rows, tokens.labels, tokens.weights, given.layout, binary=binary)
+        unseen = np.flatnonzero(counts.labels == 0)
+        if self.prior and len(unseen):
+            label = given.labels.names[int(unseen[0])]
+            raise DataError(
+                f"no Gold with a weight above 0 has the label {label!r}",
+                remedy="leave it out of labels, or give prior=False",
+            )
+        return NaiveBayesLearner(counts, given.layout, self)
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +98,7 @@ class TokenCounts:
         )
 
 
-def naive_bayes_weights(counts: TokenCounts, layout: Layout, options: NaiveBayesOptions) -> Floats:
+def naive_bayes_weights(counts: TokenCounts, layout: Layout, options: NaiveBayes) -> Floats:
     """The weights of the layout; every label must have been counted if there is a prior."""
     size = layout.n_labels
     prior = np.log(counts.labels / counts.labels.sum()) if options.prior else np.full(size, -np.log(size))
@@ -94,7 +120,7 @@ class NaiveBayesLearner:
 
     counts: TokenCounts
     layout: Layout
-    options: NaiveBayesOptions
+    options: NaiveBayes
     found: Floats | None = None
     rounds: int = 0
     seconds: float = 0.0

@@ -27,18 +27,43 @@ from sidelight.features.counts import difference_rows
 from sidelight.features.layout import Layout
 from sidelight.features.rows import Rows
 from sidelight.kernels import inner
-from sidelight.learners.learner import RoundByRound, State
-from sidelight.learners.stopping import MAX_ROUNDS, SMALL_GAP
-from sidelight.learners.token_weights import token_weights
+from sidelight.learners.margin import MARGIN_KIN, options_of
+from sidelight.learners.single_tokens import GoldTokens, token_weights
+from sidelight.making.given import Given
 from sidelight.objective.cuts import Cuts, total_loss
 from sidelight.parallel import threads
 from sidelight.records import Round
+from sidelight.rounds import Learner
+from sidelight.rounds.learner import RoundByRound, State
+from sidelight.rounds.stopping import MAX_ROUNDS, SMALL_GAP
 from sidelight.solvers.dual_ascent import dual_value, sweeps, worst_values
 from sidelight.solvers.working_set import WorkingSet
+from sidelight.specs import LearnerSpec, Need
 from sidelight.stored import array_like, flag_of, number_of, whole_of
 
 ABREAST = 8  # classes solved in a round
 MOST_SWEEPS = 20_000
+
+
+@dataclass(frozen=True, kw_only=True)
+class OneAgainstRest(LearnerSpec):
+    """A binary SVM for every class against the rest, or for every label of single tokens (Rifkin and Klautau 2004)."""
+
+    name = "one_against_rest"
+    needs = frozenset({Need.TOKENS})
+    heeds = frozenset({"loss", "prices"})
+    kin = MARGIN_KIN
+    minimises = "½‖w‖² + C Σ binary margin loss, per class"
+    inference = "scores"
+    stops = "duality gap"
+    no_partial_fit = "fit it on all evidence at once"
+
+    def make(self, given: Given) -> Learner:
+        tokens, options = GoldTokens.of(given), options_of(given)
+        return OneAgainstRestLearner.fresh(
+            BinaryProblems(tokens.rows, tokens.labels, tokens.prices, given.layout, given.settings.n_jobs),
+            BinaryOptions(options.power, options.tolerance, options.max_rounds, seed=options.seed),
+        )
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,12 +6,14 @@ import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import partial
+from typing import Literal, cast, get_args
 
 import numpy as np
 
 from sidelight.arrays import Floats
-from sidelight.learners.learner import State
-from sidelight.learners.stopping import MAX_ROUNDS, NO_STEPS
+from sidelight.learners.margin import MARGIN_KIN
+from sidelight.learners.structural_svm import gold_terms
+from sidelight.making.given import Given
 from sidelight.objective import plain_epochs
 from sidelight.objective.batch import Batch
 from sidelight.objective.chain_scorer import chain_of
@@ -20,10 +22,115 @@ from sidelight.objective.margin import TargetTerms
 from sidelight.objective.online_arow import arow_epoch
 from sidelight.objective.online_mira import mira_epoch
 from sidelight.records import Round
+from sidelight.rounds.learner import Learner, State
+from sidelight.rounds.stopping import MAX_ROUNDS, NO_STEPS
 from sidelight.solvers.arow import Arow, ArowOptions
 from sidelight.solvers.mira import Mira, MiraOptions
 from sidelight.spaces import Cost
+from sidelight.specs import LearnerSpec, option
 from sidelight.stored import flag_of, number_of, random_of, whole_of
+
+Outputs = Literal["max_loss", "prediction"]
+Margin = Literal["cost", "root"]
+EPOCHS = 10
+OUTPUTS, MARGINS = get_args(Outputs), get_args(Margin)
+
+
+@dataclass(frozen=True, kw_only=True)
+class OnlineSpec(LearnerSpec):
+    """What learners share that set one example right after another."""
+
+    heeds = frozenset({"cost", "rules_in_training"})
+    kin = MARGIN_KIN
+    inference = "loss-augmented or argmax"
+    stops = "epochs, or none moved"
+    no_partial_fit = "use the perceptron, or fit with warm_start"
+
+    def steps(self) -> MiraOptions | ArowOptions:
+        """How weights change."""
+        raise NotImplementedError
+
+    def make(self, given: Given) -> Learner:
+        terms, settings = gold_terms(given), given.settings
+        assert isinstance(terms.cost, Cost)
+        return OnlineLearner.fresh(
+            terms.batch,
+            terms.cost,
+            given.encoded.weights,
+            self.steps(),
+            max_rounds=EPOCHS if settings.max_rounds is None else settings.max_rounds,
+            seed=settings.seed,
+            start=given.start,
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
+class OnlineMira(OnlineSpec):
+    """MIRA on Gold: the least change that sets the k best outputs right (McDonald, Crammer and Pereira 2005).
+
+    `aggressiveness` caps a step. `outputs`: "max_loss", the best of score plus cost, or "prediction", the best of score
+    (Chang's thesis, Algorithm 3, whose steps have no cap and a margin of 1); they are to score below the target by
+    their cost.
+    """
+
+    name = "mira"
+    minimises = "change of the weights, online"
+    inference = "k best, loss-augmented or not"
+
+    k: int = option(1, low=1)
+    aggressiveness: float = option(1.0, above=0, infinite=True)
+    outputs: str = option("max_loss", among=OUTPUTS)
+
+    def steps(self) -> MiraOptions:
+        return MiraOptions("MIRA", self.k, self.aggressiveness, cast(Outputs, self.outputs))
+
+
+@dataclass(frozen=True, kw_only=True)
+class PassiveAggressive(OnlineSpec):
+    """Passive–aggressive learning on Gold (Crammer et al. 2006).
+
+    `rule` is "PA", "PA-I" or "PA-II"; `outputs` the output that is set right, "max_loss" or "prediction"; `margin` the
+    cost of it, or with "prediction" its "root".
+    """
+
+    name = "passive_aggressive"
+    minimises = "change of the weights, online"
+
+    rule: str = option("PA-I", among=("PA", "PA-I", "PA-II"))
+    aggressiveness: float = option(1.0, above=0, infinite=True)
+    outputs: str = option("max_loss", among=OUTPUTS)
+    margin: str = option("cost", among=MARGINS)
+
+    def check(self) -> None:
+        self.steps()
+
+    def steps(self) -> MiraOptions:
+        rule = cast(Literal["PA", "PA-I", "PA-II"], self.rule)
+        sides = cast(Outputs, self.outputs), cast(Margin, self.margin)
+        return MiraOptions(rule, 1, self.aggressiveness, *sides)
+
+
+@dataclass(frozen=True, kw_only=True)
+class OnlineArow(OnlineSpec):
+    """AROW on Gold: weights that were seen often move little, rare ones much (Crammer, Kulesza and Dredze 2009).
+
+    `variance` is that of every weight at first; the larger `r`, the less one example moves (10 or 100 may be better
+    with many noisy labels). `outputs` and `margin` as for `passive_aggressive`.
+    """
+
+    name = "arow"
+    minimises = "change of the weights and of their variances, online"
+
+    variance: float = option(1.0, above=0)
+    r: float = option(1.0, above=0)
+    outputs: str = option("max_loss", among=OUTPUTS)
+    margin: str = option("cost", among=MARGINS)
+
+    def check(self) -> None:
+        self.steps()
+
+    def steps(self) -> ArowOptions:
+        return ArowOptions(self.variance, self.r, cast(Outputs, self.outputs), cast(Margin, self.margin))
 
 
 @dataclass(slots=True)

@@ -10,17 +10,52 @@ from functools import partial
 import numpy as np
 
 from sidelight.arrays import Floats, Ids
-from sidelight.learners.learner import State
-from sidelight.learners.stopping import MAX_ROUNDS, NO_MISTAKES
+from sidelight.learners.margin import MARGIN_KIN
+from sidelight.making.given import Given
 from sidelight.objective import plain_epochs
 from sidelight.objective.batch import Batch
 from sidelight.objective.entries import has_kernels
 from sidelight.objective.margin import TargetTerms
 from sidelight.objective.online import perceptron_epoch
 from sidelight.records import Round
+from sidelight.rounds.learner import Learner, Memory, State
+from sidelight.rounds.stopping import MAX_ROUNDS, NO_MISTAKES
 from sidelight.solvers.perceptron import Epoch, Perceptron
 from sidelight.spaces import Cost
+from sidelight.specs import LearnerSpec
 from sidelight.stored import array_like, flag_of, number_of, random_of, whole_of
+
+EPOCHS = 10
+
+
+@dataclass(frozen=True, kw_only=True)
+class AveragedPerceptron(LearnerSpec):
+    """The averaged structured perceptron on Gold (Collins 2002)."""
+
+    name = "perceptron"
+    heeds = frozenset({"rules_in_training"})
+    kin = MARGIN_KIN
+    minimises = "mistakes, online"
+    inference = "argmax"
+    stops = "epochs, or none wrong"
+    no_partial_fit = ""
+    compile_seconds = 4.0
+
+    def make(self, given: Given) -> Learner:
+        """A fresh perceptron, or one that goes on from the weights and the average of an earlier fit."""
+        gold = given.encoded.of_kind("gold")
+        fresh = Perceptron.fresh(given.size)
+        weights, memory = given.start, given.memory
+        if given.go_on and memory is not None and weights is not None:
+            fresh.weights[: len(memory.weights)] = memory.weights
+            fresh = Perceptron.going_on(fresh.weights, weights, memory.clock)
+        elif weights is not None:
+            fresh.weights[:] = weights
+        settings = given.settings
+        rounds = 1 if given.go_on else EPOCHS if settings.max_rounds is None else settings.max_rounds
+        rng = np.random.default_rng([settings.seed, int(fresh.clock)])
+        targets = given.encoded.targets[given.rows.tokens_of(gold)]
+        return PerceptronLearner(given.batch(gold), targets, given.encoded.weights[gold], fresh, rng, rounds)
 
 
 @dataclass(slots=True)
@@ -41,6 +76,11 @@ class PerceptronLearner:
     def weights(self) -> Floats:
         """The average of all weights so far."""
         return self.perceptron.average()
+
+    @property
+    def memory(self) -> Memory:
+        """The last weights and the clock."""
+        return Memory(self.perceptron.weights, self.perceptron.clock)
 
     def finish(self) -> Floats:
         """The average, for keeps: the learner is of no use afterwards."""

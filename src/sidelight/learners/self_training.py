@@ -18,38 +18,74 @@ labelings.
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
 from sidelight.arrays import Floats, Ids, Ints
-from sidelight.errors import ModelFileError
-from sidelight.learners.learner import State
-from sidelight.learners.margin import MarginOptions
-from sidelight.learners.plane_state import plane_state, restored_plane
-from sidelight.learners.stopping import MAX_COMPLETIONS, MAX_ROUNDS, NO_FALL, NOTHING_LEFT, NOTHING_SURE
+from sidelight.errors import DataError, ModelFileError
+from sidelight.learners.margin import MarginSpec, options_of, problem_of
+from sidelight.making.given import Given
 from sidelight.objective.batch import Batch
 from sidelight.objective.completion import LatentProblem
 from sidelight.objective.confidence import Measure, confidence
 from sidelight.objective.cuts import Terms
 from sidelight.objective.margin import SilentTerms, StackedTerms
 from sidelight.records import Round
+from sidelight.rounds import Learner
+from sidelight.rounds.learner import State
+from sidelight.rounds.margin import MarginOptions
+from sidelight.rounds.plane_state import plane_state, restored_plane
+from sidelight.rounds.stopping import MAX_COMPLETIONS, MAX_ROUNDS, NO_FALL, NOTHING_LEFT, NOTHING_SURE
 from sidelight.solvers.cutting_plane import CuttingPlane
 from sidelight.spaces import Paths
+from sidelight.specs import Need, option
 from sidelight.stored import array_like, array_of, flag_of, mapping_of, number_of, random_of, whole_of
 
 
-@dataclass(frozen=True, slots=True)
-class SelfTrainingOptions:
-    """What to take, and when to stop."""
+@dataclass(frozen=True, kw_only=True)
+class SelfTraining(MarginSpec):
+    """Self-training: the model labels inputs and learns from those it is surest of (Yarowsky 1995).
 
-    share: float = 0.5  # of the pool, at most, taken after each training; 1 takes all at once
-    measure: Measure | None = None  # of confidence; None is "tokens"
-    confidence: float = 0.0  # inputs with a lower one are not taken
-    relabel: bool = True
-    margin: MarginOptions = field(default_factory=MarginOptions)
+    At most a `share` of the pool is taken after each training, 1 for all at once, and nothing with a lower
+    `confidence`: by how much the best output beats the best one that has another label at a token, the mean over
+    tokens (`measure` "tokens", for chains of first order unless said otherwise), or the second best output, divided by
+    the number of tokens ("output", for second order).
+    `relabel`: what was taken is labelled anew each time.
+    """
+
+    name = "self_training"
+    takes = ("gold", "unlabeled", "partial", "candidates")
+    heeds = frozenset({"cost", "loss", "prices"})
+    minimises = "as structural_svm on Gold and what it labelled itself"
+    inference = "loss-augmented, argmax, second best"
+    stops = "no decrease of the transductive objective, or nothing left to label"
+    plain = "structural_svm"
+
+    share: float = option(0.5, above=0, high=1)  # of the pool, at most, taken after each training
+    measure: str | None = option(None, among=("tokens", "output"))  # of confidence
+    confidence: float = option(0.0, low=0, infinite=True)  # inputs with a lower one are not taken
+    relabel: bool = option(True)
+
+    def needed(self) -> Mapping[Need, str]:
+        more = {Need.TOKEN_MARGINS: "leave measure out"} if self.measure == "tokens" else {}
+        return {**super().needed(), **more}
+
+    def make(self, given: Given) -> Learner:
+        if given.start is None and len(given.encoded.of_kind("gold")) == 0:
+            remedy = "give some, or use transductive_svm"
+            raise DataError("self_training begins with Gold, and there is none", remedy=remedy)
+        usual = "tokens" if Need.TOKEN_MARGINS in given.settings.output_kind.has else "output"
+        return SelfTrainingLearner.fresh(
+            problem_of(given),
+            replace(self, measure=self.measure or usual),
+            options_of(given),
+            size=given.size,
+            start=given.start,
+            origin=given.start if given.go_on else None,
+        )
 
 
 @dataclass(slots=True)
@@ -60,7 +96,8 @@ class SelfTrainingLearner:
     """
 
     problem: LatentProblem  # of Gold and the pool alone
-    options: SelfTrainingOptions
+    options: SelfTraining
+    margin: MarginOptions
     solver: CuttingPlane
     rng: np.random.Generator
     pool: Batch  # within what it admits
@@ -81,23 +118,22 @@ class SelfTrainingLearner:
     def fresh(
         cls,
         problem: LatentProblem,
-        options: SelfTrainingOptions,
+        options: SelfTraining,
+        margin: MarginOptions,
         *,
         size: int,
         start: Floats | None = None,
         origin: Floats | None = None,
-        name: str = "self_training",
     ) -> SelfTrainingLearner:
         """A learner before its first round. `start` labels first, instead of weights learned from Gold; with `origin`
         the regulariser draws towards these weights instead of towards zero."""
-        margin = options.margin
         solver = CuttingPlane.fresh(
             size, len(problem), power=margin.power, seed=margin.seed, origin=origin, whole=problem.whole_slopes
         )
         pool, admitted = problem.latent.terms.batch, problem.latent.admitted
         if admitted is not None:
             pool = replace(pool, space=pool.space.inside(admitted))
-        self = cls(problem, options, solver, np.random.default_rng(margin.seed), pool, name)
+        self = cls(problem, options, margin, solver, np.random.default_rng(margin.seed), pool)
         if start is not None:
             solver.new_problem(self._problem(), start)
             self._next()
@@ -114,14 +150,14 @@ class SelfTrainingLearner:
 
     def run(self) -> Iterator[Round]:
         """Rounds until training ends."""
-        while not self.done and self.rounds < self.options.margin.max_rounds:
+        while not self.done and self.rounds < self.margin.max_rounds:
             yield self.round()
 
     def round(self) -> Round:
         """One round of cutting planes; where the problem is solved, the pool is labelled and more of it taken."""
         began = time.perf_counter()
         completion, changed = self.completions, self.changed if self.rounds_here == 0 else 0
-        margin, solver = self.options.margin, self.solver
+        margin, solver = self.margin, self.solver
         progress = solver.round(self._problem(), violation=margin.violation, tolerance=margin.tolerance)
         self.rounds += 1
         self.rounds_here += 1
@@ -163,7 +199,7 @@ class SelfTrainingLearner:
 
     def _next(self) -> str | None:
         """The convex problem is solved: label the pool and take more of it, or say why training ends."""
-        margin = self.options.margin
+        margin = self.margin
         weights = self.solver.best
         if len(self.pool) == 0:
             self.best, self.objective = weights.copy(), self.solver.best_primal
@@ -215,7 +251,7 @@ class SelfTrainingLearner:
         if len(left) == 0:
             return left
         own = Paths(found.labels[self.pool.slots_of(left)], found.values[left], found.targets)
-        sure = confidence(self.pool.take(left), weights, own, measure=self.options.measure or "tokens")
+        sure = confidence(self.pool.take(left), weights, own, measure=cast(Measure, self.options.measure))
         first = np.argsort(-sure, kind="stable")[: int(np.ceil(self.options.share * len(self.pool)))]
         return np.sort(left[first[sure[first] >= self.options.confidence]])
 
@@ -230,7 +266,7 @@ class SelfTrainingLearner:
             "rounds_here": self.rounds_here,
             "changed": self.changed,
             "seconds": self.seconds,
-            "done": self.done and self.rounds < self.options.margin.max_rounds,
+            "done": self.done and self.rounds < self.margin.max_rounds,
             "solver": solver,
             "rng": self.rng.bit_generator.state,
         }

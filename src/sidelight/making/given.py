@@ -9,20 +9,20 @@ from typing import Any
 import numpy as np
 
 from sidelight.arrays import Floats, Ints
-from sidelight.data.checks import trouble
 from sidelight.errors import DataError, Intractable
 from sidelight.evidence import Evidence, Unlabeled
 from sidelight.features.layout import Layout
 from sidelight.features.rows import Rows
-from sidelight.inference.ruled import RuledInputs
+from sidelight.inference.ruled import AnyRuled
 from sidelight.inference.ruled_space import RuledSpace
 from sidelight.objective.batch import Batch
-from sidelight.rules.penalties import penalties_of
+from sidelight.rounds.learner import Memory
 from sidelight.settings import Settings
 from sidelight.spaces import Transitions
-from sidelight.structure import AnyRows, ChainStructure, FeaturedStructure
 from sidelight.structures import LabelSet
+from sidelight.structures.chain_structure import ChainStructure
 from sidelight.structures.encoding import Encoded
+from sidelight.structures.structure import Structure
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,12 +31,17 @@ class Given:
 
     settings: Settings
     evidence: Sequence[Evidence]
-    rows: AnyRows
-    labels: LabelSet
+    rows: Any  # InputRows
     encoded: Encoded
-    structure: FeaturedStructure
+    structure: Structure
     start: Floats | None = None  # weights of an earlier fit, in this layout
     go_on: bool = False  # stay near them: `partial_fit`
+    memory: Memory | None = None  # what the learner of an earlier fit left behind
+
+    @property
+    def labels(self) -> LabelSet:
+        """The choices of slots by their names."""
+        return self.structure.labels
 
     def batch(self, which: Ints) -> Batch:
         """Some of the inputs, in any order, with the space of their outputs."""
@@ -47,14 +52,14 @@ class Given:
         inputs = self.ruled_inputs(which)
         return batch.within(RuledSpace(batch.space, inputs, tuple(self.gold_penalties(inputs))))
 
-    def ruled_inputs(self, which: Ints) -> RuledInputs:
+    def ruled_inputs(self, which: Ints) -> Any:
         """Some inputs with the rules of the settings and their own."""
         pieces = [self.evidence[i] for i in which.tolist()]
         own = [piece.rules if isinstance(piece, Unlabeled) else () for piece in pieces]
-        xs = [piece.x if self.settings.sequences else [piece.x] for piece in pieces]
-        return RuledInputs.of(xs, self.labels.names, self.settings.rules, own, places=which.tolist())
+        xs = [piece.x for piece in pieces]
+        return self.structure.ruled(xs, self.settings.rules, own, places=which.tolist())
 
-    def gold_penalties(self, inputs: RuledInputs) -> list[float]:
+    def gold_penalties(self, inputs: AnyRuled) -> list[float]:
         """The penalties of all rules, those that are learned by what Gold says; raises `DataError` without any."""
         xs, ys = self.gold_outputs()
         if not xs and any(rule.learned for rule in inputs.rules):
@@ -62,29 +67,27 @@ class Given:
             raise DataError(
                 f"the penalty of {soft} is learned from Gold, and there is none", remedy="give soft(…) a number"
             )
-        return penalties_of(inputs.rules, xs, ys)
+        return self.structure.counted(inputs.rules, xs, ys)
 
     def gold_outputs(self) -> tuple[list[Any], list[Any]]:
         """The inputs that are Gold, and their outputs."""
         pieces: list[Any] = [self.evidence[i] for i in self.encoded.of_kind("gold").tolist()]
-        if self.settings.sequences:
-            return [piece.x for piece in pieces], [piece.y for piece in pieces]
-        return [[piece.x] for piece in pieces], [[piece.y] for piece in pieces]
+        return [piece.x for piece in pieces], [piece.y for piece in pieces]
 
     @property
     def size(self) -> int:
         """How many weights there are."""
-        return self.structure.layout.size
+        return self.structure.size
 
     @property
     def allowed(self) -> Transitions | None:
         """The transitions that may be, where not all may."""
-        return self.structure.allowed
+        return getattr(self.structure, "allowed", None)
 
     def chain(self) -> tuple[Rows, Layout]:
         """Features and layout of chains; raises `Intractable` for other structures."""
         if not isinstance(self.structure, ChainStructure) or not isinstance(self.rows, Rows):
-            raise Intractable(f"{self.settings.recipe.name} is for chains of labels; use jlis or partial_crf")
+            raise Intractable(f"{self.settings.learner.name} is for chains of labels; use jlis or partial_crf")
         return self.rows, self.structure.layout
 
     @property
@@ -97,29 +100,10 @@ class Given:
         kinds = np.array([self.settings.price(kind) for kind in self.encoded.kinds])
         return np.asarray(self.encoded.weights * kinds, dtype=np.float64)
 
-    def only(self, kinds: Sequence[str]) -> None:
-        """Raise `DataError` at the first piece of evidence that is of another kind."""
-        for i, kind in enumerate(self.encoded.kinds):
-            if kind not in kinds:
-                name = self.settings.recipe.name
-                known = " and ".join(word.capitalize() for word in kinds)
-                problem = f"the learner {name} learns from {known} only"
-                remedy = f"use the learner {relatives(name, kind)}, or leave it out"
-                if kind == "votes":
-                    remedy = "use the learner partial_crf, or give majority() or candidates() of the votes instead"
-                raise trouble(self.evidence[i], i, problem=problem, remedy=remedy)
-
-    def single_tokens(self) -> None:
-        """Raise `DataError` at the first candidates of a chunk, for learners that take those of single tokens alone."""
-        for i, piece in enumerate(self.evidence if self.encoded.chunks else ()):
-            if getattr(piece, "chunks", ()):
-                problem = f"{self.settings.recipe.name} takes candidates of single tokens, and here are some of chunks"
-                raise trouble(piece, i, problem=problem, remedy="use cllp or mms, or leave chunks out")
-
-    def whole(self, name: str) -> None:
-        """Raise `ValueError` where a fit is to go on, for learners that would forget what they know."""
-        if self.go_on:
-            raise ValueError(f"{name} has no partial_fit; use fit with warm_start")
+    def to_complete(self) -> Ints:
+        """The inputs that an E-step completes, by their places in the evidence."""
+        hidden = self.encoded.gold()[1]
+        return np.sort(np.concatenate([hidden, self.encoded.of_kind("partial", "candidates", "unlabeled")]))
 
     def costs(self) -> Floats:
         """The cost of predicting l where y is right; between states it is that of their labels. # [L, L]"""
@@ -163,7 +147,7 @@ class Given:
         """κ(x). # [N]"""
         settings = self.settings
         if settings.size_by == "tokens":
-            return self.rows.lengths.astype(np.float64)
+            return np.asarray(getattr(self.rows, "sizes", self.rows.lengths), dtype=np.float64)
         if settings.size_by == "one":
             return np.ones(len(self.rows))
         assert callable(settings.size)
@@ -171,30 +155,6 @@ class Given:
         if not np.all(sizes > 0):
             raise ValueError("size gave a number that is not positive")
         return sizes
-
-
-_MARGINS = {"partial": "latent_svm or cllp", "candidates": "latent_svm or cllp", "unlabeled": "transductive_svm"}
-_RELATIVES: dict[str, dict[str, str]] = {
-    **dict.fromkeys(
-        ("structural_svm", "one_against_rest", "mira", "passive_aggressive", "arow", "perceptron"), _MARGINS
-    ),
-    "crf": {
-        "partial": "partial_crf",
-        "candidates": "partial_crf",
-        "companion": "partial_crf",
-        "unlabeled": "codl or posterior_regularization with the base crf",
-    },
-    "hmm": dict.fromkeys(("partial", "candidates", "unlabeled"), "em or hard_em"),
-}
-
-
-def relatives(name: str, kind: str) -> str:
-    """The learners that are nearest to one of this name, and learn from evidence of this kind.
-
-    >>> relatives("crf", "partial"), relatives("hmm", "companion")
-    ('partial_crf', 'jlis')
-    """
-    return _RELATIVES.get(name, {}).get(kind, "jlis")
 
 
 def _among(labels: LabelSet) -> str:

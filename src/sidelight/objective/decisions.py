@@ -4,7 +4,7 @@
 
     ½ ‖w‖² + Σ_i C_i ℓ(1 − z_i f(x_i))                  Eq. 5.3, without the second C that is printed there
 
-κ(x) is the size of the input (`sizes`), and w₀ the weight of the constant feature; chapter 5 has neither,
+κ(x) is the size of the input (`structure.sizes_of`), and w₀ the weight of the constant feature; chapter 5 has neither,
 chapter 6 has both, and without them every bad input costs at least one. With the structures of good inputs held the
 objective is convex (Eq. 5.4): the terms of `margin`, solved with a cache of the structures that bad inputs have had.
 With the structures of all inputs held it is an ordinary SVM, which Algorithm 12 and the two-stage baseline solve.
@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 
@@ -25,14 +25,8 @@ from sidelight.objective.batch import Batch
 from sidelight.objective.completion import LatentProblem, Positive, latent_problem
 from sidelight.objective.cuts import losses_of
 from sidelight.objective.margin import NegativeTerms, PositiveTerms, TargetTerms, positive_terms
-from sidelight.objective.sizes import sizes_of
+from sidelight.objective.structure import PlainStructure, sizes_of
 from sidelight.spaces import Cost
-
-
-class Batching(Protocol):
-    """What is asked of a structure here."""
-
-    def batch(self, xs: Sequence[Any]) -> Batch: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +75,7 @@ class Decisions:
 
 
 def decisions(
-    structure: Batching,
+    structure: PlainStructure[Any, Any],
     xs: Sequence[Any],
     zs: Sequence[Any],
     *,

@@ -26,7 +26,7 @@ from sidelight.features.support import Shown, Support
 from sidelight.features.supported import SupportedFeatures
 from sidelight.kernels import inner
 from sidelight.objective.batch import Batch, LinearScorer, Scorer, SmoothScorer
-from sidelight.objective.chain_scorer import ChainScorer, chain_of
+from sidelight.objective.chain_scorer import ChainScorer
 from sidelight.objective.companion_likelihood import Answers, CompanionTerms
 from sidelight.objective.expected_features import Known, ShortFeatures, Weighted, WeightForm, add_log_sums, add_outputs
 from sidelight.objective.segment_scorer import SegmentScorer
@@ -305,7 +305,10 @@ class Form:
             return scorer
         if isinstance(scorer, SmoothScorer):
             return AllLinearWeights(scorer, scorer) if isinstance(scorer, LinearScorer) else AllWeights(scorer)
-        rows, layout = chain_of(batch).rows, chain_of(batch).layout
+        if not isinstance(scorer, ChainScorer):
+            problem = f"{type(scorer).__name__} has no gradients of scores (a method add_gradient)"
+            raise Intractable(f"{problem}; add it, or use a learner of margins")
+        rows, layout = scorer.rows, scorer.layout
         if self.support is not None and layout.order == 1:
             return SupportedFeatures.of(rows, self.support, n_jobs=self.n_jobs)
         full = FullFeatures.of(rows, layout, n_jobs=self.n_jobs)

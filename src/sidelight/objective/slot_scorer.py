@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 import numpy as np
 
@@ -67,6 +68,11 @@ class SlotScorer:
         distinct, inverse = np.unique(places, return_inverse=True)
         sums = np.bincount(inverse, amounts, minlength=len(distinct)).astype(np.float64)
         return distinct[sums != 0], sums[sums != 0]
+
+    def add_gradient(self, weights: Floats, parts: Any, gradient: Floats) -> None:
+        """gradient += expected features, by the shares `parts.slots` [T, K] of choices."""
+        shares = np.repeat(parts.slots.ravel(), np.diff(self.rows.indptr))
+        gradient += np.bincount(self.rows.indices, self.rows.values * shares, minlength=self.size)
 
     def summed(self, plus: Ids, minus: Ids, scales: Floats) -> Floats:
         rows = self.differences(np.arange(len(scales)), plus, minus, scales=scales)

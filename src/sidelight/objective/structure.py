@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Protocol, TypeVar
+from typing import Any, Protocol, TypeVar, runtime_checkable
 
-from sidelight.arrays import Ids
+import numpy as np
+
+from sidelight.arrays import Floats, Ids
 from sidelight.objective.batch import Batch
 
 X = TypeVar("X", contravariant=True)
 Y = TypeVar("Y")
 
 
-class Structure(Protocol[X, Y]):
-    """Everything about one kind of output; learners see only the batches that it makes."""
+class PlainStructure(Protocol[X, Y]):
+    """What a structure of one's own says; `structures.structure` has what models keep of any."""
 
     def batch(self, xs: Sequence[X]) -> Batch:
         """Inputs with all of their outputs."""
@@ -26,3 +28,19 @@ class Structure(Protocol[X, Y]):
     def decode(self, x: X, choices: Ids) -> Y:
         """The output that choices stand for."""
         ...
+
+
+@runtime_checkable
+class Sized(Protocol):
+    """A structure that says how large inputs are."""
+
+    def sizes(self, xs: Sequence[Any]) -> Floats:
+        """κ(x), by which the scores of companion decisions are divided. # [N]"""
+        ...
+
+
+def sizes_of(structure: PlainStructure[Any, Any], xs: Sequence[Any], batch: Batch) -> Floats:
+    """κ(x) as the structure says it, or else the number of slots, of a batch of these inputs. # [N]"""
+    if isinstance(structure, Sized):
+        return np.asarray(structure.sizes(xs), dtype=np.float64)
+    return np.maximum(batch.lengths, 1).astype(np.float64)

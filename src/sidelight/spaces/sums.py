@@ -121,5 +121,6 @@ def _method(thing: Any, name: str, what: str) -> Any:
     """A method that only some structures have; raises `Intractable` where it is not there."""
     found = getattr(thing, name, None)
     if found is None:
-        raise Intractable(f"{type(thing).__name__} has no {what} (a method {name})")
+        problem = f"{type(thing).__name__} has no {what} (a method {name})"
+        raise Intractable(f"{problem}; add it, or use what asks for best outputs alone")
     return found

@@ -101,7 +101,7 @@ class VariableSpace:
         if cost is not None:
             cost.add_to(block, 0)
         labels, values = np.empty(len(block), dtype=np.int32), np.empty(len(self.variables))
-        for i, (here, tables, sizes) in enumerate(self._each(replace(scores, slots=block))):
+        for i, (here, tables, sizes) in enumerate(self.each(replace(scores, slots=block))):
             found, values[i] = _best(tables, sizes, rng)
             labels[here] = found + self._first[self.variables.kinds[here]]
         check_feasible(values)
@@ -145,7 +145,7 @@ class VariableSpace:
         """The k best outputs [k, V] and their scores [k, N]; labels -1 and score -inf where there are fewer."""
         labels = np.full((k, len(self.variables.kinds)), -1, dtype=np.int32)
         values = np.full((k, len(self.variables)), -math.inf)
-        for i, (here, tables, sizes) in enumerate(self._each(scores)):
+        for i, (here, tables, sizes) in enumerate(self.each(scores)):
             for rank, (found, value) in enumerate(_k_best(tables, sizes, k)):
                 labels[rank, here] = found + self._first[self.variables.kinds[here]]
                 values[rank, i] = value
@@ -153,7 +153,7 @@ class VariableSpace:
 
     def log_sums(self, scores: VariableScores, *, n_jobs: int | None = None) -> Floats:
         """log Σ exp(score) of every input. # [N]"""
-        found = np.array([log_sum(tables, sizes) for _, tables, sizes in self._each(scores)])
+        found = np.array([log_sum(tables, sizes) for _, tables, sizes in self.each(scores)])
         check_feasible(found)
         return found
 
@@ -164,7 +164,7 @@ class VariableSpace:
         first, pairs = self._first, self.variables.pairs
         slots = np.zeros((len(self.variables.kinds), self.n_labels))
         zero, sums = self.zero_scores(), np.empty(len(self.variables))
-        for i, (here, tables, sizes) in enumerate(self._each(scores)):
+        for i, (here, tables, sizes) in enumerate(self.each(scores)):
             found, sums[i] = believed(tables, sizes)
             check_feasible(sums[i : i + 1])
             price = 1.0 if prices is None else float(prices[i])
@@ -182,7 +182,7 @@ class VariableSpace:
     def sample(self, scores: VariableScores, rng: np.random.Generator, *, n_jobs: int | None = None) -> Ids:
         """An output of every input, drawn exactly from p. # [V]"""
         labels = np.empty(len(self.variables.kinds), dtype=np.int32)
-        for here, tables, sizes in self._each(scores):
+        for here, tables, sizes in self.each(scores):
             labels[here] = sampled(tables, sizes, rng) + self._first[self.variables.kinds[here]]
         return labels
 
@@ -194,7 +194,7 @@ class VariableSpace:
     def _pairs_of(self, i: int) -> slice:
         return slice(int(self.variables.pair_starts[i]), int(self.variables.pair_starts[i + 1]))
 
-    def _each(self, scores: VariableScores) -> Iterator[tuple[slice, Tables, tuple[int, ...]]]:
+    def each(self, scores: VariableScores) -> Iterator[tuple[slice, Tables, tuple[int, ...]]]:
         """Of every input: its variables, its tables, -inf where the mask excludes a choice, and their sizes."""
         block = scores.slots if self.mask is None else np.where(self.mask != 0, scores.slots, -math.inf)
         first, bounds = self._first.tolist(), self.starts.tolist()

@@ -19,6 +19,8 @@ from sidelight.structures.labels import LabelSet
 from sidelight.structures.named import check_equal_labels, is_no_label, named, no_label, raise_at_no_label
 from sidelight.voting.encoded import EncodedVotes
 
+RESTRICTED = ("partial", "candidates", "companion")  # kinds that may limit outputs; Gold is checked label by label
+
 
 @dataclass(frozen=True, slots=True)
 class Encoded:

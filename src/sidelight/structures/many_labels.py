@@ -11,9 +11,6 @@ from collections.abc import Sequence
 
 from sidelight.errors import DataError
 from sidelight.evidence import Evidence, Gold
-from sidelight.features.layout import Layout
-from sidelight.features.segment_rows import SegmentLayout
-from sidelight.features.variables import VariableLayout
 from sidelight.structures.named import named
 
 MANY = 1000  # labels that nobody asks about
@@ -40,15 +37,13 @@ def check_label_count(count: int, evidence: Sequence[Evidence], *, sequences: bo
         )
 
 
-def check_memory(layout: Layout | SegmentLayout | VariableLayout, *, memory: int | None = None) -> None:
+def check_memory(n_weights: int, n_labels: int, n_features: int, *, memory: int | None = None) -> None:
     """Raise `DataError` where the weights of labels that were found in evidence do not fit into memory, in bytes."""
-    tokens = layout.tokens if isinstance(layout, SegmentLayout) else layout
     most = _memory() if memory is None else memory
-    needed = 8 * COPIES * layout.size
-    if tokens.n_labels > 2 and most is not None and needed > most:
-        features = layout.n_attributes + (tokens.n_attributes if isinstance(layout, SegmentLayout) else 0)
+    needed = 8 * COPIES * n_weights
+    if n_labels > 2 and most is not None and needed > most:
         raise DataError(
-            f"{tokens.n_labels:,} labels and {features:,} features need about {needed / 1e9:,.1f} GB, and there are "
+            f"{n_labels:,} labels and {n_features:,} features need about {needed / 1e9:,.1f} GB, and there are "
             f"{most / 1e9:,.1f}",
             remedy="are these the labels, and is theirs the last column? Raise min_count, lower hash_bits, or give "
             "labels=[…] to try all the same",

@@ -113,7 +113,7 @@ def read_variables(
     return found, called, [reader.attributes(x, variables) for x, variables in zip(xs, called)]
 
 
-def encode_variables(evidence: Sequence[Evidence], called: Sequence[Sequence[Variable]], choices: LabelSet) -> Encoded:
+def encode_variables(evidence: Sequence[Any], called: Sequence[Sequence[Variable]], choices: LabelSet) -> Encoded:
     """What is known of outputs, as arrays; raises `DataError` naming the evidence and the variable."""
     starts = offsets_of([len(variables) for variables in called])
     targets = np.full(int(starts[-1]), -1, dtype=np.int32)

@@ -10,7 +10,7 @@ import numpy as np
 
 from sidelight.arrays import Floats
 from sidelight.objective.batch import Batch, LinearScorer
-from sidelight.objective.structure import Structure
+from sidelight.objective.structure import PlainStructure
 from sidelight.testing import scorer_laws, space_laws, sum_laws
 from sidelight.testing.outputs import Admits, BrokenLaw, Score, all_choices, listed
 
@@ -64,7 +64,9 @@ def check_structure(
     )
 
 
-def check_examples(structure: Structure[Any, Any], xs: Sequence[Any], ys: Sequence[Any], *, seed: int = 0) -> Checked:
+def check_examples(
+    structure: PlainStructure[Any, Any], xs: Sequence[Any], ys: Sequence[Any], *, seed: int = 0
+) -> Checked:
     """Check a structure by small examples: outputs are encoded and read back, and the laws of their batch hold."""
     batch = structure.batch(xs)
     for i, (x, y) in enumerate(zip(xs, ys, strict=True)):

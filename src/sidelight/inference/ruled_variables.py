@@ -1,0 +1,136 @@
+"""Inputs whose decisions are variables, with rules about each: what `ruled.RuledInputs` is for sequences."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+
+from sidelight.arrays import Ids, Ints
+from sidelight.errors import Infeasible
+from sidelight.inference.choose import Method, solve
+from sidelight.inference.problem import Solution, clauses_of
+from sidelight.inference.ruled import counted_by
+from sidelight.inference.variables import VariableBatchScores
+from sidelight.rules import Domain, Rule
+from sidelight.rules.expr import Expr
+from sidelight.rules.output import Choice, Group, Groups
+
+Variable = tuple[str, Any]  # kind and key
+
+
+@dataclass(frozen=True, slots=True)
+class RuledVariables:
+    """Inputs, what their variables are called, and the rules about each; a choice is a label of a kind."""
+
+    rules: tuple[Rule, ...]
+    domains: Mapping[str, Domain]  # of every kind, in their order
+    xs: tuple[Any, ...]
+    called: tuple[tuple[Variable, ...], ...]
+    numbers: tuple[tuple[int, ...], ...]  # of the rules about each input
+    places: tuple[int, ...]  # of the inputs in what the user gave: errors call them by these
+    said: dict[tuple[int, int], Expr] = field(default_factory=dict)  # by place and rule: what it says
+
+    @classmethod
+    def of(
+        cls,
+        xs: Sequence[Any],
+        called: Sequence[Sequence[Variable]],
+        domains: Mapping[str, Domain],
+        common: Sequence[Rule],
+        own: Sequence[Sequence[Rule]] | None,
+        *,
+        places: Sequence[int] | None = None,
+    ) -> RuledVariables:
+        """Rules for all inputs, and those of each."""
+        each = [dict.fromkeys([*common, *(own[i] if own is not None else ())]) for i in range(len(xs))]
+        every = tuple(dict.fromkeys([*common, *(rule for mine in each for rule in mine)]))
+        number = {rule: k for k, rule in enumerate(every)}
+        numbers = tuple(tuple(number[rule] for rule in mine) for mine in each)
+        where = tuple(range(len(xs)) if places is None else places)
+        return cls(every, domains, tuple(xs), tuple(map(tuple, called)), numbers, where)
+
+    def __len__(self) -> int:
+        return len(self.xs)
+
+    def take(self, which: Ints) -> RuledVariables:
+        """Some of the inputs."""
+        some = which.tolist()
+        return replace(
+            self,
+            xs=tuple(self.xs[i] for i in some),
+            called=tuple(self.called[i] for i in some),
+            numbers=tuple(self.numbers[i] for i in some),
+            places=tuple(self.places[i] for i in some),
+        )
+
+    def solutions(
+        self, batch: VariableBatchScores, penalties: Sequence[float], *, method: Method = "auto"
+    ) -> list[Solution]:
+        """The best output of every input under its rules at these prices; labels are choices."""
+        found = []
+        for i, problem in enumerate(batch.problems):
+            mine = self.numbers[i]
+            clauses = clauses_of([self._says(i, k) for k in mine], [penalties[k] for k in mine])
+            try:
+                best = solve(replace(problem, clauses=clauses), method=method, names=[self.rules[k].name for k in mine])
+            except Infeasible as error:
+                place = self.places[i]
+                raise Infeasible(f"example {place}: {error}", example=place, rules=error.rules) from None
+            first = self._first(i)
+            choices = tuple(int(label) + at for label, at in zip(best.labels, first))
+            found.append(replace(best, labels=choices))
+        return found
+
+    def counted(self, labels: Ids, starts: Ints) -> list[float]:
+        """The penalties that outputs say, each by the inputs that its rule is about; what is not learned stays."""
+        return counted_by(self, labels, starts)
+
+    def degrees(self, labels: Ids, starts: Ints, asked: Sequence[bool]) -> list[tuple[int, dict[int, int]]]:
+        """How often each output breaks the rules that are asked for, by their numbers, input by input."""
+        found = []
+        for i, x in enumerate(self.xs):
+            mine = [k for k in self.numbers[i] if asked[k]]
+            if mine:
+                y = self._known(i, labels[starts[i] : starts[i + 1]])
+                often = {k: self.rules[k].violations(x, y, example=self.places[i]) for k in mine}
+                found.append((i, often))
+        return found
+
+    def _known(self, i: int, choices: Ids) -> Groups:
+        """The output of an input as rules read it."""
+        labels = (choices - np.array(self._first(i), dtype=np.int64)).tolist()
+        members: dict[str, dict[Any, Any]] = {kind: {} for kind in self.domains}
+        for (kind, key), label in zip(self.called[i], labels):
+            members[kind][key] = self.domains[kind].labels[label]
+        return groups_of(members)
+
+    def _says(self, i: int, k: int) -> Expr:
+        place = self.places[i]
+        if (place, k) not in self.said:
+            y = symbolic_groups(self.called[i], self.domains)
+            self.said[place, k] = self.rules[k].on(self.xs[i], y, example=place)
+        return self.said[place, k]
+
+    def _first(self, i: int) -> list[int]:
+        """The first choice of the kind of every variable."""
+        ends, at = {}, 0
+        for kind, domain in self.domains.items():
+            ends[kind] = at
+            at += len(domain.labels)
+        return [ends[kind] for kind, _ in self.called[i]]
+
+
+def groups_of(members: Mapping[str, Mapping[Any, Any]]) -> Groups:
+    """An output by kind and key, as rules read it."""
+    return Groups({kind: Group(kind, found) for kind, found in members.items()})
+
+
+def symbolic_groups(called: Sequence[Variable], domains: Mapping[str, Domain]) -> Groups:
+    """An output that is not known yet, for rules to speak of."""
+    members: dict[str, dict[Any, Any]] = {kind: {} for kind in domains}
+    for number, (kind, key) in enumerate(called):
+        members[kind][key] = Choice(number, domains[kind])
+    return groups_of(members)

@@ -1,0 +1,241 @@
+"""Constraint-driven learning: rules choose the labels that a model learns from.
+
+Of an HMM it is hard EM under rules (`rounds.hmm`); any other base is asked only for weights from labelled inputs, again
+and again (`rounds.driven`). Rules come from the estimator (`Tagger(rules=…)`) and from the evidence
+(`unlabeled(xs, rules=…)`); the base is a name, or a recipe with options of its own, as `codl(base=hmm(rare=1))`.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from sidelight.arrays import Floats, Ids, Ints
+from sidelight.errors import DataError
+from sidelight.inference.batches import batch_scores
+from sidelight.inference.choose import check_method
+from sidelight.learners.bases import base_of
+from sidelight.learners.contrastive import Contrastive
+from sidelight.learners.hmm import HmmSpec, hmm_learner
+from sidelight.learners.under_rules import completion_under_rules
+from sidelight.making.given import Given
+from sidelight.making.learner import learner_of
+from sidelight.rounds import Learner
+from sidelight.rounds.driven import DrivenLearner
+from sidelight.rounds.hmm import EmOptions
+from sidelight.settings import price_when_completed
+from sidelight.specs import LearnerSpec, Need, option
+from sidelight.specs.learner import Heed
+from sidelight.structures.encoding import Encoded
+
+
+@dataclass(frozen=True, kw_only=True)
+class RuledSpec(LearnerSpec):
+    """What learners share that drive another one under rules."""
+
+    takes = ("gold", "partial", "candidates", "unlabeled")
+    and_takes = ", rules"
+    heeds = frozenset({"rules"})
+    about_rules = True
+
+    base: str | LearnerSpec = option("hmm")
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "base", base_of(self.base, self.name))
+        super().__post_init__()
+
+    @property
+    def driven(self) -> LearnerSpec:
+        """The base with its options."""
+        assert isinstance(self.base, LearnerSpec)
+        return self.base
+
+    @property
+    def plain_form(self) -> str:
+        return self.driven.plain_form or self.driven.name
+
+    @property
+    def emits(self) -> bool:
+        return self.driven.emits
+
+    @property
+    def over_hmm(self) -> bool:
+        """Whether the base is an HMM."""
+        return isinstance(self.base, HmmSpec)
+
+
+@dataclass(frozen=True, kw_only=True)
+class CodlSpec(RuledSpec):
+    """Both forms of it."""
+
+    inference = "argmax under rules"
+    step_size = "as its base"
+    stops = "no label changes, over an HMM relative decrease, or cycles"
+    no_partial_fit = "use fit"
+    compile_seconds = 1.0
+    mix_logs = False
+
+    cycles: int = option(10, low=1)
+
+    def check(self) -> None:
+        if isinstance(self.base, Contrastive):
+            problem = f"the base is {self.base.name}, and {self.name} labels what a base learns from"
+            raise ValueError(f"{problem}; give crf or another")
+        if isinstance(self.base, RuledSpec):
+            raise ValueError(f"the base is {self.base.name}, which has a base of its own; give that one")
+
+    @property
+    def share(self) -> float | None:
+        """beta."""
+        raise NotImplementedError
+
+    @property
+    def called(self) -> str:
+        return self.name if self.over_hmm else f"{self.name} over {self.driven.name}"
+
+    @property
+    def seconds_to_compile(self) -> float:
+        return self.compile_seconds + (0.0 if self.over_hmm else self.driven.seconds_to_compile)
+
+    @property
+    def prices_gold_alone(self) -> bool:
+        return not self.over_hmm and self.share is not None
+
+    @property
+    def longest(self) -> int | None:
+        return self.driven.longest
+
+    def told(self) -> Mapping[str, Any]:
+        return {"base": self.driven.name, "beta": self.share, "cycles": self.cycles}
+
+    def needed(self) -> Mapping[Need, str]:
+        found = {Need.COMPLETION: "", **self.driven.needed()}
+        if Need.SEGMENTS in found:
+            found[Need.SEGMENTS] = f"use SegmentTagger(learner=recipes.{self.name}(base={self.driven.name!r}))"
+        if self.over_hmm and Need.GENERATIVE in found:
+            found[Need.GENERATIVE] = f"use recipes.{self.name}(base='crf')"
+        return found
+
+    def heeded(self) -> frozenset[Heed]:
+        own: frozenset[Heed] = frozenset({"rules"})
+        if self.over_hmm:
+            return own | {"states"}
+        return own | (self.driven.heeded() & {"cost", "loss", "prices"})
+
+    def make(self, given: Given) -> Learner:
+        if isinstance(self.base, HmmSpec):
+            plan = replace(
+                self.base.em(),
+                options=EmOptions(-math.inf, self.cycles),
+                beta=self.share,
+                beta_if_unlabeled=None,
+                mix_logs=self.mix_logs,
+            )
+            under = completion_under_rules(given, beta=self.share, gamma=-math.inf)
+            return hmm_learner(given, self.base, plan, completion=under)
+        return driven_learner(given, self)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Codl(CodlSpec):
+    """Constraint-driven learning: rules choose the labels that a model learns from (Chang, Ratinov and Roth 2007).
+
+    Again and again, unlabelled inputs get the best labels under rules and the model of `base` of the moment, and a
+    model learned from these is mixed with that of Gold: `beta` times Gold's and the rest times theirs, in every one of
+    `cycles`. With `beta` none, Gold and completed inputs are learned from together. Of an HMM, "hmm", `beta` mixes the
+    probabilities, of all others the weights; `codl_as_printed` mixes weights alone. With the base "semi_crf" or
+    "semi_svm" it is a learner of `SegmentTagger`.
+    """
+
+    name = "codl"
+    minimises = "that of its base on Gold, and on max_y (score − penalties) elsewhere"
+
+    base: str | LearnerSpec = option("crf")
+    beta: float | None = option(0.9, low=0, high=1)
+
+    @property
+    def share(self) -> float | None:
+        return self.beta
+
+
+@dataclass(frozen=True, kw_only=True)
+class CodlAsPrinted(CodlSpec):
+    """Constraint-driven learning as the thesis prints it: `beta` mixes weights, also of an HMM (Algorithm 8, line 8).
+
+    The weights of an HMM are logarithms of probabilities: what one of two models gives next to no chance is then next
+    to impossible in the mixture, whatever the other says. Otherwise as `codl`.
+    """
+
+    name = "codl_as_printed"
+    minimises = "as codl; beta mixes the logarithms of an HMM"
+    mix_logs = True
+
+    beta: float = option(0.9, low=0, high=1)
+
+    @property
+    def share(self) -> float:
+        return self.beta
+
+
+def driven_learner(given: Given, own: CodlSpec) -> DrivenLearner:
+    """Completion under rules and learning by turns, over a base that is not an HMM."""
+    gold, rest = given.encoded.of_kind("gold"), given.to_complete()
+    if not len(gold):
+        remedy = "give some labelled inputs"
+        raise DataError(f"{own.name} begins with a model of Gold, and there is none", remedy=remedy)
+    inputs = given.ruled_inputs(rest)
+    tokens = given.rows.tokens_of(rest)
+    batch = given.batch(rest)
+    if given.encoded.admitted is not None:
+        batch = batch.inside(given.encoded.admitted[tokens])
+    method = check_method(given.settings.inference)
+    kinds, known = given.encoded.kinds, max(given.settings.price("gold"), 1e-300)
+    shares = [price_when_completed(given.settings.prices, kinds[i]) / known for i in rest]
+    first = given.gold_penalties(inputs)
+
+    def learn(labels: Ids | None) -> Floats:
+        if labels is None:
+            part = _as_gold(given, gold, given.encoded.targets[given.rows.tokens_of(gold)], own, 1.0)
+        elif own.share is not None:
+            part = _as_gold(given, rest, labels, own, 1.0)
+        else:
+            both = np.concatenate([gold, rest])
+            targets = np.concatenate([given.encoded.targets[given.rows.tokens_of(gold)], labels])
+            part = _as_gold(given, both, targets, own, np.array([1.0] * len(gold) + shares))
+        learner = learner_of(part)
+        for _ in learner.run():
+            pass
+        return learner.finish()
+
+    def complete(weights: Floats, penalties: Sequence[float]) -> Ids:
+        scores = batch_scores(batch.scores(weights), batch.space)
+        solutions = inputs.solutions(scores, penalties, method=method)
+        return np.array([label for solution in solutions for label in solution.labels], dtype=np.int32)
+
+    def count(labels: Ids | None) -> list[float]:
+        return first if labels is None else inputs.counted(labels, batch.space.starts)
+
+    size = given.size
+    return DrivenLearner(learn, complete, count, inputs, batch.space.starts, own.cycles, own.share, size, own.name)
+
+
+def _as_gold(given: Given, which: Ints, targets: Ids, own: CodlSpec, shares: Any) -> Given:
+    """Some inputs with all their labels, for the base."""
+    rows = given.rows.take(which)
+    encoded = Encoded(
+        ["gold"] * len(which),
+        given.encoded.weights[which] * shares,
+        np.zeros(len(which), dtype=np.int64),
+        targets.astype(np.int32),
+        None,
+        rows.starts,
+        np.full(rows.n_tokens, -1, dtype=np.int32),
+        [],
+    )
+    settings = replace(given.settings, learner=own.driven, checkpoint=None, rules=())
+    evidence = [given.evidence[i] for i in which.tolist()]
+    return replace(given, settings=settings, evidence=evidence, rows=rows, encoded=encoded, start=None)

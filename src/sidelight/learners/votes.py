@@ -1,0 +1,100 @@
+"""Inputs that functions vote on, for a CRF that learns how far to trust each function.
+
+An input that is Gold as well has nothing to add to the likelihood of its labels; its votes are counted with certainty.
+With support "seen" a token shows the labels that it has votes for, and all where it has none.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from sidelight.arrays import Floats, Ints
+from sidelight.describe import content_key
+from sidelight.learners.latent_groups import Plan
+from sidelight.making.given import Given
+from sidelight.objective.likelihood import Form, Labelled
+from sidelight.objective.trust import TrustOptions, counts_of
+from sidelight.objective.vote_kernels import add_votes
+from sidelight.rounds import Learner
+from sidelight.rounds.latent_likelihood import LatentLikelihoodLearner
+from sidelight.rounds.voted import VotedGroup
+from sidelight.voting.encoded import EncodedVotes
+from sidelight.voting.reliability import Reliability
+
+
+def plan(given: Given, trust: TrustOptions) -> Plan | None:
+    """The inputs with votes, if there are any."""
+    votes = given.encoded.votes
+    if votes is None:
+        return None
+    prices = given.prices()
+    pool, tried, right = _matched(given)
+    if not len(pool):
+        return None
+    known = trust.gold * _known(given, tried, right, prices)
+    own = votes.take(given.rows.tokens_of(pool))
+    batch = given.batch(pool)
+
+    def make(form: Form) -> VotedGroup:
+        return VotedGroup.fresh(
+            form.features(batch),
+            batch.space,
+            np.ascontiguousarray(prices[pool]),
+            own,
+            known=known,
+            options=trust,
+            n_jobs=given.settings.n_jobs,
+        )
+
+    shown = Labelled(batch, prices[pool], admitted=_voted_for(own, int(batch.starts[-1]), len(given.labels)))
+    return Plan((shown.shown(),), make)
+
+
+def reliabilities_of(given: Given, learner: Learner) -> list[Reliability]:
+    """How often each function was right by its votes for a label, as the learner came to believe."""
+    votes = given.encoded.votes
+    if votes is None or not isinstance(learner, LatentLikelihoodLearner):
+        return []
+    found = []
+    for group in learner.groups:
+        if isinstance(group, VotedGroup):
+            counts = group.counts(learner.short)
+            for s, labels in enumerate(votes.symbols):
+                right, wrong = counts[s].tolist()
+                said = " or ".join(map(str, labels))
+                found.append(Reliability(votes.functions[votes.function_of[s]], said, right + wrong, right))
+    return found
+
+
+def _matched(given: Given) -> tuple[Ints, Ints, Ints]:
+    """Inputs with votes alone, those that are Gold as well, and the Gold that each of these is."""
+    voted, gold = given.encoded.of_kind("votes"), given.encoded.of_kind("gold")
+    labelled: dict[object, int] = {}
+    for i in gold.tolist():
+        labelled.setdefault(content_key(given.evidence[i].x), i)
+    right = [labelled.get(content_key(given.evidence[i].x), -1) for i in voted.tolist()] if labelled else []
+    found = np.array(right, dtype=np.int64) if labelled else np.full(len(voted), -1, dtype=np.int64)
+    return voted[found < 0], voted[found >= 0], found[found >= 0]
+
+
+def _known(given: Given, tried: Ints, right: Ints, prices: Floats) -> Floats:
+    """The votes on inputs that are Gold, counted by their gold labels (evenly by the states of these). # [S, 2]"""
+    votes, rows = given.encoded.votes, given.rows
+    assert votes is not None
+    tokens = rows.tokens_of(right)
+    certain = np.zeros((len(tokens), len(given.labels)))
+    if given.labels.hidden and given.encoded.admitted is not None:
+        certain += given.encoded.admitted[tokens]
+        certain /= certain.sum(axis=1, keepdims=True)
+    else:
+        certain[np.arange(len(tokens)), given.encoded.targets[tokens]] = 1.0
+    certain *= np.repeat(prices[tried], rows.lengths[tried])[:, None]
+    return counts_of(votes.take(rows.tokens_of(tried)), certain)
+
+
+def _voted_for(votes: EncodedVotes, tokens: int, labels: int) -> np.ndarray[tuple[int, ...], np.dtype[np.uint8]]:
+    """The labels with votes at each token, or all. # [T, L]"""
+    counts = np.zeros((tokens, labels))
+    add_votes(votes.starts, votes.votes, votes.admits.astype(np.float64), counts)
+    counts[np.diff(votes.starts) == 0] = 1.0
+    return (counts > 0).astype(np.uint8)

@@ -1,0 +1,208 @@
+"""The structural SVM on Gold, by a solver of choice.
+
+All minimise  ½ ‖w‖² + Σ_i C_i max(0, v_i(w))  (`n_slack_qp` also the square, `subgradient` any loss, see `LOSSES`):
+
+    one_slack     cutting planes with one slack for all terms: few constraints, an inference for each or a cache
+    n_slack_qp    cutting planes with one slack per term, solved exactly: the reference for small problems
+    frank_wolfe   passes over the examples, each moving the weights: the fastest to a small gap
+    subgradient   passes over the examples with falling steps: the least memory, a gap that closes slowly
+
+`learners.margin` has cutting planes with dual coordinate descent, and evidence of all kinds.
+"""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any, Literal, NamedTuple, get_args
+
+import numpy as np
+
+from sidelight.arrays import Floats
+from sidelight.objective import plain_epochs
+from sidelight.objective.chain_scorer import chain_of
+from sidelight.objective.cuts import POWERS
+from sidelight.objective.entries import examples_of, has_kernels
+from sidelight.objective.margin import TargetTerms
+from sidelight.objective.online_margin import ChainBlocks
+from sidelight.objective.online_subgradient import subgradient_epoch
+from sidelight.records import Round
+from sidelight.rounds.learner import RoundByRound, State
+from sidelight.rounds.stopping import MAX_ROUNDS, NO_CUTS, SMALL_GAP
+from sidelight.solvers.cut_blocks import CutBlocks
+from sidelight.solvers.frank_wolfe import FrankWolfe, FrankWolfeOptions
+from sidelight.solvers.n_slack_qp import NSlackQP
+from sidelight.solvers.one_slack import OneSlack, OneSlackOptions
+from sidelight.solvers.subgradient import Epoch, Subgradient, SubgradientOptions, rates_of
+from sidelight.spaces import Cost
+from sidelight.stored import flag_of, number_of, part_of, whole_of
+
+SolverName = Literal["one_slack", "n_slack_qp", "frank_wolfe", "subgradient"]
+LOSSES = {"n_slack_qp": ("hinge", "squared_hinge"), "subgradient": tuple(POWERS)}  # where the hinge is not the only one
+
+
+def check_loss(solver: str, power: int) -> None:
+    """Raise `ValueError` where a solver does not minimise the loss of a power."""
+    loss = next((loss for loss, its in POWERS.items() if its == power), f"of power {power}")
+    if loss not in LOSSES.get(solver, ("hinge",)):
+        remedy = "give loss='hinge' (--loss hinge on the command line), or use dual_coordinate"
+        raise ValueError(f"the solver {solver} minimises the hinge, and the loss is {loss}; {remedy}")
+
+
+@dataclass(frozen=True, slots=True)
+class ConvexOptions:
+    """Which solver, when to stop, and what each solver asks for."""
+
+    solver: SolverName = "frank_wolfe"
+    power: int = 1  # of the loss, see `objective.cuts`
+    tolerance: float = 0.01  # relative duality gap
+    violation: float = 1e-3  # ε of n_slack_qp: a cut is added where it is violated by more
+    max_rounds: int = 1000
+    one_slack: OneSlackOptions = field(default_factory=OneSlackOptions)
+    frank_wolfe: FrankWolfeOptions = field(default_factory=FrankWolfeOptions)
+    subgradient: SubgradientOptions = field(default_factory=SubgradientOptions)
+
+    def __post_init__(self) -> None:
+        if self.solver not in get_args(SolverName):
+            raise ValueError(f"solver is {self.solver!r}; there are {', '.join(get_args(SolverName))}")
+        check_loss(self.solver, self.power)
+        if not self.tolerance >= 0 or not self.violation >= 0 or self.max_rounds < 1:
+            raise ValueError("tolerance and violation must not be negative, max_rounds must be 1 or more")
+
+
+class _Step(NamedTuple):
+    """What a round of any solver tells."""
+
+    primal: float | None
+    dual: float | None
+    new_cuts: int
+    working_set: int
+
+
+@dataclass(slots=True)
+class ConvexLearner(RoundByRound):
+    """The structural SVM over outputs of any structure."""
+
+    terms: TargetTerms
+    options: ConvexOptions
+    solver: OneSlack | NSlackQP | FrankWolfe | Subgradient
+    name: str = "structural_svm"
+    blocks: ChainBlocks | CutBlocks | None = None  # of frank_wolfe
+    epoch: Epoch | None = None  # of subgradient
+    rounds: int = 0
+    seconds: float = 0.0
+    done: bool = False
+
+    @classmethod
+    def fresh(cls, terms: TargetTerms, options: ConvexOptions, *, name: str = "structural_svm") -> ConvexLearner:
+        """A learner before its first round, at zero; raises `ValueError` for what a solver cannot minimise."""
+        size = terms.batch.scorer.size
+        if options.solver == "one_slack":
+            return cls(terms, options, OneSlack.fresh(size, options.one_slack), name)
+        if options.solver == "n_slack_qp":
+            return cls(terms, options, NSlackQP.fresh(size, power=options.power), name)
+        if options.solver == "frank_wolfe":
+            solver = FrankWolfe.fresh(size, len(terms), options.frank_wolfe)
+            return cls(terms, options, solver, name, blocks=_blocks_of(terms))
+        falling = Subgradient.fresh(size, terms, options.subgradient, power=options.power)
+        return cls(terms, options, falling, name, epoch=_epoch_of(terms))
+
+    @property
+    def weights(self) -> Floats:
+        """The weights of the lowest primal value met."""
+        return self.solver.best
+
+    def round(self) -> Round:
+        """One round of the solver."""
+        began = time.perf_counter()
+        self.rounds += 1
+        last = self.rounds >= self.options.max_rounds
+        step = self._step(last)
+        stopped = self._stopped(step)
+        if stopped is None and last:
+            stopped = MAX_ROUNDS
+        self.done = stopped is not None
+        self.seconds += time.perf_counter() - began
+        objective = self.solver.best_primal
+        gap = None if step.dual is None else objective - step.dual
+        return Round(
+            self.rounds,
+            self.name,
+            self.seconds,
+            objective=float(objective) if np.isfinite(objective) else None,
+            primal=step.primal,
+            dual=step.dual,
+            gap=None if gap is None or not np.isfinite(gap) else float(gap),
+            new_cuts=step.new_cuts,
+            working_set=step.working_set,
+            last=self.done,
+            stopped=stopped,
+        )
+
+    def _stopped(self, step: _Step) -> str | None:
+        """Why the solver is done, if it is."""
+        if self.solver.finished(self.options.tolerance):
+            return SMALL_GAP
+        return NO_CUTS if isinstance(self.solver, NSlackQP) and step.new_cuts == 0 else None
+
+    def _step(self, last: bool) -> _Step:
+        """One round of whichever solver; the last one measures the primal in any case."""
+        solver, terms, options = self.solver, self.terms, self.options
+        if isinstance(solver, OneSlack):
+            reached = solver.round(terms, infer=last)
+            return _Step(reached.primal, reached.dual, 1, reached.constraints)
+        if isinstance(solver, NSlackQP):
+            found = solver.round(terms, violation=options.violation)
+            return _Step(found.primal, found.dual, found.new_cuts, found.working_set)
+        if isinstance(solver, FrankWolfe):
+            assert self.blocks is not None
+            progress = solver.round(self.blocks, tolerance=options.tolerance, measure=last)
+            return _Step(progress.primal, progress.dual, 0, progress.outputs)
+        assert self.epoch is not None
+        made = solver.round(self.epoch, terms, measure=last)
+        return _Step(made.primal, made.dual, 0, 0)
+
+    def has_result(self, record: Round) -> bool:
+        """Whether the weights have been measured: others are not worth trying."""
+        return record.primal is not None
+
+    def state(self) -> State:
+        """Everything needed to go on."""
+        values: dict[str, Any] = {
+            "name": self.name,
+            "solver": self.options.solver,
+            "rounds": self.rounds,
+            "seconds": self.seconds,
+            "done": self.done and self.rounds < self.options.max_rounds,
+        }
+        arrays = {f"solver.{name}": array for name, array in self.solver.state().items()}
+        if self.blocks is not None:
+            arrays |= {f"blocks.{name}": array for name, array in self.blocks.state().items()}
+        return values, arrays
+
+    def resume(self, state: State) -> None:
+        """Take up the state of an earlier run on the same terms and options."""
+        values, arrays = state
+        self.solver.restore(part_of(arrays, "solver."), len(self.terms))
+        if self.blocks is not None:
+            self.blocks.restore(part_of(arrays, "blocks."))
+        self.rounds, self.seconds = whole_of(values, "rounds"), number_of(values, "seconds", low=0.0)
+        self.done = flag_of(values, "done")
+
+
+def _epoch_of(terms: TargetTerms) -> Epoch:
+    """Subgradient steps in one kernel where chains have them, one term after another elsewhere."""
+    if not isinstance(terms.cost, Cost):
+        raise ValueError("subgradient steps need a cost against a target; use dual_coordinate")
+    rates = rates_of(terms.prices)
+    if not has_kernels(terms.batch):
+        return partial(plain_epochs.subgradient_epoch, terms, rates)
+    return partial(subgradient_epoch, examples_of(terms.batch, terms.cost), chain_of(terms.batch).layout, rates)
+
+
+def _blocks_of(terms: TargetTerms) -> ChainBlocks | CutBlocks:
+    """Passes in one kernel where chains have them, one term after another elsewhere."""
+    if has_kernels(terms.batch) and isinstance(terms.cost, Cost):
+        return ChainBlocks.of(terms)
+    return CutBlocks(terms, terms.batch.scorer.size)

@@ -1,0 +1,173 @@
+"""HMMs by counting, and by EM of every temperature; the result is a linear model like any other.
+
+The problem is in `generative.em`: γ = 1 is EM, γ ≤ 0 hard EM, anything else up to ∞ tempered EM; the completion says
+what else is demanded of the labels that are believed. γ may come down (or go up) to its last value over the first
+iterations (deterministic annealing, Rose 1998; thesis 4.2.1). A round is one iteration; its objective is −T(θ; γ) of
+the parameters it ends with, which never rises at one γ where smoothing is a prior and there is no β. Training ends
+when it falls by less than a share `decrease`, when a hard completion repeats the one before, or after so many
+iterations.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Literal, NamedTuple
+
+import numpy as np
+
+from sidelight.arrays import Floats, Ids, Ints
+from sidelight.features.layout import Layout
+from sidelight.generative.completion import Completion, Free
+from sidelight.generative.em import EmProblem, Step, iterations
+from sidelight.generative.hmm import Hmm
+from sidelight.inference.ruled import Ruled
+from sidelight.records import Round
+from sidelight.rounds.learner import State
+from sidelight.rounds.stopping import CLOSED_FORM, MAX_ROUNDS, NO_CHANGE, NO_FALL
+from sidelight.stored import array_of, flag_of, number_of, whole_of
+
+Schedule = Literal["linear", "geometric"]
+
+
+class Annealing(NamedTuple):
+    """γ comes from `first` to its last value in so many E-steps."""
+
+    first: float
+    steps: int
+    schedule: Schedule = "linear"
+
+
+@dataclass(frozen=True, slots=True)
+class EmOptions:
+    """The temperature and when to stop; no iterations at all is supervised learning."""
+
+    gamma: float = 1.0
+    iterations: int = 50
+    decrease: float = 1e-5
+    annealing: Annealing | None = None
+
+    def gamma_at(self, number: int) -> float:
+        """γ of an E-step; the first has number 0.
+
+        >>> options = EmOptions(1.0, annealing=Annealing(4.0, 2, "geometric"))
+        >>> [options.gamma_at(number) for number in range(4)]
+        [4.0, 2.0, 1.0, 1.0]
+        """
+        if self.annealing is None or number >= self.annealing.steps:
+            return self.gamma
+        first, steps, schedule = self.annealing
+        last, share = max(self.gamma, 0.0), number / steps
+        if schedule == "geometric":
+            return first * math.exp(share * math.log(last / first))
+        return first + share * (last - first)
+
+
+@dataclass(slots=True)
+class HmmLearner:
+    """EM from given parameters, or the supervised model where there is nothing to iterate."""
+
+    problem: EmProblem
+    layout: Layout
+    options: EmOptions
+    hmm: Hmm
+    name: str
+    completion: Completion = field(default_factory=Free)
+    rounds: int = 0
+    seconds: float = 0.0
+    done: bool = False
+
+    @property
+    def weights(self) -> Floats:
+        """The present parameters as log-probabilities."""
+        return self.hmm.weights(self.layout, self.problem.emissions)
+
+    def finish(self) -> Floats:
+        """The same, for keeps."""
+        return self.weights
+
+    def run(self) -> Iterator[Round]:
+        """One round an iteration."""
+        options, began = self.options, time.perf_counter() - self.seconds
+        if self.done:
+            return
+        if not options.iterations or not len(self.problem.inputs):
+            self.rounds, self.done = 1, True
+            self.hmm = self.problem.estimate(None)
+            self.seconds = time.perf_counter() - began
+            value = -self.problem.known(self.hmm)
+            yield Round(1, self.name, self.seconds, objective=value, last=True, stopped=CLOSED_FORM)
+            return
+        steps = iterations(self.problem, self.hmm, self.completion, gamma=options.gamma_at, first=self.rounds)
+        for hmm, before, after in steps:
+            self.hmm = hmm
+            self.rounds += 1
+            changed = self._changed(before.labels, after.labels)
+            stopped = self._stopped(before, after, changed)
+            self.done = stopped is not None
+            self.seconds = time.perf_counter() - began
+            yield Round(
+                self.rounds,
+                self.name,
+                self.seconds,
+                completion=self.rounds,
+                changed=changed,
+                objective=-after.objective,
+                last=self.done,
+                stopped=stopped,
+            )
+            if self.done:
+                return
+
+    def has_result(self, record: Round) -> bool:
+        """Every round ends with parameters that can be used."""
+        return True
+
+    def state(self) -> State:
+        """Everything needed to go on; the last E-step is made again."""
+        hmm = self.hmm
+        arrays = {"start": hmm.start, "transition": hmm.transition, "emission": hmm.emission}
+        arrays |= {} if hmm.stop is None else {"stop": hmm.stop}
+        arrays |= {} if hmm.second is None else {"second": hmm.second}
+        if isinstance(self.completion, Ruled):
+            arrays["penalties"] = np.array(self.completion.used)
+        return {"name": self.name, "rounds": self.rounds, "seconds": self.seconds, "done": self.done}, arrays
+
+    def resume(self, state: State) -> None:
+        """Take up the state of an earlier run on the same data and options."""
+        values, arrays = state
+        self.rounds, self.seconds = whole_of(values, "rounds"), number_of(values, "seconds", low=0.0)
+        self.done = flag_of(values, "done")
+        if isinstance(self.completion, Ruled):
+            count = len(self.completion.first)
+            self.completion.penalties = array_of(
+                arrays, "penalties", np.float64, [count], low=0.0, finite=False
+            ).tolist()
+        names = ("start", "transition", "emission", "stop", "second")
+        fresh = {name: getattr(self.hmm, name) for name in names}
+        self.hmm = Hmm(
+            *(
+                None if now is None else array_of(arrays, name, np.float64, now.shape, low=0.0, high=1.0 + 1e-9)
+                for name, now in fresh.items()
+            )  # type: ignore[arg-type]
+        )
+
+    def _stopped(self, before: Step, after: Step, changed: int) -> str | None:
+        """Why training ends here, if it does."""
+        if self.rounds >= self.options.iterations:
+            return MAX_ROUNDS
+        if self.options.annealing is not None and self.rounds <= self.options.annealing.steps:
+            return None
+        if after.labels is not None and not changed and self.problem.beta is None:
+            return NO_CHANGE
+        rise = after.objective - before.objective
+        return NO_FALL if 0.0 <= rise < self.options.decrease * abs(after.objective) else None
+
+    def _changed(self, before: Ids | None, after: Ids | None) -> int:
+        """How many outputs an E-step changed, where each is one labeling."""
+        if before is None or after is None:
+            return 0
+        starts: Ints = self.problem.inputs.space.starts
+        return int(np.count_nonzero(np.add.reduceat(before != after, starts[:-1], dtype=np.int64)))

@@ -1,0 +1,206 @@
+"""Likelihoods with something latent: smooth problems, and between them what their terms depend on beside the weights.
+
+    min over w and s  ½ ‖w‖² (+ l1 ‖w‖₁) + Σ_known C loss(w) + Σ_groups value(w, s)
+
+where s is what a `LatentGroup` estimates: beliefs that obey rules (`believed`), how far voters are to be trusted, and
+so on. A round refreshes every group at the weights of the moment, which gives the smooth terms of one problem, each an
+upper bound of its group's part of the objective that touches it there; then it goes down that problem by L-BFGS from
+these weights. Neither step lets the objective rise. The first round learns from the known terms alone, unless there
+are none, or weights to begin with are given. Ends when the objective falls by less than a share `decrease` of itself,
+or after so many iterations.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sidelight.arrays import Floats
+from sidelight.kernels import inner
+from sidelight.objective.likelihood import LikelihoodProblem, LogLinearTerms
+from sidelight.records import Round
+from sidelight.rounds.learner import State
+from sidelight.rounds.likelihood import LikelihoodLearner, LikelihoodOptions
+from sidelight.rounds.stopping import MAX_ROUNDS, NO_FALL
+from sidelight.stored import array_of, flag_of, list_of, number_of, part_of, whole_of
+
+
+class Form(Protocol):
+    """The form of the weights: full, or only the pairs that were seen."""
+
+    @property
+    def size(self) -> int: ...
+
+    def expand(self, weights: Floats) -> Floats: ...
+
+    def shorten(self, full: Floats) -> Floats: ...
+
+
+class LatentGroup(Protocol):
+    """Inputs whose terms depend on something that is estimated beside the weights.
+
+    Weights come in the form that the problem has.
+    """
+
+    def refresh(self, weights: Floats) -> Sequence[LogLinearTerms]:
+        """Estimate it at these weights; the smooth terms of the next problem: an upper bound, up to a constant, of the
+        group's part of the objective, which it touches at these weights."""
+        ...
+
+    def value(self, weights: Floats) -> float:
+        """The group's own part of the objective at these weights, with the best estimate for them."""
+        ...
+
+    def state(self) -> State:
+        """What is needed to go on to the same bits after a round, beside the weights."""
+        ...
+
+    def resume(self, state: State) -> None:
+        """Take up the state of an earlier run on the same inputs."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class LatentOptions:
+    """When to stop, and how a smooth problem is solved: by L-BFGS."""
+
+    iterations: int = 20  # rounds after the one for known terms
+    decrease: float = 1e-5
+    solving: LikelihoodOptions = field(default_factory=LikelihoodOptions)
+    steps: int = 20  # of L-BFGS in a round but the first: estimates that are soon made anew need no exact minimum
+
+    def __post_init__(self) -> None:
+        if self.solving.solver != "lbfgs":
+            raise ValueError(f"the solver {self.solving.solver} is for likelihoods without anything latent; use lbfgs")
+
+
+@dataclass(slots=True)
+class LatentLikelihoodLearner:
+    """Estimates and smooth problems by turns."""
+
+    form: Form  # of the weights
+    known: tuple[LogLinearTerms, ...]  # terms that stay as they are: Gold, candidates, companion answers
+    groups: tuple[LatentGroup, ...]
+    options: LatentOptions
+    name: str = "partial_crf"
+    n_jobs: int | None = None
+    short: Floats = field(default_factory=lambda: np.zeros(0))  # the weights, in their form
+    begun: bool = False  # there are weights that groups can be refreshed at
+    objective: float = np.inf
+    rounds: int = 0
+    seconds: float = 0.0
+    done: bool = False
+
+    @classmethod
+    def fresh(
+        cls,
+        form: Form,
+        known: Sequence[LogLinearTerms],
+        groups: Sequence[LatentGroup],
+        options: LatentOptions,
+        *,
+        start: Floats | None = None,
+        name: str = "partial_crf",
+        n_jobs: int | None = None,
+    ) -> LatentLikelihoodLearner:
+        """A learner before its first round; `start` has the full layout."""
+        self = cls(form, tuple(known), tuple(groups), options, name, n_jobs)
+        self.short = np.zeros(form.size) if start is None else form.shorten(start)
+        self.begun = start is not None or not self.known
+        return self
+
+    @property
+    def weights(self) -> Floats:
+        """The present weights, in the full layout."""
+        return self.form.expand(self.short)
+
+    def finish(self) -> Floats:
+        """The same, for keeps."""
+        return self.weights
+
+    def run(self) -> Iterator[Round]:
+        """Rounds until training ends."""
+        while not self.done:
+            yield self.round()
+
+    def round(self) -> Round:
+        """Learn from what is known, or estimate and learn."""
+        began = time.perf_counter()
+        terms = list(self.known)
+        if self.begun:
+            terms += [part for group in self.groups for part in group.refresh(self.short)]
+        self.short = self._descended(LikelihoodProblem(terms, n_jobs=self.n_jobs), rough=self.begun)
+        self.begun = True
+        self.rounds += 1
+        before, self.objective = self.objective, self._objective()
+        fall = before - self.objective
+        stopped = None
+        if self.rounds > self.options.iterations:
+            stopped = MAX_ROUNDS
+        elif np.isfinite(before) and 0.0 <= fall < self.options.decrease * abs(self.objective):
+            stopped = NO_FALL
+        self.done = stopped is not None
+        self.seconds += time.perf_counter() - began
+        return Round(
+            self.rounds,
+            self.name,
+            self.seconds,
+            completion=self.rounds - 1,
+            objective=self.objective,
+            last=self.done,
+            stopped=stopped,
+        )
+
+    def _objective(self) -> float:
+        """With the best estimates for the present weights."""
+        weights = self.short
+        value = 0.5 * inner(weights, weights)
+        if self.options.solving.lbfgs.l1 > 0:
+            value += self.options.solving.lbfgs.l1 * float(np.abs(weights).sum())
+        for part in self.known:
+            value += inner(part.prices, part.losses(weights, n_jobs=self.n_jobs))
+        return value + sum(group.value(weights) for group in self.groups)
+
+    def _descended(self, problem: LikelihoodProblem, *, rough: bool) -> Floats:
+        solving = self.options.solving
+        if rough:
+            solving = replace(solving, max_rounds=min(self.options.steps, solving.max_rounds))
+        learner = LikelihoodLearner.fresh(problem, solving, start=self.weights)
+        for _ in learner.run():
+            pass
+        return learner.engine.weights
+
+    def has_result(self, record: Round) -> bool:
+        """Every round ends with weights that can be used."""
+        return True
+
+    def state(self) -> State:
+        """Everything between two rounds."""
+        found = [group.state() for group in self.groups]
+        values: dict[str, Any] = {
+            "name": self.name,
+            "rounds": self.rounds,
+            "seconds": self.seconds,
+            "objective": self.objective,
+            "done": self.done and self.rounds <= self.options.iterations,
+            "groups": [numbers for numbers, _ in found],
+        }
+        arrays: dict[str, NDArray[Any]] = {"weights": self.short}
+        for i, (_, held) in enumerate(found):
+            arrays |= {f"group{i}.{name}": array for name, array in held.items()}
+        return values, arrays
+
+    def resume(self, state: State) -> None:
+        """Take up the state of an earlier run on the same data and options."""
+        values, arrays = state
+        self.rounds, self.seconds = whole_of(values, "rounds", low=1), number_of(values, "seconds", low=0.0)
+        self.objective, self.done = number_of(values, "objective", finite=False), flag_of(values, "done")
+        self.short, self.begun = array_of(arrays, "weights", np.float64, [self.form.size]).copy(), True
+        held = list_of(values, "groups", count=len(self.groups))
+        for i, (group, numbers) in enumerate(zip(self.groups, held)):
+            group.resume((numbers, part_of(arrays, f"group{i}.")))

@@ -1,0 +1,115 @@
+"""LCLR, learning over constrained latent representations (Chang et al. 2010; thesis Algorithms 10 to 12).
+
+Binary labels alone are given; the structure that a decision rests on is latent. `lclr_learner` completes good inputs,
+solves the convex problem that this leaves by cutting planes, with a cache of bad inputs' structures that outlives the
+problem, and so on: the margin learner with companions alone, from given first weights. The objective never rises.
+
+`HeldLearner` takes the structures of good and bad inputs alike, trains an ordinary SVM on them, and so on (Algorithm
+12): nothing guarantees that its objective falls. With one round it is the two-stage baseline Alignment+Learning, whose
+decisions rest on the structures that the first weights find, in training and later.
+"""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+
+import numpy as np
+
+from sidelight.arrays import Floats
+from sidelight.objective.decisions import Decisions
+from sidelight.objective.margin import PositiveTerms
+from sidelight.records import Round
+from sidelight.rounds.learner import RoundByRound, State
+from sidelight.rounds.margin import MarginLearner, MarginOptions
+from sidelight.rounds.stopping import MAX_ROUNDS
+from sidelight.solvers.cutting_plane import CuttingPlane
+from sidelight.stored import array_like, flag_of, number_of, whole_of
+
+MAX_SVM_ROUNDS = 1000
+
+
+def lclr_learner(data: Decisions, start: Floats, options: MarginOptions | None = None) -> MarginLearner:
+    """Algorithms 10 and 11, before the first round; good inputs are first completed with `start`."""
+    return MarginLearner.fresh(
+        data.problem(), options or MarginOptions(), size=data.size, start=_checked(start, data.size), name="lclr"
+    )
+
+
+@dataclass(slots=True)
+class HeldLearner(RoundByRound):
+    """Algorithm 12, or with `max_rounds` 1 the second of two stages."""
+
+    data: Decisions
+    options: MarginOptions
+    now: Floats
+    name: str = "lclr_approximate"
+    rounds: int = 0
+    seconds: float = 0.0
+    done: bool = False
+
+    @classmethod
+    def fresh(
+        cls, data: Decisions, start: Floats, options: MarginOptions, *, name: str = "lclr_approximate"
+    ) -> HeldLearner:
+        """A learner before its first round, whose structures `start` finds."""
+        return cls(data, options, _checked(start, data.size), name)
+
+    @property
+    def weights(self) -> Floats:
+        """Those of the last SVM, however good they are."""
+        return self.now
+
+    def round(self) -> Round:
+        """One SVM; its record has the objective of Eq. 5.3, where structures are not held."""
+        began = time.perf_counter()
+        terms, before = self.data.held(self.now), self.now
+        self.now, gap = solved(terms, self.data.size, self.options)
+        self.rounds += 1
+        same = bool(np.array_equal(before, self.now))
+        self.done = same or self.rounds >= self.options.max_rounds
+        objective = self.data.objective(self.now, power=self.options.power)
+        self.seconds += time.perf_counter() - began
+        return Round(
+            self.rounds,
+            self.name,
+            self.seconds,
+            completion=self.rounds,
+            objective=objective,
+            gap=gap,
+            last=self.done,
+            stopped=MAX_ROUNDS if self.done else None,
+        )
+
+    def has_result(self, record: Round) -> bool:
+        """Every SVM has weights that can be used."""
+        return True
+
+    def state(self) -> State:
+        values = {"name": self.name, "rounds": self.rounds, "seconds": self.seconds}
+        values["done"] = self.done and self.rounds < self.options.max_rounds
+        return values, {"weights": self.now}
+
+    def resume(self, state: State) -> None:
+        """Take up the state of an earlier run on the same data."""
+        values, arrays = state
+        self.now = array_like(arrays, "weights", self.now)
+        self.rounds, self.seconds = whole_of(values, "rounds"), number_of(values, "seconds", low=0.0)
+        self.done = flag_of(values, "done")
+
+
+def solved(terms: PositiveTerms, size: int, options: MarginOptions) -> tuple[Floats, float]:
+    """The weights of an SVM over terms with one cut each, and the duality gap."""
+    solver = CuttingPlane.fresh(size, len(terms), power=options.power, seed=options.seed)
+    solver.pool.add(terms.cuts(terms.worst(solver.weights), np.arange(len(terms))))
+    for _ in range(MAX_SVM_ROUNDS):
+        solver.round(terms, violation=options.violation, tolerance=options.tolerance)
+        if solver.finished(options.tolerance):
+            break
+    return solver.best.copy(), solver.gap
+
+
+def _checked(start: Floats, size: int) -> Floats:
+    if start.shape != (size,) or not np.all(np.isfinite(start)):
+        raise ValueError(f"first weights have the shape {start.shape}, or are not finite; give {size:,} numbers")
+    return np.array(start, dtype=np.float64)

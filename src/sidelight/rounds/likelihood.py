@@ -1,0 +1,387 @@
+"""Learning by likelihood, one `Round` at a time: CRFs, CRFs from candidates, contrastive estimation.
+
+A round is one iteration of L-BFGS (OWL-QN with an L1 norm), one epoch of stochastic gradient descent, or one epoch of
+exponentiated gradient, which reports a duality gap. The objective of a round is that of the best weights so far.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, NamedTuple, Protocol
+
+import numpy as np
+
+from sidelight.arrays import Floats
+from sidelight.objective.batch_duals import BatchDuals
+from sidelight.objective.chain_duals import ChainDuals
+from sidelight.objective.companion_likelihood import CompanionTerms
+from sidelight.objective.likelihood import LikelihoodProblem, LikelihoodTerms, LogLinearTerms
+from sidelight.objective.online_likelihood import OnlineLikelihood, stacked_terms
+from sidelight.objective.plain_likelihood import PlainLikelihood
+from sidelight.records import Round
+from sidelight.rounds.learner import RoundByRound, State
+from sidelight.rounds.stopping import FLAT, MAX_ROUNDS, NO_DESCENT, NO_FALL, SMALL_GAP
+from sidelight.solvers.exponentiated_gradient import DualProblem, ExponentiatedGradient
+from sidelight.solvers.lbfgs import Lbfgs, LbfgsOptions
+from sidelight.solvers.sgd import Sgd
+from sidelight.spaces import ChainSpace
+from sidelight.stored import array_like, flag_of, mapping_of, number_of, numbers_of, random_of, whole_of
+
+SOLVERS = ("lbfgs", "sgd", "eg")
+WHY = {"gradient": FLAT, "decrease": NO_FALL, "no step falls": NO_DESCENT}  # the words of L-BFGS
+PERIOD = 5  # epochs over which stochastic gradient descent must have gained something, at the least
+
+
+class SmoothProblem(Protocol):
+    """What L-BFGS minimises, and the form its weights have."""
+
+    @property
+    def n_jobs(self) -> int | None: ...
+
+    @property
+    def size(self) -> int: ...
+
+    def expand(self, weights: Floats) -> Floats: ...
+
+    def shorten(self, full: Floats) -> Floats: ...
+
+    def curvature(self) -> Floats: ...
+
+    def value_and_gradient(self, weights: Floats, gradient: Floats) -> float: ...
+
+
+@dataclass(frozen=True, slots=True)
+class LikelihoodOptions:
+    """How to solve, and when to stop."""
+
+    max_rounds: int = 100
+    lbfgs: LbfgsOptions = field(default_factory=LbfgsOptions)
+    solver: str = "lbfgs"
+    tolerance: float = 1e-3  # sgd: least relative fall over the latter half of the epochs; eg: relative duality gap
+    depth: float = 10.0  # eg: how near to the gold labels it begins
+    seed: int = 0  # sgd, eg: order of the examples
+
+    def __post_init__(self) -> None:
+        if self.solver not in SOLVERS:
+            raise ValueError(f"solver is {self.solver!r}; there are {', '.join(SOLVERS)}")
+        if self.solver != "lbfgs" and self.lbfgs.l1 > 0:
+            raise ValueError(f"the solver {self.solver} has no L1 norm; use lbfgs")
+
+
+class Figures(NamedTuple):
+    """What a round reached."""
+
+    objective: float  # of the best weights so far
+    primal: float | None = None  # of the weights now, where these may be others
+    dual: float | None = None
+
+
+class Engine(Protocol):
+    """One of the solvers at work on a problem."""
+
+    @property
+    def weights(self) -> Floats:
+        """The best weights so far, in the form of the problem."""
+        ...
+
+    @property
+    def stopped(self) -> str | None:
+        """Why there is no more to do, if so."""
+        ...
+
+    def round(self) -> Figures: ...
+
+    def state(self) -> State: ...
+
+    def resume(self, state: State) -> None: ...
+
+
+@dataclass(slots=True)
+class LikelihoodLearner(RoundByRound):
+    """Minimises a likelihood objective over weights."""
+
+    problem: SmoothProblem
+    options: LikelihoodOptions
+    engine: Engine
+    name: str = "crf"
+    rounds: int = 0
+    seconds: float = 0.0
+    done: bool = False
+
+    @classmethod
+    def fresh(
+        cls,
+        problem: SmoothProblem,
+        options: LikelihoodOptions,
+        *,
+        start: Floats | None = None,
+        costs: Floats | None = None,
+        name: str = "crf",
+    ) -> LikelihoodLearner:
+        """A learner before its first round; `start` has the full layout, and is zero unless given.
+
+        sgd and eg take a `LikelihoodProblem` of `LikelihoodTerms` with an L2 norm, eg one of Gold alone; eg begins near
+        the gold labels and takes no start, and with costs [right, predicted] of a token it minimises the margin loss
+        instead of the log-loss. Raises `ValueError` otherwise.
+        """
+        if costs is not None and options.solver != "eg":
+            raise ValueError(f"the solver {options.solver} has no costs; use eg")
+        weights = np.zeros(problem.size) if start is None else problem.shorten(start)
+        engine: Engine
+        if options.solver == "lbfgs":
+            engine = _LbfgsEngine.fresh(problem, options, weights)
+        elif options.solver == "sgd":
+            engine = _SgdEngine.fresh(_with_l2(problem, "sgd"), options, weights)
+        elif start is not None:
+            raise ValueError("the solver eg takes no first weights; use lbfgs or sgd")
+        else:
+            engine = _DualEngine.fresh(_with_l2(problem, "eg"), options, costs)
+        return cls(problem, options, engine, name)
+
+    @property
+    def weights(self) -> Floats:
+        """The best weights so far, in the full layout."""
+        return self.problem.expand(self.engine.weights)
+
+    def round(self) -> Round:
+        """One iteration or epoch."""
+        began = time.perf_counter()
+        figures = self.engine.round()
+        self.rounds += 1
+        stopped = self.engine.stopped
+        if stopped is None and self.rounds >= self.options.max_rounds:
+            stopped = MAX_ROUNDS
+        self.done = stopped is not None
+        self.seconds += time.perf_counter() - began
+        gap = None if figures.dual is None else figures.objective - figures.dual
+        return Round(
+            self.rounds,
+            self.name,
+            self.seconds,
+            objective=figures.objective,
+            primal=figures.primal,
+            dual=figures.dual,
+            gap=gap,
+            last=self.done,
+            stopped=stopped,
+        )
+
+    def has_result(self, record: Round) -> bool:
+        """Every round ends with weights that can be used."""
+        return True
+
+    def state(self) -> State:
+        numbers, arrays = self.engine.state()
+        values: dict[str, Any] = {
+            "name": self.name,
+            "rounds": self.rounds,
+            "seconds": self.seconds,
+            "done": self.engine.stopped is not None,
+            "solver": numbers,
+        }
+        return values, arrays
+
+    def resume(self, state: State) -> None:
+        """Take up the state of an earlier run on the same problem and options."""
+        values, arrays = state
+        self.engine.resume((mapping_of(values, "solver"), arrays))
+        self.rounds, self.seconds = whole_of(values, "rounds"), number_of(values, "seconds", low=0.0)
+        self.done = flag_of(values, "done")
+
+
+def _with_l2(problem: SmoothProblem, solver: str) -> LikelihoodProblem:
+    if not isinstance(problem, LikelihoodProblem) or not problem.l2 > 0:
+        raise ValueError(f"the solver {solver} needs a likelihood problem with an L2 norm; use lbfgs")
+    return problem
+
+
+def _online_of(terms: Sequence[LogLinearTerms]) -> OnlineLikelihood | PlainLikelihood:
+    """Epochs in one kernel for first-order chains, one input after another elsewhere."""
+    known = [part for part in terms if isinstance(part, LikelihoodTerms)]
+    answers = [part for part in terms if isinstance(part, CompanionTerms)]
+    if len(known) + len(answers) < len(terms):
+        raise ValueError("the solver sgd takes likelihood terms and companion answers only; use lbfgs")
+    parts: list[LikelihoodTerms | CompanionTerms] = [*known, *answers]
+    if all(isinstance(part.space, ChainSpace) for part in parts) and all(part.bonus is None for part in known):
+        return OnlineLikelihood.of_terms(parts)
+    if answers:
+        raise ValueError("the solver sgd takes companion answers of first-order chains only; use lbfgs")
+    return PlainLikelihood.of_terms(known)
+
+
+@dataclass(slots=True)
+class _LbfgsEngine:
+    problem: SmoothProblem
+    solver: Lbfgs
+
+    @classmethod
+    def fresh(cls, problem: SmoothProblem, options: LikelihoodOptions, weights: Floats) -> _LbfgsEngine:
+        scales = 1.0 / np.sqrt(problem.curvature())
+        return cls(problem, Lbfgs.fresh(weights, options.lbfgs, scales=scales, n_jobs=problem.n_jobs))
+
+    @property
+    def weights(self) -> Floats:
+        return self.solver.weights
+
+    @property
+    def stopped(self) -> str | None:
+        return WHY[self.solver.stopped] if self.solver.stopped else None
+
+    def round(self) -> Figures:
+        """One iteration; the first one also evaluates the weights it starts from."""
+        if np.isnan(self.solver.value):
+            self.solver.step(self.problem.value_and_gradient)
+        value = self.solver.step(self.problem.value_and_gradient)
+        if self.solver.options.gap == 0.0:
+            return Figures(value)
+        return Figures(value, value, value - 0.5 * self.solver.gradient_norm**2)
+
+    def state(self) -> State:
+        return self.solver.state()
+
+    def resume(self, state: State) -> None:
+        self.solver.resume(*state)
+
+
+@dataclass(slots=True)
+class _SgdEngine:
+    """Epochs are judged by the weights after them or by the average, whichever is better.
+
+    They stand still where the best objective fell by no more than `tolerance`, relatively, in the latter half of them:
+    over fewer epochs the noise of the steps hides a slow fall, and where it falls as 1/t the latter half gains what is
+    left to gain. If the weights themselves are then further above the best than that, they swing about it, and steps
+    are halved; otherwise training ends. With tolerance 0 it goes on.
+    """
+
+    problem: LikelihoodProblem
+    online: OnlineLikelihood | PlainLikelihood
+    solver: Sgd
+    rng: np.random.Generator
+    tolerance: float
+    best: Floats
+    values: list[float] = field(default_factory=list)  # best objectives after each epoch
+    halved: int = 0  # after how many epochs steps were halved last
+    ended: bool = False
+
+    @classmethod
+    def fresh(cls, problem: LikelihoodProblem, options: LikelihoodOptions, weights: Floats) -> _SgdEngine:
+        total = float(sum(part.prices.sum() for part in problem.terms))
+        if not total > 0:
+            raise ValueError("all prices are 0, so sgd has nothing to learn from; give prices above 0, or use lbfgs")
+        online = _online_of(problem.terms)
+        solver = Sgd.fresh(online, online.vector(weights), decay=problem.l2 / total)
+        return cls(problem, online, solver, np.random.default_rng(options.seed), options.tolerance, weights)
+
+    @property
+    def weights(self) -> Floats:
+        return self.best
+
+    @property
+    def stopped(self) -> str | None:
+        return NO_FALL if self.ended else None
+
+    def round(self) -> Figures:
+        self.solver.epoch(self.online, self.rng)
+        found = [
+            self.online.weights(self.solver.v, self.solver.scale),
+            self.online.weights(self.solver.average(), 1.0),
+        ]
+        reached = [self.problem.value(weights) for weights in found]
+        now = min(reached)
+        before = self.values[-1] if self.values else np.inf
+        if now < before:
+            self.best = found[reached.index(now)]
+        self.values.append(min(now, before))
+        if self._stand_still():
+            if reached[0] - self.values[-1] > self.tolerance * abs(self.values[-1]):
+                self.solver.halve()
+                self.halved = len(self.values)
+            else:
+                self.ended = self.tolerance > 0
+        return Figures(self.values[-1], now)
+
+    def _stand_still(self) -> bool:
+        values, count = self.values, len(self.values)
+        span = max(PERIOD, count // 2)
+        if count <= span or count - self.halved < PERIOD:
+            return False
+        return values[-1 - span] - values[-1] <= self.tolerance * abs(values[-1])
+
+    def state(self) -> State:
+        solver = self.solver
+        numbers = {name: getattr(solver, name) for name in ("scale", "clock", "epochs", "looks")}
+        arrays = {"v": solver.v, "total": solver.total, "best": self.best}
+        numbers |= {"values": list(self.values), "halved": self.halved, "ended": self.ended}
+        return numbers | {"rng": self.rng.bit_generator.state}, arrays
+
+    def resume(self, state: State) -> None:
+        numbers, arrays = state
+        fresh = self.solver
+        self.solver = Sgd(
+            array_like(arrays, "v", fresh.v),
+            fresh.decay,
+            number_of(numbers, "scale", low=1e-300),
+            number_of(numbers, "clock", low=0.0),
+            whole_of(numbers, "epochs"),
+            array_like(arrays, "total", fresh.v),
+            whole_of(numbers, "looks"),
+        )
+        self.best, self.values = array_like(arrays, "best", self.best), numbers_of(numbers, "values")
+        self.halved, self.ended = whole_of(numbers, "halved"), flag_of(numbers, "ended")
+        random_of(numbers, "rng", self.rng)
+
+
+@dataclass(slots=True)
+class _DualEngine:
+    """Exponentiated gradient on prices divided by λ; objectives are multiplied by it."""
+
+    duals: DualProblem[Any]
+    solver: ExponentiatedGradient[Any]
+    rng: np.random.Generator
+    tolerance: float
+    l2: float
+
+    @classmethod
+    def fresh(cls, problem: LikelihoodProblem, options: LikelihoodOptions, costs: Floats | None) -> _DualEngine:
+        duals = _duals_of(problem, costs)
+        solver = ExponentiatedGradient[Any].fresh(duals, duals.first(options.depth))
+        return cls(duals, solver, np.random.default_rng(options.seed), options.tolerance, problem.l2)
+
+    @property
+    def weights(self) -> Floats:
+        return self.solver.best
+
+    @property
+    def stopped(self) -> str | None:
+        return SMALL_GAP if self.solver.finished(self.tolerance) else None
+
+    def round(self) -> Figures:
+        progress = self.solver.epoch(self.duals, self.rng)
+        return Figures(self.l2 * self.solver.best_primal, self.l2 * progress.primal, self.l2 * progress.dual)
+
+    def state(self) -> State:
+        numbers, arrays = self.solver.state()
+        more, held = self.solver.potentials.state()
+        return {**numbers, **more, "rng": self.rng.bit_generator.state}, {**arrays, **held}
+
+    def resume(self, state: State) -> None:
+        numbers, arrays = state
+        self.solver.resume(self.solver.potentials.stored(numbers, arrays), numbers, arrays)
+        random_of(numbers, "rng", self.rng)
+
+
+def _duals_of(problem: LikelihoodProblem, costs: Floats | None) -> ChainDuals | BatchDuals:
+    """The dual of Gold terms: one distribution after another for first-order chains, all together elsewhere."""
+    terms = [part for part in problem.terms if isinstance(part, LikelihoodTerms) and part.targets is not None]
+    if len(terms) < len(problem.terms):
+        raise ValueError("the solver eg learns from Gold only; use lbfgs or sgd")
+    if all(isinstance(part.space, ChainSpace) for part in terms):
+        features, space, prices, targets, _ = stacked_terms(terms)
+        assert targets is not None
+        return ChainDuals.of(features, space, prices / problem.l2, targets, costs=costs, n_jobs=problem.n_jobs)
+    if len(terms) > 1:
+        raise ValueError("the solver eg takes one batch of Gold, and there are several; use lbfgs")
+    alone = replace(terms[0], prices=terms[0].prices / problem.l2)
+    return BatchDuals.of(alone, costs=costs, n_jobs=problem.n_jobs)

@@ -1,0 +1,7 @@
+"""What a learner says of itself: options with their ranges, and what it takes, needs and heeds."""
+
+from sidelight.specs.learner import LearnerSpec
+from sidelight.specs.options import option
+from sidelight.structures.output_kind import Need
+
+__all__ = ["LearnerSpec", "Need", "option"]

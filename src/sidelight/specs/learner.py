@@ -1,0 +1,152 @@
+"""What a learner says of itself; names, refusals, the command line and the pages of the docs are made from it.
+
+A learner is a subclass: its options are fields (`specs.options`), what else there is to know of it stands in the class.
+Where options change that, `needed`, `heeded` and `taken` say so. `make` is the way from a fit's data to the loop that
+learns.
+"""
+
+from __future__ import annotations
+
+import inspect
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Any, ClassVar, Literal
+
+from sidelight.rounds import Learner
+from sidelight.specs.options import check_options
+from sidelight.structures.output_kind import Need
+
+Heed = Literal[
+    "cost",  # what a wrong label costs, and class weights
+    "loss",  # the hinge or its square, as it is told
+    "prices",  # of kinds of evidence
+    "states",  # hidden ones of labels, which are completed
+    "rules",  # in learning, and not in prediction alone
+    "rules_in_training",  # rules limit the outputs that it looks for: it asks for best outputs alone
+    "chunks",  # candidates of several tokens together
+]
+WORDS = {"votes": "Voted"}  # kinds of evidence that are not called as their class is
+
+
+@dataclass(frozen=True, kw_only=True)
+class LearnerSpec:
+    """A learner with its options; the docstring of a learner says what it is and names the paper in its first line."""
+
+    name: ClassVar[str] = ""
+    takes: ClassVar[tuple[str, ...]] = ("gold",)  # kinds of evidence
+    ignores: ClassVar[tuple[str, ...]] = ()  # kinds of evidence that it takes, and that say nothing to it
+    and_takes: ClassVar[str] = ""  # what else the table tells of evidence
+    needs: ClassVar[frozenset[Need]] = frozenset({Need.BEST})
+    heeds: ClassVar[frozenset[Heed]] = frozenset({"cost", "prices"})
+    kin: ClassVar[Mapping[str, str]] = MappingProxyType({})  # kind of evidence, or outputs, to learners for it
+    minimises: ClassVar[str] = ""
+    inference: ClassVar[str] = ""
+    step_size: ClassVar[str] = "none"  # to be tuned
+    stops: ClassVar[str] = ""
+    no_partial_fit: ClassVar[str] = "use fit with warm_start"  # what to do instead; empty where there is one
+    usual_prices: ClassVar[Mapping[str, float]] = MappingProxyType({})  # where they are not those of all learners
+    sums_losses: ClassVar[bool] = False  # minimises losses of whole outputs, which another objective can add up
+    soft_answers: ClassVar[bool] = False  # companion answers are judged by a soft maximum
+    plain: ClassVar[str] = ""  # its `plain_form`
+    beside: ClassVar[tuple[str, ...]] = ("unlabeled",)  # kinds of evidence that make it more than that
+    about_rules: ClassVar[bool] = False  # without rules there is little reason to use it
+    compile_seconds: ClassVar[float] = 10.0  # of CPU, of its kernels (benchmarks/compile_times.py)
+
+    def __post_init__(self) -> None:
+        check_options(self)
+        self.check()
+
+    def check(self) -> None:
+        """Raise ValueError for options that do not go together."""
+
+    def make(self, given: Any) -> Learner:
+        """The loop that learns, before its first round, from a `making.given.Given`."""
+        raise NotImplementedError(f"no learner is made from {type(self).__name__}")
+
+    def needed(self) -> Mapping[Need, str]:
+        """What it asks of outputs, with these options; each with what to do without it, or nothing."""
+        return dict.fromkeys(self.needs, "")
+
+    def heeded(self) -> frozenset[Heed]:
+        """What it heeds with these options."""
+        return self.heeds
+
+    def taken(self) -> tuple[str, ...]:
+        """The kinds of evidence that it can be given, with these options."""
+        return (*self.takes, *self.ignores)
+
+    def relative(self, kind: str) -> str:
+        """The nearest learners that take evidence of a kind."""
+        return self.kin.get(kind, "jlis")
+
+    @property
+    def called(self) -> str:
+        """It in words, with the learner that it drives."""
+        return self.name
+
+    @property
+    def plain_form(self) -> str:
+        """What it is where there is Gold alone, and no hidden states; nothing where it is itself."""
+        return self.plain
+
+    @property
+    def emits(self) -> bool:
+        """Whether it models the words of inputs, and wants no features but these."""
+        return False
+
+    @property
+    def prices_gold_alone(self) -> bool:
+        """Whether it weighs other evidence than Gold by a share of its own, and not by prices."""
+        return False
+
+    @property
+    def longest(self) -> int | None:
+        """The most tokens of a segment, where it is told of that."""
+        return None
+
+    def told(self) -> Mapping[str, Any]:
+        """What a model of segments keeps of its options."""
+        return {}
+
+    @property
+    def seconds_to_compile(self) -> float:
+        """About how long its kernels take to compile, where only those of features and of decoding are there."""
+        return self.compile_seconds
+
+    @classmethod
+    def line(cls) -> str:
+        """What it is, in one line."""
+        return (cls.__doc__ or "").split("\n")[0].rstrip(".")
+
+    @classmethod
+    def described(cls) -> str:
+        """What it is and what its options do."""
+        return inspect.cleandoc(cls.__doc__ or "")
+
+    @classmethod
+    def paper(cls) -> str:
+        """Where it is from, or nothing."""
+        found = re.search(r" \(([^()]*)\)", cls.line())
+        return "" if found is None else found[1]
+
+    @classmethod
+    def learns_from(cls) -> str:
+        """The evidence that it takes, in words."""
+        said = ", ".join(in_words(kind) for kind in cls.takes) + cls.and_takes
+        return said + "".join(f"; {in_words(kind)} says nothing to it" for kind in cls.ignores)
+
+    @classmethod
+    def entry(cls) -> tuple[str, ...]:
+        """Its line in the table of learners (thesis Table 2.2)."""
+        return cls.learns_from(), cls.minimises, cls.inference, cls.step_size, cls.stops
+
+
+def in_words(kind: str) -> str:
+    """A kind of evidence by the name of its class.
+
+    >>> in_words("votes"), in_words("gold")
+    ('Voted', 'Gold')
+    """
+    return WORDS.get(kind, kind.capitalize())

@@ -1,0 +1,171 @@
+"""Options of learners: fields of a frozen dataclass with what they may be, checked when one is made.
+
+    restarts: int = option(1, low=1)
+
+The annotation says the types (int, float, str, bool, None), the rest is said here; errors, and the lists of options
+that people see, are made from both.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import Field, dataclass, field, fields
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from sidelight.checks import LARGEST, is_number, is_text, shown
+
+MOST = 2**31  # whole numbers are below it
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Range:
+    """What an option may be, within its types."""
+
+    low: float | None = None  # the least
+    high: float | None = None  # the greatest
+    above: float | None = None  # more than this
+    below: float | None = None  # less than this
+    among: tuple[str, ...] = ()  # of texts; none for any
+    infinite: bool = False  # numbers may be infinite
+    goes_with: tuple[str, tuple[str, ...]] | None = None  # another option, and those of its values that this one is for
+
+    def has(self, value: float) -> bool:
+        """Whether a number is within; none that is no number is."""
+        return (
+            (self.low is None or value >= self.low)
+            and (self.high is None or value <= self.high)
+            and (self.above is None or value > self.above)
+            and (self.below is None or value < self.below)
+            and not math.isnan(value)
+        )
+
+    @property
+    def number(self) -> str:
+        """Numbers that are within, in words.
+
+        >>> Range(above=0, high=1).number, Range(low=0).number, Range(above=0).number
+        ('a number above 0 and up to 1', 'a number that is not negative', 'a number above 0')
+        """
+        if self.low is not None and self.high is not None:
+            return f"a number from {self.low} to {self.high}"
+        if self.low is not None and self.below is not None:
+            return f"a number from {self.low} to below {self.below}"
+        if self.above is not None and self.below is not None:
+            return f"a number between {self.above} and {self.below}"
+        if self.above is not None:
+            return f"a number above {self.above}" + ("" if self.high is None else f" and up to {self.high}")
+        if self.low is not None:
+            return "a number that is not negative" if self.low == 0 else f"a number from {self.low} on"
+        return "a number, infinite or not" if self.infinite else "a number"
+
+    @property
+    def names(self) -> str:
+        """Texts that it may be.
+
+        >>> Range(among=("seen", "all")).names
+        "'seen' or 'all'"
+        """
+        if not self.among:
+            return "a name"
+        *first, last = map(repr, self.among)
+        return f"{', '.join(first)} or {last}" if first else last
+
+
+def option(
+    default: Any,
+    *,
+    low: float | None = None,
+    high: float | None = None,
+    above: float | None = None,
+    below: float | None = None,
+    among: tuple[str, ...] = (),
+    infinite: bool = False,
+    goes_with: tuple[str, tuple[str, ...]] | None = None,
+) -> Any:
+    """A field of a learner with what it may be."""
+    found = Range(low=low, high=high, above=above, below=below, among=among, infinite=infinite, goes_with=goes_with)
+    return field(default=default, metadata={"range": found})
+
+
+class Option(NamedTuple):
+    """An option as people see it."""
+
+    name: str
+    default: Any
+    values: str  # what it may be, in words
+
+
+def options_of(learner: Any) -> list[Option]:
+    """The options of a learner, in their order.
+
+    >>> from sidelight.recipes import crf
+    >>> for option in options_of(crf): print(*option, sep=" | ")
+    solver | lbfgs | 'lbfgs', 'sgd' or 'eg'
+    l1 | 0.0 | a number that is not negative
+    support | seen | 'seen' or 'all'
+    """
+    found = []
+    for one in fields(learner):
+        words, within = _words(one), _range(one)
+        if within.goes_with is not None:
+            words += f", with {within.goes_with[0]}={' or '.join(within.goes_with[1])}"
+        found.append(Option(one.name, one.default, f"{words}, or None" if "None" in _types(one) else words))
+    return found
+
+
+def check_options(learner: Any) -> None:
+    """Raise ValueError, by name, for an option that is not what it may be; numbers become Python's."""
+    for one in fields(learner):
+        value = _checked(one, getattr(learner, one.name))
+        object.__setattr__(learner, one.name, value)
+    for one in fields(learner):
+        goes_with = _range(one).goes_with
+        if goes_with is None or getattr(learner, one.name) is None:
+            continue
+        other, values = goes_with
+        if (given := getattr(learner, other)) not in values:
+            able = " or ".join(f"{other}={value!r}" for value in values)
+            raise ValueError(f"{one.name} goes with {able}, and {other} is {given!r}; leave it out")
+
+
+def _checked(one: Field[Any], value: Any) -> Any:
+    """A value as the option's types have it."""
+    within = _range(one)
+    for kind in _types(one):
+        match kind:
+            case "None" if value is None:
+                return None
+            case "bool" if isinstance(value, bool | np.bool_):
+                return bool(value)
+            case "int" if is_number(value) and isinstance(value, int | np.integer):
+                if abs(int(value)) < MOST and within.has(int(value)):
+                    return int(value)
+            case "float" if is_number(value) and within.has(value):
+                if abs(value) < LARGEST or (within.infinite and math.isinf(value)):
+                    return float(value)
+            case "str" if isinstance(value, str) and is_text(value) and (not within.among or value in within.among):
+                return value
+            case "LearnerSpec":  # which the learner itself looks at
+                return value
+    large = "" if not is_number(value) or isinstance(value, float) or abs(int(value)) < MOST else ", below 2**31"
+    raise ValueError(f"{one.name} is {shown(value)}; give {_words(one)}{large}")
+
+
+def _range(one: Field[Any]) -> Range:
+    found = one.metadata.get("range")
+    return found if isinstance(found, Range) else Range()
+
+
+def _types(one: Field[Any]) -> list[str]:
+    return [part.strip() for part in str(one.type).split("|")]
+
+
+def _words(one: Field[Any]) -> str:
+    """What an option may be."""
+    within = _range(one)
+    least = "" if within.low is None else f" from {within.low} on"
+    words = {"int": f"a whole number{least}", "float": within.number, "str": within.names, "bool": "True or False"}
+    found = [words[kind] for kind in _types(one) if kind in words]
+    return " or ".join(found)

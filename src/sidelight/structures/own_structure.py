@@ -1,0 +1,276 @@
+"""A structure of one's own (`objective.structure`), made into one that models keep.
+
+A vocabulary that it keeps as `names` (`FeatureNames`) grows while it is fitted and is closed afterwards; weights that
+there were keep their places. `admitted(x, y)` says which choices partial outputs and candidates leave [slots, K].
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from copy import deepcopy
+from dataclasses import dataclass, replace
+from itertools import pairwise
+from typing import Any, NoReturn
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sidelight.arrays import Bytes, Floats, Ids, Ints
+from sidelight.data.trouble import trouble
+from sidelight.errors import DataError, Infeasible, Intractable, ModelFileError
+from sidelight.evidence import Candidates, Companion, Evidence, Gold, Partial, Unlabeled
+from sidelight.objective.batch import Batch
+from sidelight.objective.slot_scorer import FeatureNames
+from sidelight.objective.structure import sizes_of
+from sidelight.rules import Rule
+from sidelight.stored import list_of, mapping_of, part_of, text_of, whole_of
+from sidelight.structures.encoding import RESTRICTED, Encoded
+from sidelight.structures.labels import LabelSet
+from sidelight.structures.output_kind import VARIABLES, OutputKind
+from sidelight.structures.structure import Prepared, State, Structure, unlike
+from sidelight.structures.weight_names import FeatureWeightNames
+
+KINDS = (Gold, Partial, Candidates, Companion, Unlabeled)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class OwnRows:
+    """Inputs with their batch."""
+
+    xs: tuple[Any, ...]
+    made: Batch
+    sizes: Floats  # [N] κ(x) of companion decisions, unless the settings say another
+
+    def __len__(self) -> int:
+        return len(self.xs)
+
+    @property
+    def starts(self) -> Ints:
+        return self.made.starts
+
+    @property
+    def lengths(self) -> Ints:
+        return self.made.lengths
+
+    @property
+    def n_tokens(self) -> int:
+        return int(self.made.starts[-1])
+
+    @property
+    def arrays(self) -> tuple[NDArray[Any], ...]:
+        """The offsets, and what outputs at random score with weights at random: other features have other scores."""
+        rng = np.random.default_rng(0)
+        outputs = self.made.space.random(rng)
+        return self.starts, outputs, self.made.score(rng.normal(size=self.made.scorer.size), outputs)
+
+    def take(self, which: Any) -> OwnRows:
+        """Some of the inputs."""
+        some = np.asarray(which, dtype=np.int64)
+        return OwnRows(tuple(self.xs[i] for i in some.tolist()), self.made.take(some), self.sizes[some])
+
+    def tokens_of(self, which: Any) -> Ints:
+        """The numbers of the slots of some of the inputs, in order."""
+        return self.made.slots_of(np.asarray(which, dtype=np.int64))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class OwnStructure:
+    """What a fit has made of a user's structure: a copy of it, whose vocabulary is closed."""
+
+    plain: Any  # PlainStructure
+    n_choices: int  # of the inputs that it was fitted to; others may have more, or fewer
+    size: int
+
+    @property
+    def outputs_are(self) -> str:
+        return type(self.plain).__name__
+
+    @property
+    def labels(self) -> LabelSet:
+        """The choices, by their numbers."""
+        return LabelSet(tuple(range(self.n_choices)))
+
+    def rows(self, xs: Any, *, n_jobs: int | None = None) -> OwnRows:
+        every = tuple(xs)
+        made = self.plain.batch(every)
+        if made.scorer.size != self.size:
+            problem = f"the batch of new inputs has {made.scorer.size:,} weights, and the model {self.size:,}"
+            remedy = "let batch(xs) make as many for all inputs; FeatureNames called names are closed by fit"
+            raise DataError(problem, remedy=remedy)
+        return OwnRows(every, made, sizes_of(self.plain, every, made))
+
+    def batch(self, rows: OwnRows, *, n_jobs: int | None = None) -> Batch:
+        return replace(rows.made, n_jobs=n_jobs)
+
+    def moved(self, weights: Floats, before: Structure) -> Floats:
+        if not isinstance(before, OwnStructure) or before.size > self.size:
+            raise unlike()
+        return np.concatenate([weights, np.zeros(self.size - before.size)])
+
+    def outputs(self, rows: OwnRows, choices: Ids) -> list[Any]:
+        bounds = pairwise(rows.starts.tolist())
+        return [self.plain.decode(x, choices[a:b]) for x, (a, b) in zip(rows.xs, bounds)]
+
+    def choices(self, rows: OwnRows, ys: Any) -> Ids:
+        return _encoded([Gold(x, y) for x, y in zip(rows.xs, ys, strict=True)], rows, self.plain).targets
+
+    def mask(self, rows: OwnRows, clamp: Any) -> Bytes:
+        pieces = [Unlabeled(x) if y is None else Partial(x, y) for x, y in zip(rows.xs, clamp, strict=True)]
+        found = _encoded(pieces, rows, self.plain).admitted
+        return np.ones((rows.n_tokens, rows.made.space.n_labels), dtype=np.uint8) if found is None else found
+
+    def beliefs(self, rows: OwnRows, shares: Floats) -> list[Any]:
+        """Probabilities of choices, of every input. # [slots, choices]"""
+        return [shares[a:b] for a, b in pairwise(rows.starts.tolist())]
+
+    def check(self, evidence: Sequence[Evidence], rows: OwnRows, encoded: Encoded, *, n_jobs: int | None) -> None:
+        """Raise `Infeasible` at the first input that what is known of it leaves without an output."""
+        which = encoded.of_kind(*RESTRICTED, "unlabeled")
+        own = None if encoded.admitted is None else encoded.admitted[rows.tokens_of(which)]
+        closed = np.flatnonzero(~rows.made.take(which).inside(own).space.feasible())
+        if len(closed):
+            i = int(which[closed[0]])
+            problem, remedy = "no output has choices that all slots admit", "correct it, or admit more"
+            raise Infeasible(str(trouble(evidence[i], i, problem=problem, remedy=remedy)), example=i)
+
+    def read_rules(self, rules: Sequence[Rule], xs: Sequence[Any]) -> None:
+        if rules:
+            self.ruled(xs, rules)
+
+    def ruled(
+        self,
+        xs: Sequence[Any],
+        rules: Sequence[Rule],
+        own: Sequence[Sequence[Any]] | None = None,
+        *,
+        places: Sequence[int] | None = None,
+    ) -> NoReturn:
+        raise Intractable(f"{self.outputs_are} has no rules about its outputs; leave rules out, or use jlis")
+
+    def counted(self, rules: Sequence[Rule], xs: Sequence[Any], ys: Sequence[Any]) -> list[float]:
+        return []
+
+    def told(self) -> dict[str, Any]:
+        return {"structure": type(self.plain).__name__}
+
+    def weight_names(self) -> FeatureWeightNames:
+        names = _names(self.plain)
+        return FeatureWeightNames(self.labels, self.size, [] if names is None else list(names.places))
+
+    def state(self) -> State:
+        """The names of features, or what a `state()` of the user's structure gives: JSON values and arrays.
+
+        A frozen dataclass, which has learned nothing but weights, needs neither.
+        """
+        values: dict[str, Any] = {"own": type(self.plain).__name__, "n_choices": self.n_choices, "size": self.size}
+        names = _names(self.plain)
+        if names is not None:
+            return State({**values, "names": list(names.places)}, {}, 6)
+        if hasattr(self.plain, "state"):
+            spec, arrays = self.plain.state()
+            return State({**values, "state": spec}, {f"own.{name}": array for name, array in arrays.items()}, 6)
+        if not _is_frozen(self.plain):
+            remedy = "keep its features in FeatureNames called names, or give it state() and restored(values, arrays)"
+            raise ModelFileError(f"{type(self.plain).__name__} does not say what a file should hold", remedy=remedy)
+        return State(values, {}, 6)
+
+
+def restored_own(spec: Any, arrays: Any, plain: Any) -> OwnStructure:
+    """The structure that a file describes, made of one that has not been fitted; raises `ModelFileError`."""
+    called = text_of(spec, "own")
+    if plain is None or isinstance(plain, type) or type(plain).__name__ != called:
+        raise ModelFileError(f"the model of a {called}", remedy=f"use Predictor({called}(…)).load")
+    own = deepcopy(plain)
+    names = _names(own)
+    if names is not None:
+        known = [text_of({"names": name}, "names") for name in list_of(spec, "names")]
+        names.places, names.closed = {name: 1 + k for k, name in enumerate(known)}, True
+    elif hasattr(own, "restored"):
+        own = own.restored(mapping_of(spec, "state"), part_of(arrays, "own."))
+    return OwnStructure(own, whole_of(spec, "n_choices", low=1), whole_of(spec, "size", low=1))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Own:
+    """A structure of one's own, as `Predictor` asks for it."""
+
+    plain: Any  # PlainStructure
+
+    def kind(self, settings: Any) -> OutputKind:
+        return replace(VARIABLES, name=f"outputs of {type(self.plain).__name__}")
+
+    def prepare(self, settings: Any, evidence: Sequence[Evidence], before: Structure | None) -> Prepared:
+        if before is not None and not isinstance(before, OwnStructure):
+            raise unlike()
+        own = deepcopy(self.plain if before is None else before.plain)
+        names = _names(own)
+        if names is not None:
+            names.closed = before is not None and settings.freeze_vocabulary
+        xs = tuple(piece.x for piece in evidence)
+        made = own.batch(xs)
+        rows = OwnRows(xs, made, sizes_of(own, xs, made))
+        if names is not None:
+            names.closed = True
+        structure = OwnStructure(own, rows.made.space.n_labels, rows.made.scorer.size)
+        return Prepared(structure, rows, _encoded(evidence, rows, own))
+
+
+def _names(plain: Any) -> FeatureNames | None:
+    found = getattr(plain, "names", None)
+    return found if isinstance(found, FeatureNames) else None
+
+
+def _is_frozen(plain: Any) -> bool:
+    return bool(getattr(getattr(plain, "__dataclass_params__", None), "frozen", False))
+
+
+def _encoded(evidence: Sequence[Evidence], rows: OwnRows, plain: Any) -> Encoded:
+    """What is known of outputs, as arrays; raises `DataError` naming the evidence."""
+    starts, size = rows.starts, rows.made.space.n_labels
+    targets = np.full(rows.n_tokens, -1, dtype=np.int32)
+    admitted = np.ones((rows.n_tokens, size), dtype=np.uint8)
+    for i, (piece, first, last) in enumerate(zip(evidence, starts[:-1].tolist(), starts[1:].tolist())):
+        if not isinstance(piece, KINDS):
+            problem = f"{type(plain).__name__} does not say what {piece.kind} of its outputs are"
+            raise trouble(piece, i, problem=problem, remedy="give evidence of another kind")
+        if first == last:
+            raise trouble(piece, i, problem="the input has no slots", remedy="leave it out")
+        known = piece.candidates if isinstance(piece, Companion) else getattr(piece, "y", None)
+        if isinstance(piece, Gold):
+            targets[first:last] = _gold(piece, i, plain, rows)
+        elif known is not None:
+            admitted[first:last] = _admitted(piece, i, plain, known, (last - first, size))
+            one = first + np.flatnonzero(admitted[first:last].sum(axis=1) == 1)
+            targets[one] = admitted[one].argmax(axis=1)
+    return Encoded(
+        [piece.kind for piece in evidence],
+        np.array([piece.weight for piece in evidence], dtype=np.float64),
+        np.array([piece.z if isinstance(piece, Companion) else 0 for piece in evidence], dtype=np.int64),
+        targets,
+        None if np.all(admitted) else admitted,
+        starts,
+        np.full(rows.n_tokens, -1, dtype=np.int32),
+        [],
+    )
+
+
+def _gold(piece: Gold, i: int, plain: Any, rows: OwnRows) -> Ids:
+    choices = np.asarray(plain.encode(piece.x, piece.y), dtype=np.int32)
+    slots, size = int(rows.lengths[i]), rows.made.space.n_labels
+    if choices.shape != (slots,) or np.any((choices < 0) | (choices >= size)):
+        problem = f"encode gave {choices.tolist()} for {slots} slots with {size} choices"
+        raise trouble(piece, i, problem=problem, remedy="give the choice of every slot, from 0 on")
+    if not rows.made.space.take(np.array([i])).admits(choices)[0]:
+        raise trouble(piece, i, problem=f"{piece.y!r} is not an output of the space", remedy="correct it")
+    return choices
+
+
+def _admitted(piece: Evidence, i: int, plain: Any, known: Any, shape: tuple[int, int]) -> Bytes:
+    if not hasattr(plain, "admitted"):
+        remedy = "give it a method admitted(x, y), or give evidence of another kind"
+        raise DataError(f"{type(plain).__name__} does not say which choices labels admit", remedy=remedy)
+    found = np.asarray(plain.admitted(piece.x, known), dtype=np.uint8)
+    if found.ndim != 2 or len(found) != shape[0] or found.shape[1] > shape[1]:
+        problem = f"admitted gave an array of shape {found.shape} and not {shape}"
+        raise trouble(piece, i, problem=problem, remedy="give [slots, choices]")
+    return np.pad(found, ((0, 0), (0, shape[1] - found.shape[1])))  # choices that other inputs have
