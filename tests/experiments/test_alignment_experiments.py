@@ -1,12 +1,14 @@
-"""`sidelight reproduce lclr-transliteration` and `jlis-alignment` on corpora that are made here."""
+"""`sidelight reproduce` of alignments and of decisions that rest on them, on corpora that are made here."""
 
 from __future__ import annotations
+
+from pathlib import Path
 
 import numpy as np
 import pytest
 
 from sidelight.evaluate.ranking import score_rankings
-from sidelight.experiments import jlis_alignment, lclr_transliteration, reproduce
+from sidelight.experiments import jlis_alignment, jlis_identification, lclr_transliteration, reproduce
 
 
 def test_names(tmp_path, monkeypatch):
@@ -36,20 +38,35 @@ def test_names(tmp_path, monkeypatch):
     assert by["Algorithm 12", "mean reciprocal rank"]["paper"] is None and (tmp_path / "rows.json").exists() and told
 
 
-def test_letters_and_sounds(tmp_path, monkeypatch):
-    monkeypatch.setattr(jlis_alignment, "TEST", 30)
-    monkeypatch.setattr(jlis_alignment, "DEV", 10)
-    monkeypatch.setattr(jlis_alignment, "QUICK_COMPANIONS", (110,))
+def write_words(folder: Path) -> None:
+    """Letters with a sound each, or none."""
     sounds = {"a": "@", "b": "b", "c": "k", "e": "-", "o": "u", "t": "t"}
     rng = np.random.default_rng(0)
     words = ["a" + "".join(rng.choice(list(sounds), rng.integers(2, 7))) for _ in range(200)]
     lines = [f"{word}\t{''.join(sounds[letter] for letter in word)}\t{'0' * len(word)}\t0" for word in words]
-    folder = tmp_path / "nettalk"
     folder.mkdir()
     (folder / "nettalk.tsv").write_text("\n".join(lines) + "\n", encoding="utf-8")
+
+
+def test_letters_and_sounds(tmp_path, monkeypatch):
+    monkeypatch.setattr(jlis_alignment, "TEST", 30)
+    monkeypatch.setattr(jlis_alignment, "DEV", 10)
+    monkeypatch.setattr(jlis_alignment, "QUICK_COMPANIONS", (110,))
+    write_words(tmp_path / "nettalk")
     rows = reproduce("jlis-alignment", data=tmp_path, json_path=None, quick=True, n_jobs=1, report=lambda line: None)
     assert [row["method"] for row in rows if row["metric"] == "F1"] == ["SSVM", "J-LIS, 110 companions"]
     assert all(row["value"] > 80.0 for row in rows if row["metric"] == "F1")
+
+
+def test_whose_sounds_these_are(tmp_path, monkeypatch):
+    monkeypatch.setattr(jlis_identification, "TEST", 12)
+    monkeypatch.setattr(jlis_identification, "DEV", 8)
+    write_words(tmp_path / "nettalk")
+    rows = reproduce(
+        "jlis-identification", data=tmp_path, json_path=None, quick=True, n_jobs=1, report=lambda line: None
+    )
+    assert [row["method"] for row in rows if row["metric"] == "accuracy"] == ["initialisation", "joint"]
+    assert all(row["value"] > 50.0 for row in rows if row["metric"] == "accuracy")
 
 
 def test_rankings():

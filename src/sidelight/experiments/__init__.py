@@ -65,6 +65,10 @@ MODULES: dict[str, tuple[str, str]] = {  # of every experiment: its file, and wh
         "jlis_alignment",
         "alignments of letters and sounds in place of names, F1 by labelled pairs (Chang et al. 2010, Table 1)",
     ),
+    "jlis-identification": (
+        "jlis_identification",
+        "labelled structures as companions of binary decisions: whose sounds are these (Chang et al. 2010, Figure 4)",
+    ),
     "lclr-transliteration": (
         "lclr_transliteration",
         "names in two scripts, ranked by the best alignment of their letters (thesis Figure 5.2(a))",
