@@ -28,8 +28,10 @@ from sidelight.settings import Settings
 from sidelight.spaces import Cost
 from sidelight.spaces.parts import Parts
 from sidelight.specs import LearnerSpec, option
+from sidelight.specs.learner import Heed
 
 USUAL = {"tolerance": 0.01, "violation": 1e-3, "random_ties": False}  # the defaults of estimators, refused or its own
+WRONG = ("tokens", "parts")
 SOLVERS, CHARGES, INITIAL = ("two_slack", "dual_coordinate"), ("completion", "candidates"), ("partial_crf", "random")
 
 
@@ -66,6 +68,11 @@ class CandidateSpec(LearnerSpec):
     def inside_price(self) -> float:
         """C1 as a multiple of C2."""
         return 1.0
+
+    @property
+    def counts_parts(self) -> bool:
+        """Whether wrong parts are counted instead of wrong tokens."""
+        return False
 
     @property
     def begins(self) -> Initial:
@@ -110,6 +117,7 @@ class CandidateSpec(LearnerSpec):
             prices=(self.inside_price * prices, prices),
             margins=self.margins,
             charge=self.charged,
+            whole_parts=self.counts_parts,
         )
         fresh = given.start is None
         return CandidateLearner.fresh(
@@ -165,9 +173,11 @@ class Cllp(CandidateSpec):
 
     `inside` is C1 as a multiple of C2, the price of the evidence: above 0, and the larger the firmer the labels that
     were begun with. `charge` says what an output outside the candidates pays for: labels unlike the "completion", as in
-    the paper, or parts outside their "candidates" alone, as with `mms`. `precision` and `threshold` are ε2 and t2 per
-    unit of price (by default they follow the loss at zero weights), with ε1 and t1 the same unless given; `discount` is
-    d. `solver` is "two_slack" or "dual_coordinate".
+    the paper, or parts outside their "candidates" alone, as with `mms`. `wrong` says what is counted: wrong
+    "tokens", by the estimator's `cost`, or wrong "parts", one for each chunk with a wrong label (its 0/1 loss).
+
+    `precision` and `threshold` are ε2 and t2 per unit of price (by default they follow the loss at zero weights), with
+    ε1 and t1 the same unless given; `discount` is d. `solver` is "two_slack" or "dual_coordinate".
 
     Of the estimator's settings, `max_completions` (otherwise 30) and `decrease` (otherwise 1e-4) are taken where they
     are given, `violation` with "dual_coordinate" alone. The loss is always the hinge. `tolerance` and `random_ties`
@@ -180,6 +190,7 @@ class Cllp(CandidateSpec):
     solver: str = option("two_slack", among=SOLVERS)
     inside: float = option(0.1, above=0)
     charge: str = option("completion", among=CHARGES)
+    wrong: str = option("tokens", among=WRONG)
     precision_inside: float | None = option(None, above=0)
     threshold_inside: float | None = option(None, above=0)
     initial: str = option("partial_crf", among=INITIAL)
@@ -197,6 +208,13 @@ class Cllp(CandidateSpec):
     @property
     def inside_price(self) -> float:
         return self.inside
+
+    @property
+    def counts_parts(self) -> bool:
+        return self.wrong == "parts"
+
+    def heeded(self) -> frozenset[Heed]:
+        return self.heeds - {"cost"} if self.counts_parts else self.heeds
 
     @property
     def begins(self) -> Initial:
