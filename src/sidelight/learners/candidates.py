@@ -163,7 +163,28 @@ class CandidateSpec(LearnerSpec):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Cllp(CandidateSpec):
+class ChosenSpec(CandidateSpec):
+    """Those whose solver, charge and first labels can be chosen."""
+
+    solver: str = option("two_slack", among=SOLVERS)
+    charge: str = option("completion", among=CHARGES)
+    initial: str = option("partial_crf", among=INITIAL)
+
+    @property
+    def options(self) -> CandidateOptions:
+        return self._options(self.solver, (self.precision,) * 2, (self.threshold,) * 2, self.initial)
+
+    @property
+    def charged(self) -> Charge:
+        return cast(Charge, self.charge)
+
+    @property
+    def begins(self) -> Initial:
+        return cast(Initial, self.initial)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Cllp(ChosenSpec):
     """Candidate labels for local parts, margins inside and outside them (CLLP).
 
     `initial` says which admitted labels are begun with where the evidence has no initial labels of its own: the best
@@ -187,23 +208,16 @@ class Cllp(CandidateSpec):
     name = "cllp"
     minimises = "½‖w‖² + C1 Σ margin inside the candidates + C2 Σ margin outside"
 
-    solver: str = option("two_slack", among=SOLVERS)
     inside: float = option(0.1, above=0)
-    charge: str = option("completion", among=CHARGES)
     wrong: str = option("tokens", among=WRONG)
     precision_inside: float | None = option(None, above=0)
     threshold_inside: float | None = option(None, above=0)
-    initial: str = option("partial_crf", among=INITIAL)
 
     @property
     def options(self) -> CandidateOptions:
         first = self.precision if self.precision_inside is None else self.precision_inside
         last = self.threshold if self.threshold_inside is None else self.threshold_inside
         return self._options(self.solver, (first, self.precision), (last, self.threshold), self.initial)
-
-    @property
-    def charged(self) -> Charge:
-        return cast(Charge, self.charge)
 
     @property
     def inside_price(self) -> float:
@@ -215,10 +229,6 @@ class Cllp(CandidateSpec):
 
     def heeded(self) -> frozenset[Heed]:
         return self.heeds - {"cost"} if self.counts_parts else self.heeds
-
-    @property
-    def begins(self) -> Initial:
-        return cast(Initial, self.initial)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -254,7 +264,7 @@ class CllpAsPrinted(CandidateSpec):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Mms(CandidateSpec):
+class Mms(ChosenSpec):
     """Maximum margin set: the best candidate against what is outside (Luo and Orabona 2010); options as with `cllp`.
 
     Parts outside their candidates cost one each, so the estimator's `cost` and `class_weight` are refused unless
@@ -266,21 +276,7 @@ class Mms(CandidateSpec):
     inference = "loss-augmented outside candidates, argmax inside"
     margins = "mms"
 
-    solver: str = option("two_slack", among=SOLVERS)
     charge: str = option("candidates", among=CHARGES)
-    initial: str = option("partial_crf", among=INITIAL)
-
-    @property
-    def options(self) -> CandidateOptions:
-        return self._options(self.solver, (self.precision,) * 2, (self.threshold,) * 2, self.initial)
-
-    @property
-    def charged(self) -> Charge:
-        return cast(Charge, self.charge)
-
-    @property
-    def begins(self) -> Initial:
-        return cast(Initial, self.initial)
 
 
 @dataclass(frozen=True, kw_only=True)
