@@ -30,6 +30,7 @@ NAMES = [
     "strangers",
     "choice",
     "growth",
+    "structures",
 ]
 CORPUS = {
     "chunking": "conll2000",
@@ -61,6 +62,7 @@ QUICK = [
     "votes",
     "strangers",
     "choice",
+    "structures",
 ]  # have a small size
 
 

@@ -70,6 +70,7 @@ GRAPHS = [
     (graph("the light falls", (1, 0, "d"), (2, 1, "s")), graph("a light fell", (1, 0, "d"), (2, 1, "s"))),
     (graph("old light", (1, 0, "a")), graph("light of old", (0, 1, "p"), (1, 2, "o"), (0, 2, "o"))),
     (graph("sun"), graph("sun rises", (1, 0, "s"))),
+    (graph("sun sets here", (1, 0, "s"), (1, 2, "r")), graph("sun set")),
 ]
 
 

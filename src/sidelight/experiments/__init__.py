@@ -61,6 +61,14 @@ MODULES: dict[str, tuple[str, str]] = {  # of every experiment: its file, and wh
         "strangers",
         "seven corpora with few labels and indirect evidence, everything by default; can be resumed, see --choose",
     ),
+    "jlis-alignment": (
+        "jlis_alignment",
+        "alignments of letters and sounds in place of names, F1 by labelled pairs (Chang et al. 2010, Table 1)",
+    ),
+    "lclr-transliteration": (
+        "lclr_transliteration",
+        "names in two scripts, ranked by the best alignment of their letters (thesis Figure 5.2(a))",
+    ),
     "trees": ("trees", "dependency trees of web text, projective and not: attachment scores by training sentences"),
     "features": ("default_features", "what each group of the default features is worth, by development data"),
     "solvers": ("solvers", "gap against time for every solver of the structural SVM (thesis Table 2.2)"),

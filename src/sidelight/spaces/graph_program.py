@@ -10,7 +10,7 @@ with nothing have no columns of their own, their worth is taken off what is mapp
     presence   h[a, c] + h[b, d] − h[e, f] <= 1, for e = (a, b), f = (c, d)
 
 The last rows count only where an edge is worth less than nothing, since any other is mapped whenever it can be. Given
-words, edges are known, so only words need to be whole.
+words, edges are known, so only words need to be whole. Where a graph has no edges this is an assignment, solved as one.
 """
 
 from __future__ import annotations
@@ -25,6 +25,7 @@ from numpy.typing import NDArray
 from sidelight.arrays import Floats, Ids, Ints
 from sidelight.errors import Intractable
 from sidelight.spaces.highs import Optimum, Program, solve
+from sidelight.spaces.matching_space import best_matchings
 
 CLOSE = 1e-6
 
@@ -70,6 +71,8 @@ class GraphProgram:
 
     def best(self, scores: Floats, *, all_words: bool, exact: bool, seconds: float) -> Mapped:
         """The best alignment for scores [slots, K], some −inf; rounded from the linear relaxation if not `exact`."""
+        if not (len(self.edges[0]) and len(self.edges[1])):
+            return self._matched(scores, all_words)
         program = self._scored(scores, all_words)
         if program is None:
             return Mapped(None, -math.inf, -math.inf)
@@ -85,6 +88,21 @@ class GraphProgram:
             return Mapped(None, -math.inf, -math.inf)
         choices = self.choices_of(words)
         return Mapped(choices, float(scores[np.arange(len(choices)), choices].sum()), bound)
+
+    def _matched(self, scores: Floats, all_words: bool) -> Mapped:
+        """The best alignment where no edge can be mapped: a matching of words."""
+        first, second = self.words
+        own, values = np.array(scores[:first, : second + 1]), np.empty(1)
+        if all_words:  # more than two matchings can differ by, for every word that is mapped
+            finite = own[own > -math.inf]
+            own[:, 1:] += (min(first, second) + 1) * (np.ptp(finite) if len(finite) else 0.0) + 1.0
+        words = np.zeros(first, dtype=np.int32)
+        best_matchings(np.array([0, first]), 0, 1, own, words, values)
+        choices = self.choices_of(words.astype(np.int64))
+        value = float(scores[np.arange(len(choices)), choices].sum())
+        if values[0] == -math.inf or value == -math.inf or not self.admits(choices, all_words=all_words):
+            return Mapped(None, -math.inf, -math.inf)
+        return Mapped(choices, value, value)
 
     def _branched(
         self, program: Program, relaxed: Optimum, scores: Floats, all_words: bool, seconds: float

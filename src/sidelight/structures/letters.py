@@ -81,11 +81,10 @@ class CharacterAlignment:
         A table of romanisation is such knowledge; the thesis begins LCLR, and its two-stage baseline, with one.
         """
         found = np.zeros((1 << self.bits) + 1)
-        if table:
-            _, _, one, two = symbols_of(list(table))
-            places, near = pair_features.letter_places(one, two, self.bits)
-            found[places] = list(table.values())
-            found[near] = distance
+        _, _, one, two = symbols_of(list(table) or [("a", "a")])  # the distance has one place, whatever the letters
+        places, near = pair_features.letter_places(one, two, self.bits)
+        found[places] = list(table.values()) or 0.0
+        found[near] = distance
         return found
 
     def _choice(self, x: Strings, target: Target) -> int:
