@@ -197,7 +197,7 @@ def test_an_uninformed_start_matters_less_than_a_wrong_one():
 # chunks
 
 
-def test_chunks_of_labelings_are_learned_from():
+def in_chunks():
     """Every two tokens are one part, with the right labeling and a wrong one."""
     rng = np.random.default_rng(0)
     evidence = []
@@ -208,6 +208,29 @@ def test_chunks_of_labelings_are_learned_from():
             other = tuple(LABELS[(LABELS.index(label) + int(rng.integers(1, 4))) % 4] for label in right)
             chunks.append(sl.Chunk(first, [right, other]))
         evidence.append(sl.Candidates(x, [None] * len(x), chunks=chunks))
+    return evidence
+
+
+def test_wrong_parts_cost_one_each():
+    """At zero weights the worst output inside the candidates, and outside, is wrong in every part or every token."""
+    from sidelight.training import Training
+
+    evidence, found = in_chunks(), {}
+    for wrong in ("tokens", "parts"):
+        estimator = tagger(recipes.cllp(wrong=wrong), prices={"candidates": 0.1})
+        learner = Training(estimator._settings(), evidence).learner
+        terms = learner.problem.convex(learner.labels)
+        found[wrong] = [group.worst(np.zeros(learner.problem.batch.scorer.size)).values for group in terms]
+        assert estimator.fit(evidence).score(*TEST) > 0.9
+    chunks, tokens = [len(piece.chunks) for piece in evidence], [len(piece.x) for piece in evidence]
+    assert all(np.array_equal(part, chunks) for part in found["parts"])
+    assert all(np.array_equal(part, tokens) for part in found["tokens"])
+    with pytest.raises(ValueError, match="cllp knows no cost and no class_weight"):
+        tagger(recipes.cllp(wrong="parts"), class_weight={"A": 2.0}).fit(evidence)
+
+
+def test_chunks_of_labelings_are_learned_from():
+    evidence = in_chunks()
     for learner in ("cllp", "mms", recipes.cllp(solver="dual_coordinate")):
         assert tagger(learner, prices={"candidates": 0.1}).fit(evidence).score(*TEST) > 0.9
     assert len(tagger("naive").fit(evidence).predict(TEST[0])) == 40

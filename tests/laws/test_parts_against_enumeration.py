@@ -7,12 +7,12 @@ import itertools
 import numpy as np
 import pytest
 from drawing import generators, labelings, law, random_mask, random_scores, random_transitions, starts_of, values_of
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from sidelight.errors import Infeasible, Intractable
 from sidelight.spaces import ChainSpace, Cost
-from sidelight.spaces.parts import Labelings, PartLeavingCost, Parts, PartSpace
+from sidelight.spaces.parts import Labelings, PartLeavingCost, PartLoss, Parts, PartSpace
 
 
 @st.composite
@@ -48,7 +48,7 @@ def left_by(parts, first, path):
 
 
 @pytest.mark.parametrize("leaves", [False, True])
-@pytest.mark.parametrize("kind", ["no cost", "hamming", "leaving"])
+@pytest.mark.parametrize("kind", ["no cost", "hamming", "leaving", "parts"])
 def test_best_is_the_maximum_over_the_outputs_of_that_side(leaves, kind):
     @law(60)
     @given(chunked(), st.booleans())
@@ -58,7 +58,12 @@ def test_best_is_the_maximum_over_the_outputs_of_that_side(leaves, kind):
         scores = random_scores(rng, tokens, space.n_labels, tied=tied)
         targets = rng.integers(0, space.n_labels, tokens).astype(np.int32)
         hamming = Cost(targets, 1.0 - np.eye(space.n_labels))
-        cost = {"no cost": None, "hamming": hamming, "leaving": PartLeavingCost(targets, parts)}[kind]
+        if kind == "parts":  # whose targets are within the candidates, if not always allowed
+            within = PartSpace(ChainSpace(space.starts, space.n_labels), parts)
+            assume(np.all(within.feasible()))
+            targets = within.random(rng)
+        costs = {"no cost": None, "hamming": hamming, "leaving": PartLeavingCost(targets, parts)}
+        cost = {**costs, "parts": PartLoss(targets, parts)}[kind]
         mine = PartSpace(space, parts, leaves)
         expected = []
         for first, last in zip(space.starts[:-1], space.starts[1:]):
@@ -70,6 +75,9 @@ def test_best_is_the_maximum_over_the_outputs_of_that_side(leaves, kind):
                 totals = totals + (paths != targets[a:b]).sum(1)
             if kind == "leaving":
                 totals = totals + left
+            if kind == "parts":
+                own = [(first - a, last - a) for first, last, _ in listed if a <= first < b]
+                totals = totals + sum(np.any(paths[:, i:j] != targets[a + i : a + j], axis=1) for i, j in own)
             fits = (left > 0) == leaves
             if space.allowed is not None:
                 fits &= (space.allowed.start[paths[:, 0]] != 0) & (space.allowed.end[paths[:, -1]] != 0)

@@ -12,11 +12,11 @@ from drawing_variables import drawn_variables
 from hypothesis import find
 from segmenting import segment_batches
 
-from sidelight.learners.margin import MarginLearner, MarginOptions
 from sidelight.objective.batch import Batch
 from sidelight.objective.completion import latent_problem
 from sidelight.objective.margin import TargetTerms
 from sidelight.objective.variable_scorer import variable_batch
+from sidelight.rounds.margin import MarginLearner, MarginOptions
 from sidelight.spaces import Cost
 from sidelight.structures.alignments import SegmentAlignment
 from sidelight.structures.graphs import Graph, GraphAlignment

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import shutil
 import textwrap
 from typing import Annotated
@@ -45,18 +44,12 @@ def _list(width: int) -> str:
     for name, learner in LEARNERS.items():
         begin = f"{name:<{longest}}  {_marks(learner):<{len(KINDS)}}  "
         lines += textwrap.wrap(
-            _uncited(learner.line()), width, initial_indent=begin, subsequent_indent=" " * len(begin)
+            learner.line().removesuffix(f" ({learner.paper()})").replace("`", ""),
+            width,
+            initial_indent=begin,
+            subsequent_indent=" " * len(begin),
         )
     return "\n".join(lines) + "\n"
-
-
-def _uncited(line: str) -> str:
-    """A line without the paper at its end, and the marks of code.
-
-    >>> _uncited("The `averaged` perceptron (Collins 2002)")
-    'The averaged perceptron'
-    """
-    return re.sub(r" \([^()]*\)$", "", line).replace("`", "")
 
 
 def _marks(learner: type[Recipe]) -> str:

@@ -28,8 +28,10 @@ from sidelight.settings import Settings
 from sidelight.spaces import Cost
 from sidelight.spaces.parts import Parts
 from sidelight.specs import LearnerSpec, option
+from sidelight.specs.learner import Heed
 
 USUAL = {"tolerance": 0.01, "violation": 1e-3, "random_ties": False}  # the defaults of estimators, refused or its own
+WRONG = ("tokens", "parts")
 SOLVERS, CHARGES, INITIAL = ("two_slack", "dual_coordinate"), ("completion", "candidates"), ("partial_crf", "random")
 
 
@@ -66,6 +68,11 @@ class CandidateSpec(LearnerSpec):
     def inside_price(self) -> float:
         """C1 as a multiple of C2."""
         return 1.0
+
+    @property
+    def counts_parts(self) -> bool:
+        """Whether wrong parts are counted instead of wrong tokens."""
+        return False
 
     @property
     def begins(self) -> Initial:
@@ -110,6 +117,7 @@ class CandidateSpec(LearnerSpec):
             prices=(self.inside_price * prices, prices),
             margins=self.margins,
             charge=self.charged,
+            whole_parts=self.counts_parts,
         )
         fresh = given.start is None
         return CandidateLearner.fresh(
@@ -155,7 +163,28 @@ class CandidateSpec(LearnerSpec):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Cllp(CandidateSpec):
+class ChosenSpec(CandidateSpec):
+    """Those whose solver, charge and first labels can be chosen."""
+
+    solver: str = option("two_slack", among=SOLVERS)
+    charge: str = option("completion", among=CHARGES)
+    initial: str = option("partial_crf", among=INITIAL)
+
+    @property
+    def options(self) -> CandidateOptions:
+        return self._options(self.solver, (self.precision,) * 2, (self.threshold,) * 2, self.initial)
+
+    @property
+    def charged(self) -> Charge:
+        return cast(Charge, self.charge)
+
+    @property
+    def begins(self) -> Initial:
+        return cast(Initial, self.initial)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Cllp(ChosenSpec):
     """Candidate labels for local parts, margins inside and outside them (CLLP).
 
     `initial` says which admitted labels are begun with where the evidence has no initial labels of its own: the best
@@ -165,9 +194,11 @@ class Cllp(CandidateSpec):
 
     `inside` is C1 as a multiple of C2, the price of the evidence: above 0, and the larger the firmer the labels that
     were begun with. `charge` says what an output outside the candidates pays for: labels unlike the "completion", as in
-    the paper, or parts outside their "candidates" alone, as with `mms`. `precision` and `threshold` are ε2 and t2 per
-    unit of price (by default they follow the loss at zero weights), with ε1 and t1 the same unless given; `discount` is
-    d. `solver` is "two_slack" or "dual_coordinate".
+    the paper, or parts outside their "candidates" alone, as with `mms`. `wrong` says what is counted: wrong
+    "tokens", by the estimator's `cost`, or wrong "parts", one for each chunk with a wrong label (its 0/1 loss).
+
+    `precision` and `threshold` are ε2 and t2 per unit of price (by default they follow the loss at zero weights), with
+    ε1 and t1 the same unless given; `discount` is d. `solver` is "two_slack" or "dual_coordinate".
 
     Of the estimator's settings, `max_completions` (otherwise 30) and `decrease` (otherwise 1e-4) are taken where they
     are given, `violation` with "dual_coordinate" alone. The loss is always the hinge. `tolerance` and `random_ties`
@@ -177,12 +208,10 @@ class Cllp(CandidateSpec):
     name = "cllp"
     minimises = "½‖w‖² + C1 Σ margin inside the candidates + C2 Σ margin outside"
 
-    solver: str = option("two_slack", among=SOLVERS)
     inside: float = option(0.1, above=0)
-    charge: str = option("completion", among=CHARGES)
+    wrong: str = option("tokens", among=WRONG)
     precision_inside: float | None = option(None, above=0)
     threshold_inside: float | None = option(None, above=0)
-    initial: str = option("partial_crf", among=INITIAL)
 
     @property
     def options(self) -> CandidateOptions:
@@ -191,16 +220,15 @@ class Cllp(CandidateSpec):
         return self._options(self.solver, (first, self.precision), (last, self.threshold), self.initial)
 
     @property
-    def charged(self) -> Charge:
-        return cast(Charge, self.charge)
-
-    @property
     def inside_price(self) -> float:
         return self.inside
 
     @property
-    def begins(self) -> Initial:
-        return cast(Initial, self.initial)
+    def counts_parts(self) -> bool:
+        return self.wrong == "parts"
+
+    def heeded(self) -> frozenset[Heed]:
+        return self.heeds - {"cost"} if self.counts_parts else self.heeds
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -236,7 +264,7 @@ class CllpAsPrinted(CandidateSpec):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Mms(CandidateSpec):
+class Mms(ChosenSpec):
     """Maximum margin set: the best candidate against what is outside (Luo and Orabona 2010); options as with `cllp`.
 
     Parts outside their candidates cost one each, so the estimator's `cost` and `class_weight` are refused unless
@@ -248,21 +276,7 @@ class Mms(CandidateSpec):
     inference = "loss-augmented outside candidates, argmax inside"
     margins = "mms"
 
-    solver: str = option("two_slack", among=SOLVERS)
     charge: str = option("candidates", among=CHARGES)
-    initial: str = option("partial_crf", among=INITIAL)
-
-    @property
-    def options(self) -> CandidateOptions:
-        return self._options(self.solver, (self.precision,) * 2, (self.threshold,) * 2, self.initial)
-
-    @property
-    def charged(self) -> Charge:
-        return cast(Charge, self.charge)
-
-    @property
-    def begins(self) -> Initial:
-        return cast(Initial, self.initial)
 
 
 @dataclass(frozen=True, kw_only=True)

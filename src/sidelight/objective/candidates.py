@@ -29,7 +29,7 @@ from sidelight.objective.batch import Batch
 from sidelight.objective.cuts import total_loss
 from sidelight.objective.margin import SummedTerms
 from sidelight.spaces import ChainSpace, Cost, LeavingCost, Space
-from sidelight.spaces.parts import PartLeavingCost, Parts, PartSpace
+from sidelight.spaces.parts import PartLeavingCost, PartLoss, Parts, PartSpace
 
 Margins = Literal["cllp", "mms"]
 Charge = Literal["completion", "candidates"]  # outside outputs pay for labels unlike ŷ, or for parts that have left
@@ -105,6 +105,7 @@ class CandidateProblem:
     charge: Charge
     inside: Group
     outside: Group
+    whole_parts: bool = False  # a part is wrong or right, and costs one; else its tokens are
 
     @classmethod
     def of(
@@ -116,11 +117,13 @@ class CandidateProblem:
         prices: tuple[Floats, Floats],  # [N], [N] C1 against other candidates, C2 against what is outside them
         margins: Margins = "cllp",
         charge: Charge = "completion",
+        whole_parts: bool = False,
     ) -> CandidateProblem:
         """Raises `Infeasible` where an input has no candidate output."""
         inside = Group.inside(batch, candidates, prices[0])
         outside = Group.outside(batch, candidates, prices[1])
-        return cls(batch.within(inside_of(batch.space, candidates)), costs, margins, charge, inside, outside)
+        within = batch.within(inside_of(batch.space, candidates))
+        return cls(within, costs, margins, charge, inside, outside, whole_parts)
 
     def __len__(self) -> int:
         return len(self.batch)
@@ -150,11 +153,17 @@ class CandidateProblem:
         ours, theirs = self.inside, self.outside
         targets = theirs.targets(labels)
         leaving = self.charge == "candidates"
-        cost = leaving_cost(targets, theirs.candidates) if leaving else Cost(targets, self.costs)
+        cost = leaving_cost(targets, theirs.candidates) if leaving else self._cost(targets, theirs)
         away = SummedTerms(theirs.batch, cost, theirs.prices)
         if self.margins == "mms":
             return [away]
-        return [SummedTerms(ours.batch, Cost(ours.targets(labels), self.costs), ours.prices), away]
+        return [SummedTerms(ours.batch, self._cost(ours.targets(labels), ours), ours.prices), away]
+
+    def _cost(self, targets: Ids, group: Group) -> Cost | PartLoss:
+        """Δ(ŷ, ·), by tokens or by parts; parts of single tokens are tokens."""
+        if self.whole_parts and isinstance(group.candidates, Parts):
+            return PartLoss(targets, group.candidates)
+        return Cost(targets, self.costs)
 
     def term_numbers(self, inputs: Ints) -> Ints:
         """The numbers of these inputs' terms, where the groups of `convex` are stacked."""

@@ -21,6 +21,7 @@ def viterbi_parts(
     node_ptr: Ints,  # [T + 1]
     node_label: Ids,  # [M]
     node_parent: Ids,  # [M]
+    node_cost: Floats,  # [M] added where a path goes through a node
     leaving: float,  # what each part that is left adds
     leaves: bool,  # whether a part must be left, or none may be
     labels: Ids,  # out [T]
@@ -42,14 +43,17 @@ def viterbi_parts(
     for i in range(lo, hi):
         first, last = starts[i], starts[i + 1] - 1
         names = node_label[node_ptr[first] : node_ptr[first + 1]]
-        begin_parts(names, start, scores[first - base], leaving, best[0])
+        begin_parts(
+            names, node_cost[node_ptr[first] : node_ptr[first + 1]], start, scores[first - base], leaving, best[0]
+        )
         for token in range(first + 1, last + 1):
             t = token - first
             earlier = names
             names = node_label[node_ptr[token] : node_ptr[token + 1]]
             parents = node_parent[node_ptr[token] : node_ptr[token + 1]]
-            row = scores[token - base]
-            advance_parts(earlier, names, parents, transition, row, leaving, best[(t + 1) % 2], best[t % 2], back[t])
+            extra = node_cost[node_ptr[token] : node_ptr[token + 1]]
+            row, last_values, now = scores[token - base], best[(t + 1) % 2], best[t % 2]
+            advance_parts(earlier, names, parents, extra, transition, row, leaving, last_values, now, back[t])
         chosen, values[i] = best_state(names, end, leaves, best[(last - first) % 2])
         if values[i] == -np.inf:
             labels[first : last + 1] = 0
@@ -68,14 +72,14 @@ def label_of(state: int, names: Ids, nodes: int) -> int:
 
 
 @kernel
-def begin_parts(names: Ids, start: Floats, row: Floats, leaving: float, now: Floats) -> None:
+def begin_parts(names: Ids, costs: Floats, start: Floats, row: Floats, leaving: float, now: Floats) -> None:
     """The values of the states of a first token."""
     nodes = names.shape[0]
     now[:] = -np.inf
     for label in range(start.shape[0]):
         now[2 * nodes + label] = start[label] + row[label] + leaving
     for k in range(nodes):
-        now[k] = start[names[k]] + row[names[k]]
+        now[k] = start[names[k]] + row[names[k]] + costs[k]
         now[2 * nodes + names[k]] = -np.inf
 
 
@@ -84,6 +88,7 @@ def advance_parts(
     earlier: Ids,  # labels of the nodes of the token before
     names: Ids,  # labels of this token's nodes
     parents: Ids,  # their parents among those, -1 where a part begins
+    costs: Floats,  # of this token's nodes
     transition: Floats,
     row: Floats,  # [L] this token's scores
     leaving: float,
@@ -123,8 +128,8 @@ def advance_parts(
                     now[2 * nodes + label] = candidate
                     back[2 * nodes + label] = state
     for k in range(nodes):
-        now[k] += row[names[k]]
-        now[nodes + k] += row[names[k]]
+        now[k] += row[names[k]] + costs[k]
+        now[nodes + k] += row[names[k]] + costs[k]
     for label in range(size):
         now[2 * nodes + label] += row[label]
 
@@ -166,3 +171,22 @@ def parts_left(starts: Ints, node_ptr: Ints, node_label: Ids, node_parent: Ids, 
                 total += 1.0
             node = found
         out[i] = total
+
+
+@kernel
+def unlike_targets(
+    starts: Ints, node_ptr: Ints, node_label: Ids, node_parent: Ids, targets: Ids, costs: Floats
+) -> None:
+    """1 for every node that ends a part with other labels than the targets have there, 0 for other nodes. # out [M]"""
+    for i in range(starts.shape[0] - 1):
+        for token in range(starts[i], starts[i + 1]):
+            first, last = node_ptr[token], node_ptr[token + 1]
+            begins = first == last or node_parent[first] < 0
+            for k in range(first, last):
+                before = 0.0 if begins else costs[node_ptr[token - 1] + node_parent[k]]
+                costs[k] = 1.0 if node_label[k] != targets[token] else before
+        for token in range(starts[i], starts[i + 1] - 1):  # only the end of a part counts
+            after = node_ptr[token + 1]
+            goes_on = after < node_ptr[token + 2] and node_parent[after] >= 0
+            if goes_on:
+                costs[node_ptr[token] : after] = 0.0

@@ -24,7 +24,7 @@ from sidelight.errors import Infeasible, Intractable
 from sidelight.features.rows import offsets_of, taken
 from sidelight.parallel import shards, threads
 from sidelight.spaces.chain import AnyCost, ChainScores, ChainSpace, Paths, Transitions
-from sidelight.spaces.part_kernels import parts_left, viterbi_parts
+from sidelight.spaces.part_kernels import parts_left, unlike_targets, viterbi_parts
 
 
 class Labelings(NamedTuple):
@@ -89,6 +89,48 @@ class Parts:
         out = np.zeros(len(starts) - 1)
         parts_left(starts, self.node_ptr, self.node_label, self.node_parent, labels, out)
         return out
+
+    def begins(self) -> NDArray[np.bool_]:
+        """Whether a part begins at each token; one without any candidate is a part of its own. # [T]"""
+        found = np.ones(len(self.node_ptr) - 1, dtype=np.bool_)
+        some = np.diff(self.node_ptr) > 0
+        found[some] = self.node_parent[self.node_ptr[:-1][some]] < 0
+        return found
+
+    def unlike(self, starts: Ints, targets: Ids) -> Floats:
+        """1 for every node that ends a part with other labels than the targets, 0 for other nodes. # [M]"""
+        out = np.zeros(len(self.node_label))
+        unlike_targets(starts, self.node_ptr, self.node_label, self.node_parent, targets, out)
+        return out
+
+
+@dataclass(frozen=True, slots=True)
+class PartLoss:
+    """One for every part whose labels are not those of the targets, which are within the candidates: its 0/1 loss."""
+
+    targets: Ids  # [T]
+    parts: Parts
+
+    def part(self, first: int, last: int) -> PartLoss:
+        """The cost of the tokens first..last alone."""
+        return PartLoss(self.targets[first:last], self.parts.part(first, last))
+
+    def with_targets(self, targets: Ids) -> PartLoss:
+        """The same cost against other targets."""
+        return replace(self, targets=targets)
+
+    def add_to(self, block: Floats, first: int) -> None:
+        """Raises `Intractable`: the cost does not decompose over tokens; a `PartSpace` counts it by itself."""
+        raise Intractable("a cost of chunks needs a space of chunks")
+
+    def of(self, starts: Ints, labels: Ids) -> Floats:
+        """The cost of each sequence's labels. # [N]"""
+        begins = self.parts.begins()
+        begins[starts[:-1]] = True
+        firsts = np.flatnonzero(begins)
+        wrong = np.logical_or.reduceat(labels != self.targets, firsts)
+        inputs = np.searchsorted(starts, firsts, side="right") - 1
+        return np.bincount(inputs, wrong, minlength=len(starts) - 1).astype(np.float64)
 
 
 @dataclass(frozen=True, slots=True)
@@ -192,8 +234,9 @@ class PartSpace:
         labels = np.empty(int(starts[-1]), dtype=np.int32)
         values = np.empty(len(starts) - 1)
         transition, start, end = self.labelings.masked(scores)
-        leaving = 1.0 if isinstance(cost, PartLeavingCost) else 0.0
-        nodes = parts.node_ptr, parts.node_label, parts.node_parent
+        leaving = 1.0 if isinstance(cost, PartLeavingCost | PartLoss) else 0.0
+        extra = parts.unlike(starts, cost.targets) if isinstance(cost, PartLoss) else np.zeros(len(parts.node_label))
+        nodes = parts.node_ptr, parts.node_label, parts.node_parent, extra
 
         def run(shard: tuple[int, int]) -> None:
             lo, hi = shard

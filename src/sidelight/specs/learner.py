@@ -128,7 +128,7 @@ class LearnerSpec:
     @classmethod
     def paper(cls) -> str:
         """Where it is from, or nothing."""
-        found = re.search(r" \(([^()]*)\)", cls.line())
+        found = re.search(r" \(([^()]*)\)$", cls.line())
         return "" if found is None else found[1]
 
     @classmethod

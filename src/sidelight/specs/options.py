@@ -133,15 +133,18 @@ def check_options(learner: Any) -> None:
 def _checked(one: Field[Any], value: Any) -> Any:
     """A value as the option's types have it."""
     within = _range(one)
+    value = (
+        value.item() if isinstance(value, np.generic) else value
+    )  # numpy's cannot be compared with what is too large
     for kind in _types(one):
         match kind:
             case "None" if value is None:
                 return None
-            case "bool" if isinstance(value, bool | np.bool_):
-                return bool(value)
-            case "int" if is_number(value) and isinstance(value, int | np.integer):
-                if abs(int(value)) < MOST and within.has(int(value)):
-                    return int(value)
+            case "bool" if isinstance(value, bool):
+                return value
+            case "int" if is_number(value) and isinstance(value, int):
+                if abs(value) < MOST and within.has(value):
+                    return value
             case "float" if is_number(value) and within.has(value):
                 if abs(value) < LARGEST or (within.infinite and math.isinf(value)):
                     return float(value)
