@@ -114,7 +114,7 @@ def similar(words: Sequence[Word], others: Sequence[Word]) -> Floats:
     """How similar two words are: the same, the same in lower case, the same beginning, letters shared. # [A, B, 4]
 
     >>> similar([("Light", "N")], [("lights", "N")]).round(2).tolist()
-    [[[0.0, 0.0, 1.0, 0.89]]]
+    [[[0.0, 0.0, 1.0, 0.91]]]
     """
     forms, other = np.array([form for form, _ in words]), np.array([form for form, _ in others])
     lower, other_lower = np.char.lower(forms), np.char.lower(other)
