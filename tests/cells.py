@@ -244,8 +244,8 @@ what is not here is refused in one line that names what is missing. A structure 
 only its best output: a tag for every word, one verb at most.
 
 G Gold, P partial labels, C candidates, A companion answers, U unlabelled inputs, V votes, R rules in prediction.
-° with an option, as the refusal without it says: `contrastive(neighbours="transpose")`, `initial="random"` for `cllp` and
-`mms`; so in the tables below."""
+° with an option, as the refusal without it says: `contrastive(neighbours="transpose")`, `initial="random"` for `cllp`
+and `mms`; so in the tables below."""
 
 
 def main() -> None:
