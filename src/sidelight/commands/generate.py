@@ -8,9 +8,9 @@ from typing import Annotated
 
 import typer
 
-from sidelight.commands import options
-from sidelight.commands.checks import at_least
 from sidelight.commands.registry import CHAIN, LABELS, NAMES
+from sidelight.commands.shared import options
+from sidelight.commands.shared.checks import at_least
 from sidelight.commands.structured import chosen_entry
 from sidelight.data import write_columns, write_text_atomically
 from sidelight.data.items import Item

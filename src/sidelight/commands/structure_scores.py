@@ -7,15 +7,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from sidelight.commands.loading import load
 from sidelight.commands.registry import entry_of
 from sidelight.commands.registry.entry import Entry
+from sidelight.commands.shared.loading import load
 from sidelight.commands.structured import answers_of, limited, note_unproven
 from sidelight.data.items import Item
 from sidelight.errors import ModelFileError
 from sidelight.evaluate.paired import Comparison
 from sidelight.evaluate.parts import compare_parts, score_parts
-from sidelight.model import Model
+from sidelight.models.model import Model
 
 
 @dataclass(frozen=True, slots=True)

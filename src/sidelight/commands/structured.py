@@ -9,18 +9,18 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from sidelight.commands.outputs import note
 from sidelight.commands.registry import LABELS, NAMES, entry_named
 from sidelight.commands.registry.entry import Entry
-from sidelight.commands.settings import typed
+from sidelight.commands.shared.outputs import note
+from sidelight.commands.shared.settings import typed
 from sidelight.commands.tasks import Files, Say
 from sidelight.data.items import DIRECT, INPUTS, Item
 from sidelight.data.load import INDIRECT
 from sidelight.errors import DataError
+from sidelight.estimators.predictor import Predictor
 from sidelight.evaluate.parts import score_parts
 from sidelight.evidence import Candidates, Companion, Evidence, Gold, Partial
-from sidelight.model import Model
-from sidelight.predictor import Predictor
+from sidelight.models.model import Model
 from sidelight.recipes import LEARNERS, Recipe
 
 _MADE = {"gold": Gold, "partial": Partial, "candidates": Candidates}

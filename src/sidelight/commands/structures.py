@@ -8,9 +8,9 @@ from typing import Annotated, Any
 
 import typer
 
-from sidelight.commands.outputs import write
 from sidelight.commands.registry import LABELS, NAMES, entry_named
 from sidelight.commands.registry.entry import Entry
+from sidelight.commands.shared.outputs import write
 from sidelight.commands.structured import chosen_entry, options_of
 
 _LINES = {

@@ -7,14 +7,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
 
-from sidelight.commands import settings
-from sidelight.commands.inputs import EvidenceFiles, check_alike, read_labelled
-from sidelight.commands.settings import sequences_in
-from sidelight.estimators import Classifier, Tagger
+from sidelight.commands.shared import settings
+from sidelight.commands.shared.inputs import EvidenceFiles, check_alike, read_labelled
+from sidelight.commands.shared.settings import sequences_in
+from sidelight.estimators.base_estimator import measured, metric_of
+from sidelight.estimators.segment_tagger import SegmentTagger
+from sidelight.estimators.taggers import Classifier, Tagger
 from sidelight.evidence import Evidence, Gold
-from sidelight.manners import measured, metric_of
 from sidelight.recipes import AUTO, Recipe
-from sidelight.segment_tagger import SegmentTagger
 from sidelight.specs import Need
 
 Files = Mapping[str, Sequence[Path] | None]

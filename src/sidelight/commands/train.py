@@ -7,21 +7,21 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from sidelight.commands import options, settings
-from sidelight.commands import train_options as given
-from sidelight.commands.notes import notes_on, warnings_noted
-from sidelight.commands.options import DEFAULTS
-from sidelight.commands.outputs import check_writable, keep, note, write
-from sidelight.commands.price_search import price_search
 from sidelight.commands.registry import CHAIN, SEGMENTS
-from sidelight.commands.ruling import Inference, RulesFiles, check_inference, rules_in
-from sidelight.commands.short_help import HelpAll, with_short_help
-from sidelight.commands.showing import shown
+from sidelight.commands.shared import options, settings
+from sidelight.commands.shared import train_options as given
+from sidelight.commands.shared.notes import notes_on, warnings_noted
+from sidelight.commands.shared.options import DEFAULTS
+from sidelight.commands.shared.outputs import check_writable, keep, note, write
+from sidelight.commands.shared.price_search import price_search
+from sidelight.commands.shared.progress_display import shown
+from sidelight.commands.shared.rule_options import Inference, RulesFiles, check_inference, rules_in
+from sidelight.commands.shared.short_help import HelpAll, with_short_help
+from sidelight.commands.shared.trials import PriceTrials, summary
 from sidelight.commands.structured import StructureTask, chosen_entry, companions_alone, refuse, split_options
 from sidelight.commands.tasks import LabelTask, Task
-from sidelight.commands.trials import Trials, summary
 from sidelight.data import write_text_atomically
-from sidelight.estimators import Classifier, Tagger
+from sidelight.estimators.taggers import Classifier, Tagger
 from sidelight.recipes import AUTO, Recipe
 
 KIND = with_short_help(given.COMMON)
@@ -127,7 +127,7 @@ def command(
     try:
         with shown(quiet=quiet, verbose=verbose) as progress, warnings_noted(quiet=quiet):
             evidence = task.read(kinds, progress.say)
-            trials = Trials(task, evidence, task.parameters(evidence, parameters), progress)
+            trials = PriceTrials(task, evidence, task.parameters(evidence, parameters), progress)
             if valid is None:
                 best = trials.fit(prices)
             else:

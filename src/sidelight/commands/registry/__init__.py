@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from sidelight.commands.registry.entry import Entry
-    from sidelight.model import Model
+    from sidelight.models.model import Model
 
 NAMES = ("alignment", "letters", "graph", "tree")  # files of this folder
 CHAIN, SEGMENTS = LABELS = ("chain", "segments")  # labels of tokens, or of whole inputs
