@@ -14,8 +14,8 @@ from sidelight.commands.shared.loading import load
 from sidelight.commands.shared.notes import warnings_noted
 from sidelight.commands.shared.outputs import check_writable, write, write_json
 from sidelight.commands.shared.rule_options import Inference, RulesFiles, check_inference, predictor
-from sidelight.commands.structure_scores import Scored, told_comparison
-from sidelight.commands.structured import limited, read_items, refuse
+from sidelight.commands.shared.structure_scores import Scored, told_comparison
+from sidelight.commands.shared.structured import limited, read_items, refuse
 from sidelight.evidence import Gold
 
 

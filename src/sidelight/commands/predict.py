@@ -13,14 +13,14 @@ from typing import Annotated, Any
 import typer
 
 from sidelight.commands.registry import entry_of
-from sidelight.commands.registry.entry import Entry
+from sidelight.commands.registry.entry import StructureEntry
 from sidelight.commands.shared import options
 from sidelight.commands.shared.inputs import check_fits, label_position, read_inputs
 from sidelight.commands.shared.notes import warnings_noted
 from sidelight.commands.shared.outputs import check_writable, write
 from sidelight.commands.shared.plain_text import inputs_of, read_plain, written
 from sidelight.commands.shared.rule_options import Inference, RulesFiles, check_inference, predictor
-from sidelight.commands.structured import answers_of, filled, limited, note_unproven, read_items, refuse
+from sidelight.commands.shared.structured import answers_of, filled, limited, note_unproven, read_items, refuse
 from sidelight.data import Corpus, read_lines, write_columns
 from sidelight.data.files import STDIN
 from sidelight.data.load import format_of
@@ -93,7 +93,7 @@ def command(
     write(found, out)
 
 
-def _structures(entry: Entry, model: Model, input: Path, format: str | None, jobs: int) -> str:
+def _structures(entry: StructureEntry, model: Model, input: Path, format: str | None, jobs: int) -> str:
     items = read_items(entry, input, format)
     found = answers_of(model, [item.x for item in items], jobs=jobs)
     note_unproven(found)

@@ -9,9 +9,9 @@ from typing import Annotated, Any
 import typer
 
 from sidelight.commands.registry import LABELS, NAMES, entry_named
-from sidelight.commands.registry.entry import Entry
+from sidelight.commands.registry.entry import StructureEntry
 from sidelight.commands.shared.outputs import write
-from sidelight.commands.structured import chosen_entry, options_of
+from sidelight.commands.shared.structured import chosen_entry, options_of
 
 _LINES = {
     "chain": "Labels of tokens, or of whole inputs.",
@@ -38,7 +38,7 @@ def command(
         write(_one(entry, width), None)
 
 
-def _one(entry: Entry, width: int) -> str:
+def _one(entry: StructureEntry, width: int) -> str:
     blocks = [textwrap.fill(f"{entry.name}: {entry.line}", width)]
     forms = [f"{name} ({', '.join(form.endings)})" for name, form in entry.formats.items()]
     measures = ", ".join(measure.name for measure in entry.measures(entry.structure()))

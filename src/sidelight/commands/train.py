@@ -17,9 +17,9 @@ from sidelight.commands.shared.price_search import price_search
 from sidelight.commands.shared.progress_display import shown
 from sidelight.commands.shared.rule_options import Inference, RulesFiles, check_inference, rules_in
 from sidelight.commands.shared.short_help import HelpAll, with_short_help
+from sidelight.commands.shared.structured import StructureTask, chosen_entry, companions_alone, refuse, split_options
+from sidelight.commands.shared.tasks import LabelTask, TrainTask
 from sidelight.commands.shared.trials import PriceTrials, summary
-from sidelight.commands.structured import StructureTask, chosen_entry, companions_alone, refuse, split_options
-from sidelight.commands.tasks import LabelTask, Task
 from sidelight.data import write_text_atomically
 from sidelight.estimators.taggers import Classifier, Tagger
 from sidelight.recipes import AUTO, Recipe
@@ -119,7 +119,7 @@ def command(
         "checkpoint": checkpoint,
     }
     asked = {"name": features, "template": template, "min_count": min_count, "hash_bits": hash_bits}
-    task: Task = LabelTask(shuffle_good, format, label_column, seed, structure == SEGMENTS, asked, metric)
+    task: TrainTask = LabelTask(shuffle_good, format, label_column, seed, structure == SEGMENTS, asked, metric)
     if entry is not None:
         _check_about_structures(structure, {**asked, **parameters, "metric": metric, "label_column": label_column})
         task = StructureTask(entry, own, shuffle_good, format, seed)

@@ -10,20 +10,20 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from sidelight.commands.registry.entry import Entry
+    from sidelight.commands.registry.entry import StructureEntry
     from sidelight.models.model import Model
 
 NAMES = ("alignment", "letters", "graph", "tree")  # files of this folder
 CHAIN, SEGMENTS = LABELS = ("chain", "segments")  # labels of tokens, or of whole inputs
 
 
-def entry_named(name: str) -> Entry:
+def entry_named(name: str) -> StructureEntry:
     """A structure by its name."""
-    found: Entry = import_module(f"sidelight.commands.registry.{name}").ENTRY
+    found: StructureEntry = import_module(f"sidelight.commands.registry.{name}").ENTRY
     return found
 
 
-def entry_of(model: Model) -> Entry | None:
+def entry_of(model: Model) -> StructureEntry | None:
     """The structure of a model; None for labels."""
     from sidelight.structures.own_structure import OwnStructure
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from sidelight.commands.registry.entry import Entry
+from sidelight.commands.registry.entry import StructureEntry
 from sidelight.commands.registry.pairing import PAIR_FORMATS, at_line, linked, paired_anew
 from sidelight.corpus.spellings import spellings
 from sidelight.data.items import Item
@@ -45,7 +45,7 @@ def _candidates(item: Item, i: int, said: Any) -> list[Any] | None:
     return found
 
 
-ENTRY = Entry(
+ENTRY = StructureEntry(
     name="alignment",
     line="Which segments of two strings belong together, from left to right: spelling and sound, transliteration.",
     example="ship<TAB>SIp<TAB>0-0 1-0 2-1 3-2",

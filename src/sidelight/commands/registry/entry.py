@@ -22,7 +22,7 @@ class FileFormat:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Entry:
+class StructureEntry:
     """A structure: its class, its files, its scores."""
 
     name: str

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from sidelight.commands.registry.entry import Entry, FileFormat
+from sidelight.commands.registry.entry import FileFormat, StructureEntry
 from sidelight.commands.registry.pairing import linked, paired_anew
 from sidelight.corpus.paraphrases import paraphrases
 from sidelight.data.graphs import read_graphs, write_graphs
@@ -22,7 +22,7 @@ def _output(structure: GraphAlignment, item: Item, kind: str) -> Any:
     return {**{i: (j,) for i, j in links}, **dict.fromkeys(nothing, (None,))}
 
 
-ENTRY = Entry(
+ENTRY = StructureEntry(
     name="graph",
     line="Which words of two graphs belong together, and their edges with them: paraphrase, entailment.",
     example='{"first": {"words": [["light", "N"], ["falls", "V"]], "edges": [[1, 0, "subj"]]}, "second": …, '

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from sidelight.commands.registry.entry import Entry
+from sidelight.commands.registry.entry import StructureEntry
 from sidelight.commands.registry.pairing import PAIR_FORMATS, Links, at_line, linked, paired_anew
 from sidelight.corpus.spellings import transliterations
 from sidelight.data.items import Item
@@ -40,7 +40,7 @@ def _links(y: list[Target]) -> Links:
     return [(i, target) for i, target in enumerate(y) if target is not None]
 
 
-ENTRY = Entry(
+ENTRY = StructureEntry(
     name="letters",
     line="Which letters of two strings belong together, one to one: names and their transliterations.",
     example="dina<TAB>דינה<TAB>0-0 1-1 2-2 3-3",

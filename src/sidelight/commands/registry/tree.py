@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from itertools import product
 from typing import Any
 
-from sidelight.commands.registry.entry import Entry, FileFormat
+from sidelight.commands.registry.entry import FileFormat, StructureEntry
 from sidelight.commands.registry.pairing import at_line
 from sidelight.corpus.sentences import sentences
 from sidelight.data.conllu import UNKNOWN, read_sentences, write_sentences
@@ -57,7 +57,7 @@ def _spoiled(xs: Sequence[Any], seed: int) -> list[Any]:
     return [tuple(x) for x in shuffled(xs, seed=seed)]
 
 
-ENTRY = Entry(
+ENTRY = StructureEntry(
     name="tree",
     line="Which token each token of a sentence depends on, and how: dependency trees.",
     example="the ten columns of CoNLL-U: number, form, _, tag, _, _, head, relation, _, _",

@@ -9,7 +9,7 @@ from typing import Any
 
 from sidelight.commands.shared.outputs import size_of
 from sidelight.commands.shared.price_search import Point, PriceSearch
-from sidelight.commands.tasks import Task
+from sidelight.commands.shared.tasks import TrainTask
 from sidelight.core.fit_log import in_words
 from sidelight.core.progress import Progress, relative_gap
 from sidelight.core.records import Round
@@ -22,7 +22,7 @@ from sidelight.voting.reliability import reliability_table
 class PriceTrials:
     """Fits estimators to the same evidence, and keeps the rounds of all of them."""
 
-    task: Task
+    task: TrainTask
     evidence: Sequence[Evidence]
     parameters: Mapping[str, Any]  # of the estimator, but for the prices
     progress: Progress

@@ -21,7 +21,7 @@ Files = Mapping[str, Sequence[Path] | None]
 Say = Callable[[str], None]
 
 
-class Task(Protocol):
+class TrainTask(Protocol):
     """Outputs of one sort: how evidence of them is read, learned from, and judged."""
 
     def read(self, files: Files, say: Say) -> list[Evidence]:

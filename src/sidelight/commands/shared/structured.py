@@ -10,10 +10,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from sidelight.commands.registry import LABELS, NAMES, entry_named
-from sidelight.commands.registry.entry import Entry
+from sidelight.commands.registry.entry import StructureEntry
 from sidelight.commands.shared.outputs import note
 from sidelight.commands.shared.settings import typed
-from sidelight.commands.tasks import Files, Say
+from sidelight.commands.shared.tasks import Files, Say
 from sidelight.data.items import DIRECT, INPUTS, Item
 from sidelight.data.load import INDIRECT
 from sidelight.errors import DataError
@@ -27,19 +27,19 @@ _MADE = {"gold": Gold, "partial": Partial, "candidates": Candidates}
 ESTIMATOR = ("learner", "loss", "max_rounds", "tolerance", "seed", "n_jobs", "checkpoint", "prices", "callbacks")
 
 
-def chosen_entry(name: str) -> Entry | None:
+def chosen_entry(name: str) -> StructureEntry | None:
     """The structure that `--structure` names, None for labels; raises ValueError for one that there is not."""
     if name not in (*LABELS, *NAMES):
         raise ValueError(f"--structure is {name!r}; there are {', '.join((*LABELS, *NAMES))}")
     return None if name in LABELS else entry_named(name)
 
 
-def options_of(entry: Entry) -> dict[str, Any]:
+def options_of(entry: StructureEntry) -> dict[str, Any]:
     """The options of a structure with their types and defaults, by name."""
     return {one.name: one for one in fields(entry.structure) if one.name not in entry.hidden}
 
 
-def split_options(entry: Entry, learner: str, given: Sequence[str]) -> tuple[dict[str, Any], list[str]]:
+def split_options(entry: StructureEntry, learner: str, given: Sequence[str]) -> tuple[dict[str, Any], list[str]]:
     """What `--set` says of the structure, and what is left for the learner."""
     known, of_learner = (
         options_of(entry),
@@ -79,7 +79,7 @@ def refuse(what: str, given: Mapping[str, bool]) -> None:
 class StructureTask:
     """Outputs of one structure."""
 
-    entry: Entry
+    entry: StructureEntry
     options: Mapping[str, Any]  # of the structure
     shuffle_good: int
     format: str | None
@@ -149,7 +149,7 @@ class StructureTask:
         return [Companion(x, -1) for seed in copies for x in self.entry.spoiled(good, seed)]
 
 
-def evidence_of(entry: Entry, structure: Any, item: Item, kind: str) -> Evidence:
+def evidence_of(entry: StructureEntry, structure: Any, item: Item, kind: str) -> Evidence:
     """An item as evidence of a kind."""
     if kind in INDIRECT:
         made: Evidence = INDIRECT[kind](item, item.weight)  # type: ignore[arg-type]
@@ -182,12 +182,12 @@ def answers_of(model: Model, xs: Sequence[Any], *, jobs: int) -> Answers:
     return Answers(model.structure.outputs(rows, choices), scores, proven)
 
 
-def read_items(entry: Entry, path: Path, format: str | None, kind: str = INPUTS) -> list[Item]:
+def read_items(entry: StructureEntry, path: Path, format: str | None, kind: str = INPUTS) -> list[Item]:
     """The items of a file; raises `DataError` where it cannot be used."""
     return entry.format_of(path, format).read(path, kind)
 
 
-def filled(entry: Entry, items: Sequence[Item], answers: Answers) -> list[Item]:
+def filled(entry: StructureEntry, items: Sequence[Item], answers: Answers) -> list[Item]:
     """Items with the structures that were found, and with marks where these are not proved to be the best."""
     found = zip(items, answers.outputs, answers.proven)
     return [replace(item, said=entry.said(output), proven=proven) for item, output, proven in found]

@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import Any
 
 from sidelight.commands.registry import entry_of
-from sidelight.commands.registry.entry import Entry
+from sidelight.commands.registry.entry import StructureEntry
 from sidelight.commands.shared.loading import load
-from sidelight.commands.structured import answers_of, limited, note_unproven
+from sidelight.commands.shared.structured import answers_of, limited, note_unproven
 from sidelight.data.items import Item
 from sidelight.errors import ModelFileError
 from sidelight.evaluate.paired import Comparison
@@ -22,7 +22,7 @@ from sidelight.models.model import Model
 class Scored:
     """Items with right outputs, and models that are asked for theirs."""
 
-    entry: Entry
+    entry: StructureEntry
     items: Sequence[Item]
     seconds: float | None
     jobs: int
