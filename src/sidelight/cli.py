@@ -28,6 +28,16 @@ COMMANDS = (
         "sidelight learners crf",
     ),
     Entry(
+        "structures",
+        "List the structures that can be learned; or show one, with its files and options.",
+        "sidelight structures tree",
+    ),
+    Entry(
+        "generate",
+        "Write files that the package makes itself: gold, test, good and bad inputs, and answers to rank by.",
+        "sidelight generate alignment --out data",
+    ),
+    Entry(
         "predict",
         "Write the inputs with the labels that the model gives them.",
         'sidelight predict model.sidelight new.txt --out tagged.txt, or echo "Ann sleeps" | sidelight predict '

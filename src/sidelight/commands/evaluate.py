@@ -7,11 +7,15 @@ from typing import Annotated, Any, Literal
 
 import typer
 
+from sidelight.commands.registry import entry_of
 from sidelight.commands.shared import options
 from sidelight.commands.shared.inputs import check_fits, read_labelled
+from sidelight.commands.shared.loading import load
 from sidelight.commands.shared.notes import warnings_noted
 from sidelight.commands.shared.outputs import check_writable, write, write_json
 from sidelight.commands.shared.rule_options import Inference, RulesFiles, check_inference, predictor
+from sidelight.commands.shared.structure_scores import Scored, told_comparison
+from sidelight.commands.shared.structured import limited, read_items, refuse
 from sidelight.evidence import Gold
 
 
@@ -41,18 +45,31 @@ def command(
     label_column: options.LabelColumn = -1,
     rules: RulesFiles = None,
     inference: Inference = options.DEFAULTS["inference"],
+    seconds: options.Seconds = None,
     jobs: options.Jobs = options.DEFAULTS["n_jobs"],
 ) -> None:
-    """Compare a model's labels with the right ones: token accuracy, and precision, recall and F1 of spans."""
+    """Compare a model's labels with the right ones: token accuracy, and precision, recall and F1 of spans.
+
+    Structures have scores of their own: precision, recall and F1 of links, attachment scores of trees.
+    """
     from sidelight.evaluate import compare, evaluate
 
     check_writable(json, reads=[model, file, against, *(rules or ())])
     check_inference(inference, rules)
+    if (entry := entry_of(loaded := load(model))) is not None:
+        told = {"--metric": metric != "accuracy", "--scheme": scheme != "auto", "--rules": bool(rules)}
+        refuse(entry.name, {**told, "--label-column": label_column != -1})
+        scored = Scored(entry, read_items(entry, file, format, "gold"), seconds, jobs)
+        text, found = scored.told(str(model), loaded, against)
+        write_json(found, json)
+        write(text, None)
+        return
+    limited(loaded, seconds)
     pieces = read_labelled(file, format=format, label_column=label_column)
     truth = [piece.y for piece in pieces]
     guesses = _predictions(model, pieces, rules, inference, jobs)
     first = evaluate(truth, guesses, scheme=scheme)
-    found: dict[str, Any] = {"model": str(model), **first.as_dict()}
+    found = {"model": str(model), **first.as_dict()}
     text = f"{first}\n"
     if against is not None:
         same = against == model
@@ -62,12 +79,7 @@ def command(
         comparison = compare(truth, guesses, others, metric=metric, scheme=scheme)
         text = f"{model}\n{first}\n\n{against}\n{second}\n\n{comparison}\n"
         found["against"] = {"model": str(against), **second.as_dict()}
-        found["comparison"] = {
-            "metric": comparison.metric,
-            "difference": comparison.difference,
-            "p_value": comparison.p_value,
-            "rounds": comparison.rounds,
-        }
+        found["comparison"] = told_comparison(comparison)
     write_json(found, json)
     write(text, None)
 

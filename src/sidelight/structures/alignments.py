@@ -11,7 +11,7 @@ say which they are, and what they are worth is part of the scores of the pairs a
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -155,3 +155,31 @@ def links_of(pairs: Sequence[Pair]) -> set[tuple[int, int]]:
     [(0, 0), (1, 0)]
     """
     return {(i, j) for (a, b), (c, d) in pairs for i in range(a, b) for j in range(c, d)}
+
+
+def pairs_of(links: Iterable[tuple[int, int]]) -> list[Pair]:
+    """The pairs of spans that links stand for, from left to right, as `links_of` has them.
+
+    Raises `DataError` where links do not go from every symbol of a span to every symbol of another.
+
+    >>> pairs_of([(0, 0), (1, 0), (2, 1)])
+    [((0, 2), (0, 1)), ((2, 3), (1, 2))]
+    """
+    rights: dict[int, list[int]] = {}
+    for i, j in sorted(set(links)):
+        rights.setdefault(i, []).append(j)
+    found: list[Pair] = []
+    for i, own in rights.items():
+        span = own[0], own[-1] + 1
+        if len(own) != span[1] - span[0]:
+            problem = f"left symbol {i} is linked with {', '.join(map(str, own))}, which do not follow each other"
+            raise DataError(problem, remedy="link it with right symbols that do")
+        if found and found[-1] == ((found[-1][0][0], i), span):
+            found[-1] = (found[-1][0][0], i + 1), span
+            continue
+        for (first, last), (begin, end) in found:
+            if begin < span[1] and span[0] < end:
+                problem = f"left symbols {first} to {last - 1} and {i} share right symbols, and no pair of spans"
+                raise DataError(problem, remedy="link every symbol of a span with every symbol of the other one")
+        found.append(((i, i + 1), span))
+    return found

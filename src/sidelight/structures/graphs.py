@@ -18,11 +18,11 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
 
 import numpy as np
 
 from sidelight.core.arrays import Bytes, Floats, Ids, Ints
+from sidelight.data.graphs import Graph
 from sidelight.errors import DataError
 from sidelight.features.counts import SparseRows
 from sidelight.features.rows import offsets_of
@@ -32,14 +32,9 @@ from sidelight.objective.scorers.slot_scorer import SlotScorer
 from sidelight.spaces.alignments.graph_program import graph_program
 from sidelight.spaces.alignments.graph_space import GraphSpace
 
+__all__ = ["NULLS", "Graph", "GraphAlignment", "Similarity"]
+
 NULLS = ("none", "words", "words and relations")
-
-
-class Graph(NamedTuple):
-    """Words with tags, and labelled edges between them, by their numbers."""
-
-    words: tuple[tuple[str, str], ...]
-    edges: tuple[tuple[int, int, str], ...] = ()
 
 
 Similarity = Callable[[Graph, Graph], Floats]
@@ -115,16 +110,8 @@ class GraphAlignment:
 
 
 def _checked(graph: Graph, i: int, which: str) -> Graph:
-    where = f"input {i}: the {which} graph"
-    if not graph.words:
-        raise DataError(f"{where} has no words", remedy="leave the pair out")
-    for head, word, _ in graph.edges:
-        for end in (head, word):
-            if not 0 <= end < len(graph.words):
-                problem = f"{where} has an edge ({head}, {word}), and no word {end}"
-                raise DataError(problem, remedy=f"give words from 0 to {len(graph.words) - 1}")
-    if len({(head, word) for head, word, _ in graph.edges}) < len(graph.edges):
-        raise DataError(f"{where} has two edges between the same words", remedy="give one of them")
+    if (trouble := graph.trouble()) is not None:
+        raise DataError(f"input {i}: the {which} graph {trouble[0]}", remedy=trouble[1])
     return graph
 
 

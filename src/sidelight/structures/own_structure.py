@@ -26,6 +26,7 @@ from sidelight.objective.structure import sizes_of
 from sidelight.rules import Rule
 from sidelight.structures.labels.encoding import RESTRICTED, Encoded
 from sidelight.structures.labels.label_sets import LabelSet
+from sidelight.structures.library import LIBRARY, library_structure, settings_of
 from sidelight.structures.output_kind import VARIABLES, OutputKind
 from sidelight.structures.structure import Prepared, State, Structure, unlike
 from sidelight.structures.weight_names import FeatureWeightNames
@@ -176,12 +177,18 @@ class OwnStructure:
         if not _is_frozen(self.plain):
             remedy = "keep its features in FeatureNames called names, or give it state() and restored(values, arrays)"
             raise ModelFileError(f"{type(self.plain).__name__} does not say what a file should hold", remedy=remedy)
-        return State(values, {}, 6)
+        settings = settings_of(self.plain)
+        return State(values if settings is None else {**values, "settings": settings}, {}, 6)
 
 
 def restored_own(spec: Any, arrays: Any, plain: Any) -> OwnStructure:
-    """The structure that a file describes, made of one that has not been fitted; raises `ModelFileError`."""
+    """The structure that a file describes, made of one that has not been fitted; raises `ModelFileError`.
+
+    Those of this library need not be given: a file has their settings.
+    """
     called = text_of(spec, "own")
+    if plain is None and called in LIBRARY and "settings" in spec:
+        plain = library_structure(called, mapping_of(spec, "settings"))
     if plain is None or isinstance(plain, type) or type(plain).__name__ != called:
         raise ModelFileError(f"the model of a {called}", remedy=f"use Predictor({called}(…)).load")
     own = deepcopy(plain)
