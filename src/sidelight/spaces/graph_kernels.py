@@ -4,7 +4,9 @@
 
 A price of every word of the second graph, in the place of "no word twice", leaves a forest of choices, whose best is
 found from its leaves to its roots in O(words · (words + edges)); no alignment is worth more than that and the prices
-together (Lagrangian relaxation, Held and Karp 1971). Prices follow subgradients with Polyak's steps. Alignments come
+together (Lagrangian relaxation, Held and Karp 1971). A second kind of prices, of a word a with an edge f, has edges of
+a that want f pay a: only one of them can be mapped to it. So the bound is as low as that of the linear relaxation in
+`graph_program`. Prices follow subgradients with Polyak's steps. Alignments come
 from matchings of words, where edges count by the words that they have at the moment. What a word can be worth at most
 with a choice comes from the same programs run back to the leaves: choices that cannot beat the best alignment are
 closed, and where bound and alignment do not meet, a choice is taken, or closed, and so on (branch and bound).
@@ -25,9 +27,10 @@ from sidelight.arrays import Bytes, Floats, Ints
 from sidelight.kernels import kernel
 from sidelight.spaces.matching_space import best_matchings
 
-FIRST, LATER = 200, 40  # steps of prices at the root, and at every further node
+FIRST, LATER = 400, 60
 OFTEN = 10  # steps after which choices are closed
-PATIENCE = 6  # steps without a better bound after which they become shorter
+PATIENCE, SHORTER = 12, 0.7  # steps without a better bound after which they become shorter
+KEEP = 0.6  # of the direction of the step before
 CLOSE = 1e-10
 
 
@@ -228,20 +231,93 @@ def _close(own: Floats, up: Floats, down: Floats, total: float, least: float) ->
 
 
 @kernel
-def _step(price: Floats, counts: Ints, exact: bool, gap: float, scale: float) -> bool:
-    """Prices of words that are wanted twice rise, of those that nobody wants fall; False where all is in order."""
-    width = price.shape[0]
-    norm = 0.0
-    for c in range(1, width):
-        if counts[c] > 1 or (counts[c] == 0 and (exact or price[c] > 0.0)):
-            norm += (counts[c] - 1.0) ** 2
-    if norm == 0.0:
+def _step(
+    price: Floats,
+    fees: Floats,
+    way: Floats,
+    ways: Floats,
+    counts: Ints,
+    wants: Ints,
+    words: Ints,
+    second: Ints,
+    exact: bool,
+    length: float,
+) -> bool:
+    """Prices of what is wanted twice rise, of what nobody wants fall; False where all is in order.
+
+    A step goes on in the direction of those before it (Camerini, Fratta and Maffioli 1975). `length` is the gap times
+    the scale of steps; wants are [2, A, F], how many edges from, and to, a word are mapped.
+    """
+    norm, off = 0.0, 0
+    for c in range(1, price.shape[0]):
+        more = counts[c] - 1.0
+        if more < 0.0 and not exact and price[c] == 0.0:
+            more = 0.0
+        off += more != 0.0
+        way[c] = KEEP * way[c] + more
+        norm += way[c] ** 2
+    for side in range(2):
+        for a in range(words.shape[0]):
+            for f in range(second.shape[0]):
+                more = 0.0
+                if words[a] == second[f, side]:
+                    more = wants[side, a, f] - 1.0
+                    if more < 0.0 and fees[side, a, f] == 0.0:
+                        more = 0.0
+                off += more != 0.0
+                ways[side, a, f] = KEEP * ways[side, a, f] + more
+                norm += ways[side, a, f] ** 2
+    if off == 0:
         return False
-    for c in range(1, width):
-        price[c] += scale * gap / norm * (counts[c] - 1.0)
+    for c in range(1, price.shape[0]):
+        price[c] += length / norm * way[c]
         if not exact and price[c] < 0.0:
             price[c] = 0.0
+    for side in range(2):
+        for a in range(words.shape[0]):
+            for f in range(second.shape[0]):
+                fees[side, a, f] = max(0.0, fees[side, a, f] + length / norm * ways[side, a, f])
     return True
+
+
+@kernel
+def _charged(
+    tree: Ints, second: Ints, own: Floats, edges: Floats, fees: Floats, words: Floats, charged: Floats
+) -> None:
+    """Scores of words and edges with what edges pay to words. # words: [A, C], charged: [E, 1 + F]"""
+    count, width = own.shape
+    for a in range(count):
+        for c in range(width):
+            words[a, c] = own[a, c]
+        for side in range(2):
+            for f in range(second.shape[0]):
+                words[a, second[f, side]] += fees[side, a, f]
+    for k in range(count):
+        if tree[k, 1] >= 0:
+            e = tree[k, 2]
+            start, end = (tree[k, 0], tree[k, 1]) if tree[k, 3] else (tree[k, 1], tree[k, 0])
+            charged[e, 0] = edges[e, 0]
+            for f in range(second.shape[0]):
+                charged[e, f + 1] = edges[e, f + 1] - fees[0, start, f] - fees[1, end, f]
+
+
+@kernel
+def _count(tree: Ints, mapped: Ints, words: Ints, counts: Ints, wants: Ints) -> None:
+    """How often every word and edge of the second graph is wanted."""
+    for c in range(counts.shape[0]):
+        counts[c] = 0
+    for side in range(2):
+        for a in range(wants.shape[1]):
+            for f in range(wants.shape[2]):
+                wants[side, a, f] = 0
+    for k in range(words.shape[0]):
+        counts[words[k]] += 1
+        if tree[k, 1] >= 0:
+            start, end = (tree[k, 0], tree[k, 1]) if tree[k, 3] else (tree[k, 1], tree[k, 0])
+            f = mapped[words[start], words[end]] - 1
+            if f >= 0:
+                wants[0, start, f] += 1
+                wants[1, end, f] += 1
 
 
 @kernel
@@ -262,6 +338,7 @@ def best_alignment(
     floor, spread = _floor(scores)
     value = floor  # no alignment is worth less
     stack_own, stack_price = np.empty((nodes + 2, count, width)), np.zeros((nodes + 2, width))
+    stack_fees = np.zeros((nodes + 2, 2, count, second.shape[0]))
     bounds = np.full(nodes + 2, np.inf)
     for a in range(count):
         for c in range(width):
@@ -273,11 +350,14 @@ def best_alignment(
         np.zeros(count, np.int64),
     )
     price, counts = np.zeros(width), np.zeros(width, np.int64)
+    fees, wants = np.zeros(stack_fees.shape[1:]), np.zeros(stack_fees.shape[1:], np.int64)
+    way, ways = np.zeros(width), np.zeros(stack_fees.shape[1:])
+    paid, charged = np.empty((count, width)), np.empty((edges.shape[0], second.shape[0] + 1))
     bonus = (count + edges.shape[0] + 1.0) * spread + 1.0 if exact else 0.0
     size, visited, proved = 1, 0, -np.inf  # proved: the bound of what is left over
     while size > 0:
         size -= 1
-        own, kept = stack_own[size], stack_price[size]  # worked on in place
+        own, kept, kept_fees = stack_own[size], stack_price[size], stack_fees[size]  # worked on in place
         if bounds[size] <= value + CLOSE * (1.0 + abs(value)):
             continue
         if visited > nodes:
@@ -285,20 +365,17 @@ def best_alignment(
             continue
         visited += 1
         lowest, scale, waited, closed = bounds[size], 1.0, 0, False
-        for c in range(width):
-            price[c] = kept[c]
+        _copy(kept, kept_fees, price, fees)
+        way[:] = 0.0
+        ways[:] = 0.0
         for step in range(FIRST if visited == 1 else LATER):
-            total = _up(tree, second, mapped, own, edges, price, up, sent, choice, words)
+            _charged(tree, second, own, edges, fees, paid, charged)
+            total = _up(tree, second, mapped, paid, charged, price, up, sent, choice, words)
             for c in range(width):
                 total += price[c]
-            for c in range(width):
-                counts[c] = 0
-            for a in range(count):
-                counts[words[a]] += 1
             if lowest == np.inf or total < lowest - CLOSE * (1.0 + abs(lowest)):
                 lowest, waited = total, 0
-                for c in range(width):
-                    kept[c] = price[c]
+                _copy(price, fees, kept, kept_fees)
             else:
                 waited += 1
             if total > -np.inf and (step % OFTEN == 0 or step < 3):
@@ -314,16 +391,18 @@ def best_alignment(
                 closed = True
                 break
             if step % OFTEN == OFTEN - 1:
-                _down(tree, second, mapped, edges, up, sent, down, back)
+                _down(tree, second, mapped, charged, up, sent, down, back)
                 if not _close(own, up, down, total, least):
                     closed = True
                     break
             if waited >= PATIENCE:
-                scale, waited = 0.5 * scale, 0
-                for c in range(width):
-                    price[c] = kept[c]
+                scale, waited = SHORTER * scale, 0
+                _copy(kept, kept_fees, price, fees)
+                way[:] = 0.0
+                ways[:] = 0.0
                 continue
-            if not _step(price, counts, exact, total - value, scale):
+            _count(tree, mapped, words, counts, wants)
+            if not _step(price, fees, way, ways, counts, wants, words, second, exact, scale * (total - value)):
                 break
         if visited == 1:
             for a in range(count):
@@ -335,16 +414,16 @@ def best_alignment(
             proved = max(proved, lowest)
             continue
         bounds[size] = lowest
-        total = _up(tree, second, mapped, own, edges, kept, up, sent, choice, words)
-        _down(tree, second, mapped, edges, up, sent, down, back)
+        _charged(tree, second, own, edges, kept_fees, paid, charged)
+        _up(tree, second, mapped, paid, charged, kept, up, sent, choice, words)
+        _down(tree, second, mapped, charged, up, sent, down, back)
         word, which = _branch(own, up, down)
         if word < 0:  # the only choices that are left are no alignment, or one that is known
             continue
         for a in range(count):
             for c in range(width):
                 stack_own[size + 1, a, c] = own[a, c]
-        for c in range(width):
-            stack_price[size + 1, c] = kept[c]
+        _copy(kept, kept_fees, stack_price[size + 1], stack_fees[size + 1])
         bounds[size + 1] = lowest
         own[word, which] = -np.inf  # below: without the choice; above, and so next: with it
         for c in range(width):
@@ -357,6 +436,16 @@ def best_alignment(
     if value == floor:
         value = -np.inf
     return value, max(value, proved)
+
+
+@kernel
+def _copy(price: Floats, fees: Floats, to: Floats, fees_to: Floats) -> None:
+    for c in range(price.shape[0]):
+        to[c] = price[c]
+    for side in range(2):
+        for a in range(fees.shape[1]):
+            for f in range(fees.shape[2]):
+                fees_to[side, a, f] = fees[side, a, f]
 
 
 @kernel
