@@ -1,4 +1,4 @@
-"""Vectors of words, learned from the texts of all corpora: positive pointwise mutual information and its main directions.
+"""Vectors of words, learned from the texts of all corpora: positive pointwise mutual information, its main directions.
 
 A word is what it stands near (Levy and Goldberg, *Neural Word Embedding as Implicit Matrix Factorization*, NIPS 2014):
 counts of words within `WINDOW` places, nearer ones for more, log of observed over expected, smoothed, truncated at

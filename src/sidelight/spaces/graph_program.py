@@ -28,7 +28,7 @@ from numpy.typing import NDArray
 
 from sidelight.arrays import Bytes, Floats, Ids, Ints
 from sidelight.errors import Intractable
-from sidelight.spaces.graph_kernels import best_alignment, forest
+from sidelight.spaces.graph_kernels import Pair, best_alignment, forest, hubs_of
 from sidelight.spaces.highs import Optimum, Program, solve
 from sidelight.spaces.matching_space import best_matchings
 
@@ -75,10 +75,20 @@ class GraphProgram:
         return found
 
     @cached_property
-    def tree(self) -> Ints | None:
-        """The first graph as a forest, if it is one. # [words, 4]"""
-        found = np.zeros((self.words[0], 4), dtype=np.int64)
-        return found if forest(self.words[0], self.edges[0], found) else None
+    def pair(self) -> Pair | None:
+        """The graphs as bounds need them, if the first is a forest."""
+        words, (one, two) = self.words[0], self.edges
+        tree, hubs = np.zeros((words, 4), dtype=np.int64), np.zeros((2 * words, 2), dtype=np.int64)
+        edge_hubs = np.full((len(one), 2), -1, dtype=np.int64)
+        if not forest(words, one, tree):
+            return None
+        return Pair(tree, hubs[: hubs_of(words, one, hubs, edge_hubs)], edge_hubs, two + 1, self.mapped)
+
+    @cached_property
+    def prices(self) -> tuple[Floats, Floats]:
+        """The prices that the last bound had: where weights change little, a good place to begin. # [C], [H + 1, F]"""
+        hubs = 0 if self.pair is None else len(self.pair.hubs)
+        return np.zeros(self.words[1] + 1), np.zeros((hubs + 1, len(self.edges[1])))
 
     def choices_of(self, words: Ints) -> Ids:
         """The choices of words, 0 or 1 + a word of the second graph, and those of edges, which follow from them."""
@@ -101,7 +111,7 @@ class GraphProgram:
         """The best alignment for scores [slots, K], some −inf; if not `exact`, one that a relaxation leads to."""
         if not (len(self.edges[0]) and len(self.edges[1])):
             return self._matched(scores, all_words)
-        if self.tree is None:
+        if self.pair is None:
             return self._programmed(scores, all_words, exact, seconds)
         nodes = 0 if not exact else int(min(NODES, seconds * NODES_A_SECOND))
         found, open_ = self._bounded(scores, all_words, nodes)
@@ -115,15 +125,14 @@ class GraphProgram:
 
     def _bounded(self, scores: Floats, all_words: bool, nodes: int) -> tuple[Mapped, Bytes]:
         """By bounds and branching, and the choices of words that a better alignment could have."""
-        assert self.tree is not None
+        assert self.pair is not None
         first, second = self.words
         words, open_ = np.zeros(first, np.int64), np.ones((first, second + 1), np.uint8)
         needed, every = min(first, second) if all_words else 0, all_words and second <= first
         own = np.array(scores)
         if all_words and first <= second:
             own[:first, 0] = -math.inf
-        ends = self.edges[1] + 1
-        value, bound = best_alignment(self.tree, ends, self.mapped, own, needed, every, nodes, words, open_)
+        value, bound = best_alignment(self.pair, own, needed, every, nodes, *self.prices, words, open_)
         return Mapped(self.choices_of(words) if value > -math.inf else None, value, bound), open_
 
     def _programmed(self, scores: Floats, all_words: bool, exact: bool, seconds: float) -> Mapped:
