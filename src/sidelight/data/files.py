@@ -9,9 +9,9 @@ import sys
 import zlib
 from pathlib import Path
 
-from sidelight.checks import file_name
+from sidelight.core.atomic_files import write_atomically
+from sidelight.core.checks import file_name
 from sidelight.errors import DataError
-from sidelight.replacing import write_atomically
 
 STDIN = "-"
 

@@ -1,0 +1,176 @@
+"""Rules, functions and dictionaries that Gold contradicts.
+
+A rule that labelled inputs break is no law, whatever it says. A hard rule that no labelled input breaks stays hard. One
+that few of them break is taken as soft, with a penalty learned from Gold; one that more than a share `FALSE` of them
+break is false, and left out.
+
+A labelling function that is oftener wrong than right on labelled inputs is left out, where that is no chance: were it
+right every other time, it would be right as seldom as that with a probability of less than `CHANCE`.
+
+Candidate labels are as a rule those of a dictionary, so they are tried on labelled inputs by their tokens: a label of
+Gold is admitted where any candidates of the same token, wherever it stands, admit it. Where fewer than a share `TRUE`
+are, and not by chance, candidates are left out.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Hashable, Sequence
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+from scipy.special import bdtr
+
+from sidelight.core.checks import is_hashable, is_listed
+from sidelight.describe import content_key
+from sidelight.evidence import Candidates, Evidence, Gold, Unlabeled, Voted, voted_labels
+from sidelight.rules import Rule, Sentence
+
+FALSE = 0.2
+TRUE = 0.75
+CHANCE = 0.05
+MOST = 1000  # labelled inputs that are looked at
+
+
+class Believable(NamedTuple):
+    """Rules as Gold lets one believe them, what was changed in words, and the names of those that are false."""
+
+    rules: tuple[Rule, ...]
+    notes: tuple[str, ...] = ()
+    false: tuple[str, ...] = ()
+
+
+def believable(rules: Sequence[Rule], gold: Sequence[Gold], *, sequences: bool) -> Believable:
+    """The rules that labelled inputs do not contradict.
+
+    >>> from sidelight.rules import gallery
+    >>> found = believable([gallery.starts_with("B")], [Gold(["a"], ["A"]), Gold(["b"], ["B"])], sequences=True)
+    >>> found.rules, found.notes
+    ((), ('the rule start is broken by 1 of 2 labelled inputs: left out',))
+    """
+    seen = gold[:MOST]
+    kept: list[Rule] = []
+    notes: list[str] = []
+    false: list[str] = []
+    for rule in rules:
+        broken = sum(_breaks(rule, piece, i, sequences) for i, piece in enumerate(seen)) if rule.hard else 0
+        if not broken:
+            kept.append(rule)
+            continue
+        said = f"the rule {rule.name} is broken by {broken:,} of {len(seen):,} labelled inputs"
+        if broken <= FALSE * len(seen):
+            kept.append(rule.soft())
+            notes.append(f"{said}: taken as soft")
+        else:
+            false.append(rule.name)
+            notes.append(f"{said}: left out")
+    return Believable(tuple(kept), tuple(notes), tuple(false))
+
+
+def _breaks(rule: Rule, piece: Gold, example: int, sequences: bool) -> bool:
+    x: Any = piece.x if sequences else [piece.x]
+    y: Any = list(piece.y) if sequences else [piece.y]
+    return rule.violations(Sentence(x), y, example=example) > 0
+
+
+class BelievableEvidence(NamedTuple):
+    """Evidence as Gold lets one believe it, what was left out in words, and the names of functions that were."""
+
+    evidence: list[Evidence]
+    notes: tuple[str, ...] = ()
+    wrong_functions: tuple[str, ...] = ()
+    wrong_candidates: bool = False
+
+
+def believable_evidence(evidence: Sequence[Evidence]) -> BelievableEvidence:
+    """The evidence without votes and candidates that labelled inputs contradict.
+
+    >>> votes = {"good": ["A"] * 6, "bad": ["B"] * 6}
+    >>> found = believable_evidence([Gold(list("abcdef"), ["A"] * 6), Voted(list("abcdef"), votes)])
+    >>> found.notes, list(found.evidence[1].votes)
+    (('the function bad is right in 0 of 6 votes on labelled inputs: left out',), ['good'])
+    >>> candidates = Candidates(list("abcdefgh"), [("B", "C")] * 8)
+    >>> print(*believable_evidence([Gold(list("abcdefgh"), ["A"] * 8), candidates]).notes)
+    candidate labels admit 0 of 8 labels of Gold, by tokens that both have: left out
+    """
+    functions, said = _wrong_functions(evidence)
+    kept = without(evidence, functions, candidates=False)
+    admitted, judged = _admitted(evidence)
+    wrong = judged > 0 and bdtr(admitted, judged, TRUE) < CHANCE
+    if wrong:
+        counts = f"{admitted:,} of {judged:,}"
+        said.append(f"candidate labels admit {counts} labels of Gold, by tokens that both have: left out")
+        kept = without(kept, (), candidates=True)
+    return BelievableEvidence(kept, tuple(said), functions, wrong)
+
+
+def without(evidence: Sequence[Evidence], functions: Sequence[str], *, candidates: bool) -> list[Evidence]:
+    """The evidence without the votes of some functions, and without candidates if so asked: what is left is text."""
+    kept = [_without(piece, functions) if functions and isinstance(piece, Voted) else piece for piece in evidence]
+    return [
+        _text(piece) if _is_empty(piece) or (candidates and isinstance(piece, Candidates)) else piece for piece in kept
+    ]
+
+
+def _is_empty(piece: Evidence) -> bool:
+    return isinstance(piece, Voted) and not piece.votes
+
+
+def _text(piece: Evidence) -> Unlabeled:
+    return Unlabeled(piece.x, weight=piece.weight, origin=piece.origin)
+
+
+def _wrong_functions(evidence: Sequence[Evidence]) -> tuple[tuple[str, ...], list[str]]:
+    """The functions that are oftener wrong than right on labelled inputs, and a line about each."""
+    right, judged = _judged(evidence)
+    wrong = tuple(name for name in judged if bdtr(right[name], judged[name], 0.5) < CHANCE)
+    return wrong, [
+        f"the function {name} is right in {right[name]:,} of {judged[name]:,} votes on labelled inputs: left out"
+        for name in wrong
+    ]
+
+
+def _judged(evidence: Sequence[Evidence]) -> tuple[Counter[str], Counter[str]]:
+    """How many votes of each function on labelled inputs are right, and how many there are."""
+    right: Counter[str] = Counter()
+    judged: Counter[str] = Counter()
+    voted = [piece for piece in evidence if isinstance(piece, Voted)]
+    if not voted:
+        return right, judged
+    truth = {content_key(piece.x): piece.y for piece in evidence if isinstance(piece, Gold)}
+    for piece in voted:
+        y = truth.get(content_key(piece.x))
+        if y is None:
+            continue
+        for name, said in piece.votes.items():
+            for vote, label in zip(() if said is None else said, _listed(y)):
+                named = voted_labels(vote)
+                judged[name] += bool(named)
+                right[name] += label in named
+    return right, judged
+
+
+def _admitted(evidence: Sequence[Evidence]) -> tuple[int, int]:
+    """How many labels of Gold the candidates of the same tokens admit, and how many such tokens there are."""
+    sets: dict[Hashable, set[Any]] = {}
+    for piece in evidence:
+        if isinstance(piece, Candidates) and piece.y is not None and isinstance(piece.x, list | tuple):
+            for token, labels in zip(piece.x, piece.y):
+                if is_listed(labels):  # what is no set of labels is refused later, with its place
+                    sets.setdefault(content_key(token), set()).update(filter(is_hashable, labels))
+    admitted = judged = 0
+    for piece in evidence if sets else ():
+        if isinstance(piece, Gold) and isinstance(piece.x, list | tuple):
+            for token, label in zip(piece.x, _listed(piece.y)):
+                own = sets.get(content_key(token))
+                judged += own is not None
+                admitted += own is not None and label in own
+    return admitted, judged
+
+
+def _listed(y: Any) -> Sequence[Any]:
+    return y if isinstance(y, list | tuple) else [y]
+
+
+def _without(piece: Voted, names: Sequence[str]) -> Voted:
+    return replace(piece, votes={name: said for name, said in piece.votes.items() if name not in names})

@@ -1,0 +1,246 @@
+"""Inputs whose outputs obey rules, each its own: the best output of all of them, and what is believed of them in EM.
+
+Rules come from the estimator, for all inputs, and from the evidence, for some. Inputs with the same rules are solved
+together.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, Protocol, Self
+
+import numpy as np
+
+from sidelight.core.arrays import Floats, Ids, Ints
+from sidelight.errors import DataError, Intractable
+from sidelight.generative.beliefs import StateBeliefs, point
+from sidelight.generative.completion import Free
+from sidelight.inference.batches import BatchScores, ChainBatchScores
+from sidelight.inference.expected.expected import ExpectationBatch
+from sidelight.inference.folded_problem import WIDTH
+from sidelight.inference.methods.choose import Method
+from sidelight.inference.problem import Solution, clauses_of
+from sidelight.inference.rule_set import RuleSet
+from sidelight.rules import Domain, Rule, Sentence
+from sidelight.rules.columns import chain_columns
+from sidelight.rules.lowering.expectations import Expectations, expectations
+from sidelight.rules.lowering.penalties import mixed, penalty_of
+from sidelight.spaces import Space
+from sidelight.spaces.second_order.second_order import SecondOrderScores
+
+BLOCK = 256  # inputs whose scores are in memory at once
+
+
+class AnyRuled(Protocol):
+    """Inputs of any structure, and the rules about each of them."""
+
+    @property
+    def rules(self) -> tuple[Rule, ...]: ...
+
+    def __len__(self) -> int: ...
+
+    def take(self, which: Ints) -> Self:
+        """Some of the inputs, each once."""
+        ...
+
+    def solutions(self, batch: Any, penalties: Sequence[float], *, method: Method = "auto") -> list[Solution]:
+        """The best output of every input under its rules at these prices; `batch` is that of `batch_scores`."""
+        ...
+
+    def counted(self, labels: Ids, starts: Ints) -> list[float]:
+        """The penalties that outputs say, each by the inputs that its rule is about; what is not learned stays."""
+        ...
+
+    def degrees(self, labels: Ids, starts: Ints, asked: Sequence[bool]) -> list[tuple[int, dict[int, int]]]:
+        """How often each output breaks the rules that are asked for, by their numbers, input by input."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class RuledInputs:
+    """Sequences and the rules about each of them."""
+
+    rules: tuple[Rule, ...]
+    domain: Domain
+    sentences: tuple[Sentence, ...]
+    groups: tuple[tuple[tuple[int, ...], Ints], ...]  # numbers of rules, and the inputs that they are about
+    places: tuple[int, ...]  # of the inputs in what the user gave: errors call them by these
+
+    @classmethod
+    def of(
+        cls,
+        xs: Sequence[Any],
+        labels: Sequence[Any],
+        common: Sequence[Rule],
+        own: Sequence[Sequence[Any]] | None,  # from the evidence, where anything may have been given
+        *,
+        places: Sequence[int] | None = None,
+    ) -> RuledInputs:
+        """Rules for all inputs, and those of each; raises `DataError` for an unknown label, or what is no rule."""
+        for rule in (rule for rules in own or () for rule in rules):
+            if not isinstance(rule, Rule):
+                remedy = "make a rule of a function with @sidelight.rules.rule"
+                raise DataError(f"the rules of an input have {rule!r}", remedy=remedy)
+        domain = Domain(labels)
+        every = tuple(dict.fromkeys([*common, *(rule for rules in own or () for rule in rules)]))
+        number = {rule: k for k, rule in enumerate(every)}
+        sentences = tuple(Sentence(x) for x in xs)
+        for rule in every:
+            rule.probe(domain, sentences[:3])
+        members: dict[tuple[int, ...], list[int]] = {}
+        for i in range(len(sentences)):
+            mine = dict.fromkeys([*common, *(own[i] if own is not None else ())])
+            members.setdefault(tuple(number[rule] for rule in mine), []).append(i)
+        groups = tuple((rules, np.array(which, dtype=np.int64)) for rules, which in members.items())
+        return cls(every, domain, sentences, groups, tuple(range(len(xs)) if places is None else places))
+
+    def __len__(self) -> int:
+        return len(self.sentences)
+
+    def take(self, which: Ints) -> RuledInputs:
+        """Some of the inputs, each once."""
+        place = {int(i): k for k, i in enumerate(which)}
+        members = [(rules, [place[i] for i in own.tolist() if i in place]) for rules, own in self.groups]
+        groups = tuple((rules, np.array(sorted(mine), dtype=np.int64)) for rules, mine in members if mine)
+        sentences = tuple(self.sentences[i] for i in place)
+        return replace(self, sentences=sentences, groups=groups, places=tuple(self.places[i] for i in place))
+
+    def solutions(
+        self,
+        batch: BatchScores,
+        penalties: Sequence[float],
+        *,
+        method: Method = "auto",
+        beam_width: int = WIDTH,
+    ) -> list[Solution]:
+        """The best output of every input under its rules at these prices."""
+        shared = batch.shared
+        found: list[Solution | None] = [None] * len(self)
+        for numbers, which in self.groups:
+            own_rules, prices = [self.rules[k] for k in numbers], [penalties[k] for k in numbers]
+            rules = RuleSet(own_rules, self.domain, penalties=prices, beam_width=beam_width)
+            for first in range(0, len(which), BLOCK):
+                some = which[first : first + BLOCK].tolist()
+                own = [batch.own(i) for i in some]
+                sentences = [self.sentences[i] for i in some]
+                solved = rules.decode(sentences, own, shared, method=method, examples=[self.places[i] for i in some])
+                for i, solution in zip(some, solved):
+                    found[i] = solution
+        return [solution for solution in found if solution is not None]
+
+    def expected(self, penalties: Sequence[float]) -> ExpectationBatch:
+        """What the rules say of beliefs about every input."""
+        size = len(self.domain.labels)
+        readings: list[Expectations | None] = [None] * len(self)
+        for numbers, which in self.groups:
+            for i in which.tolist():
+                sentence = self.sentences[i]
+                says = [self.rules[k].on_labels(sentence, self.domain, example=self.places[i]) for k in numbers]
+                clauses = clauses_of(says, [penalties[k] for k in numbers])
+                readings[i] = expectations(
+                    [clause.says for clause in clauses],
+                    [clause.penalty for clause in clauses],
+                    chain_columns(len(sentence), size),
+                    names=[self.rules[numbers[clause.rule]].name for clause in clauses],
+                )
+        known = [reading for reading in readings if reading is not None]
+        return ExpectationBatch([len(sentence) for sentence in self.sentences], size, known).called(self.places)
+
+    def counted(self, labels: Ids, starts: Ints) -> list[float]:
+        """The penalties that outputs say, each by the inputs that its rule is about; what is not learned stays."""
+        return counted_by(self, labels, starts)
+
+    def degrees(self, labels: Ids, starts: Ints, asked: Sequence[bool]) -> list[tuple[int, dict[int, int]]]:
+        """How often each output breaks the rules that are asked for, by their numbers, input by input."""
+        every, bounds, found = labels.tolist(), starts.tolist(), []
+        for numbers, which in self.groups:
+            mine = [k for k in numbers if asked[k]]
+            rules = RuleSet([self.rules[k] for k in mine], self.domain, penalties=[1.0] * len(mine))
+            for i in which.tolist() if mine else ():
+                output = every[bounds[i] : bounds[i + 1]]
+                degrees = rules.violations(self.sentences[i], output, example=self.places[i])
+                found.append((i, dict(zip(mine, degrees))))
+        return found
+
+
+def counted_by(inputs: AnyRuled, labels: Ids, starts: Ints) -> list[float]:
+    """What `AnyRuled.counted` says, by the degrees to which outputs break rules."""
+    broken, slots = [0.0] * len(inputs.rules), [0.0] * len(inputs.rules)
+    for i, degrees in inputs.degrees(labels, starts, [rule.learned for rule in inputs.rules]):
+        for k, often in degrees.items():
+            broken[k] += often
+            slots[k] += int(starts[i + 1] - starts[i])
+    return [
+        penalty_of(often, count) if rule.penalty is None else rule.penalty
+        for rule, often, count in zip(inputs.rules, broken, slots)
+    ]
+
+
+@dataclass(slots=True)
+class Ruled:
+    """A completion whose outputs, or beliefs, obey rules (`generative.completion`).
+
+    γ < 0 is the best output under rules (CoDL). With β, penalties that are learned follow the completed outputs: β
+    times those of Gold and the rest times theirs. γ = 0 and more are beliefs that obey the rules in expectation
+    (`inference.expected`): constrained LP-EM, posterior regularisation, and what lies between and beyond.
+    """
+
+    inputs: RuledInputs
+    first: list[float]  # penalties of Gold
+    beta: float | None = None
+    method: Method = "auto"
+    penalties: list[float] = field(default_factory=list)
+    used: list[float] = field(default_factory=list)  # penalties of the last E-step, which may be made again
+    _readings: ExpectationBatch | None = None
+    multipliers: Floats | None = None  # of the E-step before: where the next one begins
+
+    def __post_init__(self) -> None:
+        if not self.penalties:
+            self.penalties = list(self.first)
+
+    @property
+    def of_weights(self) -> list[float]:
+        """The penalties that were learned from the same outputs as the weights that the last E-step was made with."""
+        return self.used or self.penalties
+
+    def complete(
+        self,
+        scores: SecondOrderScores,
+        space: Space,
+        *,
+        gamma: float,
+        weights: Floats | None = None,
+        n_jobs: int | None = None,
+    ) -> StateBeliefs:
+        """The best q of every sequence among those that obey the rules."""
+        if not self.inputs.rules:
+            return Free().complete(scores, space, gamma=gamma, weights=weights, n_jobs=n_jobs)
+        batch = ChainBatchScores.of(scores, space)
+        self.used = list(self.penalties)
+        if gamma >= 0.0:
+            return self._believed(batch, gamma, weights, n_jobs)
+        solutions = self.inputs.solutions(batch, self.penalties, method=self.method)
+        labels = np.array([label for solution in solutions for label in solution.labels], dtype=np.int32)
+        values = np.array([solution.value for solution in solutions])
+        if any(rule.learned for rule in self.inputs.rules) and self.beta is not None:
+            self.penalties = mixed(self.first, self.inputs.counted(labels, space.starts), self.beta)
+        return point(labels, values, space, weights=weights)
+
+    def _believed(
+        self, batch: ChainBatchScores, gamma: float, weights: Floats | None, n_jobs: int | None
+    ) -> StateBeliefs:
+        if batch.triple is not None:
+            raise Intractable("beliefs under rules are for chains of first order; leave order out")
+        if self._readings is None:
+            self._readings = self.inputs.expected(self.penalties)
+        starts = batch.space.starts
+        tokens = np.concatenate([batch.tokens(i) for i in range(len(batch))])
+        shared = batch.transition, batch.start, batch.end
+        found = self._readings.beliefs(tokens, *shared, gamma=gamma, warm=self.multipliers, n_jobs=n_jobs)
+        self.multipliers = found.multipliers
+        each = np.ones(len(batch)) if weights is None else weights
+        weighted = found.tokens * np.repeat(each, np.diff(starts))[:, None]
+        moves = np.einsum("n,nij->ij", each, found.moves)
+        start, end = weighted[starts[:-1]].sum(axis=0), weighted[starts[1:] - 1].sum(axis=0)
+        return StateBeliefs(found.values, weighted, moves, start, end)

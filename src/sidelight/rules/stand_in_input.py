@@ -1,0 +1,111 @@
+"""An input that stands for any input, so that a rule can be read before there is one.
+
+Whatever is asked of it gives the same sort of thing again: an item, an attribute, the result of a call. It is true, it
+counts 1 where a number is needed, and it unpacks into a few of its kind. What goes wrong because of it says nothing of
+the rule, and is told by its mark in the message.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from itertools import count
+from typing import Any
+
+from sidelight.errors import DataError
+from sidelight.rules.output import ChosenVariable, Domain, Groups, VariableGroup
+from sidelight.rules.rule import Rule
+from sidelight.rules.symbolic import Misused
+
+MARK = "<made-up input>"
+WIDTHS = (2, 3, 1)  # of keys and other things that unpack
+MOST_LOOKS = 10_000  # a rule that looks more often may be in a loop that only a real input ends
+
+
+class _Enough(Exception):
+    """The rule has looked often enough."""
+
+
+class MadeUp:
+    """Stands for an input, or a part of one."""
+
+    __slots__ = ("_looks", "_width")
+
+    def __init__(self, width: int, looks: Iterator[int] | None = None) -> None:
+        self._width = width
+        self._looks = count() if looks is None else looks
+
+    def _part(self, *_: Any) -> MadeUp:
+        if next(self._looks) > MOST_LOOKS:
+            raise _Enough
+        return MadeUp(self._width, self._looks)
+
+    def __getattr__(self, name: str) -> MadeUp:
+        if name.startswith("_"):  # Python's own, which it asks for of anything
+            raise AttributeError(name)
+        return self._part()
+
+    def __call__(self, *_: Any, **__: Any) -> MadeUp:
+        return self._part()
+
+    __getitem__ = __add__ = __radd__ = __sub__ = __rsub__ = __mul__ = __rmul__ = _part
+
+    def __iter__(self) -> Iterator[MadeUp]:
+        return iter([self._part() for _ in range(self._width)])
+
+    def __len__(self) -> int:
+        self._part()
+        return self._width
+
+    def __bool__(self) -> bool:
+        self._part()
+        return True
+
+    def __index__(self) -> int:
+        self._part()
+        return 1
+
+    def _holds(self, other: object) -> bool:
+        self._part()
+        return True
+
+    __lt__ = __le__ = __gt__ = __ge__ = _holds
+
+    def __repr__(self) -> str:
+        return MARK
+
+
+class _AnyKey(dict[Any, ChosenVariable]):
+    """Variables of one kind: two that are listed, and one for whatever key is asked for."""
+
+    def __init__(self, domain: Domain, numbers: Iterator[int], width: int) -> None:
+        super().__init__((MadeUp(width), ChosenVariable(next(numbers), domain)) for _ in range(2))
+        self._domain, self._numbers = domain, numbers
+
+    def __contains__(self, key: object) -> bool:
+        return True
+
+    def __missing__(self, key: object) -> ChosenVariable:
+        return ChosenVariable(next(self._numbers), self._domain)
+
+
+def read_unseen(rules: Iterable[Rule], domains: Mapping[str, Domain]) -> None:
+    """Read rules about named variables on made-up inputs.
+
+    Raises `DataError` where one speaks of a kind or a label that does not exist, or takes something symbolic for known;
+    what it says only of inputs of a certain sort may stay unread.
+
+    >>> from sidelight.rules import rule
+    >>> wrong = rule(name="wrong")(lambda x, y: y.animal[x["first"]] == "lino")
+    >>> read_unseen([wrong], {"animal": Domain(["lion", "bear"])})
+    Traceback (most recent call last):
+    sidelight.errors.DataError: ...the rule wrong: there is no label 'lino'; did you mean 'lion'?
+    """
+    for rule in rules:
+        for width in WIDTHS:
+            numbers = count()
+            groups = {kind: VariableGroup(kind, _AnyKey(domain, numbers, width)) for kind, domain in domains.items()}
+            try:
+                rule.on(MadeUp(width), Groups(groups))
+            except DataError as error:
+                if isinstance(error.__cause__, (DataError, Misused)) and MARK not in str(error):
+                    raise
