@@ -52,7 +52,7 @@ def prepared(estimator: SegmentTagger, evidence) -> Training:
 
 def open_batch(training: Training):
     """The inputs that are completed."""
-    return training.given.batch(training.given.to_complete())
+    return training.data.batch(training.data.to_complete())
 
 
 def known(y: list[str]) -> list[str | None]:

@@ -50,17 +50,17 @@ class OnlineSpec(LearnerSpec):
         """How weights change."""
         raise NotImplementedError
 
-    def make(self, given: FitData) -> Learner:
-        terms, settings = gold_terms(given), given.settings
+    def make(self, data: FitData) -> Learner:
+        terms, settings = gold_terms(data), data.settings
         assert isinstance(terms.cost, Cost)
         return OnlineLearner.fresh(
             terms.batch,
             terms.cost,
-            given.encoded.weights,
+            data.encoded.weights,
             self.steps(),
             max_rounds=EPOCHS if settings.max_rounds is None else settings.max_rounds,
             seed=settings.seed,
-            start=given.start,
+            start=data.start,
         )
 
 
