@@ -29,7 +29,7 @@ from sidelight.features.rows import offsets_of
 from sidelight.features.structured.graph_features import graph_rows
 from sidelight.objective.batch import Batch
 from sidelight.objective.scorers.slot_scorer import SlotScorer
-from sidelight.spaces.alignments.graph_program import graph_program
+from sidelight.spaces.alignments.graph_program import GraphProgram
 from sidelight.spaces.alignments.graph_space import GraphSpace
 
 __all__ = ["NULLS", "Graph", "GraphAlignment", "Similarity"]
@@ -69,7 +69,7 @@ class GraphAlignment:
         for first, (words, edges, others, other_edges) in zip(starts.tolist(), sizes):
             there[first : first + words, : others + 1] = 1
             there[first + words : first + words + edges, : other_edges + 1] = 1
-        programs = [graph_program((len(a.words), len(b.words)), (_ends(a), _ends(b))) for a, b in pairs]
+        programs = [GraphProgram((len(a.words), len(b.words)), (_ends(a), _ends(b))) for a, b in pairs]
         options = self.nulls == "none", self.exact, self.seconds
         return Batch(scorer, GraphSpace(starts, choices, there, tuple(programs), *options), self.n_jobs)
 
@@ -88,7 +88,7 @@ class GraphAlignment:
             words[word] = other + 1
         if len(set(y.values())) < len(y):
             raise DataError("a word of the second graph is mapped twice", remedy="map every word once at most")
-        return graph_program((len(one.words), len(two.words)), (_ends(one), _ends(two))).choices_of(words)
+        return GraphProgram((len(one.words), len(two.words)), (_ends(one), _ends(two))).choices_of(words)
 
     def decode(self, x: tuple[Graph, Graph], choices: Ids) -> dict[int, int]:
         """The words that are mapped."""
