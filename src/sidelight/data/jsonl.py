@@ -91,7 +91,7 @@ def output(record: Record) -> Any:
 
 
 def _record(line: str, place: Place) -> Record:
-    entry = _object(line, place)
+    entry = json_object(line, place)
     keys = (*KEYS, *MORE) if "candidates" in entry else KEYS
     for key in entry:
         meant = difflib.get_close_matches(key.lower(), keys, n=1, cutoff=ALIKE) if key not in keys else []
@@ -127,7 +127,9 @@ def _record(line: str, place: Place) -> Record:
     )
 
 
-def _object(line: str, place: Place) -> dict[str, Any]:
+def json_object(line: str, place: Place) -> dict[str, Any]:
+    """The object on a line, in which no key is given twice and every number is finite."""
+
     def unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         entry = dict(pairs)
         if len(entry) != len(pairs):

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 
 from sidelight.arrays import Floats, Ids, Ints
 from sidelight.features.counts import SparseRows
-from sidelight.features.rows import Rows
+from sidelight.features.rows import Rows, check_finite, offsets_of
 from sidelight.features.variables import (
     VariableLayout,
     Variables,
@@ -18,6 +19,7 @@ from sidelight.features.variables import (
     variable_scores,
 )
 from sidelight.objective.batch import Batch
+from sidelight.objective.slot_scorer import FeatureNames
 from sidelight.spaces.variables import VariableBeliefs, VariableSpace
 
 
@@ -98,3 +100,36 @@ def variable_batch(rows: Rows, variables: Variables, layout: VariableLayout, *, 
     """Inputs with all outputs of their variables."""
     space = VariableSpace(variables, layout.kinds, layout.pairs)
     return Batch(VariableScorer(rows, variables, layout), space, n_jobs)
+
+
+def attribute_scorer(
+    names: FeatureNames,
+    starts: Ints,  # [N + 1]
+    kinds: Ids,  # [V]
+    sizes: Sequence[int],  # labels of each kind
+    attributes: Sequence[Iterable[str] | Mapping[str, float]],  # of each variable
+) -> VariableScorer:
+    """The scorer of variables without pairs, whose attributes are names or names with values.
+
+    New names get numbers unless `names` is closed.
+    """
+    indices: list[int] = []
+    values: list[float] = []
+    lengths: list[int] = []
+    for own in attributes:
+        given = own.items() if isinstance(own, Mapping) else ((name, 1.0) for name in own)
+        known = [(place - 1, value) for name, value in given if (place := names.place(name))]
+        lengths.append(len(known))
+        indices += [place for place, _ in known]
+        values += [value for _, value in known]
+    numbers = np.array(values, dtype=np.float64)
+    check_finite("attributes", numbers)
+    rows = Rows(
+        starts,
+        offsets_of(lengths),
+        np.array(indices, dtype=np.int32),
+        np.zeros(0) if np.all(numbers == 1.0) else numbers,
+        np.zeros((len(lengths), 0), dtype=np.float32),
+    )
+    variables = Variables(starts, kinds, np.zeros(len(starts), dtype=np.int64), np.zeros((0, 3), dtype=np.int32))
+    return VariableScorer(rows, variables, VariableLayout(tuple(sizes), (), len(names.places)))
