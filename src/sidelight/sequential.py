@@ -31,7 +31,7 @@ from sidelight.rounds.sequential import (
 )
 from sidelight.spaces.tied import FreeSpace, TiedSpace
 from sidelight.stored import list_of, mapping_of, reading, text_of
-from sidelight.structures.own_structure import Own, OwnStructure
+from sidelight.structures.own_structure import Own, OwnRows, OwnStructure
 
 METHODS = ("SL", "LO", "L+I", "IBT")
 FORMS = ("perceptron", "log_linear")
@@ -92,6 +92,19 @@ class SequentialLearner(Estimator):
     (['first', 'second'], True)
     """
 
+    structure: Any
+    method: str
+    form: str
+    order: Any
+    one_vs_all: bool
+    passes: Any
+    margin: Any
+    C: float
+    bias: Mapping[tuple[str, str], float] | None
+    held_out: float
+    seed: int
+    callbacks: Sequence[Callback]
+
     def __init__(
         self,
         structure: Any,
@@ -137,18 +150,33 @@ class SequentialLearner(Estimator):
         self.model_ = Model(prepared.structure, weights, about=about)
         return self
 
-    def predict(self, xs: Sequence[Any]) -> list[Any]:
+    def predict(self, xs: Any) -> list[Any]:
         """The output of every input: the best under the rules, or with "LO" the best of every variable alone."""
-        model = self._fitted()
-        rows = model.structure.rows(list(xs))
-        return model.structure.outputs(rows, self._choices(rows.made, model))
+        rows = self.prepare(xs)
+        return self._fitted().structure.outputs(rows, self.predict_choices(rows))
+
+    def prepare(self, xs: Any) -> Any:
+        """The features of inputs, for use more than once."""
+        return xs if isinstance(xs, OwnRows) else self._fitted().structure.rows(list(xs))
+
+    def predict_choices(self, xs: Any) -> Ids:
+        """The number of the choice of every variable, as the structure numbers them. # [T]"""
+        model, made = self._fitted(), self.prepare(xs).made
+        data = _examples(made, np.zeros(int(made.starts[-1]), np.int32), np.ones(len(made)))
+        scores = data.scores(model.weights)
+        names = model.structure.plain.choices  # type: ignore[attr-defined]
+        for choice, more in (self.bias or {}).items():
+            if choice not in names:
+                raise DataError(f"bias has {choice!r}", remedy=f"there are {', '.join(map(repr, names))}")
+            scores[:, names.index(choice)] += float(more)
+        space: TiedSpace = data.free if self.method == "LO" else data.space
+        return space.best_each(_there(space, scores))[0]
 
     def score(self, xs: Any, y: Any = None) -> float:
         """The share of variables that are labelled right."""
         xs, ys = labelled(xs, y)
-        model = self._fitted()
-        rows = model.structure.rows(list(xs))
-        return float(np.mean(model.structure.choices(rows, ys) == self._choices(rows.made, model)))
+        rows = self.prepare(xs)
+        return float(np.mean(self._fitted().structure.choices(rows, ys) == self.predict_choices(rows)))
 
     def save(self, path: str | Path) -> None:
         """Write the model, with its method and the order that was found, to a file."""
@@ -305,7 +333,7 @@ class SequentialLearner(Estimator):
 
     def _order_given(self) -> None:
         usual = "updates" if self.form == "perceptron" else "held_out"
-        self._ordered: str | list[str] = usual if self.order is None else self.order  # type: ignore[assignment]
+        self._ordered: str | list[str] = usual if self.order is None else self.order
         if isinstance(self._ordered, str):
             if not is_among(self._ordered, ORDERS):
                 raise ValueError(f"order is {shown(self.order)}; give 'updates', 'held_out' or a list of names")
@@ -331,19 +359,6 @@ class SequentialLearner(Estimator):
         xs, ys = held_out(validation, sequences=False)
         rows = self._structure.rows(list(xs))
         return _examples(rows.made, self._structure.choices(rows, ys), np.ones(len(rows)))
-
-    def _choices(self, made: Any, model: Model) -> Ids:
-        """The choices of all slots of a batch."""
-        data = _examples(made, np.zeros(int(made.starts[-1]), np.int32), np.ones(len(made)))
-        scores = data.scores(model.weights)
-        plain = model.structure.plain  # type: ignore[attr-defined]
-        for choice, more in (self.bias or {}).items():
-            if choice not in plain.choices:
-                known = ", ".join(map(repr, plain.choices))
-                raise DataError(f"bias has {choice!r}", remedy=f"there are {known}")
-            scores[:, plain.choices.index(choice)] += float(more)
-        space: TiedSpace = data.free if self.method == "LO" else data.space
-        return space.best_each(_there(space, scores))[0]
 
     def _fitted(self) -> Model:
         if not hasattr(self, "model_"):

@@ -94,11 +94,11 @@ def score_relations(
         ((i, e, name) for i, one in enumerate(found) for e, name in enumerate(one.types)),
     )
     counted = [one for name, one in types.items() if name not in other]
-    right = sum(one.right for one in types.values())
+    correct = sum(one.right for one in types.values())
     entities = sum(one.gold for one in types.values())
     none = Found(0, 0, 0)
     return RelationScores(
-        sum(relations.values(), none), sum(counted, none), relations, types, right / entities if entities else 0.0
+        sum(relations.values(), none), sum(counted, none), relations, types, correct / entities if entities else 0.0
     )
 
 

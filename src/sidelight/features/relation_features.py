@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Mapping, Sequence
+from itertools import pairwise
 
 from sidelight.data.relations import Mentions
 
@@ -45,7 +46,7 @@ def pair_attributes(x: Mentions, a: int, b: int, *, rich: bool) -> list[str]:
     if rich:
         words = [word.lower() for word in between]
         found += [f"between={word}" for word in words]
-        found += [f"between={one} {two}" for one, two in zip(words, words[1:])]
+        found += [f"between={one} {two}" for one, two in pairwise(words)]
         found += [f"path={' '.join(words)}"] if len(words) <= 6 else []
         found += [f"entities between={b - a - 1}"]
         found += [f"before first{k}={word.lower()}" for k, word in _around(x, start, end)]

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
@@ -107,29 +108,38 @@ def attribute_scorer(
     starts: Ints,  # [N + 1]
     kinds: Ids,  # [V]
     sizes: Sequence[int],  # labels of each kind
-    attributes: Sequence[Iterable[str] | Mapping[str, float]],  # of each variable
+    attributes: Sequence[Any],  # of each variable: names, {name: value}, or an array of numbers
 ) -> VariableScorer:
-    """The scorer of variables without pairs, whose attributes are names or names with values.
+    """The scorer of variables without pairs, whose attributes are names, names with values, or columns of numbers.
 
-    New names get numbers unless `names` is closed.
+    New names get numbers unless `names` is closed; columns are called by theirs.
     """
-    indices: list[int] = []
-    values: list[float] = []
-    lengths: list[int] = []
+    widths: dict[int, Ids] = {}
+    places: list[Any] = []
+    values: list[Any] = []
     for own in attributes:
-        given = own.items() if isinstance(own, Mapping) else ((name, 1.0) for name in own)
-        known = [(place - 1, value) for name, value in given if (place := names.place(name))]
-        lengths.append(len(known))
-        indices += [place for place, _ in known]
-        values += [value for _, value in known]
-    numbers = np.array(values, dtype=np.float64)
+        if isinstance(own, np.ndarray):
+            if len(own) not in widths:
+                widths[len(own)] = np.array([names.place(str(column)) for column in range(len(own))], dtype=np.int32)
+            places.append(widths[len(own)])
+            values.append(own)
+        else:
+            given = own.items() if isinstance(own, Mapping) else [(name, 1.0) for name in own]
+            places.append([names.place(name) for name, _ in given])
+            values.append([value for _, value in given])
+    flat = np.concatenate([np.zeros(0, np.int32), *places]).astype(np.int32)
+    numbers = np.concatenate([np.zeros(0), *values]).astype(np.float64)
     check_finite("attributes", numbers)
+    known = flat > 0
+    lengths = np.add.reduceat(np.append(known, False), offsets_of([len(own) for own in places])[:-1], dtype=np.int64)
+    lengths[[len(own) == 0 for own in places]] = 0
+    numbers = numbers[known]
     rows = Rows(
         starts,
         offsets_of(lengths),
-        np.array(indices, dtype=np.int32),
+        flat[known] - 1,
         np.zeros(0) if np.all(numbers == 1.0) else numbers,
-        np.zeros((len(lengths), 0), dtype=np.float32),
+        np.zeros((len(places), 0), dtype=np.float32),
     )
     variables = Variables(starts, kinds, np.zeros(len(starts), dtype=np.int64), np.zeros((0, 3), dtype=np.int32))
     return VariableScorer(rows, variables, VariableLayout(tuple(sizes), (), len(names.places)))

@@ -7,7 +7,7 @@ The perceptron, for every example and several passes, averaged:
     ŷ = argmax_y  w_k·f_k(x, y) + Σ_(j learned) w_j·f_j(x, y) − handicap      over all legal y
     w_k += f_k(x, y) − f_k(x, ŷ)                                             where they differ in k
 
-What is not learned yet scores zero, so that the best legal rest completes what is learned: max over y_<t of c(y_<t, y_k).
+What is not learned yet scores zero, so that the best legal rest completes what is learned: max_(y_<t) c(y_<t, y_k).
 A thick margin is a handicap of the right choice (or, where it is not among those of k, a bonus of theirs). `updates`
 counts variables on which weights moved.
 
@@ -20,10 +20,10 @@ The sum is over ways that learned choices may be chosen, any legal rest completi
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import NamedTuple
+from typing import NamedTuple, cast
 
 import numpy as np
 
@@ -33,6 +33,7 @@ from sidelight.features.rows import Rows
 from sidelight.features.variables import VariableLayout, add_variable_parts, variable_scores
 from sidelight.kernels import kernel
 from sidelight.solvers.lbfgs import Lbfgs, LbfgsOptions
+from sidelight.spaces.slot_sums import SummedSlotSpace
 from sidelight.spaces.slots import SlotScores
 from sidelight.spaces.tied import FreeSpace, TiedSpace
 
@@ -47,7 +48,7 @@ class Learned(NamedTuple):
     passes: int  # or iterations
 
 
-Told = Callable[[int, int, Floats | None], None]  # pass, updates, objective
+Told = Callable[[int, int, float | None], None]  # pass, updates, objective
 
 
 @dataclass(frozen=True)
@@ -83,9 +84,8 @@ class TiedExamples:
     def take(self, which: Ints) -> TiedExamples:
         """Some of the inputs."""
         slots = self.rows.tokens_of(which)
-        return TiedExamples(
-            self.rows.take(which), self.layout, self.space.take(which), self.targets[slots], self.importance[which]
-        )
+        space = cast(TiedSpace, self.space.take(which))
+        return TiedExamples(self.rows.take(which), self.layout, space, self.targets[slots], self.importance[which])
 
     def margins(self, updates: Floats) -> Floats:
         """Margins of choices, given in updates: times what one changes the score of a slot by, on average. # [K]"""
@@ -121,7 +121,7 @@ def learn_by_perceptron(
     weights, totals = np.zeros((count + 1, len(choices))), np.zeros((count + 1, len(choices)))  # biases last
     rows, starts, rng = data.rows, data.rows.starts, np.random.default_rng(seed)
     block = np.empty((int(data.rows.lengths.max(initial=0)), space.n_labels))
-    alone = [space.part(i, i + 1) for i in range(len(rows))]
+    alone = [cast(TiedSpace, space.part(i, i + 1)) for i in range(len(rows))]
     features = rows.indptr, rows.indices, rows.values
     clock, updates, done = 1.0, 0, 0
     for number in range(passes):
@@ -161,7 +161,7 @@ def learn_by_likelihood(
     while not solver.stopped and solver.iterations < MOST_ITERATIONS:
         value = solver.step(objective.evaluate)
         if told is not None:
-            told(solver.iterations, 0, np.float64(value))
+            told(solver.iterations, 0, value)
     return Learned(np.array(solver.weights), 0, solver.iterations)
 
 
@@ -172,8 +172,8 @@ class SequentialLikelihood:
     data: TiedExamples
     choices: Ints
     earlier: Floats  # [T, K]
-    every: object  # the space of all ways to choose what is learned
-    right: object  # and of those in which k is right
+    every: SummedSlotSpace  # of all ways to choose what is learned
+    right: SummedSlotSpace  # of those in which k is right
     C: float
 
     @classmethod
@@ -203,8 +203,8 @@ class SequentialLikelihood:
         """The value; its slope is written to `gradient`."""
         data, prices = self.data, self.C * self.data.importance
         scores = SlotScores(self.earlier + data.scores(weights))
-        alike = self.every.beliefs(scores, prices=prices)  # type: ignore[attr-defined]
-        right = self.right.log_sums(scores)  # type: ignore[attr-defined]
+        alike = self.every.beliefs(scores, prices=prices)
+        right = self.right.log_sums(scores)
         gradient[:] = weights
         slopes = np.zeros_like(alike.slots)
         slopes[:, self.choices] = alike.slots[:, self.choices]
@@ -218,11 +218,6 @@ def wrong_in(choices: Ints, targets: Ids, found: Ids) -> int:
     """On how many slots outputs differ in these choices."""
     touched = np.isin(targets, choices) | np.isin(found, choices)
     return int(np.count_nonzero((targets != found) & touched))
-
-
-def remaining(names: dict[str, Ints], done: list[str]) -> Iterator[tuple[str, Ints]]:
-    """The sub-problems that are not learned yet, in their order."""
-    return ((name, choices) for name, choices in names.items() if name not in done)
 
 
 @kernel

@@ -239,8 +239,8 @@ def argument_types(arguments: Mapping[str, Any], *, name: str = "argument_types"
 
     >>> from sidelight.rules.output import Group, Groups
     >>> rule = argument_types({"Live_In": ("Peop", ["Loc"])})
-    >>> y = Groups({"entity": Group("entity", {0: "Org", 1: "Loc"}), "relation": Group("relation", {(0, 1): "Live_In"})})
-    >>> rule.violations(None, y)
+    >>> entities, relations = Group("entity", {0: "Org", 1: "Loc"}), Group("relation", {(0, 1): "Live_In"})
+    >>> rule.violations(None, Groups({"entity": entities, "relation": relations}))
     1
     """
     needed = {relation: tuple(map(_types, _ends(relation, ends))) for relation, ends in arguments.items()}

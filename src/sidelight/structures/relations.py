@@ -1,4 +1,4 @@
-"""Entities and relations: where entities are is given; their types and the relations of their pairs are chosen together.
+"""Entities and relations: where entities are is given; their types and the relations of pairs are chosen together.
 
     x   `Mentions(tokens, spans)`
     y   `Extraction(types, relations)`: a type for every entity, and (head, tail, name) for every relation
@@ -113,7 +113,7 @@ class EntityRelation:
         types, relations = y
         if len(types) != len(x.spans):
             raise DataError(f"{len(x.spans)} entities have {len(types)} types", remedy="give every entity a type")
-        found = {(ENTITY, i): self._number(ENTITY, name) for i, name in enumerate(types)}
+        found: dict[tuple[str, Any], int] = {(ENTITY, i): self._number(ENTITY, name) for i, name in enumerate(types)}
         for head, tail, name in relations:
             key, choice = self._choice(len(x.spans), head, tail, name)
             if (RELATION, key) in found:
@@ -142,19 +142,23 @@ class EntityRelation:
         mask = np.ones((len(slots), len(self.choices)), dtype=np.uint8)
         for kind, members in y.items():
             for key, said in members.items():
-                labels = [said] if isinstance(said, str) else said
-                chosen = [
-                    self._choice(len(x.spans), *key, name) if kind == RELATION else (key, name) for name in labels
-                ]
-                place = (kind, chosen[0][0]) if chosen else None
-                if place not in slots:
+                labels = [said] if isinstance(said, str) else list(said)
+                place, chosen = self._named(len(x.spans), kind, key, labels)
+                if place not in slots or not chosen:
                     raise DataError(
-                        f"there is no {kind} {key!r}", remedy="give {'entity': {i: type}}, labels not empty"
+                        f"there is no {kind} {key!r}, or it has no labels", remedy="give {'entity': {0: type}}"
                     )
-                row = mask[slots[place]]  # type: ignore[index]
-                row[:] = 0
-                row[[one if kind == RELATION else self._number(ENTITY, one) for _, one in chosen]] = 1
+                mask[slots[place]] = 0
+                mask[slots[place], chosen] = 1
         return mask
+
+    def _named(self, count: int, kind: str, key: Any, labels: Sequence[str]) -> tuple[tuple[str, Any], list[int]]:
+        """The slot of an entity or of (head, tail), and the choices of labels."""
+        if kind == ENTITY:
+            return (kind, key), [self._number(ENTITY, name) for name in labels]
+        head, tail = key
+        found = [self._choice(count, head, tail, name)[1] for name in labels]
+        return (kind, (min(head, tail), max(head, tail))), found
 
     def _number(self, kind: str, name: Any) -> int:
         known = self.types if kind == ENTITY else (NONE, *self.relations)

@@ -13,6 +13,7 @@ import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from itertools import pairwise
 from typing import Any, NoReturn, Self
 
 import numpy as np
@@ -44,13 +45,15 @@ class SubProblems:
     """Sub-problems and what ties them, as a structure to learn.
 
     - labels: {kind: its labels}; rules: about `y.kind[key]`, hard or soft at a price.
-    - variables(x): {kind: keys}; features(x, kind, key): names of attributes, or {name: value}.
+    - variables(x): {kind: keys}; features(x, kind, key): names of attributes, {name: value}, or an array of numbers.
+    - read_once: whether rules look at variables alone, so that they are read once for inputs with the same variables.
     """
 
     labels: Mapping[str, Sequence[Any]]
     rules: Sequence[Rule] = ()
     variables: Callable[[Any], Mapping[str, Iterable[Any]]] = field(kw_only=True)
-    features: Callable[[Any, str, Any], Iterable[str] | Mapping[str, float]] = field(kw_only=True)
+    features: Callable[[Any, str, Any], Any] = field(kw_only=True)
+    read_once: bool = field(default=False, kw_only=True)
     names: FeatureNames = field(default_factory=FeatureNames, repr=False, kw_only=True)
 
     def __post_init__(self) -> None:
@@ -86,9 +89,15 @@ class SubProblems:
         scorer = attribute_scorer(self.names, starts, kinds, sizes, attributes)
         first = offsets_of(sizes)
         bounds = [int(first[kind]) for kind in kinds]
-        clauses = [self._clauses(x, own, i) for i, (x, own) in enumerate(zip(xs, called))]
+        read: dict[Any, tuple[Clause, ...]] = {}
+        clauses = []
+        for i, (x, own) in enumerate(zip(xs, called)):
+            sort = tuple(own) if self.read_once else i
+            if sort not in read:
+                read[sort] = self._clauses(x, own, i)
+            clauses.append(read[sort])
         widths = [tuple(len(self.labels[kind]) for kind, _ in own) for own in called]
-        offsets = [tuple(bounds[a:b]) for a, b in zip(starts[:-1], starts[1:])]
+        offsets = [tuple(bounds[a:b]) for a, b in pairwise(starts.tolist())]
         space = _space(starts, len(self.choices), widths, offsets, clauses)
         return Batch(scorer, space)
 
@@ -106,7 +115,7 @@ class SubProblems:
     def admitted(self, x: Any, y: Mapping[str, Mapping[Any, Any]]) -> Bytes:
         """What Partial and Candidates leave: of some variables a label, or a list of labels. # [slots, K]"""
         several = any(isinstance(said, list | set | tuple) for members in y.values() for said in members.values())
-        piece = Candidates(x, y) if several else Partial(x, y)  # type: ignore[arg-type]
+        piece = Candidates(x, y) if several else Partial(x, y)
         called = self._reader.variables_of(x, 0)
         found = encode_variables([piece], [called], self._reader.choices).admitted
         return np.ones((len(called), len(self.choices)), dtype=np.uint8) if found is None else found
@@ -140,9 +149,12 @@ def _space(
     numbers: dict[Any, int] = {}
     lists: list[Listed] = []
     list_of = []
+    shapes: dict[Any, Any] = {}
     for i, (own, first, said) in enumerate(zip(widths, offsets, clauses)):
-        shapes = tuple((shape.key, shape.scope) for shape in (ClauseShape(c.says, c.penalty, own) for c in said))
-        key = own, first, shapes
+        if (id(said), own) not in shapes:
+            every = (ClauseShape(clause.says, clause.penalty, own) for clause in said)
+            shapes[id(said), own] = tuple((shape.key, shape.scope) for shape in every)
+        key = own, first, shapes[id(said), own]
         if key not in numbers:
             numbers[key] = len(lists)
             lists.append(_listed(own, first, said, i))
