@@ -18,7 +18,7 @@ from benchmarks.measure import Row
 from sidelight.choice.plan import fixed_plan
 from sidelight.errors import NotProved
 from sidelight.evidence import Evidence, unlabeled
-from sidelight.experiments.strangers.corpora import CORPORA, Corpus
+from sidelight.experiments.strangers.corpora import CORPORA, StrangersCorpus
 from sidelight.experiments.strangers.kinds import given, labelled_of
 
 NAMES = ("names in news", "tags of the web")
@@ -40,7 +40,7 @@ def run(*, quick: bool = False) -> list[Row]:
     return rows
 
 
-def _row(corpus: Corpus, kind: str, size: int, most: float) -> Row:
+def _row(corpus: StrangersCorpus, kind: str, size: int, most: float) -> Row:
     """The whole fit, against a fit of the fixed plan; small fits before both, for the compiler."""
     has = given(corpus, kind, size=size, draw=0)
     params: dict[str, Any] = {"labels": corpus.labels, "rules": has.rules}
@@ -64,7 +64,7 @@ def _one_fit(evidence: list[Evidence], params: dict[str, Any]) -> float:
     return time.process_time() - began
 
 
-def _minute(corpus: Corpus, raw: int) -> Row:
+def _minute(corpus: StrangersCorpus, raw: int) -> Row:
     """50 labelled and 1,000 unlabelled sentences, with the rules: wall clock on all cores."""
     labelled = labelled_of(corpus, size=50, draw=0)
     evidence = [*labelled, *unlabeled(corpus.raw[:raw])]

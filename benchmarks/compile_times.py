@@ -1,4 +1,4 @@
-"""How long the kernels of each learner take to compile, in CPU seconds: the table in `sidelight.compiling`.
+"""How long the kernels of each learner take to compile, in CPU seconds: the table in `sidelight.core.compiling`.
 
 Each learner runs in a process of its own, with a cache that has the kernels of features and of decoding alone (those of
 a perceptron). Run it with `python benchmarks/compile_times.py [LEARNER …]`; all of them take a quarter of an hour.
@@ -34,7 +34,7 @@ class Clock:
 def measure(name: str) -> float:
     """Fit a learner to a few sentences with all that it learns from; the seconds that compiling took."""
     import sidelight as sl
-    from sidelight.compiling import watched
+    from sidelight.core.compiling import watched
 
     clock = Clock()
     evidence = list(sl.gold(X, Y))

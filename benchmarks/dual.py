@@ -19,7 +19,7 @@ from benchmarks.measure import Row, seconds
 from sidelight.features.counts import SparseRows
 from sidelight.objective.cuts import Cuts
 from sidelight.solvers.dual_coordinate import sweeps
-from sidelight.solvers.working_set import WorkingSet
+from sidelight.solvers.duals.working_set import WorkingSet
 
 SHORT, LONG = 1, 6
 

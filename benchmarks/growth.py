@@ -5,12 +5,12 @@ from __future__ import annotations
 import numpy as np
 
 from benchmarks.measure import Row, seconds
-from sidelight.arrays import NO_FLOATS
+from sidelight.core.arrays import NO_FLOATS
 from sidelight.features.layout import Layout
 from sidelight.features.rows import Rows, offsets_of
-from sidelight.objective.chain_scorer import chain_batch
 from sidelight.objective.margin import TargetTerms
-from sidelight.objective.online import perceptron_epoch
+from sidelight.objective.online.online import perceptron_epoch
+from sidelight.objective.scorers.chain_scorer import chain_batch
 from sidelight.solvers.cutting_plane import CuttingPlane
 from sidelight.solvers.perceptron import Perceptron
 from sidelight.spaces import Cost

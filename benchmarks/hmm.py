@@ -17,7 +17,7 @@ from typing import NamedTuple
 import numpy as np
 
 from benchmarks.measure import Row
-from sidelight.arrays import Floats, Ids
+from sidelight.core.arrays import Floats, Ids
 from sidelight.generative.completion import Free
 from sidelight.generative.em import EmProblem, Inputs, iterations
 from sidelight.generative.emissions import Emissions

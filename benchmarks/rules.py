@@ -20,21 +20,21 @@ import numpy as np
 from benchmarks.measure import Row
 from sidelight import recipes
 from sidelight.errors import Infeasible
-from sidelight.estimators import Tagger
+from sidelight.estimators.scorers import ModelScorer, SegmentScorer
+from sidelight.estimators.segment_tagger import SegmentTagger
+from sidelight.estimators.taggers import Tagger
 from sidelight.evidence import gold
-from sidelight.experiments.citation_rules import citation_rules
-from sidelight.experiments.citations import load
+from sidelight.experiments.ccm.citation_rules import citation_rules
+from sidelight.experiments.jlis.citations import load
 from sidelight.features import emissions, window
 from sidelight.inference.batches import BatchScores
-from sidelight.inference.choose import solve
+from sidelight.inference.methods.choose import solve
 from sidelight.inference.problem import Clause, clauses_of
 from sidelight.inference.rule_set import RuleSet
 from sidelight.inference.variables import VariableProblem
 from sidelight.rules import Rule, Sentence, every, implies, rule
-from sidelight.rules.output import Choice, Domain, Group, Groups
-from sidelight.rules.penalties import penalties_of
-from sidelight.scorers import ModelScorer, SegmentScorer
-from sidelight.segment_tagger import SegmentTagger
+from sidelight.rules.lowering.penalties import penalties_of
+from sidelight.rules.output import ChosenVariable, Domain, Groups, VariableGroup
 
 LABELLED, FEW, SEGMENT = 20, 5, 20
 SHORTEST, LONGEST = 30, 40
@@ -153,7 +153,7 @@ def _typed(name: str, first: str, second: str) -> Rule:
 
 
 def _clauses(rules: Sequence[Rule]) -> tuple[Clause, ...]:
-    entity = {a: Choice(a, ENTITIES) for a in range(COUNT)}
-    relation = {pair: Choice(COUNT + k, RELATIONS) for k, pair in enumerate(PAIRS)}
-    y = Groups({"entity": Group("entity", entity), "relation": Group("relation", relation)})
+    entity = {a: ChosenVariable(a, ENTITIES) for a in range(COUNT)}
+    relation = {pair: ChosenVariable(COUNT + k, RELATIONS) for k, pair in enumerate(PAIRS)}
+    y = Groups({"entity": VariableGroup("entity", entity), "relation": VariableGroup("relation", relation)})
     return clauses_of([one.on(None, y) for one in rules], [math.inf] * len(rules))

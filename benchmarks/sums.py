@@ -15,9 +15,9 @@ from numpy.typing import NDArray
 
 from benchmarks.measure import Row, in_child, seconds
 from benchmarks.sums_data import LENGTH, Chains, chains
-from sidelight.arrays import Floats
+from sidelight.core.arrays import Floats
 from sidelight.spaces import ChainSpace, GivenScores
-from sidelight.spaces.chain_sums import Beliefs, beliefs
+from sidelight.spaces.chains.chain_sums import Beliefs, beliefs
 
 SEQUENCES, SMALL = 8000, 200
 CHECKED = 4

@@ -20,7 +20,7 @@ import sidelight as sl
 from benchmarks.measure import Row
 from benchmarks.votes_skweak import aggregated
 from sidelight.evidence import Evidence, Gold, Partial
-from sidelight.experiments.strangers.corpora import CORPORA, Corpus
+from sidelight.experiments.strangers.corpora import CORPORA, StrangersCorpus
 from sidelight.experiments.strangers.knowledge import functions_of
 from sidelight.voting import Votes
 from sidelight.voting.votes import candidates_of
@@ -45,7 +45,7 @@ def run(*, quick: bool = False) -> list[Row]:
 
 
 def scores(
-    corpus: Corpus, test: tuple[Sequence[Any], Sequence[Any]], size: int, draw: int, raw: int
+    corpus: StrangersCorpus, test: tuple[Sequence[Any], Sequence[Any]], size: int, draw: int, raw: int
 ) -> dict[str, float]:
     """What each method comes to in one draw, in per cent."""
     labelled = np.random.default_rng([draw, 1]).permutation(len(corpus.pool.xs))[:size]
@@ -66,7 +66,7 @@ def scores(
 
 
 def _score(
-    corpus: Corpus, test: tuple[Sequence[Any], Sequence[Any]], gold: Sequence[Gold], more: Sequence[Evidence]
+    corpus: StrangersCorpus, test: tuple[Sequence[Any], Sequence[Any]], gold: Sequence[Gold], more: Sequence[Evidence]
 ) -> float:
     tagger = sl.Tagger(learner="partial_crf", features=sl.features.spelling(), labels=corpus.labels)
     return corpus.score(test[1], tagger.fit([*gold, *more]).predict(test[0]))
@@ -82,7 +82,7 @@ def _by_skweak(votes: Votes, labels: Sequence[str]) -> list[Partial]:
     ]
 
 
-def _rows(corpus: Corpus, size: int, means: dict[str, float]) -> list[Row]:
+def _rows(corpus: StrangersCorpus, size: int, means: dict[str, float]) -> list[Row]:
     unit = "F1" if corpus.metric == "span_f1" else "% right"
     what = f"votes on {RAW} sentences of {corpus.name} and {size} labelled"
     alone = f"labelled sentences alone {means[GOLD]:.1f}" if GOLD in means else ""

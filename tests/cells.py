@@ -15,7 +15,7 @@ from sidelight import recipes
 from sidelight.errors import DataError, Intractable, NotProved
 from sidelight.evidence import Evidence
 from sidelight.objective.batch import Batch
-from sidelight.objective.slot_scorer import FeatureNames
+from sidelight.objective.scorers.slot_scorer import FeatureNames
 from sidelight.spaces.slots import SlotSpace
 
 WORDS = (["the", "dog", "barks"], ["a", "cat", "sleeps"], ["the", "old", "dog", "sleeps"], ["cats", "bark"])

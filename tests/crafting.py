@@ -18,12 +18,13 @@ from typing import Any
 import numpy as np
 
 import sidelight as sl
-from sidelight import features, files
+from sidelight import features
 from sidelight.errors import SidelightError
-from sidelight.explain import explain
-from sidelight.features.segment_sources import SegmentFeatures
+from sidelight.estimators.segment_tagger import SegmentTagger
+from sidelight.features.segments.segment_sources import SegmentFeatures
+from sidelight.models import files
+from sidelight.models.explain import explain
 from sidelight.rules import gallery
-from sidelight.segment_tagger import SegmentTagger
 from translating import made_up
 
 RNG = np.random.default_rng(2)

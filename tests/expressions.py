@@ -10,11 +10,11 @@ import numpy as np
 from hypothesis import assume
 from hypothesis import strategies as st
 
-from sidelight.rules.columns import Columns
+from sidelight.rules.columns import InputColumns
 from sidelight.rules.expr import (
     FALSE,
     Expr,
-    Known,
+    KnownValue,
     OneOf,
     Same,
     between,
@@ -23,7 +23,7 @@ from sidelight.rules.expr import (
     negation,
     total,
 )
-from sidelight.rules.rows import Rows
+from sidelight.rules.lowering.rows import LinearRows
 
 MOST = 5000  # assignments to auxiliary columns that are tried
 
@@ -76,7 +76,7 @@ def expressions(draw: st.DrawFn, n_variables: int, n_labels: int, depth: int = 3
 @st.composite
 def open_expressions(draw: st.DrawFn, n_variables: int, n_labels: int, depth: int = 3) -> Expr:
     """As `expressions`, never known."""
-    return draw(expressions(n_variables, n_labels, depth).filter(lambda found: not isinstance(found, Known)))
+    return draw(expressions(n_variables, n_labels, depth).filter(lambda found: not isinstance(found, KnownValue)))
 
 
 def outputs(sizes: Sequence[int]) -> Iterator[tuple[int, ...]]:
@@ -84,7 +84,7 @@ def outputs(sizes: Sequence[int]) -> Iterator[tuple[int, ...]]:
     return itertools.product(*(range(size) for size in sizes))
 
 
-def structural(columns: Columns, labels: tuple[int, ...]) -> np.ndarray:
+def structural(columns: InputColumns, labels: tuple[int, ...]) -> np.ndarray:
     """The columns of an output."""
     found = np.zeros(columns.count)
     for variable, label in enumerate(labels):
@@ -94,7 +94,7 @@ def structural(columns: Columns, labels: tuple[int, ...]) -> np.ndarray:
     return found
 
 
-def least_cost(rows: Rows, fixed: np.ndarray) -> float:
+def least_cost(rows: LinearRows, fixed: np.ndarray) -> float:
     """The least cost over auxiliary columns; infinite where none will do."""
     choices = [range(int(upper) + 1) for upper in rows.upper]
     assume(math.prod(len(choice) for choice in choices) <= MOST)

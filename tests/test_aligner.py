@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 import sidelight as sl
-from sidelight.alignment_model import LEAST
 from sidelight.data.links import GoldLinks
 from sidelight.errors import DataError, ModelFileError, NotFitted
+from sidelight.models.alignment_model import LEAST
 from translating import made_up
 
 SOURCES, TARGETS, LINKS = made_up(300)

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import sidelight as sl
-from sidelight.structures.labels import LabelSet
+from sidelight.structures.labels.label_sets import LabelSet
 
 X = ["light", "is", "on"]
 SETS = [["A", "B"], ["B"], ["A"]]

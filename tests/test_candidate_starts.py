@@ -9,7 +9,7 @@ import pytest
 
 import sidelight as sl
 from sidelight import recipes
-from sidelight.objective.chain_scorer import chain_batch
+from sidelight.objective.scorers.chain_scorer import chain_batch
 from sidelight.rounds.candidates import FINE, ROUGH
 from sidelight.training import Training
 

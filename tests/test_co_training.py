@@ -11,7 +11,7 @@ from hypothesis import given
 from sklearn.base import clone
 
 from sidelight import Classifier, DataError, Gold, ModelFileError, NotFitted, Tagger, Unlabeled, features
-from sidelight.co_training import CoRound, CoTraining
+from sidelight.estimators.co_training import CoRound, CoTraining
 from sidelight.rules import gallery
 from sidelight.view_objective import view_objective
 

@@ -9,7 +9,7 @@ import sidelight as sl
 from sidelight import recipes
 from sidelight.errors import Intractable
 from sidelight.rules import count, rule
-from sidelight.rules.penalties import mixed, penalties_of
+from sidelight.rules.lowering.penalties import mixed, penalties_of
 
 LABELS = ["N", "V", "D"]
 

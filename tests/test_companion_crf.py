@@ -11,8 +11,8 @@ import sidelight as sl
 from sidelight import recipes
 from sidelight.corpus import references
 from sidelight.errors import DataError, ModelFileError
-from sidelight.files import read_tensors, write_tensors
-from sidelight.model_file import KIND, VERSION
+from sidelight.models.files import read_tensors, write_tensors
+from sidelight.models.model_file import KIND, VERSION
 from sidelight.rules import gallery
 
 FOUND = references(60, seed=3)

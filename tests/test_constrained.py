@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 import sidelight as sl
 from sidelight import recipes
-from sidelight.constrained import Constrained, HandedScores
 from sidelight.errors import DataError, Infeasible, NotProved
+from sidelight.estimators.constrained import Constrained, HandedScores
 from sidelight.rules import Sentence, count, every, gallery, implies, rule
 
 LABELS = ["N", "V", "A"]

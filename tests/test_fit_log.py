@@ -12,9 +12,9 @@ from typing import Any
 import pytest
 
 import sidelight as sl
-from sidelight.compiling import SHARED, watched
-from sidelight.fit_log import FitLog
-from sidelight.kernels import kernel
+from sidelight.core.compiling import SHARED, watched
+from sidelight.core.fit_log import FitLog
+from sidelight.core.kernels import kernel
 from sidelight.rules import gallery
 
 X = [["Ann", "lives", "in", "Oslo"], ["Rain", "falls", "on", "Lima"]]
@@ -25,7 +25,7 @@ VIEWS = [*sl.gold([["sun"], ["moon"]], ["day", "night"]), sl.Unlabeled(["sun", "
 
 @pytest.fixture(autouse=True)
 def _no_log() -> Iterator[None]:
-    loggers = [logging.getLogger(name) for name in ("sidelight", "sidelight.fit", "sidelight.kernels")]
+    loggers = [logging.getLogger(name) for name in ("sidelight", "sidelight.fit", "sidelight.core.kernels")]
     levels = [one.level for one in loggers]
     for one in loggers:
         one.setLevel(logging.NOTSET)
@@ -142,7 +142,7 @@ def test_a_fit_says_once_that_it_compiles(
         assert _made("sidelight.features.second", tmp_path)(1) == 2
     seconds = 6.0 + SHARED  # of features
     told = [(record.name, record.getMessage()) for record in caplog.records]
-    assert told[1] == ("sidelight.kernels", f"Tagger: compiling, once, about {seconds:.0f} s")
+    assert told[1] == ("sidelight.core.kernels", f"Tagger: compiling, once, about {seconds:.0f} s")
     assert len(told) == 3 and " s of them compiling" in told[2][1]
     capsys.readouterr()
 

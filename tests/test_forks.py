@@ -16,9 +16,9 @@ from numba.core.compiler_lock import global_compiler_lock
 
 import sidelight as sl
 from sidelight.corpus import references
+from sidelight.estimators.segment_tagger import SegmentTagger
 from sidelight.parallel import threads
 from sidelight.rules import count, rule
-from sidelight.segment_tagger import SegmentTagger
 from translating import made_up
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="this system has no fork")

@@ -9,9 +9,9 @@ import pytest
 
 import sidelight as sl
 from sidelight import DataError, ModelFileError, Tagger, recipes
-from sidelight.explain import explain
-from sidelight.files import read_tensors, write_tensors
-from sidelight.model_file import KIND, VERSION
+from sidelight.models.explain import explain
+from sidelight.models.files import read_tensors, write_tensors
+from sidelight.models.model_file import KIND, VERSION
 from sidelight.structures import StateSet
 from sidelight.training import Training
 

@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import sidelight as sl
-from sidelight import html
-from sidelight.explain import explain
+from sidelight.core import html
+from sidelight.models.explain import explain
 from sidelight.rules import gallery
 
 EVIL = "<script>alert('&')</script>"

@@ -241,7 +241,7 @@ def test_many_variables_are_too_many_for_a_star_and_a_beam_says_what_it_cannot_p
     scores = {"entity": {a: rng.normal(size=3) for a in range(30)}}
     pairs = {(("entity", a - 1), ("entity", a)): 2 * rng.normal(size=(3, 3)) for a in range(1, 30)}
     third = made(lambda x, y: count(e == "firm" for e in y.entity.values()) <= 3)
-    monkeypatch.setattr("sidelight.inference.prefixes.MOST_NODES", 50)
+    monkeypatch.setattr("sidelight.inference.lattices.prefixes.MOST_NODES", 50)
     with pytest.raises(Intractable, match=r"A\* needs more than 5. nodes; give it more"):
         Joint(KINDS, [third], inference="a_star").predict([None], [scores], pairs=[pairs])
     best = Joint(KINDS, [third], inference="ilp").solutions([None], [scores], pairs=[pairs])[0]

@@ -9,10 +9,10 @@ import pytest
 
 import sidelight as sl
 from sidelight import DataError, Intractable, Joint, ModelFileError, NotFitted, recipes
-from sidelight.files import write_tensors
-from sidelight.model_file import VARIABLES, model_state
+from sidelight.models.files import write_tensors
+from sidelight.models.model_file import VARIABLES, model_state
 from sidelight.rules import every, implies, rule
-from sidelight.spaces import elimination
+from sidelight.spaces.variables import elimination
 
 KINDS = {"who": ["person", "place"], "link": ["none", "lives_in"]}
 PEOPLE, PLACES, EITHER = ["Ann", "Bob", "Eve"], ["Paris", "Rome", "Oslo"], ["Kim", "Ray"]

@@ -7,8 +7,8 @@ import subprocess
 import sys
 from pathlib import Path
 
-CALLED = "from sidelight.kernels import {decorator}\n\n@{decorator}\ndef amount(x):\n    return x + {more}\n"
-CALLING = """from sidelight.kernels import kernel
+CALLED = "from sidelight.core.kernels import {decorator}\n\n@{decorator}\ndef amount(x):\n    return x + {more}\n"
+CALLING = """from sidelight.core.kernels import kernel
 from called import amount
 
 @kernel

@@ -7,8 +7,8 @@ import pytest
 
 from sidelight.features.layout import Layout
 from sidelight.features.rows import Rows, offsets_of, scores
-from sidelight.objective.chain_scorer import chain_batch
 from sidelight.objective.likelihood import Labelled, likelihood_problem
+from sidelight.objective.scorers.chain_scorer import chain_batch
 from sidelight.rounds.likelihood import LikelihoodLearner, LikelihoodOptions
 from sidelight.solvers.lbfgs import LbfgsOptions
 from sidelight.spaces import ChainSpace, Cost

@@ -14,7 +14,7 @@ from sidelight import recipes
 from sidelight.errors import DataError, Infeasible, Intractable
 from sidelight.objective.batch import Batch
 from sidelight.objective.margin import TargetTerms
-from sidelight.objective.slot_scorer import FeatureNames
+from sidelight.objective.scorers.slot_scorer import FeatureNames
 from sidelight.recipes import LEARNERS
 from sidelight.rounds.convex import ConvexLearner, ConvexOptions
 from sidelight.spaces import Cost, sums

@@ -23,7 +23,7 @@ from sidelight import (
     votes,
 )
 from sidelight.corpus import references
-from sidelight.features.segment_sources import SegmentFeatures
+from sidelight.features.segments.segment_sources import SegmentFeatures
 from sidelight.recipes import LEARNERS
 
 CORPUS = references(60, seed=5)

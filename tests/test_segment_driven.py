@@ -27,9 +27,9 @@ from sidelight import (
 )
 from sidelight.corpus import references
 from sidelight.errors import Infeasible
-from sidelight.features.segment_sources import SegmentFeatures
+from sidelight.features.segments.segment_sources import SegmentFeatures
 from sidelight.rules import Sentence, every, gallery, rule
-from sidelight.rules.penalties import mixed, penalties_of
+from sidelight.rules.lowering.penalties import mixed, penalties_of
 from sidelight.training import Training
 
 BASES = ("semi_crf", "semi_svm")

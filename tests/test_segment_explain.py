@@ -7,8 +7,8 @@ import pytest
 from scipy.sparse import csr_matrix
 
 from sidelight import DataError, Matrix, SegmentTagger
-from sidelight.explain import explain
-from sidelight.features.segments import SegmentFeatures
+from sidelight.features.segments.segment_features import SegmentFeatures
+from sidelight.models.explain import explain
 
 XS = [["Ann", "Lee", "saw", "Bob"], ["Bob", "slept"], ["Eve", "saw", "Ann", "Lee"], ["Ann", "Lee", "Bob", "slept"]]
 BIO = [

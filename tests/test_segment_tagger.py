@@ -28,14 +28,14 @@ from sidelight import (
     gold,
     load_model,
 )
-from sidelight.constrained import Constrained
 from sidelight.corpus import references
 from sidelight.errors import Infeasible
-from sidelight.features.segment_sources import SegmentFeatures
-from sidelight.files import read_tensors, write_tensors
-from sidelight.model_file import KIND, SEGMENTS, VERSION
+from sidelight.estimators.constrained import Constrained
+from sidelight.estimators.segment_tagger import SegmentTagger
+from sidelight.features.segments.segment_sources import SegmentFeatures
+from sidelight.models.files import read_tensors, write_tensors
+from sidelight.models.model_file import KIND, SEGMENTS, VERSION
 from sidelight.rules import Sentence, every, gallery, rule, some
-from sidelight.segment_tagger import SegmentTagger
 from sidelight.structures.segments import labels_of, segments_of
 
 LEARNERS = ("semi_crf", "semi_svm")

@@ -12,8 +12,8 @@ import pytest
 
 import sidelight as sl
 from sidelight import Classifier, DataError, SegmentTagger, Tagger
-from sidelight.model import Model
-from sidelight.weights import Weight, ranked_weights, shown_weights
+from sidelight.models.model import Model
+from sidelight.models.weights import Weight, ranked_weights, shown_weights
 
 XS = [["a", "dog", "barks"], ["the", "dog"], ["a", "cat", "sees", "the", "dog"]]
 NAMES = [["Ann", "Lee", "saw", "Bob"], ["Bob", "slept"], ["Eve", "saw", "Ann", "Lee"], ["Ann", "Lee", "slept"]]
@@ -141,11 +141,15 @@ def test_of_a_segment_label_are_its_own() -> None:
 
 
 def test_the_package_has_the_function_whatever_is_imported_first() -> None:
-    for first in ("import sidelight.weights, sidelight.explain", "from sidelight.weights import ranked_weights", ""):
+    for first in (
+        "import sidelight.models.weights, sidelight.models.explain",
+        "from sidelight.models.weights import ranked_weights",
+        "",
+    ):
         code = (
             f"{first}\nimport sys, sidelight as sl\n"
             "assert callable(sl.weights) and callable(sl.explain) and 'numba' not in sys.modules\n"
-            "from sidelight.weights import Weight, ranked_weights\nfrom sidelight.explain import explain\n"
+            "from sidelight.models.weights import Weight, ranked_weights\nfrom sidelight.models.explain import explain\n"
             "assert sl.weights is ranked_weights is sl.weights.ranked_weights and sl.explain is explain\n"
         )
         subprocess.run([sys.executable, "-c", code], check=True)

@@ -16,9 +16,9 @@ import pytest
 import sidelight as sl
 from sidelight import features, recipes
 from sidelight.errors import SidelightError
+from sidelight.estimators.segment_tagger import SegmentTagger
 from sidelight.recipes import LEARNERS
 from sidelight.rules import gallery
-from sidelight.segment_tagger import SegmentTagger
 
 XS = [["Anna", "visits", "Rome"], ["Paul", "is", "in", "Oslo"], ["Rome", "is", "old"], ["Anna", "sees", "Paul"]]
 YS = [["PER", "O", "LOC"], ["PER", "O", "O", "LOC"], ["LOC", "O", "O"], ["PER", "O", "PER"]]

@@ -8,17 +8,23 @@ from typing import TYPE_CHECKING, Any
 
 from sidelight.describe import describe  # at once: modules of the same names would hide these functions
 from sidelight.evaluate import compare, evaluate
-from sidelight.explain import explain
-from sidelight.weights import weights
+from sidelight.models.explain import explain
+from sidelight.models.weights import weights
 
 if TYPE_CHECKING:
     from sidelight import features, recipes, rules
-    from sidelight.agreement import agree
-    from sidelight.aligner import Aligner
-    from sidelight.co_training import CoTraining
-    from sidelight.constrained import Constrained, HandedScores
+    from sidelight.core.records import Round
     from sidelight.errors import DataError, Infeasible, Intractable, ModelFileError, NotFitted, SidelightError
-    from sidelight.estimators import Classifier, Tagger
+    from sidelight.estimators.aligner import Aligner
+    from sidelight.estimators.co_training import CoTraining
+    from sidelight.estimators.constrained import Constrained, HandedScores
+    from sidelight.estimators.evidence_worth import worth
+    from sidelight.estimators.joint import Joint
+    from sidelight.estimators.latent_classifier import LatentClassifier
+    from sidelight.estimators.predictor import Predictor
+    from sidelight.estimators.segment_tagger import SegmentTagger
+    from sidelight.estimators.taggers import Classifier, Tagger
+    from sidelight.evaluate.gold_folds import GoldFolds
     from sidelight.evidence import (
         Candidates,
         Chunk,
@@ -35,17 +41,11 @@ if TYPE_CHECKING:
         shuffled,
         unlabeled,
     )
-    from sidelight.evidence_worth import worth
     from sidelight.features import Matrix, WithDense, word_classes
-    from sidelight.features.segments import SegmentFeatures
-    from sidelight.gold_folds import GoldFolds
-    from sidelight.joint import Joint
-    from sidelight.latent_classifier import LatentClassifier
-    from sidelight.model import Model
-    from sidelight.model_file import load_model, save_model
-    from sidelight.predictor import Predictor
-    from sidelight.records import Round
-    from sidelight.segment_tagger import SegmentTagger
+    from sidelight.features.segments.segment_features import SegmentFeatures
+    from sidelight.models.agreement import agree
+    from sidelight.models.model import Model
+    from sidelight.models.model_file import load_model, save_model
     from sidelight.voting import LabellingFunction, Votes, labelling_function, votes
 
 __version__ = "0.1.0"
@@ -54,12 +54,12 @@ logging.getLogger("sidelight").addHandler(logging.NullHandler())  # silent unles
 
 _PLACES = {  # where each public name lives; a module is loaded when one of its names is first used
     "sidelight": ("features", "recipes", "rules"),
-    "sidelight.agreement": ("agree",),
-    "sidelight.aligner": ("Aligner",),
-    "sidelight.co_training": ("CoTraining",),
-    "sidelight.constrained": ("Constrained", "HandedScores"),
+    "sidelight.models.agreement": ("agree",),
+    "sidelight.estimators.aligner": ("Aligner",),
+    "sidelight.estimators.co_training": ("CoTraining",),
+    "sidelight.estimators.constrained": ("Constrained", "HandedScores"),
     "sidelight.errors": ("DataError", "Infeasible", "Intractable", "ModelFileError", "NotFitted", "SidelightError"),
-    "sidelight.estimators": ("Classifier", "Tagger"),
+    "sidelight.estimators.taggers": ("Classifier", "Tagger"),
     "sidelight.evidence": (
         "Candidates",
         "Chunk",
@@ -77,16 +77,16 @@ _PLACES = {  # where each public name lives; a module is loaded when one of its 
         "unlabeled",
     ),
     "sidelight.features": ("Matrix", "WithDense", "word_classes"),
-    "sidelight.features.segments": ("SegmentFeatures",),
-    "sidelight.gold_folds": ("GoldFolds",),
-    "sidelight.joint": ("Joint",),
-    "sidelight.latent_classifier": ("LatentClassifier",),
-    "sidelight.model": ("Model",),
-    "sidelight.model_file": ("load_model", "save_model"),
-    "sidelight.predictor": ("Predictor",),
-    "sidelight.records": ("Round",),
-    "sidelight.segment_tagger": ("SegmentTagger",),
-    "sidelight.evidence_worth": ("worth",),
+    "sidelight.features.segments.segment_features": ("SegmentFeatures",),
+    "sidelight.evaluate.gold_folds": ("GoldFolds",),
+    "sidelight.estimators.joint": ("Joint",),
+    "sidelight.estimators.latent_classifier": ("LatentClassifier",),
+    "sidelight.models.model": ("Model",),
+    "sidelight.models.model_file": ("load_model", "save_model"),
+    "sidelight.estimators.predictor": ("Predictor",),
+    "sidelight.core.records": ("Round",),
+    "sidelight.estimators.segment_tagger": ("SegmentTagger",),
+    "sidelight.estimators.evidence_worth": ("worth",),
     "sidelight.voting": ("LabellingFunction", "Votes", "labelling_function", "votes"),
 }
 _PLACE_OF = {name: place for place, names in _PLACES.items() for name in names}

@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from sidelight import html
-from sidelight.checks import is_listed, shown
+from sidelight.core import html
+from sidelight.core.checks import is_listed, shown
 from sidelight.data.single import single_label
 from sidelight.errors import DataError
 from sidelight.evidence import KINDS, Candidates, Companion, Evidence, Gold, Origin, Partial, Voted, voted_labels

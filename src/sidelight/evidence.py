@@ -12,8 +12,8 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from sidelight.arrays import by_position
-from sidelight.checks import generator, is_number, real_numbers, whole
+from sidelight.core.arrays import by_position
+from sidelight.core.checks import generator, is_number, real_numbers, whole
 from sidelight.errors import DataError
 from sidelight.rules import Rule
 from sidelight.rules.given import checked_rules

@@ -25,14 +25,14 @@ from rich.table import Table
 from rich.text import Text
 
 from sidelight import recipes
+from sidelight.core.progress import Progress
 from sidelight.corpus import FIELDS, Reference, parse, references
 from sidelight.data import write_columns, write_text_atomically
 from sidelight.errors import DataError
-from sidelight.estimators import Tagger
+from sidelight.estimators.taggers import Tagger
 from sidelight.evaluate import evaluate
 from sidelight.evidence import Evidence, companion, gold, shuffled, unlabeled
 from sidelight.features import emissions, parse_templates
-from sidelight.progress import Progress
 from sidelight.rules import read_rules
 
 LABELLED, MORE, GOOD, TEST = 5, 50, 1000, 500
@@ -61,7 +61,7 @@ class Split:
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class QuickstartRow:
     """One way to train, and what it came to on the test references."""
 
     name: str
@@ -113,7 +113,7 @@ def ways(data: Split, seed: int) -> list[Way]:
     ]
 
 
-def compare_ways(data: Split, *, seed: int, step: Callable[[str], None]) -> list[Row]:
+def compare_ways(data: Split, *, seed: int, step: Callable[[str], None]) -> list[QuickstartRow]:
     """Train in each way and score on the test references; `step` is told what comes next."""
     rows = []
     found = ways(data, seed)
@@ -128,11 +128,11 @@ def compare_ways(data: Split, *, seed: int, step: Callable[[str], None]) -> list
         seconds = time.perf_counter() - began
         step("scoring")
         scores = evaluate(_labels(data.test), way.tagger.predict(_tokens(data.test)), scheme="runs")
-        rows.append(Row(way.name, way.learner, scores.accuracy, scores.f1, seconds, way.tagger))
+        rows.append(QuickstartRow(way.name, way.learner, scores.accuracy, scores.f1, seconds, way.tagger))
     return rows
 
 
-def show(out: Path, *, text: str | None = None, seed: int = 0, console: Console | None = None) -> list[Row]:
+def show(out: Path, *, text: str | None = None, seed: int = 0, console: Console | None = None) -> list[QuickstartRow]:
     """Run it all, print the table and a tagged reference, and leave the model and the data in a folder."""
     screen = Console() if console is None else console
     tokens = parse(EXAMPLE if text is None else text)
@@ -168,7 +168,7 @@ def show(out: Path, *, text: str | None = None, seed: int = 0, console: Console 
     return rows
 
 
-def table(rows: Sequence[Row]) -> Table:
+def table(rows: Sequence[QuickstartRow]) -> Table:
     """The rows side by side."""
     found = Table(title=f"Fields of {TEST} references, right in percent", title_justify="left")
     found.add_column("trained on")

@@ -13,15 +13,16 @@ from typing import Any, NamedTuple, Self
 
 import numpy as np
 
-from sidelight.arrays import Floats, Ids, Ints
-from sidelight.checks import amount, flag, is_among, is_listed, shown, whole
+from sidelight.core.arrays import Floats, Ids, Ints
+from sidelight.core.checks import amount, flag, is_among, is_listed, shown, whole
+from sidelight.core.records import Callback, Round
+from sidelight.core.stored import list_of, mapping_of, reading, text_of
 from sidelight.errors import DataError, ModelFileError, NotFitted
+from sidelight.estimators.manners import Estimator, held_out, labelled
 from sidelight.evidence import Gold, gold
-from sidelight.manners import Estimator, held_out, labelled
-from sidelight.model import Model
-from sidelight.model_file import load_model, save_model
-from sidelight.objective.variable_scorer import VariableScorer
-from sidelight.records import Callback, Round
+from sidelight.models.model import Model
+from sidelight.models.model_file import load_model, save_model
+from sidelight.objective.scorers.variable_scorer import VariableScorer
 from sidelight.rounds.sequential import (
     Learned,
     TiedExamples,
@@ -30,7 +31,6 @@ from sidelight.rounds.sequential import (
     wrong_in,
 )
 from sidelight.spaces.tied import FreeSpace, TiedSpace
-from sidelight.stored import list_of, mapping_of, reading, text_of
 from sidelight.structures.own_structure import Own, OwnRows, OwnStructure
 
 METHODS = ("SL", "LO", "L+I", "IBT")

@@ -9,22 +9,22 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sidelight.arrays import Floats
-from sidelight.checkpoint import REMEDY, fingerprint, load_checkpoint, save_checkpoint
+from sidelight.core.arrays import Floats
+from sidelight.core.records import Round
+from sidelight.core.stored import array_of, mapping_of, number_of, numbers_of, part_of, reading, whole_of
 from sidelight.data.single import single_labels
 from sidelight.errors import DataError, ModelFileError
 from sidelight.evidence import Evidence
 from sidelight.learners.votes import reliabilities_of
-from sidelight.making.given import Given
-from sidelight.making.learner import learned_penalties, learner_of
-from sidelight.model import Model
+from sidelight.models.checkpoint import REMEDY, fingerprint, load_checkpoint, save_checkpoint
+from sidelight.models.model import Model
 from sidelight.objective.companion_likelihood import TEMPERATURE
-from sidelight.records import Round
 from sidelight.rounds.learner import Memory, Remembering, State
 from sidelight.rounds.stopping import MAX_ROUNDS
 from sidelight.rules import Rule
-from sidelight.settings import Settings
-from sidelight.stored import array_of, mapping_of, number_of, numbers_of, part_of, reading, whole_of
+from sidelight.specs.fit_data import FitData
+from sidelight.specs.learner_of import learned_penalties, learner_of
+from sidelight.specs.settings import Settings
 from sidelight.structures import LabelSet
 from sidelight.voting.reliability import Reliability
 
@@ -57,7 +57,7 @@ class Training:
         self.structure, self.rows, self.encoded = settings.outputs.prepare(settings, evidence, old)
         self.structure.read_rules(settings.rules, [piece.x for piece in evidence])
         weights = None if before is None else self.structure.moved(before.weights, before.structure)
-        given = Given(settings, evidence, self.rows, self.encoded, self.structure, weights, go_on, memory)
+        given = FitData(settings, evidence, self.rows, self.encoded, self.structure, weights, go_on, memory)
         self.given = given
         self.learner = learner_of(given)
         self.best: Best | None = None

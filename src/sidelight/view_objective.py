@@ -18,17 +18,17 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from sidelight.arrays import Floats, Ids
+from sidelight.core.arrays import Floats, Ids
 from sidelight.evidence import Gold
 from sidelight.learners.likelihood import LikelihoodSpec
-from sidelight.making.given import Given
-from sidelight.model import Model
+from sidelight.models.model import Model
 from sidelight.objective.batch import Batch
 from sidelight.objective.cuts import POWERS, losses_of
 from sidelight.objective.margin import TargetTerms
-from sidelight.settings import Settings
 from sidelight.spaces import Cost, sums
-from sidelight.structures.encoding import encode
+from sidelight.specs.fit_data import FitData
+from sidelight.specs.settings import Settings
+from sidelight.structures.labels.encoding import encode
 
 
 def view_objective(model: Model, settings: Settings, examples: Sequence[Gold]) -> float:
@@ -46,7 +46,7 @@ def view_objective(model: Model, settings: Settings, examples: Sequence[Gold]) -
     rows = model.prepare([example.x for example in examples], n_jobs=settings.n_jobs)
     batch = model.batch(rows, n_jobs=settings.n_jobs)
     encoded = encode(examples, model.labels, batch.starts, sequences=model.sequences)
-    given = Given(settings, examples, rows, encoded, model.structure)
+    given = FitData(settings, examples, rows, encoded, model.structure)
     norm = 0.5 * float(model.weights @ model.weights)
     if isinstance(own, LikelihoodSpec):
         norm += own.l1 * float(np.abs(model.weights).sum())

@@ -13,7 +13,7 @@ import pytest
 
 from sidelight.evaluate import compare
 from sidelight.evaluate.paired import Metric
-from sidelight.model_file import load_model
+from sidelight.models.model_file import load_model
 
 Write = Callable[..., Path]
 Run = Callable[..., Any]

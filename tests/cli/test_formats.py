@@ -12,10 +12,10 @@ import numpy as np
 import pytest
 
 from sidelight.corpus import Reference
-from sidelight.estimators import Tagger
+from sidelight.estimators.taggers import Tagger
 from sidelight.evidence import Candidates, Chunk, companion, gold, shuffled
 from sidelight.features import standard, words
-from sidelight.model_file import load_model
+from sidelight.models.model_file import load_model
 
 Write = Callable[..., Path]
 Run = Callable[..., Any]

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from sidelight.cli import COMMANDS
-from sidelight.commands.lazily import loaded
-from sidelight.commands.train_options import COMMON
+from sidelight.commands.shared.lazily import loaded
+from sidelight.commands.shared.train_options import COMMON
 from sidelight.recipes import LEARNERS
 from sidelight.specs.options import options_of
 

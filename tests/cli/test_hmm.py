@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from sidelight.commands.settings import choose_learner
-from sidelight.model_file import load_model
+from sidelight.commands.shared.settings import choose_learner
+from sidelight.models.model_file import load_model
 
 GOLD = "The\tD\ndog\tN\nruns\tV\n\nthe\tD\ncat\tN\n\ndog\tN\nruns\tV\n\n"
 RAW = "the\nzebra\nruns\n\nthe\ndog\n\n"

@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from sidelight.model_file import load_model
+from sidelight.models.model_file import load_model
 
 Run = Callable[..., Any]
 Write = Callable[..., Path]
@@ -78,7 +78,7 @@ def test_an_interrupted_run_says_that_there_is_no_model(
     def interrupt(*_: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("sidelight.commands.trials.Trials.fit", interrupt)
+    monkeypatch.setattr("sidelight.commands.shared.trials.PriceTrials.fit", interrupt)
     train = "train", "--gold", write("train", "columns", 0, 3), "--out"
     assert run(*train, "new", code=130).err == "interrupted; nothing was written\n"
     found = run(*train, "new", "--checkpoint", "check", code=130).err

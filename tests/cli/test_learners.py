@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from sidelight.commands.settings import choose_learner
-from sidelight.model_file import load_model
+from sidelight.commands.shared.settings import choose_learner
+from sidelight.models.model_file import load_model
 from sidelight.recipes import LEARNERS
 
 SENTENCES = [

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from sidelight.learners import all_labelings
-from sidelight.model_file import load_model
+from sidelight.models.model_file import load_model
 from sidelight.recipes import LEARNERS
 
 Run = Callable[..., Any]

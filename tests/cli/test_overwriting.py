@@ -15,10 +15,10 @@ from typing import Any
 
 import pytest
 
-from sidelight import replacing
+from sidelight.core import replacing
+from sidelight.core.replacing import write_atomically
 from sidelight.errors import DataError
-from sidelight.model_file import load_model
-from sidelight.replacing import write_atomically
+from sidelight.models.model_file import load_model
 
 Run = Callable[..., Any]
 Write = Callable[..., Path]
@@ -118,7 +118,7 @@ def test_a_failed_write_leaves_the_old_file_alone(monkeypatch: pytest.MonkeyPatc
 
 SLOW = """
 import os, sys, time
-from sidelight import replacing
+from sidelight.core import replacing
 if sys.argv[1] == "named":
     replacing._nameless = lambda folder: None
 def wait(_):

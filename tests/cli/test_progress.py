@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-from sidelight.progress import Progress, present, relative_gap, round_line
-from sidelight.records import Round
+from sidelight.core.progress import Progress, present, relative_gap, round_line
+from sidelight.core.records import Round
 
 Run = Callable[..., Any]
 ROUND = Round(7, "jlis", 1.26, completion=2, objective=50.0, gap=1.0, working_set=1234)

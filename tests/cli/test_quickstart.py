@@ -13,7 +13,7 @@ from rich.console import Console
 
 from sidelight import quickstart
 from sidelight.data import load_corpus
-from sidelight.model_file import load_model
+from sidelight.models.model_file import load_model
 
 Run = Callable[..., Any]
 

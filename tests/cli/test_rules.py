@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from sidelight.model_file import load_model, save_model
+from sidelight.models.model_file import load_model, save_model
 
 GOLD = "Light\tN\nshines\tV\n\nDogs\tN\nbark\tV\nloud\tA\n\n"
 POOL = "Dogs\nbark\nshines\n\nLight\nbark\n\n"

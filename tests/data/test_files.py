@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from sidelight.data import read_lines, read_text, write_text_atomically
 from sidelight.errors import DataError
-from sidelight.files import write_tensors
+from sidelight.models.files import write_tensors
 
 
 def failure(path: Path) -> DataError:

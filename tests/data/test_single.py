@@ -14,7 +14,7 @@ from sidelight.data.single import single_label
 from sidelight.errors import DataError
 from sidelight.evidence import Candidates, Companion, Evidence, Gold, Partial
 from sidelight.structures import LabelSet
-from sidelight.structures.encoding import encode
+from sidelight.structures.labels.encoding import encode
 
 X = {"cheap": 1.0}
 GOLD = [sl.Gold({"noon": 1.0}, "ham"), sl.Gold({"x": 1.0}, "spam")]

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from sidelight.data.links import GoldLinks
-from sidelight.experiments import alignment
-from sidelight.experiments.alignment import Corpus, judged, learned
+from sidelight.experiments.uem import word_alignment as alignment
+from sidelight.experiments.uem.word_alignment import Bitexts, judged, learned
 from translating import made_up
 
 
@@ -24,7 +24,7 @@ def data() -> Path:
 def small(pairs=60):
     sources, targets, links = made_up(pairs)
     gold = [GoldLinks(one, one) for one in links]
-    return Corpus("made up", ("S", "T"), list(zip(sources, targets)), gold[:10], gold[10:40])
+    return Bitexts("made up", ("S", "T"), list(zip(sources, targets)), gold[:10], gold[10:40])
 
 
 def test_hansards(data):

@@ -8,7 +8,10 @@ import numpy as np
 import pytest
 
 from sidelight.evaluate.ranking import score_rankings
-from sidelight.experiments import jlis_alignment, jlis_identification, lclr_transliteration, reproduce
+from sidelight.experiments import reproduce
+from sidelight.experiments.jlis import alignments as jlis_alignment
+from sidelight.experiments.jlis import identification as jlis_identification
+from sidelight.experiments.lclr import transliteration as lclr_transliteration
 
 
 def test_names(tmp_path, monkeypatch):

@@ -9,8 +9,8 @@ import pytest
 
 from sidelight.evidence import Candidates
 from sidelight.experiments import MODULES, NAMES
-from sidelight.experiments.candidate_corpora import WORD_FEATURES, Sentences
-from sidelight.experiments.candidate_grid import (
+from sidelight.experiments.cllp.candidate_corpora import WORD_FEATURES, Sentences
+from sidelight.experiments.cllp.candidate_grid import (
     CL_SVM,
     CLLP,
     CLLP_LIKE_MMS,
@@ -20,28 +20,28 @@ from sidelight.experiments.candidate_grid import (
     MMS_LIKE_CLLP,
     NAIVE,
     STAGES,
-    Choice,
-    Outcome,
+    CandidateChoice,
+    CandidateOutcome,
+    CandidateSetting,
+    CandidateTask,
+    CandidateTrials,
     Results,
-    Setting,
-    Task,
-    Trials,
     choices_of,
     evidence_of,
     fit,
     labelings,
 )
-from sidelight.experiments.candidate_sets import (
+from sidelight.experiments.cllp.candidate_sets import (
     initial_labels,
     labels_with_error,
     random_sets,
     shares_of,
     specified_sets,
 )
-from sidelight.experiments.entity_types import OTHER, type_scores
-from sidelight.experiments.grid import Examples
+from sidelight.experiments.cllp.entity_types import OTHER, type_scores
+from sidelight.experiments.cllp.tag_dictionary import AmbiguousDictionary, cut, dictionary_of
+from sidelight.experiments.grid import LabelledExamples
 from sidelight.experiments.pool import pool
-from sidelight.experiments.tag_dictionary import Dictionary, cut, dictionary_of
 
 LABELS = list("ABCDEFG")
 
@@ -112,7 +112,7 @@ def corpus(count, seed):
     """Words that tell their labels, and labels that tell the next."""
     rng = np.random.default_rng(seed)
     ys = [[LABELS[(first + k) % 4] for k in range(rng.integers(3, 7))] for first in rng.integers(0, 4, count)]
-    return Examples([[f"{label.lower()}{rng.integers(5)}" for label in y] for y in ys], ys)
+    return LabelledExamples([[f"{label.lower()}{rng.integers(5)}" for label in y] for y in ys], ys)
 
 
 def study(generation="specified", **more):
@@ -121,11 +121,11 @@ def study(generation="specified", **more):
 
 
 def test_initial_labels_are_the_same_for_all_methods_and_naive_takes_them_for_right():
-    letters, setting = study(), Setting("3 candidates", 3, 1)
+    letters, setting = study(), CandidateSetting("3 candidates", 3, 1)
     pieces = letters.candidates(setting, 1)
-    assert pieces == evidence_of(letters, Task(setting, 1, MMS, Choice(0.1)))
-    assert pieces == evidence_of(letters, Task(setting, 1, CLLP, Choice(0.3)))
-    naive = evidence_of(letters, Task(setting, 1, NAIVE, Choice(0.1)))
+    assert pieces == evidence_of(letters, CandidateTask(setting, 1, MMS, CandidateChoice(0.1)))
+    assert pieces == evidence_of(letters, CandidateTask(setting, 1, CLLP, CandidateChoice(0.3)))
+    naive = evidence_of(letters, CandidateTask(setting, 1, NAIVE, CandidateChoice(0.1)))
     assert [piece.y for piece in naive] == [[[label] for label in piece.initial] for piece in pieces]
     assert letters.candidates(setting, 2) != pieces
     assert [piece.x for piece in letters.gold(setting, 1)] == [piece.x for piece in pieces]
@@ -139,25 +139,25 @@ def test_all_labelings_weigh_as_much_as_one():
 
 def test_every_method_has_eight_trials():
     letters = study()
-    best = Choice(0.1, 0.1)
+    best = CandidateChoice(0.1, 0.1)
     for method in (GOLD, NAIVE, CL_SVM, MMS, MMS_LIKE_CLLP, CLLP, CLLP_LIKE_MMS):
         tried = [choice for stage in range(STAGES) for choice in choices_of(EIGHT, method, stage, best, letters)]
         assert len(tried) == 8
 
 
 def test_prices_and_ratios_may_be_tried_jointly():
-    trials = Trials(cllp_prices=(0.1, 0.3), insides=(0.01, 1.0), jointly=True)
-    stages = [choices_of(trials, CLLP, stage, Choice(0.1, 0.01), study()) for stage in range(STAGES)]
-    assert stages[0] == [Choice(price, inside) for price in (0.1, 0.3) for inside in (0.01, 0.1, 1.0)]
-    assert stages[1] == [] and stages[2] == [Choice(0.1, 0.01, threshold) for threshold in (0.5, 3.0)]
+    trials = CandidateTrials(cllp_prices=(0.1, 0.3), insides=(0.01, 1.0), jointly=True)
+    stages = [choices_of(trials, CLLP, stage, CandidateChoice(0.1, 0.01), study()) for stage in range(STAGES)]
+    assert stages[0] == [CandidateChoice(price, inside) for price in (0.1, 0.3) for inside in (0.01, 0.1, 1.0)]
+    assert stages[1] == [] and stages[2] == [CandidateChoice(0.1, 0.01, threshold) for threshold in (0.5, 3.0)]
 
 
 def test_draws_that_choose_need_not_be_scored():
     def run(tasks):
-        return [Outcome({"accuracy": float(task.draw)}, {"accuracy": float(task.draw)}, 1) for task in tasks]
+        return [CandidateOutcome({"accuracy": float(task.draw)}, {"accuracy": float(task.draw)}, 1) for task in tasks]
 
     results = Results(study(), run)
-    setting = Setting("2 candidates", 2, 3, methods=(MMS,), pilots=(100, 101), first=10)
+    setting = CandidateSetting("2 candidates", 2, 3, methods=(MMS,), pilots=(100, 101), first=10)
     (scores,) = results.rows_of(setting, lambda line: None)
     assert (scores["value"], scores["draws"]) == (11.0, 3)
     tried = [task for task in results.outcomes if task.draw >= 100]
@@ -167,7 +167,7 @@ def test_draws_that_choose_need_not_be_scored():
 def test_from_candidates_to_rows():
     letters = study("random")
     methods = (GOLD, NAIVE, CL_SVM, MMS, CLLP, CLLP_LIKE_MMS)
-    setting = Setting("2 doublings", 2, 3, methods, {MMS: 90.0, CLLP: 95.0})
+    setting = CandidateSetting("2 doublings", 2, 3, methods, {MMS: 90.0, CLLP: 95.0})
     with pool(fit, letters, n_jobs=1, report=lambda line: None) as run:
         rows = Results(letters, run, gold_draws=1).rows_of(setting, lambda line: None)
     found = {(row["method"], row["metric"]): row for row in rows}
@@ -186,29 +186,31 @@ def test_development_data_choose_and_gold_is_fitted_once():
     def run(tasks):
         seen.extend(tasks)
         return [
-            Outcome({"accuracy": 90.0 if task.choice.price == 0.3 else 50.0}, {"accuracy": 60.0 + task.draw}, 1)
+            CandidateOutcome(
+                {"accuracy": 90.0 if task.choice.price == 0.3 else 50.0}, {"accuracy": 60.0 + task.draw}, 1
+            )
             for task in tasks
         ]
 
-    results = Results(study(), run, gold_at=Setting("1 candidates", 1, 2))
-    settings = [Setting(f"{m} candidates", m, 2) for m in (2, 3)]
+    results = Results(study(), run, gold_at=CandidateSetting("1 candidates", 1, 2))
+    settings = [CandidateSetting(f"{m} candidates", m, 2) for m in (2, 3)]
     rows = [row for setting in settings for row in results.rows_of(setting, lambda line: None)]
     assert {choice.price for chosen in results.chosen.values() for choice in chosen.values()} == {0.3}
     assert {row["value"] for row in rows if row["metric"] == "accuracy"} == {60.5}
     assert len(seen) == len(set(seen))
     assert sum(task.method == GOLD for task in seen) == 8 + 1
-    results.rows_of(Setting("4 candidates", 4, 2), lambda line: None, like=settings[0])
+    results.rows_of(CandidateSetting("4 candidates", 4, 2), lambda line: None, like=settings[0])
     assert sum(task.setting.level == 4 for task in seen) == 6
 
 
 def test_dictionary_has_the_tags_of_its_words_only():
-    examples = Examples([["a", "b"], ["a"], ["c", "a"]], [["X", "Y"], ["Z"], ["Y", "X"]])
+    examples = LabelledExamples([["a", "b"], ["a"], ["c", "a"]], [["X", "Y"], ["Z"], ["Y", "X"]])
     first, rest = cut(examples, [2])
     assert (len(first.xs), len(rest.xs)) == (1, 2)
-    study = Dictionary(dictionary_of(first), rest, rest, rest, ["X", "Y", "Z"])
-    piece = study.candidates(Setting("3 tokens", 3, 1), 0)[1]
+    study = AmbiguousDictionary(dictionary_of(first), rest, rest, rest, ["X", "Y", "Z"])
+    piece = study.candidates(CandidateSetting("3 tokens", 3, 1), 0)[1]
     assert piece.y == [None, ["X"]] and piece.initial[1] == "X" and piece.initial[0] in ("X", "Y", "Z")
-    assert len(study.candidates(Setting("1 tokens", 1, 1), 0)) == 1
+    assert len(study.candidates(CandidateSetting("1 tokens", 1, 1), 0)) == 1
 
 
 def test_types_are_scored_without_other():

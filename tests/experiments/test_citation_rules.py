@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from sidelight.experiments.citation_rules import FIELDS, citation_rules
+from sidelight.experiments.ccm.citation_rules import FIELDS, citation_rules
 from sidelight.experiments.draws import labels_of, read_words
 from sidelight.inference.rule_set import ChainScores, RuleSet
 from sidelight.rules import Sentence

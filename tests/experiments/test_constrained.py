@@ -7,27 +7,27 @@ from pathlib import Path
 
 import pytest
 
-from sidelight.experiments import (
+from sidelight.experiments.ccm import (
     constrained_ads,
     constrained_citations,
     constrained_em,
     constrained_rules,
     constrained_semicrf,
 )
-from sidelight.experiments.citation_rules import citation_rules
-from sidelight.experiments.constrained_study import (
+from sidelight.experiments.ccm.citation_rules import citation_rules
+from sidelight.experiments.ccm.constrained_study import (
     EMISSIONS,
     HUGE,
     Fit,
     Fits,
-    Outcome,
-    Study,
+    RuleStudy,
+    StudyOutcome,
     accuracy,
     difference_rows,
     fit,
     load_citations,
 )
-from sidelight.experiments.grid import Examples
+from sidelight.experiments.grid import LabelledExamples
 from sidelight.rules import Sentence
 
 FIELDS = ("author", "title", "date")
@@ -39,7 +39,7 @@ def references(count, first=0):
         [f"name{k % 3}", ".", "on", f"word{k % 5}", f"thing{k % 4}", ".", f"{1990 + k % 10}", "."]
         for k in range(first, first + count)
     ]
-    return Examples(xs, [["author"] * 2 + ["title"] * 4 + ["date"] * 2] * count)
+    return LabelledExamples(xs, [["author"] * 2 + ["title"] * 4 + ["date"] * 2] * count)
 
 
 def start_and_year():
@@ -50,7 +50,7 @@ def start_and_year():
 @pytest.fixture(scope="module")
 def study():
     train, pool = references(12), references(8, 3).xs
-    return Study(train, references(4, 1), references(4, 2), pool, sorted(FIELDS), start_and_year, ((0, 5, 9, 11),))
+    return RuleStudy(train, references(4, 1), references(4, 2), pool, sorted(FIELDS), start_and_year, ((0, 5, 9, 11),))
 
 
 @pytest.fixture(scope="module")
@@ -86,8 +86,8 @@ def test_every_method_fits(study, method):
 
 def test_a_rule_decides_at_test_time_even_where_it_is_wrong(study):
     """The year in this title is a date by the rule, at a price that nothing outweighs."""
-    odd = Examples([["name0", ".", "on", "1990", "word1", "."]], [["author"] * 2 + ["title"] * 4])
-    other = Study(study.train, odd, odd, study.pool, study.labels, study.make_rules)
+    odd = LabelledExamples([["name0", ".", "on", "1990", "word1", "."]], [["author"] * 2 + ["title"] * 4])
+    other = RuleStudy(study.train, odd, odd, study.pool, study.labels, study.make_rules)
     found = fit(other, Fit(12, 0, "hmm", EMISSIONS[0], penalty=HUGE, only=("Date",)))
     assert found.test_ruled <= 100.0 * 5 / 6
 
@@ -98,7 +98,7 @@ def test_fits_are_made_once_and_the_choice_is_by_development_scores():
     def run(tasks):
         made.extend(tasks)
         # on the test set the order is the other way round
-        return [Outcome(k := EMISSIONS.index(t.emission), 10 - k, 100 - k, 100 - k) for t in tasks]
+        return [StudyOutcome(k := EMISSIONS.index(t.emission), 10 - k, 100 - k, 100 - k) for t in tasks]
 
     fits = Fits(run)
     like = Fit(5, 0, "hmm", EMISSIONS[0])
@@ -119,7 +119,7 @@ def test_accuracy_is_of_tokens():
 
 
 def test_table_of_citations(study):
-    setting = constrained_citations.Setting(3, 2, {"HMM": 50.0, "HMM-CCM": 60.0}, 1)
+    setting = constrained_citations.CitationSetting(3, 2, {"HMM": 50.0, "HMM-CCM": 60.0}, 1)
     told = []
     fits = Fits(lambda tasks: [fit(study, task) for task in tasks])
     rows = constrained_citations.rows_of(setting, fits, told.append)
@@ -155,7 +155,7 @@ def test_tables_of_rules(study, monkeypatch):
     hard = constrained_rules.hard_rows(3, fits, 2)
     assert [item["method"] for item in hard[:2]] == [constrained_rules.SOFT, constrained_rules.HARD]
     assert hard[2]["paper"] == -1.0
-    alone = constrained_rules.alone_rows(["Date"], Fits(lambda tasks: [Outcome(0, 0, 0, 5.0)] * len(tasks)), 2)
+    alone = constrained_rules.alone_rows(["Date"], Fits(lambda tasks: [StudyOutcome(0, 0, 0, 5.0)] * len(tasks)), 2)
     assert {item["method"] for item in alone} == {
         "rule None",
         "rule Date",
@@ -176,14 +176,14 @@ def test_with_beta_one_completions_do_not_matter(study):
 )
 def test_models_made_for_the_task(study, method):
     found = constrained_semicrf.fit(
-        study, constrained_semicrf.Task(4, 0, method, constrained_semicrf.trials(method)[0])
+        study, constrained_semicrf.SemiCrfTask(4, 0, method, constrained_semicrf.trials(method)[0])
     )
     assert 0.0 <= found.test <= 100.0
 
 
 def test_rules_about_posts():
     words = constrained_ads.words_of(
-        Examples(
+        LabelledExamples(
             [["Grand", "Hyatt", "Bayside"], ["Bayside", "Inn"]], [["hotelname"] * 2 + ["localarea"], ["hotelname"] * 2]
         )
     )

@@ -5,21 +5,21 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from sidelight.experiments.citation_rules import FIELDS, citation_rules
-from sidelight.experiments.citations import Citations
-from sidelight.experiments.constrained_inference import Trial, methods, problems_of, rows_of, trials
-from sidelight.experiments.grid import Examples
+from sidelight.experiments.ccm.citation_rules import FIELDS, citation_rules
+from sidelight.experiments.ccm.constrained_inference import Trial, methods, problems_of, rows_of, trials
+from sidelight.experiments.grid import LabelledExamples
+from sidelight.experiments.jlis.citations import Citations
 from sidelight.inference.problem import Solution
 
 
-def references(seed: int, count: int) -> Examples:
+def references(seed: int, count: int) -> LabelledExamples:
     rng = np.random.default_rng(seed)
     xs, ys = [], []
     for _ in range(count):
         x = [["smith", "jones"][rng.integers(2)], ".", ["light", "motion"][rng.integers(2)], "waves", ".", "1994", "."]
         xs.append(x)
         ys.append(["author", "author", "title", "title", "title", "date", "date"])
-    return Examples(xs, ys)
+    return LabelledExamples(xs, ys)
 
 
 @pytest.fixture(scope="module")
@@ -46,7 +46,7 @@ def test_rows_count_only_what_some_method_can_solve():
 
     none = Trial(None, 0.004)
     done = {"good": [found(3.0, True), found(1.0, True), none], "bad": [found(2.0, False), none, none]}
-    test = Examples([["a", "b"]] * 3, [["X", "Y"]] * 3)
+    test = LabelledExamples([["a", "b"]] * 3, [["X", "Y"]] * 3)
     figures = {(row["method"], row["metric"]): row["value"] for row in rows_of("s", done, test, ["X", "Y"])}
     assert figures["good", "accuracy"] == 100.0 and figures["good", "legal"] == 100.0
     assert figures["bad", "accuracy"] == 50.0

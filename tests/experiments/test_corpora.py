@@ -8,9 +8,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from sidelight.experiments import ads, citations, draws, negatives, newsgroups, pos
+from sidelight.experiments import draws
 from sidelight.experiments.draws import tokens_of
 from sidelight.experiments.grid import JLIS, SSVM, Prices, Setting, run_setting, runner
+from sidelight.experiments.jlis import ads, citations, negatives, newsgroups, pos
 from sidelight.experiments.table import rows_of
 
 

@@ -10,17 +10,17 @@ import pytest
 
 from sidelight.experiments import default_features as experiment
 from sidelight.experiments import reproduce
-from sidelight.experiments.default_features import METHODS, STANDARD, Corpus, Task, features_of, score
-from sidelight.experiments.grid import Examples
+from sidelight.experiments.default_features import METHODS, STANDARD, FeatureTask, TaggedPart, features_of, score
+from sidelight.experiments.grid import LabelledExamples
 from sidelight.features import standard, window
 
 XS = [["the", "Light", "is", "on"], ["a", "Lamp", "was", "off"], ["no", "Candle", "is", "lit"]]
 YS = [["D", "N", "V", "P"]] * 3
 
 
-def small(columns: int = 1) -> Corpus:
+def small(columns: int = 1) -> TaggedPart:
     xs = XS if columns == 1 else [[(word, word[0]) for word in x] for x in XS]
-    return Corpus(Examples(xs[:2], YS[:2]), Examples(xs[2:], YS[2:]), spans=False)
+    return TaggedPart(LabelledExamples(xs[:2], YS[:2]), LabelledExamples(xs[2:], YS[2:]), spans=False)
 
 
 def test_methods_leave_one_group_out_each():
@@ -31,9 +31,9 @@ def test_methods_leave_one_group_out_each():
 
 def test_the_score_is_of_the_development_sentences():
     corpus = small()
-    assert score({"small": corpus}, Task("small", STANDARD, 2, 0)) == 100.0
-    wrong = corpus._replace(development=Examples(corpus.development.xs, [["X"] * 4]))
-    assert score({"small": wrong}, Task("small", STANDARD, 2, 0)) == 0.0
+    assert score({"small": corpus}, FeatureTask("small", STANDARD, 2, 0)) == 100.0
+    wrong = corpus._replace(development=LabelledExamples(corpus.development.xs, [["X"] * 4]))
+    assert score({"small": wrong}, FeatureTask("small", STANDARD, 2, 0)) == 0.0
 
 
 def test_rows_means_and_json(monkeypatch, tmp_path: Path):

@@ -14,7 +14,7 @@ from sidelight.experiments.grid import (
     KEPT,
     SSVM,
     TOGETHER,
-    Examples,
+    LabelledExamples,
     Outcome,
     Prices,
     Scores,
@@ -27,17 +27,17 @@ from sidelight.experiments.grid import (
 )
 
 
-def sentences(count: int, seed: int) -> Examples:
+def sentences(count: int, seed: int) -> LabelledExamples:
     rng = np.random.default_rng(seed)
     xs = [[f"a{rng.integers(9)}", f"b{rng.integers(9)}", f"c{rng.integers(9)}"] for _ in range(count)]
-    return Examples(xs, [[word[0].upper() for word in x] for x in xs])
+    return LabelledExamples(xs, [[word[0].upper() for word in x] for x in xs])
 
 
 @dataclass(frozen=True)
 class Letters:
-    train: Examples = field(default_factory=lambda: sentences(12, 0))
-    dev: Examples = field(default_factory=lambda: sentences(10, 1))
-    test: Examples = field(default_factory=lambda: sentences(10, 2))
+    train: LabelledExamples = field(default_factory=lambda: sentences(12, 0))
+    dev: LabelledExamples = field(default_factory=lambda: sentences(10, 1))
+    test: LabelledExamples = field(default_factory=lambda: sentences(10, 2))
 
     def gold(self, setting, draw):
         order = np.random.default_rng(draw).permutation(len(self.train.xs))[: setting.size]

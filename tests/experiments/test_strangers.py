@@ -10,11 +10,11 @@ import pytest
 
 from sidelight.errors import DataError
 from sidelight.experiments import strangers
-from sidelight.experiments.grid import Examples
+from sidelight.experiments.grid import LabelledExamples
 from sidelight.experiments.strangers import cells as cell_file
 from sidelight.experiments.strangers import peers
-from sidelight.experiments.strangers.cells import Cell, Outcome, Study
-from sidelight.experiments.strangers.corpora import CORPORA, Corpus, begin_marked
+from sidelight.experiments.strangers.cells import Cell, CellOutcome, StrangersStudy
+from sidelight.experiments.strangers.corpora import CORPORA, StrangersCorpus, begin_marked
 from sidelight.experiments.strangers.dictionaries import candidate_sets, dictionary_of
 from sidelight.experiments.strangers.kinds import KINDS, SPOILED, given, raw_inputs
 from sidelight.experiments.strangers.knowledge import FILES, functions_of, rules_of
@@ -28,16 +28,17 @@ SENTENCE = ["The", "German", "minister", "met", "John", "Smith", "in", "Paris", 
 
 
 @pytest.fixture(scope="module")
-def corpus() -> Corpus:
+def corpus() -> StrangersCorpus:
     """Names in made-up news: places after "in", people before "met"."""
     people, places = ["Ann", "John", "Carl", "Ray"], ["Paris", "Rome", "Oslo", "Kiev"]
     xs = [[a, "met", b, "in", c, "."] for a in people for b in people for c in places]
     ys = [["B-PER", "O", "B-PER", "O", "B-LOC", "O"]] * len(xs)
     labels = ["B-LOC", "B-MISC", "B-ORG", "B-PER", "I-LOC", "I-MISC", "I-ORG", "I-PER", "O"]
     cut = {
-        name: Examples(xs[a:b], ys[a:b]) for name, a, b in (("pool", 0, 20), ("elsewhere", 20, 30), ("test", 30, 40))
+        name: LabelledExamples(xs[a:b], ys[a:b])
+        for name, a, b in (("pool", 0, 20), ("elsewhere", 20, 30), ("test", 30, 40))
     }
-    return Corpus(
+    return StrangersCorpus(
         "names in news",
         "span_f1",
         labels,
@@ -131,8 +132,8 @@ def test_companions_are_swapped_and_a_rule_is_false(corpus):
     assert false_rule(["A", "O"], "O").violations(Sentence(["a", ".", "b"]), ["O", "O", "A"]) == 1
 
 
-def outcome(method: str, score: float, *, size: int = 20, draw: int = 0, **more: object) -> Outcome:
-    return Outcome(Cell("chunks", size, draw, method), score, 1.0, **more)
+def outcome(method: str, score: float, *, size: int = 20, draw: int = 0, **more: object) -> CellOutcome:
+    return CellOutcome(Cell("chunks", size, draw, method), score, 1.0, **more)
 
 
 def test_promises_are_about_means_over_draws():
@@ -178,11 +179,11 @@ def test_rows_and_lines_have_every_cell():
 def test_a_run_is_taken_up_where_it_stopped(corpus, tmp_path, monkeypatch):
     asked = []
 
-    def done(study: Study, cell: Cell) -> Outcome:
+    def done(study: StrangersStudy, cell: Cell) -> CellOutcome:
         asked.append(cell)
         if len(asked) > 4:
             raise KeyboardInterrupt
-        return Outcome(cell, 50.0 + len(cell.method), 0.1)
+        return CellOutcome(cell, 50.0 + len(cell.method), 0.1)
 
     monkeypatch.setattr(cell_file, "scored", done)
     monkeypatch.setattr(strangers, "corpus_of", lambda name, data: corpus)
@@ -213,14 +214,14 @@ def test_bad_choices_are_refused(choose, tmp_path):
 @pytest.mark.skipif(peers.CRFSUITE not in peers.installed(), reason="python-crfsuite is not installed")
 def test_crfsuite_has_the_same_features(corpus, monkeypatch):
     monkeypatch.setattr(cell_file, "corpus_of", lambda name, data: corpus)
-    study = Study(Path())
+    study = StrangersStudy(Path())
     result = cell_file.carry_out(study, Cell(corpus.name, 10, 0, peers.CRFSUITE))
     assert result.score > 90.0
 
 
 def test_gold_and_a_kind_run(corpus, monkeypatch):
     monkeypatch.setattr(cell_file, "corpus_of", lambda name, data: corpus)
-    study = Study(Path(), indirect=4, hindsight=False)
+    study = StrangersStudy(Path(), indirect=4, hindsight=False)
     for method in ("gold", "rules"):
         found = cell_file.carry_out(study, Cell(corpus.name, 10, 0, method))
         assert found.score > 90.0

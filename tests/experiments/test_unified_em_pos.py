@@ -5,15 +5,15 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from sidelight.experiments.grid import Examples
-from sidelight.experiments.unified_em_pos import AT_START, START, Study, Task, fit, rows_of
-from sidelight.experiments.unsupervised import CE, EM, Dictionary, Run
-from sidelight.experiments.unsupervised import fit as fit_unsupervised
+from sidelight.experiments.grid import LabelledExamples
+from sidelight.experiments.jlis.unsupervised import CE, EM, Dictionary, UnsupervisedRun
+from sidelight.experiments.jlis.unsupervised import fit as fit_unsupervised
+from sidelight.experiments.uem.unified_em_pos import AT_START, START, TemperatureStudy, TemperatureTask, fit, rows_of
 
 TAGS = {"the": ["D"], "dog": ["N"], "cat": ["N"], "runs": ["N", "V"], "sees": ["N", "V"], "a": ["D"], "red": ["A", "N"]}
 
 
-def sentences(seed: int, count: int) -> Examples:
+def sentences(seed: int, count: int) -> LabelledExamples:
     rng = np.random.default_rng(seed)
     xs, ys = [], []
     for _ in range(count):
@@ -22,24 +22,24 @@ def sentences(seed: int, count: int) -> Examples:
         red = bool(rng.integers(2))
         xs.append([["the", "a"][rng.integers(2)], *(["red"] * red), noun, verb])
         ys.append(["D", *(["A"] * red), "N", "V"])
-    return Examples(xs, ys)
+    return LabelledExamples(xs, ys)
 
 
 @pytest.fixture
-def study() -> Study:
-    return Study(Dictionary(sentences(0, 60), TAGS, ["A", "D", "N", "V"]), sentences(1, 20))
+def study() -> TemperatureStudy:
+    return TemperatureStudy(Dictionary(sentences(0, 60), TAGS, ["A", "D", "N", "V"]), sentences(1, 20))
 
 
 def test_a_good_start_is_kept(study):
-    assert fit(study, Task(10, AT_START, 0)) > 90
+    assert fit(study, TemperatureTask(10, AT_START, 0)) > 90
     for gamma in (1.0, 0.5, 0.0):
-        assert fit(study, Task(10, gamma, 0)) > 90
+        assert fit(study, TemperatureTask(10, gamma, 0)) > 90
 
 
 def test_a_uniform_start_needs_no_labels(study):
     for gamma in (1.0, 0.0):
-        found = fit(study, Task(0, gamma, 0))
-        assert found == fit(study, Task(0, gamma, 0))
+        found = fit(study, TemperatureTask(0, gamma, 0))
+        assert found == fit(study, TemperatureTask(0, gamma, 0))
         assert 0 <= found <= 100
 
 
@@ -54,5 +54,5 @@ def test_rows_have_what_the_figure_shows():
 
 @pytest.mark.parametrize("method", [EM, CE])
 def test_em_and_contrastive_estimation_stand_beside_jlis(study, method):
-    found = fit_unsupervised(study.dictionary, Run(0, method=method))
+    found = fit_unsupervised(study.dictionary, UnsupervisedRun(0, method=method))
     assert 0 <= found.accuracy <= 100 and np.isfinite(found.objective)

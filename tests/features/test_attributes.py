@@ -17,8 +17,8 @@ from scipy.sparse import coo_matrix, csr_matrix
 
 from sidelight import Classifier, DataError, Matrix, Tagger, WithDense, features
 from sidelight.features import extractor_of
-from sidelight.features.attributes import Attributes
-from sidelight.features.matrices import Given
+from sidelight.features.attributes.attributes import Attributes
+from sidelight.features.matrices import GivenMatrix
 
 
 def named(extractor, rows) -> list[dict[str, float]]:
@@ -144,7 +144,7 @@ def test_dicts_in_blocks_are_read_as_they_are_one_by_one(schemas, rng, min_count
 
     xs = [[token() for _ in range(rng.integers(1, 6))] for _ in range(90)]
     with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(import_module("sidelight.features.attributes"), "BLOCK", 64)
+        patched.setattr(import_module("sidelight.features.attributes.attributes"), "BLOCK", 64)
         extractor = extractor_of(Attributes(min_count))
         counts = Counter(name for x in xs for token in x for name in plain_attributes(token))
         for part in (xs, xs[::-1], [[token() for _ in range(200)]]):
@@ -246,7 +246,7 @@ def test_matrices_are_the_same_features_as_dicts(rng, kind):
 def test_rows_of_matrices():
     duplicate = coo_matrix(([1.0, 2.0, 1.0], ([0, 0, 2], [1, 1, 0])), shape=(3, 4))
     xs = Matrix(duplicate, dense=np.arange(6).reshape(3, 2), lengths=[2, 1])
-    extractor = extractor_of(Given())
+    extractor = extractor_of(GivenMatrix())
     rows = extractor.grow(xs)
     assert named(extractor, rows) == [{"column 1": 3.0}, {}, {"column 0": 1.0}]
     np.testing.assert_array_equal(rows.dense, [[0, 1], [2, 3], [4, 5]])

@@ -129,7 +129,7 @@ def test_strings_are_looked_at_once_and_kept_within_bounds() -> None:
         looked.extend(strings)
         return np.array([[len(text) + view for text in strings] for view in views], dtype=np.int32).reshape(2, -1)
 
-    from sidelight.features.lexicon import columns_of
+    from sidelight.features.words.lexicon import columns_of
 
     views = Views([("x", 0), ("lower", 0)], np.int32)
     for _ in range(2):

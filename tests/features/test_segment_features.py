@@ -11,8 +11,8 @@ from scipy.sparse import csr_matrix
 from sidelight.errors import DataError
 from sidelight.features import Matrix
 from sidelight.features.rows import offsets_of
-from sidelight.features.segment_sources import FAMILIES, SegmentFeatures
-from sidelight.features.segments import SegmentExtractor
+from sidelight.features.segments.segment_features import SegmentExtractor
+from sidelight.features.segments.segment_sources import FAMILIES, SegmentFeatures
 from sidelight.features.transforms import transform
 
 RNG = np.random.default_rng(0)

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from sidelight.generative.alignment_decoding import RULES, links_of
-from sidelight.generative.bitext import Bitext, cells
+from sidelight.generative.word_alignment.alignment_decoding import RULES, links_of
+from sidelight.generative.word_alignment.bitext import Bitext, cells
 
 
 def grid(*rows):

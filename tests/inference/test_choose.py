@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 
 from sidelight.errors import DataError, Infeasible, Intractable
-from sidelight.inference import lattice as lattices
-from sidelight.inference.a_star import a_star
-from sidelight.inference.beam import beam
-from sidelight.inference.choose import check_method, solve
-from sidelight.inference.dynamic import dynamic
+from sidelight.inference.lattices import lattice as lattices
+from sidelight.inference.methods.a_star import a_star
+from sidelight.inference.methods.beam import beam
+from sidelight.inference.methods.choose import check_method, solve
+from sidelight.inference.methods.dynamic import dynamic
 from sidelight.inference.problem import ChainProblem, clauses_of
 from sidelight.rules import Domain, Sentence, count, every, gallery, implies, rule
 

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 from sidelight.errors import Infeasible
+from sidelight.inference.methods.program import solve_program
+from sidelight.inference.methods.relaxation import solve_relaxation
+from sidelight.inference.methods.rounding import rounded
 from sidelight.inference.problem import ChainProblem, clauses_of
-from sidelight.inference.program import solve_program
-from sidelight.inference.relaxation import solve_relaxation
-from sidelight.inference.rounding import rounded
 from sidelight.rules import Sentence, count, every, gallery, rule
 from sidelight.rules.output import Domain
 

@@ -11,10 +11,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sidelight.errors import DataError, Infeasible
-from sidelight.inference.choose import solve
+from sidelight.inference.methods.choose import solve
 from sidelight.inference.rule_set import ChainScores, RuleSet
 from sidelight.inference.store import OFTEN
-from sidelight.rules import Domain, Sentence, count, counters, every, gallery, implies, rule, some
+from sidelight.rules import Domain, Sentence, count, every, gallery, implies, rule, some
+from sidelight.rules.lowering import counters
 from sidelight.rules.probe import said_of_length
 
 LABELS = ("A", "B", "C")

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from sidelight.errors import Infeasible, Intractable
-from sidelight.inference import lattice as lattices
-from sidelight.inference.choose import Method, solve
-from sidelight.inference.dynamic import dynamic
+from sidelight.inference.lattices import lattice as lattices
+from sidelight.inference.methods.choose import Method, solve
+from sidelight.inference.methods.dynamic import dynamic
 from sidelight.inference.problem import clauses_of
 from sidelight.inference.segment_problem import SegmentProblem, TokenReading
 from sidelight.rules import Domain, Rule, Sentence, count, every, gallery, one_of, rule

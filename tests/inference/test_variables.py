@@ -9,11 +9,11 @@ import numpy as np
 import pytest
 
 from sidelight.errors import DataError, Infeasible, Intractable
-from sidelight.inference.choose import Method, solve
+from sidelight.inference.methods.choose import Method, solve
 from sidelight.inference.problem import clauses_of
 from sidelight.inference.variables import VariableProblem
 from sidelight.rules import count, every, implies, rule
-from sidelight.rules.output import Choice, Domain, Group, Groups
+from sidelight.rules.output import ChosenVariable, Domain, Groups, VariableGroup
 from sidelight.rules.rule import Rule
 
 ENTITIES = Domain(["person", "location", "organization", "other"])
@@ -37,9 +37,9 @@ RULES = [
 
 
 def program(*rules: Rule, seed: int = 0) -> VariableProblem:
-    entity = {a: Choice(a, ENTITIES) for a in range(3)}
-    relation = {pair: Choice(3 + k, RELATIONS) for k, pair in enumerate(PAIRS)}
-    y = Groups({"entity": Group("entity", entity), "relation": Group("relation", relation)})
+    entity = {a: ChosenVariable(a, ENTITIES) for a in range(3)}
+    relation = {pair: ChosenVariable(3 + k, RELATIONS) for k, pair in enumerate(PAIRS)}
+    y = Groups({"entity": VariableGroup("entity", entity), "relation": VariableGroup("relation", relation)})
     rng = np.random.default_rng(seed)
     scores = [rng.normal(size=4) for _ in range(3)] + [rng.normal(size=4) for _ in PAIRS]
     clauses = clauses_of([one.on(None, y) for one in rules], [one.penalty or 0.0 for one in rules])

@@ -7,11 +7,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from sidelight.generative.agreement import Parameters
-from sidelight.generative.alignment_em import AlignmentEM
-from sidelight.generative.alignment_hmm import REACH, Jumps
-from sidelight.generative.bitext import Bitext, numbers, vocabulary
-from sidelight.generative.translation import Lexicon, Table, table_of
+from sidelight.generative.word_alignment.agreement import Parameters
+from sidelight.generative.word_alignment.alignment_em import AlignmentEM
+from sidelight.generative.word_alignment.alignment_hmm import REACH, Jumps
+from sidelight.generative.word_alignment.bitext import Bitext, numbers, vocabulary
+from sidelight.generative.word_alignment.translation import TranslationLexicon, TranslationTable, table_of
 
 
 class Enumerated(NamedTuple):
@@ -40,9 +40,9 @@ def sentences(rng, pairs, *, longest=4, words=5):
     return [one() for _ in range(pairs)], [one() for _ in range(pairs)]
 
 
-def random_parameters(table: Table, rng, *, hmm=True, null=0.2, spread=2.0):
+def random_parameters(table: TranslationTable, rng, *, hmm=True, null=0.2, spread=2.0):
     """Parameters drawn at random; translations of a word sum to 1."""
-    lexicon = Lexicon(
+    lexicon = TranslationLexicon(
         rng.normal(size=table.entries + 2) * spread,
         rng.normal(size=table.entries + 2) * spread,
         rng.normal(size=table.target_words + 1) * spread,

@@ -17,9 +17,9 @@ from hypothesis import strategies as st
 from sidelight.features.layout import Layout
 from sidelight.features.rows import Rows, offsets_of
 from sidelight.objective.batch import Batch
-from sidelight.objective.chain_scorer import chain_batch
+from sidelight.objective.scorers.chain_scorer import chain_batch
 from sidelight.spaces import ChainSpace, Cost, Transitions
-from sidelight.spaces.chain import GivenScores
+from sidelight.spaces.chains.chain import GivenScores
 
 TIMES = int(os.environ.get("LAWS", "1"))
 

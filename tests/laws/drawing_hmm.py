@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from sidelight.generative.hmm import Hmm, HmmScores
 from sidelight.spaces import ChainSpace
-from sidelight.spaces.second_order import SecondOrderSpace
+from sidelight.spaces.second_order.second_order import SecondOrderSpace
 
 
 def random_hmm(

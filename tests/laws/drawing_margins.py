@@ -9,8 +9,8 @@ from drawing import batches, dense_rows_of, generators, labelings, members_of, r
 from hypothesis import strategies as st
 from quadratic import optimum
 
-from sidelight.objective.chain_scorer import ChainScorer
 from sidelight.objective.margin import TargetTerms, Worst
+from sidelight.objective.scorers.chain_scorer import ChainScorer
 from sidelight.spaces import Cost
 
 

@@ -21,9 +21,9 @@ from hypothesis import strategies as st
 from sidelight.features.layout import Layout
 from sidelight.features.rows import Rows
 from sidelight.objective.batch import Batch
-from sidelight.objective.chain_scorer import ChainScorer
+from sidelight.objective.scorers.chain_scorer import ChainScorer
 from sidelight.spaces import ChainSpace
-from sidelight.spaces.second_order import GivenSecondOrderScores, SecondOrderSpace
+from sidelight.spaces.second_order.second_order import GivenSecondOrderScores, SecondOrderSpace
 
 
 def random_second_order_scores(

@@ -11,7 +11,7 @@ from expressions import expressions
 from sidelight.inference.problem import clauses_of
 from sidelight.inference.segment_problem import SegmentProblem
 from sidelight.rules import Domain, Sentence, gallery
-from sidelight.spaces.token_reading import TokenReading
+from sidelight.spaces.segments.token_reading import TokenReading
 from sidelight.structures.segments import segment_scheme
 
 LABELS = (["B-X"], ["B-X", "O"], ["B-X", "B-Y"], ["B-X", "B-Y", "O"], ["A"], ["A", "B"], ["A", "B", "C"])

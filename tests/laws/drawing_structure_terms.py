@@ -15,9 +15,9 @@ from segmenting import outputs_of, segment_batches
 
 from sidelight.objective.batch import Batch
 from sidelight.objective.margin import TargetTerms, Worst
-from sidelight.objective.variable_scorer import VariableScorer
+from sidelight.objective.scorers.variable_scorer import VariableScorer
 from sidelight.spaces import Cost
-from sidelight.spaces.variables import VariableSpace
+from sidelight.spaces.variables.variable_space import VariableSpace
 
 STRUCTURES = ("second_order", "segments", "variables")  # those without kernels of their own for whole epochs
 

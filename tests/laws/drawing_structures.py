@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from segmenting import is_member, plain_segment_scores, segment_batches, value_of
 
 from sidelight.objective.batch import Batch
-from sidelight.objective.variable_scorer import variable_batch
+from sidelight.objective.scorers.variable_scorer import variable_batch
 
 
 class Case(NamedTuple):

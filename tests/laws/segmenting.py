@@ -23,12 +23,12 @@ from hypothesis import strategies as st
 
 from sidelight.features.layout import Layout
 from sidelight.features.rows import offsets_of
-from sidelight.features.segment_rows import SegmentLayout, SegmentRows
+from sidelight.features.segments.segment_rows import SegmentLayout, SegmentRows
 from sidelight.objective.batch import Batch
-from sidelight.objective.segment_scorer import SegmentScorer
+from sidelight.objective.scorers.segment_scorer import SegmentScorer
 from sidelight.spaces import Cost
-from sidelight.spaces.segments import GivenSegmentScores, SegmentSpace
-from sidelight.spaces.token_reading import TokenReading
+from sidelight.spaces.segments.segment_space import GivenSegmentScores, SegmentSpace
+from sidelight.spaces.segments.token_reading import TokenReading
 
 Pieces = tuple[tuple[int, int, int], ...]  # (first, last, label), the last token included
 

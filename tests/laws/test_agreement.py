@@ -18,10 +18,10 @@ from test_alignment_agreement import SEEDS, linear_program, listed, one_pair
 import sidelight as sl
 from sidelight.errors import DataError, NotFitted, NotProved
 from sidelight.features.rows import offsets_of
-from sidelight.generative.agreement import Step, expect
-from sidelight.inference.agreement import Side, agreed_beliefs, agreed_outputs
+from sidelight.generative.word_alignment.agreement import AgreementStep, expect
+from sidelight.inference.methods.agreement import Side, agreed_beliefs, agreed_outputs
 from sidelight.spaces import ChainSpace, GivenScores, SecondOrderSpace
-from sidelight.spaces.segments import SegmentSpace
+from sidelight.spaces.segments.segment_space import SegmentSpace
 
 KINDS = ("chain", "second_order", "segments")
 PAIRS = list(itertools.combinations_with_replacement(KINDS, 2))
@@ -171,7 +171,7 @@ def test_on_word_alignments_beliefs_are_those_of_the_kernels(seed, hmm, gamma):
     text, parameters, sizes = one_pair(seed, hmm=hmm)
     one, other = (tempered(alignment_side(text, parameters, backward=side), gamma) for side in (False, True))
     found = agreed_beliefs(one, other, gamma=gamma, tolerance=1e-6, max_rounds=500)
-    known = expect(text, parameters, Step(gamma, True, 2000, 1e-7))
+    known = expect(text, parameters, AgreementStep(gamma, True, 2000, 1e-7))
     assert found.values[0] == pytest.approx(known.objective, abs=1e-5)
     count = int(np.prod(sizes))
     np.testing.assert_allclose(cells_of(one, found.first, count), known.forward, atol=1e-3)
@@ -187,7 +187,7 @@ def test_on_word_alignments_outputs_are_those_of_the_kernels(seed, hmm):
     least = linear_program(text, parameters)
     assert found.bounds[0] >= least - 1e-7
     if found.agreed[0]:
-        known = expect(text, parameters, Step(0.0, True, 20_000))
+        known = expect(text, parameters, AgreementStep(0.0, True, 20_000))
         assert found.bounds[0] == pytest.approx(least, abs=1e-6)
         assert known.objective == pytest.approx(found.bounds[0], abs=0.01)
         first, second = listed(text, parameters)

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import linprog, minimize
 
-from sidelight.generative.agreement import Step, expect
+from sidelight.generative.word_alignment.agreement import AgreementStep, expect
 
 SEEDS = st.integers(0, 10_000)
 
@@ -37,7 +37,7 @@ def test_the_optimum_is_that_of_a_generic_solver(seed, hmm, gamma):
         return a + b, (np.tensordot(p, one.links, 1) - np.tensordot(q, other.links, 1)).ravel()
 
     solved = minimize(dual, np.zeros(sizes.prod()), jac=True, method="BFGS", options={"gtol": 1e-9})
-    found = expect(text, parameters, Step(gamma, True, 500, 1e-7))
+    found = expect(text, parameters, AgreementStep(gamma, True, 500, 1e-7))
     assert found.objective == pytest.approx(solved.fun, abs=1e-6)
     tilt = solved.x.reshape(sizes)
     expected = np.tensordot(aligning.tempered(one, gamma, tilt)[1], one.links, 1)
@@ -51,7 +51,7 @@ def test_strong_duality(seed, gamma):
     """The value is Σ E_q log p + γ H(q) of the agreed distributions themselves: no duality gap is left."""
     text, parameters, sizes = one_pair(seed)
     tilts = np.zeros(sizes.prod(), dtype=np.float32)
-    found = expect(text, parameters, Step(gamma, True, 500, 1e-7), tilts=tilts)
+    found = expect(text, parameters, AgreementStep(gamma, True, 500, 1e-7), tilts=tilts)
     tilt = gamma * tilts.astype(float).reshape(sizes)
     value = 0.0
     for side, sign in zip(listed(text, parameters), (1, -1)):
@@ -66,9 +66,11 @@ def test_more_steps_never_raise_the_dual(seed, hmm, gamma):
     rng = np.random.default_rng(seed)
     table, text = aligning.bitext(*aligning.sentences(rng, 4, longest=7, words=9))
     parameters = aligning.random_parameters(table, rng, hmm=hmm)
-    values = [expect(text, parameters, Step(gamma, True, most, 0.0)).objective for most in range(1, 25)]
+    values = [expect(text, parameters, AgreementStep(gamma, True, most, 0.0)).objective for most in range(1, 25)]
     assert np.all(np.diff(values) <= 1e-9 * np.abs(values[0]))
-    assert expect(text, parameters, Step(gamma, True, 4000, 1e-6)).worst <= 1e-6  # 400 steps are not always enough
+    assert (
+        expect(text, parameters, AgreementStep(gamma, True, 4000, 1e-6)).worst <= 1e-6
+    )  # 400 steps are not always enough
 
 
 @settings(max_examples=10, deadline=None)
@@ -76,9 +78,11 @@ def test_more_steps_never_raise_the_dual(seed, hmm, gamma):
 def test_a_warm_start_ends_at_the_same_place(seed):
     text, parameters, sizes = one_pair(seed)
     tilts = np.random.default_rng(seed).normal(size=sizes.prod()).astype(np.float32)
-    cold, warm = (expect(text, parameters, Step(0.5, True, 500, 1e-7), **more) for more in ({}, {"tilts": tilts}))
+    cold, warm = (
+        expect(text, parameters, AgreementStep(0.5, True, 500, 1e-7), **more) for more in ({}, {"tilts": tilts})
+    )
     assert warm.objective == pytest.approx(cold.objective, abs=1e-6)
-    again = expect(text, parameters, Step(0.5, True, 500, 1e-3), tilts=tilts)
+    again = expect(text, parameters, AgreementStep(0.5, True, 500, 1e-3), tilts=tilts)
     assert again.sums == 1
 
 
@@ -98,7 +102,7 @@ def test_without_entropy_the_linear_program_is_bounded(seed):
     """γ = 0: the smallest dual value is never below the optimum, and never rises as steps go on."""
     text, parameters, _ = one_pair(seed)
     value = linear_program(text, parameters)
-    found = [expect(text, parameters, Step(0.0, True, most)).objective for most in (20, 200, 2000)]
+    found = [expect(text, parameters, AgreementStep(0.0, True, most)).objective for most in (20, 200, 2000)]
     assert found[0] >= found[1] >= found[2] >= value - 1e-7
 
 
@@ -109,7 +113,7 @@ def test_without_entropy_it_is_the_linear_program(seed, hmm):
     text, parameters, _ = one_pair(seed, hmm=hmm)
     value = linear_program(text, parameters)
     for most in (200, 2000, 20_000):
-        found = expect(text, parameters, Step(0.0, True, most))
+        found = expect(text, parameters, AgreementStep(0.0, True, most))
         assert found.objective - value <= 40.0 / most
         assert found.worst <= 15.0 / most
 
@@ -122,6 +126,6 @@ def test_equal_best_alignments_end_the_search_at_once():
     for k in range(min(cells.shape)):
         words.forward[cells[k, k]] = words.backward[cells[k, k]] = -0.01
     words.forward_null[:], words.backward_null[:] = -20.0, -20.0
-    found = expect(text, parameters, Step(0.0, True, 50))
+    found = expect(text, parameters, AgreementStep(0.0, True, 50))
     assert found.sums == 1 and found.apart == 0.0
     np.testing.assert_array_equal(found.forward.reshape(cells.shape), np.eye(*cells.shape))

@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sidelight.generative.agreement import Step, expect
-from sidelight.generative.alignment_em import with_jumps
-from sidelight.generative.translation import add_counts, no_counts, pairs_of, slabs_of
+from sidelight.generative.word_alignment.agreement import AgreementStep, expect
+from sidelight.generative.word_alignment.alignment_em import with_jumps
+from sidelight.generative.word_alignment.translation import add_counts, no_counts, pairs_of, slabs_of
 
 SEEDS = st.integers(0, 10_000)
 
@@ -31,7 +31,7 @@ def learned(em, step, *, iterations=6, null=0.2):
 @given(SEEDS, st.booleans(), st.sampled_from([0.3, 1.0, 1.5]))
 def test_the_objective_never_falls(seed, agreement, gamma):
     em = aligning.em_of(*aligning.sentences(np.random.default_rng(seed), 8, words=6))
-    _, values = learned(em, Step(gamma, agreement, 400, 1e-5))
+    _, values = learned(em, AgreementStep(gamma, agreement, 400, 1e-5))
     for name, found in values.items():
         assert np.all(np.diff(found) >= -1e-4), (name, found)
 
@@ -40,7 +40,7 @@ def test_the_objective_never_falls(seed, agreement, gamma):
 @given(SEEDS)
 def test_hard_em_never_falls(seed):
     em = aligning.em_of(*aligning.sentences(np.random.default_rng(seed), 8, words=6))
-    _, values = learned(em, Step(0.0))
+    _, values = learned(em, AgreementStep(0.0))
     for found in values.values():
         assert np.all(np.diff(found) >= -1e-6)
 
@@ -49,7 +49,7 @@ def test_hard_em_never_falls(seed):
 @given(SEEDS, st.sampled_from([0.0, 0.3]))
 def test_translations_sum_to_one(seed, null):
     em = aligning.em_of(*aligning.sentences(np.random.default_rng(seed), 6))
-    parameters, _ = learned(em, Step(1.0), iterations=2, null=null)
+    parameters, _ = learned(em, AgreementStep(1.0), iterations=2, null=null)
     words, table = parameters.lexicon, em.table
     for group, values in ((em.rows, words.forward), (table.partners, words.backward)):
         np.testing.assert_allclose(np.bincount(group, weights=np.exp(values[: table.entries])), 1.0, atol=1e-9)
@@ -91,7 +91,7 @@ def test_the_jumps_of_the_m_step_raise_the_expected_likelihood():
     rng = np.random.default_rng(5)
     em = aligning.em_of(*aligning.sentences(rng, 20, longest=9, words=12))
     parameters = aligning.random_parameters(em.table, rng)
-    found = expect(em.text, parameters, Step(1.0), counts=True)
+    found = expect(em.text, parameters, AgreementStep(1.0), counts=True)
     distances, leaving = found.forward_jumps
     far = len(distances) // 2
 
@@ -115,7 +115,7 @@ def test_a_prior_makes_rare_pairs_rarer():
     entropies = []
     for prior in (0.0, 0.01):
         em = aligning.em_of(sources, targets, prior=prior)
-        parameters, _ = learned(em, Step(1.0), iterations=3)
+        parameters, _ = learned(em, AgreementStep(1.0), iterations=3)
         shares = np.exp(parameters.lexicon.forward[: em.table.entries])
         entropies.append(-(shares @ np.log(shares)))
     assert entropies[1] < entropies[0]

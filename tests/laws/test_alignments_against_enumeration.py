@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sidelight.generative.agreement import Step, expect
+from sidelight.generative.word_alignment.agreement import AgreementStep, expect
 
 SEEDS = st.integers(0, 10_000)
 
@@ -29,7 +29,7 @@ def drawn(seed, *, hmm, null):
 @given(SEEDS, st.booleans(), st.sampled_from([0.0, 0.05, 0.4]), st.sampled_from([0.03, 0.3, 1.0, 2.5]))
 def test_posteriors_and_sums(seed, hmm, null, gamma):
     text, parameters = drawn(seed, hmm=hmm, null=null)
-    found = expect(text, parameters, Step(gamma), counts=True)
+    found = expect(text, parameters, AgreementStep(gamma), counts=True)
     total = 0.0
     one, other = blocks(text, found.forward), blocks(text, found.backward)
     for pair in range(text.size):
@@ -45,7 +45,7 @@ def test_posteriors_and_sums(seed, hmm, null, gamma):
 @given(SEEDS, st.sampled_from([0.0, 0.3]), st.sampled_from([0.03, 0.5, 1.0]))
 def test_expected_jumps(seed, null, gamma):
     text, parameters = drawn(seed, hmm=True, null=null)
-    found = expect(text, parameters, Step(gamma), counts=True)
+    found = expect(text, parameters, AgreementStep(gamma), counts=True)
     for backward, (distances, leaving) in ((False, found.forward_jumps), (True, found.backward_jumps)):
         expected, left = np.zeros_like(distances), np.zeros_like(leaving)
         for pair in range(text.size):
@@ -65,7 +65,7 @@ def test_expected_jumps(seed, null, gamma):
 @given(SEEDS, st.booleans(), st.sampled_from([0.0, 0.2]))
 def test_best_alignments(seed, hmm, null):
     text, parameters = drawn(seed, hmm=hmm, null=null)
-    found = expect(text, parameters, Step(0.0))
+    found = expect(text, parameters, AgreementStep(0.0))
     total = 0.0
     for pair in range(text.size):
         for backward, values in ((False, found.forward), (True, found.backward)):
@@ -89,7 +89,7 @@ def test_weights_that_span_too_much_are_summed_in_logarithms():
         words.forward[text.entries[k * 4 + 3 - k]] = words.backward[text.entries[k * 4 + 3 - k]] = -rng.random()
     for jumps in (parameters.forward, parameters.backward):
         jumps.weights[: len(jumps.weights) // 2] *= 1e-16
-    found = expect(text, parameters, Step(0.07), counts=True)
+    found = expect(text, parameters, AgreementStep(0.07), counts=True)
     assert found.in_logs == 2
     for backward, values in ((False, found.forward), (True, found.backward)):
         listed = aligning.enumerate_pair(text, 0, parameters, backward=backward)
@@ -101,7 +101,7 @@ def test_long_sentences_keep_their_sum():
     rng = np.random.default_rng(0)
     table, text = aligning.bitext([[f"w{n}" for n in rng.integers(9, size=90)]], [[f"v{n}" for n in range(70)]])
     parameters = aligning.random_parameters(table, rng)
-    scaled, logs = expect(text, parameters, Step(1.0)), expect(text, parameters, Step(1.0 - 1e-12))
+    scaled, logs = expect(text, parameters, AgreementStep(1.0)), expect(text, parameters, AgreementStep(1.0 - 1e-12))
     assert scaled.objective == pytest.approx(logs.objective, rel=1e-9)
     links = blocks(text, scaled.forward)[0]
     np.testing.assert_allclose(links.sum(axis=0) + scaled.forward_null, 1.0, atol=1e-9)

@@ -17,8 +17,8 @@ from sidelight.objective.margin import StackedTerms, TargetTerms
 from sidelight.rounds.convex import ConvexLearner, ConvexOptions
 from sidelight.rounds.likelihood import LikelihoodLearner, LikelihoodOptions
 from sidelight.rounds.stopping import SMALL_GAP
-from sidelight.solvers.cut_blocks import CutBlocks
 from sidelight.solvers.cutting_plane import CuttingPlane
+from sidelight.solvers.duals.cut_blocks import CutBlocks
 from sidelight.solvers.frank_wolfe import FrankWolfe, FrankWolfeOptions
 from sidelight.solvers.one_slack import OneSlackOptions
 from sidelight.solvers.subgradient import SubgradientOptions

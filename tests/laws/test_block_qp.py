@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from quadratic import optimum
 
-from sidelight.solvers.block_qp import solve
+from sidelight.solvers.duals.block_qp import solve
 
 
 @st.composite

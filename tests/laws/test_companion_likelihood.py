@@ -18,7 +18,7 @@ from sidelight import recipes
 from sidelight.features import gradient as gradient_module
 from sidelight.objective.companion_likelihood import TEMPERATURE, Answers
 from sidelight.objective.likelihood import Labelled, likelihood_problem
-from sidelight.objective.segment_scorer import SegmentScorer
+from sidelight.objective.scorers.segment_scorer import SegmentScorer
 from sidelight.rules import gallery
 
 

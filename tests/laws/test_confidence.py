@@ -24,9 +24,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sidelight.errors import Intractable
-from sidelight.objective.confidence import confidence
+from sidelight.objective.votes.confidence import confidence
 from sidelight.spaces import ChainSpace
-from sidelight.spaces.chain_margins import token_margins
+from sidelight.spaces.chains.chain_margins import token_margins
 
 
 def outputs_of(starts, space, i: int):

@@ -18,15 +18,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sidelight.errors import Infeasible, Intractable
-from sidelight.inference.a_star import a_star
-from sidelight.inference.beam import beam
-from sidelight.inference.choose import solve
-from sidelight.inference.dynamic import dynamic
 from sidelight.inference.folding import lattice
-from sidelight.inference.frontier import beam_over, best_under, search
-from sidelight.inference.guide import tight_guide
-from sidelight.inference.prefix_beam import prefix_beam
-from sidelight.inference.problem import ChainProblem, Problem, enumerated
+from sidelight.inference.lattices.frontier import beam_over, best_under, search
+from sidelight.inference.methods.a_star import a_star
+from sidelight.inference.methods.beam import beam
+from sidelight.inference.methods.choose import solve
+from sidelight.inference.methods.dynamic import dynamic
+from sidelight.inference.methods.guide import tight_guide
+from sidelight.inference.methods.prefix_beam import prefix_beam
+from sidelight.inference.problem import ChainProblem, RuledProblem, enumerated
 
 EXACT = {
     "auto": solve,
@@ -38,7 +38,7 @@ EXACT = {
 }
 
 
-Problems = st.SearchStrategy[Problem]
+Problems = st.SearchStrategy[RuledProblem]
 TOKENS = pytest.mark.parametrize("problems", [chains(), segmentations()], ids=["chains", "segments"])
 STRUCTURES = pytest.mark.parametrize(
     "problems", [chains(), segmentations(), variable_problems()], ids=["chains", "segments", "variables"]

@@ -34,15 +34,15 @@ from sidelight.features.layout import Layout
 from sidelight.features.rows import offsets_of
 from sidelight.features.support import Shown, Support
 from sidelight.features.supported import SupportedFeatures
-from sidelight.objective import contrastive
-from sidelight.objective.contrastive import ContrastiveTerms, Listed, Swaps
+from sidelight.objective.contrast import contrastive
+from sidelight.objective.contrast.contrastive import ContrastiveTerms, Listed, Swaps
+from sidelight.objective.contrast.listed_contrastive import ListedContrastiveTerms
+from sidelight.objective.contrast.neighbourhoods import Neighbours, neighbours, orders
 from sidelight.objective.likelihood import LikelihoodProblem, LikelihoodTerms
-from sidelight.objective.listed_contrastive import ListedContrastiveTerms
-from sidelight.objective.neighbourhoods import Neighbours, neighbours, orders
 from sidelight.rounds.likelihood import LikelihoodLearner, LikelihoodOptions
 from sidelight.spaces import ChainSpace
-from sidelight.spaces.chain import GivenScores
-from sidelight.spaces.swaps import swap_beliefs, swap_log_sums
+from sidelight.spaces.chains.chain import GivenScores
+from sidelight.spaces.chains.swaps import swap_beliefs, swap_log_sums
 
 LISTED = ["transpose", "delete", "delete_or_transpose", "shuffle"]
 

@@ -10,10 +10,10 @@ from hypothesis import strategies as st
 from expressions import expressions, outputs
 from sidelight.errors import Intractable
 from sidelight.rules import Domain, Sentence, count, gallery, implies, some
-from sidelight.rules.counters import counter, lowered
 from sidelight.rules.expr import Between, OneOf, Same, pieces
+from sidelight.rules.lowering.counters import counter, lowered
+from sidelight.rules.lowering.truth import OPEN, degree
 from sidelight.rules.output import symbolic_labels
-from sidelight.rules.truth import OPEN, degree
 
 
 @st.composite

@@ -14,8 +14,8 @@ from quadratic import optimum, primal
 from sidelight.features.counts import SparseRows
 from sidelight.features.rows import offsets_of
 from sidelight.objective.cuts import LOGISTIC, Cuts
-from sidelight.solvers.dual_ascent import dual_value, sweeps, worst_values
-from sidelight.solvers.working_set import WorkingSet
+from sidelight.solvers.duals.dual_ascent import dual_value, sweeps, worst_values
+from sidelight.solvers.duals.working_set import WorkingSet
 
 
 @dataclass

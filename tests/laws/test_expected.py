@@ -14,17 +14,17 @@ from hypothesis import strategies as st
 from chain_problems import chain_problems
 from expressions import outputs
 from sidelight.errors import Infeasible
-from sidelight.inference.expected import ExpectationBatch, expected_beliefs
+from sidelight.inference.expected.expected import ExpectationBatch, expected_beliefs
 from sidelight.inference.problem import ChainProblem, Clause
-from sidelight.rules.columns import Columns, chain_columns
-from sidelight.rules.expectations import HARD, Expectations, expectations
+from sidelight.rules.columns import InputColumns, chain_columns
 from sidelight.rules.expr import OneOf, between, disjunction, negation, total
-from sidelight.rules.truth import degree
+from sidelight.rules.lowering.expectations import HARD, Expectations, expectations
+from sidelight.rules.lowering.truth import degree
 
 GAMMAS = st.sampled_from([0.05, 0.5, 1.0, 3.0, math.inf])
 
 
-def point_of(columns: Columns, labels: Sequence[int], size: int) -> np.ndarray:
+def point_of(columns: InputColumns, labels: Sequence[int], size: int) -> np.ndarray:
     found = np.zeros(columns.count)
     found[[t * size + label for t, label in enumerate(labels)]] = 1.0
     for (v, w), place in columns.edges.items():

@@ -17,9 +17,9 @@ from sidelight.features.rows import Rows
 from sidelight.generative.completion import Free
 from sidelight.generative.emissions import Emissions
 from sidelight.generative.hmm import Hmm, HmmScores
-from sidelight.objective.chain_scorer import chain_batch
+from sidelight.objective.scorers.chain_scorer import chain_batch
 from sidelight.spaces import ChainSpace
-from sidelight.spaces.second_order import GivenSecondOrderScores, SecondOrderSpace
+from sidelight.spaces.second_order.second_order import GivenSecondOrderScores, SecondOrderSpace
 
 FREE = Free()
 

@@ -23,8 +23,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sidelight import Infeasible
-from sidelight.spaces import ChainSpace, LeavingCost, k_best_kernels
-from sidelight.spaces.chain_k_best import k_best
+from sidelight.spaces import ChainSpace, LeavingCost
+from sidelight.spaces.chains import k_best_kernels
+from sidelight.spaces.chains.chain_k_best import k_best
 
 flags = st.tuples(*[st.booleans() for _ in range(5)])
 

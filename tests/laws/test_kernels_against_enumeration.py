@@ -26,7 +26,7 @@ from scipy.stats import chisquare
 from sidelight.errors import Infeasible
 from sidelight.features.rows import offsets_of
 from sidelight.spaces import ChainSpace, Cost, Transitions
-from sidelight.spaces.chain import GivenScores
+from sidelight.spaces.chains.chain import GivenScores
 
 
 @st.composite

@@ -13,11 +13,11 @@ from hypothesis import strategies as st
 
 from chain_problems import chain_problems
 from sidelight.errors import Infeasible, Intractable
-from sidelight.inference.lagrangian import solve_lagrangian
-from sidelight.inference.problem import Problem, Solution, enumerated
+from sidelight.inference.methods.lagrangian import solve_lagrangian
+from sidelight.inference.problem import RuledProblem, Solution, enumerated
 
 
-def check(problem: Problem, steps: int) -> Solution | None:
+def check(problem: RuledProblem, steps: int) -> Solution | None:
     _, best = enumerated(problem)
     try:
         found = solve_lagrangian(problem, most_steps=steps)
@@ -40,12 +40,12 @@ def check(problem: Problem, steps: int) -> Solution | None:
     [chain_problems(depth=3), chain_problems(second_order=True, depth=3), segmentations(depth=3), variable_problems()],
     ids=["first order", "second order", "segments", "variables"],
 )
-def test_bounds(problems: st.SearchStrategy[Problem]) -> None:
+def test_bounds(problems: st.SearchStrategy[RuledProblem]) -> None:
     met: list[bool] = []
 
     @law(150)
     @given(problems)
-    def run(problem: Problem) -> None:
+    def run(problem: RuledProblem) -> None:
         found = check(problem, 100)
         if found is not None:
             met.append(found.exact)
@@ -56,5 +56,5 @@ def test_bounds(problems: st.SearchStrategy[Problem]) -> None:
 
 @law(100)
 @given(st.one_of(chain_problems(longest=5, most_labels=2, most_rules=2), variable_problems(most_rules=2)))
-def test_few_steps_are_honest(problem: Problem) -> None:
+def test_few_steps_are_honest(problem: RuledProblem) -> None:
     check(problem, 3)

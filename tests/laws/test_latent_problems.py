@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from segmenting import any_batches, outputs_of
 
-from sidelight.objective.completion import Completion, Latent, LatentProblem, Positive
+from sidelight.objective.completion import CompletedOutputs, Latent, LatentProblem, Positive
 from sidelight.objective.cuts import total_loss
 from sidelight.objective.margin import NegativeTerms, TargetTerms
 from sidelight.rounds.margin import MarginLearner, MarginOptions
@@ -61,7 +61,7 @@ def by_definition(problem, batch, completion, weights, power):
 def test_the_joint_objective_and_its_completions(drawn, power):
     problem, batch, mask, rng = drawn
     weights = rng.normal(size=batch.scorer.size)
-    completion, changed, good = problem.complete(weights, Completion(), None)
+    completion, changed, good = problem.complete(weights, CompletedOutputs(), None)
     assert len(changed) == len(good) == len(batch)
     inside = batch.space.inside(mask)
     for i in range(len(batch)):

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from scipy.optimize import linear_sum_assignment
 
 from sidelight.features.rows import offsets_of
-from sidelight.spaces.matching_space import MatchingSpace
+from sidelight.spaces.alignments.matching_space import MatchingSpace
 from sidelight.spaces.slots import SlotScores
 from sidelight.structures.graphs import NULLS, Graph, GraphAlignment
 from sidelight.structures.letters import CharacterAlignment

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from sidelight import Classifier, DataError, Gold, Matrix, SegmentTagger, Tagger
 from sidelight.spaces import ChainSpace, GivenScores
-from sidelight.spaces.chain_sums import beliefs, log_sums, pair_beliefs
+from sidelight.spaces.chains.chain_sums import beliefs, log_sums, pair_beliefs
 
 
 def enumerated(scores: GivenScores, length: int, size: int) -> np.ndarray:

@@ -15,9 +15,9 @@ from quadratic import optimum
 from sidelight.features.rows import scores
 from sidelight.objective.entries import examples_of
 from sidelight.objective.margin import Worst
-from sidelight.objective.online_mira import mira_epoch
+from sidelight.objective.online.online_mira import mira_epoch
 from sidelight.solvers.mira import Mira, MiraOptions
-from sidelight.spaces.chain_k_best import k_best
+from sidelight.spaces.chains.chain_k_best import k_best
 
 
 def options_for(k):

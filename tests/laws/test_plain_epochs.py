@@ -14,13 +14,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 from quadratic import optimum
 
-from sidelight.objective import online, online_arow, online_mira, online_subgradient, plain_epochs
 from sidelight.objective.entries import examples_of
 from sidelight.objective.likelihood import Labelled, LikelihoodTerms, form_of, likelihood_problem
 from sidelight.objective.margin import TargetTerms, Worst
-from sidelight.objective.online_likelihood import OnlineLikelihood
-from sidelight.objective.online_subgradient import Clock
-from sidelight.objective.plain_likelihood import PlainLikelihood
+from sidelight.objective.online import online, online_arow, online_mira, online_subgradient, plain_epochs
+from sidelight.objective.online.online_likelihood import OnlineLikelihood
+from sidelight.objective.online.online_subgradient import Clock
+from sidelight.objective.online.plain_likelihood import PlainLikelihood
 from sidelight.rounds.convex import ConvexLearner, ConvexOptions
 from sidelight.solvers.arow import ArowOptions
 from sidelight.solvers.mira import MiraOptions

@@ -14,12 +14,12 @@ from hypothesis import strategies as st
 from chain_problems import chain_problems
 from sidelight.errors import Infeasible, Intractable
 from sidelight.inference.conflict import conflicting_rules
-from sidelight.inference.problem import Clause, Problem, enumerated
-from sidelight.inference.program import feasible, solve_program
-from sidelight.inference.relaxation import solve_relaxation
+from sidelight.inference.methods.program import feasible, solve_program
+from sidelight.inference.methods.relaxation import solve_relaxation
+from sidelight.inference.problem import Clause, RuledProblem, enumerated
 
 
-def agrees(problem: Problem, lazy: bool) -> None:
+def agrees(problem: RuledProblem, lazy: bool) -> None:
     _, best = enumerated(problem)
     if best == -math.inf:
         with pytest.raises(Infeasible):
@@ -34,37 +34,37 @@ def agrees(problem: Problem, lazy: bool) -> None:
 
 @law(300)
 @given(chain_problems())
-def test_lazy_program(problem: Problem) -> None:
+def test_lazy_program(problem: RuledProblem) -> None:
     agrees(problem, True)
 
 
 @law(180)
 @given(chain_problems())
-def test_whole_program(problem: Problem) -> None:
+def test_whole_program(problem: RuledProblem) -> None:
     agrees(problem, False)
 
 
 @law(160)
 @given(chain_problems(second_order=True))
-def test_second_order_program(problem: Problem) -> None:
+def test_second_order_program(problem: RuledProblem) -> None:
     agrees(problem, True)
 
 
 @law(160)
 @given(variable_problems(), st.booleans())
-def test_program_of_variables(problem: Problem, lazy: bool) -> None:
+def test_program_of_variables(problem: RuledProblem, lazy: bool) -> None:
     agrees(problem, lazy)
 
 
 @law(160)
 @given(segmentations(), st.booleans())
-def test_program_of_segmentations(problem: Problem, lazy: bool) -> None:
+def test_program_of_segmentations(problem: RuledProblem, lazy: bool) -> None:
     agrees(problem, lazy)
 
 
 @law(150)
 @given(st.one_of(chain_problems(), segmentations(), variable_problems()))
-def test_relaxation(problem: Problem) -> None:
+def test_relaxation(problem: RuledProblem) -> None:
     _, best = enumerated(problem)
     try:
         found = solve_relaxation(problem)
@@ -88,7 +88,7 @@ def test_relaxation(problem: Problem) -> None:
         variable_problems(most_rules=5, depth=1, penalties=(math.inf,)),
     )
 )
-def test_conflicts_are_minimal(problem: Problem) -> None:
+def test_conflicts_are_minimal(problem: RuledProblem) -> None:
     def possible(clauses: tuple[Clause, ...]) -> bool:
         return enumerated(problem.with_clauses(clauses))[1] > -math.inf
 

@@ -11,10 +11,10 @@ from hypothesis import strategies as st
 
 from expressions import expressions, least_cost, outputs, structural
 from sidelight.errors import Intractable
-from sidelight.rules.columns import Columns, chain_columns, columns_of, degree_form, truth_form
+from sidelight.rules.columns import InputColumns, chain_columns, columns_of, degree_form, truth_form
 from sidelight.rules.expr import Between, Every, Expr, Not, OneOf, Same, Some
-from sidelight.rules.rows import Lowering, Rows
-from sidelight.rules.truth import degree, truth
+from sidelight.rules.lowering.rows import LinearRows, Lowering
+from sidelight.rules.lowering.truth import degree, truth
 
 SHAPES = [
     chain_columns(3, 3),
@@ -24,7 +24,7 @@ SHAPES = [
 ]
 
 
-def check(columns: Columns, says: list[tuple[Expr, float]], lowering: Lowering) -> None:
+def check(columns: InputColumns, says: list[tuple[Expr, float]], lowering: Lowering) -> None:
     for expression, penalty in says:
         lowering.add(expression, penalty)
     rows = lowering.rows()
@@ -39,7 +39,7 @@ def check(columns: Columns, says: list[tuple[Expr, float]], lowering: Lowering) 
 
 @pytest.mark.parametrize("columns", SHAPES)
 @pytest.mark.parametrize("tight", [False, True])
-def test_hard(columns: Columns, tight: bool) -> None:
+def test_hard(columns: InputColumns, tight: bool) -> None:
     @law(80)
     @given(expressions(len(columns.offsets) - 1, columns.size(0)))
     def run(expression: Expr) -> None:
@@ -49,7 +49,7 @@ def test_hard(columns: Columns, tight: bool) -> None:
 
 
 @pytest.mark.parametrize("columns", SHAPES)
-def test_soft_and_hard_together(columns: Columns) -> None:
+def test_soft_and_hard_together(columns: InputColumns) -> None:
     says = expressions(len(columns.offsets) - 1, columns.size(0), depth=2)
     penalties = st.sampled_from([0.5, 1.0, 2.25, math.inf])
 
@@ -62,7 +62,7 @@ def test_soft_and_hard_together(columns: Columns) -> None:
 
 
 @pytest.mark.parametrize("columns", SHAPES)
-def test_without_auxiliary_columns_rows_are_as_true(columns: Columns) -> None:
+def test_without_auxiliary_columns_rows_are_as_true(columns: InputColumns) -> None:
     seen = {"rows": 0, "none": 0}
 
     @law(100)
@@ -106,7 +106,7 @@ def test_rows_are_few() -> None:
     a, b = OneOf(0, (0,)), [OneOf(v, (1,)) for v in (1, 2, 3)]
     columns = columns_of([3] * 4)
 
-    def rows_of(expression: Expr, tight: bool = False) -> Rows:
+    def rows_of(expression: Expr, tight: bool = False) -> LinearRows:
         lowering = Lowering(columns, tight=tight)
         lowering.add(expression)
         return lowering.rows()

@@ -11,8 +11,8 @@ from safetensors.numpy import save_file
 from scipy.sparse import csr_matrix
 
 from sidelight import Classifier, DataError, Matrix, ModelFileError, Tagger, WithDense, features, load_model, save_model
-from sidelight.files import read_tensors, write_tensors
-from sidelight.model_file import KIND, VERSION
+from sidelight.models.files import read_tensors, write_tensors
+from sidelight.models.model_file import KIND, VERSION
 
 RNG = np.random.default_rng(0)
 WORDS = ["light", "On", "the-sea", "é", "42", "\ud800"]

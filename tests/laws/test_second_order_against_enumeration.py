@@ -15,9 +15,9 @@ from scipy.stats import chisquare
 from sidelight.errors import Infeasible, Intractable
 from sidelight.features.rows import offsets_of
 from sidelight.spaces import ChainSpace, Transitions
-from sidelight.spaces.chain import GivenScores
-from sidelight.spaces.second_order import GivenSecondOrderScores, SecondOrderSpace
-from sidelight.spaces.second_order_k_best import k_best
+from sidelight.spaces.chains.chain import GivenScores
+from sidelight.spaces.second_order.second_order import GivenSecondOrderScores, SecondOrderSpace
+from sidelight.spaces.second_order.second_order_k_best import k_best
 
 
 @law(60)

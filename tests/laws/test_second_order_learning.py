@@ -24,10 +24,10 @@ from sidelight import (
     recipes,
     save_model,
 )
-from sidelight.explain import explain
-from sidelight.features.templates import parse_templates
-from sidelight.files import read_tensors, write_tensors
-from sidelight.model_file import KIND, VERSION
+from sidelight.features.words.templates import parse_templates
+from sidelight.models.explain import explain
+from sidelight.models.files import read_tensors, write_tensors
+from sidelight.models.model_file import KIND, VERSION
 from sidelight.spaces import Cost
 from sidelight.training import Training
 

@@ -17,8 +17,8 @@ from sidelight.features import words
 from sidelight.features.gradient import FullFeatures
 from sidelight.features.layout import Layout
 from sidelight.features.rows import Rows, offsets_of
-from sidelight.objective.chain_scorer import chain_batch
 from sidelight.objective.likelihood import Labelled, LikelihoodProblem, LikelihoodTerms, likelihood_problem
+from sidelight.objective.scorers.chain_scorer import chain_batch
 
 
 @pytest.fixture(autouse=True, scope="module")

@@ -16,9 +16,10 @@ from scipy.stats import chisquare
 
 from sidelight.errors import Infeasible, Intractable
 from sidelight.features.rows import offsets_of
-from sidelight.spaces import ChainSpace, second_order_sums
-from sidelight.spaces.second_order import GivenSecondOrderScores, SecondOrderSpace
-from sidelight.spaces.second_order_sums import beliefs, log_sums, sample
+from sidelight.spaces import ChainSpace
+from sidelight.spaces.second_order import second_order_sums
+from sidelight.spaces.second_order.second_order import GivenSecondOrderScores, SecondOrderSpace
+from sidelight.spaces.second_order.second_order_sums import beliefs, log_sums, sample
 
 
 def scaled(scores: GivenSecondOrderScores, factor: float) -> GivenSecondOrderScores:

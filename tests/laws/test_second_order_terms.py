@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sidelight.features.layout import Layout
-from sidelight.objective.chain_scorer import chain_batch
+from sidelight.objective.scorers.chain_scorer import chain_batch
 from sidelight.spaces import ChainSpace
 
 

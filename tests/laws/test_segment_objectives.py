@@ -12,7 +12,7 @@ from segmenting import (
 )
 
 from sidelight.objective.likelihood import LikelihoodProblem, LikelihoodTerms
-from sidelight.spaces import segments as spaces
+from sidelight.spaces.segments import segment_space as spaces
 
 
 @st.composite

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sidelight.spaces import segment_sums
-from sidelight.spaces.segment_log_kernels import moves_of
+from sidelight.spaces.segments import segment_sums
+from sidelight.spaces.segments.segment_log_kernels import moves_of
 
 TOKENS, LENGTHS, LABELS = 4, 3, 3
 

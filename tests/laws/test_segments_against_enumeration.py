@@ -28,8 +28,8 @@ from segmenting import (
 from sidelight.errors import Infeasible
 from sidelight.features.rows import offsets_of
 from sidelight.spaces import ChainSpace, Cost
-from sidelight.spaces.segments import GivenSegmentScores, SegmentSpace
-from sidelight.spaces.token_reading import TokenReading
+from sidelight.spaces.segments.segment_space import GivenSegmentScores, SegmentSpace
+from sidelight.spaces.segments.token_reading import TokenReading
 
 SPLIT = TokenReading(*(np.array(part, np.int32) for part in ([0, 2], [1, 3], [0, 0, 1, 1])), np.array([3, 3]))
 

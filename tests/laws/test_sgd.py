@@ -17,7 +17,7 @@ from sidelight.features.support import Shown, Support
 from sidelight.features.supported import SupportedFeatures
 from sidelight.objective.companion_likelihood import Answers, CompanionTerms
 from sidelight.objective.likelihood import LikelihoodProblem, LikelihoodTerms
-from sidelight.objective.online_likelihood import OnlineLikelihood
+from sidelight.objective.online.online_likelihood import OnlineLikelihood
 from sidelight.rounds.likelihood import LikelihoodLearner, LikelihoodOptions
 from sidelight.solvers.lbfgs import Lbfgs, LbfgsOptions
 from sidelight.solvers.sgd import Sgd

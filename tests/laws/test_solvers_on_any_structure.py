@@ -14,8 +14,8 @@ from sidelight.objective.likelihood import Labelled, likelihood_problem
 from sidelight.objective.margin import StackedTerms, TargetTerms
 from sidelight.rounds.convex import ConvexLearner, ConvexOptions
 from sidelight.rounds.likelihood import LikelihoodLearner, LikelihoodOptions
-from sidelight.solvers.cut_blocks import CutBlocks
 from sidelight.solvers.cutting_plane import CuttingPlane
+from sidelight.solvers.duals.cut_blocks import CutBlocks
 
 
 def cutting_plane(terms: TargetTerms) -> tuple[np.ndarray, float | None]:

@@ -15,7 +15,7 @@ from segmenting import segment_batches
 from sidelight.objective.batch import Batch
 from sidelight.objective.completion import latent_problem
 from sidelight.objective.margin import TargetTerms
-from sidelight.objective.variable_scorer import variable_batch
+from sidelight.objective.scorers.variable_scorer import variable_batch
 from sidelight.rounds.margin import MarginLearner, MarginOptions
 from sidelight.spaces import Cost
 from sidelight.structures.alignments import SegmentAlignment

@@ -28,9 +28,9 @@ from scipy.stats import chisquare
 from sidelight.errors import Infeasible
 from sidelight.features.rows import offsets_of
 from sidelight.spaces import ChainSpace
-from sidelight.spaces.chain import GivenScores
-from sidelight.spaces.chain_scaled_kernels import exponentials
-from sidelight.spaces.chain_sums import (
+from sidelight.spaces.chains.chain import GivenScores
+from sidelight.spaces.chains.chain_scaled_kernels import exponentials
+from sidelight.spaces.chains.chain_sums import (
     ScoresFrom,
     beliefs,
     log_sums,
@@ -38,7 +38,7 @@ from sidelight.spaces.chain_sums import (
     posterior_decode,
     sample,
 )
-from sidelight.spaces.swaps import swap_beliefs
+from sidelight.spaces.chains.swaps import swap_beliefs
 
 
 @st.composite

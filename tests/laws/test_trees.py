@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from sidelight.features.rows import offsets_of
 from sidelight.spaces.slots import SlotScores
-from sidelight.spaces.tree_space import TreeSpace
+from sidelight.spaces.trees.tree_space import TreeSpace
 from sidelight.structures.trees import DependencyTree
 from sidelight.testing import check_structure
 

@@ -11,8 +11,8 @@ from drawing_variables import admitted_at_random, drawn_variables
 from hypothesis import given
 
 from sidelight.errors import Infeasible, Intractable
-from sidelight.objective.variable_scorer import variable_batch
-from sidelight.spaces import elimination
+from sidelight.objective.scorers.variable_scorer import variable_batch
+from sidelight.spaces.variables import elimination
 from sidelight.testing.outputs import listed
 
 

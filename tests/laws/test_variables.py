@@ -10,12 +10,12 @@ from drawing_variables import variable_problems
 from hypothesis import given
 
 from sidelight.inference import factors
-from sidelight.inference.choose import solve
 from sidelight.inference.folding import folded
-from sidelight.inference.lagrangian import solve_lagrangian
+from sidelight.inference.methods.choose import solve
+from sidelight.inference.methods.lagrangian import solve_lagrangian
 from sidelight.inference.problem import enumerated
 from sidelight.inference.variables import VariableProblem
-from sidelight.spaces import elimination
+from sidelight.spaces.variables import elimination
 
 
 @pytest.mark.parametrize(("clause_cells", "cells"), [(3, 10**6), (10**4, 8)])

@@ -29,11 +29,11 @@ from sidelight.rules import (
     weighted,
 )
 from sidelight.rules.columns import chain_columns
-from sidelight.rules.counters import counter, lowered
-from sidelight.rules.expectations import expectations
 from sidelight.rules.expr import pieces
-from sidelight.rules.rows import Lowering
-from sidelight.rules.truth import degree
+from sidelight.rules.lowering.counters import counter, lowered
+from sidelight.rules.lowering.expectations import expectations
+from sidelight.rules.lowering.rows import Lowering
+from sidelight.rules.lowering.truth import degree
 
 LABELS = "AB"
 LENGTH = 4

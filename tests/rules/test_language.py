@@ -28,9 +28,9 @@ from sidelight.rules import (
     weighted,
 )
 from sidelight.rules.expr import as_expr
-from sidelight.rules.output import Group, Groups, symbolic_labels
-from sidelight.rules.penalties import mixed, penalties_of, penalty_of
-from sidelight.rules.truth import degree, truth
+from sidelight.rules.lowering.penalties import mixed, penalties_of, penalty_of
+from sidelight.rules.lowering.truth import degree, truth
+from sidelight.rules.output import Groups, VariableGroup, symbolic_labels
 
 DOMAIN = Domain(["A", "B", "C"])
 Y = symbolic_labels(3, DOMAIN)
@@ -119,9 +119,9 @@ def test_labels_and_variables_that_do_not_exist_are_refused() -> None:
     with pytest.raises(DataError, match=r"y\[7\] of an output with 3 tokens"):
         _ = Y[7]
     with pytest.raises(DataError, match="there are entity"):
-        _ = Groups({"entity": Group("entity", {})}).relation
+        _ = Groups({"entity": VariableGroup("entity", {})}).relation
     with pytest.raises(DataError, match=r"no variable entity\['x'\]"):
-        _ = Group("entity", {})["x"]
+        _ = VariableGroup("entity", {})["x"]
     with pytest.raises(DataError, match="no label 'D'"):
         gallery.starts_with("D").check(["A", "B"])
 

@@ -6,12 +6,13 @@ import numpy as np
 import pytest
 
 from sidelight.errors import DataError, Intractable
-from sidelight.inference import program
+from sidelight.inference.methods import program
 from sidelight.inference.rule_set import ChainScores, RuleSet
-from sidelight.rules import Domain, Rule, Sentence, count, counters, every, implies, not_, rule, some
-from sidelight.rules.counters import counter
+from sidelight.rules import Domain, Rule, Sentence, count, every, implies, not_, rule, some
 from sidelight.rules.expr import MOST_DEPTH
-from sidelight.rules.truth import degree
+from sidelight.rules.lowering import counters
+from sidelight.rules.lowering.counters import counter
+from sidelight.rules.lowering.truth import degree
 
 X = Sentence(["w"] * 4)
 SCORES = ChainScores(np.zeros((2, 2)), np.zeros(2), np.zeros(2))

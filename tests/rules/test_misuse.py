@@ -14,8 +14,8 @@ from sidelight import Constrained, HandedScores
 from sidelight.errors import DataError
 from sidelight.inference.problem import ChainProblem, clauses_of
 from sidelight.rules import Domain, Labels, Sentence, begins, count, every, rule, some, weighted
+from sidelight.rules.lowering.truth import degree, truth
 from sidelight.rules.output import symbolic_labels
-from sidelight.rules.truth import degree, truth
 
 LABELS = ["A", "B", "C"]
 Y = symbolic_labels(3, Domain(LABELS))

@@ -10,13 +10,13 @@ from drawing import law, random_rows
 from drawing_margins import gold_terms
 from hypothesis import given
 
-from sidelight.checkpoint import load_checkpoint, save_checkpoint
 from sidelight.features.layout import Layout
 from sidelight.features.rows import offsets_of
 from sidelight.learners.online import OnlineLearner
-from sidelight.objective.chain_scorer import chain_batch
+from sidelight.models.checkpoint import load_checkpoint, save_checkpoint
 from sidelight.objective.cuts import LOGISTIC, total_loss
 from sidelight.objective.margin import TargetTerms
+from sidelight.objective.scorers.chain_scorer import chain_batch
 from sidelight.rounds.convex import ConvexLearner, ConvexOptions
 from sidelight.solvers.arow import ArowOptions
 from sidelight.solvers.frank_wolfe import FrankWolfeOptions

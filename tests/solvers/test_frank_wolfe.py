@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 from sidelight.objective import known_outputs
 from sidelight.objective.cuts import total_loss
 from sidelight.objective.margin import Worst
-from sidelight.objective.online_margin import ChainBlocks
-from sidelight.solvers.cut_blocks import CutBlocks
+from sidelight.objective.online.online_margin import ChainBlocks
+from sidelight.solvers.duals.cut_blocks import CutBlocks
 from sidelight.solvers.frank_wolfe import FrankWolfe, FrankWolfeOptions
 
 options = st.builds(

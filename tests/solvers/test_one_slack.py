@@ -10,9 +10,9 @@ from drawing import random_rows
 
 from sidelight.features.layout import Layout
 from sidelight.features.rows import offsets_of
-from sidelight.objective.chain_scorer import chain_batch
 from sidelight.objective.cuts import Cuts, total_loss
 from sidelight.objective.margin import TargetTerms, Worst
+from sidelight.objective.scorers.chain_scorer import chain_batch
 from sidelight.solvers.one_slack import OneSlack, OneSlackOptions
 from sidelight.spaces import Cost
 

@@ -7,7 +7,7 @@ from drawing import batches, dense_rows_of, generators, labelings, law, members_
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sidelight.objective.online import perceptron_epoch
+from sidelight.objective.online.online import perceptron_epoch
 from sidelight.solvers.perceptron import Perceptron
 
 

@@ -14,7 +14,7 @@ from segmenting import random_segment_scores, runs_of
 from sidelight.errors import DataError
 from sidelight.evaluate.spans import spans
 from sidelight.features.rows import offsets_of
-from sidelight.spaces.segments import SegmentSpace
+from sidelight.spaces.segments.segment_space import SegmentSpace
 from sidelight.structures.segments import labels_of, segment_scheme, segments_of
 
 

@@ -2,6 +2,6 @@
 
 from sidelight.choice.auto import choose
 from sidelight.choice.plan import Offer, Plan
-from sidelight.choice.report import Choice
+from sidelight.choice.report import ChoiceReport
 
 __all__ = ["Choice", "Offer", "Plan", "choose"]

@@ -18,7 +18,7 @@ import numpy as np
 from sidelight.choice.folds import FEWEST, FOLDS, Block, blocks
 from sidelight.choice.plan import TEXT, WORDS, Offer, Plan, alternatives, fixed_plan, gold_alone, without
 from sidelight.choice.race import FitAndPredict, Race, Told, tokens_in
-from sidelight.choice.report import Candidate, Choice, KindVerdict
+from sidelight.choice.report import Candidate, ChoiceReport, KindVerdict
 from sidelight.evidence import Evidence, Gold
 
 ERRORS = 1.5  # paired standard errors that another plan must be ahead
@@ -49,7 +49,7 @@ class Question:
     validation: Sequence[Gold] | None = None
 
 
-def choose(question: Question, fit_and_predict: FitAndPredict, *, progress: Told | None = None) -> Choice:
+def choose(question: Question, fit_and_predict: FitAndPredict, *, progress: Told | None = None) -> ChoiceReport:
     """The plan to learn by, with the reasons."""
     began = time.perf_counter()
     offer = question.offer
@@ -58,7 +58,7 @@ def choose(question: Question, fit_and_predict: FitAndPredict, *, progress: Told
     rest = [piece for piece in question.evidence if not isinstance(piece, Gold)]
     why_not = _why_not(question, fixed, len(gold))
     if why_not is not None:
-        return Choice(fixed, fixed, question.metric, (why_not,), left_out=_left_out(offer, fixed))
+        return ChoiceReport(fixed, fixed, question.metric, (why_not,), left_out=_left_out(offer, fixed))
     gold, rest, told = _sampled(gold, rest, question)
     race = Race(
         gold if question.validation is None else [*gold, *question.validation],
@@ -165,7 +165,9 @@ def _some(pieces: list[Piece], share: float, rng: np.random.Generator) -> list[P
     return [pieces[i] for i in sorted(rng.permutation(len(pieces))[: max(1, round(share * len(pieces)))].tolist())]
 
 
-def _report(question: Question, race: Race, chosen: Plan, moves: list[str], told: list[str], began: float) -> Choice:
+def _report(
+    question: Question, race: Race, chosen: Plan, moves: list[str], told: list[str], began: float
+) -> ChoiceReport:
     fixed = fixed_plan(question.offer)
     verdicts = [_verdict(race, question.offer, fixed, chosen, kind) for kind in WORDS if kind in fixed.kinds]
     reasons = [*told]
@@ -176,7 +178,7 @@ def _report(question: Question, race: Race, chosen: Plan, moves: list[str], told
     else:
         reasons.append(f"the fixed choice cannot be judged ({race.results[fixed].failure})")
     reasons += [str(verdict) for verdict in verdicts]
-    return Choice(
+    return ChoiceReport(
         chosen,
         fixed,
         question.metric,

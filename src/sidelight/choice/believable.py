@@ -21,7 +21,7 @@ from typing import Any, NamedTuple
 
 from scipy.special import bdtr
 
-from sidelight.checks import is_hashable, is_listed
+from sidelight.core.checks import is_hashable, is_listed
 from sidelight.describe import content_key
 from sidelight.evidence import Candidates, Evidence, Gold, Unlabeled, Voted, voted_labels
 from sidelight.rules import Rule, Sentence

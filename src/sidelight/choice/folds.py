@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from sidelight.gold_folds import GoldFolds
+from sidelight.evaluate.gold_folds import GoldFolds
 
 FOLDS = 5
 FEWEST = 4  # labelled inputs below which nothing is held out

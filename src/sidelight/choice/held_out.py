@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from sidelight.arrays import Floats
+from sidelight.core.arrays import Floats
 from sidelight.evaluate.spans import span_counts
 
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 
 from sidelight import recipes
 from sidelight.recipes import Recipe
-from sidelight.settings import DEFAULT_PRICES
+from sidelight.specs.settings import DEFAULT_PRICES
 
 RULES, TEXT = "rules", "text"
 WITH_LOSS = ("partial", "candidates", "votes", "companion")  # kinds of evidence that a likelihood has terms for

@@ -13,10 +13,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from sidelight.arrays import Floats
 from sidelight.choice.folds import Block
 from sidelight.choice.held_out import HeldOut, sentence_counts
 from sidelight.choice.plan import Plan
+from sidelight.core.arrays import Floats
 from sidelight.describe import content_key
 from sidelight.errors import Infeasible, Intractable
 from sidelight.evidence import Evidence, Gold

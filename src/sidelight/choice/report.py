@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from sidelight import html
 from sidelight.choice.plan import WORDS, Plan
+from sidelight.core import html
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +49,7 @@ class KindVerdict:
 
 
 @dataclass(frozen=True, slots=True)
-class Choice:
+class ChoiceReport:
     """The report of `learner="auto"`: `chosen` is the plan, `reasons` say why, in words."""
 
     chosen: Plan

@@ -10,20 +10,20 @@ from typing import Annotated, Any, Literal
 
 import typer
 
-from sidelight.aligner import DECODERS, Aligner
-from sidelight.alignment_model import KIND
-from sidelight.commands import options
-from sidelight.commands.lazily import SETTINGS
-from sidelight.commands.loading import checked_kind
-from sidelight.commands.options import LEARNING, OUTPUT, READING
-from sidelight.commands.outputs import check_writable, keep, size_of, write, write_json
-from sidelight.commands.showing import shown
+from sidelight.commands.shared import options
+from sidelight.commands.shared.lazily import SETTINGS
+from sidelight.commands.shared.loading import checked_kind
+from sidelight.commands.shared.options import LEARNING, OUTPUT, READING
+from sidelight.commands.shared.outputs import check_writable, keep, size_of, write, write_json
+from sidelight.commands.shared.showing import shown
+from sidelight.core.records import Round
 from sidelight.data import write_text_atomically
 from sidelight.data.links import Link, giza_entry, pharaoh_line, read_giza, read_gold, read_pharaoh
 from sidelight.data.parallel import ParallelText, read_parallel
+from sidelight.estimators.aligner import DECODERS, Aligner
 from sidelight.evaluate.alignments import score_alignments
-from sidelight.generative.alignment_decoding import RULES
-from sidelight.records import Round
+from sidelight.generative.word_alignment.alignment_decoding import RULES
+from sidelight.models.alignment_model import KIND
 
 app = typer.Typer(
     name="align",

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from sidelight.commands import options
-from sidelight.commands.inputs import EvidenceFiles
-from sidelight.commands.outputs import write
+from sidelight.commands.shared import options
+from sidelight.commands.shared.inputs import EvidenceFiles
+from sidelight.commands.shared.outputs import write
 
 
 def command(

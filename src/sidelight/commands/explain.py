@@ -7,15 +7,15 @@ from typing import Annotated, Any
 
 import typer
 
-from sidelight.commands import options, showing
-from sidelight.commands.inputs import check_fits, in_columns, label_position, read_inputs
-from sidelight.commands.loading import load
-from sidelight.commands.outputs import check_writable, write, write_json
-from sidelight.commands.plain_text import document_of
-from sidelight.commands.ruling import Inference, RulesFiles, check_inference, constrained, note_missing_rules
+from sidelight.commands.shared import options, showing
+from sidelight.commands.shared.inputs import check_fits, in_columns, label_position, read_inputs
+from sidelight.commands.shared.loading import load
+from sidelight.commands.shared.outputs import check_writable, write, write_json
+from sidelight.commands.shared.plain_text import document_of
+from sidelight.commands.shared.ruling import Inference, RulesFiles, check_inference, constrained, note_missing_rules
 from sidelight.data.text import tokens_in
 from sidelight.errors import DataError
-from sidelight.model import Model
+from sidelight.models.model import Model
 
 
 def command(
@@ -35,7 +35,7 @@ def command(
     With --rules, also the labels under rules, how each rule was taken into account, which the prediction without rules
     breaks, and what they change. The weights explain the prediction without rules.
     """
-    from sidelight.explain import explain
+    from sidelight.models.explain import explain
 
     if (file is None) == (text is None):
         raise ValueError('one input is needed; give --text "tokens …" or a FILE')

@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from sidelight.commands.outputs import write
+from sidelight.commands.shared.outputs import write
 from sidelight.recipes import LEARNERS, Recipe
 from sidelight.specs import Need
 from sidelight.specs.options import options_of

@@ -12,12 +12,12 @@ from typing import Annotated, Any
 
 import typer
 
-from sidelight.commands import options
-from sidelight.commands.inputs import check_fits, label_position, read_inputs
-from sidelight.commands.notes import warnings_noted
-from sidelight.commands.outputs import check_writable, write
-from sidelight.commands.plain_text import inputs_of, read_plain, written
-from sidelight.commands.ruling import Inference, RulesFiles, check_inference, predictor
+from sidelight.commands.shared import options
+from sidelight.commands.shared.inputs import check_fits, label_position, read_inputs
+from sidelight.commands.shared.notes import warnings_noted
+from sidelight.commands.shared.outputs import check_writable, write
+from sidelight.commands.shared.plain_text import inputs_of, read_plain, written
+from sidelight.commands.shared.ruling import Inference, RulesFiles, check_inference, predictor
 from sidelight.data import Corpus, read_lines, write_columns
 from sidelight.data.files import STDIN
 from sidelight.data.load import format_of

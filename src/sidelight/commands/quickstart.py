@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from sidelight.commands import options
+from sidelight.commands.shared import options
 
 
 def command(

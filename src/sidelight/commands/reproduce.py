@@ -7,8 +7,8 @@ from typing import Annotated
 
 import typer
 
-from sidelight.commands import options
-from sidelight.commands.outputs import check_writable
+from sidelight.commands.shared import options
+from sidelight.commands.shared.outputs import check_writable
 from sidelight.errors import DataError
 
 

@@ -5,19 +5,19 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from sidelight.commands import options, settings
-from sidelight.commands import train_options as given
-from sidelight.commands.inputs import EvidenceFiles, check_alike, read_labelled
-from sidelight.commands.notes import notes_on, warnings_noted
-from sidelight.commands.options import DEFAULTS
-from sidelight.commands.outputs import check_writable, keep, note, write
-from sidelight.commands.price_search import price_search
-from sidelight.commands.ruling import Inference, RulesFiles, check_inference, rules_in
-from sidelight.commands.short_help import HelpAll, with_short_help
-from sidelight.commands.showing import shown
-from sidelight.commands.trials import Trials, summary
+from sidelight.commands.shared import options, settings
+from sidelight.commands.shared import train_options as given
+from sidelight.commands.shared.inputs import EvidenceFiles, check_alike, read_labelled
+from sidelight.commands.shared.notes import notes_on, warnings_noted
+from sidelight.commands.shared.options import DEFAULTS
+from sidelight.commands.shared.outputs import check_writable, keep, note, write
+from sidelight.commands.shared.price_search import price_search
+from sidelight.commands.shared.ruling import Inference, RulesFiles, check_inference, rules_in
+from sidelight.commands.shared.short_help import HelpAll, with_short_help
+from sidelight.commands.shared.showing import shown
+from sidelight.commands.shared.trials import PriceTrials, summary
 from sidelight.data import write_text_atomically
-from sidelight.estimators import Classifier, Tagger
+from sidelight.estimators.taggers import Classifier, Tagger
 from sidelight.recipes import AUTO
 
 KIND = with_short_help(given.COMMON)
@@ -131,7 +131,7 @@ def command(
                 hash_bits=hash_bits,
                 learner=chosen,
             )
-            trials = Trials(evidence, parameters, progress, segments=segments)
+            trials = PriceTrials(evidence, parameters, progress, segments=segments)
             if valid is None:
                 best = trials.fit(prices)
             else:

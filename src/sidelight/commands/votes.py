@@ -8,11 +8,11 @@ from typing import Annotated, Any
 
 import typer
 
-from sidelight.commands import options
-from sidelight.commands.checks import among
-from sidelight.commands.inputs import check_alike, read_inputs, read_labelled
-from sidelight.commands.options import EVIDENCE, OUTPUT
-from sidelight.commands.outputs import check_writable, write, write_json
+from sidelight.commands.shared import options
+from sidelight.commands.shared.checks import among
+from sidelight.commands.shared.inputs import check_alike, read_inputs, read_labelled
+from sidelight.commands.shared.options import EVIDENCE, OUTPUT
+from sidelight.commands.shared.outputs import check_writable, write, write_json
 
 InputFile = Annotated[Path, typer.Argument(metavar="FILE", help="Inputs without labels.")]
 FunctionsFile = Annotated[

@@ -7,9 +7,9 @@ from typing import Annotated
 
 import typer
 
-from sidelight.commands import options
-from sidelight.commands.loading import load
-from sidelight.commands.outputs import check_writable, write, write_json
+from sidelight.commands.shared import options
+from sidelight.commands.shared.loading import load
+from sidelight.commands.shared.outputs import check_writable, write, write_json
 
 
 def command(
@@ -19,7 +19,7 @@ def command(
     json: Annotated[Path | None, typer.Option(metavar="FILE", help="Write them to a JSON file too.")] = None,
 ) -> None:
     """Show the highest and the lowest weights of a model: features, transitions, first and last labels."""
-    from sidelight.weights import shown_weights, weights
+    from sidelight.models.weights import shown_weights, weights
 
     check_writable(json, reads=[model])
     loaded = load(model)

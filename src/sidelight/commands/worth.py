@@ -8,12 +8,12 @@ from typing import Annotated
 
 import typer
 
-from sidelight.commands import options
-from sidelight.commands.inputs import EvidenceFiles
-from sidelight.commands.outputs import write
-from sidelight.commands.ruling import RulesFiles, rules_in
-from sidelight.commands.settings import sequences_in
-from sidelight.commands.train_options import Metric
+from sidelight.commands.shared import options
+from sidelight.commands.shared.inputs import EvidenceFiles
+from sidelight.commands.shared.outputs import write
+from sidelight.commands.shared.ruling import RulesFiles, rules_in
+from sidelight.commands.shared.settings import sequences_in
+from sidelight.commands.shared.train_options import Metric
 from sidelight.data import write_text_atomically
 
 JsonFile = Annotated[
@@ -41,8 +41,8 @@ def command(
     json: JsonFile = None,
 ) -> None:
     """Show what each kind of evidence adds to the labels, by cross-validation over these."""
-    from sidelight.estimators import Classifier, Tagger
-    from sidelight.evidence_worth import worth
+    from sidelight.estimators.evidence_worth import worth
+    from sidelight.estimators.taggers import Classifier, Tagger
 
     kinds = {
         "gold": gold,

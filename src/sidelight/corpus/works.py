@@ -29,7 +29,7 @@ from sidelight.corpus.words import TOPICS
 
 
 @dataclass(frozen=True, slots=True)
-class Piece:
+class TextPiece:
     """A field of a reference; `end` is its closing mark, None for the mark of the style."""
 
     label: str
@@ -47,7 +47,7 @@ class Scene:
     dice: Dice
 
 
-def cite(dice: Dice) -> tuple[list[Piece], str]:
+def cite(dice: Dice) -> tuple[list[TextPiece], str]:
     """The pieces of one reference, in order, before any noise, and the mark that ends most of them."""
     scene = Scene(draw_style(dice), dice.zipf(range(len(TOPICS)), flat=1.5), year(dice), dice)
     pieces = dice.pick(_KINDS)(scene)
@@ -56,13 +56,13 @@ def cite(dice: Dice) -> tuple[list[Piece], str]:
     return [_soften(*pair, dice) for pair in zip(pieces, [*pieces[1:], None])], scene.style.mark
 
 
-def _soften(piece: Piece, after: Piece | None, dice: Dice) -> Piece:
+def _soften(piece: TextPiece, after: TextPiece | None, dice: Dice) -> TextPiece:
     """A comma instead of the mark of the style, as is usual before a late date and between numbers and places."""
     late = after is not None and after.label in ("date", "location", "pages") and piece.label not in ("author", "title")
     return replace(piece, end=",") if late and piece.end is None and dice.chance(0.8) else piece
 
 
-def _opening(scene: Scene, *, book: bool = False) -> list[Piece]:
+def _opening(scene: Scene, *, book: bool = False) -> list[TextPiece]:
     """Authors, an early date if the style has one, and the title."""
     dice, style = scene.dice, scene.style
     text = title(scene.topic, dice, book=book)
@@ -72,44 +72,44 @@ def _opening(scene: Scene, *, book: bool = False) -> list[Piece]:
     if style.early_date:
         when = f"{scene.year}{dice.pick('abc')}" if dice.chance(0.06) else str(scene.year)
         byline = replace(pieces[0], end="." if style.names == "Last A" else "")
-        pieces = [byline, Piece("date", f"({when})", None if dice.chance(0.8) else "")]
+        pieces = [byline, TextPiece("date", f"({when})", None if dice.chance(0.8) else "")]
     if style.quotes and not book:
         inner = style.mark if style.mark != ";" and not text.endswith("?") else ""
         return [
             *pieces,
-            Piece("title", f"{style.quotes[0]}{text}{inner}{style.quotes[1]}", "," if style.mark == ";" else ""),
+            TextPiece("title", f"{style.quotes[0]}{text}{inner}{style.quotes[1]}", "," if style.mark == ";" else ""),
         ]
-    return [*pieces, Piece("title", text)]
+    return [*pieces, TextPiece("title", text)]
 
 
-def _byline(scene: Scene) -> Piece:
+def _byline(scene: Scene) -> TextPiece:
     dice = scene.dice
     if dice.chance(0.012):
-        return Piece("author", dice.pick(institutions()).name)
+        return TextPiece("author", dice.pick(institutions()).name)
     names = people(crowd(dice), scene.style, dice)
-    return Piece("author", names, dice.pick((":", ":", None)) if dice.chance(0.12) else None)
+    return TextPiece("author", names, dice.pick((":", ":", None)) if dice.chance(0.12) else None)
 
 
-def _date(scene: Scene, *, meeting: bool = False) -> list[Piece]:
+def _date(scene: Scene, *, meeting: bool = False) -> list[TextPiece]:
     if scene.style.early_date:
         return []
     text = late_date(scene.style, scene.year, scene.dice, meeting=meeting)
-    return [Piece("date", f"({text})" if scene.dice.chance(0.08) else text)]
+    return [TextPiece("date", f"({text})" if scene.dice.chance(0.08) else text)]
 
 
-def _house(scene: Scene, home: Home) -> list[Piece]:
+def _house(scene: Scene, home: Home) -> list[TextPiece]:
     """Publisher and place, in the order of the style."""
     dice = scene.dice
-    name = Piece("publisher", home.name)
+    name = TextPiece("publisher", home.name)
     if dice.chance(0.25):
         return [name]
     place = home.city if dice.chance(0.4) else join_places((home.city, home.region))
     if scene.style.city_first:
-        return [Piece("location", place, ":" if dice.chance(0.85) else None), name]
-    return [Piece("publisher", home.name, ","), Piece("location", place)]
+        return [TextPiece("location", place, ":" if dice.chance(0.85) else None), name]
+    return [TextPiece("publisher", home.name, ","), TextPiece("location", place)]
 
 
-def _article(scene: Scene) -> list[Piece]:
+def _article(scene: Scene) -> list[TextPiece]:
     dice, style = scene.dice, scene.style
     name = dice.pick(GENERAL_JOURNALS) if dice.chance(0.15) else dice.zipf(journals()[scene.topic])
     text = abbreviate(name) if dice.chance(style.short) else name
@@ -117,9 +117,9 @@ def _article(scene: Scene) -> list[Piece]:
     late = not style.early_date and dice.chance(0.15)  # 12(3), 1994, pp. 45-67
     colon = not style.pages and not late and style.volume in ("{v}({i})", "{v}")
     where = [
-        Piece("journal", text, "" if style.volume == "{v} ({i})" and not text.endswith(".") else ","),
-        Piece("volume", number, ":" if colon else ","),
-        Piece("pages", span),
+        TextPiece("journal", text, "" if style.volume == "{v} ({i})" and not text.endswith(".") else ","),
+        TextPiece("volume", number, ":" if colon else ","),
+        TextPiece("pages", span),
     ]
     if late:
         return _opening(scene) + where[:2] + _date(scene) + where[2:]
@@ -148,23 +148,23 @@ def _meeting(scene: Scene) -> str:
     return f"{lead}{ordinal}{core}{tail}"
 
 
-def _conference(scene: Scene) -> list[Piece]:
+def _conference(scene: Scene) -> list[TextPiece]:
     dice, style = scene.dice, scene.style
     lead = dice.pick(("In ", "In ", "In ", "In: ", "")) if style.mark != "," else dice.pick(("in ", "in ", "In ", ""))
     pieces = []
     if dice.chance(0.06):
         pieces.append(_editors(scene, lead))
         lead = ""
-    pieces.append(Piece("booktitle", lead + _meeting(scene), ","))
+    pieces.append(TextPiece("booktitle", lead + _meeting(scene), ","))
     if dice.chance(0.08):
         pieces += [
-            Piece("booktitle", fill(dice.pick(SERIES), scene.topic, dice), ","),
-            Piece("volume", volume(style, dice)),
+            TextPiece("booktitle", fill(dice.pick(SERIES), scene.topic, dice), ","),
+            TextPiece("volume", volume(style, dice)),
         ]
     elif dice.chance(0.06):
-        pieces.append(Piece("volume", f"{dice.pick(('volume', 'Vol.', 'vol.'))} {dice.between(1, 4)}", ","))
-    span = [Piece("pages", pages(style, dice))] if dice.chance(0.72) else []
-    place = [Piece("location", join_places(dice.zipf(CITIES, flat=6.0)), ",")] if dice.chance(0.42) else []
+        pieces.append(TextPiece("volume", f"{dice.pick(('volume', 'Vol.', 'vol.'))} {dice.between(1, 4)}", ","))
+    span = [TextPiece("pages", pages(style, dice))] if dice.chance(0.72) else []
+    place = [TextPiece("location", join_places(dice.zipf(CITIES, flat=6.0)), ",")] if dice.chance(0.42) else []
     pieces += span + place if dice.chance(0.6) else place + span
     date = _date(scene, meeting=True)
     house = _house(scene, dice.zipf(publishers())) if dice.chance(0.22) else []
@@ -173,12 +173,12 @@ def _conference(scene: Scene) -> list[Piece]:
     return _opening(scene) + pieces + (house + date if dice.chance(0.5) else date + house)
 
 
-def _series(scene: Scene) -> list[Piece]:
+def _series(scene: Scene) -> list[TextPiece]:
     name = fill(scene.dice.pick(SERIES), scene.topic, scene.dice)
-    return [Piece("booktitle", name, ","), Piece("volume", volume(scene.style, scene.dice))]
+    return [TextPiece("booktitle", name, ","), TextPiece("volume", volume(scene.style, scene.dice))]
 
 
-def _editors(scene: Scene, lead: str) -> Piece:
+def _editors(scene: Scene, lead: str) -> TextPiece:
     dice = scene.dice
     count = dice.pick((1, 2, 2, 2, 3))
     names = people(count, scene.style, dice)
@@ -186,56 +186,58 @@ def _editors(scene: Scene, lead: str) -> Piece:
         tail = dice.pick((" (Ed.),", ", editor,", ", ed.,", " (ed.):"))
     else:
         tail = dice.pick((" (Eds.),", " (Eds.),", ", editors,", " (eds.),", ", Eds.,", " (eds):"))
-    return Piece("editor", lead + names + tail, "")
+    return TextPiece("editor", lead + names + tail, "")
 
 
-def _book(scene: Scene) -> list[Piece]:
+def _book(scene: Scene) -> list[TextPiece]:
     dice = scene.dice
     pieces = _opening(scene, book=True)
     if dice.chance(0.18):
         editors = _editors(scene, "").text.rstrip(",:")
-        pieces[0] = Piece("editor", editors, "" if scene.style.early_date else None)
+        pieces[0] = TextPiece("editor", editors, "" if scene.style.early_date else None)
     if dice.chance(0.2):
-        pieces.append(Piece("note", dice.pick(("Second edition", "2nd ed.", "Third edition", "Revised edition")), None))
+        pieces.append(
+            TextPiece("note", dice.pick(("Second edition", "2nd ed.", "Third edition", "Revised edition")), None)
+        )
     if dice.chance(0.15):
         pieces += _series(scene)
     return pieces + _house(scene, dice.zipf(publishers())) + _date(scene)
 
 
-def _chapter(scene: Scene) -> list[Piece]:
+def _chapter(scene: Scene) -> list[TextPiece]:
     dice, style = scene.dice, scene.style
     book = capitals(title(scene.topic, dice, book=True))
     lead = "in " if style.mark == "," else dice.pick(("In ", "In ", "In: "))
-    pieces = [_editors(scene, lead), Piece("booktitle", book, ",")]
+    pieces = [_editors(scene, lead), TextPiece("booktitle", book, ",")]
     if dice.chance(0.3):  # book first, editors after it
         editors = _editors(scene, "")
         if dice.chance(0.4):
             names = people(dice.pick((1, 2, 2, 3)), style, dice)
-            editors = Piece("editor", dice.pick(("edited by ", "ed. ")) + names)
-        pieces = [Piece("booktitle", lead + book, ","), editors]
-    span = Piece("pages", pages(style, dice))
+            editors = TextPiece("editor", dice.pick(("edited by ", "ed. ")) + names)
+        pieces = [TextPiece("booktitle", lead + book, ","), editors]
+    span = TextPiece("pages", pages(style, dice))
     if style.early_date and dice.chance(0.4):
-        pieces[-1] = Piece(pieces[-1].label, pieces[-1].text, "")
-        pieces.append(Piece("pages", f"({span.text})", "."))
+        pieces[-1] = TextPiece(pieces[-1].label, pieces[-1].text, "")
+        pieces.append(TextPiece("pages", f"({span.text})", "."))
     elif dice.chance(0.75):
         pieces.append(span)
     return _opening(scene) + pieces + _house(scene, dice.zipf(publishers())) + _date(scene)
 
 
-def _school(scene: Scene) -> list[Piece]:
+def _school(scene: Scene) -> list[TextPiece]:
     dice = scene.dice
     home = dice.zipf(institutions(), flat=10.0)
     name = abbreviate(home.name) if dice.chance(scene.style.short / 2) else home.name
     if dice.chance(0.4):
         unit = dice.zipf(DEPARTMENTS)
         name = f"{name}, {unit}" if dice.chance(0.2) else f"{unit}, {name}"
-    pieces = [Piece("institution", name, ",")]
+    pieces = [TextPiece("institution", name, ",")]
     if dice.chance(0.4):
-        pieces.append(Piece("location", join_places((home.city, home.region)), ","))
+        pieces.append(TextPiece("location", join_places((home.city, home.region)), ","))
     return pieces
 
 
-def _report(scene: Scene) -> list[Piece]:
+def _report(scene: Scene) -> list[TextPiece]:
     dice = scene.dice
     serial, short = dice.between(1, 60 if dice.chance(0.6) else 2100), f"{scene.year % 100:02d}"
     unit = dice.pick(("CS", "TR", "CS-TR", "AIM", "LCS", "RR", "SYS", "IR", "STAN", "MS"))
@@ -244,32 +246,32 @@ def _report(scene: Scene) -> list[Piece]:
         f"{unit} {short}/{serial}", f"{scene.year}/{serial}",
     )  # fmt: skip
     kind = dice.zipf(REPORTS, flat=2.0)
-    tech = Piece("tech", kind if dice.chance(0.12) else f"{kind} {dice.pick(numbers)}", ",")
+    tech = TextPiece("tech", kind if dice.chance(0.12) else f"{kind} {dice.pick(numbers)}", ",")
     school = _school(scene)
     if dice.chance(0.1):
-        tech = Piece("tech", f"({tech.text})", None)
+        tech = TextPiece("tech", f"({tech.text})", None)
     return _opening(scene) + ([tech, *school] if dice.chance(0.72) else [*school, tech]) + _date(scene)
 
 
-def _thesis(scene: Scene) -> list[Piece]:
+def _thesis(scene: Scene) -> list[TextPiece]:
     dice = scene.dice
     pieces = _opening(scene)
-    pieces[0] = Piece("author", people(1, scene.style, dice), pieces[0].end)
-    return [*pieces, Piece("tech", dice.zipf(THESES, flat=3.0), ","), *_school(scene), *_date(scene)]
+    pieces[0] = TextPiece("author", people(1, scene.style, dice), pieces[0].end)
+    return [*pieces, TextPiece("tech", dice.zipf(THESES, flat=3.0), ","), *_school(scene), *_date(scene)]
 
 
-def _manuscript(scene: Scene) -> list[Piece]:
+def _manuscript(scene: Scene) -> list[TextPiece]:
     dice = scene.dice
     opening, status = _opening(scene), dice.zipf(PENDING)
     if dice.chance(0.55):
-        return [*opening, Piece("note", status), *(_school(scene) if dice.chance(0.5) else []), *_date(scene)]
-    venue = Piece("journal", dice.zipf(journals()[scene.topic]), ",")
+        return [*opening, TextPiece("note", status), *(_school(scene) if dice.chance(0.5) else []), *_date(scene)]
+    venue = TextPiece("journal", dice.zipf(journals()[scene.topic]), ",")
     if status.lower() == "to appear":
-        return [*opening, Piece("note", f"{status} in", ""), venue, *_date(scene)]
-    return [*opening, venue, Piece("note", status), *_date(scene)]
+        return [*opening, TextPiece("note", f"{status} in", ""), venue, *_date(scene)]
+    return [*opening, venue, TextPiece("note", status), *_date(scene)]
 
 
-def _remark(scene: Scene) -> Piece:
+def _remark(scene: Scene) -> TextPiece:
     dice = scene.dice
     slots = {
         "pages": str(dice.between(12, 400)),
@@ -279,11 +281,11 @@ def _remark(scene: Scene) -> Piece:
         "city": dice.zipf(CITIES)[0],
         "topic": dice.zipf(TOPICS[scene.topic].names),
     }
-    return Piece("note", dice.zipf(REMARKS, flat=8.0).format_map(slots), ".")
+    return TextPiece("note", dice.zipf(REMARKS, flat=8.0).format_map(slots), ".")
 
 
 # Repetition is weight: 34 articles in a hundred and so on.
-_KINDS: tuple[Callable[[Scene], list[Piece]], ...] = (
+_KINDS: tuple[Callable[[Scene], list[TextPiece]], ...] = (
     *(_article,) * 34,
     *(_conference,) * 37,
     *(_book,) * 8,

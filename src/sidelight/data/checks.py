@@ -6,7 +6,7 @@ import math
 from collections.abc import Collection, Mapping, Sequence, Set
 from typing import Any
 
-from sidelight.checks import is_hashable, is_listed, is_number
+from sidelight.core.checks import is_hashable, is_listed, is_number
 from sidelight.data.single import single_label
 from sidelight.data.trouble import trouble
 from sidelight.errors import DataError

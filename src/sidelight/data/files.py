@@ -9,9 +9,9 @@ import sys
 import zlib
 from pathlib import Path
 
-from sidelight.checks import file_name
+from sidelight.core.checks import file_name
+from sidelight.core.replacing import write_atomically
 from sidelight.errors import DataError
-from sidelight.replacing import write_atomically
 
 STDIN = "-"
 

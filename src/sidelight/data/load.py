@@ -7,7 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Literal
 
-from sidelight.checks import arguments_checked
+from sidelight.core.checks import arguments_checked
 from sidelight.data.attributes import read_attributes
 from sidelight.data.checks import KNOWN_REMEDY, check_known_label
 from sidelight.data.columns import read_columns

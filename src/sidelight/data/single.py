@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from sidelight.checks import is_hashable
+from sidelight.core.checks import is_hashable
 from sidelight.data.trouble import trouble
 from sidelight.evidence import Candidates, Companion, Evidence, Partial, Voted
 

@@ -16,8 +16,8 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from sidelight import html
-from sidelight.checks import generator, is_among, is_listed, real_numbers
+from sidelight.core import html
+from sidelight.core.checks import generator, is_among, is_listed, real_numbers
 from sidelight.errors import DataError
 from sidelight.evaluate.spans import Coded, Ints, Scheme, code, counts_of
 

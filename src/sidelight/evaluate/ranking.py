@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from sidelight.arrays import Floats, Ints
+from sidelight.core.arrays import Floats, Ints
 
 
 class RankingScores(NamedTuple):

@@ -16,13 +16,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Literal, NamedTuple
 
-from sidelight.checks import arguments_checked
+from sidelight.core.checks import arguments_checked
 from sidelight.errors import DataError
 
 SchemeName = Literal["BIO", "IOB1", "BIOES", "BILOU"]
 
 
-class Prefix(NamedTuple):
+class ChunkPrefix(NamedTuple):
     """What the prefix of a label says about its token."""
 
     begins: bool  # it may be the first of a chunk
@@ -31,14 +31,14 @@ class Prefix(NamedTuple):
     goes_on: bool  # it may be an earlier one
 
 
-_OUTSIDE = Prefix(begins=True, continues=False, ends=True, goes_on=False)
-_FIRST = Prefix(begins=True, continues=False, ends=False, goes_on=True)
-_MIDDLE = Prefix(begins=False, continues=True, ends=False, goes_on=True)
-_LAST = Prefix(begins=False, continues=True, ends=True, goes_on=False)
+_OUTSIDE = ChunkPrefix(begins=True, continues=False, ends=True, goes_on=False)
+_FIRST = ChunkPrefix(begins=True, continues=False, ends=False, goes_on=True)
+_MIDDLE = ChunkPrefix(begins=False, continues=True, ends=False, goes_on=True)
+_LAST = ChunkPrefix(begins=False, continues=True, ends=True, goes_on=False)
 
-PREFIXES: Mapping[SchemeName, Mapping[str, Prefix]] = {
-    "BIO": {"B": Prefix(True, False, True, True), "I": Prefix(False, True, True, True)},
-    "IOB1": {"B": Prefix(True, False, True, True), "I": Prefix(True, True, True, True)},
+PREFIXES: Mapping[SchemeName, Mapping[str, ChunkPrefix]] = {
+    "BIO": {"B": ChunkPrefix(True, False, True, True), "I": ChunkPrefix(False, True, True, True)},
+    "IOB1": {"B": ChunkPrefix(True, False, True, True), "I": ChunkPrefix(True, True, True, True)},
     "BIOES": {"B": _FIRST, "I": _MIDDLE, "E": _LAST, "S": _OUTSIDE},
     "BILOU": {"B": _FIRST, "I": _MIDDLE, "L": _LAST, "U": _OUTSIDE},
 }

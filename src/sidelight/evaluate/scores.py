@@ -12,7 +12,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from sidelight import html
+from sidelight.core import html
 from sidelight.evaluate.spans import Ints, Scheme, code
 
 _HEADS = ("precision", "recall", "F1", "gold", "predicted", "right")

@@ -24,7 +24,7 @@ from typing import Any, Literal, cast, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from sidelight.checks import is_among
+from sidelight.core.checks import is_among
 from sidelight.errors import DataError
 from sidelight.evaluate.schemes import SCHEMES, SchemeName, prefix_and_type, scheme_of, written
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from sidelight.errors import DataError
-from sidelight.experiments.grid import Plan, run_setting, runner
+from sidelight.experiments.grid import TablePlan, run_setting, runner
 from sidelight.experiments.table import lines_of, rows_of, write_rows
 
 MODULES: dict[str, tuple[str, str]] = {  # of every experiment: its file, and what it is
@@ -124,7 +124,7 @@ def reproduce(
         for line in lines_of(found, chosen={}, notes=notes):
             report(line)
         return list(found)
-    plans: list[Plan] = module.plans(Path(data))
+    plans: list[TablePlan] = module.plans(Path(data))
     rows: list[dict[str, Any]] = []
     for plan in plans:
         rows += _carry_out(plan, before=rows, json_path=json_path, quick=quick, n_jobs=n_jobs, report=report)
@@ -132,7 +132,7 @@ def reproduce(
 
 
 def _carry_out(
-    plan: Plan,
+    plan: TablePlan,
     *,
     before: list[dict[str, Any]],
     json_path: Path | None,

@@ -15,14 +15,14 @@ from typing import NamedTuple
 import numpy as np
 
 from sidelight.data.columns import read_columns
-from sidelight.estimators import Tagger
+from sidelight.estimators.taggers import Tagger
 from sidelight.evaluate import evaluate
-from sidelight.experiments import ads, citations
+from sidelight.experiments.cllp.tag_dictionary import UNIVERSAL, read_conllu
 from sidelight.experiments.draws import folder_of, part, read_words
-from sidelight.experiments.grid import Examples
+from sidelight.experiments.grid import LabelledExamples
+from sidelight.experiments.jlis import ads, citations
 from sidelight.experiments.pool import pool
 from sidelight.experiments.table import Row, row
-from sidelight.experiments.tag_dictionary import UNIVERSAL, read_conllu
 from sidelight.features import FeatureSet, spelling, standard, window
 from sidelight.features.ready import GROUPS
 
@@ -43,16 +43,16 @@ NOTES = (
 )
 
 
-class Corpus(NamedTuple):
+class TaggedPart(NamedTuple):
     """Sentences to draw from, sentences to score on, and whether labels are spans."""
 
-    train: Examples
-    development: Examples
+    train: LabelledExamples
+    development: LabelledExamples
     spans: bool
 
 
 @dataclass(frozen=True)
-class Task:
+class FeatureTask:
     """One fit."""
 
     corpus: str
@@ -64,7 +64,7 @@ class Task:
         return f"{self.corpus}, {self.size}"
 
 
-def corpora(data: Path) -> dict[str, Corpus]:
+def corpora(data: Path) -> dict[str, TaggedPart]:
     """All eight; raises `DataError` where one is missing."""
     fields, posts = citations.load(data), ads.load(data)
     chunks = read_columns(folder_of(data, "conll2000") / "train.txt.gz")
@@ -81,8 +81,8 @@ def corpora(data: Path) -> dict[str, Corpus]:
         "tags, newspaper": _apart(paper.xs[:cut], paper.ys[:cut], spans=False),
         "chunks": _apart([[token[0] for token in x] for x in chunks.xs], chunks.ys or [], spans=True),
         "chunks, with tags": _apart(chunks.xs, chunks.ys or [], spans=True),
-        "fields, citations": Corpus(fields.train, fields.dev, spans=False),
-        "fields, hotel posts": Corpus(posts.train, posts.dev, spans=False),
+        "fields, citations": TaggedPart(fields.train, fields.dev, spans=False),
+        "fields, hotel posts": TaggedPart(posts.train, posts.dev, spans=False),
     }
 
 
@@ -106,7 +106,7 @@ def features_of(method: str, *, columns: int) -> FeatureSet:
     return standard(columns, without=() if method == STANDARD else [method.removeprefix("without ")])
 
 
-def score(study: dict[str, Corpus], task: Task) -> float:
+def score(study: dict[str, TaggedPart], task: FeatureTask) -> float:
     """Per cent on the development sentences, of a model of some of the others."""
     corpus = study[task.corpus]
     first = corpus.train.xs[0][0]
@@ -143,11 +143,11 @@ def rows(
 
 
 def _cell(
-    run: Callable[[Sequence[Task]], list[float]], corpus: str, size: int, methods: Sequence[str], draws: int
+    run: Callable[[Sequence[FeatureTask]], list[float]], corpus: str, size: int, methods: Sequence[str], draws: int
 ) -> list[Row]:
     """The methods that differ on a corpus: where there is one column, none is left out."""
     methods = [method for method in methods if method != "without columns" or corpus == "chunks, with tags"]
-    scores = run([Task(corpus, method, size, draw) for method in methods for draw in range(draws)])
+    scores = run([FeatureTask(corpus, method, size, draw) for method in methods for draw in range(draws)])
     return [
         row(f"{corpus}, {size}", method, "score", scores[draws * k : draws * (k + 1)])
         for k, method in enumerate(methods)
@@ -164,8 +164,10 @@ def _means(lines: Sequence[Row], size: int) -> list[Row]:
     ]
 
 
-def _apart(xs: Sequence[Sequence[object]], ys: Sequence[Sequence[str]], *, spans: bool) -> Corpus:
+def _apart(xs: Sequence[Sequence[object]], ys: Sequence[Sequence[str]], *, spans: bool) -> TaggedPart:
     order = np.random.default_rng(14).permutation(len(xs))
     held_out, rest = order[:DEVELOPMENT], order[DEVELOPMENT:]
-    development, train = (Examples([xs[i] for i in which], [ys[i] for i in which]) for which in (held_out, rest))
-    return Corpus(train, development, spans)
+    development, train = (
+        LabelledExamples([xs[i] for i in which], [ys[i] for i in which]) for which in (held_out, rest)
+    )
+    return TaggedPart(train, development, spans)

@@ -13,7 +13,7 @@ import numpy as np
 from sidelight.data.columns import read_columns
 from sidelight.errors import DataError
 from sidelight.evidence import Evidence, Gold, companion, gold, shuffled
-from sidelight.experiments.grid import Examples, Setting
+from sidelight.experiments.grid import LabelledExamples, Setting
 
 
 def folder_of(data: Path, name: str) -> Path:
@@ -24,14 +24,14 @@ def folder_of(data: Path, name: str) -> Path:
     return folder
 
 
-def read_words(path: Path, *, labelled: bool = True) -> Examples:
+def read_words(path: Path, *, labelled: bool = True) -> LabelledExamples:
     """Sentences as lists of words (the first column), with the last column as their labels."""
     corpus = read_columns(path)
     ys: Sequence[Any] = corpus.ys if labelled and corpus.ys is not None else []
-    return Examples([[token[0] for token in x] for x in corpus.xs], ys)
+    return LabelledExamples([[token[0] for token in x] for x in corpus.xs], ys)
 
 
-def labels_of(examples: Examples) -> list[str]:
+def labels_of(examples: LabelledExamples) -> list[str]:
     """All labels in their order."""
     return sorted({label for y in examples.ys for label in y})
 
@@ -41,7 +41,7 @@ def tokens_of(xs: Sequence[Sequence[Any]]) -> int:
     return sum(len(x) for x in xs)
 
 
-def drawn(examples: Examples, *, tokens: int, draw: int) -> list[Gold]:
+def drawn(examples: LabelledExamples, *, tokens: int, draw: int) -> list[Gold]:
     """Examples at random until they have at least `tokens` tokens; the last one is kept whole.
 
     Draws of the same number are nested: more tokens mean the same examples and some more.
@@ -59,9 +59,9 @@ def drawn(examples: Examples, *, tokens: int, draw: int) -> list[Gold]:
 class ShuffledCorpus:
     """A corpus whose good examples, with their tokens shuffled, are the bad ones; and how draws are made from it."""
 
-    train: Examples
-    dev: Examples
-    test: Examples
+    train: LabelledExamples
+    dev: LabelledExamples
+    test: LabelledExamples
     good: list[list[str]]
     labels: list[str]
 
@@ -74,16 +74,17 @@ class ShuffledCorpus:
         return [*companion(self.good, +1), *companion(shuffled(self.good, seed=draw), -1)]
 
 
-def part(examples: Examples, which: Any) -> list[Gold]:
+def part(examples: LabelledExamples, which: Any) -> list[Gold]:
     """Some examples as evidence."""
     return gold([examples.xs[i] for i in which], [examples.ys[i] for i in which])
 
 
-def split(examples: Examples, *, tokens: Sequence[int], seed: int) -> list[Examples]:
+def split(examples: LabelledExamples, *, tokens: Sequence[int], seed: int) -> list[LabelledExamples]:
     """The examples in a random order, cut into pieces of about so many tokens, and the rest as the last piece."""
     order = np.random.default_rng(seed).permutation(len(examples.xs))
     ends = np.cumsum([len(examples.xs[i]) for i in order])
     cuts = [0, *(int(np.searchsorted(ends, total)) + 1 for total in np.cumsum(tokens)), len(order)]
     return [
-        Examples([examples.xs[i] for i in order[a:b]], [examples.ys[i] for i in order[a:b]]) for a, b in pairwise(cuts)
+        LabelledExamples([examples.xs[i] for i in order[a:b]], [examples.ys[i] for i in order[a:b]])
+        for a, b in pairwise(cuts)
     ]

@@ -16,10 +16,10 @@ from dataclasses import dataclass, field
 from statistics import fmean
 from typing import Any, NamedTuple, Protocol
 
-from sidelight.estimators import Classifier, Tagger
+from sidelight.estimators.taggers import Classifier, Tagger
 from sidelight.evidence import Evidence
 from sidelight.experiments.pool import Report, pool
-from sidelight.settings import MAX_COMPLETIONS
+from sidelight.specs.settings import MAX_COMPLETIONS
 
 PRICES = (0.1, 1.0, 10.0)  # where the paper chooses C1 and C2 from
 SSVM, JLIS = "SSVM", "J-LIS"
@@ -55,7 +55,7 @@ class Setting:
     pilots: int | None = None  # draws that prices are chosen with; None: all of them
 
 
-class Examples(NamedTuple):
+class LabelledExamples(NamedTuple):
     """Inputs and their right outputs."""
 
     xs: Any
@@ -66,10 +66,10 @@ class Study(Protocol):
     """What an experiment tells the grid; it travels to other processes, so it is data."""
 
     @property
-    def dev(self) -> Examples: ...
+    def dev(self) -> LabelledExamples: ...
 
     @property
-    def test(self) -> Examples: ...
+    def test(self) -> LabelledExamples: ...
 
     def gold(self, setting: Setting, draw: int) -> Sequence[Evidence]:
         """The labelled examples of a draw."""
@@ -85,7 +85,7 @@ class Study(Protocol):
 
 
 @dataclass(frozen=True)
-class Plan:
+class TablePlan:
     """A study with its settings: one table."""
 
     title: str

@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from sidelight.arrays import Floats, Ints
+from sidelight.core.arrays import Floats, Ints
 from sidelight.evaluate.paired import paired_t
 from sidelight.experiments.pool import carried_out
 from sidelight.experiments.table import Row, row

@@ -15,7 +15,7 @@ import numpy as np
 
 from sidelight import recipes
 from sidelight.data.columns import read_columns
-from sidelight.estimators import Tagger
+from sidelight.estimators.taggers import Tagger
 from sidelight.evidence import Evidence, gold
 from sidelight.experiments.curves import write_curves
 from sidelight.experiments.draws import folder_of
@@ -55,7 +55,7 @@ class Trace(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Problem:
+class SolverProblem:
     """A corpus as evidence, with features and price."""
 
     name: str
@@ -64,7 +64,7 @@ class Problem:
     price: float
 
 
-def letters(data: Path) -> Problem:
+def letters(data: Path) -> SolverProblem:
     """Handwritten words as dense rows."""
     with np.load(folder_of(data, "ocr_letters") / "ocr_letters.npz") as arrays:
         pixels = np.unpackbits(arrays["pixels"], axis=1).astype(np.float32)
@@ -74,17 +74,17 @@ def letters(data: Path) -> Problem:
     words = Matrix(dense=pixels, lengths=lengths)
     which = np.flatnonzero(folds == 0)
     ys = [names[int(ends[i] - lengths[i]) : int(ends[i])] for i in which]
-    return Problem("ocr_letters", gold([words[int(i)] for i in which], ys), None, 0.1)
+    return SolverProblem("ocr_letters", gold([words[int(i)] for i in which], ys), None, 0.1)
 
 
-def chunks(data: Path, count: int) -> Problem:
+def chunks(data: Path, count: int) -> SolverProblem:
     """Sentences with the tutorial features."""
     corpus = read_columns(folder_of(data, "conll2000") / "train.txt.gz")
     assert corpus.ys is not None
-    return Problem(f"conll2000, {count} sentences", gold(corpus.xs[:count], corpus.ys[:count]), chunking(), 0.1)
+    return SolverProblem(f"conll2000, {count} sentences", gold(corpus.xs[:count], corpus.ys[:count]), chunking(), 0.1)
 
 
-def trace(problem: Problem, recipe: Recipe, *, limit: float) -> Trace:
+def trace(problem: SolverProblem, recipe: Recipe, *, limit: float) -> Trace:
     """Run a solver until its time is up or its gap is small."""
     tagger = Tagger(
         learner=recipe,

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import numpy as np
 
-from sidelight.arrays import Floats
+from sidelight.core.arrays import Floats
 from sidelight.data.conllu import Treebank, read_treebank
 from sidelight.experiments.draws import folder_of
 from sidelight.experiments.table import Row, row

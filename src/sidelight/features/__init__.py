@@ -5,20 +5,20 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from sidelight.checks import arguments_checked
+from sidelight.core.checks import arguments_checked
 from sidelight.errors import DataError
-from sidelight.features.attributes import AttributeExtractor, Attributes
-from sidelight.features.distributional import WordClasses, word_classes
+from sidelight.features.attributes.attributes import AttributeExtractor, Attributes
 from sidelight.features.extractor import Extractor, restore
 from sidelight.features.hashing import HashingExtractor
 from sidelight.features.inputs import Matrix, MatrixSequence, WithDense, check_sequences
-from sidelight.features.matrices import Given, MatrixExtractor
+from sidelight.features.matrices import GivenMatrix, MatrixExtractor
 from sidelight.features.ready import chunking, emissions, spelling, standard, window, words
-from sidelight.features.templates import Templates, parse_templates, read_templates, with_classes
-from sidelight.features.token_kinds import kinds_in, lists_are_attributes
 from sidelight.features.vocabulary import TemplateExtractor
+from sidelight.features.words.distributional import WordClasses, word_classes
+from sidelight.features.words.templates import Templates, parse_templates, read_templates, with_classes
+from sidelight.features.words.token_kinds import kinds_in, lists_are_attributes
 
-FeatureSet = Templates | Attributes | Given
+FeatureSet = Templates | Attributes | GivenMatrix
 
 __all__ = [
     "Attributes",
@@ -63,7 +63,7 @@ def features_for(xs: Sequence[Any], *, min_count: int = 1, hash_bits: int | None
     (True, True)
     """
     if isinstance(xs, Matrix) or any(isinstance(x, MatrixSequence) for x in xs):
-        return Given()
+        return GivenMatrix()
     check_sequences(xs)
     kinds = kinds_in(xs)
     if len(kinds) > 1:
@@ -76,7 +76,7 @@ def features_for(xs: Sequence[Any], *, min_count: int = 1, hash_bits: int | None
 
 def extractor_of(features: FeatureSet) -> Extractor:
     """A fresh extractor for a set of features."""
-    if isinstance(features, Given):
+    if isinstance(features, GivenMatrix):
         return MatrixExtractor(features)
     if isinstance(features, Attributes):
         return AttributeExtractor(features)

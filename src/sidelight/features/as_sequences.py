@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from sidelight.arrays import by_position
+from sidelight.core.arrays import by_position
 from sidelight.errors import DataError
 from sidelight.features.inputs import Matrix, MatrixSequence, check_sequences, matrix_of
 

@@ -10,10 +10,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sidelight.arrays import Floats, Floats32, Ids, Ints
+from sidelight.core.arrays import Floats, Floats32, Ids, Ints
+from sidelight.core.kernels import kernel
 from sidelight.features.layout import Layout
 from sidelight.features.rows import Rows, offsets_of, taken
-from sidelight.kernels import kernel
 from sidelight.parallel import threads
 
 ROWS_PER_SHARD = 512

@@ -8,9 +8,9 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from sidelight.core.stored import text_of
 from sidelight.errors import DataError
 from sidelight.features.rows import Rows
-from sidelight.stored import text_of
 
 Tensors = dict[str, NDArray[Any]]
 
@@ -60,7 +60,7 @@ def check_dense(rows: Rows, expected: int) -> Rows:
 
 def restore(spec: Mapping[str, Any], tensors: Mapping[str, NDArray[Any]]) -> Extractor:
     """The extractor that `state` described; raises `ModelFileError` where it makes no sense."""
-    from sidelight.features.attributes import AttributeExtractor
+    from sidelight.features.attributes.attributes import AttributeExtractor
     from sidelight.features.hashing import HashingExtractor
     from sidelight.features.matrices import MatrixExtractor
     from sidelight.features.vocabulary import TemplateExtractor

@@ -14,10 +14,10 @@ from itertools import pairwise
 
 import numpy as np
 
-from sidelight.arrays import Floats, Floats32, Ids, Ints
+from sidelight.core.arrays import Floats, Floats32, Ids, Ints
+from sidelight.core.kernels import kernel
 from sidelight.features.layout import Layout
 from sidelight.features.rows import LinearScores, Rows, scores
-from sidelight.kernels import kernel
 from sidelight.parallel import shards, threads
 
 BLOCK_TOKENS = 32768  # whose beliefs are in memory at once

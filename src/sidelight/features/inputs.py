@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from sidelight.arrays import Floats32, Ints
-from sidelight.checks import is_listed, real_numbers, shown
+from sidelight.core.arrays import Floats32, Ints
+from sidelight.core.checks import is_listed, real_numbers, shown
 from sidelight.errors import DataError
 from sidelight.features.rows import check_finite, offsets_of
 

@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from sidelight.arrays import Floats
+from sidelight.core.arrays import Floats
+from sidelight.core.stored import flag_of, mapping_of, whole_of
 from sidelight.errors import DataError
-from sidelight.stored import flag_of, mapping_of, whole_of
 
 LARGEST = 2**31 - 1  # parameter numbers are 32-bit
 

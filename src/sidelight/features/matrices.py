@@ -9,15 +9,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from sidelight.core.stored import flag_of, whole_of
 from sidelight.errors import DataError
 from sidelight.features.extractor import NO_VALUES, Tensors
 from sidelight.features.inputs import Matrix, MatrixSequence
 from sidelight.features.rows import Rows
-from sidelight.stored import flag_of, whole_of
 
 
 @dataclass(frozen=True, slots=True)
-class Given:
+class GivenMatrix:
     """Inputs are the sequences of a `Matrix`."""
 
     transitions: bool = True
@@ -26,7 +26,7 @@ class Given:
 class MatrixExtractor:
     """Passes matrix rows through; the first batch fixes the widths."""
 
-    def __init__(self, given: Given) -> None:
+    def __init__(self, given: GivenMatrix) -> None:
         self.given = given
         self.n_attributes = -1
         self.n_dense = -1
@@ -104,6 +104,6 @@ class MatrixExtractor:
 
     @classmethod
     def restored(cls, spec: Mapping[str, Any], tensors: Mapping[str, NDArray[Any]]) -> MatrixExtractor:
-        self = cls(Given(flag_of(spec, "transitions")))
+        self = cls(GivenMatrix(flag_of(spec, "transitions")))
         self.n_attributes, self.n_dense = (whole_of(spec, n, high=2**31 - 1) for n in ("n_attributes", "n_dense"))
         return self

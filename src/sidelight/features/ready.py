@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Collection
 
-from sidelight.checks import arguments_checked, shown
-from sidelight.features.templates import Templates, parse_templates
+from sidelight.core.checks import arguments_checked, shown
+from sidelight.features.words.templates import Templates, parse_templates
 
 FLAGS = ("capitalized", "capitals", "mixed", "initial", "digit", "number", "hyphen", "punctuation")
 GROUPS = ("word", "folded", "neighbours", "affixes", "shapes", "cases", "flags", "columns")

@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sidelight.arrays import Floats, Floats32, Ids, Ints
+from sidelight.core.arrays import Floats, Floats32, Ids, Ints
+from sidelight.core.kernels import kernel
 from sidelight.errors import DataError
 from sidelight.features.layout import Layout
-from sidelight.kernels import kernel
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sidelight.arrays import Bytes, Ints
+from sidelight.core.arrays import Bytes, Ints
+from sidelight.core.stored import array_of
+from sidelight.core.stored import offsets_of as stored_offsets
 from sidelight.errors import ModelFileError
 from sidelight.features.rows import offsets_of
-from sidelight.stored import array_of
-from sidelight.stored import offsets_of as stored_offsets
 
 
 def pack_strings(strings: Sequence[str]) -> tuple[Bytes, Ints]:

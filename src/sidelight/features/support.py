@@ -17,10 +17,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sidelight.arrays import Bytes, Floats, Ids, Ints, Keys
+from sidelight.core.arrays import Bytes, Floats, Ids, Ints, Keys
+from sidelight.core.kernels import kernel
 from sidelight.features.layout import Layout
 from sidelight.features.rows import Rows
-from sidelight.kernels import kernel
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sidelight.arrays import Floats, Ids, Ints
+from sidelight.core.arrays import Floats, Ids, Ints
+from sidelight.core.kernels import kernel
 from sidelight.features.gradient import (
     PARTS,
     AttributeBlock,
@@ -26,7 +27,6 @@ from sidelight.features.gradient import (
 from sidelight.features.layout import Layout
 from sidelight.features.rows import Rows, _dense_scores
 from sidelight.features.support import Support
-from sidelight.kernels import kernel
 from sidelight.parallel import threads
 
 

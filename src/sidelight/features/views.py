@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sidelight.arrays import Keys
-from sidelight.features.lexicon import Columns, distinct, string_hashes
+from sidelight.core.arrays import Keys
 from sidelight.features.transforms import Classes
+from sidelight.features.words.lexicon import Columns, distinct, string_hashes
 
 KEPT = 1 << 17  # so many strings of a column are kept between batches
 

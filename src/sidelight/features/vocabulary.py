@@ -9,20 +9,20 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sidelight.arrays import Ids, Ints, Keys
+from sidelight.core.arrays import Ids, Ints, Keys
+from sidelight.core.stored import array_of, whole_of
 from sidelight.errors import DataError, ModelFileError
-from sidelight.features import keys as kernels
 from sidelight.features.extractor import NO_VALUES, Tensors, check_dense
 from sidelight.features.inputs import dense_rows
-from sidelight.features.lexicon import Columns, Lexicon, check_columns, columns_of
-from sidelight.features.programs import class_tensors, from_json, program, to_json
 from sidelight.features.rows import Rows
 from sidelight.features.strings import pack_strings, stored_strings
-from sidelight.features.templates import Templates
 from sidelight.features.unknown import warn_where_unknown
 from sidelight.features.views import Views
+from sidelight.features.words import keys as kernels
+from sidelight.features.words.lexicon import Columns, Lexicon, check_columns, columns_of
+from sidelight.features.words.programs import class_tensors, from_json, program, to_json
+from sidelight.features.words.templates import Templates
 from sidelight.parallel import shards, threads
-from sidelight.stored import array_of, whole_of
 
 DIRECT = 1 << 20  # a table of at most so many places is addressed directly
 

@@ -6,15 +6,15 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from sidelight.arrays import Floats, Ids, Ints
+from sidelight.core.arrays import Floats, Ids, Ints
 from sidelight.spaces import Space
-from sidelight.spaces.second_order import SecondOrderSpace
+from sidelight.spaces.second_order.second_order import SecondOrderSpace
 
 NO_SECOND: Floats = np.zeros((0, 0, 0))
 
 
 @dataclass(frozen=True, slots=True)
-class Beliefs:
+class StateBeliefs:
     """What is expected of the outputs of a batch. All but `values` count a sequence as often as its weight says."""
 
     values: Floats  # [N] E_q[score] + γ H(q) of each sequence
@@ -26,7 +26,7 @@ class Beliefs:
     labels: Ids | None = None  # [T] where q is one labeling
 
 
-def point(labels: Ids, values: Floats, space: Space, *, weights: Floats | None = None) -> Beliefs:
+def point(labels: Ids, values: Floats, space: Space, *, weights: Floats | None = None) -> StateBeliefs:
     """All belief in a given labeling [T] of every sequence, whose values [N] are known.
 
     >>> from sidelight.spaces import ChainSpace
@@ -52,7 +52,7 @@ def point(labels: Ids, values: Floats, space: Space, *, weights: Floats | None =
         second = _summed(triples, by_token[third], size**3).reshape(size, size, size)
     start = _summed(numbers[starts[:-1]], each, size)
     end = _summed(numbers[starts[1:] - 1], each, size)
-    return Beliefs(values, tokens, moves, start, end, second, labels)
+    return StateBeliefs(values, tokens, moves, start, end, second, labels)
 
 
 def expected(counts: Floats, scores: Floats) -> float:

@@ -22,14 +22,16 @@ from typing import Protocol
 
 import numpy as np
 
-from sidelight.arrays import Bytes, Floats
+from sidelight.core.arrays import Bytes, Floats
 from sidelight.errors import Infeasible, Intractable
 from sidelight.generative import hmm_kernels as kernels
-from sidelight.generative.beliefs import NO_SECOND, Beliefs, expected, point
+from sidelight.generative.beliefs import NO_SECOND, StateBeliefs, expected, point
 from sidelight.generative.hmm import HmmScores
 from sidelight.parallel import shards, threads
-from sidelight.spaces import ChainSpace, Space, chain_sums, second_order_sums
-from sidelight.spaces.second_order import SecondOrderScores, SecondOrderSpace
+from sidelight.spaces import ChainSpace, Space
+from sidelight.spaces.chains import chain_sums
+from sidelight.spaces.second_order import second_order_sums
+from sidelight.spaces.second_order.second_order import SecondOrderScores, SecondOrderSpace
 
 NO_MASKS: Bytes = np.zeros((0, 0), dtype=np.uint8)
 
@@ -45,7 +47,7 @@ class Completion(Protocol):
         gamma: float,
         weights: Floats | None = None,  # [N]
         n_jobs: int | None = None,
-    ) -> Beliefs:
+    ) -> StateBeliefs:
         """The best q of every sequence; raises `Infeasible` where no labeling is possible."""
         ...
 
@@ -62,10 +64,10 @@ class Free:
         gamma: float,
         weights: Floats | None = None,
         n_jobs: int | None = None,
-    ) -> Beliefs:
+    ) -> StateBeliefs:
         """See the top of the file.
 
-        >>> from sidelight.spaces.second_order import GivenSecondOrderScores
+        >>> from sidelight.spaces.second_order.second_order import GivenSecondOrderScores
         >>> half = GivenSecondOrderScores(np.log(np.full((1, 2), 0.5)), *map(np.zeros, ((2, 2), 2, 2, (0, 0, 0))))
         >>> Free().complete(half, ChainSpace(np.array([0, 1]), 2), gamma=1.0).tokens.tolist()
         [[0.5, 0.5]]
@@ -83,7 +85,7 @@ class Free:
 
 def hard(
     scores: SecondOrderScores, space: Space, *, weights: Floats | None = None, n_jobs: int | None = None
-) -> Beliefs:
+) -> StateBeliefs:
     """All belief in one best labeling."""
     paths = space.best(scores, n_jobs=n_jobs)
     return point(paths.labels, paths.values, space, weights=weights)
@@ -91,7 +93,7 @@ def hard(
 
 def uniform(
     scores: SecondOrderScores, space: Space, *, weights: Floats | None = None, n_jobs: int | None = None
-) -> Beliefs:
+) -> StateBeliefs:
     """The same belief in every labeling; the values are E_q[score]."""
     every = spread(space, weights=weights, n_jobs=n_jobs)
     values = np.empty(len(space.starts) - 1)
@@ -106,10 +108,10 @@ def uniform(
         )
         values[i] = sum(expected(beliefs, of) for beliefs, of in parts)
     check_possible(values)
-    return Beliefs(values, every.tokens, every.transitions, every.start, every.end, every.second)
+    return StateBeliefs(values, every.tokens, every.transitions, every.start, every.end, every.second)
 
 
-def spread(space: Space, *, weights: Floats | None = None, n_jobs: int | None = None) -> Beliefs:
+def spread(space: Space, *, weights: Floats | None = None, n_jobs: int | None = None) -> StateBeliefs:
     """As `uniform`, with zeros for values."""
     if isinstance(space, ChainSpace):
         return _of_sums(chain_sums.beliefs(space, space.zero_scores(), prices=weights, n_jobs=n_jobs), 0.0)
@@ -117,7 +119,7 @@ def spread(space: Space, *, weights: Floats | None = None, n_jobs: int | None = 
         raise Intractable(f"there are no sums over a {type(space).__name__}")
     # without scores the order does not matter to q, and second-order sums would cost more
     zero, size = space.labelings.zero_scores(), space.n_labels
-    silent = _Silent(zero.tokens, zero.transition, zero.start, zero.end, np.zeros((size, size, size)))
+    silent = _SilentCompletion(zero.tokens, zero.transition, zero.start, zero.end, np.zeros((size, size, size)))
     return _of_sums(second_order_sums.beliefs(space, silent, prices=weights, n_jobs=n_jobs), 0.0)
 
 
@@ -133,7 +135,7 @@ def check_possible(values: Floats) -> None:
 
 def _of_probabilities(
     scores: HmmScores, space: ChainSpace, gamma: float, weights: Floats | None, n_jobs: int | None
-) -> Beliefs:
+) -> StateBeliefs:
     """γ > 0 for an HMM of first order: tables of powers of its probabilities, made once for all tokens."""
     starts, size = space.starts, space.n_labels
     factors, tops = kernels.emission_factors(scores.hmm.emission, 1.0 / gamma)
@@ -169,12 +171,12 @@ def _of_probabilities(
     counts = np.zeros((size, size))
     for part in found:  # in the order of the shards, so that threads do not matter
         counts += part
-    return Beliefs(values * gamma, tokens, counts, tokens[starts[:-1]].sum(0), tokens[starts[1:] - 1].sum(0))
+    return StateBeliefs(values * gamma, tokens, counts, tokens[starts[:-1]].sum(0), tokens[starts[1:] - 1].sum(0))
 
 
 def _of_scores(
     scores: SecondOrderScores, space: Space, gamma: float, weights: Floats | None, n_jobs: int | None
-) -> Beliefs:
+) -> StateBeliefs:
     if isinstance(space, ChainSpace):
         sums = chain_sums.beliefs(space, scores, prices=weights, temperature=gamma, n_jobs=n_jobs)
         return _of_sums(sums, gamma)
@@ -184,13 +186,13 @@ def _of_scores(
     return _of_sums(second, gamma)
 
 
-def _of_sums(sums: chain_sums.Beliefs | second_order_sums.SecondOrderBeliefs, gamma: float) -> Beliefs:
+def _of_sums(sums: chain_sums.Beliefs | second_order_sums.SecondOrderBeliefs, gamma: float) -> StateBeliefs:
     second = NO_SECOND if isinstance(sums, chain_sums.Beliefs) else sums.second
-    return Beliefs(sums.log_sums * gamma, sums.tokens, sums.transitions, sums.start, sums.end, second)
+    return StateBeliefs(sums.log_sums * gamma, sums.tokens, sums.transitions, sums.start, sums.end, second)
 
 
 @dataclass(frozen=True, slots=True)
-class _Silent:
+class _SilentCompletion:
     tokens: Floats
     transition: Floats
     start: Floats

@@ -17,8 +17,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from sidelight.arrays import Floats, Ids, Ints
-from sidelight.generative.beliefs import Beliefs, point
+from sidelight.core.arrays import Floats, Ids, Ints
+from sidelight.generative.beliefs import StateBeliefs, point
 from sidelight.generative.completion import Completion
 from sidelight.generative.emissions import Emissions, grouped
 from sidelight.generative.hmm import Hmm, HmmScores
@@ -26,7 +26,7 @@ from sidelight.generative.hmm_counts import HmmCounts, HmmSmoothing, estimate, l
 from sidelight.spaces import Space
 
 
-class Step(NamedTuple):
+class EMStep(NamedTuple):
     """What an E-step found."""
 
     counts: HmmCounts
@@ -52,7 +52,7 @@ class Inputs:
     def __len__(self) -> int:
         return len(self.weights)
 
-    def counts(self, beliefs: Beliefs, *, n_jobs: int | None = None) -> HmmCounts:
+    def counts(self, beliefs: StateBeliefs, *, n_jobs: int | None = None) -> HmmCounts:
         """The expected counts under beliefs that are weighted already."""
         return HmmCounts.of(beliefs, self.order, self.bounds, n_jobs=n_jobs)
 
@@ -77,13 +77,13 @@ class EmProblem:
         """The same with another space for the inputs."""
         return replace(self, inputs=replace(self.inputs, space=space))
 
-    def expect(self, hmm: Hmm, completion: Completion, gamma: float) -> Step:
+    def expect(self, hmm: Hmm, completion: Completion, gamma: float) -> EMStep:
         """The E-step."""
         inputs = self.inputs
         scores = HmmScores(hmm, inputs.symbols)
         found = completion.complete(scores, inputs.space, gamma=gamma, weights=inputs.weights, n_jobs=self.n_jobs)
         value = float(inputs.weights @ found.values)
-        return Step(inputs.counts(found, n_jobs=self.n_jobs), value + self.known(hmm), found.labels)
+        return EMStep(inputs.counts(found, n_jobs=self.n_jobs), value + self.known(hmm), found.labels)
 
     def known(self, hmm: Hmm) -> float:
         """The part of T that needs no completion: the labelled inputs and the prior."""
@@ -106,7 +106,7 @@ class EmProblem:
 
 def iterations(
     problem: EmProblem, hmm: Hmm, completion: Completion, *, gamma: Callable[[int], float], first: int = 0
-) -> Iterator[tuple[Hmm, Step, Step]]:
+) -> Iterator[tuple[Hmm, EMStep, EMStep]]:
     """Parameters, the E-step that they were made from and the one made with them, without end.
 
     `gamma` is a function of the number of the E-step, which begins at `first`.

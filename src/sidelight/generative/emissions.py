@@ -19,7 +19,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sidelight.arrays import Floats, Ids, Ints
+from sidelight.core.arrays import Floats, Ids, Ints
 from sidelight.errors import DataError
 from sidelight.features.rows import Rows
 

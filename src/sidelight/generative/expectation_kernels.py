@@ -6,13 +6,14 @@ from typing import NamedTuple
 
 import numpy as np
 
-from sidelight.arrays import Floats, Floats32, Ints
-from sidelight.generative.agreement_hard_kernels import agree_hard, path_jumps, set_shares
-from sidelight.generative.agreement_kernels import agree, search_room
-from sidelight.generative.alignment_kernels import padded
-from sidelight.generative.alignment_sides import (
+from sidelight.core.arrays import Floats, Floats32, Ints
+from sidelight.core.kernels import kernel
+from sidelight.generative.word_alignment.agreement_hard_kernels import agree_hard, path_jumps, set_shares
+from sidelight.generative.word_alignment.agreement_kernels import agree, search_room
+from sidelight.generative.word_alignment.alignment_kernels import padded
+from sidelight.generative.word_alignment.alignment_sides import (
+    AlignmentSide,
     Direction,
-    Side,
     best_side,
     jump_counts,
     load_pair,
@@ -21,14 +22,13 @@ from sidelight.generative.alignment_sides import (
     side_of,
     sum_side,
 )
-from sidelight.generative.bitext import Bitext
-from sidelight.generative.ibm1 import link_weight
-from sidelight.kernels import kernel
+from sidelight.generative.word_alignment.bitext import Bitext
+from sidelight.generative.word_alignment.ibm1 import link_weight
 
 OBJECTIVE, APART, WORST, SUMS, IN_LOGS = range(5)  # places in `Expected.told`
 
 
-class Expected(NamedTuple):
+class ExpectedCounts(NamedTuple):
     """What the E-step finds; the first four are shared by shards, each of which has its own of the others."""
 
     links_one: Floats  # [C'] posteriors of cells, from the cell `base` on
@@ -64,7 +64,7 @@ def expect_shard(
     tolerance: float,
     base: int,
     tilts: Floats32,  # [C] ν to begin with, then as found; or empty
-    expected: Expected,
+    expected: ExpectedCounts,
 ) -> None:
     """Fill `expected` for the pairs first … last − 1."""
     sources, targets = longest(text.source_starts, first, last), longest(text.target_starts, first, last)
@@ -122,7 +122,7 @@ def expect_shard(
 
 
 @kernel
-def shift(a: Side, b: Side, rows: int, columns: int, tilts: Floats32) -> None:
+def shift(a: AlignmentSide, b: AlignmentSide, rows: int, columns: int, tilts: Floats32) -> None:
     """Move the scores of a pair by ν."""
     for i in range(rows):
         for j in range(columns):
@@ -132,7 +132,7 @@ def shift(a: Side, b: Side, rows: int, columns: int, tilts: Floats32) -> None:
 
 
 @kernel
-def keep_shift(pair: int, text: Bitext, one: Direction, a: Side, tilts: Floats32) -> None:
+def keep_shift(pair: int, text: Bitext, one: Direction, a: AlignmentSide, tilts: Floats32) -> None:
     """Note by how much the scores of a pair have been moved."""
     columns = a.scores.shape[0]
     cell = text.cell_starts[pair]
@@ -145,7 +145,16 @@ def keep_shift(pair: int, text: Bitext, one: Direction, a: Side, tilts: Floats32
 
 
 @kernel
-def give(pair: int, text: Bitext, a: Side, b: Side, rows: int, columns: int, base: int, expected: Expected) -> None:
+def give(
+    pair: int,
+    text: Bitext,
+    a: AlignmentSide,
+    b: AlignmentSide,
+    rows: int,
+    columns: int,
+    base: int,
+    expected: ExpectedCounts,
+) -> None:
     """Write the posteriors of a pair to their places; what is left of a word's 1 is the null word's."""
     cell = text.cell_starts[pair] - base
     first, begin = text.source_starts[pair], text.target_starts[pair]

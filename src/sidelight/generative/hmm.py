@@ -13,7 +13,7 @@ from functools import cached_property
 
 import numpy as np
 
-from sidelight.arrays import Floats, Ids
+from sidelight.core.arrays import Floats, Ids
 from sidelight.features.layout import Layout
 from sidelight.generative.emissions import NEVER, Emissions
 

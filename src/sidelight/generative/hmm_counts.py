@@ -6,9 +6,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sidelight.arrays import Floats, Ints
+from sidelight.core.arrays import Floats, Ints
 from sidelight.generative import hmm_kernels as kernels
-from sidelight.generative.beliefs import NO_SECOND, Beliefs, expected
+from sidelight.generative.beliefs import NO_SECOND, StateBeliefs, expected
 from sidelight.generative.hmm import Hmm
 from sidelight.generative.hmm_second_order import second_order
 from sidelight.generative.smoothing import Smoothing, smoothed
@@ -55,7 +55,7 @@ class HmmCounts:
     second: Floats  # [L, L, L], or empty in first order
 
     @classmethod
-    def of(cls, beliefs: Beliefs, order: Ints, bounds: Ints, *, n_jobs: int | None = None) -> HmmCounts:
+    def of(cls, beliefs: StateBeliefs, order: Ints, bounds: Ints, *, n_jobs: int | None = None) -> HmmCounts:
         """The counts of a batch whose tokens in the `order` of their symbols have these `bounds` (`grouped`)."""
         size = len(bounds) - 1
         emission = np.empty((size, beliefs.tokens.shape[1]))

@@ -11,9 +11,9 @@ import math
 
 import numpy as np
 
-from sidelight.arrays import Floats, Ints
-from sidelight.kernels import kernel
-from sidelight.spaces.chain_scaled_kernels import SMALL, TINY, close, lost
+from sidelight.core.arrays import Floats, Ints
+from sidelight.core.kernels import kernel
+from sidelight.spaces.chains.chain_scaled_kernels import SMALL, TINY, close, lost
 
 GROUP = 4
 

@@ -10,13 +10,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from sidelight.arrays import Bytes, Floats, Ids, Ints
+from sidelight.core.arrays import Bytes, Floats, Ids, Ints
+from sidelight.core.kernels import kernel
 from sidelight.generative.hmm_group_kernels import GROUP, add_moves_four, backward_four, forward_four
 from sidelight.generative.hmm_narrow_kernels import narrow_backward, narrow_forward, open_labels
-from sidelight.kernels import kernel
-from sidelight.spaces.chain_kernels import longest
-from sidelight.spaces.chain_log_kernels import log_backward, log_forward, log_pair, log_token
-from sidelight.spaces.chain_scaled_kernels import exp_scores
+from sidelight.spaces.chains.chain_kernels import longest
+from sidelight.spaces.chains.chain_log_kernels import log_backward, log_forward, log_pair, log_token
+from sidelight.spaces.chains.chain_scaled_kernels import exp_scores
 
 NARROW = 0.1  # lists of open labels are worth it where they make up to such a share of all pairs of labels
 FLOOR = -690.0  # logarithm of the least factor that is not 0: small enough for the sums to see that it is lost

@@ -10,9 +10,9 @@ import math
 
 import numpy as np
 
-from sidelight.arrays import Bytes, Floats, Ids, Ints
-from sidelight.kernels import kernel
-from sidelight.spaces.chain_scaled_kernels import SMALL, TINY
+from sidelight.core.arrays import Bytes, Floats, Ids, Ints
+from sidelight.core.kernels import kernel
+from sidelight.spaces.chains.chain_scaled_kernels import SMALL, TINY
 
 
 @kernel

@@ -10,7 +10,7 @@ from typing import Protocol
 
 import numpy as np
 
-from sidelight.arrays import Floats
+from sidelight.core.arrays import Floats
 from sidelight.generative.smoothing import Smoothing, smoothed
 
 

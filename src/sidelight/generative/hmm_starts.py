@@ -22,15 +22,15 @@ from typing import cast
 
 import numpy as np
 
-from sidelight.arrays import Bytes, Floats, Ids, Ints
+from sidelight.core.arrays import Bytes, Floats, Ids, Ints
 from sidelight.errors import DataError
-from sidelight.generative.beliefs import Beliefs
+from sidelight.generative.beliefs import StateBeliefs
 from sidelight.generative.completion import Free, spread
 from sidelight.generative.em import EmProblem, fitted
 from sidelight.generative.hmm import Hmm, HmmScores
 from sidelight.generative.min_greedy import min_greedy
 from sidelight.spaces import ChainSpace, GivenSecondOrderScores, Space, Transitions
-from sidelight.spaces.second_order import SecondOrderSpace
+from sidelight.spaces.second_order.second_order import SecondOrderSpace
 
 STARTS = ("gold", "uniform", "labels", "emission", "em", "emission_em", "min_greedy")
 ROUNDS = 40  # of EM for em, emission_em and min_greedy
@@ -80,7 +80,7 @@ class Start:
         masks[known, self.initial[known]] = 1
         return self._estimate(spread(inputs.space.inside(masks), weights=inputs.weights, n_jobs=self.problem.n_jobs))
 
-    def _emission(self) -> Beliefs:
+    def _emission(self) -> StateBeliefs:
         inputs = self.problem.inputs
         shares = dictionary_shares(self._dictionary(), np.diff(inputs.bounds) > 0)
         if shares is None:
@@ -132,7 +132,7 @@ class Start:
         found[seen] = np.maximum.reduceat(masks[inputs.order], inputs.bounds[seen], axis=0)
         return found
 
-    def _estimate(self, beliefs: Beliefs) -> Hmm:
+    def _estimate(self, beliefs: StateBeliefs) -> Hmm:
         return self.problem.estimate(self.problem.inputs.counts(beliefs))
 
 

@@ -23,8 +23,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sidelight.arrays import Bytes, Floats, Ids, Ints
-from sidelight.kernels import kernel
+from sidelight.core.arrays import Bytes, Floats, Ids, Ints
+from sidelight.core.kernels import kernel
 from sidelight.spaces import ChainScores, Transitions
 
 LEAST = -1e6  # a score that is lower (a probability of 0) counts as this, so that what is taken decides

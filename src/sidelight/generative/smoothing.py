@@ -22,7 +22,7 @@ from typing import Literal, cast, get_args
 
 import numpy as np
 
-from sidelight.arrays import Floats
+from sidelight.core.arrays import Floats
 
 Kind = Literal["none", "additive", "mass", "uniform", "unigram", "witten_bell"]
 KINDS: tuple[str, ...] = get_args(Kind)

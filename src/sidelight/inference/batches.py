@@ -7,16 +7,16 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from sidelight.arrays import Floats
+from sidelight.core.arrays import Floats
 from sidelight.errors import Intractable
 from sidelight.inference.rule_set import ChainScores, SharedScores
 from sidelight.inference.segment_batches import SegmentBatchScores
 from sidelight.inference.variables import VariableBatchScores
 from sidelight.spaces import ChainSpace, Space
-from sidelight.spaces.chain import ChainScores as TokenScores
-from sidelight.spaces.second_order import SecondOrderScores, SecondOrderSpace
-from sidelight.spaces.segments import SegmentSpace
-from sidelight.spaces.variables import VariableSpace
+from sidelight.spaces.chains.chain import ChainScores as TokenScores
+from sidelight.spaces.second_order.second_order import SecondOrderScores, SecondOrderSpace
+from sidelight.spaces.segments.segment_space import SegmentSpace
+from sidelight.spaces.variables.variable_space import VariableSpace
 
 
 class BatchScores(Protocol):

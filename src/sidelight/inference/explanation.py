@@ -13,17 +13,17 @@ from typing import Any
 
 import numpy as np
 
-from sidelight import html
-from sidelight.arrays import Floats
+from sidelight.core import html
+from sidelight.core.arrays import Floats
 from sidelight.errors import Intractable
-from sidelight.inference.choose import Method, solve
-from sidelight.inference.problem import Clause, Problem, Solution
+from sidelight.inference.methods.choose import Method, solve
+from sidelight.inference.methods.settle import settle
+from sidelight.inference.problem import Clause, RuledProblem, Solution
 from sidelight.inference.rule_set import RuleSet, SharedScores
-from sidelight.inference.settle import settle
 from sidelight.rules import Sentence
-from sidelight.rules.counters import Piece
 from sidelight.rules.expr import Expr, variables
-from sidelight.rules.truth import degree
+from sidelight.rules.lowering.counters import Piece
+from sidelight.rules.lowering.truth import degree
 
 ROWS = {"ilp": "linear rows", "lp": "linear rows", "lagrangian": "linear rows with multipliers"}
 SAID = {"integer program": "ilp", "linear relaxation": "lp", "Lagrangian relaxation": "lagrangian"}
@@ -164,7 +164,7 @@ def explain_rules(
 
 
 def explain_variables(
-    problem: Problem,
+    problem: RuledProblem,
     called: Sequence[Variable],
     *,
     labels: Sequence[Sequence[Any]],  # of each variable

@@ -11,18 +11,18 @@ from functools import cached_property, lru_cache
 
 import numpy as np
 
-from sidelight.arrays import Floats, Ids, Ints
+from sidelight.core.arrays import Floats, Ids, Ints
 from sidelight.errors import Intractable
 from sidelight.inference.folded import Folded, Reached
-from sidelight.inference.prefixes import Prefixes
+from sidelight.inference.lattices.prefixes import Prefixes
 from sidelight.inference.variables import VariableProblem
-from sidelight.rules.columns import Columns, columns_of
+from sidelight.rules.columns import InputColumns, columns_of
 from sidelight.rules.expr import Expr
+from sidelight.rules.lowering.tables import degree_table
 from sidelight.rules.signatures import signature
-from sidelight.rules.tables import degree_table
-from sidelight.spaces.elimination import Scope, eliminated, plan_of
-from sidelight.spaces.highs import Program
-from sidelight.spaces.variable_program import variable_program
+from sidelight.spaces.highs import LinearProgram
+from sidelight.spaces.variables.elimination import Scope, eliminated, plan_of
+from sidelight.spaces.variables.variable_program import variable_program
 
 MOST_CLAUSE_CELLS = 20_000  # of the table of one clause
 
@@ -85,7 +85,7 @@ class Factors(Folded):
         return len(self.sizes)
 
     @cached_property
-    def columns(self) -> Columns:
+    def columns(self) -> InputColumns:
         return columns_of(self.sizes, [(scope[0], scope[1]) for scope in self._held if len(scope) == 2])
 
     def tables(self) -> tuple[Sequence[Floats], Mapping[tuple[int, int], Floats]]:
@@ -112,7 +112,7 @@ class Factors(Folded):
         pairs = [labels[v] * self.sizes[w] + labels[w] for v, w in self.columns.edges]
         return labels, value, starts + np.concatenate([labels, np.array(pairs, np.int64)])
 
-    def ties(self) -> Program | None:
+    def ties(self) -> LinearProgram | None:
         if not self._wide:
             return None
         return self.program().rows_from(len(self.sizes))  # each variable has one label all the same
@@ -144,7 +144,7 @@ class Factors(Folded):
     def beam(self, *, width: int, look_ahead: bool = True) -> tuple[Reached, str]:
         return self._prefixes(self.counters).beam(width), "beam search"
 
-    def program(self) -> Program:
+    def program(self) -> LinearProgram:
         return variable_program(self.columns, self._flat, constant=-self.constant)
 
     @cached_property

@@ -14,12 +14,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sidelight.arrays import Floats, Ids, Ints
-from sidelight.inference.rounding import rounded
-from sidelight.rules.columns import Columns
+from sidelight.core.arrays import Floats, Ids, Ints
+from sidelight.inference.methods.rounding import rounded
+from sidelight.rules.columns import InputColumns
 from sidelight.rules.expr import Expr
-from sidelight.rules.truth import degree
-from sidelight.spaces.highs import Program
+from sidelight.rules.lowering.truth import degree
+from sidelight.spaces.highs import LinearProgram
 
 WIDTH = 32  # of a beam, unless said otherwise
 
@@ -66,7 +66,7 @@ class Folded(ABC):
 
     @property
     @abstractmethod
-    def columns(self) -> Columns:
+    def columns(self) -> InputColumns:
         """The columns that rules speak of, which are the first ones of the program."""
 
     @abstractmethod
@@ -74,7 +74,7 @@ class Folded(ABC):
         """The scores of variables and of pairs of them, as far as each tells which labels are possible."""
 
     @abstractmethod
-    def program(self) -> Program:
+    def program(self) -> LinearProgram:
         """The program of all outputs without counters, of any value."""
 
     @abstractmethod
@@ -113,7 +113,7 @@ class Folded(ABC):
     def maximum(self, bonus: Floats) -> tuple[Ids, float, Ints]:
         """As `best_with`, and those of `columns` that are 1; where `ties` are left out, of the rest."""
 
-    def ties(self) -> Program | None:
+    def ties(self) -> LinearProgram | None:
         """Rows of the program that `maximum` does not keep, because keeping them would take too much."""
         return None
 

@@ -4,26 +4,26 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from sidelight.inference.chain_lattice import ChainLattice
 from sidelight.inference.factors import Factors
 from sidelight.inference.folded import Folded
-from sidelight.inference.lattice import Lattice
-from sidelight.inference.problem import ChainProblem, Problem
-from sidelight.inference.segment_lattice import SegmentLattice
+from sidelight.inference.lattices.chain_lattice import ChainLattice
+from sidelight.inference.lattices.lattice import Lattice
+from sidelight.inference.lattices.segment_lattice import SegmentLattice
+from sidelight.inference.problem import ChainProblem, RuledProblem
 from sidelight.inference.segment_problem import SegmentProblem
 from sidelight.inference.variables import VariableProblem
-from sidelight.rules.counters import Piece, lowered
 from sidelight.rules.expr import pieces
+from sidelight.rules.lowering.counters import Piece, lowered
 
 
-def folded(problem: Problem, *, names: Sequence[str] = (), fold: bool = True) -> Folded:
+def folded(problem: RuledProblem, *, names: Sequence[str] = (), fold: bool = True) -> Folded:
     """The folded form of a problem; without `fold` local clauses stay out of the scores."""
     if isinstance(problem, VariableProblem):
         return Factors(problem, names=names, fold=fold)
     return lattice(problem, names=names, fold=fold)
 
 
-def lattice(problem: Problem, *, names: Sequence[str] = (), fold: bool = True) -> Lattice:
+def lattice(problem: RuledProblem, *, names: Sequence[str] = (), fold: bool = True) -> Lattice:
     """The lattice of a problem; without `fold` local clauses stay out of the scores and become counters too."""
     found = [(piece, clause) for clause in problem.clauses for piece in pieces(clause.says)]
     return lattice_with(
@@ -37,7 +37,7 @@ def lattice(problem: Problem, *, names: Sequence[str] = (), fold: bool = True) -
 
 
 def lattice_with(
-    problem: Problem,
+    problem: RuledProblem,
     pieces: Sequence[Piece],
     rules: Sequence[int],
     prices: Sequence[float],

@@ -7,11 +7,11 @@ from collections.abc import Sequence
 from sidelight.errors import Infeasible, Intractable
 from sidelight.inference.conflict import infeasible
 from sidelight.inference.folding import folded
-from sidelight.inference.problem import Clause, Problem
-from sidelight.inference.settle import settle
+from sidelight.inference.methods.settle import settle
+from sidelight.inference.problem import Clause, RuledProblem
 
 
-def legal(problem: Problem, clauses: Sequence[Clause]) -> bool:
+def legal(problem: RuledProblem, clauses: Sequence[Clause]) -> bool:
     """Whether some output with a finite score obeys these hard clauses."""
     given = folded(problem.with_clauses(clauses))
     if given.constant:
@@ -19,11 +19,11 @@ def legal(problem: Problem, clauses: Sequence[Clause]) -> bool:
     try:
         return settle(given) is not None
     except Intractable:
-        from sidelight.inference.program import feasible  # integer programming is loaded where it is needed
+        from sidelight.inference.methods.program import feasible  # integer programming is loaded where it is needed
 
         return feasible(problem, clauses)
 
 
-def no_output(problem: Problem, names: Sequence[str] = ()) -> Infeasible:
+def no_output(problem: RuledProblem, names: Sequence[str] = ()) -> Infeasible:
     """The error that names a smallest set of rules in conflict, for a problem that has no legal output."""
     return infeasible(problem.clauses, lambda chosen: legal(problem, chosen), names)

@@ -16,9 +16,9 @@ from typing import Self
 
 import numpy as np
 
-from sidelight.arrays import Floats
+from sidelight.core.arrays import Floats
 from sidelight.rules.expr import Expr, pieces
-from sidelight.rules.truth import degree
+from sidelight.rules.lowering.truth import degree
 
 
 @dataclass(frozen=True, slots=True, eq=False)  # == between expressions is something to say of an output
@@ -34,7 +34,7 @@ class Clause:
         return self.penalty == math.inf
 
 
-class Problem(ABC):
+class RuledProblem(ABC):
     """What outputs score, a label for every token or variable, and clauses; problems are frozen dataclasses."""
 
     __slots__ = ()
@@ -75,7 +75,7 @@ class Problem(ABC):
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class ChainProblem(Problem):
+class ChainProblem(RuledProblem):
     """Scores of one sequence and the clauses about its labels; −inf where a label or a transition is not allowed."""
 
     tokens: Floats  # [T, L] score of label l at token t
@@ -128,7 +128,7 @@ def clauses_of(says: Sequence[Expr], penalties: Sequence[float]) -> tuple[Clause
     )
 
 
-def enumerated(problem: Problem) -> tuple[tuple[int, ...], float]:
+def enumerated(problem: RuledProblem) -> tuple[tuple[int, ...], float]:
     """The best output by trying all: for tests and tiny problems."""
     best: tuple[int, ...] = ()
     value = -math.inf

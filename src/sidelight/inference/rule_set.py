@@ -14,26 +14,26 @@ from typing import Protocol
 
 import numpy as np
 
-from sidelight.arrays import Floats, Ids, Ints
+from sidelight.core.arrays import Floats, Ids, Ints
 from sidelight.errors import DataError, Infeasible, Intractable
-from sidelight.inference.choose import ON_FOLDED, Method, check_method, solve
 from sidelight.inference.folded import WIDTH
 from sidelight.inference.folding import lattice_with
-from sidelight.inference.lattice import Lattice
+from sidelight.inference.lattices.lattice import Lattice
 from sidelight.inference.legal import no_output
-from sidelight.inference.problem import ChainProblem, Clause, Problem, Solution
-from sidelight.inference.settle import settle
+from sidelight.inference.methods.choose import ON_FOLDED, Method, check_method, solve
+from sidelight.inference.methods.settle import settle
+from sidelight.inference.problem import ChainProblem, Clause, RuledProblem, Solution
 from sidelight.inference.store import Said, store_of
 from sidelight.rules import Domain, Labels, Rule, Sentence
-from sidelight.rules.counters import Piece
-from sidelight.rules.expr import Known
-from sidelight.spaces.chain_kernels import viterbi
+from sidelight.rules.expr import KnownValue
+from sidelight.rules.lowering.counters import Piece
+from sidelight.spaces.chains.chain_kernels import viterbi
 
 
 class SharedScores(Protocol):
     """Scores that all inputs share; with those of one input they make a problem."""
 
-    def problem(self, own: Floats, clauses: tuple[Clause, ...] = ()) -> Problem:
+    def problem(self, own: Floats, clauses: tuple[Clause, ...] = ()) -> RuledProblem:
         """The problem of an input."""
         ...
 
@@ -152,12 +152,12 @@ class RuleSet:
                 yield lowered.degree(numbers)
                 continue
             found = self.rules[k].on(x, names, example=example)
-            if not isinstance(found, Known):
+            if not isinstance(found, KnownValue):
                 problem = f"the rule {self.names[k]} is open on a known output"
                 raise DataError(problem, remedy="compare y[…] with labels or with each other only")
             yield found.degree
 
-    def problem(self, x: Sentence, own: Floats, scores: SharedScores, *, example: int | None = None) -> Problem:
+    def problem(self, x: Sentence, own: Floats, scores: SharedScores, *, example: int | None = None) -> RuledProblem:
         """All that the rules say of an input, with its scores."""
         clauses = tuple(
             Clause(k, piece.says, price)

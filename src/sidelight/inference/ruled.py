@@ -12,22 +12,22 @@ from typing import Any, Protocol, Self
 
 import numpy as np
 
-from sidelight.arrays import Floats, Ids, Ints
+from sidelight.core.arrays import Floats, Ids, Ints
 from sidelight.errors import DataError, Intractable
-from sidelight.generative.beliefs import Beliefs, point
+from sidelight.generative.beliefs import StateBeliefs, point
 from sidelight.generative.completion import Free
 from sidelight.inference.batches import BatchScores, ChainBatchScores
-from sidelight.inference.choose import Method
-from sidelight.inference.expected import ExpectationBatch
+from sidelight.inference.expected.expected import ExpectationBatch
 from sidelight.inference.folded import WIDTH
+from sidelight.inference.methods.choose import Method
 from sidelight.inference.problem import Solution, clauses_of
 from sidelight.inference.rule_set import RuleSet
 from sidelight.rules import Domain, Rule, Sentence
 from sidelight.rules.columns import chain_columns
-from sidelight.rules.expectations import Expectations, expectations
-from sidelight.rules.penalties import mixed, penalty_of
+from sidelight.rules.lowering.expectations import Expectations, expectations
+from sidelight.rules.lowering.penalties import mixed, penalty_of
 from sidelight.spaces import Space
-from sidelight.spaces.second_order import SecondOrderScores
+from sidelight.spaces.second_order.second_order import SecondOrderScores
 
 BLOCK = 256  # inputs whose scores are in memory at once
 
@@ -212,7 +212,7 @@ class Ruled:
         gamma: float,
         weights: Floats | None = None,
         n_jobs: int | None = None,
-    ) -> Beliefs:
+    ) -> StateBeliefs:
         """The best q of every sequence among those that obey the rules."""
         if not self.inputs.rules:
             return Free().complete(scores, space, gamma=gamma, weights=weights, n_jobs=n_jobs)
@@ -227,7 +227,9 @@ class Ruled:
             self.penalties = mixed(self.first, self.inputs.counted(labels, space.starts), self.beta)
         return point(labels, values, space, weights=weights)
 
-    def _believed(self, batch: ChainBatchScores, gamma: float, weights: Floats | None, n_jobs: int | None) -> Beliefs:
+    def _believed(
+        self, batch: ChainBatchScores, gamma: float, weights: Floats | None, n_jobs: int | None
+    ) -> StateBeliefs:
         if batch.triple is not None:
             raise Intractable("beliefs under rules are for chains of first order; leave order out")
         if self._readings is None:
@@ -241,4 +243,4 @@ class Ruled:
         weighted = found.tokens * np.repeat(each, np.diff(starts))[:, None]
         moves = np.einsum("n,nij->ij", each, found.moves)
         start, end = weighted[starts[:-1]].sum(axis=0), weighted[starts[1:] - 1].sum(axis=0)
-        return Beliefs(found.values, weighted, moves, start, end)
+        return StateBeliefs(found.values, weighted, moves, start, end)

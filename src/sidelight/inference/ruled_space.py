@@ -13,10 +13,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sidelight.arrays import Bytes, Floats, Ids, Ints
+from sidelight.core.arrays import Bytes, Floats, Ids, Ints
 from sidelight.errors import Infeasible, Intractable
 from sidelight.inference.batches import batch_scores
-from sidelight.inference.choose import Method
+from sidelight.inference.methods.choose import Method
 from sidelight.inference.ruled import AnyRuled
 from sidelight.spaces import AnyCost, Paths, Space, sums
 

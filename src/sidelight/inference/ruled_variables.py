@@ -8,15 +8,15 @@ from typing import Any
 
 import numpy as np
 
-from sidelight.arrays import Ids, Ints
+from sidelight.core.arrays import Ids, Ints
 from sidelight.errors import Infeasible
-from sidelight.inference.choose import Method, solve
+from sidelight.inference.methods.choose import Method, solve
 from sidelight.inference.problem import Solution, clauses_of
 from sidelight.inference.ruled import counted_by
 from sidelight.inference.variables import VariableBatchScores
 from sidelight.rules import Domain, Rule
 from sidelight.rules.expr import Expr
-from sidelight.rules.output import Choice, Group, Groups
+from sidelight.rules.output import ChosenVariable, Groups, VariableGroup
 
 Variable = tuple[str, Any]  # kind and key
 
@@ -125,12 +125,12 @@ class RuledVariables:
 
 def groups_of(members: Mapping[str, Mapping[Any, Any]]) -> Groups:
     """An output by kind and key, as rules read it."""
-    return Groups({kind: Group(kind, found) for kind, found in members.items()})
+    return Groups({kind: VariableGroup(kind, found) for kind, found in members.items()})
 
 
 def symbolic_groups(called: Sequence[Variable], domains: Mapping[str, Domain]) -> Groups:
     """An output that is not known yet, for rules to speak of."""
     members: dict[str, dict[Any, Any]] = {kind: {} for kind in domains}
     for number, (kind, key) in enumerate(called):
-        members[kind][key] = Choice(number, domains[kind])
+        members[kind][key] = ChosenVariable(number, domains[kind])
     return groups_of(members)

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from sidelight.arrays import Floats
+from sidelight.core.arrays import Floats
 from sidelight.inference.problem import Clause, Solution
 from sidelight.inference.segment_problem import SegmentProblem
-from sidelight.spaces.segments import SegmentScores, SegmentSpace
-from sidelight.spaces.token_reading import TokenReading
+from sidelight.spaces.segments.segment_space import SegmentScores, SegmentSpace
+from sidelight.spaces.segments.token_reading import TokenReading
 
 
 @dataclass(frozen=True, slots=True, eq=False)

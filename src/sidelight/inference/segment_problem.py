@@ -10,13 +10,13 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from sidelight.arrays import Floats
-from sidelight.inference.problem import Clause, Problem
-from sidelight.spaces.token_reading import TokenReading
+from sidelight.core.arrays import Floats
+from sidelight.inference.problem import Clause, RuledProblem
+from sidelight.spaces.segments.token_reading import TokenReading
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class SegmentProblem(Problem):
+class SegmentProblem(RuledProblem):
     """Scores of the segmentations of one sequence, and the clauses about the labels of its tokens."""
 
     totals: Floats  # [T, M, L] of a segment by its last token, length − 1 and label, tokens and all

@@ -10,15 +10,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from sidelight.arrays import Floats
+from sidelight.core.arrays import Floats
 from sidelight.errors import DataError
-from sidelight.features.variables import VariableScores
-from sidelight.inference.problem import Clause, Problem
-from sidelight.spaces.variables import VariableSpace
+from sidelight.features.structured.variable_features import VariableScores
+from sidelight.inference.problem import Clause, RuledProblem
+from sidelight.spaces.variables.variable_space import VariableSpace
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class VariableProblem(Problem):
+class VariableProblem(RuledProblem):
     """Scores of variables and pairs of variables, and clauses; −inf where a label is not allowed."""
 
     scores: tuple[Floats, ...]  # [labels of v] for each variable v

@@ -13,15 +13,15 @@ from itertools import pairwise
 
 import numpy as np
 
-from sidelight.arrays import Bytes, Floats, Ids, Ints
+from sidelight.core.arrays import Bytes, Floats, Ids, Ints
 from sidelight.errors import Intractable, LongTraining
-from sidelight.learners.begun import admitted_of
 from sidelight.learners.candidates import svm_on
-from sidelight.making.given import Given
+from sidelight.learners.shared.begun import admitted_of
 from sidelight.rounds import Learner
 from sidelight.spaces import ChainSpace, Transitions
-from sidelight.spaces.chain_sums import log_sums
+from sidelight.spaces.chains.chain_sums import log_sums
 from sidelight.specs import LearnerSpec, Need, option
+from sidelight.specs.fit_data import FitData
 
 SAMPLE = 500  # copies to train on for a measure of time …
 MANY = 4 * SAMPLE  # … where there are more than these
@@ -46,7 +46,7 @@ class ClSvm(LearnerSpec):
 
     at_most: int = option(5_000_000, low=1)
 
-    def make(self, given: Given) -> Learner:
+    def make(self, given: FitData) -> Learner:
         """Raises `Intractable` where labelings are too many, `Infeasible` where there is none."""
         admitted, starts = admitted_of(given), given.rows.starts
         copies = float(np.sum(counted(starts, admitted, given.allowed)))
@@ -110,7 +110,7 @@ def foretold(seconds: float, sample: int, copies: int) -> float:
     return float(seconds * (copies / sample) ** GROWTH)
 
 
-def _warn_if_long(given: Given, which: Ints, labels: Ids) -> None:
+def _warn_if_long(given: FitData, which: Ints, labels: Ids) -> None:
     sample = np.sort(np.random.default_rng(0).permutation(len(which))[:SAMPLE])
     _trained(given, which, labels, sample[:2])  # what is compiled, or loaded, is no part of the measure
     took, ended = _trained(given, which, labels, sample)
@@ -125,7 +125,7 @@ def _warn_if_long(given: Given, which: Ints, labels: Ids) -> None:
         )
 
 
-def _trained(given: Given, which: Ints, labels: Ids, sample: Ints) -> tuple[float, bool]:
+def _trained(given: FitData, which: Ints, labels: Ids, sample: Ints) -> tuple[float, bool]:
     """The seconds that a training on some of the copies took, and whether it came to its end."""
     ends = np.cumsum(given.rows.lengths[which])
     tokens = [np.arange(end - length, end) for end, length in zip(ends[sample], given.rows.lengths[which[sample]])]

@@ -13,22 +13,22 @@ from typing import ClassVar, Literal, cast
 
 import numpy as np
 
-from sidelight.arrays import NO_FLOATS, Ids, Ints
-from sidelight.checks import whole
-from sidelight.learners.begun import Initial, admitted_of, begun, has_initial, within
+from sidelight.core.arrays import NO_FLOATS, Ids, Ints
+from sidelight.core.checks import whole
 from sidelight.learners.margin import options_of
-from sidelight.making.given import Given
+from sidelight.learners.shared.begun import Initial, admitted_of, begun, has_initial, within
 from sidelight.objective.candidates import CandidateProblem, Charge, Margins
 from sidelight.objective.completion import Latent, LatentProblem, Positive
 from sidelight.objective.margin import NegativeTerms, TargetTerms
 from sidelight.rounds import Learner
 from sidelight.rounds.candidates import FINE, ROUGH, CandidateLearner, CandidateOptions
 from sidelight.rounds.margin import MarginLearner
-from sidelight.settings import Settings
 from sidelight.spaces import Cost
 from sidelight.spaces.parts import Parts
 from sidelight.specs import LearnerSpec, option
+from sidelight.specs.fit_data import FitData
 from sidelight.specs.learner import Heed
+from sidelight.specs.settings import Settings
 
 USUAL = {"tolerance": 0.01, "violation": 1e-3, "random_ties": False}  # the defaults of estimators, refused or its own
 WRONG = ("tokens", "parts")
@@ -103,7 +103,7 @@ class CandidateSpec(LearnerSpec):
             max_completions=self.max_completions,
         )
 
-    def make(self, given: Given) -> Learner:
+    def make(self, given: FitData) -> Learner:
         """C2 is the price of an input's kind, C1 that price times `inside_price`."""
         self._check_costs_are_used(given.settings)
         prices = given.prices()
@@ -296,13 +296,13 @@ class Naive(LearnerSpec):
 
     initial: str = option("random", among=INITIAL)
 
-    def make(self, given: Given) -> Learner:
+    def make(self, given: FitData) -> Learner:
         space = within(given, admitted_of(given), given.encoded.chunks)
         labels = begun(given, space, cast(Initial, self.initial))
         return svm_on(given, np.arange(len(given.rows)), labels)
 
 
-def svm_on(given: Given, which: Ints, labels: Ids) -> MarginLearner:
+def svm_on(given: FitData, which: Ints, labels: Ids) -> MarginLearner:
     """A structural SVM on labelings of some inputs, each of which may come several times."""
     none = np.zeros(0, dtype=np.int64)
     costs, nothing = given.costs(), np.zeros(0)

@@ -14,23 +14,23 @@ from typing import Any
 
 import numpy as np
 
-from sidelight.arrays import Floats, Ids, Ints
+from sidelight.core.arrays import Floats, Ids, Ints
 from sidelight.errors import DataError
 from sidelight.inference.batches import batch_scores
-from sidelight.inference.choose import check_method
-from sidelight.learners.bases import base_of
+from sidelight.inference.methods.choose import check_method
 from sidelight.learners.contrastive import Contrastive
 from sidelight.learners.hmm import HmmSpec, hmm_learner
-from sidelight.learners.under_rules import completion_under_rules
-from sidelight.making.given import Given
-from sidelight.making.learner import learner_of
+from sidelight.learners.shared.bases import base_of
+from sidelight.learners.shared.under_rules import completion_under_rules
 from sidelight.rounds import Learner
 from sidelight.rounds.driven import DrivenLearner
 from sidelight.rounds.hmm import EmOptions
-from sidelight.settings import price_when_completed
 from sidelight.specs import LearnerSpec, Need, option
+from sidelight.specs.fit_data import FitData
 from sidelight.specs.learner import Heed
-from sidelight.structures.encoding import Encoded
+from sidelight.specs.learner_of import learner_of
+from sidelight.specs.settings import price_when_completed
+from sidelight.structures.labels.encoding import Encoded
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -126,7 +126,7 @@ class CodlSpec(RuledSpec):
             return own | {"states"}
         return own | (self.driven.heeded() & {"cost", "loss", "prices"})
 
-    def make(self, given: Given) -> Learner:
+    def make(self, given: FitData) -> Learner:
         if isinstance(self.base, HmmSpec):
             plan = replace(
                 self.base.em(),
@@ -181,7 +181,7 @@ class CodlAsPrinted(CodlSpec):
         return self.beta
 
 
-def driven_learner(given: Given, own: CodlSpec) -> DrivenLearner:
+def driven_learner(given: FitData, own: CodlSpec) -> DrivenLearner:
     """Completion under rules and learning by turns, over a base that is not an HMM."""
     gold, rest = given.encoded.of_kind("gold"), given.to_complete()
     if not len(gold):
@@ -223,7 +223,7 @@ def driven_learner(given: Given, own: CodlSpec) -> DrivenLearner:
     return DrivenLearner(learn, complete, count, inputs, batch.space.starts, own.cycles, own.share, size, own.name)
 
 
-def _as_gold(given: Given, which: Ints, targets: Ids, own: CodlSpec, shares: Any) -> Given:
+def _as_gold(given: FitData, which: Ints, targets: Ids, own: CodlSpec, shares: Any) -> FitData:
     """Some inputs with all their labels, for the base."""
     rows = given.rows.take(which)
     encoded = Encoded(

@@ -11,20 +11,20 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sidelight.arrays import Bytes, Ints
+from sidelight.core.arrays import Bytes, Ints
 from sidelight.errors import DataError
 from sidelight.features.gradient import FullFeatures
 from sidelight.learners.likelihood import lbfgs_options
-from sidelight.making.given import Given
-from sidelight.objective.chain_scorer import chain_of
-from sidelight.objective.contrastive import ContrastiveTerms, Listed, Swaps
+from sidelight.objective.contrast.contrastive import ContrastiveTerms, Listed, Swaps
+from sidelight.objective.contrast.listed_contrastive import ListedContrastiveTerms
+from sidelight.objective.contrast.neighbourhoods import KINDS, Neighbours
 from sidelight.objective.likelihood import LikelihoodProblem, LikelihoodTerms, LogLinearTerms
-from sidelight.objective.listed_contrastive import ListedContrastiveTerms
-from sidelight.objective.neighbourhoods import KINDS, Neighbours
+from sidelight.objective.scorers.chain_scorer import chain_of
 from sidelight.rounds import Learner
 from sidelight.rounds.likelihood import LikelihoodLearner, LikelihoodOptions
 from sidelight.spaces import ChainSpace
 from sidelight.specs import LearnerSpec, Need, option
+from sidelight.specs.fit_data import FitData
 
 MOST_ROUNDS = 200
 COPIES = 10  # of an input, shuffled
@@ -56,7 +56,7 @@ class Contrastive(LearnerSpec):
         more = {Need.SWAPS: "give neighbours='transpose'"} if self.neighbours == "swaps" else {}
         return {**super().needed(), **more}
 
-    def make(self, given: Given) -> Learner:
+    def make(self, given: FitData) -> Learner:
         settings, encoded = given.settings, given.encoded
         prices = given.prices()
         terms: list[LogLinearTerms] = []
@@ -88,7 +88,7 @@ class Contrastive(LearnerSpec):
 
 
 def _terms(
-    given: Given, own: Contrastive, which: Ints, dictionary: Bytes | None, known: Bytes | None
+    given: FitData, own: Contrastive, which: Ints, dictionary: Bytes | None, known: Bytes | None
 ) -> LogLinearTerms:
     """Some inputs, with what their tokens may be anywhere, and what is known of the inputs themselves."""
     batch, prices, seed = given.batch(which), given.prices()[which], given.settings.seed

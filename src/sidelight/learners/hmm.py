@@ -14,7 +14,7 @@ from typing import ClassVar, cast
 
 import numpy as np
 
-from sidelight.arrays import Bytes, Floats, Ids, Ints
+from sidelight.core.arrays import Bytes, Floats, Ids, Ints
 from sidelight.errors import DataError
 from sidelight.generative.completion import Completion, Free
 from sidelight.generative.em import EmProblem, Inputs
@@ -23,11 +23,11 @@ from sidelight.generative.hmm import Hmm
 from sidelight.generative.hmm_counts import HmmSmoothing
 from sidelight.generative.hmm_starts import STARTS, Start
 from sidelight.generative.smoothing import KINDS, Smoothing
-from sidelight.learners.under_rules import completion_under_rules
-from sidelight.making.given import Given
+from sidelight.learners.shared.under_rules import completion_under_rules
 from sidelight.rounds import Learner
 from sidelight.rounds.hmm import Annealing, EmOptions, HmmLearner, Schedule
 from sidelight.specs import LearnerSpec, Need, option
+from sidelight.specs.fit_data import FitData
 
 BETA = 0.9  # of EM beside inputs without labels
 
@@ -82,7 +82,7 @@ class HmmSpec(LearnerSpec):
         """What is done besides counting Gold."""
         return EmPlan()
 
-    def make(self, given: Given) -> Learner:
+    def make(self, given: FitData) -> Learner:
         plan = self.em()
         ruled = "rules" in self.heeded()
         under = completion_under_rules(given, beta=plan.beta, gamma=plan.options.gamma) if ruled else None
@@ -203,7 +203,7 @@ class UnifiedEm(EmSpec):
         return self.plan(EmOptions(self.gamma, self.iterations, annealing=annealing), self.beta)
 
 
-def hmm_learner(given: Given, own: HmmSpec, plan: EmPlan, *, completion: Completion | None = None) -> HmmLearner:
+def hmm_learner(given: FitData, own: HmmSpec, plan: EmPlan, *, completion: Completion | None = None) -> HmmLearner:
     """The HMM of Gold, and EM from it.
 
     A `completion` other than `Free` is asked for all inputs that are not counted, in the order of the evidence
@@ -235,7 +235,7 @@ def hmm_learner(given: Given, own: HmmSpec, plan: EmPlan, *, completion: Complet
     )
 
 
-def _beta(given: Given, plan: EmPlan) -> float | None:
+def _beta(given: FitData, plan: EmPlan) -> float | None:
     """The plan's beta, or the one beside inputs without any labels and without a price."""
     if plan.beta is not None or plan.beta_if_unlabeled is None:
         return plan.beta
@@ -243,13 +243,13 @@ def _beta(given: Given, plan: EmPlan) -> float | None:
     return plan.beta_if_unlabeled if unlabelled else None
 
 
-def multiplicities(given: Given) -> Floats:
+def multiplicities(given: FitData) -> Floats:
     """How often each input counts. # [N]"""
     prices = given.settings.prices or {}
     return np.asarray(given.encoded.weights * np.array([prices.get(kind, 1.0) for kind in given.encoded.kinds]))
 
 
-def _check_layout(given: Given, name: str) -> None:
+def _check_layout(given: FitData, name: str) -> None:
     """Refuse weights that have no place for all probabilities."""
     if not given.layout.bias:
         raise ValueError(f"{name} keeps its first probabilities in the start weights; give bias=True")
@@ -257,7 +257,7 @@ def _check_layout(given: Given, name: str) -> None:
         raise DataError("an HMM has transitions, and the features have none", remedy="use features.emissions()")
 
 
-def _inputs(given: Given, which: Ints, symbols: Ids, weights: Floats, size: int) -> Inputs:
+def _inputs(given: FitData, which: Ints, symbols: Ids, weights: Floats, size: int) -> Inputs:
     tokens = given.rows.tokens_of(which)
     space = given.batch(which).space
     masks: Bytes | None = given.encoded.admitted
@@ -266,7 +266,7 @@ def _inputs(given: Given, which: Ints, symbols: Ids, weights: Floats, size: int)
     return Inputs.of(symbols[tokens], space, weights[which], size=size)
 
 
-def _start(given: Given, own: HmmSpec, plan: EmPlan, problem: EmProblem, completed: Ints) -> Hmm:
+def _start(given: FitData, own: HmmSpec, plan: EmPlan, problem: EmProblem, completed: Ints) -> Hmm:
     """Parameters of an earlier fit, or what the plan names; Gold is the first choice where none is named."""
     if given.start is not None:
         return Hmm.of_weights(given.start, given.layout, problem.emissions, ends=own.ends)

@@ -18,19 +18,19 @@ from typing import ClassVar
 
 import numpy as np
 
-from sidelight.arrays import Floats
+from sidelight.core.arrays import Floats
 from sidelight.errors import DataError
 from sidelight.learners import votes
-from sidelight.learners.latent_groups import Plan
-from sidelight.making.given import Given
+from sidelight.learners.shared.latent_groups import LatentPlan
 from sidelight.objective.companion_likelihood import Answers
 from sidelight.objective.likelihood import Labelled, form_of, likelihood_problem
-from sidelight.objective.trust import TrustOptions
+from sidelight.objective.votes.trust import TrustOptions
 from sidelight.rounds import Learner
 from sidelight.rounds.latent_likelihood import LatentLikelihoodLearner, LatentOptions
 from sidelight.rounds.likelihood import SOLVERS, LikelihoodLearner, LikelihoodOptions
 from sidelight.solvers.lbfgs import LbfgsOptions
 from sidelight.specs import LearnerSpec, Need, option
+from sidelight.specs.fit_data import FitData
 from sidelight.structures.segment_structure import SegmentStructure
 
 MOST_ROUNDS = 1000
@@ -69,7 +69,7 @@ class LikelihoodSpec(LearnerSpec):
         """In functions that vote, beforehand."""
         return TRUST
 
-    def make(self, given: Given) -> Learner:
+    def make(self, given: FitData) -> Learner:
         plan = votes.plan(given, self.trust)
         return likelihood_learner(given, self, [] if plan is None else [plan], labelled(given))
 
@@ -157,12 +157,17 @@ class SemiCrf(LearnerSpec):
     def longest(self) -> int | None:
         return self.max_length
 
-    def make(self, given: Given) -> Learner:
+    def make(self, given: FitData) -> Learner:
         return PartialCrf().make(given)
 
 
 def likelihood_learner(
-    given: Given, options: LikelihoodSpec, plans: Sequence[Plan], inputs: list[Labelled], *, most: int | None = None
+    given: FitData,
+    options: LikelihoodSpec,
+    plans: Sequence[LatentPlan],
+    inputs: list[Labelled],
+    *,
+    most: int | None = None,
 ) -> Learner:
     """One likelihood of inputs and companion answers, and of groups with something latent; these are estimated at most
     so often."""
@@ -179,7 +184,7 @@ def likelihood_learner(
     return _latent(given, options, inputs + companions, plans, start, most)
 
 
-def _smooth(given: Given, own: LikelihoodSpec, inputs: list[Labelled]) -> LikelihoodLearner:
+def _smooth(given: FitData, own: LikelihoodSpec, inputs: list[Labelled]) -> LikelihoodLearner:
     """Nothing is latent but labels: one problem."""
     settings = given.settings
     problem = likelihood_problem(inputs, support=own.support, l2=1.0, n_jobs=settings.n_jobs)
@@ -197,10 +202,10 @@ def _smooth(given: Given, own: LikelihoodSpec, inputs: list[Labelled]) -> Likeli
 
 
 def _latent(
-    given: Given,
+    given: FitData,
     own: LikelihoodSpec,
     inputs: list[Labelled],
-    plans: Sequence[Plan],
+    plans: Sequence[LatentPlan],
     start: Floats | None,
     most: int | None,
 ) -> LatentLikelihoodLearner:
@@ -228,7 +233,7 @@ def _latent(
     )
 
 
-def _lbfgs_of(given: Given, *, l1: float) -> LbfgsOptions:
+def _lbfgs_of(given: FitData, *, l1: float) -> LbfgsOptions:
     """As is usual; over segments it ends by a bound of the gap, where there is one."""
     if isinstance(given.structure, SegmentStructure) and l1 == 0.0:
         return LbfgsOptions(memory=MEMORY, epsilon=0.0, delta=0.0, gap=given.settings.tolerance)
@@ -242,7 +247,7 @@ def lbfgs_options(tolerance: float, *, l1: float = 0.0) -> LbfgsOptions:
     return replace(usual, epsilon=share * usual.epsilon, delta=share * usual.delta)
 
 
-def labelled(given: Given, *, partly: bool = True) -> list[Labelled]:
+def labelled(given: FitData, *, partly: bool = True) -> list[Labelled]:
     """Gold, and what has candidates unless it is left out; unlabelled inputs have nothing to say to a likelihood."""
     encoded, prices = given.encoded, given.prices()
     found = []
@@ -257,7 +262,7 @@ def labelled(given: Given, *, partly: bool = True) -> list[Labelled]:
     return found
 
 
-def _companions(given: Given) -> list[Labelled]:
+def _companions(given: FitData) -> list[Labelled]:
     """Companion answers, where there are any."""
     encoded, which = given.encoded, given.encoded.of_kind("companion")
     if not len(which):

@@ -11,8 +11,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from sidelight.arrays import NO_FLOATS, Ints
-from sidelight.making.given import Given
+from sidelight.core.arrays import NO_FLOATS, Ints
 from sidelight.objective.batch import Batch
 from sidelight.objective.completion import Latent, LatentProblem, Positive
 from sidelight.objective.cuts import POWERS
@@ -22,6 +21,7 @@ from sidelight.rounds.margin import MarginLearner, MarginOptions
 from sidelight.rounds.restarts import Restarts
 from sidelight.spaces import Cost
 from sidelight.specs import LearnerSpec, Need, option
+from sidelight.specs.fit_data import FitData
 from sidelight.specs.learner import Heed
 
 LABELS = ("gold", "partial", "candidates", "unlabeled")  # kinds of evidence: all but companion answers and votes
@@ -43,7 +43,7 @@ class MarginSpec(LearnerSpec):
     sums_losses = True
     compile_seconds = 6.0
 
-    def make(self, given: Given) -> Learner:
+    def make(self, given: FitData) -> Learner:
         return margin_learner(given, options_of(given))
 
 
@@ -57,7 +57,7 @@ class RestartedSpec(MarginSpec):
         more = {Need.TIES: "leave restarts at 1"} if self.restarts > 1 else {}
         return {**super().needed(), **more}
 
-    def make(self, given: Given) -> Learner:
+    def make(self, given: FitData) -> Learner:
         if self.restarts == 1:
             return super().make(given)
         if given.start is not None:
@@ -119,7 +119,7 @@ class TransductiveSvm(MarginSpec):
 
     anneal: int = option(0, low=0)
 
-    def make(self, given: Given) -> Learner:
+    def make(self, given: FitData) -> Learner:
         options = options_of(given)
         if self.anneal >= options.max_completions:
             limits = f"anneal is {self.anneal} and max_completions {options.max_completions}"
@@ -152,7 +152,7 @@ class SemiSvm(MarginSpec):
         return self.max_length
 
 
-def options_of(given: Given) -> MarginOptions:
+def options_of(given: FitData) -> MarginOptions:
     """The settings that concern margin learners."""
     settings = given.settings
     return MarginOptions(
@@ -168,7 +168,7 @@ def options_of(given: Given) -> MarginOptions:
     )
 
 
-def problem_of(given: Given) -> LatentProblem:
+def problem_of(given: FitData) -> LatentProblem:
     """The four groups of terms."""
     encoded, rows = given.encoded, given.rows
     costs, prices, sizes = given.costs(), given.prices(), given.sizes()
@@ -194,7 +194,7 @@ def problem_of(given: Given) -> LatentProblem:
     )
 
 
-def margin_learner(given: Given, options: MarginOptions) -> MarginLearner:
+def margin_learner(given: FitData, options: MarginOptions) -> MarginLearner:
     """The loop of completion and solving, from zero or from the weights of an earlier fit."""
     return MarginLearner.fresh(
         problem_of(given),

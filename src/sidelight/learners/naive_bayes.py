@@ -18,17 +18,17 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sidelight.arrays import Floats, Ids, Ints
+from sidelight.core.arrays import Floats, Ids, Ints
+from sidelight.core.records import Round
+from sidelight.core.stored import array_of, number_of, whole_of
 from sidelight.errors import DataError
 from sidelight.features.layout import Layout
 from sidelight.features.rows import Rows
 from sidelight.learners.single_tokens import GoldTokens, token_weights
-from sidelight.making.given import Given
-from sidelight.records import Round
 from sidelight.rounds import Learner, State
 from sidelight.rounds.stopping import CLOSED_FORM
 from sidelight.specs import LearnerSpec, Need, option
-from sidelight.stored import array_of, number_of, whole_of
+from sidelight.specs.fit_data import FitData
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -51,7 +51,7 @@ class NaiveBayes(LearnerSpec):
     smoothing: float = option(1.0, above=0)  # α
     prior: bool = option(True)  # P(l) from counts; else the same for every label
 
-    def make(self, given: Given) -> Learner:
+    def make(self, given: FitData) -> Learner:
         """The weights of evidence count, its price does not."""
         if not given.layout.bias:
             raise ValueError("naive_bayes keeps its prior in the bias; give bias=True")

@@ -22,24 +22,24 @@ from typing import NamedTuple
 
 import numpy as np
 
-from sidelight.arrays import Floats, Ids
+from sidelight.core.arrays import Floats, Ids
+from sidelight.core.kernels import inner
+from sidelight.core.records import Round
+from sidelight.core.stored import array_like, flag_of, number_of, whole_of
 from sidelight.features.counts import difference_rows
 from sidelight.features.layout import Layout
 from sidelight.features.rows import Rows
-from sidelight.kernels import inner
 from sidelight.learners.margin import MARGIN_KIN, options_of
 from sidelight.learners.single_tokens import GoldTokens, token_weights
-from sidelight.making.given import Given
 from sidelight.objective.cuts import Cuts, total_loss
 from sidelight.parallel import threads
-from sidelight.records import Round
 from sidelight.rounds import Learner
 from sidelight.rounds.learner import RoundByRound, State
 from sidelight.rounds.stopping import MAX_ROUNDS, SMALL_GAP
-from sidelight.solvers.dual_ascent import dual_value, sweeps, worst_values
-from sidelight.solvers.working_set import WorkingSet
+from sidelight.solvers.duals.dual_ascent import dual_value, sweeps, worst_values
+from sidelight.solvers.duals.working_set import WorkingSet
 from sidelight.specs import LearnerSpec, Need
-from sidelight.stored import array_like, flag_of, number_of, whole_of
+from sidelight.specs.fit_data import FitData
 
 ABREAST = 8  # classes solved in a round
 MOST_SWEEPS = 20_000
@@ -58,7 +58,7 @@ class OneAgainstRest(LearnerSpec):
     stops = "duality gap"
     no_partial_fit = "fit it on all evidence at once"
 
-    def make(self, given: Given) -> Learner:
+    def make(self, given: FitData) -> Learner:
         tokens, options = GoldTokens.of(given), options_of(given)
         return OneAgainstRestLearner.fresh(
             BinaryProblems(tokens.rows, tokens.labels, tokens.prices, given.layout, given.settings.n_jobs),
@@ -77,7 +77,7 @@ class BinaryOptions:
     seed: int = 0
 
 
-class Solved(NamedTuple):
+class SolvedClass(NamedTuple):
     """A binary problem's weights and what is known of them."""
 
     weights: Floats
@@ -105,7 +105,7 @@ class BinaryProblems:
         layout = self.layout
         return Layout(2, layout.n_attributes, layout.n_dense, chain=False, bias=layout.bias, null_label=True)
 
-    def solve(self, column: int, options: BinaryOptions) -> Solved:
+    def solve(self, column: int, options: BinaryOptions) -> SolvedClass:
         """The SVM of one class against the rest."""
         layout, rows, count = self.own_layout, self.rows, len(self.rows)
         mine = (self.labels == column + self.layout.n_labels - self.layout.columns).astype(np.int32)
@@ -129,7 +129,7 @@ class BinaryProblems:
             loss = total_loss(values, self.prices, options.power)
             primal = 0.5 * inner(weights, weights) + loss
             dual = dual_value(pool, weights, self.prices, power=options.power)
-        return Solved(weights, primal, dual, made)
+        return SolvedClass(weights, primal, dual, made)
 
     def assemble(self, found: Floats) -> Floats:
         """The model's weights from those of all problems. # [problems, size of own_layout]"""
@@ -172,7 +172,7 @@ class OneAgainstRestLearner(RoundByRound):
         began = time.perf_counter()
         columns = range(self.solved, min(self.solved + ABREAST, len(self.problems)))
 
-        def run(column: int) -> Solved:
+        def run(column: int) -> SolvedClass:
             return self.problems.solve(column, self.options)
 
         made = threads(run, columns, n_jobs=self.problems.n_jobs)

@@ -10,25 +10,25 @@ from typing import Literal, cast, get_args
 
 import numpy as np
 
-from sidelight.arrays import Floats
+from sidelight.core.arrays import Floats
+from sidelight.core.records import Round
+from sidelight.core.stored import flag_of, number_of, random_of, whole_of
 from sidelight.learners.margin import MARGIN_KIN
 from sidelight.learners.structural_svm import gold_terms
-from sidelight.making.given import Given
-from sidelight.objective import plain_epochs
 from sidelight.objective.batch import Batch
-from sidelight.objective.chain_scorer import chain_of
 from sidelight.objective.entries import Examples, examples_of, has_kernels
 from sidelight.objective.margin import TargetTerms
-from sidelight.objective.online_arow import arow_epoch
-from sidelight.objective.online_mira import mira_epoch
-from sidelight.records import Round
+from sidelight.objective.online import plain_epochs
+from sidelight.objective.online.online_arow import arow_epoch
+from sidelight.objective.online.online_mira import mira_epoch
+from sidelight.objective.scorers.chain_scorer import chain_of
 from sidelight.rounds.learner import Learner, State
 from sidelight.rounds.stopping import MAX_ROUNDS, NO_STEPS
 from sidelight.solvers.arow import Arow, ArowOptions
 from sidelight.solvers.mira import Mira, MiraOptions
 from sidelight.spaces import Cost
 from sidelight.specs import LearnerSpec, option
-from sidelight.stored import flag_of, number_of, random_of, whole_of
+from sidelight.specs.fit_data import FitData
 
 Outputs = Literal["max_loss", "prediction"]
 Margin = Literal["cost", "root"]
@@ -50,7 +50,7 @@ class OnlineSpec(LearnerSpec):
         """How weights change."""
         raise NotImplementedError
 
-    def make(self, given: Given) -> Learner:
+    def make(self, given: FitData) -> Learner:
         terms, settings = gold_terms(given), given.settings
         assert isinstance(terms.cost, Cost)
         return OnlineLearner.fresh(

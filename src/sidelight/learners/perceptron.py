@@ -9,21 +9,21 @@ from functools import partial
 
 import numpy as np
 
-from sidelight.arrays import Floats, Ids
+from sidelight.core.arrays import Floats, Ids
+from sidelight.core.records import Round
+from sidelight.core.stored import array_like, flag_of, number_of, random_of, whole_of
 from sidelight.learners.margin import MARGIN_KIN
-from sidelight.making.given import Given
-from sidelight.objective import plain_epochs
 from sidelight.objective.batch import Batch
 from sidelight.objective.entries import has_kernels
 from sidelight.objective.margin import TargetTerms
-from sidelight.objective.online import perceptron_epoch
-from sidelight.records import Round
+from sidelight.objective.online import plain_epochs
+from sidelight.objective.online.online import perceptron_epoch
 from sidelight.rounds.learner import Learner, Memory, State
 from sidelight.rounds.stopping import MAX_ROUNDS, NO_MISTAKES
 from sidelight.solvers.perceptron import Epoch, Perceptron
 from sidelight.spaces import Cost
 from sidelight.specs import LearnerSpec
-from sidelight.stored import array_like, flag_of, number_of, random_of, whole_of
+from sidelight.specs.fit_data import FitData
 
 EPOCHS = 10
 
@@ -41,7 +41,7 @@ class AveragedPerceptron(LearnerSpec):
     no_partial_fit = ""
     compile_seconds = 4.0
 
-    def make(self, given: Given) -> Learner:
+    def make(self, given: FitData) -> Learner:
         """A fresh perceptron, or one that goes on from the weights and the average of an earlier fit."""
         gold = given.encoded.of_kind("gold")
         fresh = Perceptron.fresh(given.size)

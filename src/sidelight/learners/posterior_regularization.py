@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from sidelight.arrays import Bytes
+from sidelight.core.arrays import Bytes
 from sidelight.errors import DataError, Intractable
 from sidelight.features.gradient import FullFeatures
 from sidelight.features.supported import SupportedFeatures
@@ -20,16 +20,16 @@ from sidelight.generative.completion import Free
 from sidelight.learners import votes
 from sidelight.learners.codl import RuledSpec
 from sidelight.learners.hmm import HmmSpec, hmm_learner
-from sidelight.learners.latent_groups import Plan
 from sidelight.learners.likelihood import LikelihoodSpec, labelled, likelihood_learner
-from sidelight.learners.under_rules import completion_under_rules
-from sidelight.making.given import Given
+from sidelight.learners.shared.latent_groups import LatentPlan
+from sidelight.learners.shared.under_rules import completion_under_rules
 from sidelight.objective.likelihood import Form, Labelled
 from sidelight.rounds import Learner
 from sidelight.rounds.believed import BelievedGroup
 from sidelight.rounds.hmm import EmOptions
 from sidelight.spaces import ChainSpace
 from sidelight.specs import Need, option
+from sidelight.specs.fit_data import FitData
 from sidelight.specs.learner import Heed
 
 
@@ -79,7 +79,7 @@ class PosteriorRegularization(RuledSpec):
     def taken(self) -> tuple[str, ...]:
         return self.takes if self.over_hmm else (*self.takes, "companion", "votes")
 
-    def make(self, given: Given) -> Learner:
+    def make(self, given: FitData) -> Learner:
         base = self.base
         if isinstance(base, HmmSpec):
             em = EmOptions(self.gamma, self.iterations)
@@ -95,7 +95,7 @@ class PosteriorRegularization(RuledSpec):
         return likelihood_learner(given, base, plans, inputs, most=self.iterations)
 
 
-def _believed(given: Given, gamma: float) -> Plan | None:
+def _believed(given: FitData, gamma: float) -> LatentPlan | None:
     """What is not Gold, if there is anything."""
     rest = given.to_complete()
     if not len(rest):
@@ -116,4 +116,4 @@ def _believed(given: Given, gamma: float) -> Plan | None:
         assert isinstance(features, (FullFeatures, SupportedFeatures))
         return BelievedGroup(features, space, within, prices, completion, gamma, given.settings.n_jobs)
 
-    return Plan((Labelled(batch, prices, admitted=admitted).shown(),), make)
+    return LatentPlan((Labelled(batch, prices, admitted=admitted).shown(),), make)

@@ -24,16 +24,16 @@ from typing import Any, cast
 
 import numpy as np
 
-from sidelight.arrays import Floats, Ids, Ints
+from sidelight.core.arrays import Floats, Ids, Ints
+from sidelight.core.records import Round
+from sidelight.core.stored import array_like, array_of, flag_of, mapping_of, number_of, random_of, whole_of
 from sidelight.errors import DataError, ModelFileError
 from sidelight.learners.margin import MarginSpec, options_of, problem_of
-from sidelight.making.given import Given
 from sidelight.objective.batch import Batch
 from sidelight.objective.completion import LatentProblem
-from sidelight.objective.confidence import Measure, confidence
 from sidelight.objective.cuts import Terms
 from sidelight.objective.margin import SilentTerms, StackedTerms
-from sidelight.records import Round
+from sidelight.objective.votes.confidence import Measure, confidence
 from sidelight.rounds import Learner
 from sidelight.rounds.learner import State
 from sidelight.rounds.margin import MarginOptions
@@ -42,7 +42,7 @@ from sidelight.rounds.stopping import MAX_COMPLETIONS, MAX_ROUNDS, NO_FALL, NOTH
 from sidelight.solvers.cutting_plane import CuttingPlane
 from sidelight.spaces import Paths
 from sidelight.specs import Need, option
-from sidelight.stored import array_like, array_of, flag_of, mapping_of, number_of, random_of, whole_of
+from sidelight.specs.fit_data import FitData
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -73,7 +73,7 @@ class SelfTraining(MarginSpec):
         more = {Need.TOKEN_MARGINS: "leave measure out"} if self.measure == "tokens" else {}
         return {**super().needed(), **more}
 
-    def make(self, given: Given) -> Learner:
+    def make(self, given: FitData) -> Learner:
         if given.start is None and len(given.encoded.of_kind("gold")) == 0:
             remedy = "give some, or use transductive_svm"
             raise DataError("self_training begins with Gold, and there is none", remedy=remedy)

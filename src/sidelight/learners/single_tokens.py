@@ -11,11 +11,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sidelight.arrays import Floats, Ids, Ints
+from sidelight.core.arrays import Floats, Ids, Ints
 from sidelight.errors import DataError
 from sidelight.features.layout import Layout
 from sidelight.features.rows import Rows
-from sidelight.making.given import Given
+from sidelight.specs.fit_data import FitData
 
 
 def token_weights(layout: Layout, *, constants: Floats, dense: Floats, attributes: Floats) -> Floats:
@@ -63,7 +63,7 @@ class GoldTokens:
     prices: Floats  # [T] weight times price
 
     @classmethod
-    def of(cls, given: Given) -> GoldTokens:
+    def of(cls, given: FitData) -> GoldTokens:
         """Raises `DataError` where the layout has no place for the constants of all tokens."""
         rows, layout = given.chain()
         check_constants(layout, rows.lengths, given.settings.learner.name)

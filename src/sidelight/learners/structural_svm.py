@@ -13,7 +13,6 @@ from typing import Any, Literal, cast
 import numpy as np
 
 from sidelight.learners.margin import BEST_ALONE, MARGIN_KIN, MOST_ROUNDS, MarginSpec
-from sidelight.making.given import Given
 from sidelight.objective.cuts import POWERS
 from sidelight.objective.likelihood import Labelled, likelihood_problem
 from sidelight.objective.margin import TargetTerms
@@ -25,6 +24,7 @@ from sidelight.solvers.one_slack import OneSlackOptions
 from sidelight.solvers.subgradient import SubgradientOptions
 from sidelight.spaces import Cost
 from sidelight.specs import Need, option
+from sidelight.specs.fit_data import FitData
 from sidelight.specs.learner import Heed
 
 SOLVERS = ("dual_coordinate", "frank_wolfe", "one_slack", "n_slack_qp", "subgradient", "exponentiated_gradient")
@@ -76,7 +76,7 @@ class StructuralSvm(MarginSpec):
     def heeded(self) -> frozenset[Heed]:
         return self.heeds - {"rules_in_training"} if self.solver == "exponentiated_gradient" else self.heeds
 
-    def make(self, given: Given) -> Learner:
+    def make(self, given: FitData) -> Learner:
         if self.solver == "dual_coordinate":
             return super().make(given)
         settings = given.settings
@@ -108,7 +108,7 @@ class StructuralSvm(MarginSpec):
         average = cast(Literal["weighted", "suffix", "last"], self.average or SubgradientOptions().average)
         return SubgradientOptions(average, project=bool(self.project), seed=seed)
 
-    def _exponentiated_gradient(self, given: Given, most: int) -> LikelihoodLearner:
+    def _exponentiated_gradient(self, given: FitData, most: int) -> LikelihoodLearner:
         terms, settings = gold_terms(given), given.settings
         shown = Labelled(terms.batch, terms.prices, targets=given.encoded.targets)
         problem = likelihood_problem([shown], support="all", n_jobs=settings.n_jobs)
@@ -116,7 +116,7 @@ class StructuralSvm(MarginSpec):
         return LikelihoodLearner.fresh(problem, options, costs=given.costs(), name=self.name)
 
 
-def gold_terms(given: Given) -> TargetTerms:
+def gold_terms(given: FitData) -> TargetTerms:
     """The margin losses of all inputs, which are Gold."""
     everything = np.arange(len(given.rows))
     return TargetTerms(given.batch(everything), Cost(given.encoded.targets, given.costs()), given.prices())

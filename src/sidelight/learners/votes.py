@@ -8,21 +8,21 @@ from __future__ import annotations
 
 import numpy as np
 
-from sidelight.arrays import Floats, Ints
+from sidelight.core.arrays import Floats, Ints
 from sidelight.describe import content_key
-from sidelight.learners.latent_groups import Plan
-from sidelight.making.given import Given
+from sidelight.learners.shared.latent_groups import LatentPlan
 from sidelight.objective.likelihood import Form, Labelled
-from sidelight.objective.trust import TrustOptions, counts_of
-from sidelight.objective.vote_kernels import add_votes
+from sidelight.objective.votes.trust import TrustOptions, counts_of
+from sidelight.objective.votes.vote_kernels import add_votes
 from sidelight.rounds import Learner
 from sidelight.rounds.latent_likelihood import LatentLikelihoodLearner
 from sidelight.rounds.voted import VotedGroup
+from sidelight.specs.fit_data import FitData
 from sidelight.voting.encoded import EncodedVotes
 from sidelight.voting.reliability import Reliability
 
 
-def plan(given: Given, trust: TrustOptions) -> Plan | None:
+def plan(given: FitData, trust: TrustOptions) -> LatentPlan | None:
     """The inputs with votes, if there are any."""
     votes = given.encoded.votes
     if votes is None:
@@ -47,10 +47,10 @@ def plan(given: Given, trust: TrustOptions) -> Plan | None:
         )
 
     shown = Labelled(batch, prices[pool], admitted=_voted_for(own, int(batch.starts[-1]), len(given.labels)))
-    return Plan((shown.shown(),), make)
+    return LatentPlan((shown.shown(),), make)
 
 
-def reliabilities_of(given: Given, learner: Learner) -> list[Reliability]:
+def reliabilities_of(given: FitData, learner: Learner) -> list[Reliability]:
     """How often each function was right by its votes for a label, as the learner came to believe."""
     votes = given.encoded.votes
     if votes is None or not isinstance(learner, LatentLikelihoodLearner):
@@ -66,7 +66,7 @@ def reliabilities_of(given: Given, learner: Learner) -> list[Reliability]:
     return found
 
 
-def _matched(given: Given) -> tuple[Ints, Ints, Ints]:
+def _matched(given: FitData) -> tuple[Ints, Ints, Ints]:
     """Inputs with votes alone, those that are Gold as well, and the Gold that each of these is."""
     voted, gold = given.encoded.of_kind("votes"), given.encoded.of_kind("gold")
     labelled: dict[object, int] = {}
@@ -77,7 +77,7 @@ def _matched(given: Given) -> tuple[Ints, Ints, Ints]:
     return voted[found < 0], voted[found >= 0], found[found >= 0]
 
 
-def _known(given: Given, tried: Ints, right: Ints, prices: Floats) -> Floats:
+def _known(given: FitData, tried: Ints, right: Ints, prices: Floats) -> Floats:
     """The votes on inputs that are Gold, counted by their gold labels (evenly by the states of these). # [S, 2]"""
     votes, rows = given.encoded.votes, given.rows
     assert votes is not None

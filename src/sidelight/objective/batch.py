@@ -12,7 +12,7 @@ from typing import Any, Protocol, Self, runtime_checkable
 
 import numpy as np
 
-from sidelight.arrays import Bytes, Floats, Ids, Ints
+from sidelight.core.arrays import Bytes, Floats, Ids, Ints
 from sidelight.errors import Intractable
 from sidelight.features.counts import SparseRows
 from sidelight.features.rows import taken

@@ -10,10 +10,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from sidelight.arrays import Floats
+from sidelight.core.arrays import Floats
 from sidelight.errors import Intractable
 from sidelight.objective.expected_features import WeightedFeatures, add_log_sums
-from sidelight.spaces.chain import ChainSpace
+from sidelight.spaces.chains.chain import ChainSpace
 
 
 @dataclass(frozen=True, slots=True)

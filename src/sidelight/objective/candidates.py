@@ -22,9 +22,9 @@ from typing import Literal
 
 import numpy as np
 
-from sidelight.arrays import Bytes, Floats, Ids, Ints
+from sidelight.core.arrays import Bytes, Floats, Ids, Ints
+from sidelight.core.kernels import inner
 from sidelight.errors import Intractable
-from sidelight.kernels import inner
 from sidelight.objective.batch import Batch
 from sidelight.objective.cuts import total_loss
 from sidelight.objective.margin import SummedTerms

@@ -17,10 +17,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from sidelight.arrays import AnyFloats, Floats, Ids, Ints
-from sidelight.kernels import kernel
+from sidelight.core.arrays import AnyFloats, Floats, Ids, Ints
+from sidelight.core.kernels import kernel
 from sidelight.objective.entries import ChainWeights, Examples, add_tokens, clear_tokens, score_tokens
-from sidelight.spaces.chain_kernels import forward, longest
+from sidelight.spaces.chains.chain_kernels import forward, longest
 
 TIE = 1e-12  # violations that differ by less are equal, and the first of them is chosen
 

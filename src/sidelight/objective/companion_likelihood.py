@@ -28,8 +28,8 @@ from typing import Any
 
 import numpy as np
 
-from sidelight.arrays import Floats
-from sidelight.kernels import inner
+from sidelight.core.arrays import Floats
+from sidelight.core.kernels import inner
 from sidelight.objective.expected_features import Weighted, add_log_sums
 from sidelight.spaces.space import Space
 from sidelight.spaces.sums import log_counts, log_sums

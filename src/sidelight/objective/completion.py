@@ -23,7 +23,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sidelight.arrays import Bytes, Floats, Ids, Ints
+from sidelight.core.arrays import Bytes, Floats, Ids, Ints
+from sidelight.core.stored import array_of
 from sidelight.errors import ModelFileError
 from sidelight.objective.batch import Batch
 from sidelight.objective.cuts import Terms
@@ -35,7 +36,6 @@ from sidelight.objective.margin import (
     TargetTerms,
     positive_terms,
 )
-from sidelight.stored import array_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +61,7 @@ class Positive:
 
 
 @dataclass(frozen=True, slots=True)
-class Completion:
+class CompletedOutputs:
     """The outputs completed so far; None before the first time."""
 
     latent: Ids | None = None  # [T of latent], or at first [T of hidden]
@@ -100,29 +100,29 @@ class LatentProblem:
         binary = self.gold.batch.linear.is_binary and self.latent.terms.batch.linear.is_binary
         return binary and len(self.negative) == 0 and len(self.positive.batch) == 0
 
-    def begin(self, rng: np.random.Generator) -> Completion:
+    def begin(self, rng: np.random.Generator) -> CompletedOutputs:
         """Gold's hidden states at random, where there are some; the rest is not completed yet."""
         if self.latent.hidden == 0:
-            return Completion()
+            return CompletedOutputs()
         batch = self.latent.inside().part(0, self.latent.hidden)
-        return Completion(batch.space.random(rng, n_jobs=batch.n_jobs))
+        return CompletedOutputs(batch.space.random(rng, n_jobs=batch.n_jobs))
 
-    def gold_only(self, begun: Completion | None = None) -> Terms:
+    def gold_only(self, begun: CompletedOutputs | None = None) -> Terms:
         """The convex problem of Gold, its hidden states as they were begun, with places for the rest."""
         kinds: list[Terms] = [self.gold]
         if begun is not None and begun.latent is not None:
             kinds.append(self.latent.terms.with_targets(begun.latent).part(0, self.latent.hidden))
         return StackedTerms([*kinds, SilentTerms.like(len(self) - sum(map(len, kinds)))])
 
-    def convex(self, completion: Completion) -> Terms:
+    def convex(self, completion: CompletedOutputs) -> Terms:
         """The convex problem that a completion leaves."""
         latent = self.latent.terms if completion.latent is None else self.latent.terms.with_targets(completion.latent)
         positive = completion.terms or SilentTerms.like(len(self.positive.batch))
         return StackedTerms([self.gold, latent, self.negative, positive])
 
     def complete(
-        self, weights: Floats, before: Completion, rng: np.random.Generator | None
-    ) -> tuple[Completion, Ints, Ints]:
+        self, weights: Floats, before: CompletedOutputs, rng: np.random.Generator | None
+    ) -> tuple[CompletedOutputs, Ints, Ints]:
         """Complete with these weights; returns also which latent and which good inputs changed."""
         latent, changed_latent = self._complete_latent(weights, before.latent, rng)
         positive, changed = before.positive, np.zeros(0, dtype=np.int64)
@@ -132,7 +132,7 @@ class LatentProblem:
             changed = _changed(self.positive.batch.starts, before.positive, positive)
             if len(changed):
                 terms = positive_terms(self.positive.batch, positive, self.positive.sizes, self.positive.prices)
-        return Completion(latent, positive, terms), changed_latent, changed
+        return CompletedOutputs(latent, positive, terms), changed_latent, changed
 
     def _complete_latent(
         self, weights: Floats, before: Ids | None, rng: np.random.Generator | None
@@ -152,7 +152,7 @@ class LatentProblem:
         changed = _changed(starts, before, labels[: len(before)])
         return labels, np.concatenate([changed, np.arange(count, len(terms))])
 
-    def restore(self, arrays: dict[str, NDArray[Any]]) -> Completion:
+    def restore(self, arrays: dict[str, NDArray[Any]]) -> CompletedOutputs:
         """The completion that a checkpoint holds; raises `ModelFileError` for labels that are none."""
         most = self.gold.batch.space.n_labels - 1
         latent = positive = terms = None
@@ -165,7 +165,7 @@ class LatentProblem:
             batch = self.positive.batch
             positive = array_of(arrays, "positive", np.int32, [int(batch.starts[-1])], low=0, high=most)
             terms = positive_terms(batch, positive, self.positive.sizes, self.positive.prices)
-        return Completion(latent, positive, terms)
+        return CompletedOutputs(latent, positive, terms)
 
 
 def latent_problem(

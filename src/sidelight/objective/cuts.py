@@ -12,7 +12,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from sidelight.arrays import Floats, Ints
+from sidelight.core.arrays import Floats, Ints
 from sidelight.features.counts import SparseRows
 
 

@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from sidelight.arrays import Floats, Ids
+from sidelight.core.arrays import Floats, Ids
 from sidelight.errors import DataError
 from sidelight.features.counts import stacked
 from sidelight.objective.batch import Batch

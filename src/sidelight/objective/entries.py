@@ -11,14 +11,14 @@ from typing import NamedTuple
 
 import numpy as np
 
-from sidelight.arrays import NO_BYTES, Bytes, Floats, Floats32, Ids, Ints
+from sidelight.core.arrays import NO_BYTES, Bytes, Floats, Floats32, Ids, Ints
+from sidelight.core.kernels import kernel
 from sidelight.features.layout import Layout
 from sidelight.features.rows import Rows, offsets_of
-from sidelight.kernels import kernel
 from sidelight.objective.batch import Batch
-from sidelight.objective.chain_scorer import ChainScorer
+from sidelight.objective.scorers.chain_scorer import ChainScorer
 from sidelight.spaces import ChainSpace, Cost
-from sidelight.spaces.chain import closed_moves
+from sidelight.spaces.chains.chain import closed_moves
 
 FEW = 0.5  # dense columns with a smaller share of entries that are not zero are kept as sparse ones
 

@@ -12,21 +12,22 @@ from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
-from sidelight.arrays import Floats, Ids
+from sidelight.core.arrays import Floats, Ids
+from sidelight.core.kernels import inner
 from sidelight.features.counts import difference_rows
 from sidelight.features.gradient import AttributeBlock, FullFeatures
 from sidelight.features.layout import Layout
-from sidelight.features.segment_counts import add_expected
+from sidelight.features.segments.segment_counts import add_expected
 from sidelight.features.support import Support
-from sidelight.kernels import inner
 from sidelight.objective.batch import LinearScorer, SmoothScorer
-from sidelight.objective.segment_scorer import SegmentScorer
+from sidelight.objective.scorers.segment_scorer import SegmentScorer
 from sidelight.parallel import shards, threads
-from sidelight.spaces import Space, second_order_sums, sums
-from sidelight.spaces.chain import ChainScores, ChainSpace, GivenScores
-from sidelight.spaces.chain_sums import Beliefs, RaisedScores, ScoresFrom, beliefs
-from sidelight.spaces.second_order import SecondOrderSpace
-from sidelight.spaces.segments import SegmentSpace
+from sidelight.spaces import Space, sums
+from sidelight.spaces.chains.chain import ChainScores, ChainSpace, GivenScores
+from sidelight.spaces.chains.chain_sums import Beliefs, RaisedScores, ScoresFrom, beliefs
+from sidelight.spaces.second_order import second_order_sums
+from sidelight.spaces.second_order.second_order import SecondOrderSpace
+from sidelight.spaces.segments.segment_space import SegmentSpace
 
 GROUPS = 8  # of shards: each adds up its counts in a vector of its own, so that their order is the data's alone
 

@@ -8,11 +8,11 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from sidelight.arrays import Floats, Ids, Ints
+from sidelight.core.arrays import Floats, Ids, Ints
+from sidelight.core.kernels import kernel
+from sidelight.core.stored import array_of
 from sidelight.errors import ModelFileError
 from sidelight.features.rows import offsets_of
-from sidelight.kernels import kernel
-from sidelight.stored import array_of
 
 FIRST_ROOM = 8  # outputs of an example to begin with
 

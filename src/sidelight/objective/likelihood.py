@@ -18,19 +18,19 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from sidelight.arrays import Bytes, Floats, Ids, Ints
+from sidelight.core.arrays import Bytes, Floats, Ids, Ints
+from sidelight.core.kernels import inner
 from sidelight.errors import Intractable
 from sidelight.features.counts import SparseRows
 from sidelight.features.gradient import FullFeatures
 from sidelight.features.support import Shown, Support
 from sidelight.features.supported import SupportedFeatures
-from sidelight.kernels import inner
 from sidelight.objective.batch import Batch, LinearScorer, Scorer, SmoothScorer
-from sidelight.objective.chain_scorer import ChainScorer
 from sidelight.objective.companion_likelihood import Answers, CompanionTerms
 from sidelight.objective.expected_features import Known, ShortFeatures, Weighted, WeightForm, add_log_sums, add_outputs
-from sidelight.objective.segment_scorer import SegmentScorer
-from sidelight.objective.variable_scorer import VariableScorer
+from sidelight.objective.scorers.chain_scorer import ChainScorer
+from sidelight.objective.scorers.segment_scorer import SegmentScorer
+from sidelight.objective.scorers.variable_scorer import VariableScorer
 from sidelight.spaces import ChainSpace, Space, sums
 
 

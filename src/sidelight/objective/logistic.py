@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import math
 
-from sidelight.kernels import kernel
+from sidelight.core.kernels import kernel
 
 STEPS = 100  # at most; some ten are usual
 

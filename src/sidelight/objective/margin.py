@@ -19,14 +19,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sidelight.arrays import Floats, Ids, Ints
+from sidelight.core.arrays import Floats, Ids, Ints
+from sidelight.core.kernels import inner
+from sidelight.core.stored import array_of
 from sidelight.features.counts import SparseRows, stacked
-from sidelight.kernels import inner
 from sidelight.objective.batch import Batch
 from sidelight.objective.batch_terms import BatchTerms
 from sidelight.objective.cuts import Cuts, Terms, Worst
 from sidelight.spaces import AnyCost
-from sidelight.stored import array_of
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,9 +10,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from sidelight.arrays import Floats, Ids, Ints
+from sidelight.core.arrays import Floats, Ids, Ints
+from sidelight.core.kernels import inner
 from sidelight.errors import Intractable
-from sidelight.kernels import inner
 from sidelight.objective.batch import Batch, LinearScorer, SmoothScorer
 from sidelight.objective.cuts import LOGISTIC, total_loss
 from sidelight.objective.margin import TargetTerms

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from sidelight.arrays import Floats, Floats32, Ids, Ints
+from sidelight.core.arrays import Floats, Floats32, Ids, Ints
+from sidelight.core.kernels import kernel
 from sidelight.features.layout import Layout
 from sidelight.features.rows import Rows
-from sidelight.kernels import kernel
 
 
 def summed_differences(rows: Rows, layout: Layout, plus: Ids, minus: Ids, scales: Floats) -> Floats:

@@ -18,8 +18,8 @@ from typing import TypeVar
 
 import numpy as np
 
-from sidelight.arrays import Ints
-from sidelight.checks import shown
+from sidelight.core.arrays import Ints
+from sidelight.core.checks import shown
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")

@@ -14,16 +14,16 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sidelight.arrays import Floats
+from sidelight.core.arrays import Floats
+from sidelight.core.kernels import inner
+from sidelight.core.stored import array_of
 from sidelight.generative.completion import Completion
 from sidelight.inference.ruled import Ruled
-from sidelight.kernels import inner
 from sidelight.objective.believed import BelievedTerms
 from sidelight.objective.expected_features import WeightedFeatures
 from sidelight.rounds.learner import State
-from sidelight.spaces.chain import ChainSpace
-from sidelight.spaces.chain_sums import log_sums
-from sidelight.stored import array_of
+from sidelight.spaces.chains.chain import ChainSpace
+from sidelight.spaces.chains.chain_sums import log_sums
 
 
 @dataclass(frozen=True, slots=True)

@@ -33,18 +33,18 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from sidelight.arrays import Floats, Ids, Ints
+from sidelight.core.arrays import Floats, Ids, Ints
+from sidelight.core.records import Round
+from sidelight.core.stored import array_like, array_of, flag_of, list_of, number_of, numbers_of, part_of, whole_of
 from sidelight.errors import ModelFileError
 from sidelight.objective.candidates import CandidateProblem
 from sidelight.objective.cuts import total_loss
 from sidelight.objective.margin import StackedTerms, SummedTerms
-from sidelight.records import Round
 from sidelight.rounds.learner import RoundByRound, State
 from sidelight.rounds.plane_state import restored_plane
 from sidelight.rounds.stopping import MAX_COMPLETIONS, MAX_ROUNDS, NO_CHANGE, NO_FALL
 from sidelight.solvers.cutting_plane import CuttingPlane
 from sidelight.solvers.group_slack import GroupSlack
-from sidelight.stored import array_like, array_of, flag_of, list_of, number_of, numbers_of, part_of, whole_of
 
 ROUGH = (2.0 / 3.0, 0.04)  # `shares` where chance chose the labels to begin with
 FINE = (0.01, 0.01)  # where a model did

@@ -19,24 +19,24 @@ from typing import Any, Literal, NamedTuple, get_args
 
 import numpy as np
 
-from sidelight.arrays import Floats
-from sidelight.objective import plain_epochs
-from sidelight.objective.chain_scorer import chain_of
+from sidelight.core.arrays import Floats
+from sidelight.core.records import Round
+from sidelight.core.stored import flag_of, number_of, part_of, whole_of
 from sidelight.objective.cuts import POWERS
 from sidelight.objective.entries import examples_of, has_kernels
 from sidelight.objective.margin import TargetTerms
-from sidelight.objective.online_margin import ChainBlocks
-from sidelight.objective.online_subgradient import subgradient_epoch
-from sidelight.records import Round
+from sidelight.objective.online import plain_epochs
+from sidelight.objective.online.online_margin import ChainBlocks
+from sidelight.objective.online.online_subgradient import subgradient_epoch
+from sidelight.objective.scorers.chain_scorer import chain_of
 from sidelight.rounds.learner import RoundByRound, State
 from sidelight.rounds.stopping import MAX_ROUNDS, NO_CUTS, SMALL_GAP
-from sidelight.solvers.cut_blocks import CutBlocks
+from sidelight.solvers.duals.cut_blocks import CutBlocks
 from sidelight.solvers.frank_wolfe import FrankWolfe, FrankWolfeOptions
 from sidelight.solvers.n_slack_qp import NSlackQP
 from sidelight.solvers.one_slack import OneSlack, OneSlackOptions
-from sidelight.solvers.subgradient import Epoch, Subgradient, SubgradientOptions, rates_of
+from sidelight.solvers.subgradient import Subgradient, SubgradientEpoch, SubgradientOptions, rates_of
 from sidelight.spaces import Cost
-from sidelight.stored import flag_of, number_of, part_of, whole_of
 
 SolverName = Literal["one_slack", "n_slack_qp", "frank_wolfe", "subgradient"]
 LOSSES = {"n_slack_qp": ("hinge", "squared_hinge"), "subgradient": tuple(POWERS)}  # where the hinge is not the only one
@@ -89,7 +89,7 @@ class ConvexLearner(RoundByRound):
     solver: OneSlack | NSlackQP | FrankWolfe | Subgradient
     name: str = "structural_svm"
     blocks: ChainBlocks | CutBlocks | None = None  # of frank_wolfe
-    epoch: Epoch | None = None  # of subgradient
+    epoch: SubgradientEpoch | None = None  # of subgradient
     rounds: int = 0
     seconds: float = 0.0
     done: bool = False
@@ -191,7 +191,7 @@ class ConvexLearner(RoundByRound):
         self.done = flag_of(values, "done")
 
 
-def _epoch_of(terms: TargetTerms) -> Epoch:
+def _epoch_of(terms: TargetTerms) -> SubgradientEpoch:
     """Subgradient steps in one kernel where chains have them, one term after another elsewhere."""
     if not isinstance(terms.cost, Cost):
         raise ValueError("subgradient steps need a cost against a target; use dual_coordinate")

@@ -7,12 +7,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sidelight.arrays import Floats
-from sidelight.records import Round
+from sidelight.core.arrays import Floats
+from sidelight.core.records import Round
+from sidelight.core.stored import array_like, flag_of, number_of, part_of, random_of, whole_of
 from sidelight.rounds.learner import RoundByRound, State
 from sidelight.rounds.stopping import MAX_ROUNDS
 from sidelight.solvers.adagrad import AdaGrad, GradientProblem
-from sidelight.stored import array_like, flag_of, number_of, part_of, random_of, whole_of
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,13 +19,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sidelight.arrays import Floats, Ids, Ints
+from sidelight.core.arrays import Floats, Ids, Ints
+from sidelight.core.records import Round
+from sidelight.core.stored import array_of, number_of, whole_of
 from sidelight.inference.ruled import AnyRuled
-from sidelight.records import Round
 from sidelight.rounds.learner import State
 from sidelight.rounds.stopping import MAX_COMPLETIONS, NO_CHANGE
-from sidelight.rules.penalties import mixed
-from sidelight.stored import array_of, number_of, whole_of
+from sidelight.rules.lowering.penalties import mixed
 
 Learn = Callable[[Ids | None], Floats]  # the labels of the unlabelled inputs [T], or None for Gold alone, to weights
 Complete = Callable[[Floats, Sequence[float]], Ids]  # weights and penalties to the labels of the unlabelled inputs

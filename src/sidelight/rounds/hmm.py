@@ -18,16 +18,16 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
-from sidelight.arrays import Floats, Ids, Ints
+from sidelight.core.arrays import Floats, Ids, Ints
+from sidelight.core.records import Round
+from sidelight.core.stored import array_of, flag_of, number_of, whole_of
 from sidelight.features.layout import Layout
 from sidelight.generative.completion import Completion, Free
-from sidelight.generative.em import EmProblem, Step, iterations
+from sidelight.generative.em import EmProblem, EMStep, iterations
 from sidelight.generative.hmm import Hmm
 from sidelight.inference.ruled import Ruled
-from sidelight.records import Round
 from sidelight.rounds.learner import State
 from sidelight.rounds.stopping import CLOSED_FORM, MAX_ROUNDS, NO_CHANGE, NO_FALL
-from sidelight.stored import array_of, flag_of, number_of, whole_of
 
 Schedule = Literal["linear", "geometric"]
 
@@ -154,7 +154,7 @@ class HmmLearner:
             )  # type: ignore[arg-type]
         )
 
-    def _stopped(self, before: Step, after: Step, changed: int) -> str | None:
+    def _stopped(self, before: EMStep, after: EMStep, changed: int) -> str | None:
         """Why training ends here, if it does."""
         if self.rounds >= self.options.iterations:
             return MAX_ROUNDS

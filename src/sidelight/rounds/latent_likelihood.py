@@ -20,17 +20,17 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from sidelight.arrays import Floats
-from sidelight.kernels import inner
+from sidelight.core.arrays import Floats
+from sidelight.core.kernels import inner
+from sidelight.core.records import Round
+from sidelight.core.stored import array_of, flag_of, list_of, number_of, part_of, whole_of
 from sidelight.objective.likelihood import LikelihoodProblem, LogLinearTerms
-from sidelight.records import Round
 from sidelight.rounds.learner import State
 from sidelight.rounds.likelihood import LikelihoodLearner, LikelihoodOptions
 from sidelight.rounds.stopping import MAX_ROUNDS, NO_FALL
-from sidelight.stored import array_of, flag_of, list_of, number_of, part_of, whole_of
 
 
-class Form(Protocol):
+class FullOrSeen(Protocol):
     """The form of the weights: full, or only the pairs that were seen."""
 
     @property
@@ -83,7 +83,7 @@ class LatentOptions:
 class LatentLikelihoodLearner:
     """Estimates and smooth problems by turns."""
 
-    form: Form  # of the weights
+    form: FullOrSeen  # of the weights
     known: tuple[LogLinearTerms, ...]  # terms that stay as they are: Gold, candidates, companion answers
     groups: tuple[LatentGroup, ...]
     options: LatentOptions
@@ -99,7 +99,7 @@ class LatentLikelihoodLearner:
     @classmethod
     def fresh(
         cls,
-        form: Form,
+        form: FullOrSeen,
         known: Sequence[LogLinearTerms],
         groups: Sequence[LatentGroup],
         options: LatentOptions,

@@ -16,15 +16,15 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sidelight.arrays import Floats
+from sidelight.core.arrays import Floats
+from sidelight.core.records import Round
+from sidelight.core.stored import array_like, flag_of, number_of, whole_of
 from sidelight.objective.decisions import Decisions
 from sidelight.objective.margin import PositiveTerms
-from sidelight.records import Round
 from sidelight.rounds.learner import RoundByRound, State
 from sidelight.rounds.margin import MarginLearner, MarginOptions
 from sidelight.rounds.stopping import MAX_ROUNDS
 from sidelight.solvers.cutting_plane import CuttingPlane
-from sidelight.stored import array_like, flag_of, number_of, whole_of
 
 MAX_SVM_ROUNDS = 1000
 

@@ -8,8 +8,8 @@ from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 from numpy.typing import NDArray
 
-from sidelight.arrays import Floats, Floats32
-from sidelight.records import Round
+from sidelight.core.arrays import Floats, Floats32
+from sidelight.core.records import Round
 
 State = tuple[dict[str, Any], dict[str, NDArray[Any]]]  # JSON values, arrays
 

@@ -13,21 +13,21 @@ from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
-from sidelight.arrays import Floats
-from sidelight.objective.batch_duals import BatchDuals
-from sidelight.objective.chain_duals import ChainDuals
+from sidelight.core.arrays import Floats
+from sidelight.core.records import Round
+from sidelight.core.stored import array_like, flag_of, mapping_of, number_of, numbers_of, random_of, whole_of
 from sidelight.objective.companion_likelihood import CompanionTerms
+from sidelight.objective.duals.batch_duals import BatchDuals
+from sidelight.objective.duals.chain_duals import ChainDuals
 from sidelight.objective.likelihood import LikelihoodProblem, LikelihoodTerms, LogLinearTerms
-from sidelight.objective.online_likelihood import OnlineLikelihood, stacked_terms
-from sidelight.objective.plain_likelihood import PlainLikelihood
-from sidelight.records import Round
+from sidelight.objective.online.online_likelihood import OnlineLikelihood, stacked_terms
+from sidelight.objective.online.plain_likelihood import PlainLikelihood
 from sidelight.rounds.learner import RoundByRound, State
 from sidelight.rounds.stopping import FLAT, MAX_ROUNDS, NO_DESCENT, NO_FALL, SMALL_GAP
 from sidelight.solvers.exponentiated_gradient import DualProblem, ExponentiatedGradient
 from sidelight.solvers.lbfgs import Lbfgs, LbfgsOptions
 from sidelight.solvers.sgd import Sgd
 from sidelight.spaces import ChainSpace
-from sidelight.stored import array_like, flag_of, mapping_of, number_of, numbers_of, random_of, whole_of
 
 SOLVERS = ("lbfgs", "sgd", "eg")
 WHY = {"gradient": FLAT, "decrease": NO_FALL, "no step falls": NO_DESCENT}  # the words of L-BFGS

@@ -27,15 +27,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sidelight.arrays import Floats
-from sidelight.objective.completion import Completion, LatentProblem
+from sidelight.core.arrays import Floats
+from sidelight.core.records import Round
+from sidelight.core.stored import flag_of, number_of, random_of, whole_of
+from sidelight.objective.completion import CompletedOutputs, LatentProblem
 from sidelight.objective.cuts import Terms
-from sidelight.records import Round
 from sidelight.rounds.learner import RoundByRound, State
 from sidelight.rounds.plane_state import restored_plane
 from sidelight.rounds.stopping import MAX_COMPLETIONS, MAX_ROUNDS, NO_CHANGE, NO_FALL, SMALL_GAP
 from sidelight.solvers.cutting_plane import CuttingPlane
-from sidelight.stored import flag_of, number_of, random_of, whole_of
 
 FIRST_TOLERANCE = 0.03  # relative gap to which the first convex problems are solved when more are to follow
 
@@ -65,7 +65,7 @@ class MarginLearner(RoundByRound):
     solver: CuttingPlane
     rng: np.random.Generator
     name: str = "jlis"
-    completion: Completion = field(default_factory=Completion)
+    completion: CompletedOutputs = field(default_factory=CompletedOutputs)
     completions: int = 0  # how many have been made; 0 is the start from Gold
     rounds: int = 0  # in all
     rounds_here: int = 0  # since the last completion

@@ -22,11 +22,11 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from sidelight.arrays import Floats
+from sidelight.core.arrays import Floats
+from sidelight.core.records import Round
+from sidelight.core.stored import array_of, flag_of, list_of, mapping_of, number_of, part_of, whole_of
 from sidelight.parallel.threads import thread_count
-from sidelight.records import Round
 from sidelight.rounds.learner import Learner, State
-from sidelight.stored import array_of, flag_of, list_of, mapping_of, number_of, part_of, whole_of
 
 
 class Ended(NamedTuple):

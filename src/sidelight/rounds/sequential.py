@@ -27,11 +27,11 @@ from typing import NamedTuple, cast
 
 import numpy as np
 
-from sidelight.arrays import Bytes, Floats, Ids, Ints
+from sidelight.core.arrays import Bytes, Floats, Ids, Ints
+from sidelight.core.kernels import kernel
 from sidelight.errors import Intractable
 from sidelight.features.rows import Rows
-from sidelight.features.variables import VariableLayout, add_variable_parts, variable_scores
-from sidelight.kernels import kernel
+from sidelight.features.structured.variable_features import VariableLayout, add_variable_parts, variable_scores
 from sidelight.solvers.lbfgs import Lbfgs, LbfgsOptions
 from sidelight.spaces.slot_sums import SummedSlotSpace
 from sidelight.spaces.slots import SlotScores

@@ -15,11 +15,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sidelight.arrays import Floats
-from sidelight.kernels import inner
+from sidelight.core.arrays import Floats
+from sidelight.core.kernels import inner
 from sidelight.objective.expected_features import Weighted
 from sidelight.objective.likelihood import LikelihoodTerms
-from sidelight.objective.trust import (
+from sidelight.objective.votes.trust import (
     Trust,
     TrustOptions,
     counts_of,

@@ -17,8 +17,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sidelight.rules.expr import Expr, OneOf
+from sidelight.rules.lowering.tables import Whole, degree_table, truth_table
 from sidelight.rules.signatures import signature
-from sidelight.rules.tables import Whole, degree_table, truth_table
 
 Known = tuple[tuple[tuple[int, int, int], ...], int]
 Table = Callable[[Expr, Sequence[int], Sequence[int]], NDArray[Any]]
@@ -26,7 +26,7 @@ MOST_KNOWN = 8192
 _KNOWN: dict[object, Known] = {}  # forms of local expressions by their signature: only saves time
 
 
-class Form:
+class ColumnForm:
     """constant + Σ weight · column."""
 
     __slots__ = ("constant", "terms")
@@ -35,13 +35,13 @@ class Form:
         self.terms: dict[int, int] = {} if terms is None else terms  # no weight is 0
         self.constant = constant
 
-    def plus(self, other: Form, factor: int = 1) -> Form:
+    def plus(self, other: ColumnForm, factor: int = 1) -> ColumnForm:
         """This one and a multiple of another."""
-        found = Form(dict(self.terms), self.constant)
+        found = ColumnForm(dict(self.terms), self.constant)
         found.add(other, factor)
         return found
 
-    def add(self, other: Form, factor: int = 1) -> None:
+    def add(self, other: ColumnForm, factor: int = 1) -> None:
         """Add a multiple of another to this one."""
         terms = self.terms
         for column, weight in other.terms.items():
@@ -52,16 +52,16 @@ class Form:
                 terms.pop(column, None)
         self.constant += factor * other.constant
 
-    def opposite(self) -> Form:
+    def opposite(self) -> ColumnForm:
         """One less this one: of a truth, its negation."""
-        return Form({column: -weight for column, weight in self.terms.items()}, 1 - self.constant)
+        return ColumnForm({column: -weight for column, weight in self.terms.items()}, 1 - self.constant)
 
     def __repr__(self) -> str:
         return " + ".join([*(f"{weight}*c{column}" for column, weight in self.terms.items()), str(self.constant)])
 
 
 @dataclass(frozen=True, slots=True)
-class Columns:
+class InputColumns:
     """Where the columns of variables and of pairs of variables are."""
 
     offsets: tuple[int, ...]  # [n + 1] variable v has columns offsets[v] … offsets[v + 1] − 1
@@ -77,7 +77,7 @@ class Columns:
         """The number of labels of a variable."""
         return self.offsets[variable + 1] - self.offsets[variable]
 
-    def bounds(self, form: Form) -> tuple[int, int]:
+    def bounds(self, form: ColumnForm) -> tuple[int, int]:
         """The least and the most that a form can be, as far as each variable and each pair by itself tells."""
         blocks: dict[int, list[int]] = {}
         least = most = form.constant
@@ -93,7 +93,7 @@ class Columns:
         return least, most
 
 
-def columns_of(sizes: Sequence[int], pairs: Sequence[tuple[int, int]] = ()) -> Columns:
+def columns_of(sizes: Sequence[int], pairs: Sequence[tuple[int, int]] = ()) -> InputColumns:
     """Columns of variables with so many labels, and of pairs v < w of them.
 
     >>> columns_of([2, 3], [(0, 1)]).count
@@ -107,10 +107,10 @@ def columns_of(sizes: Sequence[int], pairs: Sequence[tuple[int, int]] = ()) -> C
     for first, second in pairs:
         edges[first, second] = starts[-1]
         starts.append(starts[-1] + sizes[first] * sizes[second])
-    return Columns(tuple(offsets), edges, tuple(starts))
+    return InputColumns(tuple(offsets), edges, tuple(starts))
 
 
-def chain_columns(length: int, n_labels: int) -> Columns:
+def chain_columns(length: int, n_labels: int) -> InputColumns:
     """Columns of a chain: token by token, then edge by edge.
 
     >>> chain_columns(3, 2).edges
@@ -119,21 +119,21 @@ def chain_columns(length: int, n_labels: int) -> Columns:
     return columns_of([n_labels] * length, [(t - 1, t) for t in range(1, length)])
 
 
-def truth_form(expression: Expr, columns: Columns) -> Form | None:
+def truth_form(expression: Expr, columns: InputColumns) -> ColumnForm | None:
     """1 where it is true and 0 where not; None where it speaks of more than columns know."""
     if isinstance(expression, OneOf):
         return _of_labels(expression.variable, expression.labels, columns)
     return _local_form(expression, columns, truth_table)
 
 
-def degree_form(expression: Expr, columns: Columns) -> Form | None:
+def degree_form(expression: Expr, columns: InputColumns) -> ColumnForm | None:
     """How much it is violated; None where it speaks of more than columns know."""
     if isinstance(expression, OneOf):
         return _of_labels(expression.variable, expression.labels, columns).opposite()
     return _local_form(expression, columns, degree_table)
 
 
-def _local_form(expression: Expr, columns: Columns, table: Table) -> Form | None:
+def _local_form(expression: Expr, columns: InputColumns, table: Table) -> ColumnForm | None:
     seen: dict[int, int] = {}
     said = signature(expression, seen, 2)
     if said is None:
@@ -154,15 +154,15 @@ def _local_form(expression: Expr, columns: Columns, table: Table) -> Form | None
             _KNOWN.clear()
         _KNOWN[key] = known
     cells, constant = known
-    return Form({places[block] + cell: weight for block, cell, weight in cells}, constant)
+    return ColumnForm({places[block] + cell: weight for block, cell, weight in cells}, constant)
 
 
-def _of_labels(variable: int, labels: Sequence[int], columns: Columns) -> Form:
+def _of_labels(variable: int, labels: Sequence[int], columns: InputColumns) -> ColumnForm:
     first, size = columns.offsets[variable], columns.size(variable)
     if 2 * len(labels) <= size + 1:
-        return Form({first + label: 1 for label in labels})
+        return ColumnForm({first + label: 1 for label in labels})
     others = set(range(size)).difference(labels)
-    return Form({first + label: -1 for label in sorted(others)}, 1)
+    return ColumnForm({first + label: -1 for label in sorted(others)}, 1)
 
 
 def _shortest(table: Whole) -> Known:

@@ -45,7 +45,7 @@ class Expr(Symbolic):
     __hash__ = Symbolic.__hash__
 
 
-class Known(Expr):
+class KnownValue(Expr):
     """True or false whatever the output; `degree` is how much a false one is violated."""
 
     __slots__ = ("degree",)
@@ -82,8 +82,8 @@ class Compound(Expr):
         self.depth, self.size = depth + 1, size
 
 
-TRUE: Final = Known(0)
-FALSE: Final = Known(1)
+TRUE: Final = KnownValue(0)
+FALSE: Final = KnownValue(1)
 
 
 class OneOf(Expr):
@@ -261,16 +261,16 @@ def conjunction(parts: Iterable[object]) -> Expr:
     degree = 0
     for value in parts:
         part = as_expr(value)
-        if isinstance(part, Known):
+        if isinstance(part, KnownValue):
             degree += part.degree
         elif isinstance(part, Every):
             open_parts += part.parts
         else:
             open_parts.append(part)
     if not open_parts:
-        return Known(degree)
+        return KnownValue(degree)
     if degree:
-        open_parts.append(Known(degree))
+        open_parts.append(KnownValue(degree))
     return open_parts[0] if len(open_parts) == 1 else Every(tuple(open_parts))
 
 
@@ -279,7 +279,7 @@ def disjunction(parts: Iterable[object]) -> Expr:
     open_parts: list[Expr] = []
     for value in parts:
         part = as_expr(value)
-        if isinstance(part, Known):
+        if isinstance(part, KnownValue):
             if part:
                 return TRUE
         elif isinstance(part, Some):
@@ -294,7 +294,7 @@ def disjunction(parts: Iterable[object]) -> Expr:
 def negation(value: object) -> Expr:
     """The opposite; never a double one."""
     part = as_expr(value)
-    if isinstance(part, Known):
+    if isinstance(part, KnownValue):
         return FALSE if part else TRUE
     return _judged(part.part) if isinstance(part, Not) else Not(part)
 
@@ -310,7 +310,7 @@ def total(weighted: Iterable[tuple[int, object]]) -> Total:
     terms: list[tuple[int, Expr]] = []
     for given, value in weighted:
         weight, part = given if type(given) is int else whole(given, "weights are whole numbers"), as_expr(value)
-        if isinstance(part, Known):
+        if isinstance(part, KnownValue):
             constant += weight if part else 0
         elif weight:
             terms.append((weight, part))
@@ -322,7 +322,7 @@ def between(value: Total, low: int | None, high: int | None) -> Expr:
     low = None if low is None else low - value.constant
     high = None if high is None else high - value.constant
     if not value.terms:
-        return Known(max(0, 0 if low is None else low, 0 if high is None else -high))
+        return KnownValue(max(0, 0 if low is None else low, 0 if high is None else -high))
     return Between(value.terms, low, high)
 
 
@@ -330,7 +330,7 @@ def pieces(expression: Expr) -> Iterator[Expr]:
     """The parts whose degrees add up to that of the expression."""
     if isinstance(expression, Every):
         yield from expression.parts
-    elif not (isinstance(expression, Known) and expression):
+    elif not (isinstance(expression, KnownValue) and expression):
         yield expression
 
 

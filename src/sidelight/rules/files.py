@@ -16,7 +16,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any, TypeVar
 
-from sidelight.checks import file_name
+from sidelight.core.checks import file_name
 from sidelight.errors import DataError
 from sidelight.rules.given import checked_rules
 from sidelight.rules.rule import Rule

@@ -11,7 +11,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping
 from functools import partial
 from typing import Any
 
-from sidelight.checks import arguments_checked, is_hashable, is_listed, shown, whole
+from sidelight.core.checks import arguments_checked, is_hashable, is_listed, shown, whole
 from sidelight.errors import DataError
 from sidelight.rules.expr import TRUE, Expr
 from sidelight.rules.inputs import Sentence

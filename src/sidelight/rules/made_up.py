@@ -12,7 +12,7 @@ from itertools import count
 from typing import Any
 
 from sidelight.errors import DataError
-from sidelight.rules.output import Choice, Domain, Group, Groups
+from sidelight.rules.output import ChosenVariable, Domain, Groups, VariableGroup
 from sidelight.rules.rule import Rule
 from sidelight.rules.symbolic import Misused
 
@@ -74,18 +74,18 @@ class MadeUp:
         return MARK
 
 
-class _AnyKey(dict[Any, Choice]):
+class _AnyKey(dict[Any, ChosenVariable]):
     """Variables of one kind: two that are listed, and one for whatever key is asked for."""
 
     def __init__(self, domain: Domain, numbers: Iterator[int], width: int) -> None:
-        super().__init__((MadeUp(width), Choice(next(numbers), domain)) for _ in range(2))
+        super().__init__((MadeUp(width), ChosenVariable(next(numbers), domain)) for _ in range(2))
         self._domain, self._numbers = domain, numbers
 
     def __contains__(self, key: object) -> bool:
         return True
 
-    def __missing__(self, key: object) -> Choice:
-        return Choice(next(self._numbers), self._domain)
+    def __missing__(self, key: object) -> ChosenVariable:
+        return ChosenVariable(next(self._numbers), self._domain)
 
 
 def read_unseen(rules: Iterable[Rule], domains: Mapping[str, Domain]) -> None:
@@ -103,7 +103,7 @@ def read_unseen(rules: Iterable[Rule], domains: Mapping[str, Domain]) -> None:
     for rule in rules:
         for width in WIDTHS:
             numbers = count()
-            groups = {kind: Group(kind, _AnyKey(domain, numbers, width)) for kind, domain in domains.items()}
+            groups = {kind: VariableGroup(kind, _AnyKey(domain, numbers, width)) for kind, domain in domains.items()}
             try:
                 rule.on(MadeUp(width), Groups(groups))
             except DataError as error:

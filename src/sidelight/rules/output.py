@@ -48,7 +48,7 @@ class NoSuchLabel(DataError):
         self.label = label
 
 
-class Choice(Symbolic):
+class ChosenVariable(Symbolic):
     """A variable whose label is open."""
 
     __slots__ = ("domain", "variable")
@@ -66,9 +66,9 @@ class Choice(Symbolic):
         return TRUE if len(numbers) == len(self.domain.labels) else OneOf(self.variable, numbers, self.domain.labels)
 
     def __eq__(self, other: object) -> Expr:  # type: ignore[override]
-        if isinstance(other, Symbolic) and not isinstance(other, Choice):
+        if isinstance(other, Symbolic) and not isinstance(other, ChosenVariable):
             raise Misused(f"y[…] is a label, and is compared with a label or another y[…], not with {other!r}")
-        if isinstance(other, Choice):
+        if isinstance(other, ChosenVariable):
             if other.variable == self.variable:
                 return TRUE
             if other.domain.labels != self.domain.labels:
@@ -130,7 +130,7 @@ class Labels:
         raise Misused(f"the labels of a sequence have no .{name}; say it with y[t], every(…), some(…), count(…)")
 
 
-class Group:
+class VariableGroup:
     """Named variables of one sort, by their keys: `y.relation[a, b]`."""
 
     __slots__ = ("_items", "_name")
@@ -164,10 +164,10 @@ class Groups:
 
     __slots__ = ("_groups",)
 
-    def __init__(self, groups: Mapping[str, Group]) -> None:
+    def __init__(self, groups: Mapping[str, VariableGroup]) -> None:
         self._groups = groups
 
-    def __getattr__(self, name: str) -> Group:
+    def __getattr__(self, name: str) -> VariableGroup:
         if name.startswith("_") or name not in self._groups:
             names = ", ".join(self._groups)
             raise DataError(f"there is no kind of variable y.{name}", remedy=f"there are {names}")
@@ -176,4 +176,4 @@ class Groups:
 
 def symbolic_labels(length: int, domain: Domain) -> Labels:
     """A sequence whose labels are all open; variable t is token t."""
-    return Labels([Choice(t, domain) for t in range(length)])
+    return Labels([ChosenVariable(t, domain) for t in range(length)])

@@ -18,9 +18,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, overload
 
-from sidelight.checks import is_number, shown
+from sidelight.core.checks import is_number, shown
 from sidelight.errors import DataError
-from sidelight.rules.expr import Expr, Known, as_expr
+from sidelight.rules.expr import Expr, KnownValue, as_expr
 from sidelight.rules.output import Domain, Labels, NoSuchPlace, symbolic_labels
 from sidelight.rules.places import place_of
 from sidelight.rules.symbolic import ADVICE, Misused, of_symbols
@@ -84,7 +84,7 @@ class Rule:
     def violations(self, x: Any, y: Any, *, example: int | None = None) -> int:
         """How often a known output breaks it; `y` is a sequence of labels, or an output with known groups."""
         found = self.on(x, y if not isinstance(y, (list, tuple)) else Labels(y), example=example)
-        if not isinstance(found, Known):
+        if not isinstance(found, KnownValue):
             raise DataError(f"the rule {self.name} is open on a known output", remedy="give every variable a label")
         return found.degree
 

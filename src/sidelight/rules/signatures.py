@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from sidelight.rules.expr import Between, Every, Expr, Known, Not, OneOf, Same, Some
+from sidelight.rules.expr import Between, Every, Expr, KnownValue, Not, OneOf, Same, Some
 
 Signature = tuple[Any, ...]
 
@@ -46,6 +46,6 @@ def signature(expression: Expr, seen: dict[int, int], most: int | None = None) -
                 return None
             terms.append((weight, inner))
         return tuple(terms)
-    if isinstance(expression, Known):
+    if isinstance(expression, KnownValue):
         return 6, expression.degree
     raise TypeError(f"not an expression: {expression!r}")

@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from sidelight.rules.expr import FALSE, Expr, Total, conjunction, disjunction, negation, total
-from sidelight.rules.output import Choice, Labels
+from sidelight.rules.output import ChosenVariable, Labels
 
 
 def _open(given: tuple[Any, ...]) -> Iterable[Any]:
@@ -80,7 +80,7 @@ def one_of(label: Any, labels: Iterable[Any]) -> Expr:
     """
     if isinstance(labels, str):
         labels = (labels,)
-    return label.among(labels) if isinstance(label, Choice) else conjunction((label in set(labels),))
+    return label.among(labels) if isinstance(label, ChosenVariable) else conjunction((label in set(labels),))
 
 
 def begins(y: Labels, t: int, label: Any) -> Expr:

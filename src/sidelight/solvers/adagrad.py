@@ -17,8 +17,8 @@ from typing import Any, Protocol, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from sidelight.arrays import Floats, Ints
-from sidelight.stored import array_like
+from sidelight.core.arrays import Floats, Ints
+from sidelight.core.stored import array_like
 
 
 class GradientProblem(Protocol):

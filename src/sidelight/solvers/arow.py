@@ -26,9 +26,9 @@ from typing import Any, Literal, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from sidelight.arrays import Floats, Ints
+from sidelight.core.arrays import Floats, Ints
+from sidelight.core.stored import array_like, array_of
 from sidelight.solvers.mira import check_outputs
-from sidelight.stored import array_like, array_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +51,7 @@ class ArowOptions:
         return np.where(importance > 0.0, self.r / np.maximum(importance, 1e-300), np.inf)
 
 
-class Epoch(Protocol):
+class ArowEpoch(Protocol):
     """An epoch of steps; `objective.online_arow.arow_epoch` with its first arguments given."""
 
     def __call__(self, *, order: Ints, weights: Floats, variances: Floats, with_cost: bool, root: bool) -> int: ...
@@ -70,7 +70,7 @@ class Arow:
     def fresh(cls, size: int, options: ArowOptions) -> Arow:
         return cls(np.zeros(size), np.full(size, options.variance), options)
 
-    def epoch(self, run: Epoch, count: int, rng: np.random.Generator) -> int:
+    def epoch(self, run: ArowEpoch, count: int, rng: np.random.Generator) -> int:
         """One pass in random order; returns the number of examples that moved the weights."""
         return run(
             order=rng.permutation(count),

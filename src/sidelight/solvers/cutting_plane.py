@@ -21,11 +21,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sidelight.arrays import Floats, Ints, Keys
-from sidelight.kernels import inner
+from sidelight.core.arrays import Floats, Ints, Keys
+from sidelight.core.kernels import inner
 from sidelight.objective.cuts import Cuts, Terms, Worst, total_loss
-from sidelight.solvers.dual_ascent import dual_value, sweeps, worst_values
-from sidelight.solvers.working_set import WorkingSet
+from sidelight.solvers.duals.dual_ascent import dual_value, sweeps, worst_values
+from sidelight.solvers.duals.working_set import WorkingSet
 
 BLOCK_SWEEPS = 3
 FIRST_SWEEPS = 2  # over all cuts, before a gap is known
@@ -35,7 +35,7 @@ IDLE_ROUNDS = 5  # a cut without weight for so many rounds may be forgotten
 
 
 @dataclass(frozen=True, slots=True)
-class Progress:
+class CuttingPlaneProgress:
     """What one round of cutting planes reached."""
 
     primal: float  # P at the weights now
@@ -100,7 +100,7 @@ class CuttingPlane:
         """P at some weights; one inference for every term."""
         return self._regulariser(weights) + total_loss(terms.worst(weights).values, terms.prices, self.power)
 
-    def round(self, terms: Terms, *, violation: float, tolerance: float) -> Progress:
+    def round(self, terms: Terms, *, violation: float, tolerance: float) -> CuttingPlaneProgress:
         """One round; see the module's text. `violation` is ε."""
         new = 0
         blocks = terms.parts()
@@ -129,7 +129,7 @@ class CuttingPlane:
         else:
             self.at_best = False
         self.gap = self.best_primal - dual
-        return Progress(primal, dual, new, len(self.pool), made)
+        return CuttingPlaneProgress(primal, dual, new, len(self.pool), made)
 
     def finished(self, tolerance: float) -> bool:
         """Whether the gap is small enough."""

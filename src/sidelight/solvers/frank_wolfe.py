@@ -27,10 +27,10 @@ from typing import Any, Literal, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from sidelight.arrays import Floats, Ints, Keys
-from sidelight.kernels import GOLDEN, inner
+from sidelight.core.arrays import Floats, Ints, Keys
+from sidelight.core.kernels import GOLDEN, inner
+from sidelight.core.stored import array_like, array_of, whole_of
 from sidelight.objective.cuts import total_loss
-from sidelight.stored import array_like, array_of, whole_of
 
 OPTIMISM = 0.65  # how much of an estimate the true gap is taken to be before one was measured
 
@@ -102,7 +102,7 @@ class FrankWolfeOptions:
 
 
 @dataclass(frozen=True, slots=True)
-class Progress:
+class FrankWolfeProgress:
     """What one round reached; the primal is known only after a pass for the true gap."""
 
     primal: float | None
@@ -136,7 +136,7 @@ class FrankWolfe:
         totals = np.zeros(size) if options.average else None
         return cls(np.zeros(size), np.full(count, np.inf), options, random, np.zeros(size), np.zeros(size), totals)
 
-    def round(self, blocks: Blocks, *, tolerance: float, measure: bool = False) -> Progress:
+    def round(self, blocks: Blocks, *, tolerance: float, measure: bool = False) -> FrankWolfeProgress:
         """One pass with looking, `cached` without, and where it is time, or asked for, one for the true gap."""
         options = self.options
         drawn = options.sampling == "gap" and self.rounds > 0
@@ -153,8 +153,8 @@ class FrankWolfe:
         if measure or self.rounds % options.every == 0 or likely:
             primal = self._evaluate(blocks, tolerance)
             self.truth = min(max(primal - self.dual, 0.0) / estimate, 1.0) if estimate > 0.0 else 1.0
-            return Progress(primal, self.dual, estimate, blocks.outputs)
-        return Progress(None, self.dual, estimate, blocks.outputs)
+            return FrankWolfeProgress(primal, self.dual, estimate, blocks.outputs)
+        return FrankWolfeProgress(None, self.dual, estimate, blocks.outputs)
 
     def finished(self, tolerance: float) -> bool:
         """Whether the true gap is known to be small enough."""

@@ -40,12 +40,12 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from sidelight.arrays import Floats, Ids, Ints
+from sidelight.core.arrays import Floats, Ids, Ints
+from sidelight.core.kernels import inner, kernel
+from sidelight.core.stored import array_like, array_of
 from sidelight.errors import ModelFileError
 from sidelight.features.counts import sparse_dot
-from sidelight.kernels import inner, kernel
 from sidelight.objective.cuts import Worst, total_loss
-from sidelight.stored import array_like, array_of
 
 IDLE = 10
 SHORTEST = 1e-3  # reach
@@ -83,7 +83,7 @@ class Constraint(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Progress:
+class GroupSlackProgress:
     """What one iteration reached."""
 
     primal: float  # at the point of the iteration; of the best weights when the precision is reached
@@ -173,7 +173,7 @@ class GroupSlack:
             **{name: np.concatenate(pieces) for name, pieces in pools},
         }
 
-    def step(self, groups: Sequence[SumTerms], epsilons: Sequence[float]) -> Progress:
+    def step(self, groups: Sequence[SumTerms], epsilons: Sequence[float]) -> GroupSlackProgress:
         """One iteration over groups of terms with their precisions ε."""
         begun = np.isfinite(self.best_primal)
         point = self.best + self.reach * (self.weights - self.best) if begun else self.best
@@ -190,11 +190,11 @@ class GroupSlack:
         dual, size = self.dual(), len(self.rows)
         enough = sum(epsilon * float(np.sum(terms.prices)) for epsilon, terms in zip(epsilons, groups))
         if self.best_primal - dual <= enough + 1e-12 * (1.0 + abs(self.best_primal)):
-            return Progress(self.best_primal, dual, 0, size)
+            return GroupSlackProgress(self.best_primal, dual, 0, size)
         for group, (terms, worst) in enumerate(zip(groups, found)):
             self._add(group, terms, worst.outputs, np.where(worst.values > 0, terms.prices, 0.0))
         self._solve(len(groups))
-        return Progress(primal, dual, len(groups), size)
+        return GroupSlackProgress(primal, dual, len(groups), size)
 
     def turned(self, groups: Sequence[SumTerms]) -> GroupSlack:
         """New terms over the same outputs: the constraints that have weight, made anew, and the best weights."""

@@ -31,12 +31,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sidelight.arrays import NO_FLOATS, Floats
+from sidelight.core.arrays import NO_FLOATS, Floats
+from sidelight.core.kernels import inner
+from sidelight.core.stored import array_like, list_of, number_of, numbers_of, text_of, whole_of
 from sidelight.errors import ModelFileError
-from sidelight.kernels import inner
 from sidelight.parallel import threads
 from sidelight.solvers import lbfgs_kernels as kernels
-from sidelight.stored import array_like, list_of, number_of, numbers_of, text_of, whole_of
 
 Evaluate = Callable[[Floats, Floats], float]  # weights, gradient to be written -> value
 

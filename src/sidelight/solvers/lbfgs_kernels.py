@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from sidelight.arrays import Floats, Ints
-from sidelight.kernels import inner, kernel
+from sidelight.core.arrays import Floats, Ints
+from sidelight.core.kernels import inner, kernel
 
 CHUNK = 1024  # weights at once, so that every row's piece stays in the cache
 

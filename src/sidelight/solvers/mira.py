@@ -28,8 +28,8 @@ from typing import Any, Literal, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from sidelight.arrays import Floats, Ints
-from sidelight.stored import array_like, number_of
+from sidelight.core.arrays import Floats, Ints
+from sidelight.core.stored import array_like, number_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +74,7 @@ def check_outputs(outputs: str, margin: str) -> None:
         raise ValueError("the largest loss with square roots of costs cannot be found; give outputs='prediction'")
 
 
-class Epoch(Protocol):
+class MiraEpoch(Protocol):
     """An epoch of steps; `objective.online_mira.mira_epoch` with its first arguments given."""
 
     def __call__(
@@ -107,7 +107,7 @@ class Mira:
     def fresh(cls, size: int, options: MiraOptions) -> Mira:
         return cls(np.zeros(size), np.zeros(size), options)
 
-    def epoch(self, run: Epoch, count: int, rng: np.random.Generator) -> int:
+    def epoch(self, run: MiraEpoch, count: int, rng: np.random.Generator) -> int:
         """One pass in random order; returns the number of examples that moved the weights."""
         moved, self.clock = run(
             order=rng.permutation(count),

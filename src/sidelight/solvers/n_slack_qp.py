@@ -19,18 +19,18 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sidelight.arrays import Floats, Ints
+from sidelight.core.arrays import Floats, Ints
+from sidelight.core.kernels import inner
+from sidelight.core.stored import array_like, array_of, offsets_of
 from sidelight.features.counts import SparseRows, stacked
-from sidelight.kernels import inner
 from sidelight.objective.cuts import Terms, total_loss
-from sidelight.solvers.block_qp import solve
-from sidelight.stored import array_like, array_of, offsets_of
+from sidelight.solvers.duals.block_qp import solve
 
 PRECISE = 1e-10  # to which a working set is solved, relative to its largest offset
 
 
 @dataclass(frozen=True, slots=True)
-class Progress:
+class NSlackProgress:
     """What one round reached: the primal and dual at the weights before its new cuts."""
 
     primal: float
@@ -62,7 +62,7 @@ class NSlackQP:
             raise ValueError(f"power is {power}; give 1 or 2")
         return cls(np.zeros(size), np.zeros(size), power)
 
-    def round(self, terms: Terms, *, violation: float) -> Progress:
+    def round(self, terms: Terms, *, violation: float) -> NSlackProgress:
         """One round; `violation` is ε."""
         worst = terms.worst(self.weights)
         primal = 0.5 * inner(self.weights, self.weights) + total_loss(worst.values, terms.prices, self.power)
@@ -79,7 +79,7 @@ class NSlackQP:
             cuts = terms.cuts(worst, which)
             self._add(cuts.terms, cuts.slopes, cuts.offsets)
             self._solve(terms.prices)
-        return Progress(primal, dual, len(which), len(self.terms))
+        return NSlackProgress(primal, dual, len(which), len(self.terms))
 
     def finished(self, tolerance: float) -> bool:
         """Whether the gap is small enough."""

@@ -27,15 +27,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sidelight.arrays import Floats, Ids, Ints
+from sidelight.core.arrays import Floats, Ids, Ints
+from sidelight.core.kernels import inner, kernel
+from sidelight.core.stored import array_like, array_of, lengths_of, part_of
+from sidelight.core.stored import offsets_of as stored_offsets
 from sidelight.errors import ModelFileError
 from sidelight.features.counts import SparseRows, sparse_dot
 from sidelight.features.rows import offsets_of
-from sidelight.kernels import inner, kernel
 from sidelight.objective.cuts import Cuts, Terms, total_loss
-from sidelight.solvers.block_qp import solve
-from sidelight.stored import array_like, array_of, lengths_of, part_of
-from sidelight.stored import offsets_of as stored_offsets
+from sidelight.solvers.duals.block_qp import solve
 
 PRECISE = 1e-10  # to which the small problem is solved, relative to its largest offset
 
@@ -55,7 +55,7 @@ class OneSlackOptions:
 
 
 @dataclass(frozen=True, slots=True)
-class Progress:
+class OneSlackProgress:
     """What one iteration reached; the primal is known only where inference was made."""
 
     primal: float | None
@@ -86,7 +86,7 @@ class OneSlack:
         """No constraints yet; the weights are zero."""
         return cls(np.zeros(size), np.zeros(size), OneSlackOptions() if options is None else options)
 
-    def round(self, terms: Terms, *, infer: bool = False) -> Progress:
+    def round(self, terms: Terms, *, infer: bool = False) -> OneSlackProgress:
         """One iteration, see the module's text; with inference in any case if asked for."""
         made = None if infer or not self._may_use_cache() else self._from_cache(terms)
         slack = max(0.0, float(np.max(self._values(), initial=0.0)))
@@ -100,7 +100,7 @@ class OneSlack:
         self._add(offset, slope)
         self._solve()
         self.gap = self.best_primal - self.dual
-        return Progress(primal, self.dual, len(self.rows))
+        return OneSlackProgress(primal, self.dual, len(self.rows))
 
     def finished(self, tolerance: float) -> bool:
         """Whether the gap is small enough."""

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sidelight.arrays import Floats, Floats32, Ints
+from sidelight.core.arrays import Floats, Floats32, Ints
 
 Epoch = Callable[[Ints, Floats32, Floats, float], tuple[int, float]]  # order, weights, totals, clock -> mistakes, clock
 

@@ -24,8 +24,8 @@ from typing import Protocol
 
 import numpy as np
 
-from sidelight.arrays import Floats, Ints
-from sidelight.kernels import inner
+from sidelight.core.arrays import Floats, Ints
+from sidelight.core.kernels import inner
 
 SAMPLE = 1000
 FIRST = 0.1

@@ -40,14 +40,14 @@ from typing import Any, Literal, NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from sidelight.arrays import Floats, Ints, Keys
-from sidelight.kernels import GOLDEN, inner
+from sidelight.core.arrays import Floats, Ints, Keys
+from sidelight.core.kernels import GOLDEN, inner
+from sidelight.core.stored import array_like, array_of, whole_of
 from sidelight.objective.cuts import LOGISTIC, Terms, conjugate_total, total_loss
-from sidelight.objective.online_subgradient import Clock
-from sidelight.stored import array_like, array_of, whole_of
+from sidelight.objective.online.online_subgradient import Clock
 
 
-class Epoch(Protocol):
+class SubgradientEpoch(Protocol):
     """An epoch of steps; `objective.online_subgradient.subgradient_epoch` with its first arguments given."""
 
     def __call__(
@@ -81,7 +81,7 @@ class SubgradientOptions:
             raise ValueError(f"every is {self.every}; give 1 or more")
 
 
-class Progress(NamedTuple):
+class SubgradientProgress(NamedTuple):
     """What one epoch reached, where it was measured: the primal of the result, and the highest dual value so far."""
 
     primal: float | None
@@ -143,7 +143,7 @@ class Subgradient:
             return self.weights()
         return (self.vector * self.clock.scales - self.totals) / self.clock.weight
 
-    def round(self, epoch: Epoch, terms: Terms, *, measure: bool = False) -> Progress:
+    def round(self, epoch: SubgradientEpoch, terms: Terms, *, measure: bool = False) -> SubgradientProgress:
         """One epoch in random order, and where it is time, or asked for, a measurement."""
         if self.options.average == "suffix" and self.rounds & (self.rounds - 1) == 0:
             self.totals[:] = 0.0
@@ -162,14 +162,14 @@ class Subgradient:
         )
         self.rounds += 1
         if self.rounds % self.options.every and not measure:
-            return Progress(None, None)
+            return SubgradientProgress(None, None)
         self.best_dual = max(self.best_dual, self._dual(terms.prices))
         weights = self.result()
         primal = 0.5 * inner(weights, weights) + total_loss(terms.worst(weights).values, terms.prices, self.power)
         if primal < self.best_primal:
             self.best_primal = primal
             self.best[:] = weights
-        return Progress(primal, self.best_dual)
+        return SubgradientProgress(primal, self.best_dual)
 
     def _dual(self, prices: Floats) -> float:
         """The dual value of the weights now; whole epochs lie behind them."""

@@ -14,14 +14,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sidelight.arrays import Floats, Ints
+from sidelight.core.arrays import Floats, Ints
 from sidelight.errors import Intractable
-from sidelight.rules.rows import Rows
+from sidelight.rules.lowering.rows import LinearRows
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Program:
-    """A program in the form above; rows are sparse, as in `Rows`."""
+class LinearProgram:
+    """A program in the form above; rows are sparse, as in `LinearRows`."""
 
     gain: Floats  # [C]
     constant: float
@@ -33,7 +33,7 @@ class Program:
     low: Floats  # [R]
     high: Floats  # [R]
 
-    def rows_from(self, first: int) -> Program:
+    def rows_from(self, first: int) -> LinearProgram:
         """The same without the rows before the first."""
         at = self.starts[first:]
         entries = slice(int(at[0]), None)
@@ -57,14 +57,14 @@ class Optimum:
     nodes: int
 
 
-def with_rows(program: Program, rows: Rows, structural: int) -> Program:
+def with_rows(program: LinearProgram, rows: LinearRows, structural: int) -> LinearProgram:
     """A program with the rows of clauses: their first `structural` columns are its first, the others come last."""
     size = len(program.gain)
     columns = np.where(rows.columns < structural, rows.columns, rows.columns - structural + size)
     extra = len(rows.upper)
     gain = np.concatenate([program.gain, -rows.cost[structural:]])
     gain[:structural] -= rows.cost[:structural]
-    return Program(
+    return LinearProgram(
         gain=gain,
         constant=program.constant - rows.constant,
         upper=np.concatenate([program.upper, rows.upper]),
@@ -77,7 +77,7 @@ def with_rows(program: Program, rows: Rows, structural: int) -> Program:
     )
 
 
-def solve(program: Program, *, integer: bool, seconds: float = math.inf) -> Optimum:
+def solve(program: LinearProgram, *, integer: bool, seconds: float = math.inf) -> Optimum:
     """The best point; raises `Intractable` where HiGHS gives up or finds nothing in the time it has."""
     from scipy.optimize import Bounds, LinearConstraint, milp
     from scipy.sparse import csr_array

@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from sidelight.arrays import Floats, Ids, Ints
+from sidelight.core.arrays import Floats, Ids, Ints
 from sidelight.features.rows import offsets_of, taken
 
 # the numbers of inputs [M], the scores of their slots one after another [their slots, K], n_jobs -> outputs and scores

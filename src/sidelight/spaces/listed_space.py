@@ -13,14 +13,14 @@ from typing import NamedTuple, Self
 
 import numpy as np
 
-from sidelight.arrays import Bytes, Floats, Ids, Ints
+from sidelight.core.arrays import Bytes, Floats, Ids, Ints
+from sidelight.core.kernels import kernel
 from sidelight.features.rows import offsets_of
-from sidelight.features.variables import VariableScores
-from sidelight.kernels import kernel
-from sidelight.spaces.chain import check_feasible
+from sidelight.features.structured.variable_features import VariableScores
+from sidelight.spaces.chains.chain import check_feasible
 from sidelight.spaces.slot_sums import SummedSlotSpace
 from sidelight.spaces.slots import SlotScores
-from sidelight.spaces.variables import VariableBeliefs
+from sidelight.spaces.variables.variable_space import VariableBeliefs
 
 
 class Listed(NamedTuple):

@@ -14,10 +14,10 @@ from typing import Any, Protocol, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from sidelight.arrays import Bytes, Floats, Ids, Ints
+from sidelight.core.arrays import Bytes, Floats, Ids, Ints
 from sidelight.errors import Infeasible, Intractable
 from sidelight.features.rows import taken
-from sidelight.spaces.chain import AnyCost, Paths
+from sidelight.spaces.chains.chain import AnyCost, Paths
 
 
 class Maskable(Protocol):

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from sidelight.arrays import Floats, Ids, Ints
-from sidelight.kernels import inline_kernel, kernel
-from sidelight.spaces.chain_kernels import longest
+from sidelight.core.arrays import Floats, Ids, Ints
+from sidelight.core.kernels import inline_kernel, kernel
+from sidelight.spaces.chains.chain_kernels import longest
 
 
 @kernel

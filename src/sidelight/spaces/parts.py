@@ -19,11 +19,11 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from sidelight.arrays import Bytes, Floats, Ids, Ints
+from sidelight.core.arrays import Bytes, Floats, Ids, Ints
 from sidelight.errors import Infeasible, Intractable
 from sidelight.features.rows import offsets_of, taken
 from sidelight.parallel import shards, threads
-from sidelight.spaces.chain import AnyCost, ChainScores, ChainSpace, Paths, Transitions
+from sidelight.spaces.chains.chain import AnyCost, ChainScores, ChainSpace, Paths, Transitions
 from sidelight.spaces.part_kernels import parts_left, unlike_targets, viterbi_parts
 
 

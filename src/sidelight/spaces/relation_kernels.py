@@ -14,8 +14,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from sidelight.arrays import Floats, Ids, Ints
-from sidelight.kernels import kernel
+from sidelight.core.arrays import Floats, Ids, Ints
+from sidelight.core.kernels import kernel
 
 
 @kernel

@@ -11,16 +11,16 @@ from typing import Self
 
 import numpy as np
 
-from sidelight.arrays import Bytes, Floats, Ids, Ints
+from sidelight.core.arrays import Bytes, Floats, Ids, Ints
 from sidelight.errors import Intractable
 from sidelight.features.rows import offsets_of, taken
-from sidelight.features.variables import VariableScores
+from sidelight.features.structured.variable_features import VariableScores
 from sidelight.parallel import shards, threads
-from sidelight.spaces.chain import check_feasible
+from sidelight.spaces.chains.chain import check_feasible
 from sidelight.spaces.relation_kernels import best_relations, sum_relations
 from sidelight.spaces.slot_sums import SummedSlotSpace
 from sidelight.spaces.slots import SlotScores
-from sidelight.spaces.variables import VariableBeliefs
+from sidelight.spaces.variables.variable_space import VariableBeliefs
 
 MOST_NODES = 50_000_000  # of the search for the best types of one input: some seconds
 MOST_SUMMED = 1 << 22  # types ** entities that are summed over

@@ -12,9 +12,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from sidelight.arrays import Floats, Ids
+from sidelight.core.arrays import Floats, Ids
 from sidelight.features.rows import taken
-from sidelight.spaces.chain import check_feasible
+from sidelight.spaces.chains.chain import check_feasible
 from sidelight.spaces.slots import BatchedSlotSpace, SlotScores
 
 

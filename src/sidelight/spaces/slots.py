@@ -19,10 +19,10 @@ from typing import Self
 import numpy as np
 from numpy.typing import NDArray
 
-from sidelight.arrays import Bytes, Floats, Ids, Ints
+from sidelight.core.arrays import Bytes, Floats, Ids, Ints
 from sidelight.errors import Intractable
 from sidelight.features.rows import taken
-from sidelight.spaces.chain import AnyCost, Paths, check_feasible
+from sidelight.spaces.chains.chain import AnyCost, Paths, check_feasible
 from sidelight.spaces.lawler import k_best
 from sidelight.spaces.outside import Outside
 

@@ -7,9 +7,9 @@ from typing import Any, Protocol, runtime_checkable
 import numpy as np
 from numpy.typing import NDArray
 
-from sidelight.arrays import Bytes, Floats, Ids, Ints
-from sidelight.spaces.chain import AnyCost, ChainSpace, Paths, Transitions
-from sidelight.spaces.second_order import SecondOrderSpace
+from sidelight.core.arrays import Bytes, Floats, Ids, Ints
+from sidelight.spaces.chains.chain import AnyCost, ChainSpace, Paths, Transitions
+from sidelight.spaces.second_order.second_order import SecondOrderSpace
 
 
 class Space(Protocol):

@@ -9,12 +9,13 @@ from typing import Any
 
 import numpy as np
 
-from sidelight.arrays import Floats, Ids
+from sidelight.core.arrays import Floats, Ids
 from sidelight.errors import Intractable
-from sidelight.spaces import chain_k_best, chain_sums, second_order_k_best, second_order_sums
-from sidelight.spaces.chain import ChainSpace, GivenScores
-from sidelight.spaces.second_order import SecondOrderSpace
-from sidelight.spaces.segments import SegmentSpace
+from sidelight.spaces.chains import chain_k_best, chain_sums
+from sidelight.spaces.chains.chain import ChainSpace, GivenScores
+from sidelight.spaces.second_order import second_order_k_best, second_order_sums
+from sidelight.spaces.second_order.second_order import SecondOrderSpace
+from sidelight.spaces.segments.segment_space import SegmentSpace
 from sidelight.spaces.space import Space
 
 Chain = ChainSpace | SecondOrderSpace

@@ -11,7 +11,7 @@ from typing import Protocol, runtime_checkable
 
 import numpy as np
 
-from sidelight.arrays import Bytes, Floats, Ids
+from sidelight.core.arrays import Bytes, Floats, Ids
 from sidelight.spaces.slot_sums import SummedSlotSpace
 from sidelight.spaces.space import Space
 

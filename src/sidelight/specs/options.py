@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from sidelight.checks import LARGEST, is_number, is_text, shown
+from sidelight.core.checks import LARGEST, is_number, is_text, shown
 
 MOST = 2**31  # whole numbers are below it
 

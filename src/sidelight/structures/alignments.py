@@ -17,14 +17,14 @@ from typing import Any
 
 import numpy as np
 
-from sidelight.arrays import Bytes, Floats, Ids, Ints, Keys
+from sidelight.core.arrays import Bytes, Floats, Ids, Ints, Keys
 from sidelight.errors import DataError
-from sidelight.features import pair_features
-from sidelight.features.lexicon import string_hashes
 from sidelight.features.rows import offsets_of
+from sidelight.features.structured import pair_features
+from sidelight.features.words.lexicon import string_hashes
 from sidelight.objective.batch import Batch
-from sidelight.objective.pair_scorer import PairScorer
-from sidelight.spaces.alignment_space import AlignmentSpace, choices_of
+from sidelight.objective.scorers.pair_scorer import PairScorer
+from sidelight.spaces.alignments.alignment_space import AlignmentSpace, choices_of
 
 Strings = tuple[Sequence[str], Sequence[str]]
 Pair = tuple[tuple[int, int], tuple[int, int]]

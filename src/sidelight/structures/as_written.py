@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from sidelight.arrays import by_position
+from sidelight.core.arrays import by_position
 from sidelight.data.trouble import trouble
 from sidelight.evidence import Candidates, Chunk, Companion, Evidence, Voted
 

@@ -8,7 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from sidelight.arrays import Bytes, Floats
+from sidelight.core.arrays import Bytes, Floats
+from sidelight.core.stored import array_of, flag_of, list_of, whole_of
 from sidelight.data.checks import trouble
 from sidelight.errors import DataError, Infeasible, ModelFileError
 from sidelight.evidence import Evidence
@@ -18,17 +19,23 @@ from sidelight.features.layout import Layout
 from sidelight.features.rows import Rows
 from sidelight.objective.batch import Batch
 from sidelight.objective.candidates import inside_of
-from sidelight.objective.chain_scorer import chain_batch
+from sidelight.objective.scorers.chain_scorer import chain_batch
 from sidelight.spaces import ChainSpace, Transitions
 from sidelight.spaces.parts import Parts
-from sidelight.stored import array_of, flag_of, list_of, whole_of
-from sidelight.structures.encoding import RESTRICTED, Encoded, encode
-from sidelight.structures.labels import LabelSet, StateSet, check_same, read_labels, with_states, written_labels
-from sidelight.structures.many_labels import check_memory
+from sidelight.structures.labels.encoding import RESTRICTED, Encoded, encode
+from sidelight.structures.labels.label_sets import (
+    LabelSet,
+    StateSet,
+    check_same,
+    read_labels,
+    with_states,
+    written_labels,
+)
+from sidelight.structures.labels.many_labels import check_memory
+from sidelight.structures.labels.schemes import allowed_transitions, scheme_transitions
+from sidelight.structures.labels.token_labels import TokenLabels, label_names_of, token_rows
 from sidelight.structures.output_kind import CHAINS, CLASSES, SECOND_ORDER, OutputKind
-from sidelight.structures.schemes import allowed_transitions, scheme_transitions
 from sidelight.structures.structure import Prepared, State, Structure, unlike
-from sidelight.structures.token_labels import TokenLabels, label_names_of, token_rows
 from sidelight.structures.weight_names import TokenWeightNames
 
 

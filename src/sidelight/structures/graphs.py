@@ -22,15 +22,15 @@ from typing import NamedTuple
 
 import numpy as np
 
-from sidelight.arrays import Bytes, Floats, Ids, Ints
+from sidelight.core.arrays import Bytes, Floats, Ids, Ints
 from sidelight.errors import DataError
 from sidelight.features.counts import SparseRows
-from sidelight.features.graph_features import graph_rows
 from sidelight.features.rows import offsets_of
+from sidelight.features.structured.graph_features import graph_rows
 from sidelight.objective.batch import Batch
-from sidelight.objective.slot_scorer import SlotScorer
-from sidelight.spaces.graph_program import graph_program
-from sidelight.spaces.graph_space import GraphSpace
+from sidelight.objective.scorers.slot_scorer import SlotScorer
+from sidelight.spaces.alignments.graph_program import graph_program
+from sidelight.spaces.alignments.graph_space import GraphSpace
 
 NULLS = ("none", "words", "words and relations")
 

@@ -14,13 +14,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sidelight.arrays import Bytes, Floats, Ids
+from sidelight.core.arrays import Bytes, Floats, Ids
 from sidelight.errors import DataError
-from sidelight.features import pair_features
+from sidelight.features.structured import pair_features
 from sidelight.objective.batch import Batch
-from sidelight.objective.pair_scorer import PairScorer
-from sidelight.spaces.alignment_space import AlignmentSpace
-from sidelight.spaces.matching_space import MatchingSpace
+from sidelight.objective.scorers.pair_scorer import PairScorer
+from sidelight.spaces.alignments.alignment_space import AlignmentSpace
+from sidelight.spaces.alignments.matching_space import MatchingSpace
 from sidelight.spaces.space import Space
 from sidelight.structures.alignments import Strings, symbols_of
 

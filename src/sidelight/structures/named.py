@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from sidelight.checks import is_hashable
+from sidelight.core.checks import is_hashable
 from sidelight.data.trouble import trouble
 from sidelight.errors import DataError
 from sidelight.evidence import Candidates, Companion, Evidence, Gold, Partial, Voted, voted_labels

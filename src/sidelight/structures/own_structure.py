@@ -15,17 +15,17 @@ from typing import Any, NoReturn
 import numpy as np
 from numpy.typing import NDArray
 
-from sidelight.arrays import Bytes, Floats, Ids, Ints
+from sidelight.core.arrays import Bytes, Floats, Ids, Ints
+from sidelight.core.stored import list_of, mapping_of, part_of, text_of, whole_of
 from sidelight.data.trouble import trouble
 from sidelight.errors import DataError, Infeasible, Intractable, ModelFileError
 from sidelight.evidence import Candidates, Companion, Evidence, Gold, Partial, Unlabeled
 from sidelight.objective.batch import Batch
-from sidelight.objective.slot_scorer import FeatureNames
+from sidelight.objective.scorers.slot_scorer import FeatureNames
 from sidelight.objective.structure import sizes_of
 from sidelight.rules import Rule
-from sidelight.stored import list_of, mapping_of, part_of, text_of, whole_of
-from sidelight.structures.encoding import RESTRICTED, Encoded
-from sidelight.structures.labels import LabelSet
+from sidelight.structures.labels.encoding import RESTRICTED, Encoded
+from sidelight.structures.labels.label_sets import LabelSet
 from sidelight.structures.output_kind import VARIABLES, OutputKind
 from sidelight.structures.structure import Prepared, State, Structure, unlike
 from sidelight.structures.weight_names import FeatureWeightNames

@@ -19,7 +19,7 @@ from typing import Any
 
 import numpy as np
 
-from sidelight.arrays import Bytes, Floats, Ids, Ints
+from sidelight.core.arrays import Bytes, Floats, Ids, Ints
 from sidelight.data.relations import Extraction, Mentions
 from sidelight.errors import DataError, Intractable
 from sidelight.features.relation_features import Lists, entity_attributes, pair_attributes
@@ -28,11 +28,11 @@ from sidelight.inference.factors import ClauseShape, clause_worth
 from sidelight.inference.problem import clauses_of
 from sidelight.inference.ruled_variables import groups_of
 from sidelight.objective.batch import Batch
-from sidelight.objective.slot_scorer import FeatureNames
-from sidelight.objective.variable_scorer import attribute_scorer
+from sidelight.objective.scorers.slot_scorer import FeatureNames
+from sidelight.objective.scorers.variable_scorer import attribute_scorer
 from sidelight.rules import Domain, Rule
 from sidelight.rules.given import checked_rules
-from sidelight.rules.output import Choice, Groups
+from sidelight.rules.output import ChosenVariable, Groups
 from sidelight.spaces.relation_space import RelationSpace
 
 NONE = "none"
@@ -195,8 +195,8 @@ class EntityRelation:
         forth, back, types = Domain(names), Domain(turned), Domain(self.types)
         related = {}
         for p, (a, b) in enumerate(combinations(range(count), 2)):
-            related[a, b], related[b, a] = Choice(count + p, forth), Choice(count + p, back)
-        return groups_of({ENTITY: {i: Choice(i, types) for i in range(count)}, RELATION: related})
+            related[a, b], related[b, a] = ChosenVariable(count + p, forth), ChosenVariable(count + p, back)
+        return groups_of({ENTITY: {i: ChosenVariable(i, types) for i in range(count)}, RELATION: related})
 
     def _said(self, xs: Sequence[Mentions], counts: Ints) -> tuple[Ints, Floats, Floats | None]:
         """What rules say of every pair, as numbers of tables, the tables, and what they say of single slots."""

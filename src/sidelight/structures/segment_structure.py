@@ -8,7 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from sidelight.arrays import Floats, Ids, Ints
+from sidelight.core.arrays import Floats, Ids, Ints
+from sidelight.core.stored import mapping_of, part_of, text_of, whole_of
 from sidelight.data.checks import trouble
 from sidelight.errors import DataError, ModelFileError
 from sidelight.evidence import Evidence
@@ -16,20 +17,19 @@ from sidelight.features import Attributes, Extractor, FeatureSet, MatrixSequence
 from sidelight.features.as_sequences import as_sequences
 from sidelight.features.layout import LARGEST, Layout
 from sidelight.features.rows import offsets_of
-from sidelight.features.segment_rows import SegmentedRows, SegmentLayout
-from sidelight.features.segment_sources import SegmentFeatures
-from sidelight.features.segments import SegmentExtractor, SegmentFunction
+from sidelight.features.segments.segment_features import SegmentExtractor, SegmentFunction
+from sidelight.features.segments.segment_rows import SegmentedRows, SegmentLayout
+from sidelight.features.segments.segment_sources import SegmentFeatures
 from sidelight.objective.batch import Batch
-from sidelight.objective.segment_scorer import segment_batch
-from sidelight.spaces.token_reading import Segments
-from sidelight.stored import mapping_of, part_of, text_of, whole_of
-from sidelight.structures.encoding import RESTRICTED, Encoded, encode
-from sidelight.structures.labels import LabelSet, check_same, read_labels, written_labels
-from sidelight.structures.many_labels import check_memory
+from sidelight.objective.scorers.segment_scorer import segment_batch
+from sidelight.spaces.segments.token_reading import Segments
+from sidelight.structures.labels.encoding import RESTRICTED, Encoded, encode
+from sidelight.structures.labels.label_sets import LabelSet, check_same, read_labels, written_labels
+from sidelight.structures.labels.many_labels import check_memory
+from sidelight.structures.labels.token_labels import TokenLabels, features_of, label_names_of, token_rows
 from sidelight.structures.output_kind import SEGMENTS, OutputKind
 from sidelight.structures.segments import SegmentScheme, segment_scheme
 from sidelight.structures.structure import Prepared, State, Structure, unlike
-from sidelight.structures.token_labels import TokenLabels, features_of, label_names_of, token_rows
 from sidelight.structures.weight_names import TokenWeightNames
 
 MOST_LENGTH = 1000  # of segments, where no input is as long

@@ -18,10 +18,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from sidelight.arrays import Ids, Ints
+from sidelight.core.arrays import Ids, Ints
 from sidelight.errors import DataError
-from sidelight.spaces.token_reading import TokenReading
-from sidelight.structures.labels import LabelSet
+from sidelight.spaces.segments.token_reading import TokenReading
+from sidelight.structures.labels.label_sets import LabelSet
 
 OUTSIDE = "O"
 Span = tuple[int, int, Any]  # first token, last token, label; the last token is part of the segment

@@ -14,14 +14,14 @@ from typing import Any, NamedTuple, Protocol, Self, runtime_checkable
 
 from numpy.typing import NDArray
 
-from sidelight.arrays import Bytes, Floats, Ids, Ints
+from sidelight.core.arrays import Bytes, Floats, Ids, Ints
 from sidelight.errors import DataError
 from sidelight.evidence import Evidence
 from sidelight.inference.ruled import AnyRuled
 from sidelight.objective.batch import Batch
 from sidelight.rules import Rule
-from sidelight.structures.encoding import Encoded
-from sidelight.structures.labels import LabelSet
+from sidelight.structures.labels.encoding import Encoded
+from sidelight.structures.labels.label_sets import LabelSet
 from sidelight.structures.output_kind import OutputKind
 from sidelight.structures.weight_names import WeightNames
 
@@ -158,7 +158,7 @@ class Declared(Protocol):
     """What outputs an estimator is for, before it has seen any evidence."""
 
     def kind(self, settings: Any) -> OutputKind:
-        """What outputs are under the settings (`sidelight.settings`), with what learners may ask of them."""
+        """What outputs are under the settings (`sidelight.specs.settings`), with what learners may ask of them."""
         ...
 
     def prepare(self, settings: Any, evidence: Sequence[Evidence], before: Structure | None) -> Prepared:

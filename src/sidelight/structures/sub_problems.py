@@ -18,18 +18,18 @@ from typing import Any, NoReturn, Self
 
 import numpy as np
 
-from sidelight.arrays import Bytes, Floats, Ids, Ints
+from sidelight.core.arrays import Bytes, Floats, Ids, Ints
 from sidelight.errors import DataError, Infeasible, Intractable
 from sidelight.evidence import Candidates, Gold, Partial
 from sidelight.features.rows import offsets_of
-from sidelight.inference.choose import solve
 from sidelight.inference.factors import ClauseShape, clause_worth
+from sidelight.inference.methods.choose import solve
 from sidelight.inference.problem import Clause, clauses_of
 from sidelight.inference.ruled_variables import symbolic_groups
 from sidelight.inference.variables import VariableProblem
 from sidelight.objective.batch import Batch
-from sidelight.objective.slot_scorer import FeatureNames
-from sidelight.objective.variable_scorer import attribute_scorer
+from sidelight.objective.scorers.slot_scorer import FeatureNames
+from sidelight.objective.scorers.variable_scorer import attribute_scorer
 from sidelight.rules import Domain, Rule
 from sidelight.rules.given import checked_rules
 from sidelight.rules.made_up import read_unseen

@@ -16,13 +16,13 @@ from typing import Any
 
 import numpy as np
 
-from sidelight.arrays import Bytes, Ids, Keys
+from sidelight.core.arrays import Bytes, Ids, Keys
 from sidelight.errors import DataError
-from sidelight.features.lexicon import string_hashes
 from sidelight.features.rows import offsets_of
-from sidelight.objective.arc_scorer import ArcScorer
+from sidelight.features.words.lexicon import string_hashes
 from sidelight.objective.batch import Batch
-from sidelight.spaces.tree_space import TreeSpace
+from sidelight.objective.scorers.arc_scorer import ArcScorer
+from sidelight.spaces.trees.tree_space import TreeSpace
 
 Token = str | tuple[str, str]  # a form, or a form and a tag
 Sentence = Sequence[Token]

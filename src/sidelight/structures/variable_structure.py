@@ -8,19 +8,19 @@ from typing import Any
 
 import numpy as np
 
-from sidelight.arrays import Bytes, Floats, Ids
+from sidelight.core.arrays import Bytes, Floats, Ids
+from sidelight.core.stored import list_of, mapping_of, text_of
 from sidelight.errors import DataError, ModelFileError
 from sidelight.evidence import Evidence, Gold, Partial, Unlabeled
 from sidelight.features import Attributes, Extractor, extractor_of
-from sidelight.features.variables import VariableLayout, VariableRows, variable_scores
+from sidelight.features.structured.variable_features import VariableLayout, VariableRows, variable_scores
 from sidelight.inference.ruled_variables import RuledVariables, groups_of
 from sidelight.objective.batch import Batch
-from sidelight.objective.variable_scorer import variable_batch
+from sidelight.objective.scorers.variable_scorer import variable_batch
 from sidelight.rules import Domain, Rule
-from sidelight.rules.penalties import counted_penalties
-from sidelight.stored import list_of, mapping_of, text_of
-from sidelight.structures.encoding import Encoded
-from sidelight.structures.labels import LabelSet, check_same, read_labels, written_labels
+from sidelight.rules.lowering.penalties import counted_penalties
+from sidelight.structures.labels.encoding import Encoded
+from sidelight.structures.labels.label_sets import LabelSet, check_same, read_labels, written_labels
 from sidelight.structures.output_kind import VARIABLES, OutputKind
 from sidelight.structures.structure import Prepared, State, Structure, unlike
 from sidelight.structures.variables import (

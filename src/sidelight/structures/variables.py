@@ -12,14 +12,14 @@ from typing import Any
 
 import numpy as np
 
-from sidelight.arrays import Ids
+from sidelight.core.arrays import Ids
 from sidelight.data.trouble import trouble
 from sidelight.errors import DataError
 from sidelight.evidence import Candidates, Companion, Evidence, Gold, Partial, Unlabeled
 from sidelight.features.rows import offsets_of
-from sidelight.features.variables import Variables
-from sidelight.structures.encoding import Encoded
-from sidelight.structures.labels import LabelSet
+from sidelight.features.structured.variable_features import Variables
+from sidelight.structures.labels.encoding import Encoded
+from sidelight.structures.labels.label_sets import LabelSet
 
 Variable = tuple[str, Any]  # kind and key
 Output = Mapping[str, Mapping[Any, Any]]  # by kind and key: a label

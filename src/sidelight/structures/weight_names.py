@@ -8,12 +8,12 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from sidelight.arrays import Ints
+from sidelight.core.arrays import Ints
 from sidelight.features import Extractor
 from sidelight.features.layout import Layout
-from sidelight.features.segments import SegmentExtractor
-from sidelight.features.variables import VariableLayout
-from sidelight.structures.labels import LabelSet
+from sidelight.features.segments.segment_features import SegmentExtractor
+from sidelight.features.structured.variable_features import VariableLayout
+from sidelight.structures.labels.label_sets import LabelSet
 
 Named = tuple[str, str, Any]  # part ("feature", "transition", …), name, and label, None for the threshold
 

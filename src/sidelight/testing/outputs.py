@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sidelight.arrays import Floats, Ids
+from sidelight.core.arrays import Floats, Ids
 from sidelight.objective.batch import Batch, LinearScorer
 from sidelight.spaces import AnyCost
 

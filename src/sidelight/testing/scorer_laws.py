@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from sidelight.arrays import Floats
+from sidelight.core.arrays import Floats
 from sidelight.features.counts import SparseRows
 from sidelight.objective.batch import Batch, LinearScorer, SmoothScorer
 from sidelight.objective.cuts import Terms

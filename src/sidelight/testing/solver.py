@@ -12,14 +12,14 @@ from typing import NamedTuple
 
 import numpy as np
 
-from sidelight.arrays import Floats, Ints
+from sidelight.core.arrays import Floats, Ints
 from sidelight.features.layout import Layout
 from sidelight.features.rows import Rows, offsets_of
-from sidelight.objective.chain_scorer import chain_batch
 from sidelight.objective.cuts import LOGISTIC, Worst, losses_of
 from sidelight.objective.margin import TargetTerms
+from sidelight.objective.scorers.chain_scorer import chain_batch
 from sidelight.rounds.learner import Learner
-from sidelight.solvers.block_qp import solve
+from sidelight.solvers.duals.block_qp import solve
 from sidelight.spaces import Cost
 from sidelight.testing.outputs import BrokenLaw, listed
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from sidelight.arrays import Bytes, Floats, Ids
+from sidelight.core.arrays import Bytes, Floats, Ids
 from sidelight.errors import Infeasible, Intractable
 from sidelight.features.rows import taken
 from sidelight.objective.batch import Batch

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from sidelight.arrays import Floats
+from sidelight.core.arrays import Floats
 from sidelight.objective.batch import Batch, LinearScorer
 from sidelight.objective.structure import PlainStructure
 from sidelight.testing import scorer_laws, space_laws, sum_laws

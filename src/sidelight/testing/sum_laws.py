@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from sidelight.arrays import Bytes, Floats
+from sidelight.core.arrays import Bytes, Floats
 from sidelight.errors import Infeasible, Intractable
 from sidelight.objective.batch import Batch
 from sidelight.objective.companion_likelihood import Answers

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from sidelight.arrays import Bytes, Ids, Ints
+from sidelight.core.arrays import Bytes, Ids, Ints
 
 
 @dataclass(frozen=True, slots=True)

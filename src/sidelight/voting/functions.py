@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal, get_args, overload
 
-from sidelight.checks import is_among, is_hashable, is_listed, shown
+from sidelight.core.checks import is_among, is_hashable, is_listed, shown
 from sidelight.errors import DataError
 
 Returns = Literal["auto", "tokens", "spans", "sentence"]

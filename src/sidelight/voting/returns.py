@@ -21,7 +21,7 @@ from typing import Any
 
 import numpy as np
 
-from sidelight.checks import is_hashable
+from sidelight.core.checks import is_hashable
 from sidelight.voting.functions import LabellingFunction
 
 FORMS = "return a label, a set of labels or None for each token, spans (first, last, label), or one of the first three"

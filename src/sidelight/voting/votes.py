@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, overload
 
-from sidelight.checks import flag, is_listed, shown
+from sidelight.core.checks import flag, is_listed, shown
 from sidelight.errors import DataError
 from sidelight.evidence import Candidates, Gold, Partial, Voted, voted_labels
 from sidelight.voting.functions import OUTSIDE, LabellingFunction, check_outside, check_scheme, named_functions

@@ -17,7 +17,7 @@ from sidelight.errors import DataError
 from sidelight.experiments.pool import Report, pool
 from sidelight.experiments.strangers import peers
 from sidelight.experiments.strangers import report as reports
-from sidelight.experiments.strangers.cells import Cell, Outcome, Study, carry_out, corpus_of, of_record
+from sidelight.experiments.strangers.cells import Cell, CellOutcome, StrangersStudy, carry_out, corpus_of, of_record
 from sidelight.experiments.strangers.corpora import CORPORA
 from sidelight.experiments.strangers.kinds import GOLD, INDIRECT, KINDS, SPOILED
 
@@ -114,7 +114,7 @@ def grid_of(quick: bool, choose: Mapping[str, str]) -> Grid:
     return Grid(corpora, tuple(_whole("sizes", size) for size in sizes), draws, methods)
 
 
-def study_of(data: Path, quick: bool, choose: Mapping[str, str]) -> Study:
+def study_of(data: Path, quick: bool, choose: Mapping[str, str]) -> StrangersStudy:
     """What all cells share; a quick run has less raw text, and no hindsight."""
     part = choose.get("part", "test")
     if part not in ("test", "development"):
@@ -123,10 +123,10 @@ def study_of(data: Path, quick: bool, choose: Mapping[str, str]) -> Study:
     if hindsight not in ("yes", "no"):
         raise DataError(f"hindsight is {hindsight!r}", remedy="choose yes or no")
     indirect = _whole("indirect", choose.get("indirect", str(QUICK_INDIRECT if quick else INDIRECT)))
-    return Study(data, "test" if part == "test" else "development", indirect, hindsight == "yes")
+    return StrangersStudy(data, "test" if part == "test" else "development", indirect, hindsight == "yes")
 
 
-def finished(path: Path | None, study: Study) -> dict[Cell, Outcome]:
+def finished(path: Path | None, study: StrangersStudy) -> dict[Cell, CellOutcome]:
     """The outcomes that a file has."""
     if path is None or not path.exists():
         return {}

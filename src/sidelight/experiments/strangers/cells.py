@@ -16,12 +16,12 @@ from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
 from sidelight.errors import DataError, NotProved
-from sidelight.estimators import Tagger
-from sidelight.experiments.grid import Examples
+from sidelight.estimators.taggers import Tagger
+from sidelight.experiments.grid import LabelledExamples
 from sidelight.experiments.strangers import peers
 from sidelight.experiments.strangers.choices import alternatives, chosen, verdicts
-from sidelight.experiments.strangers.corpora import CORPORA, Corpus
-from sidelight.experiments.strangers.kinds import INDIRECT, Given, given
+from sidelight.experiments.strangers.corpora import CORPORA, StrangersCorpus
+from sidelight.experiments.strangers.kinds import INDIRECT, EvidenceOfKind, given
 
 Part = Literal["test", "development"]
 
@@ -43,7 +43,7 @@ class Cell(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Study:
+class StrangersStudy:
     """What all cells share; it travels to other processes."""
 
     data: Path
@@ -54,7 +54,7 @@ class Study:
 
 
 @dataclass(frozen=True)
-class Outcome:
+class CellOutcome:
     """What came of a cell."""
 
     cell: Cell
@@ -66,14 +66,14 @@ class Outcome:
 
 
 @lru_cache(maxsize=2)
-def corpus_of(name: str, data: Path) -> Corpus:
+def corpus_of(name: str, data: Path) -> StrangersCorpus:
     """A corpus of `CORPORA`, read once in each process."""
     if name not in CORPORA:
         raise DataError(f"there is no corpus {name!r}", remedy=f"choose from {', '.join(CORPORA)}")
     return CORPORA[name](data)
 
 
-def carry_out(study: Study, cell: Cell) -> Outcome:
+def carry_out(study: StrangersStudy, cell: Cell) -> CellOutcome:
     """Learn and score, and keep the outcome at once, so that a run that is stopped loses nothing."""
     outcome = scored(study, cell)
     if study.kept is not None:
@@ -82,10 +82,10 @@ def carry_out(study: Study, cell: Cell) -> Outcome:
     return outcome
 
 
-def scored(study: Study, cell: Cell) -> Outcome:
+def scored(study: StrangersStudy, cell: Cell) -> CellOutcome:
     """Learn and score."""
     corpus = corpus_of(cell.corpus, study.data)
-    examples: Examples = getattr(corpus, study.part)
+    examples: LabelledExamples = getattr(corpus, study.part)
     if cell.method in peers.MODULES:
         return _peer(cell, corpus, examples, indirect=study.indirect)
     has = given(corpus, cell.method, size=cell.size, draw=cell.draw, indirect=study.indirect)
@@ -98,28 +98,30 @@ def scored(study: Study, cell: Cell) -> Outcome:
         others = _hindsight(tagger, corpus, has, examples) if study.hindsight else {}
     if others:
         others[chosen(tagger)] = score
-    return Outcome(cell, score, seconds, chosen(tagger), verdicts(tagger), others)
+    return CellOutcome(cell, score, seconds, chosen(tagger), verdicts(tagger), others)
 
 
-def default_tagger(corpus: Corpus, has: Given, *, seed: int) -> Tagger:
+def default_tagger(corpus: StrangersCorpus, has: EvidenceOfKind, *, seed: int) -> Tagger:
     """What a stranger writes."""
     return Tagger(labels=corpus.labels, rules=has.rules, n_jobs=1, seed=seed)
 
 
-def _hindsight(tagger: Tagger, corpus: Corpus, has: Given, examples: Examples) -> dict[str, float]:
+def _hindsight(
+    tagger: Tagger, corpus: StrangersCorpus, has: EvidenceOfKind, examples: LabelledExamples
+) -> dict[str, float]:
     found = {}
     for name, other, evidence in alternatives(tagger, has.evidence):
         found[name] = corpus.score(examples.ys, other.fit(evidence).predict(examples.xs))
     return found
 
 
-def _peer(cell: Cell, corpus: Corpus, examples: Examples, *, indirect: int) -> Outcome:
+def _peer(cell: Cell, corpus: StrangersCorpus, examples: LabelledExamples, *, indirect: int) -> CellOutcome:
     began = time.perf_counter()
     found = peers.labels_by(cell.method, corpus, size=cell.size, draw=cell.draw, indirect=indirect, xs=examples.xs)
-    return Outcome(cell, corpus.score(examples.ys, found), time.perf_counter() - began)
+    return CellOutcome(cell, corpus.score(examples.ys, found), time.perf_counter() - began)
 
 
-def as_record(outcome: Outcome, study: Study) -> dict[str, Any]:
+def as_record(outcome: CellOutcome, study: StrangersStudy) -> dict[str, Any]:
     """A line of the file that a run goes on from."""
     return {
         **outcome.cell._asdict(),
@@ -133,10 +135,10 @@ def as_record(outcome: Outcome, study: Study) -> dict[str, Any]:
     }
 
 
-def of_record(record: dict[str, Any], study: Study) -> Outcome | None:
+def of_record(record: dict[str, Any], study: StrangersStudy) -> CellOutcome | None:
     """The outcome that a line holds; None where it is of another study."""
     if (record["part"], record["indirect"]) != (study.part, study.indirect):
         return None
     cell = Cell(record["corpus"], record["size"], record["draw"], record["method"])
     figures = (record["score"], record["seconds"], record["chosen"], record["verdicts"], record["hindsight"])
-    return Outcome(cell, *figures)
+    return CellOutcome(cell, *figures)

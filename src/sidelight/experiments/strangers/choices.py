@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from sidelight.estimators import Tagger
+from sidelight.estimators.taggers import Tagger
 from sidelight.evidence import Evidence
 
 KIND_OF = {"dictionary": "candidates", "companions": "companion", "rules": "rules", "votes": "votes"}

@@ -10,8 +10,8 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from sidelight.experiments.grid import Examples
-from sidelight.experiments.strangers.corpora import Corpus
+from sidelight.experiments.grid import LabelledExamples
+from sidelight.experiments.strangers.corpora import StrangersCorpus
 from sidelight.experiments.strangers.reading import words_of
 
 FLOOR = 2  # how often a word must have been seen to be listed
@@ -20,7 +20,7 @@ SHARE = 0.01  # of a word's uses that a label must have
 Dictionary = Mapping[str, frozenset[str]]
 
 
-def dictionary_of(corpus: Corpus) -> Dictionary:
+def dictionary_of(corpus: StrangersCorpus) -> Dictionary:
     """The dictionary that a corpus has from elsewhere, in lower case, with labels of the corpus alone."""
     known = set(corpus.labels)
     types = corpus.listing == "types"
@@ -29,7 +29,7 @@ def dictionary_of(corpus: Corpus) -> Dictionary:
     return {word: labels for word, labels in kept.items() if labels}
 
 
-def listed_labels(examples: Examples, *, types: bool, floor: int = FLOOR) -> dict[str, frozenset[str]]:
+def listed_labels(examples: LabelledExamples, *, types: bool, floor: int = FLOOR) -> dict[str, frozenset[str]]:
     """The labels of every word that was seen often enough.
 
     >>> sorted(listed_labels(Examples([["Rome", "rome"]], [["B-LOC", "O"]]), types=True)["rome"])

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from sidelight.evidence import Evidence, Gold, candidates, companion, gold, shuffled, unlabeled
-from sidelight.experiments.strangers.corpora import Corpus
+from sidelight.experiments.strangers.corpora import StrangersCorpus
 from sidelight.experiments.strangers.dictionaries import candidate_sets, dictionary_of
 from sidelight.experiments.strangers.knowledge import functions_of, rules_of
 from sidelight.experiments.strangers.spoiled import false_rule, half_random, half_wrong
@@ -27,7 +27,7 @@ SPOILED = ("spoiled dictionary", "spoiled companions", "spoiled rules", "spoiled
 
 
 @dataclass(frozen=True)
-class Given:
+class EvidenceOfKind:
     """What is given to an estimator: evidence and rules."""
 
     evidence: list[Evidence]
@@ -35,11 +35,11 @@ class Given:
     labelled: list[Gold] = field(default_factory=list)
 
 
-def given(corpus: Corpus, kind: str, *, size: int, draw: int, indirect: int = INDIRECT) -> Given:
+def given(corpus: StrangersCorpus, kind: str, *, size: int, draw: int, indirect: int = INDIRECT) -> EvidenceOfKind:
     """Labelled sentences of a draw with one kind of evidence, or all of them, or a spoiled one."""
     labelled = labelled_of(corpus, size=size, draw=draw)
     if kind == GOLD:
-        return Given(list(labelled), labelled=labelled)
+        return EvidenceOfKind(list(labelled), labelled=labelled)
     spoiled = kind.startswith("spoiled ")
     bare = kind.removeprefix("spoiled ")
     kinds = tuple(k for k in KINDS if k != "all") if bare == "all" else (bare,)
@@ -53,11 +53,11 @@ def given(corpus: Corpus, kind: str, *, size: int, draw: int, indirect: int = IN
                 rules = (*rules, false_rule(corpus.labels, commonest(corpus, labelled)))
         else:
             evidence += indirect_evidence(corpus, each, raw[each], labelled, draw=draw, spoiled=spoiled)
-    return Given(evidence, rules, labelled)
+    return EvidenceOfKind(evidence, rules, labelled)
 
 
 def indirect_evidence(
-    corpus: Corpus, kind: str, xs: list[Any], labelled: Sequence[Gold], *, draw: int, spoiled: bool = False
+    corpus: StrangersCorpus, kind: str, xs: list[Any], labelled: Sequence[Gold], *, draw: int, spoiled: bool = False
 ) -> Iterable[Evidence]:
     """One kind of evidence about raw inputs; labelling functions are tried on the labelled ones too."""
     if kind == "dictionary":
@@ -76,13 +76,13 @@ def indirect_evidence(
     return votes(xs, functions, gold=labelled)
 
 
-def labelled_of(corpus: Corpus, *, size: int, draw: int) -> list[Gold]:
+def labelled_of(corpus: StrangersCorpus, *, size: int, draw: int) -> list[Gold]:
     """So many labelled sentences; draws of the same number are nested."""
     order = np.random.default_rng([draw, 1]).permutation(len(corpus.pool.xs))[:size]
     return gold([corpus.pool.xs[i] for i in order], [corpus.pool.ys[i] for i in order])
 
 
-def raw_inputs(corpus: Corpus, *, draw: int, indirect: int = INDIRECT) -> dict[str, list[Any]]:
+def raw_inputs(corpus: StrangersCorpus, *, draw: int, indirect: int = INDIRECT) -> dict[str, list[Any]]:
     """Raw inputs for every kind, disjoint; fewer where the corpus has not as many."""
     count = min(indirect, len(corpus.raw) // len(PLACES))
     order = np.random.default_rng([draw, 2]).permutation(len(corpus.raw))
@@ -91,7 +91,7 @@ def raw_inputs(corpus: Corpus, *, draw: int, indirect: int = INDIRECT) -> dict[s
     }
 
 
-def commonest(corpus: Corpus, labelled: Sequence[Gold]) -> str:
+def commonest(corpus: StrangersCorpus, labelled: Sequence[Gold]) -> str:
     """The label that most labelled tokens have."""
     labels = [label for piece in labelled for label in piece.y]
     return max(corpus.labels, key=labels.count)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from types import ModuleType
 
-from sidelight.experiments.strangers import (
+from sidelight.experiments.strangers.reading import Function
+from sidelight.experiments.strangers.tasks import (
     chunks,
     fields_of_ads,
     fields_of_citations,
@@ -13,7 +14,6 @@ from sidelight.experiments.strangers import (
     tags_of_newspapers,
     tags_of_the_web,
 )
-from sidelight.experiments.strangers.reading import Function
 from sidelight.rules import Rule
 
 FILES: dict[str, ModuleType] = {

@@ -13,9 +13,9 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-from sidelight.estimators import Tagger
+from sidelight.estimators.taggers import Tagger
 from sidelight.evidence import Gold
-from sidelight.experiments.strangers.corpora import Corpus
+from sidelight.experiments.strangers.corpora import StrangersCorpus
 from sidelight.experiments.strangers.kinds import labelled_of, raw_inputs
 from sidelight.experiments.strangers.knowledge import functions_of
 from sidelight.experiments.strangers.skweak_votes import aggregated
@@ -30,7 +30,9 @@ def installed() -> tuple[str, ...]:
     return tuple(name for name, module in MODULES.items() if find_spec(module) is not None)
 
 
-def labels_by(peer: str, corpus: Corpus, *, size: int, draw: int, indirect: int, xs: Sequence[Any]) -> list[list[str]]:
+def labels_by(
+    peer: str, corpus: StrangersCorpus, *, size: int, draw: int, indirect: int, xs: Sequence[Any]
+) -> list[list[str]]:
     """The labels that a peer finds for inputs, after the labelled sentences of a draw."""
     labelled = labelled_of(corpus, size=size, draw=draw)
     if peer == CRFSUITE:

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from statistics import fmean
 
-from sidelight.experiments.strangers.cells import Outcome
+from sidelight.experiments.strangers.cells import CellOutcome
 from sidelight.experiments.strangers.choices import names_as_useless
 from sidelight.experiments.strangers.kinds import GOLD, KINDS, SPOILED
 
@@ -32,7 +32,7 @@ class Promise:
         return f"{'kept' if self.kept else 'NOT KEPT':8}  {self.name}: {self.value:+.2f} (wanted: {self.wanted})"
 
 
-def means_of(outcomes: Iterable[Outcome]) -> dict[tuple[str, str], float]:
+def means_of(outcomes: Iterable[CellOutcome]) -> dict[tuple[str, str], float]:
     """The mean score over draws, by setting and method."""
     scores: dict[tuple[str, str], list[float]] = {}
     for outcome in outcomes:
@@ -40,7 +40,7 @@ def means_of(outcomes: Iterable[Outcome]) -> dict[tuple[str, str], float]:
     return {key: fmean(values) for key, values in scores.items()}
 
 
-def gains_of(outcomes: Sequence[Outcome], methods: Iterable[str]) -> dict[tuple[str, str], float]:
+def gains_of(outcomes: Sequence[CellOutcome], methods: Iterable[str]) -> dict[tuple[str, str], float]:
     """Mean over draws of the difference from gold alone with the same draw, by setting and method."""
     base = {_draw(outcome): outcome.score for outcome in outcomes if outcome.cell.method == GOLD}
     wanted = set(methods)
@@ -52,7 +52,7 @@ def gains_of(outcomes: Sequence[Outcome], methods: Iterable[str]) -> dict[tuple[
     return {key: fmean(values) for key, values in found.items()}
 
 
-def regrets_of(outcomes: Sequence[Outcome]) -> list[float]:
+def regrets_of(outcomes: Sequence[CellOutcome]) -> list[float]:
     """By how much each cell's best choice in hindsight is above the one that was made; means over draws first."""
     tried: dict[tuple[str, str], dict[str, list[float]]] = {}
     made: dict[tuple[str, str], list[float]] = {}
@@ -70,7 +70,7 @@ def regrets_of(outcomes: Sequence[Outcome]) -> list[float]:
     return regrets
 
 
-def promises_of(outcomes: Sequence[Outcome]) -> list[Promise]:
+def promises_of(outcomes: Sequence[CellOutcome]) -> list[Promise]:
     """All promises that the outcomes allow to be looked at."""
     gains = gains_of(outcomes, KINDS)
     found: list[Promise] = []
@@ -94,7 +94,7 @@ def promises_of(outcomes: Sequence[Outcome]) -> list[Promise]:
     return [*found, *_spoiled(outcomes), *_few(gains)]
 
 
-def _spoiled(outcomes: Sequence[Outcome]) -> list[Promise]:
+def _spoiled(outcomes: Sequence[CellOutcome]) -> list[Promise]:
     gains = gains_of(outcomes, SPOILED)
     found = []
     for kind in SPOILED:
@@ -126,5 +126,5 @@ def _few(gains: dict[tuple[str, str], float]) -> list[Promise]:
     return [*kinds, together]
 
 
-def _draw(outcome: Outcome) -> tuple[str, int]:
+def _draw(outcome: CellOutcome) -> tuple[str, int]:
     return outcome.cell.setting, outcome.cell.draw

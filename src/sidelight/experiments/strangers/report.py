@@ -8,16 +8,16 @@ from collections.abc import Mapping, Sequence
 from statistics import fmean, stdev
 from typing import Any
 
-from sidelight.experiments.strangers.cells import Outcome
+from sidelight.experiments.strangers.cells import CellOutcome
 from sidelight.experiments.strangers.corpora import CORPORA
 from sidelight.experiments.strangers.promises import gains_of, means_of, promises_of
 
 Row = dict[str, Any]
 
 
-def rows_of(outcomes: Sequence[Outcome], *, metrics: Mapping[str, str]) -> list[Row]:
+def rows_of(outcomes: Sequence[CellOutcome], *, metrics: Mapping[str, str]) -> list[Row]:
     """One row for every setting and method: means over draws, and what was chosen how often."""
-    grouped: dict[tuple[str, str], list[Outcome]] = {}
+    grouped: dict[tuple[str, str], list[CellOutcome]] = {}
     for outcome in outcomes:
         grouped.setdefault((outcome.cell.setting, outcome.cell.method), []).append(outcome)
     gains = gains_of(outcomes, {method for _, method in grouped})
@@ -46,7 +46,7 @@ def rows_of(outcomes: Sequence[Outcome], *, metrics: Mapping[str, str]) -> list[
     return rows
 
 
-def _verdicts(some: Sequence[Outcome]) -> dict[str, dict[str, int]]:
+def _verdicts(some: Sequence[CellOutcome]) -> dict[str, dict[str, int]]:
     """How often each kind of evidence was said to help, to harm, …"""
     found: dict[str, Counter[str]] = {}
     for outcome in some:
@@ -55,11 +55,11 @@ def _verdicts(some: Sequence[Outcome]) -> dict[str, dict[str, int]]:
     return {kind: dict(counts) for kind, counts in found.items()}
 
 
-def _mean_of(name: str, some: Sequence[Outcome]) -> float:
+def _mean_of(name: str, some: Sequence[CellOutcome]) -> float:
     return fmean(outcome.hindsight[name] for outcome in some if name in outcome.hindsight)
 
 
-def promise_rows(outcomes: Sequence[Outcome]) -> list[Row]:
+def promise_rows(outcomes: Sequence[CellOutcome]) -> list[Row]:
     """The promises as rows of a setting of their own."""
     return [
         {
@@ -77,7 +77,7 @@ def promise_rows(outcomes: Sequence[Outcome]) -> list[Row]:
     ]
 
 
-def lines_of(outcomes: Sequence[Outcome]) -> list[str]:
+def lines_of(outcomes: Sequence[CellOutcome]) -> list[str]:
     """A table of scores, settings by methods, with the difference from gold alone; then the promises."""
     methods = list(dict.fromkeys(outcome.cell.method for outcome in outcomes))
     settings = sorted({outcome.cell.setting for outcome in outcomes}, key=_place)

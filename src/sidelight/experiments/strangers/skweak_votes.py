@@ -14,7 +14,7 @@ from io import StringIO
 from typing import Any
 
 from sidelight.evidence import Partial, partial
-from sidelight.experiments.strangers.corpora import Corpus
+from sidelight.experiments.strangers.corpora import StrangersCorpus
 from sidelight.experiments.strangers.reading import Function, Votes, span_votes, words_of
 
 OUTSIDE = "O"
@@ -41,7 +41,7 @@ def voted_spans(votes: Votes, *, marked: bool) -> list[tuple[int, int, str]]:
     return found
 
 
-def aggregated(corpus: Corpus, xs: Sequence[Any], functions: Sequence[Function]) -> list[Partial]:
+def aggregated(corpus: StrangersCorpus, xs: Sequence[Any], functions: Sequence[Function]) -> list[Partial]:
     """What skweak's HMM makes of the votes, as labels for some tokens or all."""
     from skweak.aggregation import HMM
     from spacy.tokens import Doc, Span

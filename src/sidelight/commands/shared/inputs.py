@@ -1,0 +1,138 @@
+"""Files that commands read: evidence of all kinds, and inputs that fit a model."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, Literal
+
+from sidelight.data import Corpus, load_corpus, load_evidence
+from sidelight.data.load import format_of
+from sidelight.errors import DataError
+from sidelight.evidence import Companion, Evidence, Gold, Origin, shuffled
+from sidelight.features.attributes.attributes import AttributeExtractor
+from sidelight.models.model import Model
+
+_WITH_LABELS = ("gold", "partial", "candidates")
+
+
+@dataclass(frozen=True, slots=True)
+class EvidenceFiles:
+    """The files of each kind of evidence, and how to read them."""
+
+    files: Mapping[str, Sequence[Path] | None]  # by the kinds of `load_evidence`
+    shuffle_good: int = 0
+    format: str | None = None
+    label_column: int = -1
+    seed: int = 0
+
+    def read(self, say: Callable[[str], None] = lambda text: None) -> list[Evidence]:
+        """All evidence, kind after kind; raises `DataError` where a file cannot be used."""
+        evidence: list[Evidence] = []
+        for kind, paths in self.files.items():
+            for path in paths or ():
+                say(f"reading {path}")
+                column: int | Literal["auto"] = self.label_column if kind in _WITH_LABELS else "auto"
+                evidence += load_evidence(path, kind, format=self.format, label_column=column)
+        if not evidence:
+            raise DataError("no evidence", remedy="name at least one file, e.g. --gold FILE")
+        evidence = [_in_columns(piece) for piece in evidence]
+        check_alike([(piece.x, piece.origin) for piece in evidence])
+        return evidence + self._shuffled(evidence)
+
+    def _shuffled(self, evidence: Sequence[Evidence]) -> list[Evidence]:
+        if self.shuffle_good < 0:
+            raise ValueError(f"--shuffle-good is {self.shuffle_good}; give 0 or more")
+        if self.shuffle_good == 0:
+            return []
+        good = [piece for piece in evidence if isinstance(piece, Companion) and piece.z == 1]
+        if not good:
+            raise ValueError("--shuffle-good has nothing to shuffle; name a file with --good")
+        if isinstance(good[0].x, Mapping):
+            raise ValueError("--shuffle-good needs sequences; these inputs have no order")
+        copies = shuffled([piece.x for piece in good], seed=self.seed, copies=self.shuffle_good)
+        return [
+            Companion(x, -1, weight=piece.weight, origin=_first_line(piece.origin))
+            for x, piece in zip(copies, good * self.shuffle_good)
+        ]
+
+
+def read_labelled(path: Path, *, format: str | None, label_column: int = -1) -> list[Gold]:
+    """Inputs with all their labels."""
+    pieces = load_evidence(path, "gold", format=format, label_column=label_column)
+    return [_in_columns(piece) for piece in pieces if isinstance(piece, Gold)]
+
+
+def read_inputs(path: Path, *, format: str | None, label_column: int | None) -> Corpus:
+    """Inputs of a file; a label column is left out of them and read into the outputs."""
+    corpus = load_corpus(path, format=format, label_column=label_column)
+    return Corpus([in_columns(x) for x in corpus.xs], corpus.ys, corpus.origins)
+
+
+def label_position(path: Path, *, format: str | None, labelled: bool, label_column: int | None) -> int | None:
+    """The label column of inputs; JSON lines say themselves what they have."""
+    if (format or format_of(path)) == "jsonl":
+        return None
+    return -1 if labelled and label_column is None else label_column
+
+
+def in_columns(x: Any) -> Any:
+    """Tokens as tuples of columns, whatever the format they came from.
+
+    >>> in_columns(["Lights", "on"])
+    [('Lights',), ('on',)]
+    """
+    return [(token,) for token in x] if isinstance(x, list) and isinstance(x[0], str) else x
+
+
+def check_alike(inputs: Sequence[tuple[Any, Origin | None]]) -> None:
+    """Raise `DataError` at the first input that is of another sort than the first one."""
+    first, at = inputs[0]
+    for x, origin in inputs:
+        if _sort(x) != _sort(first):
+            problem = f"{_sort(x)} where {_place(at)} has {_sort(first)}"
+            raise _trouble(problem, origin, remedy="give all inputs in the same form")
+
+
+def check_fits(model: Model, inputs: Sequence[tuple[Any, Origin | None]]) -> None:
+    """Raise `DataError` at the first input that the model was not made for."""
+    named = isinstance(model.extractor, AttributeExtractor)
+    only_dicts = isinstance(model.extractor, AttributeExtractor) and model.extractor.trained == {"dicts"}
+    for x, origin in inputs:
+        if model.sequences and isinstance(x, Mapping):
+            raise _trouble("one set of features where the model tags sequences", origin, remedy='give "tokens"')
+        if not model.sequences and not isinstance(x, Mapping):
+            raise _trouble("a sequence where the model classifies single inputs", origin, remedy='give "features"')
+        if model.sequences and not named and isinstance(x[0], Mapping):
+            raise _trouble("tokens by attributes where the model looks at words", origin, remedy="give columns")
+        if model.sequences and only_dicts and not isinstance(x[0], Mapping):
+            remedy = "give attributes, as in training (--format attributes, or JSON lines with dicts)"
+            raise _trouble("columns where the model looks at attributes", origin, remedy=remedy)
+
+
+def _in_columns(piece: Any) -> Any:
+    x = in_columns(piece.x)
+    return piece if x is piece.x else replace(piece, x=x)
+
+
+def _sort(x: Any) -> str:
+    if isinstance(x, Mapping):
+        return "one set of features"
+    if isinstance(x[0], Mapping):
+        return "tokens by attributes"
+    return f"tokens of {len(x[0])} column{'s' * (len(x[0]) != 1)}"
+
+
+def _first_line(origin: Origin | None) -> Origin | None:
+    return None if origin is None else Origin(origin.file, [origin.line(0)])
+
+
+def _place(origin: Origin | None) -> str:
+    return "the first one" if origin is None else f"{origin.file}:{origin.line(0)}"
+
+
+def _trouble(problem: str, origin: Origin | None, *, remedy: str) -> DataError:
+    if origin is None:
+        return DataError(problem, remedy=remedy)
+    return DataError(problem, file=origin.file, line=origin.line(0), remedy=remedy)

@@ -1,0 +1,38 @@
+"""Model files, and files that are of other kinds."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from sidelight.errors import ModelFileError
+
+if TYPE_CHECKING:
+    from sidelight.models.model import Model
+
+
+# What files of each kind are for.
+_USES = {
+    "sidelight model": "sidelight predict",
+    "sidelight segment model": "sidelight predict",
+    "sidelight alignment model": "sidelight align apply",
+    "sidelight checkpoint": "sidelight train --checkpoint",
+}
+
+
+def load(path: Path) -> Model:
+    """The model in a file; raises `ModelFileError` in one line where it cannot be read."""
+    from sidelight.models.model_file import KIND, SEGMENTS, load_model
+
+    checked_kind(path, KIND, SEGMENTS)
+    return load_model(path)
+
+
+def checked_kind(path: Path, *wanted: str) -> str | None:
+    """What kind of file it says it is; raises `ModelFileError` where it is of a kind for other commands."""
+    from sidelight.models.files import kind_of
+
+    kind = kind_of(path)
+    if kind in _USES and kind not in wanted:
+        raise ModelFileError(f"a {kind}", file=path, remedy=f"it is for {_USES[kind]}")
+    return kind

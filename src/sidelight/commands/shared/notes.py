@@ -1,0 +1,68 @@
+"""What is no error but may surprise, each in one line."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any, TextIO
+
+from sidelight.commands.shared.outputs import note
+from sidelight.errors import LongTraining, UnknownFeatures
+from sidelight.evidence import Evidence
+from sidelight.recipes import Recipe
+
+
+def notes_on(
+    model: Any, recipe: Recipe, evidence: Sequence[Evidence], *, ruled: bool, states: int | None, min_count: int
+) -> Iterator[str]:
+    """The notes on a model and on what it was trained from."""
+    name = recipe.name
+    if recipe.plain_form and (states or 1) == 1 and all(piece.kind == "gold" for piece in evidence):
+        more = " or ".join(f"--{kind} FILE" for kind in recipe.beside)
+        rules = " and --rules FILE.py" if recipe.about_rules and not ruled else ""
+        yield f"{name} with labelled inputs alone is plain {recipe.plain_form}; add {more}{rules}"
+    elif recipe.about_rules and not ruled:
+        yield f"{name} without rules learns from its own guesses alone; --rules FILE.py says what outputs obey"
+    if ruled and "rules" not in recipe.heeded() and any(piece.kind == "unlabeled" for piece in evidence):
+        yield f"with {name} rules bear on predictions alone; codl and posterior_regularization learn from them"
+    if not _features_of(model):
+        seen = f", as none was seen {min_count:,} times; lower --min-count" if min_count > 1 else ""
+        yield f"the model has no features and looks at no input{seen}"
+
+
+NOTED: dict[type[Warning], str] = {LongTraining: "; Ctrl-C stops it", UnknownFeatures: ""}  # and what is added
+
+
+@contextmanager
+def warnings_noted(*, quiet: bool = False) -> Iterator[None]:
+    """Within it, some warnings are notes: the first one of each kind, and none with --quiet."""
+    said: set[type[Warning]] = set(NOTED) if quiet else set()
+    with warnings.catch_warnings():
+        for kind in NOTED:
+            warnings.simplefilter("always", kind)
+        usual = warnings.showwarning
+
+        def show(
+            message: Warning | str,
+            category: type[Warning],
+            filename: str,
+            lineno: int,
+            file: TextIO | None = None,
+            line: str | None = None,
+        ) -> None:
+            if category not in NOTED:
+                usual(message, category, filename, lineno, file, line)
+            elif category not in said:
+                said.add(category)
+                note(f"{message}{NOTED[category]}")
+
+        warnings.showwarning = show
+        yield
+
+
+def _features_of(model: Any) -> int:
+    found = [model.extractor.n_attributes, model.extractor.n_dense]
+    if hasattr(model, "segments"):
+        found.append(model.segments.n_attributes)
+    return sum(found)

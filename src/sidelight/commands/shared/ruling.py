@@ -1,0 +1,94 @@
+"""Rules on the command line: a file of them, and a loaded model under them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, get_args
+
+import typer
+
+from sidelight.commands.shared.loading import load
+from sidelight.commands.shared.options import DEFAULTS
+from sidelight.commands.shared.outputs import note
+from sidelight.commands.shared.showing import shown
+
+if TYPE_CHECKING:
+    from sidelight.estimators.constrained import Constrained
+    from sidelight.rules import Rule
+
+RULES = "Rules"
+RulesFiles = Annotated[
+    list[Path] | None,
+    typer.Option(
+        "--rules",
+        metavar="FILE.py",
+        help="Rules that outputs obey: functions with @rule above them, or a list RULES. The file is run. Repeatable.",
+        rich_help_panel=RULES,
+    ),
+]
+Inference = Annotated[
+    str,
+    typer.Option(
+        "--inference",
+        metavar="auto|dynamic|a_star|beam|ilp|lp|lagrangian",
+        help="How the best output under rules is found.",
+        rich_help_panel=RULES,
+    ),
+]
+
+
+def check_inference(inference: str, rules: Sequence[Path] | None) -> None:
+    """Raise ValueError for a method that there is not, and for one that has no rules to obey."""
+    from sidelight.inference.methods.choose import Method
+
+    if inference not in get_args(Method):
+        raise ValueError(f"--inference is {inference!r}; there are {', '.join(get_args(Method))}")
+    if not rules and inference != DEFAULTS["inference"]:
+        raise ValueError("--inference says how rules are obeyed, and there are none; give --rules, or leave it out")
+
+
+def rules_in(paths: Sequence[Path] | None) -> list[Rule]:
+    """The rules of all files in their order, or none."""
+    from sidelight.rules import read_rules
+
+    return list(dict.fromkeys(rule for path in paths or () for rule in read_rules(path)))
+
+
+def constrained(model: Any, rules: Sequence[Path], inference: str, *, jobs: int = -1) -> Constrained:
+    """A loaded model under the rules of files, with the penalties that were learned in training."""
+    from sidelight.estimators.constrained import Constrained
+
+    return Constrained(model, rules_in(rules), method=inference, n_jobs=jobs)
+
+
+def predictor(path: Path, rules: Sequence[Path] | None, inference: str, *, name: str = "the model") -> tuple[Any, Any]:
+    """The model in a file, and a function of inputs and threads that predicts with it, under rules if there are any.
+
+    Where the model was trained under rules and there are none, a note calls it by `name`; an empty one says nothing.
+    """
+    from sidelight.inference.proofs import unproved
+
+    model = load(path)
+
+    def predict(xs: Any, jobs: int) -> list[Any]:
+        if rules:
+            under = constrained(model, rules, inference, jobs=jobs)
+            with shown():
+                solutions = under.solutions(xs)
+            if said := unproved(solutions):
+                note(f"{said}; --inference auto is exact")
+            return under.outputs(solutions)
+        with shown():
+            found = model.predict(xs, n_jobs=jobs)
+        if name:
+            note_missing_rules(model, name=name)
+        return found
+
+    return model, predict
+
+
+def note_missing_rules(model: Any, *, name: str = "the model") -> None:
+    """Say that a model was trained under rules, which are no part of its file."""
+    if names := model.about.get("rules"):
+        note(f"{name} was trained under the rules {', '.join(names)}; --rules FILE.py predicts under them")

@@ -1,0 +1,215 @@
+"""From what was typed to what the estimators take."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import fields
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from sidelight import features as sets
+from sidelight.commands.shared.options import DEFAULTS
+from sidelight.errors import DataError
+from sidelight.evidence import Evidence
+from sidelight.features import FeatureSet
+from sidelight.recipes import AUTO, LEARNERS, Recipe
+from sidelight.specs.options import options_of
+from sidelight.specs.settings import DEFAULT_PRICES
+from sidelight.structures.labels.encoding import labels_in
+
+READY: dict[str, Callable[..., FeatureSet]] = {
+    "standard": sets.standard,
+    "words": sets.words,
+    "window": sets.window,
+    "spelling": sets.spelling,
+    "chunking": sets.chunking,
+    "attributes": sets.attributes,
+    "emissions": sets.emissions,
+    "emissions_lower": partial(sets.emissions, True),
+}
+
+
+def choose_features(
+    evidence: Sequence[Evidence],
+    *,
+    name: str | None,
+    template: Path | None,
+    min_count: int,
+    hash_bits: int | None,
+    learner: Recipe | None,
+) -> FeatureSet | None:
+    """The features asked for; with nothing asked, those that suit the inputs and the learner.
+
+    None leaves them to the estimator, which knows more where it chooses the learner too.
+    """
+    x = evidence[0].x
+    named = isinstance(x, Mapping) or isinstance(x[0], Mapping)  # the tokens bring their attributes
+    if template is not None and name is not None:
+        raise ValueError("--features and --template are both given; give one of them")
+    if name is not None and name not in READY:
+        raise ValueError(f"--features is {name!r}; there are {', '.join(READY)}")
+    if named and (template is not None or name not in (None, "attributes")):
+        raise _told("tokens by attributes, where templates look at words", evidence[0], "use --features attributes")
+    if learner is None and (name, template, min_count, hash_bits) == (None, None, 1, None):
+        return None
+    if template is not None:
+        return sets.read_templates(template, min_count=min_count, hash_bits=hash_bits)
+    if name is None:
+        named = named or isinstance(sets.features_for([piece.x for piece in evidence]), sets.Attributes)
+        usual = "emissions" if learner is not None and learner.emits else "standard"
+        name = "attributes" if named else usual
+    if name == "standard":
+        return sets.standard(len(x[0]), min_count=min_count, hash_bits=hash_bits)
+    if name == "attributes":
+        if hash_bits is not None:
+            raise ValueError("--hash-bits goes with templates; leave it out for attributes")
+        return sets.attributes(min_count=min_count)
+    return READY[name](min_count=min_count, hash_bits=hash_bits)
+
+
+def learner_options() -> dict[str, str]:
+    """The options of every learner that has some, with their defaults.
+
+    >>> learner_options()["jlis"]
+    'restarts=1'
+    """
+    found = {}
+    for name, learner in LEARNERS.items():
+        texts = [one.name if one.default is None else f"{one.name}={one.default}" for one in options_of(learner)]
+        if texts:
+            found[name] = ", ".join(texts)
+    return found
+
+
+def choose_loss(given: str | None, learner: Recipe | None) -> str:
+    """The loss that was asked for; raises ValueError where the learner would not look at it.
+
+    >>> choose_loss(None, choose_learner("crf", []))
+    'squared_hinge'
+    """
+    if given is not None and learner is not None and "loss" not in learner.heeded():
+        raise ValueError(f"--loss is {given!r}, and {learner.name} has a loss of its own; leave it out")
+    usual: str = DEFAULTS["loss"]
+    return usual if given is None else given
+
+
+def choose_learner(name: str, given: Sequence[str]) -> Recipe | None:
+    """A learner by its name, with options as they were typed; None for "auto", which leaves the choice to the evidence.
+
+    >>> choose_learner("jlis", ["restarts=3"]).restarts, choose_learner("auto", [])
+    (3, None)
+    >>> choose_learner("codl", ["base=semi_crf", "beta=none"]).beta is None
+    True
+    """
+    if name == AUTO:
+        if given:
+            raise ValueError(f"--set is {given[0]!r}, and {AUTO} has no options; name a learner with --learner")
+        return None
+    if name not in LEARNERS:
+        raise ValueError(f"--learner is {name!r}; there are {AUTO}, {', '.join(LEARNERS)}")
+    make = LEARNERS[name]
+    types = {one.name: one.type for one in fields(make)}
+    options: dict[str, Any] = {}
+    for text in given:
+        option, equals, value = text.partition("=")
+        if option not in types:
+            known = learner_options().get(name, "none")
+            raise ValueError(f"--set is {text!r}, and {name} has no option {option!r}; its options are: {known}")
+        if not equals:
+            raise ValueError(f"--set is {text!r}, without a value; write --set {option}=VALUE")
+        options[option] = _typed(text, value, types[option])
+    return make(**options)
+
+
+def _typed(text: str, value: str, kind: Any) -> Any:
+    """What was typed, as the option's type."""
+    kinds = [part.strip() for part in str(kind).split("|")]
+    if "None" in kinds and value.lower() == "none":
+        return None
+    if "bool" in kinds and value.lower() in ("true", "false"):
+        return value.lower() == "true"
+    for one in ("int", "float", "str"):
+        if one in kinds:
+            try:
+                return _READ[one](value)
+            except ValueError:
+                continue
+    raise ValueError(f"--set is {text!r}; give {' or '.join(_KINDS.get(one, one) for one in kinds)}")
+
+
+_READ: dict[str, Callable[[str], Any]] = {"int": int, "float": float, "str": str}
+_KINDS = {"bool": "true or false", "int": "a whole number", "float": "a number", "str": "a word", "None": "none"}
+
+
+def choose_prices(*, c1: float | None, c2: float | None, others: Sequence[str]) -> dict[str, float]:
+    """Prices by kind of evidence; what is not here has the library's default.
+
+    >>> choose_prices(c1=2.0, c2=None, others=["unlabeled=0.5"])
+    {'gold': 2.0, 'unlabeled': 0.5}
+    """
+    prices: dict[str, float] = {}
+    given = [("gold", c1)] * (c1 is not None) + [("companion", c2)] * (c2 is not None)
+    for kind, price in [*given, *(_pair(text, "--price", "unlabeled=0.5") for text in others)]:
+        if kind not in DEFAULT_PRICES:
+            raise ValueError(f"--price names {kind!r}; there are {', '.join(DEFAULT_PRICES)}")
+        if kind in prices:
+            raise ValueError(f"the price of {kind} is given twice; give it once")
+        prices[kind] = price  # type: ignore[assignment]
+    return prices
+
+
+def choose_class_weight(given: Sequence[str]) -> dict[str, float] | str | None:
+    """Nothing, "balanced", or the weights of labels.
+
+    >>> choose_class_weight(["balanced"]), choose_class_weight(["title=2"])
+    ('balanced', {'title': 2.0})
+    """
+    if list(given) == ["balanced"]:
+        return "balanced"
+    return dict(_pair(text, "--class-weight", "balanced, or title=2") for text in given) or None
+
+
+def choose_labels(text: str | None) -> list[str] | None:
+    """Labels with commas between them.
+
+    >>> choose_labels("a,b")
+    ['a', 'b']
+    """
+    if text is None:
+        return None
+    labels = [label.strip() for label in text.split(",")]
+    if "" in labels or len(set(labels)) != len(labels):
+        raise ValueError(f"--labels is {text!r}; give different labels with commas between them, e.g. a,b,c")
+    return labels
+
+
+def check_labels_are_named(evidence: Sequence[Evidence], labels: Sequence[str] | None) -> None:
+    """Raise `DataError` where neither files nor --labels name any label."""
+    if labels is None and not labels_in(evidence, sequences=sequences_in(evidence)):
+        remedy = "give --labels A,B,C, or a file of --gold, --partial or --candidates"
+        raise DataError("no file names a label", remedy=remedy)
+
+
+def sequences_in(evidence: Sequence[Evidence]) -> bool:
+    """Whether the inputs are sequences, and not single sets of features."""
+    return not isinstance(evidence[0].x, Mapping)
+
+
+def _pair(text: str, option: str, example: str) -> tuple[str, float]:
+    name, _, value = text.rpartition("=")
+    try:
+        number = float(value)
+    except ValueError:
+        number = math.nan
+    if not name or math.isnan(number):
+        raise ValueError(f"{option} is {text!r}; write e.g. {example}")
+    return name, number
+
+
+def _told(problem: str, piece: Evidence, remedy: str) -> DataError:
+    origin: Any = piece.origin
+    if origin is None:
+        return DataError(problem, remedy=remedy)
+    return DataError(problem, file=origin.file, line=origin.line(0), remedy=remedy)

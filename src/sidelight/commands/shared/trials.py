@@ -1,0 +1,151 @@
+"""Trainings with one set of prices or with many, and what they came to."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from sidelight.commands.shared.outputs import size_of
+from sidelight.commands.shared.price_search import Point, PriceSearch
+from sidelight.commands.shared.settings import sequences_in
+from sidelight.core.fit_log import in_words
+from sidelight.core.progress import Progress, relative_gap
+from sidelight.core.records import Round
+from sidelight.estimators.manners import measured, metric_of
+from sidelight.estimators.segment_tagger import SegmentTagger
+from sidelight.estimators.taggers import Classifier, Tagger
+from sidelight.evidence import Evidence, Gold
+from sidelight.recipes import AUTO, Recipe
+from sidelight.rounds.stopping import MAX_COMPLETIONS, MAX_ROUNDS
+from sidelight.specs import Need
+from sidelight.voting.reliability import reliability_table
+
+Estimator = Tagger | Classifier | SegmentTagger
+
+
+@dataclass(slots=True)
+class PriceTrials:
+    """Fits estimators to the same evidence, and keeps the rounds of all of them."""
+
+    evidence: Sequence[Evidence]
+    parameters: Mapping[str, Any]  # of the estimator, but for the prices
+    progress: Progress
+    history: list[dict[str, Any]] = field(default_factory=list)
+    segments: bool = False  # by any learner; those of segments alone need not be told
+
+    def fit(
+        self,
+        prices: Mapping[str, float],
+        extra: Mapping[str, float] | None = None,
+        *,
+        validation: Sequence[Gold] | None = None,
+    ) -> Estimator:
+        """One training; `extra` goes into each record of its rounds."""
+
+        def keep(record: Round) -> None:
+            self.history.append({**(extra or {}), **record.as_dict()})
+
+        parameters = {**self.parameters, "prices": prices, "callbacks": [keep]}
+        recipe = parameters["learner"]
+        if recipe != AUTO and (self.segments or _labels_segments(recipe)):
+            return _segmenter(parameters, recipe, self.evidence).fit(self.evidence, validation=validation)
+        estimator = Tagger if sequences_in(self.evidence) else Classifier
+        return estimator(**parameters).fit(self.evidence, validation=validation)
+
+    def choose(self, search: PriceSearch, judges: Sequence[Gold]) -> tuple[Estimator, str, list[str]]:
+        """The first estimator of the best score on labelled inputs, the table of all, and notes on the search."""
+        xs, right, sequences = [gold.x for gold in judges], [gold.y for gold in judges], sequences_in(self.evidence)
+        kept: tuple[float, Estimator] | None = None
+        metric = ""
+
+        def score(point: Point, called: str) -> float:
+            nonlocal kept, metric
+            self.progress.prefix(f"{called}: ")
+            fitted = self.fit(search.prices(point), search.named(point))
+            metric = metric_of(self.parameters["metric"], fitted.classes_, sequences=sequences)
+            found = measured(metric, fitted.predict(xs), right, sequences=sequences)
+            if kept is None or found > kept[0]:
+                kept = found, fitted
+            return found
+
+        tried = search.run(score)
+        assert kept is not None
+        return kept[1], tried.table(metric), tried.edges()
+
+
+def _labels_segments(recipe: Recipe) -> bool:
+    """Whether a learner is one of segments, or drives one."""
+    return Need.SEGMENTS in recipe.needed()
+
+
+def _segmenter(parameters: Mapping[str, Any], recipe: Recipe, evidence: Sequence[Evidence]) -> SegmentTagger:
+    """The estimator of segments; raises ValueError for options that it does not have."""
+    called = recipe.called
+    if not sequences_in(evidence):
+        raise ValueError(f"{called} labels segments of sequences, and these inputs are single; choose another learner")
+    for name, usual in (("order", 1), ("states", None)):
+        if parameters[name] != usual:
+            raise ValueError(f"--{name.replace('_', '-')} does not go with {called}; leave it out")
+    if not any(piece.kind == "gold" for piece in evidence):
+        raise ValueError(f"{called} takes the features of segments from labelled inputs; add --gold FILE")
+    shared = (
+        "features",
+        "loss",
+        "prices",
+        "class_weight",
+        "labels",
+        "scheme",
+        "metric",
+        "tolerance",
+        "max_rounds",
+        "checkpoint",
+        "n_jobs",
+        "seed",
+        "callbacks",
+        "rules",
+        "rules_in",
+        "inference",
+    )
+    return SegmentTagger(learner=recipe, **{name: parameters[name] for name in shared})
+
+
+def summary(fitted: Estimator, out: Path) -> str:
+    """What was learned, in a few lines."""
+    model, last = fitted.model_, fitted.rounds_[-1] if fitted.rounds_ else None
+    rows = [("evidence", in_words(fitted.evidence_)), ("learner", str(model.about["learner"]))]
+    rows += [("labels", f"{len(fitted.classes_):,}"), ("features", f"{model.extractor.n_attributes:,}")]
+    if last is not None:
+        completions = f" ({last.completion} completions)" if last.completion else ""
+        rows.append(("rounds", f"{last.number:,}{completions}"))
+        if last.restart is not None:  # what follows is about the one that was kept
+            count = len({record.restart for record in fitted.rounds_})
+            rows.append(("kept", f"restart {last.restart + 1} of {count}"))
+        if last.objective is not None:
+            rows.append(("objective", f"{last.objective:.6g}"))
+        if (gap := relative_gap(last)) is not None:
+            rows.append(("gap", f"{gap:.2%}"))
+        if last.stopped is not None:
+            rows.append(("stopped", _why(last)))
+        if last.mistakes is not None:
+            rows.append(("mistakes", f"{last.mistakes:,}"))
+        rows.append(("seconds", f"{last.seconds:.2f}"))
+    rows.append(("model", f"{out} ({size_of(out)})"))
+    if fitted.rules:
+        rows.append(
+            ("rules", f"{len(fitted.rules)}, no part of the model file: give --rules again to predict under them")
+        )
+    text = "".join(f"{name:<10} {value}\n" for name, value in rows)
+    found = getattr(fitted, "reliabilities_", [])
+    return f"{text}\n{reliability_table(found)}\n" if found else text
+
+
+def _why(last: Round) -> str:
+    """Why training ended, in the words of options."""
+    if last.stopped in _LIMITS:
+        return _LIMITS[last.stopped]
+    return f"at its precision: {last.stopped}" if last.own_precision else str(last.stopped)
+
+
+_LIMITS = {MAX_ROUNDS: "by --max-rounds", MAX_COMPLETIONS: "by the limit of completions"}

@@ -1,0 +1,122 @@
+"""The one way this package compiles: no GIL, cached on disk, NumPy's rules for division.
+
+With NUMBA_DISABLE_JIT=1 kernels are the Python functions that they are written as, so that they can be stepped through:
+slow, with NumPy's rules for division and for numbers that wrap around, and with the same results.
+"""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import os
+from collections.abc import Callable
+from typing import Any, TypeVar, cast
+
+import numba
+import numpy as np
+from numba.core.compiler_lock import global_compiler_lock
+from numba.core.dispatcher import Dispatcher
+from numpy.typing import NDArray
+
+from sidelight.core import compiling
+
+Function = TypeVar("Function", bound=Callable[..., Any])
+
+if hasattr(os, "register_at_fork"):  # a child that forks while another thread compiles could never compile anything
+    _free = global_compiler_lock.release
+    os.register_at_fork(before=global_compiler_lock.acquire, after_in_parent=_free, after_in_child=_free)
+
+
+def kernel(function: Function) -> Function:
+    """Compile a function of flat arrays; the type seen by a checker is the Python function's own."""
+    return cast(Function, _stamped(numba.njit(nogil=True, cache=True, error_model="numpy")(function)))
+
+
+def inline_kernel(function: Function) -> Function:
+    """As `kernel`, for small functions that other kernels call in their inner loops."""
+    made = numba.njit(nogil=True, cache=True, error_model="numpy", inline="always")(function)
+    return cast(Function, _stamped(made))
+
+
+def _stamped(made: Any) -> Any:
+    """Let what is cached on disk depend on the kernels of other files as well, as far as this file has imported them.
+
+    Numba looks at a kernel's own file alone, so that a kernel that calls a changed one would go on with the old one.
+    """
+    if not isinstance(made, Dispatcher):  # NUMBA_DISABLE_JIT
+        return _stepped(made)
+    cache = _cache_file(made)
+    function = made.py_func
+    others = {
+        value.py_func.__module__: stamp._source_stamp
+        for value in function.__globals__.values()
+        if isinstance(value, Dispatcher)
+        and value.py_func.__module__ != function.__module__
+        and (stamp := _cache_file(value)) is not None
+    }
+    if cache is not None and others:
+        told = repr((cache._source_stamp, sorted(others.items())))
+        cache._source_stamp = hashlib.sha256(told.encode()).hexdigest()
+    return made
+
+
+def _stepped(function: Function) -> Function:
+    """A kernel as plain Python, without warnings where numbers wrap around or are divided by 0, as when compiled."""
+
+    @functools.wraps(function)
+    def run(*arguments: Any) -> Any:
+        with np.errstate(all="ignore"):
+            return function(*arguments)
+
+    return cast(Function, run)
+
+
+def _cache_file(made: Any) -> Any:
+    """Where numba keeps what it has compiled, if this version of it says so."""
+    found = getattr(getattr(made, "_cache", None), "_cache_file", None)
+    return found if hasattr(found, "_source_stamp") else None
+
+
+compiling.listen()
+
+
+@inline_kernel
+def mix(z: Any) -> Any:
+    """The finaliser of splitmix64: a 64-bit number well stirred; adding a constant and mixing gives a random stream."""
+    z = np.uint64(z)
+    z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return z ^ (z >> np.uint64(31))
+
+
+GOLDEN = np.uint64(0x9E3779B97F4A7C15)  # the step of a splitmix64 stream
+
+
+@inline_kernel
+def uniform(state: NDArray[np.uint64]) -> float:
+    """The next number in [0, 1) of a splitmix64 stream, whose state [1] moves on."""
+    state[0] += GOLDEN
+    return float(mix(state[0]) >> np.uint64(11)) * (1.0 / 9007199254740992.0)
+
+
+@kernel
+def inner(a: NDArray[np.float64], b: NDArray[np.float64]) -> float:
+    """The inner product of two vectors on this thread alone: BLAS would start threads of its own and vary with them."""
+    lanes = np.zeros(8)
+    whole = a.shape[0] // 8 * 8
+    for k in range(0, whole, 8):
+        for lane in range(8):
+            lanes[lane] += a[k + lane] * b[k + lane]
+    total = 0.0
+    for k in range(whole, a.shape[0]):
+        total += a[k] * b[k]
+    for lane in range(8):
+        total += lanes[lane]
+    return total
+
+
+@kernel
+def copy_row(values: NDArray[np.float64], out: NDArray[np.float64]) -> None:
+    """out[:] = values; spelled out, as Numba compiles the message of shapes that differ, two seconds long."""
+    for k in range(values.shape[0]):
+        out[k] = values[k]

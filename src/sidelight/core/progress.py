@@ -1,0 +1,137 @@
+"""What long work shows on the standard error: a live line with a bar, or plain lines.
+
+A live line is for terminals and notebooks. Lines are for everything else, and for those who ask. One thing at a time is
+shown: work within other work that shows itself (a fit within a command, or within co-training) shows itself there.
+"""
+
+from __future__ import annotations
+
+import sys
+from contextlib import ExitStack
+from contextvars import ContextVar, Token
+from typing import Self, TextIO
+
+from sidelight.core.compiling import watched
+from sidelight.core.live import Live, live_line
+from sidelight.core.records import Round
+
+FITS, ROUNDS = 1, 2  # what lines there are: of fits as they begin and end, and of their rounds
+
+
+class Progress:
+    """Shows what is being done; use it as a context, and `round` as a callback of training.
+
+    `live`: one line that is written over, where that can be. `lines`: 0 for none, 1 for what fits begin with and come
+    to, 2 for their rounds too.
+
+    >>> with Progress(live=False) as progress:
+    ...     progress.say("reading")
+    """
+
+    def __init__(self, *, live: bool = True, lines: int = 0, stream: TextIO | None = None) -> None:
+        self.fits = 0  # that are under way, one within another
+        self._stream = stream
+        self._wanted, self._lines = live, lines
+        self._live: Live | None = None
+        self._prefix = ""
+        self._stack = ExitStack()
+        self._token: Token[Progress | None] | None = None
+
+    def __enter__(self) -> Self:
+        self._stack.enter_context(watched(self))
+        if self._wanted and (found := live_line(self._stream or sys.stderr)) is not None:
+            self._live = self._stack.enter_context(found)
+        self._token = _present.set(self)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._token is not None:
+            _present.reset(self._token)
+        self._stack.close()
+        self._live = None
+
+    def say(self, text: str, *, done: int | None = None, total: int | None = None) -> None:
+        """Replace the live line; with a bar where it is known how much there is to do at most."""
+        if self._live is not None:
+            self._live.show(text, done, total)
+
+    def line(self, text: str, *, level: int = FITS) -> None:
+        """Write a line that stays, if lines of this level are asked for."""
+        if level > self._lines:
+            return
+        if self._live is not None:
+            self._live.above(text)
+        else:
+            stream = self._stream or sys.stderr
+            stream.write(f"{text}\n")
+            stream.flush()
+
+    def prefix(self, text: str) -> None:
+        """What every live line about a round begins with from now on."""
+        self._prefix = text
+
+    def round(self, record: Round, *, total: int | None = None) -> None:
+        """Replace the live line by what a round of training came to."""
+        self.say(self._prefix + round_line(record, total), done=record.number, total=total)
+
+    def compiling(self, kernel: str) -> None:
+        """A kernel is being compiled: this is what the wait is for; a fit says so itself."""
+        if not self.fits:
+            self.say(compile_line(None))
+
+    def compiled(self, kernel: str, seconds: float) -> None:
+        """It is ready; the line stands until there is more to say."""
+
+
+_present: ContextVar[Progress | None] = ContextVar("sidelight.core.progress", default=None)
+
+
+def present() -> Progress | None:
+    """What shows the work that this is part of, if anything does."""
+    return _present.get()
+
+
+def compile_line(seconds: float | None) -> str:
+    """That kernels are compiled, and about how long it takes.
+
+    >>> compile_line(12.3)
+    'compiling, once, about 12 s'
+    """
+    return "compiling, once" + ("" if seconds is None else f", about {seconds:.0f} s")
+
+
+def round_line(record: Round, total: int | None = None) -> str:
+    """A round of training in one line.
+
+    >>> round_line(Round(3, "perceptron", 0.25, mistakes=7))
+    'round 3, 7 mistakes, 0.2 s'
+    >>> round_line(Round(6, "hmm", 2.5, objective=1.5e6, disagreement=0.08), 10)
+    'round 6 of 10, objective 1.5e+06, disagreement 0.080 a word, 2.5 s'
+    """
+    parts = [f"round {record.number}" + ("" if total is None else f" of {total}")]
+    if record.completion:
+        parts.append(f"completion {record.completion}")
+    if record.objective is not None:
+        parts.append(f"objective {record.objective:.6g}")
+    if (gap := relative_gap(record)) is not None:
+        parts.append(f"gap {gap:.2%}")
+    if record.validation is not None:
+        parts.append(f"validation {record.validation:.2%}")
+    if record.disagreement is not None:
+        parts.append(f"disagreement {record.disagreement:.3f} a word")
+    elif record.mistakes is not None:
+        parts.append(f"{record.mistakes:,} mistakes")
+    elif record.working_set:
+        parts.append(f"working set {record.working_set:,}")
+    return ", ".join([*parts, f"{record.seconds:.1f} s"])
+
+
+def relative_gap(record: Round) -> float | None:
+    """The duality gap as a share of the objective, which is what the tolerance is about; None where it means nothing.
+
+    >>> relative_gap(Round(3, "jlis", 0.25, objective=50.0, gap=1.0))
+    0.02
+    """
+    if record.gap is None or not record.objective or record.own_precision:
+        return None
+    return record.gap / abs(record.objective)

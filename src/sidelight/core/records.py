@@ -1,0 +1,68 @@
+"""What training tells as it goes: records, not prints."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from sidelight.core.stored import flag_of, number_of, text_of, whole_of
+
+
+@dataclass(frozen=True, slots=True)
+class Round:
+    """One round of training.
+
+    For margin learners `objective` is the joint objective (over weights and completed outputs) of the best weights so
+    far: it never rises from completion 1 on, 0 being that of Gold alone. With `cllp` and `mms` it is that of the
+    present completion, and at the end the lowest of those solved to the last precision. `primal`, `dual` and their
+    `gap` belong to the convex problem of the present completion. For the perceptron only `mistakes` (sequences updated
+    on) is there.
+    """
+
+    number: int
+    learner: str
+    seconds: float  # since training began
+    completion: int = 0  # how often latent outputs have been completed
+    changed: int = 0  # outputs that the last completion changed
+    objective: float | None = None
+    primal: float | None = None
+    dual: float | None = None
+    gap: float | None = None  # objective − dual, absolute
+    own_precision: bool = False  # by which the learner judges gaps, at first a rough one
+    new_cuts: int = 0
+    working_set: int = 0
+    sweeps: int = 0
+    mistakes: int | None = None
+    disagreement: float | None = None  # of models that must agree: Σ |q₁ − q₂| over all links, per target word
+    validation: float | None = None  # accuracy on validation examples, where a completion or an epoch ended
+    last: bool = False  # training ends with this round
+    restart: int | None = None  # which of several learners this is a round of; the very last is of the one that is kept
+    stopped: str | None = None  # why training ends, in the last round
+
+    def as_dict(self) -> dict[str, Any]:
+        """Plain values, for JSON."""
+        return asdict(self)
+
+    @classmethod
+    def stored(cls, values: Mapping[str, Any]) -> Round:
+        """The round that a file holds as such values; raises `ModelFileError` where it holds none."""
+        counts = ("number", "completion", "changed", "new_cuts", "working_set", "sweeps")
+        amounts = ("objective", "primal", "dual", "gap", "disagreement", "validation")
+        there = {name: values.get(name) is not None for name in (*amounts, "mistakes", "restart", "stopped")}
+        found: dict[str, Any] = {name: whole_of(values, name) for name in counts}
+        found |= {name: number_of(values, name, finite=False, nan=True) for name in amounts if there[name]}
+        found |= {name: whole_of(values, name) for name in ("mistakes", "restart") if there[name]}
+        found |= {"stopped": text_of(values, "stopped")} if there["stopped"] else {}
+        seconds = number_of(values, "seconds", low=0.0)
+        own = flag_of(values, "own_precision")
+        return cls(
+            learner=text_of(values, "learner"),
+            seconds=seconds,
+            last=flag_of(values, "last"),
+            own_precision=own,
+            **found,
+        )
+
+
+Callback = Callable[[Round], None]

@@ -1,0 +1,169 @@
+"""What a file of ours holds, asked for by name: what is missing, misshapen or out of range is refused in plain words.
+
+A checksum says that a file is as it was written, not that what was written makes sense. Kernels trust every number they
+are given, so a model or a checkpoint is looked through before any of them sees it.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sidelight.core.arrays import Ints
+from sidelight.errors import DataError, ModelFileError
+
+REMEDY = "write it again, or take a copy"
+_MISHAPS = (KeyError, TypeError, ValueError, IndexError, AttributeError, OverflowError, RecursionError)
+
+
+@contextmanager
+def reading(path: str | Path | None, *, remedy: str = REMEDY) -> Iterator[None]:
+    """Name the file in whatever is found wrong with it; `ModelFileError` is all that comes out of here."""
+    try:
+        yield
+    except DataError as error:
+        if isinstance(error, ModelFileError) and error.file is not None:
+            raise
+        raise ModelFileError(error.problem, file=path, remedy=error.remedy or remedy) from None
+    except MemoryError:
+        raise ModelFileError("it asks for more memory than there is", file=path, remedy=remedy) from None
+    except _MISHAPS as error:
+        told = f"{error!r} is missing" if isinstance(error, KeyError) else str(error) or type(error).__name__
+        raise ModelFileError(f"it makes no sense: {told}".splitlines()[0], file=path, remedy=remedy) from None
+
+
+def array_of(
+    arrays: Mapping[str, NDArray[Any]],
+    name: str,
+    kind: Any,
+    shape: Sequence[int | None],
+    *,
+    low: float = -math.inf,
+    high: float = math.inf,
+    finite: bool = True,
+) -> NDArray[Any]:
+    """A copy of an array of this element type and shape (None: any), its numbers from low to high.
+
+    Floats must be finite; with finite=False they may be infinite, but never NaN.
+    """
+    found = arrays.get(name)
+    if found is None:
+        raise ModelFileError(f"the array {name!r} is missing")
+    if found.dtype != np.dtype(kind):
+        raise ModelFileError(f"the array {name!r} holds {found.dtype}, not {np.dtype(kind)}")
+    if found.ndim != len(shape) or any(want is not None and have != want for have, want in zip(found.shape, shape)):
+        wanted = ", ".join("any" if size is None else str(size) for size in shape)
+        raise ModelFileError(f"the array {name!r} has the shape {list(found.shape)}, not [{wanted}]")
+    if found.size:
+        if found.dtype.kind == "f" and not (np.isfinite(found).all() if finite else not np.isnan(found).any()):
+            raise ModelFileError(f"the array {name!r} holds NaN{' or infinity' if finite else ''}")
+        if found.dtype.kind != "b" and not (found.min() >= low and found.max() <= high):
+            raise ModelFileError(f"the array {name!r} holds a number that is not from {low} to {high}")
+    return np.array(found, order="C")
+
+
+def array_like(
+    arrays: Mapping[str, NDArray[Any]], name: str, present: NDArray[Any], *, finite: bool = True
+) -> NDArray[Any]:
+    """A copy of an array with the element type and shape of the one that it takes the place of."""
+    return array_of(arrays, name, present.dtype, present.shape, finite=finite)
+
+
+def offsets_of(arrays: Mapping[str, NDArray[Any]], name: str, *, count: int | None, total: int) -> Ints:
+    """Offsets of pieces that follow each other: from 0, never falling, to `total`. # [count + 1]"""
+    found: Ints = array_of(arrays, name, np.int64, [None if count is None else count + 1], low=0, high=total)
+    if not len(found) or found[0] != 0 or found[-1] != total or np.any(np.diff(found) < 0):
+        raise ModelFileError(f"the array {name!r} does not cut {total} entries into pieces")
+    return found
+
+
+def lengths_of(arrays: Mapping[str, NDArray[Any]], name: str, *, count: int, total: int) -> Ints:
+    """Lengths of pieces that together have `total` entries. # [count]"""
+    found: Ints = array_of(arrays, name, np.int64, [count], low=0, high=total)
+    if sum(found.tolist()) != total:
+        raise ModelFileError(f"the lengths in {name!r} do not add up to {total}")
+    return found
+
+
+def part_of(arrays: Mapping[str, NDArray[Any]], prefix: str) -> dict[str, NDArray[Any]]:
+    """The arrays whose names begin so, by the rest of their names."""
+    return {name.removeprefix(prefix): array for name, array in arrays.items() if name.startswith(prefix)}
+
+
+def mapping_of(values: Any, name: str) -> dict[str, Any]:
+    """A value that has values of its own."""
+    return _value(values, name, dict, "a set of values")  # type: ignore[no-any-return]
+
+
+def list_of(values: Any, name: str, *, count: int | None = None) -> list[Any]:
+    """A list, of so many items if that is given."""
+    found = _value(values, name, list, "a list")
+    if count is not None and len(found) != count:
+        raise ModelFileError(f"{name!r} has {len(found)} items, not {count}")
+    return found  # type: ignore[no-any-return]
+
+
+def text_of(values: Any, name: str, *, among: Sequence[str] | None = None) -> str:
+    """A text, one of those named if any are."""
+    found = _value(values, name, str, "a text")
+    if among is not None and found not in among:
+        raise ModelFileError(f"{name!r} is {found[:40]!r}, not one of {', '.join(among)}")
+    return found  # type: ignore[no-any-return]
+
+
+def flag_of(values: Any, name: str) -> bool:
+    """True or false."""
+    return _value(values, name, bool, "true or false")  # type: ignore[no-any-return]
+
+
+def whole_of(values: Any, name: str, *, low: int = 0, high: int = 2**53) -> int:
+    """A whole number from low to high."""
+    found = _value(values, name, int, "a whole number")
+    if isinstance(found, bool) or not low <= found <= high:
+        raise ModelFileError(f"{name!r} is {found}, not a whole number from {low} to {high}")
+    return found  # type: ignore[no-any-return]
+
+
+def number_of(
+    values: Any, name: str, *, low: float = -math.inf, high: float = math.inf, finite: bool = True, nan: bool = False
+) -> float:
+    """A number from low to high; finite unless said otherwise."""
+    found = _value(values, name, (int, float), "a number")
+    if isinstance(found, bool) or (isinstance(found, int) and abs(found) > 2**1000):
+        raise ModelFileError(f"{name!r} is no number")
+    if nan and math.isnan(found):
+        return math.nan
+    if not low <= found <= high or (finite and not math.isfinite(found)):
+        raise ModelFileError(f"{name!r} is {found}, not a number from {low} to {high}")
+    return float(found)
+
+
+def numbers_of(values: Any, name: str, *, finite: bool = True) -> list[float]:
+    """A list of numbers."""
+    found = list_of(values, name)
+    return [number_of({name: one}, name, finite=finite) for one in found]
+
+
+def random_of(values: Any, name: str, rng: np.random.Generator) -> None:
+    """Put a generator into the state that was kept."""
+    kept = mapping_of(values, name)
+    try:
+        rng.bit_generator.state = kept
+    except (KeyError, TypeError, ValueError, OverflowError):
+        raise ModelFileError(f"{name!r} is no state of random numbers") from None
+
+
+def _value(values: Any, name: str, kind: Any, wanted: str) -> Any:
+    if not isinstance(values, Mapping):
+        raise ModelFileError(f"there are no values where {name!r} should be")
+    if name not in values:
+        raise ModelFileError(f"the value {name!r} is missing")
+    if not isinstance(values[name], kind):
+        raise ModelFileError(f"{name!r} is not {wanted}")
+    return values[name]

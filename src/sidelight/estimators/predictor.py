@@ -1,0 +1,162 @@
+"""`Predictor`: learns outputs of any structure, also of one's own, with the manners of all estimators."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any, Self
+
+import numpy as np
+
+from sidelight.core.records import Callback
+from sidelight.data.checks import check_weight, trouble
+from sidelight.errors import DataError, ModelFileError
+from sidelight.estimators.manners import labelled
+from sidelight.estimators.taggers import LearningEstimator
+from sidelight.evidence import Companion, Evidence, gold
+from sidelight.recipes import Recipe, recipe_of
+from sidelight.rules import Rule
+from sidelight.specs.settings import Settings
+from sidelight.structures.own_structure import Own, OwnStructure
+from sidelight.structures.structure import Declared, InputRows
+
+USUAL: dict[str, Any] = {"features": None, "labels": None, "scheme": None, "metric": None, "allowed": None}
+USUAL |= {"bias": True, "order": 1, "states": None, "rules": (), "rules_in": "prediction", "inference": "auto"}
+
+
+class StructuredEstimator(LearningEstimator):
+    """What estimators share whose outputs are not labels of tokens or classes: the structure says what they are."""
+
+    _sequences = False  # inputs and outputs are the structure's affair
+    _chooses = False
+    rules: Sequence[Rule] = ()
+    inference = "auto"
+    metric = None
+
+    def score(self, xs: Any, y: Any = None, sample_weight: Any = None) -> float:
+        """The share of slots whose choice is right, between 0 and 1, of inputs and outputs or of Gold in evidence."""
+        xs, y = labelled(xs, y)
+        model = self._fitted()
+        rows = model.prepare(xs, n_jobs=self.n_jobs)
+        right = model.structure.choices(rows, y) == model.structure.choices(rows, self.predict(xs))
+        weights = np.ones(len(rows)) if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
+        return float(np.average(right, weights=np.repeat(weights, rows.lengths)))
+
+    def _measured(self, xs: Any, ys: Any) -> float:
+        return self.score(xs, ys)
+
+    def _outputs(self) -> Declared:
+        """What outputs are learned."""
+        raise NotImplementedError
+
+    def _settings(self, **others: Any) -> Settings:
+        """The parameters, checked; what chains have besides is as usual."""
+        own = {**USUAL, **{name: value for name, value in self.get_params(deep=False).items() if name in KNOWN}}
+        given = {**own, **others}
+        return Settings(sequences=True, outputs=self._outputs(), **{**given, "learner": recipe_of(given["learner"])})
+
+    def _inputs(self, xs: Any) -> Any:
+        if isinstance(xs, InputRows):
+            return xs
+        if isinstance(xs, str | bytes | Mapping) or not isinstance(xs, Iterable):
+            raise DataError(f"{type(xs).__name__} in the place of all inputs", remedy="give a list of inputs")
+        return list(xs)
+
+    def _clamped(self, clamp: Any) -> Any:
+        return clamp
+
+    def _evidence(self, evidence: Any, y: Any, sample_weight: Any) -> list[Evidence]:
+        """A list of evidence; raises `DataError` for what is none. Outputs are looked at when they are encoded."""
+        pieces: list[Any] = list(evidence)
+        if y is not None:
+            pieces = list(gold(pieces, y, weight=1.0 if sample_weight is None else sample_weight))
+        elif sample_weight is not None:
+            raise ValueError("sample_weight goes with fit(xs, ys); evidence has weights of its own")
+        if not pieces:
+            raise DataError("no evidence", remedy="give at least one example")
+        for i, piece in enumerate(pieces):
+            if not isinstance(piece, Evidence):
+                remedy = "wrap the input in Gold, Partial, Candidates, Companion or Unlabeled, or give outputs too"
+                raise DataError(f"evidence {i} is a {type(piece).__name__}", remedy=remedy)
+            check_weight(piece, i)
+            if isinstance(piece, Companion) and piece.z not in (1, -1):
+                raise trouble(piece, i, problem=f"the answer {piece.z!r}", remedy="answer +1 or -1")
+        return pieces
+
+    def load(self, path: str | Path) -> Self:  # type: ignore[override]
+        """Take the model of a file, which holds neither functions nor parameters; raises `ModelFileError`."""
+        raise NotImplementedError
+
+
+KNOWN = frozenset(Settings.__slots__)
+
+
+class Predictor(StructuredEstimator):
+    """Learns the outputs of a structure that says what they are (docs/add_a_structure.md).
+
+    - structure: has `batch(xs)`, `encode(x, y)`, `decode(x, choices)`, and for partial outputs, candidates and clamps
+      `admitted(x, y)`. A fit works on a copy. Features that it keeps in `names` (`FeatureNames`) grow while it is
+      fitted, and are closed afterwards.
+    - learner: any whose needs the structure meets: best outputs alone are enough for "jlis" (with Gold alone a
+      structural SVM), "structural_svm" by all solvers but exponentiated gradient, "latent_svm", "transductive_svm",
+      "perceptron", "passive_aggressive", "arow", "cllp" and "mms" with `initial="random"`; others name what is missing.
+    - cost: {(right, predicted): cost} of choices, by their numbers; class_weight: {choice: weight}.
+
+    The others are as for `Tagger`. Outputs are what the structure decodes; of `predict_marginals` they are arrays
+    [slots, choices].
+    """
+
+    structure: Any
+
+    def __init__(
+        self,
+        structure: Any,
+        *,
+        learner: str | Recipe = "jlis",
+        loss: str = "squared_hinge",
+        prices: Mapping[str, float] | None = None,
+        cost: Mapping[tuple[Any, Any], float] | None = None,
+        class_weight: Mapping[Any, float] | str | None = None,
+        size: str | Callable[[Any], float] | None = None,
+        tolerance: float = 0.01,
+        violation: float = 1e-3,
+        decrease: float | None = None,
+        max_rounds: int | None = None,
+        max_completions: int | None = None,
+        patience: int = 5,
+        random_ties: bool = False,
+        warm_start: bool = False,
+        freeze_vocabulary: bool = False,
+        n_jobs: int | None = -1,
+        seed: int = 0,
+        callbacks: Sequence[Callback] = (),
+        verbose: int = 0,
+        checkpoint: str | Path | None = None,
+    ) -> None:
+        self._keep(locals())
+
+    def _outputs(self) -> Own:
+        missing = [name for name in ("batch", "encode", "decode") if not callable(getattr(self.structure, name, None))]
+        if missing or isinstance(self.structure, type):
+            what = f"has no {missing[0]}" if missing else "is a class"
+            remedy = "give a structure as docs/add_a_structure.md has one"
+            raise DataError(f"the structure {self.structure!r} {what}", remedy=remedy)
+        return Own(self.structure)
+
+    def load(self, path: str | Path) -> Self:  # type: ignore[override]
+        """Take the model of a file that was saved with a structure of the same class and arguments.
+
+        Raises `ModelFileError` where the file is none, or has another kind of model.
+        """
+        from sidelight.models.model_file import load_model
+
+        model = load_model(path, structure=self._outputs().plain)
+        if not isinstance(model.structure, OwnStructure):
+            other = model.structure.outputs_are
+            raise ModelFileError("not the model of a Predictor", file=path, remedy=f"use the estimator of {other}")
+        self.model_ = model
+        self._keep_penalties([])
+        return self
+
+
+__all__ = ["Predictor"]

@@ -1,0 +1,179 @@
+"""What `Tagger`, `Classifier` and `SegmentTagger` share: inputs and evidence as they are given, a model under rules."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from typing import Any, Generic, TypeVar
+
+import numpy as np
+
+from sidelight.core.checks import is_among
+from sidelight.core.fit_log import FitLog, check_verbose, counted, in_words
+from sidelight.core.progress import round_line
+from sidelight.core.records import Round
+from sidelight.data.checks import check_evidence, trouble
+from sidelight.errors import DataError, NotFitted
+from sidelight.estimators.constrained import Constrained
+from sidelight.estimators.manners import Estimator, accuracy, labelled
+from sidelight.evidence import Evidence, gold
+from sidelight.features import Matrix
+from sidelight.features.as_sequences import as_sequences
+from sidelight.features.inputs import TOKENS, first_without_tokens, matrix_of
+from sidelight.inference.explanation import RuleExplanation
+from sidelight.recipes import AUTO, Recipe, recipe_of
+from sidelight.rules import Rule
+from sidelight.rules.given import checked_rules
+from sidelight.structures.as_written import as_read
+from sidelight.structures.structure import InputRows
+
+FittedModel = TypeVar("FittedModel")
+LABELS_SHOWN = 20  # in a notebook
+
+
+class RuledEstimator(Estimator, Generic[FittedModel]):
+    """An estimator whose predictions may be made under rules."""
+
+    _sequences = True  # and not single labels
+    model_: FittedModel
+    penalties_: list[float]  # of the rules it was fitted with, as they were learned
+    _penalised: tuple[Rule, ...] = ()  # those rules
+    _rules_given: tuple[Rule, ...] = ()  # when it was fitted
+    _rules_used: tuple[Rule, ...] = ()  # those of them that the automatic choice of a learner kept, as it took them
+    rules: Sequence[Rule]
+    inference: str
+    n_jobs: int | None
+    learner: str | Recipe
+    verbose: int
+    max_rounds: int | None
+    rounds_: list[Round]  # of the last fit; a model of a file has none
+    evidence_: dict[str, int]  # how many pieces of each kind the last fit learned from
+
+    def predict(self, xs: Any) -> list[Any]:
+        """The best output of each input."""
+        raise NotImplementedError
+
+    @property
+    def classes_(self) -> list[Any]:
+        """The labels in their order."""
+        raise NotImplementedError
+
+    def explain_rules(self, x: Any, *, rules: Sequence[Rule] | None = None) -> RuleExplanation:
+        """How each rule was lowered for an input, whether the output without rules breaks it, and what it changed."""
+        return self._under(rules).explain_rules(self._inputs([x])[0])
+
+    def score(self, xs: Any, y: Any = None, sample_weight: Any = None) -> float:
+        """Token accuracy between 0 and 1 (for classes: accuracy), of inputs and outputs or of the Gold in evidence."""
+        xs, y = labelled(xs, y)
+        return accuracy(self.predict(xs), y, sequences=self._sequences, sample_weight=sample_weight)
+
+    def _fitted(self) -> FittedModel:
+        if not hasattr(self, "model_"):
+            raise NotFitted(f"this {type(self).__name__} has not been fitted; call fit first")
+        return self.model_
+
+    def _fit_log(self, pieces: Sequence[Evidence]) -> FitLog:
+        """What tells of a fit to these pieces; keeps how many there are of each kind."""
+        self.evidence_ = counted(pieces)
+        rules = len(self._asked(None))
+        name, seconds = _called(self.learner)
+        return FitLog(
+            type(self).__name__,
+            learner=name,
+            seconds=seconds,
+            given=in_words(self.evidence_) + (f" and {rules} rule{'s' * (rules != 1)}" if rules else ""),
+            verbose=check_verbose(self.verbose),
+            total=self.max_rounds,
+        )
+
+    def _fit_in_words(self) -> list[tuple[str, str]]:
+        if not hasattr(self, "model_"):
+            return []
+        model: Any = self.model_
+        classes: list[Any] = self.classes_
+        shown = ", ".join(map(str, classes[:LABELS_SHOWN])) + (", …" if len(classes) > LABELS_SHOWN else "")
+        found = [("learned by", str(model.about.get("learner", ""))), ("labels", f"{len(classes):,}: {shown}")]
+        if (extractor := getattr(model.structure, "extractor", None)) is not None:
+            found.append(("features", f"{extractor.n_attributes + extractor.n_dense:,}"))
+        if hasattr(self, "evidence_"):
+            found.append(("evidence", in_words(self.evidence_)))
+        if rounds := getattr(self, "rounds_", None):
+            last = rounds[-1]
+            found.append(("last round", round_line(last)))
+            found += [("stopped", last.stopped)] if last.stopped else []
+        return found
+
+    def _under(self, rules: Sequence[Rule] | None) -> Constrained:
+        """The model under the estimator's rules with their learned penalties, or under others."""
+        model, asked = self._fitted(), self._asked(rules)
+        return Constrained(
+            model,
+            asked,
+            penalties=self.penalties_ if rules is None and asked == self._penalised else None,
+            method=self.inference,
+            n_jobs=self.n_jobs,
+        )
+
+    def _keep_penalties(self, penalties: list[float]) -> None:
+        """What breaking each of the estimator's rules costs; rules that are set later have penalties of their own."""
+        self.penalties_, self._penalised = penalties, self._asked(None)
+
+    def _asked(self, rules: Sequence[Rule] | None) -> tuple[Rule, ...]:
+        asked = checked_rules(self.rules if rules is None else rules)
+        return self._rules_used if rules is None and asked == self._rules_given else asked
+
+    def _asked_of(self, xs: Any) -> tuple[FittedModel, Any]:
+        """The model and its inputs."""
+        return self._fitted(), self._inputs(xs)
+
+    def _inputs(self, xs: Any) -> Any:
+        """Inputs to predict; raises `DataError` at one that should be a sequence of tokens, and is none."""
+        if isinstance(xs, InputRows) or (
+            not self._sequences and isinstance(xs, Iterable) and getattr(xs, "shape", None) != ()
+        ):
+            return xs
+        return as_sequences(xs, sequences=self._sequences)
+
+    def _evidence(self, evidence: Any, y: Any, sample_weight: Any) -> list[Evidence]:
+        """What `fit` is given as a list of evidence; raises `DataError` where it cannot be used."""
+        if not isinstance(evidence, Matrix) and getattr(evidence, "shape", ()) == ():
+            if isinstance(evidence, Evidence | np.ndarray) or not isinstance(evidence, Iterable):
+                raise DataError(f"{type(evidence).__name__} in the place of all evidence", remedy="give a list")
+            evidence = list(evidence)
+        if y is not None:
+            if isinstance(evidence, list) and any(isinstance(x, Evidence) for x in evidence[:1]):
+                raise DataError("evidence has outputs of its own, and others are given", remedy="leave one of them out")
+            if isinstance(y, str) or not isinstance(y, Iterable) or getattr(y, "shape", None) == ():
+                raise DataError(
+                    f"the outputs are a {type(y).__name__}", remedy="give a list, one output for each input"
+                )
+            xs = self._inputs(evidence) if self._sequences else as_sequences(evidence, sequences=False)
+            if not self._sequences and not isinstance(xs, Matrix):
+                xs = evidence
+            pieces: list[Evidence] = list(gold(xs, list(y), weight=1.0 if sample_weight is None else sample_weight))
+        else:
+            if sample_weight is not None:
+                raise ValueError("sample_weight goes with fit(xs, ys); evidence has weights of its own")
+            pieces = list(evidence)
+        if not pieces:
+            raise DataError("no evidence", remedy="give at least one example")
+        if not self._sequences and (matrix := matrix_of([getattr(piece, "x", None) for piece in pieces])) is not None:
+            pieces = [replace(piece, x=row) for piece, row in zip(pieces, matrix)]
+        pieces = as_read(pieces, sequences=self._sequences)
+        check_evidence(pieces, per_token=self._sequences)
+        if self._sequences and (i := first_without_tokens([piece.x for piece in pieces])) is not None:
+            problem = f"the input is no sequence of tokens ({type(pieces[i].x).__name__})"
+            raise trouble(pieces[i], i, problem=problem, remedy=TOKENS)
+        return pieces
+
+
+def _called(learner: str | Recipe) -> tuple[str, float]:
+    """A learner in words, and about how many seconds its kernels take to compile.
+
+    >>> _called("auto"), _called("jlis")
+    (('auto', 10.0), ('jlis', 6.0))
+    """
+    if is_among(learner, (AUTO,)):
+        return AUTO, Recipe.compile_seconds
+    recipe = recipe_of(learner)
+    return recipe.called, recipe.seconds_to_compile

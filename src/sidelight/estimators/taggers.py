@@ -1,0 +1,357 @@
+"""Estimators with scikit-learn manners: `Tagger` for sequences, `Classifier` for single labels."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
+from hashlib import blake2b
+from pathlib import Path
+from typing import Any, Self
+
+import numpy as np
+
+from sidelight.core.arrays import Floats
+from sidelight.core.checks import flag, generator, is_among, is_listed, shown
+from sidelight.core.fit_log import FitLog
+from sidelight.core.records import Callback, Round
+from sidelight.errors import DataError, ModelFileError
+from sidelight.estimators.automatic import AutomaticEstimator
+from sidelight.estimators.constrained import Constrained
+from sidelight.estimators.manners import held_out, measured, metric_of
+from sidelight.evaluate.schemes import SchemeName
+from sidelight.features import FeatureSet
+from sidelight.inference.problem import Solution
+from sidelight.models import probabilities
+from sidelight.recipes import AUTO, LEARNERS, Recipe
+from sidelight.rounds.stopping import PATIENCE
+from sidelight.rules import Rule
+from sidelight.rules.given import checked_rules
+from sidelight.specs.settings import DEFAULT_PRICES
+from sidelight.structures.chain_structure import ChainStructure
+from sidelight.structures.structure import InputRows
+from sidelight.training import Training
+
+
+class LearningEstimator(AutomaticEstimator):
+    """What taggers, classifiers and segment taggers share."""
+
+    _chooses = True  # by learner="auto"
+    size: str | Callable[[Any], float] | None
+    warm_start: bool
+    patience: int
+    callbacks: Sequence[Callback]
+
+    def __init__(
+        self,
+        *,
+        features: FeatureSet | None = None,
+        learner: str | Recipe = AUTO,
+        loss: str = "squared_hinge",
+        prices: Mapping[str, float] | None = None,
+        cost: Mapping[tuple[Any, Any], float] | None = None,
+        class_weight: Mapping[Any, float] | str | None = None,
+        labels: Sequence[Any] | None = None,
+        scheme: SchemeName | None = None,
+        metric: str | None = None,
+        allowed: Iterable[tuple[Any, Any]] | None = None,
+        size: str | Callable[[Any], float] | None = None,
+        bias: bool = True,
+        order: int = 1,
+        states: int | Mapping[Any, int] | None = None,
+        tolerance: float = 0.01,
+        violation: float = 1e-3,
+        decrease: float | None = None,
+        max_rounds: int | None = None,
+        max_completions: int | None = None,
+        patience: int = 5,
+        random_ties: bool = False,
+        warm_start: bool = False,
+        freeze_vocabulary: bool = False,
+        n_jobs: int | None = -1,
+        seed: int = 0,
+        callbacks: Sequence[Callback] = (),
+        verbose: int = 0,
+        checkpoint: str | Path | None = None,
+        rules: Sequence[Rule] = (),
+        rules_in: str = "prediction",
+        inference: str = "auto",
+    ) -> None:
+        self._keep(locals())
+
+    def fit(self, evidence: Any, y: Any = None, *, sample_weight: Any = None, validation: Any = None) -> Self:
+        """Learn from evidence of any kinds, or from inputs and outputs in scikit-learn's manner.
+
+        `fit(evidence)` takes a list of Gold, Partial, Candidates, Companion and Unlabeled; `fit(xs, ys)` is the same as
+        `fit(gold(xs, ys))`. With `validation`, (inputs, outputs) or Gold, the model is the one of the completion (for
+        the perceptron: of the epoch) that labels them best, and training ends when `patience` of these have gone by
+        without a better one: a fully converged model of much indirect and little direct evidence may have drifted from
+        the labels (`last_model_` is where training ended). Raises `DataError` where the evidence cannot be used.
+        """
+        pieces = self._evidence(evidence, y, sample_weight)
+        if validation is not None:
+            validation = held_out(validation, sequences=self._sequences)
+        before = self.model_ if flag("warm_start", self.warm_start) and hasattr(self, "model_") else None
+        with self._fit_log(pieces) as log:
+            if self._chooses and is_among(self.learner, (AUTO,)):
+                pieces, settings = self._chosen(pieces, validation, before)
+                plan = str(self.choice_.chosen) if self.choice_.candidates else None
+                log.chose(settings.learner.name, settings.learner.seconds_to_compile, plan)
+            else:
+                settings = self._settings()
+                self._rules_given = self._rules_used = ()
+            self._run(Training(settings, pieces, before=before), log, validation)
+        return self
+
+    def partial_fit(self, evidence: Any, y: Any = None, *, sample_weight: Any = None) -> Self:
+        """Go on from the present weights with new evidence alone.
+
+        The perceptron makes one more epoch over it. The margin learners, and "auto" by the learner "jlis", minimise the
+        loss of the new evidence plus the distance to the present weights. New features are added unless
+        `freeze_vocabulary`; new labels are refused, so give all `labels` to the constructor if the first batch does not
+        have them all.
+        """
+        pieces = self._evidence(evidence, y, sample_weight)
+        before = getattr(self, "model_", None)
+        memory = getattr(self, "_perceptron", None)
+        chooses = self._chooses and is_among(self.learner, (AUTO,))
+        settings = self._settings(learner="jlis") if chooses else self._settings()
+        with self._fit_log(pieces) as log:
+            self._run(Training(settings, pieces, before=before, go_on=True, memory=memory), log)
+        return self
+
+    def predict(
+        self, xs: Any, *, by: str = "path", clamp: Any = None, rules: Sequence[Rule] | None = None
+    ) -> list[Any]:
+        """The best output of each input, or of each row of features that `prepare` made.
+
+        `by` is "path" (the output with the highest score) or "marginals" (the most tokens right in expectation).
+        `clamp` fixes labels: for every input one label or None per token (for classes: one label or None), or None for
+        an input without known labels. `rules` are those of the estimator unless others, or none (`rules=()`), are
+        given. Raises `Infeasible` where hard rules leave no output, `DataError` where the clamp does not fit, and warns
+        (`sidelight.errors.NotProved`) where the method of inference did not prove outputs to be the best under rules.
+        """
+        if not is_among(by, ("path", "marginals")):
+            raise ValueError(f"by is {shown(by)}; give 'path' or 'marginals'")
+        model, inputs = self._asked_of(xs)
+        clamp = self._clamped(clamp)
+        if self._asked(rules):
+            if by != "path":
+                raise ValueError("rules are about the best path; give by='path', or rules=()")
+            return self._under(rules).predict(inputs, clamp=clamp)
+        if by == "path" and clamp is None:
+            return model.predict(inputs, n_jobs=self.n_jobs)
+        decode = probabilities.best if by == "path" else probabilities.posterior
+        return decode(model, inputs, clamp=clamp, n_jobs=self.n_jobs)
+
+    def predict_marginals(self, xs: Any, *, clamp: Any = None) -> list[Any]:
+        """For every token (for classes: every input) a dict from label to probability.
+
+        `clamp` is that of `predict`; what is clamped has probability 1. These, `log_probability`, `log_partition`,
+        `k_best` and `sample` are of the model without rules. See `sidelight.models.probabilities`.
+        """
+        model, inputs = self._asked_of(xs)
+        return probabilities.named_marginals(model, inputs, clamp=self._clamped(clamp), n_jobs=self.n_jobs)
+
+    def log_probability(self, xs: Any, ys: Any, *, clamp: Any = None) -> Any:
+        """log p(y | x) of given outputs. # [N]"""
+        return probabilities.log_probabilities(*self._asked_of(xs), ys, clamp=self._clamped(clamp), n_jobs=self.n_jobs)
+
+    def log_partition(self, xs: Any, *, clamp: Any = None) -> Floats:
+        """log Σ exp(score) over the outputs of each input, or over those that have the clamped labels. # [N]"""
+        return probabilities.log_partitions(*self._asked_of(xs), clamp=self._clamped(clamp), n_jobs=self.n_jobs)
+
+    def k_best(self, xs: Any, k: int, *, clamp: Any = None) -> list[list[tuple[Any, float]]]:
+        """The k best outputs of each input with their scores, best first."""
+        return probabilities.k_best(*self._asked_of(xs), k, clamp=self._clamped(clamp), n_jobs=self.n_jobs)
+
+    def sample(self, xs: Any, *, seed: int | np.random.Generator = 0, clamp: Any = None) -> list[Any]:
+        """One output of each input, drawn from p(y | x), or among those that have the clamped labels."""
+        rng = generator(seed)
+        return probabilities.samples(*self._asked_of(xs), rng, clamp=self._clamped(clamp), n_jobs=self.n_jobs)
+
+    def solutions(self, xs: Any, *, clamp: Any = None, rules: Sequence[Rule] | None = None) -> list[Solution]:
+        """What `predict` gives under rules, with what each output is worth, how it was found, and whether it is proved.
+
+        Labels are numbers, in the order of `classes_`. Options as for `predict`.
+
+        >>> tagger = Tagger(max_rounds=5).fit([["light", "on"], ["light", "off"]], [["N", "P"], ["N", "P"]])
+        >>> tagger.solutions([["light"]])[0].exact
+        True
+        """
+        return self._under(rules).solutions(self._inputs(xs), clamp=self._clamped(clamp))
+
+    def prepare(self, xs: Any) -> Any:
+        """The features of inputs, for predicting more than once."""
+        model, inputs = self._asked_of(xs)
+        return model.prepare(inputs, n_jobs=self.n_jobs)
+
+    def judge(self, xs: Any) -> Any:
+        """The companion decision for each input: above 0 means that it has a good structure."""
+        model, inputs = self._asked_of(xs)
+        if not callable(self.size):
+            return model.judge(inputs, n_jobs=self.n_jobs)
+        if isinstance(inputs, InputRows):
+            raise DataError("the size is a function of the input", remedy="give inputs, not prepared features")
+        return model.judge(inputs, sizes=[self.size(x) for x in inputs], n_jobs=self.n_jobs)
+
+    def save(self, path: str | Path) -> None:
+        """Write the model to a file."""
+        from sidelight.models.model_file import save_model
+
+        save_model(self._fitted(), path)
+
+    @classmethod
+    def load(cls, path: str | Path, *, rules: Sequence[Rule] = ()) -> Self:
+        """An estimator with the model of a file, ready to predict.
+
+        Rules are no part of a file, which keeps their names and the penalties that were learned: give them again. Nor
+        are parameters, but for the name of the learner and the transitions that are allowed. Raises `ModelFileError`
+        where the file is none, or has another kind of model.
+        """
+        from sidelight.models.model_file import load_model
+
+        model = load_model(path)
+        if model.sequences is not cls._sequences or not isinstance(model.structure, ChainStructure):
+            other = "Tagger" if model.sequences else "Classifier"
+            other = other if isinstance(model.structure, ChainStructure) else "SegmentTagger"
+            raise ModelFileError(f"not the model of a {cls.__name__}", file=path, remedy=f"use {other}.load")
+        learner = str(model.about.get("learner"))
+        given = checked_rules(rules)
+        self = cls(rules=given, order=model.layout.order, learner=learner if learner in LEARNERS else "jlis")
+        self.model_ = model
+        self._keep_penalties(Constrained(model, given).prices() if given else [])
+        return self
+
+    @property
+    def classes_(self) -> list[Any]:
+        """The labels in their order."""
+        return list(self._fitted().labels.classes)
+
+    def _clamped(self, clamp: Any) -> Any:
+        """Labels to clamp by token: that of a class stands alone, or in a list of one."""
+        if self._sequences or not isinstance(clamp, (list, tuple, np.ndarray)) or not is_listed(clamp):
+            return clamp
+        labels = self.classes_  # which may be tuples
+        among = [type(one) in (list, np.ndarray) or (type(one) is tuple and one not in labels) for one in clamp]
+        return [list(one) if listed else [one] for one, listed in zip(clamp, among)]
+
+    def _measured(self, xs: Any, ys: Any) -> float:
+        """How well the model of the moment does on validation data."""
+        metric = metric_of(self.metric, self.classes_, sequences=self._sequences)
+        return measured(metric, self.predict(xs), ys, sequences=self._sequences)
+
+    def _run(self, training: Training, log: FitLog, validation: tuple[Any, Any] | None = None) -> None:
+        self.rounds_: list[Round] = []
+        told = None if validation is None else blake2b(repr(list(validation[1])).encode(), digest_size=8).hexdigest()
+        for record in training.rounds(validating=told):
+            if validation is not None and training.has_result(record):
+                self.model_ = training.snapshot()
+                self._keep_penalties(training.penalties())
+                score = self._measured(*validation)
+                training.judge(score, self.model_.weights, self.penalties_)
+                record = replace(record, validation=score)
+                if training.idle >= self.patience and not record.last:
+                    record = replace(record, last=True, stopped=PATIENCE)
+            self.rounds_.append(record)
+            log.round(record)
+            for callback in self.callbacks:
+                callback(record)
+            if training.idle >= self.patience:
+                break
+        best = training.best_model()
+        self._keep_penalties(training.penalties() if training.best is None else training.best.penalties)
+        self.reliabilities_ = training.reliabilities()  # of labelling functions, where there were votes
+        memory = training.memory()
+        self.last_model_ = training.model()
+        self.model_ = self.last_model_ if best is None else best
+        self._perceptron = memory if best is None else None
+
+
+class Tagger(LearningEstimator):
+    """Labels every token of a sequence with a chain of first or second order.
+
+    Parameters, all by keyword:
+
+    - features: templates, attributes or matrix rows; None chooses by the inputs (`features.features_for`): `standard()`
+      for words and columns beside them (for HMMs `emissions()`), attributes for dicts, rows of a matrix.
+    - learner: a name of docs/learners.md, or a recipe with options (`sidelight.recipes`), or "auto": a likelihood over
+      all kinds of evidence, rules in prediction, classes of words from the text; where there is Gold to judge by, the
+      same with less of it if that is clearly better on held-out Gold (`choice_` says what was chosen and why). "jlis"
+      learns with a margin from all kinds of evidence, with Gold alone as a structural SVM.
+    - loss: "squared_hinge", "hinge" or "logistic", of margins; with "cllp" and "mms" always the hinge.
+    - prices: what a unit of loss costs, per kind of evidence: C1 is prices["gold"], C2 is prices["companion"].
+    - cost: {(right, predicted): cost} where it is not 1 for a wrong and 0 for a right label.
+    - class_weight: {label: weight} multiplies the cost of getting it wrong; "balanced" weighs inversely to frequency.
+      docs/learners.md says which learners heed costs; the others refuse them.
+    - labels: all labels, if the evidence may not show them all; a label outside them is an error.
+    - scheme: "BIO" forbids I-X except after B-X and I-X, in training and in prediction; "IOB1", "BIOES" and "BILOU"
+      likewise allow what these schemes have, and only what may begin and end a sentence there.
+    - metric: what validation goes by: "accuracy" of tokens, "span_f1", or None: span F1 where the labels are written in
+      a scheme (`sidelight.evaluate.scheme_of`), accuracy otherwise. `score` is token accuracy all the same.
+    - allowed: the only (label, next label) pairs that may occur.
+    - size: κ(x) of companion evidence: "tokens" (for sequences), "one" (for classes), or a function of the input.
+    - bias: start weights (for classes: one weight per class).
+    - order: 2 gives every three labels in a row a weight, beside those of two. Time grows with the cube of the number
+      of labels, or of candidates where inference is among these. docs/learners.md says which learners have it.
+    - states: hidden states of every label, or {label: how many}: a label is then a coarse name for them. Weights are
+      over states, costs and outputs over labels. With "jlis", "latent_svm", "transductive_svm", "cllp", "mms",
+      "partial_crf" and EM; learning begins with states at random, so see the `restarts` of `recipes.latent_svm`.
+    - tolerance: relative duality gap at which a convex problem counts as solved; violation: ε of new cuts. "cllp" and
+      "mms" have a precision of their own, see `recipes.cllp`.
+    - decrease: ν, the relative fall of the objective at which completions end, otherwise 1e-5 (1e-4 for "cllp" and
+      "mms"); max_completions: how many there may be, otherwise 50 (30 for these two); max_rounds: of solvers.
+    - patience: see the `validation` of `fit`.
+    - random_ties: complete with ties broken at random instead of towards the first label.
+    - warm_start: `fit` begins from the weights of the fit before, which matters to learners that go by rounds;
+      freeze_vocabulary: no new features after the first.
+    - n_jobs: threads, -1 for all cores; the same seed gives the same bits for any number.
+    - callbacks: functions of a `Round`; checkpoint: a file from which an interrupted fit goes on.
+    - verbose: 0 is silent; 1 shows progress on the standard error, as a bar on terminals and in notebooks; 2 writes a
+      line for every round. The loggers "sidelight.fit" and "sidelight.core.kernels" tell the same.
+    - rules: what outputs must or should obey (`sidelight.rules`). Predictions do; "codl", "unified_em" and
+      "posterior_regularization" also learn with them. Penalties that are to be learned are counted on Gold.
+    - rules_in: "prediction", or "training": then margin learners and the perceptron look for outputs under the rules in
+      training as in prediction (docs/rules.md says when).
+    - inference: how the best output under rules is found: "auto", or "dynamic", "a_star", "beam", "ilp", "lp",
+      "lagrangian" (see docs/rules.md).
+
+    >>> tagger = Tagger(max_rounds=5)
+    >>> tagger.fit([["light", "on"], ["light", "off"]], [["N", "P"], ["N", "P"]]).predict([["light"]])
+    [['N']]
+    """
+
+
+class Classifier(LearningEstimator):
+    """Labels single inputs: dicts of features, lists of words, or rows of a matrix.
+
+    Two classes are learned by the asymmetric reduction (the second class has the weights, the first scores 0), more
+    classes jointly. Parameters as for `Tagger`; `scheme` and `allowed` have no meaning here, and `order` is 1.
+
+    >>> Classifier().fit([{"a": 1.0}, {"b": 1.0}], ["x", "y"]).predict([{"b": 1.0}])
+    ['y']
+    """
+
+    _sequences = False
+
+    def predict_proba(self, xs: Any) -> Floats:
+        """The probability of every class, in the order of `classes_`; see `sidelight.models.probabilities`. # [N, K]
+
+        >>> tagger = Classifier(learner="crf").fit([{"a": 1.0}, {"b": 1.0}], ["x", "y"])
+        >>> tagger.predict_proba([{"b": 1.0}]).argmax(axis=1)
+        array([1])
+        """
+        return np.exp(self.predict_log_proba(xs))
+
+    def predict_log_proba(self, xs: Any) -> Floats:
+        """The logarithms of the same. # [N, K]"""
+        scores = probabilities.class_scores(self._fitted(), xs, n_jobs=self.n_jobs)
+        scores -= scores.max(axis=1, keepdims=True, initial=-np.inf)
+        return np.asarray(scores - np.log(np.exp(scores).sum(axis=1, keepdims=True)))
+
+    def decision_function(self, xs: Any) -> Floats:
+        """The score of every class; of two classes, by how much the second is ahead. # [N, K], or [N]"""
+        scores = probabilities.class_scores(self._fitted(), xs, n_jobs=self.n_jobs)
+        return scores[:, 1] - scores[:, 0] if scores.shape[1] == 2 else scores
+
+
+__all__ = ["DEFAULT_PRICES", "Classifier", "Tagger"]

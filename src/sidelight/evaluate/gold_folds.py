@@ -1,0 +1,73 @@
+"""Cross-validation over mixed evidence: what is held out is Gold, and all other evidence is always learned from.
+
+Folds of everything would hold out evidence that nothing can be scored on, and score a fit that lacks some of it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from sidelight.core.arrays import Ints
+from sidelight.core.checks import whole
+from sidelight.errors import DataError
+from sidelight.evidence import Evidence
+
+
+@dataclass(frozen=True, slots=True)
+class GoldFolds:
+    """A splitter as scikit-learn's `cv=` takes it, for `fit(evidence)`.
+
+    The Gold is dealt at random into `n_splits` folds as even as can be. Each is held out once, while the rest of the
+    Gold and all other evidence is learned from; with `repeats`, so many times over with other folds. The same seed
+    gives the same folds. Raises `DataError` where there is less Gold than folds.
+
+    >>> from sidelight.evidence import Gold, Unlabeled
+    >>> evidence = [Gold(["a"], ["A"]), Unlabeled(["b"]), Gold(["c"], ["A"])]
+    >>> [(train.tolist(), test.tolist()) for train, test in GoldFolds(2).split(evidence)]
+    [([1, 2], [0]), ([0, 1], [2])]
+    """
+
+    n_splits: int = 5
+    seed: int = 0
+    repeats: int = 1
+
+    def __post_init__(self) -> None:
+        for name, least in (("n_splits", 2), ("seed", 0), ("repeats", 1)):
+            whole(name, getattr(self, name), least=least)
+
+    def get_n_splits(self, evidence: Any = None, y: Any = None, groups: Any = None) -> int:
+        """How many times something is held out."""
+        return self.n_splits * self.repeats
+
+    def split(self, evidence: Sequence[Any], y: Any = None, groups: Any = None) -> Iterator[tuple[Ints, Ints]]:
+        """Indices of what to learn from and of what is held out, for each fold, both ascending.
+
+        With `y`, as in `fit(xs, ys)`, every input is Gold; `groups` are not looked at.
+        """
+        gold = _places(evidence, y)
+        if len(gold) < self.n_splits:
+            remedy = f"give {self.n_splits} pieces of Gold or more, or fewer folds (n_splits)"
+            raise DataError(f"{len(gold)} pieces of Gold for {self.n_splits} folds", remedy=remedy)
+        everything = np.arange(len(evidence), dtype=np.int64)
+        for repeat in range(self.repeats):
+            dealt = np.random.default_rng([self.seed, repeat]).permutation(gold)
+            for fold in range(self.n_splits):
+                held = np.sort(dealt[fold :: self.n_splits])
+                yield np.delete(everything, held), held
+
+
+def _places(evidence: Sequence[Any], y: Any) -> Ints:
+    """Where the Gold stands."""
+    if y is not None:
+        return np.arange(len(evidence), dtype=np.int64)
+    if isinstance(evidence, str) or not hasattr(evidence, "__len__") or getattr(evidence, "shape", None) == ():
+        raise DataError(f"{type(evidence).__name__} in the place of all evidence", remedy="give a list")
+    for i, piece in enumerate(evidence):
+        if not isinstance(piece, Evidence):
+            problem = f"{type(piece).__name__} in the place of evidence {i}"
+            raise DataError(problem, remedy="give a list of evidence, or inputs and outputs")
+    return np.array([i for i, piece in enumerate(evidence) if piece.kind == "gold"], dtype=np.int64)

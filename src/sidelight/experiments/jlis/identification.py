@@ -1,0 +1,114 @@
+"""Labelled structures help binary decisions: J-LIS the other way round (Chang et al. 2010, Figure 4; thesis 6.5.5).
+
+Which sounds are those of a word? Each of 200 test words of NETtalk is ranked against the sounds of all. Few words have
+hand-made alignments (S); companions (B) are words with their sounds and, ten for each, with those of others.
+"Initialisation" learns from S first and then from B alone, "joint" from both. Prices as in `jlis_alignment`: C1 of the
+SVM on S by the F1 of development alignments, C2 by the ranking of 100 development words, in every draw.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from itertools import pairwise
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+
+from sidelight.core.arrays import Floats
+from sidelight.estimators.predictor import Predictor
+from sidelight.evaluate.paired import paired_t
+from sidelight.evaluate.ranking import score_rankings
+from sidelight.evidence import Evidence, Gold
+from sidelight.experiments.draws import folder_of
+from sidelight.experiments.grid import PRICES
+from sidelight.experiments.jlis.alignments import STRUCTURE, Word, companions, f1_of, read_words
+from sidelight.experiments.pool import carried_out
+from sidelight.experiments.table import Row, row
+from sidelight.objective.decisions import decisions
+from sidelight.rounds.lclr import lclr_learner
+
+LABELLED, COMPANIONS, DRAWS = (10, 20), (100, 200, 400, 800), 5
+QUICK_COMPANIONS, QUICK_DRAWS = (100,), 2
+TEST, DEV = 200, 100
+START, JOINT = "initialisation", "joint"
+NOTES = (
+    "the paper shows curves without numbers: the joint approach is above initialisation alone, and 20 pairs above 10",
+    "letters and sounds of NETtalk stand in for the paper's names, which are not public",
+)
+
+
+class IdentificationTask(NamedTuple):
+    """The fits of one draw."""
+
+    draw: int
+    labelled: int
+    companions: int
+
+    def __str__(self) -> str:
+        return f"{self.labelled} pairs, {self.companions} companions"
+
+
+class IdentificationOutcome(NamedTuple):
+    """Accuracies on test words, of the prices that do best on development words."""
+
+    start: float
+    joint: float
+
+
+def rows(
+    data: Path, *, quick: bool, n_jobs: int, report: Callable[[str], None], save: Callable[[Sequence[Row]], None]
+) -> tuple[list[Row], tuple[str, ...]]:
+    """Accuracy of the first rank, by labelled pairs and companions."""
+    words = read_words(folder_of(data, "nettalk") / "nettalk.tsv")
+    found: list[Row] = []
+    for labelled in LABELLED[: 1 if quick else None]:
+        for count in QUICK_COMPANIONS if quick else COMPANIONS:
+            tasks = [IdentificationTask(draw, labelled, count) for draw in range(QUICK_DRAWS if quick else DRAWS)]
+            outcomes = carried_out(fit, words, tasks, n_jobs=n_jobs, report=report)
+            setting = str(tasks[0])
+            start, joint = [one.start for one in outcomes], [one.joint for one in outcomes]
+            found += [row(setting, START, "accuracy", start), row(setting, JOINT, "accuracy", joint)]
+            name = f"{JOINT} - {START}"
+            found.append(row(setting, name, "difference", [b - a for a, b in zip(start, joint)]))
+            found.append({**row(setting, name, "p-value", [paired_t(joint, start)[1]]), "draws": len(joint)})
+            report(f"{setting}: {found[-4]['value']:.1f}, jointly {found[-3]['value']:.1f}")
+            save(found)
+    return found, NOTES
+
+
+def fit(words: list[Word], task: IdentificationTask) -> IdentificationOutcome:
+    """Fit both ways with every price, and choose."""
+    order = np.random.default_rng(task.draw).permutation(len(words))
+    ends = np.cumsum([0, TEST, DEV, task.labelled]).tolist()
+    test, dev, labelled = ([words[i] for i in order[a:b]] for a, b in pairwise(ends))
+    others = [words[i] for i in order[ends[-1] :]]
+    svms = []
+    for price in PRICES:
+        gold = [Gold(word.x, word.y, weight=price) for word in labelled]
+        svms.append((price, Predictor(STRUCTURE).fit(gold).model_.weights))
+    first, start = max(svms, key=lambda one: (f1_of(one[1], dev), -one[0]))
+    found: dict[str, list[Floats]] = {START: [], JOINT: []}
+    for price in PRICES:
+        answers = companions(others, task.companions, price)
+        found[START].append(after(start, answers))
+        gold = [Gold(word.x, word.y, weight=first) for word in labelled]
+        found[JOINT].append(Predictor(STRUCTURE).fit([*gold, *answers]).model_.weights)
+    best = {name: max(own, key=lambda weights: first_ranks(weights, dev)) for name, own in found.items()}
+    return IdentificationOutcome(first_ranks(best[START], test), first_ranks(best[JOINT], test))
+
+
+def after(start: Floats, answers: Sequence[Evidence]) -> Floats:
+    """J-LIS on companions alone, from weights that are known."""
+    xs, zs = [one.x for one in answers], [one.z for one in answers]  # type: ignore[attr-defined]
+    learner = lclr_learner(decisions(STRUCTURE, xs, zs, weights=np.array([one.weight for one in answers])), start)
+    for _ in learner.run():
+        pass
+    return learner.finish()
+
+
+def first_ranks(weights: Floats, words: Sequence[Word]) -> float:
+    """How many words have their own sounds first, in per cent."""
+    every = [(one.x[0], other.x[1]) for one in words for other in words]
+    scores = STRUCTURE.batch(every).best(weights).values / STRUCTURE.sizes(every)
+    return 100.0 * score_rankings(scores.reshape(len(words), len(words)), np.arange(len(words))).top_1

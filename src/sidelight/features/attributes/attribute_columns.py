@@ -1,0 +1,161 @@
+"""Dicts that have the same names, read as a table: a column of values for each name, worked on as a whole."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import chain
+from operator import itemgetter, methodcaller
+from typing import Any
+
+import numpy as np
+
+from sidelight.core.arrays import Floats, Ids, Ints
+from sidelight.features.attributes.attribute_kernels import place_table
+
+TALL = 16  # tokens for each set of names that make a table worth its while
+NUMBERS = (bool, int, float, np.bool_, np.integer, np.floating)
+
+
+@dataclass(frozen=True, slots=True)
+class AttributeTable:
+    """Tokens that have the same names in the same order."""
+
+    names: tuple[Any, ...]
+    where: Ints  # the numbers of these tokens
+    values: list[Any]  # of one token after the other
+
+    def columns(self) -> Iterator[tuple[Any, list[Any]]]:
+        """Each name with its values."""
+        for k, name in enumerate(self.names):
+            yield name, self.values[k :: len(self.names)]
+
+
+def tables_of(tokens: Sequence[Mapping[Any, Any]], counts: Ints) -> list[AttributeTable] | None:
+    """Tokens by their names, of which each has so many; None where there are few for a set of names."""
+    firsts = np.sort(np.unique(counts, return_index=True)[1])
+    tables: list[AttributeTable] = []
+    for size in counts[firsts].tolist():
+        if TALL * (len(tables) + 1) > len(tokens):
+            return None
+        where = np.flatnonzero(counts == size)
+        if size:
+            tables.extend(_of_one_size([tokens[t] for t in where.tolist()], where))
+    return tables if TALL * len(tables) <= len(tokens) else None
+
+
+def _of_one_size(tokens: list[Mapping[Any, Any]], where: Ints) -> list[AttributeTable]:
+    """Tokens with as many names; mostly these are the same ones, so that this is tried first."""
+    names = tuple(tokens[0])
+    if set(map(type, tokens)) == {dict}:  # a defaultdict makes what it lacks
+        try:
+            return [AttributeTable(names, where, list(chain.from_iterable(map(_getter(names), tokens))))]
+        except KeyError:
+            pass
+    schemas: dict[tuple[Any, ...], list[int]] = {}
+    for k, found in enumerate(map(tuple, tokens)):
+        schemas.setdefault(found, []).append(k)
+    values = methodcaller("values")
+    return [
+        AttributeTable(names, where[which], list(chain.from_iterable(map(values, [tokens[k] for k in which]))))
+        for names, which in schemas.items()
+    ]
+
+
+def _getter(keys: Sequence[Any]) -> Callable[[Any], tuple[Any, ...]]:
+    """All of these keys of a mapping at once."""
+    return itemgetter(*keys) if len(keys) > 1 else lambda mapping: (mapping[keys[0]],)
+
+
+def numbers_of(name: Any, column: list[Any]) -> Floats:
+    """The values of a column of numbers; raises `TypeError` where it has others, or some that are not finite."""
+    kinds = set(map(type, column))
+    if kinds == {bool}:
+        return np.frombuffer(bytes(column), dtype=np.uint8).astype(np.float64)
+    if not all(issubclass(kind, NUMBERS) for kind in kinds):
+        raise TypeError(f"values of {name!r} that are neither strings nor numbers alone")
+    amounts = np.fromiter(column, dtype=np.float64, count=len(column))
+    if not np.all(np.isfinite(amounts)):
+        raise TypeError(f"values of {name!r} that are not finite")
+    return amounts
+
+
+class ColumnNumbers:
+    """The attribute of every string of a column, worked out once per distinct string and kept.
+
+    Threads that predict at the same time write the same thing into a dict without a lock.
+    """
+
+    def __init__(self, numbers: Mapping[str, int], name_of: Callable[[Any], str]) -> None:
+        self.numbers = numbers  # of attributes by name; what it lacks is -1
+        self.name_of = name_of  # the text of a name
+        self._strings: dict[Any, _Strings] = {}
+
+    def __len__(self) -> int:
+        return sum(map(len, self._strings.values()))
+
+    def read(self, tables: list[AttributeTable], counts: Ints) -> tuple[Ids, Floats]:
+        """The attributes of tokens, so many to a token, and their values. # [E], [E]
+
+        Raises `TypeError` where a column is neither of strings nor of finite numbers.
+        """
+        begins = np.cumsum(counts) - counts
+        attributes = np.empty(int(counts.sum()), dtype=np.int32)
+        values = np.ones(len(attributes))
+        for table in tables:
+            size = len(table.where), len(table.names)
+            numbers, amounts = np.empty(size, dtype=np.int32), np.ones(size)
+            for k, (name, column) in enumerate(table.columns()):
+                if isinstance(column[0], str):
+                    numbers[:, k] = self._of(name).of(column)
+                else:
+                    numbers[:, k] = self.numbers.get(self.name_of(name), -1)
+                    amounts[:, k] = numbers_of(name, column)
+            place_table(begins[table.where], numbers, amounts, attributes, values)
+        return attributes, values
+
+    def learn(self, numbers: Mapping[Any, int]) -> None:
+        """Keep the numbers of attributes; those that are not of strings are not kept here."""
+        for key, number in numbers.items():
+            if isinstance(key, tuple) and isinstance(key[1], str):
+                self._of(key[0])[key[1]] = number
+
+    def _of(self, name: Any) -> _Strings:
+        known = self._strings.get(name)
+        if known is None:
+            known = self._strings[name] = _Strings(self.name_of(name), self.numbers)
+        return known
+
+
+class _Strings(dict[str, int]):
+    """The attributes of the strings of one column; what is missing is looked up."""
+
+    __slots__ = ("number", "prefix")
+
+    def __init__(self, name: str, numbers: Mapping[str, int]) -> None:
+        self.prefix = f"{name}:"
+        self.number = numbers.get
+
+    def of(self, column: list[str]) -> Ids:
+        """The attributes of strings; raises `TypeError` where some are none. # [T]"""
+        return np.fromiter(_getter(column)(self), dtype=np.int32, count=len(column))
+
+    def __missing__(self, text: str) -> int:
+        found = self[text] = self.number(self.prefix + text, -1)
+        return found
+
+
+def column_counts(tables: list[AttributeTable]) -> dict[Any, int]:
+    """How often each attribute, a (name, string) or a name, occurs; raises `TypeError` as `ColumnNumbers.read` does."""
+    counts: dict[Any, int] = {}
+    for table in tables:
+        for name, column in table.columns():
+            if not isinstance(column[0], str):
+                counts[name] = counts.get(name, 0) + len(numbers_of(name, column))
+                continue
+            for text, count in Counter(column).items():
+                if not isinstance(text, str):
+                    raise TypeError(f"values of {name!r} that are neither strings nor numbers alone")
+                counts[name, text] = counts.get((name, text), 0) + count
+    return counts

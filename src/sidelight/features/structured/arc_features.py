@@ -1,0 +1,197 @@
+"""Features of an arc from a head to a dependent, hashed: nothing is stored for an arc, and nothing has a name.
+
+Forms and tags of both, of their neighbours, tags between them, direction and distance (after McDonald, Crammer and
+Pereira 2005). Strings are 64-bit hashes, 0 where there is none; a feature is the hash of a template and what it sees.
+All kernels take the sentences of a batch, whose tokens are one after another; node 0 of a sentence is the root.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from sidelight.core.arrays import Floats, Ids, Ints, Keys
+from sidelight.core.kernels import inline_kernel, kernel, mix
+from sidelight.features.counts import pooled
+
+PLAIN = 36  # features of an arc at most, beside those of the tags between
+
+# odd numbers by which what a template sees is told apart
+A = np.uint64(0x9E3779B97F4A7C15)
+B = np.uint64(0xC2B2AE3D27D4EB4F)
+C = np.uint64(0x165667B19E3779F9)
+D = np.uint64(0xD6E8FEB86659FD93)
+ROOT_FORM = np.uint64(0xA0761D6478BD642F)
+ROOT_TAG = np.uint64(0xE7037ED1A0B428DB)
+FAR = np.uint64(0x8EBC6AF09C88C6E3)
+
+
+def tag_before(starts: Ints, tags: Keys) -> Ints:
+    """The token before each one in its sentence that has the same tag, or −1. # [T]"""
+    found = np.full(len(tags), -1, dtype=np.int64)
+    _tag_before(starts, tags, found)
+    return found
+
+
+@kernel
+def _tag_before(starts: Ints, tags: Keys, found: Ints) -> None:
+    for i in range(starts.shape[0] - 1):
+        for t in range(starts[i], starts[i + 1]):
+            for u in range(t - 1, starts[i] - 1, -1):
+                if tags[u] == tags[t]:
+                    found[t] = u
+                    break
+
+
+@inline_kernel
+def _tag(tags: Keys, first: int, last: int, t: int) -> Any:
+    return tags[t] if first <= t < last else np.uint64(0)
+
+
+@inline_kernel
+def _put(keys: Keys, count: int, key: Any, far: Any) -> int:
+    """A feature without and with direction and distance."""
+    keys[count] = key
+    keys[count + 1] = key + far
+    return count + 2
+
+
+@kernel
+def arc_keys(first: int, last: int, head: int, t: int, forms: Keys, tags: Keys, before: Ints, keys: Keys) -> int:
+    """The keys of the features of the arc from node `head` to the token in row t; returns how many."""
+    h = first + head - 1  # its row, that before the first for the root
+    hw = ROOT_FORM if head == 0 else forms[h]
+    hp = ROOT_TAG if head == 0 else tags[h]
+    mw, mp = forms[t], tags[t]
+    distance = abs(t - h)
+    bucket = distance if distance <= 5 else 6 if distance <= 10 else 7
+    far = mix(np.uint64(bucket * 2 + (1 if h > t else 0) + 1) * FAR)
+    h_next = np.uint64(0) if head == 0 else _tag(tags, first, last, h + 1)
+    h_last = np.uint64(0) if head == 0 else _tag(tags, first, last, h - 1)
+    m_next, m_last = _tag(tags, first, last, t + 1), _tag(tags, first, last, t - 1)
+    count = 0
+    count = _put(keys, count, np.uint64(1) + hw * A, far)
+    count = _put(keys, count, np.uint64(2) + hp * A, far)
+    count = _put(keys, count, np.uint64(3) + hw * A + hp * B, far)
+    count = _put(keys, count, np.uint64(4) + mw * A, far)
+    count = _put(keys, count, np.uint64(5) + mp * A, far)
+    count = _put(keys, count, np.uint64(6) + mw * A + mp * B, far)
+    count = _put(keys, count, np.uint64(7) + hw * A + hp * B + mw * C + mp * D, far)
+    count = _put(keys, count, np.uint64(8) + hp * B + mw * C + mp * D, far)
+    count = _put(keys, count, np.uint64(9) + hw * A + mw * C + mp * D, far)
+    count = _put(keys, count, np.uint64(10) + hw * A + hp * B + mp * D, far)
+    count = _put(keys, count, np.uint64(11) + hw * A + hp * B + mw * C, far)
+    count = _put(keys, count, np.uint64(12) + hw * A + mw * C, far)
+    count = _put(keys, count, np.uint64(13) + hp * B + mp * D, far)
+    count = _put(keys, count, np.uint64(14) + hp * A + h_next * B + m_last * C + mp * D, far)
+    count = _put(keys, count, np.uint64(15) + h_last * A + hp * B + m_last * C + mp * D, far)
+    count = _put(keys, count, np.uint64(16) + hp * A + h_next * B + mp * C + m_next * D, far)
+    count = _put(keys, count, np.uint64(17) + h_last * A + hp * B + mp * C + m_next * D, far)
+    keys[count] = far
+    count += 1
+    low, high = min(h, t), max(h, t)
+    between = np.uint64(18 if h < t else 19) + hp * A + mp * C
+    for u in range(max(low + 1, first), high):
+        if before[u] <= low:  # the first of its tag between them
+            keys[count] = between + tags[u] * B
+            count += 1
+    return count
+
+
+@inline_kernel
+def _place(key: Any, relation: int, bits: int) -> Any:
+    """The weight of a feature with a relation; the first weight is the threshold."""
+    return np.int64(mix(key + np.uint64(relation) * D) >> np.uint64(64 - bits)) + 1
+
+
+@kernel
+def arc_scores(
+    starts: Ints,
+    lo: int,
+    hi: int,
+    forms: Keys,
+    tags: Keys,
+    before: Ints,
+    relations: int,
+    bits: int,
+    weights: Floats,
+    out: Floats,
+) -> None:
+    """The score of every head and relation of the tokens of sentences lo..hi. # out: [T, H · R], of zeros"""
+    keys = np.empty(PLAIN + out.shape[1], np.uint64)
+    for i in range(lo, hi):
+        first, last = starts[i], starts[i + 1]
+        for t in range(first, last):
+            for head in range(last - first + 1):
+                if head == t - first + 1:
+                    continue
+                count = arc_keys(first, last, head, t, forms, tags, before, keys)
+                for relation in range(relations):
+                    total = 0.0
+                    for k in range(count):
+                        total += weights[_place(keys[k], relation, bits)]
+                    out[t, head * relations + relation] = total
+
+
+@kernel
+def add_arcs(
+    starts: Ints, forms: Keys, tags: Keys, before: Ints, relations: int, bits: int, slopes: Floats, gradient: Floats
+) -> None:
+    """gradient += Σ slope of an arc · its features. # slopes: [T, H · R]"""
+    keys = np.empty(PLAIN + slopes.shape[1], np.uint64)
+    for i in range(starts.shape[0] - 1):
+        first, last = starts[i], starts[i + 1]
+        for t in range(first, last):
+            for head in range(last - first + 1):
+                own = slopes[t, head * relations : (head + 1) * relations]
+                if head == t - first + 1 or not np.any(own != 0.0):
+                    continue
+                count = arc_keys(first, last, head, t, forms, tags, before, keys)
+                for relation in range(relations):
+                    for k in range(count):
+                        gradient[_place(keys[k], relation, bits)] += own[relation]
+
+
+@kernel
+def tree_differences(
+    starts: Ints,
+    forms: Keys,
+    tags: Keys,
+    before: Ints,
+    relations: int,
+    bits: int,
+    which: Ints,
+    plus: Ids,
+    minus: Ids,
+    scales: Floats,
+    thresholds: Floats,
+    out_indptr: Ints,
+    out_indices: Ids,
+    out_values: Floats,
+) -> None:
+    """Rows scale · (Φ(plus) − Φ(minus)) and the threshold; `minus` may be empty. Room for every feature is in `out`."""
+    most, size = 1, 0
+    for r in range(which.shape[0]):
+        n = starts[which[r] + 1] - starts[which[r]]
+        most = max(most, 1 + 2 * n * (PLAIN + n))
+    places, amounts, keys = np.empty(most, np.int32), np.empty(most), np.empty(most, np.uint64)
+    for r in range(which.shape[0]):
+        first, last = starts[which[r]], starts[which[r] + 1]
+        count = 0
+        if thresholds[r] != 0.0:
+            places[0] = 0
+            amounts[0] = thresholds[r]
+            count = 1
+        for t in range(first, last):
+            if minus.shape[0] > 0 and plus[t] == minus[t]:
+                continue
+            for sign in range(1 if minus.shape[0] == 0 else 2):
+                choice = plus[t] if sign == 0 else minus[t]
+                found = arc_keys(first, last, choice // relations, t, forms, tags, before, keys)
+                for k in range(found):
+                    places[count] = _place(keys[k], choice % relations, bits)
+                    amounts[count] = scales[r] if sign == 0 else -scales[r]
+                    count += 1
+        size += pooled(places[:count], amounts, out_indices[size:], out_values[size:])
+        out_indptr[r + 1] = size

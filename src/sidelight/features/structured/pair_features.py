@@ -1,0 +1,288 @@
+"""Features of pairs of segments of two strings, hashed, and of symbols that are aligned with nothing.
+
+Two kinds: SEGMENTS has the strings of both sides, together, alone with the size of the other, and beside the symbols
+around them; LETTERS is Table 5.1 of the thesis, for pairs of 1 × 1: a bias, the distance 1 / (|i − j| + 1), the two
+symbols, and each with the next symbol of one side.
+
+A right symbol with nothing is scored where it is covered instead: the score of a pair is less that of its right symbols
+with nothing, and the first slot has that of all of them, whatever its choice. So scores are sums over left symbols.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from sidelight.core.arrays import Floats, Ids, Ints, Keys
+from sidelight.core.kernels import inline_kernel, kernel, mix
+from sidelight.features.counts import pooled
+
+SEGMENTS, LETTERS = 0, 1
+MOST = 8  # features of a pair, or of a symbol with nothing
+A = np.uint64(0x9E3779B97F4A7C15)
+B = np.uint64(0xC2B2AE3D27D4EB4F)
+C = np.uint64(0x165667B19E3779F9)
+BOUND = np.uint64(0xA0761D6478BD642F)  # beyond the ends of a string
+
+
+@inline_kernel
+def _at(symbols: Keys, first: int, last: int, t: int) -> Any:
+    return symbols[t] if first <= t < last else BOUND
+
+
+@inline_kernel
+def _joined(symbols: Keys, first: int, count: int) -> Any:
+    """A hash of a segment."""
+    key = np.uint64(count)
+    for t in range(first, first + count):
+        key = mix(key * A + symbols[t])
+    return key
+
+
+@kernel
+def _all_joined(symbols: Keys, first: int, last: int, wide: int) -> Any:
+    """The hash of every segment. # [symbols, wide]"""
+    found = np.empty((last - first, wide), np.uint64)
+    for t in range(first, last):
+        for m in range(1, min(wide, last - t) + 1):
+            found[t - first, m - 1] = _joined(symbols, t, m)
+    return found
+
+
+@inline_kernel
+def _place(key: Any, bits: int) -> Any:
+    """The weight of a feature; the first is the threshold."""
+    return np.int64(((key ^ (key >> np.uint64(32))) * A) >> np.uint64(64 - bits)) + 1
+
+
+@inline_kernel
+def _pair(
+    kind: int, i: int, n: int, j: int, m: int, x: Any, y: Any, around: Keys, bits: int, places: Ints, values: Floats
+) -> int:
+    """The features of n left symbols from i on with m right ones from j on; returns how many.
+
+    x and y are hashes of these segments, `around` has the symbols before and after them, left and right.
+    """
+    both = x * A + y * B
+    if kind == LETTERS:
+        places[0] = _place(np.uint64(1), bits)
+        places[1] = _place(np.uint64(2), bits)
+        places[2] = _place(np.uint64(3) + both, bits)
+        places[3] = _place(np.uint64(4) + both + around[1] * C, bits)
+        places[4] = _place(np.uint64(5) + both + around[3] * C, bits)
+        values[:5] = 1.0
+        values[1] = 1.0 / (abs(i - j) + 1.0)
+        return 5
+    places[0] = _place(np.uint64(10 + n * 16 + m), bits)
+    places[1] = _place(np.uint64(1) + both, bits)
+    places[2] = _place(np.uint64(2) + x * A + np.uint64(m), bits)
+    places[3] = _place(np.uint64(3) + y * B + np.uint64(n), bits)
+    for k in range(4):
+        places[4 + k] = _place(np.uint64(4 + k) + both + around[k] * C, bits)
+    values[:] = 1.0
+    return 8
+
+
+@kernel
+def _nothing(
+    kind: int, side: int, symbols: Keys, a: int, b: int, t: int, bits: int, places: Ints, values: Floats
+) -> int:
+    """The features of a symbol of symbols[a:b] that is aligned with nothing; returns how many."""
+    if kind == LETTERS:
+        return 0
+    values[:MOST] = 1.0
+    salt, x = np.uint64(300 + 8 * side), symbols[t]
+    places[0] = _place(salt, bits)
+    places[1] = _place(salt + np.uint64(1) + x * A, bits)
+    places[2] = _place(salt + np.uint64(2) + x * A + _at(symbols, a, b, t - 1) * C, bits)
+    places[3] = _place(salt + np.uint64(3) + x * A + _at(symbols, a, b, t + 1) * C, bits)
+    return 4
+
+
+@inline_kernel
+def _look_around(
+    one: Keys, a: int, b: int, i: int, n: int, two: Keys, c: int, d: int, j: int, m: int, around: Keys
+) -> None:
+    """The symbols before and after n left symbols of one[a:b] from i on, and m right ones of two[c:d] from j on."""
+    around[0], around[1] = _at(one, a, b, i - 1), _at(one, a, b, i + n)
+    around[2], around[3] = _at(two, c, d, j - 1), _at(two, c, d, j + m)
+
+
+@inline_kernel
+def _dot(places: Ints, values: Floats, count: int, weights: Floats) -> float:
+    total = 0.0
+    for k in range(count):
+        total += values[k] * weights[places[k]]
+    return total
+
+
+def letter_places(one: Keys, two: Keys, bits: int) -> tuple[Ints, int]:
+    """The weights of pairs of symbols among the features of LETTERS [pairs], and that of the distance."""
+    found = np.empty(len(one), dtype=np.int64)
+    return found, _letter_places(one, two, bits, found)
+
+
+@kernel
+def _letter_places(one: Keys, two: Keys, bits: int, found: Ints) -> Any:
+    places, values, around = np.empty(MOST, np.int64), np.empty(MOST), np.zeros(4, np.uint64)
+    for k in range(found.shape[0]):
+        x, y = _joined(one, k, 1), _joined(two, k, 1)
+        _pair(LETTERS, 0, 1, 0, 1, x, y, around, bits, places, values)
+        found[k] = places[2]
+    return places[1]
+
+
+@kernel
+def pair_scores(
+    starts: Ints, ends: Ints, lo: int, hi: int, one: Keys, two: Keys, shape: Ints, weights: Floats, out: Floats
+) -> None:
+    """The score of every choice of the left symbols of lo..hi. # shape: [5] tall, wide, kind, right nulls, bits
+
+    Right strings are two[ends[i]:ends[i + 1]]; out is [T, K], of zeros.
+    """
+    tall, wide, kind, free, bits = shape[0], shape[1], shape[2], shape[3], shape[4]
+    forms = tall * (tall + 1) // 2
+    places, values, around = np.empty(MOST, np.int64), np.empty(MOST), np.empty(4, np.uint64)
+    for number in range(lo, hi):
+        a, b, c, d = starts[number], starts[number + 1], ends[number], ends[number + 1]
+        joined = _all_joined(two, c, d, wide)
+        alone = np.zeros(d - c + 1)  # sums of what right symbols with nothing are worth
+        for j in range(c, d):
+            count = _nothing(kind, 1, two, c, d, j, bits, places, values) if free else 0
+            alone[j - c + 1] = alone[j - c] + _dot(places, values, count, weights)
+        for i in range(a, b):
+            more = alone[d - c] if i == a else 0.0
+            if more != 0.0:
+                out[i] += more
+            out[i, 0] += _dot(places, values, _nothing(kind, 0, one, a, b, i, bits, places, values), weights)
+            for n in range(1, min(tall, b - i) + 1):
+                x = _joined(one, i, n)
+                around[0], around[1] = _at(one, a, b, i - 1), _at(one, a, b, i + n)
+                for j in range(c, d):
+                    around[2] = _at(two, c, d, j - 1)
+                    for m in range(1, min(wide, d - j) + 1):
+                        around[3] = _at(two, c, d, j + m)
+                        y = joined[j - c, m - 1]
+                        count = _pair(kind, i - a, n, j - c, m, x, y, around, bits, places, values)
+                        code = 1 + ((j - c) * wide + m - 1) * forms + n * (n - 1) // 2
+                        less = alone[j - c + m] - alone[j - c]
+                        out[i, code] += _dot(places, values, count, weights) - less
+
+
+@kernel
+def add_pairs(starts: Ints, ends: Ints, one: Keys, two: Keys, shape: Ints, slopes: Floats, gradient: Floats) -> None:
+    """gradient += Σ slope of a choice · its features, as they are scored. # slopes: [T, K]"""
+    tall, wide, kind, free, bits = shape[0], shape[1], shape[2], shape[3], shape[4]
+    forms = tall * (tall + 1) // 2
+    places, values, around = np.empty(MOST, np.int64), np.empty(MOST), np.empty(4, np.uint64)
+    for number in range(starts.shape[0] - 1):
+        a, b, c, d = starts[number], starts[number + 1], ends[number], ends[number + 1]
+        alone = np.zeros(d - c)  # how much of each right symbol has nothing
+        if b > a:
+            alone += np.sum(slopes[a])
+        for i in range(a, b):
+            count = _nothing(kind, 0, one, a, b, i, bits, places, values)
+            for k in range(count):
+                gradient[places[k]] += values[k] * slopes[i, 0]
+            for n in range(1, min(tall, b - i) + 1):
+                for j in range(c, d):
+                    for m in range(1, min(wide, d - j) + 1):
+                        slope = slopes[i, 1 + ((j - c) * wide + m - 1) * forms + n * (n - 1) // 2]
+                        if slope == 0.0:
+                            continue
+                        alone[j - c : j - c + m] -= slope
+                        _look_around(one, a, b, i, n, two, c, d, j, m, around)
+                        x, y = _joined(one, i, n), _joined(two, j, m)
+                        count = _pair(kind, i - a, n, j - c, m, x, y, around, bits, places, values)
+                        for k in range(count):
+                            gradient[places[k]] += values[k] * slope
+        for j in range(c, d):
+            count = _nothing(kind, 1, two, c, d, j, bits, places, values) if free else 0
+            for k in range(count):
+                gradient[places[k]] += values[k] * alone[j - c]
+
+
+@kernel
+def _add_output(
+    a: int,
+    b: int,
+    c: int,
+    d: int,
+    one: Keys,
+    two: Keys,
+    shape: Ints,
+    choices: Ids,
+    scale: float,
+    keys: Ids,
+    amounts: Floats,
+    count: int,
+) -> int:
+    """Append the features of an alignment."""
+    tall, wide, kind, free, bits = shape[0], shape[1], shape[2], shape[3], shape[4]
+    forms = tall * (tall + 1) // 2
+    places, values, around = np.empty(MOST, np.int64), np.empty(MOST), np.empty(4, np.uint64)
+    covered = np.zeros(d - c, np.uint8)
+    for i in range(a, b):
+        if choices[i] == 0:
+            found = _nothing(kind, 0, one, a, b, i, bits, places, values)
+        else:
+            form = (choices[i] - 1) % forms
+            j, m = (choices[i] - 1) // forms // wide, (choices[i] - 1) // forms % wide + 1
+            n = 1
+            while n * (n + 1) // 2 <= form:
+                n += 1
+            covered[j : j + m] = 1
+            if form != n * (n - 1) // 2:  # not the first of its pair
+                continue
+            _look_around(one, a, b, i, n, two, c, d, c + j, m, around)
+            x, y = _joined(one, i, n), _joined(two, c + j, m)
+            found = _pair(kind, i - a, n, j, m, x, y, around, bits, places, values)
+        for k in range(found):
+            keys[count] = places[k]
+            amounts[count] = scale * values[k]
+            count += 1
+    for j in range(c, d):
+        if free and not covered[j - c]:
+            found = _nothing(kind, 1, two, c, d, j, bits, places, values)
+            for k in range(found):
+                keys[count] = places[k]
+                amounts[count] = scale * values[k]
+                count += 1
+    return count
+
+
+@kernel
+def pair_differences(
+    starts: Ints,
+    ends: Ints,
+    one: Keys,
+    two: Keys,
+    shape: Ints,
+    which: Ints,
+    plus: Ids,
+    minus: Ids,
+    scales: Floats,
+    thresholds: Floats,
+    indptr: Ints,
+    indices: Ids,
+    values: Floats,
+) -> None:
+    """Rows scale · (Φ(plus) − Φ(minus)) and the threshold; `minus` may be empty. There is room for every feature."""
+    most, size = 1, 0
+    for r in range(which.shape[0]):
+        i = which[r]
+        most = max(most, 1 + 2 * MOST * (starts[i + 1] - starts[i] + ends[i + 1] - ends[i]))
+    keys, amounts = np.empty(most, np.int32), np.empty(most)
+    for r in range(which.shape[0]):
+        a, b, c, d = starts[which[r]], starts[which[r] + 1], ends[which[r]], ends[which[r] + 1]
+        count = 0
+        if thresholds[r] != 0.0:
+            keys[0] = 0
+            amounts[0] = thresholds[r]
+            count = 1
+        count = _add_output(a, b, c, d, one, two, shape, plus, scales[r], keys, amounts, count)
+        if minus.shape[0] > 0:
+            count = _add_output(a, b, c, d, one, two, shape, minus, -scales[r], keys, amounts, count)
+        size += pooled(keys[:count], amounts, indices[size:], values[size:])
+        indptr[r + 1] = size

@@ -1,0 +1,305 @@
+"""Features of variables that are no sequence: attributes of each, and a table of weights for each type of pair.
+
+A choice is a label of a kind, numbered kind by kind: K in all. One flat vector: threshold, a bias per choice, the
+tables of pair types, sparse weights [A, K] last, so that new attributes append at the end.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sidelight.core.arrays import Floats, Ids, Ints
+from sidelight.core.kernels import kernel
+from sidelight.core.stored import list_of, mapping_of, whole_of
+from sidelight.errors import DataError
+from sidelight.features.counts import SparseRows, pooled
+from sidelight.features.layout import LARGEST
+from sidelight.features.rows import Rows, offsets_of, sparse_scores, taken
+
+
+@dataclass(frozen=True, slots=True)
+class Variables:
+    """The variables of N inputs, and the pairs of them that are scored together."""
+
+    starts: Ints  # [N + 1] first variable of each input
+    kinds: Ids  # [V]
+    pair_starts: Ints  # [N + 1]
+    pairs: Ids  # [P, 3] type, and the numbers of two variables within their input
+
+    def __len__(self) -> int:
+        return len(self.starts) - 1
+
+    def part(self, lo: int, hi: int) -> Variables:
+        """Those of the inputs lo..hi alone."""
+        here = slice(int(self.starts[lo]), int(self.starts[hi]))
+        both = slice(int(self.pair_starts[lo]), int(self.pair_starts[hi]))
+        return Variables(
+            self.starts[lo : hi + 1] - here.start,
+            self.kinds[here],
+            self.pair_starts[lo : hi + 1] - both.start,
+            self.pairs[both],
+        )
+
+    def take(self, which: Ints) -> Variables:
+        """Those of some of the inputs."""
+        starts, variables = taken(self.starts, which)
+        pair_starts, pairs = taken(self.pair_starts, which)
+        return Variables(starts, self.kinds[variables], pair_starts, self.pairs[pairs])
+
+    @property
+    def places(self) -> tuple[Ints, Ints]:
+        """The two variables of every pair, counted over all inputs. # [P], [P]"""
+        first = np.repeat(self.starts[:-1], np.diff(self.pair_starts))
+        return first + self.pairs[:, 1], first + self.pairs[:, 2]
+
+
+@dataclass(frozen=True, slots=True)
+class VariableRows:
+    """Variables, and the attributes of each."""
+
+    attributes: Rows
+    variables: Variables
+    called: tuple[tuple[tuple[str, Any], ...], ...]  # of each input: kind and key of every variable
+
+    def __len__(self) -> int:
+        return len(self.variables)
+
+    @property
+    def starts(self) -> Ints:
+        return self.variables.starts
+
+    @property
+    def lengths(self) -> Ints:
+        return self.attributes.lengths
+
+    @property
+    def n_tokens(self) -> int:
+        return self.attributes.n_tokens
+
+    @property
+    def arrays(self) -> tuple[NDArray[Any], ...]:
+        """All there is, to tell batches apart by."""
+        return (*self.attributes.arrays, self.variables.kinds, self.variables.pair_starts, self.variables.pairs)
+
+    def take(self, which: Ints | Sequence[int]) -> VariableRows:
+        """Those of some of the inputs."""
+        some = np.asarray(which, dtype=np.int64)
+        called = tuple(self.called[i] for i in some.tolist())
+        return VariableRows(self.attributes.take(which), self.variables.take(some), called)
+
+    def tokens_of(self, which: Ints | Sequence[int]) -> Ints:
+        """The numbers of the variables of some of the inputs, in order."""
+        return self.attributes.tokens_of(which)
+
+
+@dataclass(frozen=True)
+class VariableLayout:
+    """Where each weight lives; `pairs` are the kinds of the two variables of each pair type."""
+
+    kinds: tuple[int, ...]  # how many labels each has
+    pairs: tuple[tuple[int, int], ...]
+    n_attributes: int
+
+    def __post_init__(self) -> None:
+        if self.size > LARGEST:
+            problem = f"{self.n_attributes:,} attributes times {self.n_labels} labels are more than {LARGEST:,} weights"
+            raise DataError(problem, remedy="give fewer attributes")
+
+    @classmethod
+    def stored(cls, spec: Any, name: str) -> VariableLayout:
+        """The layout that a file holds under a name; raises `ModelFileError` where it holds none."""
+        found = mapping_of(spec, name)
+        sizes = [whole_of({"kinds": size}, "kinds", low=1, high=LARGEST) for size in list_of(found, "kinds")]
+        both = [list_of({"pairs": pair}, "pairs", count=2) for pair in list_of(found, "pairs")]
+        pairs = [[whole_of({"pairs": kind}, "pairs", high=len(sizes) - 1) for kind in pair] for pair in both]
+        count = whole_of(found, "n_attributes", high=LARGEST)
+        return cls(tuple(sizes), tuple((one, other) for one, other in pairs), count)
+
+    @property
+    def n_labels(self) -> int:
+        """K."""
+        return sum(self.kinds)
+
+    @cached_property
+    def first(self) -> Ints:
+        """The first choice of each kind, and K. # [kinds + 1]"""
+        return offsets_of(self.kinds)
+
+    @cached_property
+    def tables_at(self) -> Ints:
+        """The first weight of each pair type, and of the attributes. # [types + 1]"""
+        return 1 + self.n_labels + offsets_of([self.kinds[one] * self.kinds[other] for one, other in self.pairs])
+
+    @property
+    def attributes_at(self) -> int:
+        return int(self.tables_at[-1])
+
+    @property
+    def size(self) -> int:
+        return self.attributes_at + self.n_attributes * self.n_labels
+
+    def zeros(self) -> Floats:
+        return np.zeros(self.size)
+
+    def bias(self, weights: Floats) -> Floats:
+        """A view of the weights of choices. # [K]"""
+        return weights[1 : 1 + self.n_labels]
+
+    def table(self, weights: Floats, number: int) -> Floats:
+        """A view of the weights of a pair type. # [labels of the one kind, of the other]"""
+        one, other = self.pairs[number]
+        at = self.tables_at
+        return weights[at[number] : at[number + 1]].reshape(self.kinds[one], self.kinds[other])
+
+    def attribute_weights(self, weights: Floats) -> Floats:
+        """A view of the sparse weights. # [A, K]"""
+        return weights[self.attributes_at :].reshape(self.n_attributes, self.n_labels)
+
+    def grown(self, n_attributes: int) -> VariableLayout:
+        """The same layout with more attributes; old weights keep their places."""
+        return replace(self, n_attributes=n_attributes)
+
+
+@dataclass(frozen=True, slots=True)
+class VariableScores:
+    """Scores of the choices of variables, and of pairs of choices by the type of a pair."""
+
+    slots: Floats  # [V, K]
+    tables: tuple[Floats, ...]  # [labels of the one kind, of the other] of each type
+
+    def block(self, first: int, last: int) -> Floats:
+        """A fresh array of the scores of variables first..last. # [last - first, K]"""
+        return np.array(self.slots[first:last], dtype=np.float64, order="C")
+
+    def raised(self, bonus: Floats) -> VariableScores:
+        """The same with a bonus for every choice. # [V, K]"""
+        return replace(self, slots=self.slots + bonus)
+
+
+def variable_scores(rows: Rows, layout: VariableLayout, weights: Floats) -> VariableScores:
+    """The scores of all parts of a batch under the weights."""
+    slots = np.tile(layout.bias(weights), (rows.n_tokens, 1))
+    sparse_scores(rows.indptr, rows.indices, rows.values, layout.attribute_weights(weights), 0, slots)
+    return VariableScores(slots, tuple(layout.table(weights, k).copy() for k in range(len(layout.pairs))))
+
+
+def variable_differences(
+    rows: Rows,
+    variables: Variables,
+    layout: VariableLayout,
+    *,
+    which: Ints,  # [R] inputs
+    plus: Ids,  # [V]
+    minus: Ids | None,  # [V]
+    scales: Floats,  # [R]
+    thresholds: Floats,  # [R]
+) -> SparseRows:
+    """scale · (Φ(x, plus) − Φ(x, minus)), and the threshold feature, for the inputs in `which`."""
+    outputs = (plus,) if minus is None else (plus, minus)
+    entries = np.diff(rows.indptr[rows.starts]) + np.diff(rows.starts) + np.diff(variables.pair_starts)
+    most = 1 + len(outputs) * entries[which]
+    places = np.array([(layout.tables_at[k], *layout.first[list(pair)]) for k, pair in enumerate(layout.pairs)])
+    widths = np.array([layout.kinds[other] for _, other in layout.pairs], dtype=np.int64)
+    indptr = np.zeros(len(which) + 1, dtype=np.int64)
+    indices, values = np.empty(int(most.sum()), dtype=np.int32), np.empty(int(most.sum()))
+    _fill(
+        rows.starts,
+        rows.indptr,
+        rows.indices,
+        rows.values,
+        variables.pair_starts,
+        variables.pairs,
+        places.reshape(-1, 3).astype(np.int64),
+        widths,
+        layout.n_labels,
+        layout.attributes_at,
+        which,
+        np.stack(outputs),
+        scales,
+        thresholds,
+        int(most.max(initial=0)),
+        indptr,
+        indices,
+        values,
+    )
+    return SparseRows(indptr, indices[: indptr[-1]].copy(), values[: indptr[-1]].copy())
+
+
+def add_variable_parts(
+    rows: Rows, layout: VariableLayout, slots: Floats, tables: tuple[Floats, ...], gradient: Floats
+) -> None:
+    """gradient += Σ belief · features, of choices [V, K] and of pairs of choices, summed by type: the adjoint."""
+    layout.bias(gradient)[:] += slots.sum(axis=0)
+    for number, table in enumerate(tables):
+        layout.table(gradient, number)[:] += table
+    _add_attributes(rows.indptr, rows.indices, rows.values, slots, layout.attribute_weights(gradient))
+
+
+@kernel
+def _fill(
+    starts: Ints,
+    indptr: Ints,
+    indices: Ids,
+    values: Floats,
+    pair_starts: Ints,
+    pairs: Ids,
+    places: Ints,  # [types, 3] the first weight, the first choices of both kinds
+    widths: Ints,  # [types] labels of the other kind
+    n_choices: int,
+    attributes_at: int,
+    which: Ints,
+    outputs: Ids,  # [1 or 2, V]
+    scales: Floats,
+    thresholds: Floats,
+    most: int,
+    out_indptr: Ints,
+    out_indices: Ids,
+    out_values: Floats,
+) -> None:
+    keys = np.empty(most, np.int32)
+    amounts = np.empty(most, np.float64)
+    size = 0
+    for i in range(which.shape[0]):
+        count = 0
+        if thresholds[i] != 0.0:
+            keys[0] = 0
+            amounts[0] = thresholds[i]
+            count = 1
+        first, last = starts[which[i]], starts[which[i] + 1]
+        for side in range(outputs.shape[0]):
+            scale = scales[i] if side == 0 else -scales[i]
+            for v in range(first, last):
+                choice = np.int64(outputs[side, v])
+                keys[count] = 1 + choice
+                amounts[count] = scale
+                count += 1
+                for k in range(indptr[v], indptr[v + 1]):
+                    keys[count] = attributes_at + np.int64(indices[k]) * n_choices + choice
+                    amounts[count] = scale * values[k] if values.shape[0] > 0 else scale
+                    count += 1
+            for p in range(pair_starts[which[i]], pair_starts[which[i] + 1]):
+                sort = pairs[p, 0]
+                one = outputs[side, first + pairs[p, 1]] - places[sort, 1]
+                other = outputs[side, first + pairs[p, 2]] - places[sort, 2]
+                keys[count] = places[sort, 0] + one * widths[sort] + other
+                amounts[count] = scale
+                count += 1
+        size += pooled(keys[:count], amounts, out_indices[size:], out_values[size:])
+        out_indptr[i + 1] = size
+
+
+@kernel
+def _add_attributes(indptr: Ints, indices: Ids, values: Floats, beliefs: Floats, gradient: Floats) -> None:
+    valued = values.shape[0] > 0
+    for v in range(beliefs.shape[0]):
+        for k in range(indptr[v], indptr[v + 1]):
+            row = gradient[indices[k]]
+            amount = values[k] if valued else 1.0
+            for choice in range(row.shape[0]):
+                row[choice] += amount * beliefs[v, choice]

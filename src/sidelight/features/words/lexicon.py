@@ -1,0 +1,155 @@
+"""Strings to numbers, once per distinct string and not once per token."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from hashlib import blake2b
+from itertools import chain, repeat
+from operator import itemgetter
+from typing import Any
+
+import numpy as np
+
+from sidelight.core.arrays import Ids, Ints, Keys
+from sidelight.errors import DataError
+from sidelight.features.inputs import check_sequences
+from sidelight.features.rows import offsets_of
+from sidelight.features.transforms import Classes, transform
+from sidelight.features.words.templates import FARTHEST
+from sidelight.features.words.token_kinds import refuse_attributes, refuse_matrices
+
+RESERVED = 2 * FARTHEST  # numbers 0..15 stand for _B-1.._B-8 and _B+1.._B+8
+ABSENT = -1  # the view has no value
+UNKNOWN = -2  # it has one that was never seen
+
+
+class Columns:
+    """The columns of a batch as flat lists."""
+
+    def __init__(self, starts: Ints, columns: list[list[str]]) -> None:
+        self.starts = starts  # [N + 1]
+        self.columns = columns
+
+    def __len__(self) -> int:
+        return len(self.columns)
+
+
+def columns_of(sequences: Sequence[Sequence[Any]]) -> Columns:
+    """Columns of sequences whose tokens are strings, or tuples or lists of strings.
+
+    >>> columns_of([[("on", "RP"), ("off", "RP")], [("on", "IN")]]).columns
+    [['on', 'off', 'on'], ['RP', 'RP', 'IN']]
+    """
+    refuse_matrices(sequences)
+    check_sequences(sequences)
+    starts = offsets_of([len(sequence) for sequence in sequences])
+    tokens = list(chain.from_iterable(sequences))
+    if not tokens:
+        return Columns(starts, [])
+    kinds = set(map(type, tokens))
+    if all(issubclass(kind, str) for kind in kinds):
+        return Columns(starts, [tokens if kinds == {str} else list(map(str, tokens))])
+    for kind in kinds:
+        if not issubclass(kind, (str, tuple, list)):
+            where = next(i for i, token in enumerate(tokens) if type(token) is kind)
+            example = int(np.searchsorted(starts, where, side="right")) - 1
+            raise DataError(
+                f"input {example}, token {where - int(starts[example])}: a {kind.__name__} where these features read "
+                "strings",
+                remedy="give strings or tuples of strings, as in training, or train with features.attributes() for "
+                "dicts",
+            )
+    width = 1 if isinstance(tokens[0], str) else len(tokens[0])
+    if str in kinds or set(map(len, tokens)) != {width}:
+        plain = isinstance(tokens[0], str)
+        odd = (isinstance(t, str) is not plain or (not plain and len(t) != width) for t in tokens)
+        where = next(i for i, is_odd in enumerate(odd) if is_odd)
+        example = int(np.searchsorted(starts, where, side="right")) - 1
+        found = "a string" if isinstance(tokens[where], str) else f"{len(tokens[where])} columns"
+        raise DataError(
+            f"input {example}, token {where - int(starts[example])}: {found} where the first token has "
+            f"{'a string' if plain else f'{width} columns'}",
+            remedy="give every token the same columns, or use features.attributes() for lists of names",
+        )
+    return Columns(starts, [list(map(itemgetter(k), tokens)) for k in range(width)])
+
+
+def distinct(column: list[Any]) -> list[str]:
+    """The strings of a column in order of appearance; raises `DataError` where it holds something else."""
+    try:
+        found = list(dict.fromkeys(column))
+    except TypeError:
+        found = column  # something that cannot be hashed: named below
+    for text in found:
+        if not isinstance(text, str):
+            raise DataError(
+                f"a token column holds {text!r}, which is not a string",
+                remedy="give strings, tuples of strings, or use features.attributes() for dicts",
+            )
+    return found
+
+
+@dataclass(slots=True)
+class Lexicon:
+    """The values that a view (a transform of a column) takes, numbered from RESERVED on."""
+
+    transform: str
+    column: int
+    strings: list[str] = field(default_factory=list)
+    classes: Classes | None = None
+    _number: dict[str, int] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self._number = {text: RESERVED + i for i, text in enumerate(self.strings)}
+
+    def copy(self) -> Lexicon:
+        """One that can grow without changing this one."""
+        return Lexicon(self.transform, self.column, self.strings.copy(), self.classes)
+
+    def __len__(self) -> int:
+        """One more than the largest number in use."""
+        return RESERVED + len(self.strings)
+
+    def numbers(self, strings: list[str], *, grow: bool) -> Ids:
+        """The value of this view for strings, ABSENT where there is none, UNKNOWN where it was not seen. # [W]"""
+        number = self._number
+        made = strings if self.transform == "x" else map(transform(self.transform, self.classes), strings)
+        values: list[Any] = list(made)
+        if grow:
+            new = [value for value in dict.fromkeys(values) if value is not None and value not in number]
+            number.update(zip(new, range(len(self), len(self) + len(new))))
+            self.strings += new
+        found = np.fromiter(map(number.get, values, repeat(UNKNOWN)), dtype=np.int32, count=len(values))
+        if None in values:
+            found[[value is None for value in values]] = ABSENT
+        return found
+
+    def text(self, number: int) -> str:
+        """The string of a number; boundary marks in the manner of CRF++."""
+        if number >= RESERVED:
+            return self.strings[number - RESERVED]
+        return f"_B-{number + 1}" if number < FARTHEST else f"_B+{number - FARTHEST + 1}"
+
+
+def check_columns(views: Iterable[tuple[str, int]], columns: Columns, *, trained: int = 0) -> None:
+    """Refuse input without the column of a view, or with attributes in the place of columns; `trained` had so many."""
+    refuse_attributes([column[0] for column in columns.columns], trained=trained)
+    for _, column in views:
+        if len(columns) and column >= len(columns):
+            raise DataError(
+                f"a template looks at column {column} (from 0), but tokens have {len(columns)} column(s)",
+                remedy="give the missing columns, as in training, or use other templates",
+            )
+
+
+def string_hashes(name: str, strings: list[str], classes: Classes | None = None) -> Keys:
+    """A 64-bit hash of what a transform makes of strings, 0 where absent; the same in every process. # [W]"""
+    function = transform(name, classes)
+    hashes = np.zeros(len(strings), dtype=np.uint64)
+    for i, text in enumerate(strings):
+        value = function(text)
+        if value is not None:
+            digest = blake2b(value.encode("utf-8", "surrogatepass"), digest_size=8).digest()
+            hashes[i] = int.from_bytes(digest, "little") | 1
+    return hashes

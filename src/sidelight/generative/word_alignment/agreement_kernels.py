@@ -1,0 +1,170 @@
+"""Equal marginals in both directions of one sentence pair, for γ > 0: limited-memory BFGS on the multipliers.
+
+With ν = λ/γ, one number for each of the I × J cells, and Z₁, Z₂ the sums over all alignments of either direction, their
+weights raised to 1/γ, links moved by +ν in the first and −ν in the second direction:
+
+    minimise   V(ν) = log Z₁(ν) + log Z₂(ν)             gradient   q₁ − q₂: the difference of the links' posteriors
+
+V is convex and smooth; γ V is the objective of the E-step (`agreement`). Each step starts from the curvature of single
+links, q₁(1 − q₁) + q₂(1 − q₂), and goes as far as V falls enough (Armijo): so V never rises, and where it stands still
+the directions agree. It ends when no link differs by more than the tolerance, or when the sums have been made `most`
+times.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from sidelight.core.arrays import Floats
+from sidelight.core.kernels import kernel
+from sidelight.generative.word_alignment.alignment_sides import AlignmentSide, Direction, posteriors, sum_side
+
+MEMORY = 4  # pairs of steps and gradients that are remembered
+EASE = 0.1  # of the largest difference, added to the curvature of a link
+ENOUGH = 1e-4  # the part of the promised fall that a step must give
+SHORTER = 0.4  # of a step that did not
+
+
+@kernel
+def inner(a: Floats, b: Floats) -> float:
+    """The inner product of two short vectors."""
+    s0, s1, s2, s3 = 0.0, 0.0, 0.0, 0.0
+    whole = a.shape[0] // 4 * 4
+    for k in range(0, whole, 4):
+        x, y = a[k : k + 4], b[k : k + 4]
+        s0, s1, s2, s3 = s0 + x[0] * y[0], s1 + x[1] * y[1], s2 + x[2] * y[2], s3 + x[3] * y[3]
+    for k in range(whole, a.shape[0]):
+        s0 += a[k] * b[k]
+    return (s0 + s1) + (s2 + s3)
+
+
+@kernel
+def search_room(cells: int) -> Floats:
+    """Memory for pairs of at most so many cells."""
+    return np.empty((2 * MEMORY + 3, cells))
+
+
+@kernel
+def move(side: AlignmentSide, step: float) -> None:
+    """Make a step final."""
+    steps, wide = side.scores.shape
+    for t in range(steps):
+        score, way = side.scores[t], side.moves[t]
+        for i in range(wide):
+            score[i] += step * way[i]
+
+
+@kernel
+def set_gradient(
+    a: AlignmentSide, b: AlignmentSide, rows: int, columns: int, gradient: Floats, curvature: Floats
+) -> float:
+    """q₁ − q₂ of every cell, and about how curved V is there; returns the largest difference."""
+    worst = 0.0
+    for i in range(rows):
+        other = b.real[i]
+        out, bend = gradient[i * columns : (i + 1) * columns], curvature[i * columns : (i + 1) * columns]
+        for j in range(columns):
+            p, q = a.real[j, i + 1], other[j + 1]
+            gap = p - q
+            out[j] = gap
+            bend[j] = p * (1.0 - p) + q * (1.0 - q)
+            worst = max(worst, abs(gap))
+    for c in range(rows * columns):
+        curvature[c] += EASE * worst
+    return worst
+
+
+@kernel
+def set_moves(a: AlignmentSide, b: AlignmentSide, rows: int, columns: int, way: Floats) -> None:
+    """The direction of both sides."""
+    for i in range(rows):
+        here, out = way[i * columns : (i + 1) * columns], b.moves[i]
+        for j in range(columns):
+            a.moves[j, i + 1] = here[j]
+            out[j + 1] = -here[j]
+
+
+@kernel
+def quasi_newton(
+    gradient: Floats, curvature: Floats, steps: Floats, bends: Floats, weights: Floats, seen: int, way: Floats
+) -> None:
+    """way = −H gradient by the two loops of limited-memory BFGS."""
+    cells = gradient.shape[0]
+    shares = np.empty(MEMORY)
+    for c in range(cells):
+        way[c] = -gradient[c]
+    for h in range(seen - 1, max(0, seen - MEMORY) - 1, -1):
+        m = h % MEMORY
+        share = weights[m] * inner(steps[m], way)
+        shares[m] = share
+        bend = bends[m]
+        for c in range(cells):
+            way[c] -= share * bend[c]
+    for c in range(cells):
+        way[c] /= curvature[c]
+    for h in range(max(0, seen - MEMORY), seen):
+        m = h % MEMORY
+        share = shares[m] - weights[m] * inner(bends[m], way)
+        step = steps[m]
+        for c in range(cells):
+            way[c] += share * step[c]
+
+
+@kernel
+def agree(
+    a: AlignmentSide,
+    b: AlignmentSide,
+    one: Direction,
+    other: Direction,
+    rows: int,
+    columns: int,
+    most: int,
+    tolerance: float,
+    memory: Floats,
+) -> tuple[float, int]:
+    """V, and how often the sums were made.
+
+    Afterwards the sides are as after `posteriors` with step 0.
+    """
+    cells = rows * columns
+    steps, bends = memory[:MEMORY, :cells], memory[MEMORY : 2 * MEMORY, :cells]
+    gradient, curvature = memory[2 * MEMORY, :cells], memory[2 * MEMORY + 1, :cells]
+    way = memory[2 * MEMORY + 2, :cells]
+    weights = np.empty(MEMORY)
+    value = sum_side(a, one, rows + 1, 0.0) + sum_side(b, other, columns + 1, 0.0)
+    posteriors(a, one, rows + 1, 0.0)
+    posteriors(b, other, columns + 1, 0.0)
+    worst = set_gradient(a, b, rows, columns, gradient, curvature)
+    sums, seen = 1, 0
+    while worst > tolerance and sums < most:
+        quasi_newton(gradient, curvature, steps, bends, weights, seen, way)
+        slope = inner(gradient, way)
+        set_moves(a, b, rows, columns, way)
+        step, found = 1.0, False
+        while sums < most and not found:
+            trial = sum_side(a, one, rows + 1, step) + sum_side(b, other, columns + 1, step)
+            sums += 1
+            found = trial <= value + ENOUGH * step * slope
+            if not found:
+                step *= SHORTER
+        if not found:
+            step = 0.0
+            trial = sum_side(a, one, rows + 1, 0.0) + sum_side(b, other, columns + 1, 0.0)
+        value = trial
+        posteriors(a, one, rows + 1, step)
+        posteriors(b, other, columns + 1, step)
+        move(a, step)
+        move(b, step)
+        m = seen % MEMORY
+        last, bend = steps[m], bends[m]
+        for c in range(cells):
+            last[c] = step * way[c]
+            bend[c] = -gradient[c]
+        worst = set_gradient(a, b, rows, columns, gradient, curvature)
+        for c in range(cells):
+            bend[c] += gradient[c]
+        turn = inner(last, bend)
+        if turn > 1e-10 * inner(bend, bend) and turn > 0.0:
+            weights[m] = 1.0 / turn
+            seen += 1
+    return value, sums

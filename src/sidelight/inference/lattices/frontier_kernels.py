@@ -1,0 +1,250 @@
+"""Viterbi over (label, states of counters), one token after another, over the combinations that can be reached.
+
+A node of token t is a label (for second order the label before it too) and the states of all counters, packed into one
+number: the code Σ_m state_m Π_{n<m} size_n(t). Nodes with the same key are merged, so a layer holds the best prefix of
+each. A node whose prefix and best completion (without counters) cannot reach `floor` is dropped without loss. Where a
+layer has more than `width` nodes the best by prefix plus completion are kept; the best of the others bounds what may
+have been lost.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from sidelight.core.arrays import Floats, Ids, Ints
+from sidelight.core.kernels import GOLDEN, inline_kernel, kernel, mix
+from sidelight.inference.lattices.machines import Machines
+
+FOUND, NONE, TOO_MANY = 0, 1, 2
+
+
+@inline_kernel
+def unpack(code: int, sizes: Ints, t: int, digits: Ints) -> None:
+    """The states of the counters before token t."""
+    for m in range(sizes.shape[0]):
+        size = sizes[m, t]
+        digits[m] = code % size
+        code //= size
+
+
+@inline_kernel
+def follow(
+    t: int, digits: Ints, members: Ids, following: Ids, degrees: Ids, sizes: Ints, prices: Floats, bonus: Floats
+) -> tuple[int, float, float]:
+    """The code after token t for a class of pairs of labels, what it costs, and what its states can still bring."""
+    code = 0
+    stride = 1
+    cost = 0.0
+    more = 0.0
+    for m in range(sizes.shape[0]):
+        c = members[m]
+        state = following[m, t, digits[m], c]
+        code += stride * state
+        more += bonus[m, t, state]
+        stride *= sizes[m, t + 1]
+        degree = degrees[m, t, digits[m], c]
+        if degree > 0:
+            cost += degree * prices[m]
+    return code, cost, more
+
+
+@kernel
+def prospects(code: int, t: int, sizes: Ints, bonus: Floats, digits: Ints) -> float:
+    """What the states after token t can still bring."""
+    unpack(code, sizes, t + 1, digits)
+    more = 0.0
+    for m in range(sizes.shape[0]):
+        more += bonus[m, t, digits[m]]
+    return more
+
+
+@kernel
+def longer_ints(old: Ints) -> Ints:
+    """The same with twice the room."""
+    new = np.empty(2 * old.shape[0], np.int64)
+    new[: old.shape[0]] = old
+    return new
+
+
+@kernel
+def longer_floats(old: Floats) -> Floats:
+    """The same with twice the room."""
+    new = np.empty(2 * old.shape[0])
+    new[: old.shape[0]] = old
+    return new
+
+
+@kernel
+def place_of(key: int, keys: Ints, table: Ids, base: int) -> int:
+    """Where a key is, or would be put, in a table of nodes."""
+    mask = np.uint64(table.shape[0] - 1)
+    place = np.int64(mix(np.uint64(key) + GOLDEN) & mask)
+    while table[place] >= 0 and keys[base + table[place]] != key:
+        place = (place + 1) & np.int64(mask)
+    return int(place)
+
+
+@kernel
+def rehash(keys: Ints, base: int, count: int, capacity: int) -> Ids:
+    """A table of nodes with more room."""
+    table = np.full(capacity, -1, np.int32)
+    for i in range(count):
+        table[place_of(keys[base + i], keys, table, base)] = i
+    return table
+
+
+class Layers(NamedTuple):
+    """The nodes of all layers, one after another, in arrays that grow; and a table of those of the present layer."""
+
+    keys: Ints
+    values: Floats  # of the best prefixes
+    reach: Floats  # with the best completions
+    back: Ints  # the nodes before
+    table: Ids  # nodes of the layer, counted from its first, by key; -1 where there is none
+
+
+@kernel
+def empty_layers() -> Layers:
+    """No nodes."""
+    return Layers(
+        np.empty(1024, np.int64), np.empty(1024), np.empty(1024), np.empty(1024, np.int64), np.full(512, -1, np.int32)
+    )
+
+
+@kernel
+def with_room(nodes: Layers, base: int, count: int, more: int) -> Layers:
+    """The nodes, where need be in longer arrays, with room for some more in the layer of `count` from `base` on."""
+    keys, values, reach, back, table = nodes
+    while base + count + more > keys.shape[0]:
+        keys, back = longer_ints(keys), longer_ints(back)
+        values, reach = longer_floats(values), longer_floats(reach)
+    if 2 * (count + more) > table.shape[0]:
+        capacity = 4 * table.shape[0]
+        while 2 * (count + more) > capacity:
+            capacity *= 4
+        table = rehash(keys, base, count, capacity)
+    return Layers(keys, values, reach, back, table)
+
+
+@kernel
+def put(nodes: Layers, base: int, count: int, key: int, value: float, ahead: float, source: int) -> int:
+    """Put a node into the layer, which has room; of two with one key the better stays. Returns how many there are."""
+    table = nodes.table
+    place = place_of(key, nodes.keys, table, base)
+    new = table[place] < 0
+    if new:
+        table[place] = count
+        nodes.keys[base + count] = key
+    j = base + table[place]
+    if new or value > nodes.values[j]:
+        nodes.values[j] = value
+        nodes.reach[j] = ahead
+        nodes.back[j] = source
+    return count + 1 if new else count
+
+
+@kernel
+def keep_best(nodes: Layers, base: int, count: int, width: int) -> float:
+    """Keep the best nodes of a layer in their order; the best that was given up."""
+    keys, values, reach, back, _ = nodes
+    order = np.argsort(-reach[base : base + count], kind="mergesort")
+    kept = np.sort(order[:width])
+    lost = reach[base + order[width]]
+    for k in range(width):
+        keys[base + k] = keys[base + kept[k]]
+        values[base + k] = values[base + kept[k]]
+        back[base + k] = back[base + kept[k]]
+    return float(lost)
+
+
+@kernel
+def best_of(values: Floats, first: int, last: int) -> int:
+    """The first of the best of some nodes."""
+    best = first
+    for j in range(first + 1, last):
+        if values[j] > values[best]:
+            best = j
+    return best
+
+
+@kernel
+def frontier(
+    tokens: Floats,
+    edges: Floats,
+    triple: Floats,
+    future: Floats,  # [T, P, L] the best completions
+    bonus: Floats,  # [M, T, N] what a counter can still bring after token t, by state
+    machines: Machines,
+    floor: float,
+    width: int,
+    most_nodes: int,
+    labels: Ids,  # out [T]
+) -> tuple[int, float, float, int]:
+    """(what came of it, value of the best path, the best that was given up, nodes)."""
+    places, ids, members, sizes = machines.places, machines.ids, machines.members, machines.sizes
+    following, degrees, prices = machines.following, machines.degrees, machines.prices
+    length, size = tokens.shape
+    pairs = triple.shape[0]
+    nodes = empty_layers()
+    starts = np.zeros(length + 1, np.int64)
+    digits = np.zeros(sizes.shape[0], np.int64)
+    known = np.full(members.shape[1], -1, np.int64)
+    codes = np.zeros(members.shape[1], np.int64)
+    costs = np.zeros(members.shape[1])
+    more = np.zeros(members.shape[1])
+    lost = -np.inf
+    made = 0
+    for t in range(length):
+        base = starts[t]
+        count = 0
+        nodes.table[:] = -1
+        known[:] = -1
+        pairing = ids[places[t]]
+        signs = members[places[t]]
+        for i in range(starts[t - 1] if t > 0 else -1, base if t > 0 else 0):
+            label, before, code, value = 0, 0, 0, 0.0
+            if t > 0:
+                key = nodes.keys[i]
+                label = key % size
+                key //= size
+                before = key % pairs
+                code = key // pairs
+                value = nodes.values[i]
+            unpack(code, sizes, t, digits)
+            own = label if pairs > 1 and t > 0 else 0
+            nodes = with_room(nodes, base, count, size)
+            for after in range(size):
+                worth = value + tokens[t, after]
+                if t > 0:
+                    worth += edges[t, label, after]
+                    if t > 1 and pairs > 1:
+                        worth += triple[before, label, after]
+                if worth == -np.inf:
+                    continue
+                c = pairing[label, after]
+                if known[c] != i + 1:
+                    known[c] = i + 1
+                    codes[c], costs[c], more[c] = follow(t, digits, signs[c], following, degrees, sizes, prices, bonus)
+                worth -= costs[c]
+                ahead = worth + future[t, own, after] + more[c]
+                if ahead == -np.inf or ahead < floor:
+                    continue
+                key = (codes[c] * pairs + own) * size + after
+                count = put(nodes, base, count, key, worth, ahead, i)
+                if base + count > most_nodes:
+                    return TOO_MANY, -np.inf, lost, made
+        made += count
+        if count > width:
+            lost = max(lost, keep_best(nodes, base, count, width))
+            count = width
+        if count == 0:
+            return NONE, -np.inf, lost, made
+        starts[t + 1] = base + count
+    best = best_of(nodes.values, starts[length - 1], base + count)
+    value = nodes.values[best]
+    for t in range(length - 1, -1, -1):
+        labels[t] = nodes.keys[best] % size
+        best = nodes.back[best]
+    return FOUND, value, lost, made

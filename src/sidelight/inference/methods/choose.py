@@ -1,0 +1,98 @@
+"""Inference with rules by what is exact and cheapest.
+
+"auto" folds all local clauses into the scores and decodes; penalties are not negative, so an output that breaks nothing
+else is the best. What it breaks is taken in as counters (of variables: as tables), and so on until nothing more is
+broken. Where counters need too many states, A* and then an integer program take over. The solution says which method
+gave it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Literal, get_args
+
+from sidelight.errors import DataError, Intractable
+from sidelight.inference.folded import WIDTH, Folded
+from sidelight.inference.folding import folded
+from sidelight.inference.legal import no_output
+from sidelight.inference.methods.a_star import a_star
+from sidelight.inference.methods.beam import beam
+from sidelight.inference.methods.dynamic import dynamic
+from sidelight.inference.methods.settle import MOST_STATES, settle
+from sidelight.inference.problem import RuledProblem, Solution
+
+Method = Literal["auto", "dynamic", "a_star", "beam", "ilp", "lp", "lagrangian"]
+
+OTHER_NAMES = {"elimination": "dynamic", "program": "ilp", "relaxation": "lp"}
+ON_FOLDED = ("dynamic", "a_star", "beam")  # methods that can share what has been lowered
+
+
+def solve(
+    problem: RuledProblem,
+    *,
+    method: Method = "auto",
+    names: Sequence[str] = (),
+    given: Folded | None = None,
+    most_states: int = MOST_STATES,
+    beam_width: int = WIDTH,
+) -> Solution:
+    """The best output of a problem, or a good one where the method is not exact (`Solution.exact`).
+
+    Raises `Infeasible`, naming the rules in conflict, where no output is legal; a method that is asked for by name
+    raises `Intractable` rather than leave the problem to another. `names` are those of the rules, `given` is the
+    folded problem where it is known.
+    """
+    method = check_method(method)
+    if method == "auto":
+        return _auto(problem, names, given, most_states)
+    if not problem.length:  # without variables there is nothing to search
+        return dynamic(problem, names=names, given=given)
+    if method == "beam":
+        return beam(problem, names=names, given=given, width=beam_width)
+    if given is not None and method in ON_FOLDED:
+        return _solver(method)(problem, names=names, given=given)
+    return _solver(method)(problem, names=names)
+
+
+def check_method(method: str) -> Method:
+    """The method of a name; raises `DataError` where there is none of this name.
+
+    >>> check_method("ilp"), check_method("program")
+    ('ilp', 'ilp')
+    """
+    for known in get_args(Method):
+        if isinstance(method, str) and OTHER_NAMES.get(method, method) == known:
+            return known  # type: ignore[no-any-return]
+    names = ", ".join([*get_args(Method), *OTHER_NAMES])
+    raise DataError(f"there is no inference method {method!r}", remedy=f"choose one of {names}")
+
+
+def _solver(method: str) -> Callable[..., Solution]:
+    match method:
+        case "dynamic":
+            return dynamic
+        case "a_star":
+            return a_star
+        case "ilp":  # loaded where they are needed: they bring HiGHS
+            from sidelight.inference.methods.program import solve_program
+
+            return solve_program
+        case "lp":
+            from sidelight.inference.methods.relaxation import solve_relaxation
+
+            return solve_relaxation
+        case _:
+            from sidelight.inference.methods.lagrangian import solve_lagrangian
+
+            return solve_lagrangian
+
+
+def _auto(problem: RuledProblem, names: Sequence[str], given: Folded | None, most_states: int) -> Solution:
+    given = folded(problem, names=names) if given is None else given
+    try:
+        found = settle(given, most_states=most_states)
+    except Intractable:
+        return _solver("ilp")(problem, names=names)
+    if found is None:
+        raise no_output(problem, names)
+    return found

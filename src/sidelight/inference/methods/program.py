@@ -1,0 +1,129 @@
+"""Inference with rules by integer programming (Roth and Yih 2005).
+
+The columns z of labels, and those of pairs that are scored together, are the structure's (`chain_program`,
+`segment_program`, `factors`), whose rows say which points are outputs; rules bring rows and columns of their own. Local
+clauses are folded into the gains. The others are taken in only when the best output without them breaks them: leaving
+out a clause never lowers the best value, so the first output that breaks nothing is the best. Each time the linear
+relaxation is solved first, and is enough where it is whole.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from itertools import pairwise
+
+import numpy as np
+
+from sidelight.core.arrays import Floats, Ids
+from sidelight.errors import Intractable
+from sidelight.inference.conflict import infeasible
+from sidelight.inference.folded import Folded
+from sidelight.inference.folding import folded
+from sidelight.inference.problem import Clause, RuledProblem, Solution
+from sidelight.rules.columns import InputColumns
+from sidelight.rules.lowering.rows import Lowering
+from sidelight.spaces.highs import LinearProgram, Optimum, solve, with_rows
+
+CLOSE = 1e-6
+MOST_COLUMNS = 5_000_000  # a program of more takes gigabytes before it is solved
+
+
+def solve_program(
+    problem: RuledProblem, *, names: Sequence[str] = (), lazy: bool | None = None, seconds: float = math.inf
+) -> Solution:
+    """The best output under rules; `names` are those of the rules. `lazy` is the structure's, unless it is given.
+
+    Raises `Infeasible`, naming the rules in conflict, where there is none; `Intractable` where the time is up before
+    any output is found.
+    """
+    given = folded(problem, names=names)
+    lazy = given.lazy if lazy is None else lazy
+    columns = given.columns
+    if columns.count > MOST_COLUMNS:
+        raise Intractable(
+            f"the integer program of {problem.length:,} tokens with {problem.n_labels} labels has {columns.count:,} "
+            f"columns, and more than {MOST_COLUMNS:,} are refused; cut the input into shorter ones, or use "
+            "inference='beam'"
+        )
+    try:
+        labels, bound = given.plain()
+        found, nodes = None, 1
+    except Intractable:
+        found, nodes = _best(given, given.program(), (), seconds), 1
+    base: LinearProgram | None = None
+    lowering = Lowering(columns, tight=True)
+    taken: list[int] = []
+    while True:
+        if found is not None:
+            nodes += max(found.nodes, 1)
+            bound = found.bound
+            if found.point is not None:
+                labels = labels_of(found.point, columns)
+        if bound == -math.inf:
+            raise infeasible(problem.clauses, lambda chosen: feasible(problem, chosen), names)
+        left = [k for k in given.counters if k not in taken]
+        broken = list(given.broken(labels, left) if lazy else left)
+        if not broken:
+            best = tuple(labels.tolist())
+            worth = problem.value(best)
+            exact = bound <= worth + CLOSE * max(1.0, abs(worth))
+            count = len(given.says) - len(given.counters) + len(taken)
+            return Solution(best, worth, worth if exact else bound, exact, "integer program", count, nodes)
+        for k in broken:
+            lowering.add(given.says[k], given.prices[k])
+        taken += broken
+        base = given.program() if base is None else base
+        found = _best(given, with_rows(base, lowering.rows(), columns.count), taken, seconds)
+
+
+def _best(given: Folded, program: LinearProgram, taken: Sequence[int], seconds: float) -> Optimum:
+    """The best whole point: that of the relaxation, where it is whole."""
+    found = solve(program, integer=False)
+    if found.point is None or _whole(found, given, taken):
+        return found
+    return solve(program, integer=True, seconds=seconds)
+
+
+def _whole(found: Optimum, given: Folded, taken: Sequence[int]) -> bool:
+    """Whether a point of the relaxation is an output that is worth as much under the clauses that are taken in."""
+    assert found.point is not None
+    if not is_whole(found.point, given.columns):
+        return False
+    labels = labels_of(found.point, given.columns)
+    worth = given.folded(labels) - sum(given.prices[k] * much for k, much in given.broken(labels, taken).items())
+    return worth >= found.value - CLOSE * max(1.0, abs(found.value))
+
+
+def lowered(given: Folded) -> LinearProgram:
+    """The program with the rows of all clauses."""
+    lowering = Lowering(given.columns, tight=True)
+    for k in given.counters:
+        lowering.add(given.says[k], given.prices[k])
+    return with_rows(given.program(), lowering.rows(), given.columns.count)
+
+
+def feasible(problem: RuledProblem, clauses: Sequence[Clause]) -> bool:
+    """Whether some output with a finite score obeys the hard ones of these clauses."""
+    given = folded(problem.with_clauses([clause for clause in clauses if clause.hard]))
+    if given.constant == math.inf:
+        return False
+    return solve(without_gain(lowered(given)), integer=True).point is not None
+
+
+def without_gain(program: LinearProgram) -> LinearProgram:
+    """The same points, none better than another."""
+    zero = np.zeros_like(program.gain)
+    rows = program.starts, program.columns, program.weights, program.low, program.high
+    return LinearProgram(zero, 0.0, program.upper, program.whole, *rows)
+
+
+def is_whole(point: Floats, columns: InputColumns) -> bool:
+    """Whether the columns of labels are 0 or 1."""
+    nodes = point[: columns.offsets[-1]]
+    return bool(np.abs(nodes - np.round(nodes)).max(initial=0.0) <= CLOSE)
+
+
+def labels_of(point: Floats, columns: InputColumns) -> Ids:
+    """The label of every variable whose column is largest. # [V]"""
+    return np.array([point[first:last].argmax() for first, last in pairwise(columns.offsets)], dtype=np.int32)

@@ -1,0 +1,117 @@
+"""The linear program of a segmentation without rules; its columns for rules are those of a chain of token labels.
+
+    z[t, k], e[t, i, j]    token t has label k; tokens t − 1 and t have labels i and j       (what rules speak of)
+    a[t, d, l]             a segment of d + 1 tokens and label l ends with token t
+    b[t, e, l]             a segment of label l begins with token t, after an end of kind e
+
+    Σ_l b[0, 0, l] = 1     Σ_e b[t, e, l] = Σ_d a[t + d, d, l]     Σ a[t, d, l] over what ends as e = Σ_l b[t + 1, e, l]
+
+is a flow from the first token to the last, so its corners are the segmentations. What a token is covered by follows
+from what covers the token before, less what ends there, plus what begins here:
+
+    z[t, first] = Σ_e b[t, e, l]     z[t, inside] = z[t − 1, first] + z[t − 1, inside] − Σ_d a[t − 1, d, l]
+
+(where first and inside are one label, the sum of both), and so for pairs. That takes 3 entries for each column a, where
+rows that list the segments over a token would take as many as a segment has tokens.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sidelight.core.arrays import Ints
+from sidelight.inference.lattices.segment_lattice_kernels import SegmentParts
+from sidelight.spaces.highs import LinearProgram
+
+
+class _Ties:
+    """Rows Σ weight · column = right side, collected entry by entry."""
+
+    def __init__(self) -> None:
+        self.rows = 0
+        self._row: list[Ints] = []
+        self._column: list[Ints] = []
+        self._weight: list[NDArray[np.float64]] = []
+
+    def new(self, *shape: int) -> Ints:
+        """So many rows, numbered. # [*shape]"""
+        found = self.rows + np.arange(int(np.prod(shape)), dtype=np.int64).reshape(shape)
+        self.rows += found.size
+        return found
+
+    def add(self, row: Ints, column: Ints, weight: float = 1.0) -> None:
+        """Put columns into rows; shapes are broadcast."""
+        rows, columns = np.broadcast_arrays(row, column)
+        self._row.append(rows.ravel())
+        self._column.append(columns.ravel())
+        self._weight.append(np.full(rows.size, weight))
+
+    def sparse(self, n_columns: int) -> tuple[Ints, Ints, NDArray[np.float64]]:
+        """Starts of rows, columns, weights; entries at one place are summed."""
+        places, which = np.unique(
+            np.concatenate(self._row) * n_columns + np.concatenate(self._column), return_inverse=True
+        )
+        weights = np.bincount(which, np.concatenate(self._weight))
+        places, weights = places[weights != 0.0], weights[weights != 0.0]
+        starts = np.searchsorted(places, np.arange(self.rows + 1) * n_columns)
+        return starts.astype(np.int64), places % n_columns, weights
+
+
+def segment_program(parts: SegmentParts, labels: int, *, constant: float = 0.0) -> LinearProgram:
+    """The program of segmentations that read as so many token labels; what scores rule out is fixed at 0."""
+    (length, most, size), kinds = parts.totals.shape, parts.links.shape[1]
+    shapes = (length, labels), (length - 1, labels, labels), (length, most, size), (length, kinds, size)
+    counts = np.cumsum([0, *(int(np.prod(shape)) for shape in shapes)])
+    z, e, a, b = (
+        first + np.arange(last - first, dtype=np.int64).reshape(shape)
+        for first, last, shape in zip(counts[:-1], counts[1:], shapes)
+    )
+    ties = _Ties()
+    ties.add(ties.new(1), b[0, 0])
+    begun = ties.new(length, size)
+    ties.add(begun[:, None], b)
+    for d in range(most):
+        ties.add(begun[: max(length - d, 0)], a[d:, d], -1.0)
+    after = ties.new(length - 1, kinds)
+    ties.add(after[:, parts.ends.T], a[:-1])
+    ties.add(after[:, :, None], b[1:], -1.0)
+    token = ties.new(length, labels)
+    ties.add(token, z)
+    ties.add(token[:, None, parts.first], b, -1.0)
+    for own in np.stack([parts.first, parts.inside], axis=1):
+        before = z[:-1, np.unique(own)]
+        ties.add(token[1:, own[1], None], before, -1.0)
+    ties.add(token[1:, None, parts.inside], a[:-1])
+    pair = ties.new(length - 1, labels, labels)
+    ties.add(pair, e)
+    ties.add(pair[:, parts.reads[:, None], parts.first], b[1:], -1.0)
+    runs = parts.first == parts.inside
+    run, other = parts.first[runs], ~runs
+    ties.add(pair[:, run, run], z[1:, run], -1.0)  # both in one segment: all but those that begin here
+    ties.add(pair[:, None, run, run], b[1:][:, :, runs])
+    first, inside = parts.first[other], parts.inside[other]
+    begins = pair[:, first, inside]  # the second token of a segment
+    ties.add(begins, z[:-1, first], -1.0)
+    ties.add(begins, a[:-1, 0][:, other])
+    goes_on = pair[:, inside, inside]
+    ties.add(goes_on, z[1:, inside], -1.0)
+    ties.add(goes_on, e[:, first, inside])
+    gain = np.zeros(counts[-1])
+    gain[a], gain[b] = parts.totals, parts.links
+    gain[b[0, 1:]] = -np.inf  # at token 0 nothing has ended: one kind stands for that
+    possible = gain > -np.inf
+    right = np.zeros(ties.rows)
+    right[0] = 1.0
+    starts, columns, weights = ties.sparse(len(gain))
+    return LinearProgram(
+        gain=np.where(possible, gain, 0.0),
+        constant=constant,
+        upper=possible.astype(np.float64),
+        whole=np.arange(len(gain)) < z.size,
+        starts=starts,
+        columns=columns,
+        weights=weights,
+        low=right,
+        high=right,
+    )

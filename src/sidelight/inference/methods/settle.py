@@ -1,0 +1,63 @@
+"""The best output of a problem with as few clauses as possible.
+
+Penalties are not negative, so the best output under some clauses bounds the best under all, and is it where it breaks
+no other clause. What it breaks is taken in, and so on until nothing more is broken.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+from sidelight.errors import Intractable
+from sidelight.inference.folded import Folded, Reached
+from sidelight.inference.methods.guide import STEPS
+from sidelight.inference.problem import Solution
+
+MOST_STATES = 2_000_000  # states of dynamic programming, all tokens together, before A* is tried …
+STATES_A_TOKEN = 16  # … or so many a token, of long inputs
+
+
+def settle(given: Folded, *, most_states: int | None = None, needed: list[int] | None = None) -> Solution | None:
+    """The best output, taking in only clauses that would be broken; None where no output is legal.
+
+    The clauses that were taken in are added to `needed`. Raises `Intractable` where neither dynamic programming nor A*
+    can do it.
+    """
+    if most_states is None:
+        most_states = max(MOST_STATES, STATES_A_TOKEN * given.length)
+    taken: list[int] = [] if needed is None else needed
+    left = list(given.counters)
+    floor, steps = -math.inf, 0
+    if left and not given.lazy:
+        broken = dict.fromkeys(left, 0)
+    else:
+        (labels, value), method = given.plain(), given.plain_method
+        if value == -math.inf:
+            return None
+        broken = given.broken(labels, left)
+        floor = value - sum(given.prices[k] * much for k, much in broken.items())
+    while broken:
+        taken += broken
+        left = [k for k in left if k not in broken]
+        reached, method = _exactly(given, taken, floor=floor, most_states=most_states)
+        steps += reached.nodes
+        if reached.labels is None:
+            return None
+        labels, value = reached.labels, reached.value
+        broken = given.broken(labels, left)
+        floor = max(floor, value - sum(given.prices[k] * much for k, much in broken.items()))
+    count = len(given.says) - len(given.counters) + len(taken)
+    return Solution(tuple(labels.tolist()), value, value, True, method, count, steps)
+
+
+def _exactly(given: Folded, clauses: Sequence[int], *, floor: float, most_states: int) -> tuple[Reached, str]:
+    try:
+        return given.under(clauses, floor=floor, most_nodes=most_states), given.method
+    except Intractable:
+        if not given.tries_a_star:
+            raise
+        reached, complete = given.best_first(clauses, floor=floor, tighten=4 * STEPS)
+        if not complete:
+            raise
+        return reached, "A*"

@@ -1,0 +1,110 @@
+"""What learners from candidates begin with: an output of each input, by a partially labelled CRF or at random."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Literal
+
+import numpy as np
+
+from sidelight.core.arrays import Bytes, Floats, Ids
+from sidelight.data.checks import trouble
+from sidelight.errors import Intractable
+from sidelight.evidence import Candidates
+from sidelight.learners.likelihood import PartialCrf
+from sidelight.objective.candidates import inside_of
+from sidelight.spaces import Space
+from sidelight.spaces.parts import Labelings, Parts
+from sidelight.specs.fit_data import FitData
+
+Initial = Literal["partial_crf", "random"]  # whose labels are begun with
+SHARE = 0.1  # of its price that an input other than Gold has in the CRF that is begun with, beside Gold
+
+
+def admitted_of(given: FitData) -> Bytes:
+    """What each token may be: Gold one label (or its states), the others what they admit. # [T, L]"""
+    encoded = given.encoded
+    tokens, labels = int(given.rows.starts[-1]), len(given.labels)
+    admitted = np.ones((tokens, labels), np.uint8) if encoded.admitted is None else encoded.admitted.copy()
+    if given.labels.hidden:  # then Gold is a mask as well
+        return admitted
+    gold = given.rows.tokens_of(encoded.of_kind("gold"))
+    admitted[gold] = 0
+    admitted[gold, encoded.targets[gold]] = 1
+    return admitted
+
+
+def begun(given: FitData, space: Space, initial: Initial) -> Ids:
+    """An output of each input to begin with, by a CRF or at random, with the initial labels that are given. # [T]
+
+    `space` has the outputs within candidates. Raises `DataError` where initial labels are no output of it.
+    """
+    rng, n_jobs = np.random.default_rng(given.settings.seed), given.settings.n_jobs
+    begins = _with_initial(given, space)
+    if initial == "random":
+        return begins.random(rng, n_jobs=n_jobs)
+    batch = replace(given.batch(np.arange(len(given.rows))), space=begins)
+    try:
+        return batch.best(crf_weights(given)).labels
+    except Intractable as error:
+        name = given.settings.learner.name
+        raise Intractable(f"{name} begins with a CRF: {error}, or give it initial='random'") from None
+
+
+def crf_weights(given: FitData) -> Floats:
+    """The weights of the partially labelled CRF of all that has labels; beside Gold the rest counts by `SHARE`."""
+    encoded = given.encoded
+    gold = encoded.of_kind("gold")
+    if np.any(given.prices()[gold] > 0):
+        weights = encoded.weights * SHARE
+        weights[gold] = encoded.weights[gold]
+        encoded = replace(encoded, weights=weights)
+    evidence = given.evidence
+    if encoded.chunks:  # each token by itself
+        admitted = Parts.of(admitted_of(given), encoded.chunks).admitted
+        evidence = [replace(piece, chunks=()) if isinstance(piece, Candidates) else piece for piece in evidence]
+        encoded = replace(encoded, admitted=admitted, chunks=[])
+    settings = replace(given.settings, max_rounds=None)
+    learner = PartialCrf().make(replace(given, settings=settings, evidence=evidence, encoded=encoded))
+    for _ in learner.run():
+        pass
+    return learner.finish()
+
+
+def has_initial(given: FitData) -> bool:
+    return bool(np.any(given.encoded.initial >= 0))
+
+
+def _with_initial(given: FitData, space: Space) -> Space:
+    """The outputs of a space that have the initial labels; raises `DataError` where an input has none."""
+    if not has_initial(given):
+        return space
+    rng, n_jobs = np.random.default_rng(given.settings.seed), given.settings.n_jobs
+    found = _begun_space(given)
+    wrong = np.flatnonzero(~found.feasible(n_jobs=n_jobs))
+    if len(wrong):
+        space.random(rng, n_jobs=n_jobs)  # raises `Infeasible` where the fault is not with the initial labels
+        i = int(wrong[0])
+        problem = "no output within the candidates and the allowed transitions has the initial labels"
+        raise trouble(given.evidence[i], i, problem=problem, remedy="begin with labels of one output, or with None")
+    return found
+
+
+def _begun_space(given: FitData) -> Space:
+    """The outputs within candidates that have the initial labels; of a label with several states, all of them."""
+    initial, of = given.encoded.initial, given.labels.label_of
+    started = np.flatnonzero(initial >= 0)
+    admitted = admitted_of(given)
+    admitted[started] &= of[initial[started], None] == of
+    chunks = []
+    for first, rows in given.encoded.chunks:
+        guess = initial[first : first + rows.shape[1]]
+        fits = np.all((guess < 0) | (of[rows] == of[guess]), axis=1)
+        chunks.append(Labelings(first, rows[fits]))
+    return within(given, admitted, chunks)
+
+
+def within(given: FitData, admitted: Bytes, chunks: Sequence[Labelings]) -> Space:
+    """The outputs of all inputs within candidates."""
+    return inside_of(given.batch(np.arange(len(given.rows))).space, Parts.of(admitted, chunks) if chunks else admitted)

@@ -1,0 +1,152 @@
+"""What two models say together: outputs, or beliefs, on which both agree (`inference.agreement`)."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator, Sequence, Sized
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+
+from sidelight.core.arrays import Floats, Ids, Ints
+from sidelight.core.checks import amount, whole
+from sidelight.errors import DataError, NotProved
+from sidelight.inference.methods.agreement import AgreedOutputs, Side, agreed_beliefs, agreed_outputs
+from sidelight.models.model import Model
+from sidelight.models.model_of import model_of
+from sidelight.objective.batch import Batch
+from sidelight.spaces import sums
+
+
+@dataclass(frozen=True, slots=True)
+class Agreement:
+    """What two models say of some inputs together."""
+
+    outputs: list[Any]  # of every input: labels of its tokens, or its class
+    agreed: list[bool]  # whether both models came to agree on it; for γ = 0 the output is then proved to be the best
+    values: Floats  # [N] no output, or pair of beliefs, has more: the sum of both scores, and γ times the entropies
+    marginals: list[Any] | None  # for γ > 0, as `predict_marginals` has them: for every token a dict of its labels
+
+
+def agree(
+    first: Any,
+    second: Any,
+    xs: Sequence[Any],
+    *,
+    gamma: float = 0.0,
+    tolerance: float = 1e-3,
+    max_rounds: int = 200,
+    n_jobs: int | None = -1,
+) -> Agreement:
+    """Outputs of two fitted taggers, segmenters or classifiers, or their models, that agree with each other.
+
+    Both have the same labels, of tokens or of inputs. With `gamma` 0 it is the output with the largest sum of both
+    scores, by dual decomposition: no model sees more of the other than a bonus for labels of tokens, so that orders and
+    features may differ. Above 0 it is a pair of distributions, each near its model by entropies that count γ times,
+    whose marginals differ by at most `tolerance`; outputs then have the most right tokens expected. Scores of models of
+    likelihood (crf, hmm, …) are logarithms of probabilities; those of margins have no common scale, which weighs the
+    two. Warns (`NotProved`) where `max_rounds` were not enough, or agreement has no such proof, and gives the better of
+    both models' outputs (Chang's thesis, Eq. 4.9, Algorithm 9).
+
+    >>> import sidelight as sl
+    >>> xs, ys = [["a", "dog"], ["a", "cat"]], [["D", "N"], ["D", "N"]]
+    >>> one, other = (sl.Tagger(learner=name, order=order).fit(xs, ys) for name, order in (("crf", 1), ("jlis", 2)))
+    >>> sl.agree(one, other, [["a", "cat"]]).outputs
+    [['D', 'N']]
+    """
+    amount("gamma", gamma)
+    amount("tolerance", tolerance)
+    most = whole("max_rounds", max_rounds, least=1)
+    models = model_of(first), model_of(second)
+    _check_labels(*models)
+    xs = list(xs) if isinstance(xs, Iterator) else xs
+    if isinstance(xs, Sized) and getattr(xs, "shape", None) != () and not len(xs):
+        return Agreement([], [], np.zeros(0), None if gamma == 0 else [])
+    batches = models[0].batch(xs, n_jobs=n_jobs), models[1].batch(xs, n_jobs=n_jobs)
+    _check_tokens(*batches)
+    links = _links(models[0], models[0], batches[0]), _links(models[1], models[0], batches[1])
+    scale = 1.0 if gamma == 0 else 1.0 / gamma
+    scored = [batch.scores(scale * model.weights) for batch, model in zip(batches, models)]
+    one, other = (Side(batch.space, scores, link) for batch, scores, link in zip(batches, scored, links))
+    if gamma == 0:
+        hard = agreed_outputs(one, other, max_rounds=most, n_jobs=n_jobs)
+        labels = _better(models, batches, hard, n_jobs)
+        _warn(hard.agreed)
+        return Agreement(_decoded(models[0], batches[0], labels), hard.agreed.tolist(), hard.bounds, None)
+    soft = agreed_beliefs(one, other, gamma=gamma, tolerance=tolerance, max_rounds=most, n_jobs=n_jobs)
+    shares = 0.5 * (_by_class(models[0], models[0], soft.first) + _by_class(models[1], models[0], soft.second))
+    near = soft.apart <= tolerance
+    _warn(near)
+    gains = np.ascontiguousarray(shares[:, models[0].labels.label_of])
+    labels = sums.best_by_tokens(batches[0].space, gains, n_jobs=n_jobs)
+    rows = [dict(zip(models[0].labels.classes, row)) for row in shares.tolist()]
+    told = _cut(models[0], batches[0], rows)
+    return Agreement(_decoded(models[0], batches[0], labels), near.tolist(), soft.values, told)
+
+
+def _check_labels(first: Model, second: Model) -> None:
+    if first.sequences != second.sequences:
+        raise DataError("one model labels tokens and the other inputs", remedy="give two taggers or two classifiers")
+    if set(first.labels.classes) != set(second.labels.classes):
+        odd = sorted(map(str, set(first.labels.classes) ^ set(second.labels.classes)))
+        remedy = "fit both with the same labels=[…]"
+        raise DataError(f"the models have other labels: {', '.join(odd[:5])} is known to one alone", remedy=remedy)
+
+
+def _check_tokens(first: Batch, second: Batch) -> None:
+    if not np.array_equal(first.starts, second.starts):
+        raise DataError("the models see other tokens of an input", remedy="give features that keep all tokens")
+
+
+def _numbers(model: Model, of: Model) -> Ints:
+    """The class of each of the model's states, by its place in the classes of another model. # [L]"""
+    places = {name: k for k, name in enumerate(of.labels.classes)}
+    return np.array([places[name] for name in model.labels.classes], dtype=np.int64)[model.labels.label_of]
+
+
+def _links(model: Model, of: Model, batch: Batch) -> Ints:
+    """The link "token t has class k" that each state of each token makes. # [T, L]"""
+    tokens = np.arange(int(batch.starts[-1]), dtype=np.int64)
+    return tokens[:, None] * len(of.labels.classes) + _numbers(model, of)[None]
+
+
+def _by_class(model: Model, of: Model, shares: Floats) -> Floats:
+    """Beliefs of states [T, L] added up for their classes. # [T, K]"""
+    which = np.eye(len(of.labels.classes))[_numbers(model, of)]  # [L, K]
+    return np.asarray(shares @ which)
+
+
+def _better(models: tuple[Model, Model], batches: tuple[Batch, Batch], found: AgreedOutputs, n_jobs: int | None) -> Ids:
+    """The labels, as the first model numbers them, that have the larger sum of scores. # [T]"""
+    if found.agreed.all() or models[0].labels.hidden or models[1].labels.hidden:
+        return found.first
+    back = np.argsort(_numbers(models[1], models[0]))  # from the classes of the first to those of the second
+    outputs = found.first, _numbers(models[1], models[0])[found.second].astype(np.int32)
+    values = []
+    for labels in outputs:
+        own = labels, back[labels].astype(np.int32)
+        total = np.zeros(len(batches[0]))
+        for batch, model, one in zip(batches, models, own):
+            value = batch.space.score(batch.scores(model.weights), one, n_jobs=n_jobs)
+            total += np.where(batch.space.admits(one) != 0, value, -np.inf)
+        values.append(total)
+    second = np.repeat(values[1] > values[0], batches[0].lengths)
+    return np.where(second, outputs[1], outputs[0]).astype(np.int32)
+
+
+def _decoded(model: Model, batch: Batch, labels: Ids) -> list[Any]:
+    return _cut(model, batch, model.labels.decode(labels))
+
+
+def _cut(model: Model, batch: Batch, items: list[Any]) -> list[Any]:
+    """What every token has, input by input; of classes as it is."""
+    return [items[a:b] for a, b in pairwise(batch.starts.tolist())] if model.sequences else items
+
+
+def _warn(agreed: Any) -> None:
+    missing = int(np.sum(~agreed))
+    if missing:
+        said = f"on {missing:,} of {len(agreed):,} inputs the models did not come to agree; give more max_rounds"
+        warnings.warn(said, NotProved, stacklevel=3)

@@ -1,0 +1,113 @@
+"""Tensor files: safetensors with a checked, versioned header; written beside their place and then renamed."""
+
+from __future__ import annotations
+
+import json
+import zlib
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sidelight.core.checks import file_name
+from sidelight.core.replacing import write_atomically
+from sidelight.core.stored import mapping_of, text_of
+from sidelight.errors import ModelFileError
+
+Tensors = dict[str, NDArray[Any]]
+
+
+def write_tensors(path: str | Path, tensors: Mapping[str, NDArray[Any]], *, kind: str, version: int, spec: Any) -> None:
+    """Write arrays and JSON values; a reader sees the old file or the new one, never part of one."""
+    from safetensors.numpy import save
+
+    arrays = {name: np.ascontiguousarray(array) for name, array in tensors.items()}
+    text = json.dumps(spec)
+    header = {"kind": kind, "version": version, "spec": text, "check": _check(arrays, text)}
+    data = save(arrays, metadata={"sidelight": json.dumps(header)})  # one key: safetensors does not keep their order
+    write_atomically(path, data)
+
+
+def kind_of(path: str | Path) -> str | None:
+    """What kind of file it says it is; None where it cannot say."""
+    from safetensors import SafetensorError, safe_open
+
+    try:
+        with safe_open(str(path), framework="numpy") as file:
+            header = json.loads((file.metadata() or {}).get("sidelight", "{}"))
+    except (SafetensorError, OSError, ValueError, RecursionError):
+        return None
+    kind = header.get("kind") if isinstance(header, dict) else None
+    return kind if isinstance(kind, str) else None
+
+
+def read_tensors(path: str | Path, *, kind: str, version: int) -> tuple[Any, Tensors]:
+    """JSON values and arrays of a file; raises `ModelFileError` in one line where it is damaged, foreign or newer."""
+    from safetensors import SafetensorError, safe_open
+
+    file_name(path)
+    try:
+        with safe_open(str(path), framework="numpy") as file:
+            header = mapping_of({"sidelight": json.loads((file.metadata() or {}).get("sidelight", "{}"))}, "sidelight")
+            if header.get("kind") != kind:
+                raise _foreign(path, header.get("kind"), kind)
+            if header["version"] > version:
+                raise ModelFileError(
+                    f"written by a newer version (format {header['version']}, this one reads up to {version})",
+                    file=path,
+                    remedy="upgrade sidelight",
+                )
+            tensors: Tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
+            text = text_of(header, "spec")
+    except FileNotFoundError:
+        raise ModelFileError("no such file", file=path, remedy="check the path") from None
+    except (SafetensorError, OSError, ValueError, KeyError, TypeError) as error:
+        if isinstance(error, ModelFileError):
+            raise
+        if _is_text(path):
+            remedy = "give the file of a trained model" if "model" in kind else "delete it, or give another name"
+            raise ModelFileError(
+                f"this is text, not a {'model' if 'model' in kind else kind}", file=path, remedy=remedy
+            ) from None
+        raise ModelFileError("damaged or truncated", file=path, remedy="write it again, or take a copy") from None
+    if _check(tensors, text) != header.get("check"):
+        raise ModelFileError("damaged: its contents do not match their checksum", file=path, remedy="take a copy")
+    return json.loads(text), tensors
+
+
+def _foreign(path: str | Path, found: Any, wanted: str) -> ModelFileError:
+    """The error for a file of another kind, which may be one of ours."""
+    loaders = {
+        "sidelight model": "Tagger.load, Classifier.load or load_model",
+        "sidelight segment model": "SegmentTagger.load",
+        "sidelight alignment model": "Aligner.load",
+        "sidelight pair of models": "CoTraining.load",
+    }
+    if found in loaders:
+        return ModelFileError(f"a {found}, not a {wanted}", file=path, remedy=f"{loaders[found]} reads it")
+    return ModelFileError(f"not a {wanted} file", file=path, remedy="give a file that sidelight wrote")
+
+
+def _is_text(path: str | Path) -> bool:
+    """Whether a file begins like text; our files begin with a length in eight bytes."""
+    try:
+        with open(path, "rb") as file:
+            head = file.read(512)
+    except OSError:
+        return False
+    return bool(head) and b"\x00" not in head
+
+
+def _check(tensors: Mapping[str, NDArray[Any]], text: str) -> int:
+    total = zlib.crc32(text.encode())
+    for name in sorted(tensors):
+        total = zlib.crc32(f"{name} {tensors[name].dtype} {tensors[name].shape}".encode(), total)
+        total = zlib.crc32(raw_bytes(tensors[name]), total)
+    return total
+
+
+def raw_bytes(array: NDArray[Any]) -> memoryview:
+    """The bytes of an array, without copying it where it is contiguous."""
+    return np.ascontiguousarray(array).reshape(-1).view(np.uint8).data

@@ -1,0 +1,124 @@
+"""A trained predictor: a structure and its weights, nothing of how it was trained."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from sidelight.core.arrays import Floats
+from sidelight.errors import DataError
+from sidelight.objective.batch import Batch
+from sidelight.objective.companion_likelihood import soft_maxima
+from sidelight.spaces import Paths, Transitions
+from sidelight.structures import LabelSet
+from sidelight.structures.segment_structure import SegmentStructure
+from sidelight.structures.segments import Span
+from sidelight.structures.structure import InputRows, Structure
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Model:
+    """Predicts the outputs of a structure."""
+
+    structure: Structure
+    weights: Floats
+    size_by: str = "tokens"  # κ(x) of companion decisions: "tokens", "one" or "function"
+    about: dict[str, Any] = field(default_factory=dict)  # how it was trained, for people
+    temperature: float = 0.0  # τ of companion decisions: 0 for the best output's score, else a soft maximum
+
+    @property
+    def labels(self) -> LabelSet:
+        """The choices of slots by their names."""
+        return self.structure.labels
+
+    @property
+    def extractor(self) -> Any:
+        """Features of tokens, of structures that have them."""
+        return self._of_structure("extractor")
+
+    @property
+    def layout(self) -> Any:
+        """Where weights live, of structures that have one."""
+        return self._of_structure("layout")
+
+    @property
+    def sequences(self) -> bool:
+        """Whether an output is a list of labels; else it is one label."""
+        return bool(getattr(self.structure, "sequences", True))
+
+    @property
+    def allowed(self) -> Transitions | None:
+        """The transitions that may be, where not all may."""
+        return getattr(self.structure, "allowed", None)
+
+    @property
+    def segmental(self) -> SegmentStructure:
+        """The structure of a model of segments; raises `DataError` where it is none."""
+        if not isinstance(self.structure, SegmentStructure):
+            raise DataError("the model labels no segments", remedy="use that of a SegmentTagger")
+        return self.structure
+
+    def prepare(self, xs: Any, *, n_jobs: int | None = -1) -> Any:
+        """The features of inputs, for use more than once; features as they are."""
+        rows = xs if isinstance(xs, InputRows) else self.structure.rows(xs, n_jobs=n_jobs)
+        empty = np.flatnonzero(rows.lengths == 0)
+        if len(empty):
+            raise DataError(f"input {int(empty[0])} has no tokens", remedy="leave empty inputs out")
+        return rows
+
+    def batch(self, xs: Any, *, n_jobs: int | None = -1) -> Batch:
+        """Inputs or prepared features with the space of their outputs."""
+        return self.structure.batch(self.prepare(xs, n_jobs=n_jobs), n_jobs=n_jobs)
+
+    def paths(self, xs: Any, *, n_jobs: int | None = -1) -> Paths:
+        """Best outputs as numbers, and their scores."""
+        return self._best(self.batch(xs, n_jobs=n_jobs))
+
+    def predict(self, xs: Any, *, n_jobs: int | None = -1) -> list[Any]:
+        """The best output of each input."""
+        rows = self.prepare(xs, n_jobs=n_jobs)
+        return self.structure.outputs(rows, self.paths(rows, n_jobs=n_jobs).labels)
+
+    def predict_segments(self, xs: Any, *, n_jobs: int | None = -1) -> list[list[Span]]:
+        """The segments (first token, last token, label) of each input, which tile it.
+
+        Without a scheme the pieces of a run that is longer than the greatest length are one segment.
+        """
+        return self.segmental.scheme.spans_of(self.predict(xs, n_jobs=n_jobs))
+
+    def judge(self, xs: Any, *, sizes: Sequence[float] | None = None, n_jobs: int | None = -1) -> Floats:
+        """The companion decision: above 0 where the best output is good enough, max w·Φ_B. # [N]
+
+        Models that learned from answers by likelihood have a soft maximum (`objective.companion_likelihood`).
+        `sizes` are the κ(x) of the inputs; a model that was trained with a function of its own needs them.
+        """
+        rows = self.prepare(xs, n_jobs=n_jobs)
+        batch = self.batch(rows, n_jobs=n_jobs)
+        if sizes is None and self.size_by == "function":
+            raise DataError("the model was trained with a size of its own", remedy="give sizes=[…] to judge")
+        if sizes is not None:
+            divisors = np.asarray(sizes, dtype=np.float64)
+        else:
+            own = np.asarray(getattr(rows, "sizes", rows.lengths), dtype=np.float64)
+            divisors = own if self.size_by == "tokens" else np.ones(len(batch))
+        if not len(batch):
+            return np.zeros(0)
+        best = self._soft_maxima(batch) if self.temperature > 0 else batch.best(self.weights).values
+        decisions: Floats = best / divisors + self.weights[0]
+        return decisions
+
+    def _best(self, batch: Batch) -> Paths:
+        return batch.best(self.weights) if len(batch) else Paths(np.zeros(0, np.int32), np.zeros(0), np.zeros(0))
+
+    def _soft_maxima(self, batch: Batch) -> Floats:
+        given = batch.scores(self.weights / self.temperature)
+        return soft_maxima(batch.space, given, self.temperature, n_jobs=batch.n_jobs)
+
+    def _of_structure(self, name: str) -> Any:
+        found = getattr(self.structure, name, None)
+        if found is None:
+            raise DataError(f"a model of {self.structure.outputs_are} has no {name}", remedy="use that of a Tagger")
+        return found

@@ -1,0 +1,125 @@
+"""Models in files: safetensors, versioned, without pickle."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sidelight.core.stored import array_of, list_of, mapping_of, number_of, part_of, reading, text_of
+from sidelight.errors import ModelFileError
+from sidelight.features import restore
+from sidelight.features.segments.segment_features import SegmentFunction
+from sidelight.models.files import Tensors, kind_of, read_tensors, write_tensors
+from sidelight.models.model import Model
+from sidelight.structures.chain_structure import restored_chain
+from sidelight.structures.own_structure import restored_own
+from sidelight.structures.segment_structure import restored_segments
+from sidelight.structures.structure import Structure
+from sidelight.structures.variable_structure import restored_variables
+
+# since 2 layouts have an order, since 3 labels may have states, since 4 companion decisions a temperature, since 5
+# there may be segments, since 6 variables and structures of one's own; what a model does not use is not written
+VERSION = 6
+KIND = "sidelight model"
+SEGMENTS = "sidelight segment model"  # what files of segments were before, of version 1
+VARIABLES = "sidelight joint model"  # and those of variables
+HEAVIEST = 1e100  # sums of weights beyond this would not be numbers
+
+
+def save_model(model: Model, path: str | Path) -> None:
+    """Write a model; zero weights take no room where most weights are zero."""
+    if not isinstance(model, Model):
+        raise ValueError(f"the model is a {type(model).__name__}; give the model_ of a fitted Tagger or Classifier")
+    description, tensors, version = model_state(model, path)
+    write_tensors(path, tensors, kind=KIND, version=version, spec=description)
+
+
+def load_model(path: str | Path, *, function: SegmentFunction | None = None, structure: Any = None) -> Model:
+    """Read a model; `function` is that of its segment features, if they have one.
+
+    `structure` is what a file does not hold of the models of `Joint` and `Predictor`, whose `load` gives it. Raises
+    `ModelFileError` in one line where the file is damaged, foreign or newer, `DataError` without the function.
+    """
+    given = function if structure is None else structure
+    with reading(path):
+        kind = kind_of(path)
+        if kind in (SEGMENTS, VARIABLES):
+            return model_from(*read_tensors(path, kind=kind, version=1), given)
+        return model_from(*read_tensors(path, kind=KIND, version=VERSION), given)
+
+
+def model_state(model: Model, path: str | Path) -> tuple[dict[str, Any], Tensors, int]:
+    """A model as JSON values, arrays and the oldest version that can read it; `path` is where it will be written."""
+    try:
+        own = model.structure.state()
+    except ModelFileError as error:
+        raise ModelFileError(error.problem, file=path, remedy=error.remedy) from None
+    description: dict[str, Any] = {**own.values, "size_by": model.size_by, "about": model.about}
+    tensors = {**own.arrays, **weight_tensors(model.weights)}
+    version = own.version
+    extractor = getattr(model.structure, "extractor", None)
+    if extractor is not None:
+        description["features"], arrays = extractor.state()
+        tensors |= {f"features.{name}": array for name, array in arrays.items()}
+    if model.temperature > 0:
+        description["temperature"], version = model.temperature, max(version, 4)
+    return description, tensors, version
+
+
+def model_from(spec: Any, tensors: Tensors, given: Any = None) -> Model:
+    """The model that `model_state` described; raises `ModelFileError` where its parts do not fit each other."""
+    structure = _structure_from(spec, tensors, given)
+    return Model(
+        structure,
+        stored_weights(tensors, structure.size),
+        text_of(spec, "size_by", among=("tokens", "one", "function")) if "size_by" in spec else "tokens",
+        about_in(spec),
+        number_of(spec, "temperature", low=0.0) if "temperature" in spec else 0.0,
+    )
+
+
+def _structure_from(spec: Any, tensors: Tensors, given: Any) -> Structure:
+    """What outputs the model has; `given` is what a file does not hold."""
+    if "own" in spec:
+        return restored_own(spec, tensors, given)
+    extractor = restore(mapping_of(spec, "features"), part_of(tensors, "features."))
+    if "types" in spec:
+        return restored_variables(spec, extractor, given)
+    if "n_segment_attributes" in spec:
+        return restored_segments(spec, tensors, extractor, given)
+    return restored_chain(spec, tensors, extractor)
+
+
+def weight_tensors(weights: NDArray[np.float64]) -> Tensors:
+    """Weights as arrays; zeros are left out where most of them are zero."""
+    filled = np.flatnonzero(weights)
+    if len(filled) * 12 < len(weights) * 8:
+        return {"weights.indices": filled.astype(np.uint32), "weights.values": weights[filled]}
+    return {"weights": weights}
+
+
+def stored_weights(tensors: Tensors, size: int) -> NDArray[np.float64]:
+    """The weights in a file, where zeros may have been left out."""
+    if "weights" in tensors:
+        return array_of(tensors, "weights", np.float64, [size], low=-HEAVIEST, high=HEAVIEST)
+    values = array_of(tensors, "weights.values", np.float64, [None], low=-HEAVIEST, high=HEAVIEST)
+    indices = array_of(tensors, "weights.indices", np.uint32, [len(values)], high=size - 1)
+    weights = np.zeros(size)
+    weights[indices] = values
+    return weights
+
+
+def about_in(spec: Any) -> dict[str, Any]:
+    """How a model was trained, as a file tells it; what prediction looks at is checked."""
+    about = mapping_of(spec, "about")
+    if "penalties" in about:
+        prices = mapping_of(about, "penalties")
+        for name in prices:
+            number_of(prices, name, low=0.0, finite=False)
+    if "rules" in about:
+        for name in list_of(about, "rules"):
+            text_of({"rules": name}, "rules")
+    return about

@@ -1,0 +1,113 @@
+"""The weights of a model by name: what speaks most for each label, and most against it.
+
+`sidelight.models.weights` is the function of that name, and has the others of this module as attributes; the module is light,
+as it is loaded with the package.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from sidelight.core import html
+from sidelight.core.arrays import Ints
+from sidelight.core.checks import arguments_checked, is_hashable
+from sidelight.errors import DataError
+
+if TYPE_CHECKING:
+    from sidelight.structures import LabelSet
+
+
+@dataclass(frozen=True, slots=True)
+class Weight:
+    """One weight: of a feature with a label, of a label after another, or of a first or last label."""
+
+    part: str  # "threshold", "start", "bias", "end", "transition", "dense", "feature", "segment feature", …
+    name: str  # of the feature, the dense column, or the labels before
+    label: Any  # None for the threshold of companion decisions
+    value: float
+
+    def as_dict(self) -> dict[str, Any]:
+        """JSON-ready values."""
+        return asdict(self)
+
+
+class Weights(list[Weight]):
+    """Weights in their order; `str` makes a table of them, and so do notebooks."""
+
+    def __str__(self) -> str:
+        return shown_weights(self)
+
+    def _repr_html_(self) -> str:
+        rows = [
+            (f"{weight.value:+.4f}", weight.part, html.code(weight.name), "" if weight.label is None else weight.label)
+            for weight in self
+        ]
+        return html.block("Weights", html.table(("weight", "of", "name", "for"), rows))
+
+
+@arguments_checked
+def weights(fitted: Any, *, top: int | None = 20, label: Any = None, lowest: bool = False) -> Weights:
+    """The highest weights, or the lowest ones, in order; those that are zero are left out.
+
+    `fitted` is any fitted estimator of labels or structures, or a model. With `label`, only weights of that label: of
+    its features, and of the transitions to it; of `Joint`, labels are (kind, label). Where labels have hidden states,
+    the states of the label. The labels of a segmenter are those of segments (with BIO: X, not B-X). `top=None` gives
+    all. Raises `DataError` where the model has no such label.
+
+    >>> import sidelight as sl
+    >>> tagger = sl.Tagger(learner="crf").fit([["a", "dog"], ["a", "cat"]], [["D", "N"], ["D", "N"]])
+    >>> [(weight.part, weight.label) for weight in sl.weights(tagger, label="N", top=1)]
+    [('transition', 'N')]
+    """
+    from sidelight.models.model_of import model_of
+
+    if top is not None and top < 1:
+        raise ValueError(f"top is {top}; give at least 1, or None for all")
+    model = model_of(fitted)
+    names = model.structure.weight_names()
+    places = np.flatnonzero(model.weights)
+    if label is not None:
+        places = places[np.isin(names.label_of()[places], _states(names.labels, label))]
+    keys = model.weights[places] if lowest else -model.weights[places]
+    if top is not None and top < len(places):
+        nearest = np.flatnonzero(keys <= np.partition(keys, top - 1)[top - 1])  # with all that are level at the end
+        places, keys = places[nearest], keys[nearest]
+    order = places[np.argsort(keys, kind="stable")[:top]]
+    return Weights(Weight(*names.named(int(place)), float(model.weights[place])) for place in order)
+
+
+def _states(labels: LabelSet, label: Any) -> Ints:
+    """The numbers of a label's states; of the label itself where it has none."""
+    classes = list(labels.classes)
+    if not is_hashable(label) or label not in classes:
+        known = ", ".join(map(str, classes[:10])) + (", …" if len(classes) > 10 else "")
+        raise DataError(f"the model has no label {label!r}", remedy=f"give one of {known}")
+    return np.flatnonzero(labels.label_of == classes.index(label))
+
+
+ranked_weights = weights  # its name before it was one of the package
+
+
+def shown_weights(weights: Sequence[Weight]) -> str:
+    """Weights as a table.
+
+    >>> print(shown_weights([Weight("feature", "word=dog", "N", 0.5), Weight("transition", "D", "N", 0.25)]))
+      +0.5000  feature word=dog: N
+      +0.2500  transition D → N
+    """
+    return "\n".join(f"  {weight.value:+.4f}  {_spoken(weight)}" for weight in weights)
+
+
+def _spoken(weight: Weight) -> str:
+    if weight.part == "threshold":
+        return "threshold of yes/no answers"
+    if "transition" in weight.part:
+        return f"{weight.part} {weight.name} → {weight.label}"
+    return f"{weight.part} {weight.name}: {weight.label}" if weight.name else f"{weight.part}: {weight.label}"
+
+
+weights.__dict__.update(ranked_weights=ranked_weights, shown_weights=shown_weights, Weight=Weight, Weights=Weights)

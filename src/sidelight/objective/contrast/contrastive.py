@@ -1,0 +1,193 @@
+"""Contrastive estimation: learning from inputs by setting them against their neighbours (Smith and Eisner 2005).
+
+The loss of an input x with neighbourhood N(x), which holds x itself, is
+
+    −log [ Σ_{y admitted} exp w·Φ(x, y)  /  Σ_{x' in N(x)} Σ_{y in space(x')} exp w·Φ(x', y) ].
+
+What is admitted may be all of space(x) (nothing but the input is known), candidates, or one gold labeling. A tag
+dictionary is the `admitted` mask of the space itself: it counts above and below the line, and a token that moves takes
+its candidates along. `LikelihoodProblem` adds the terms up with the regulariser, alone or beside supervised ones.
+
+Tokens move with the features they have, so that every token is scored once, however many neighbours it stands in.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+
+from sidelight.core.arrays import Bytes, Floats, Ids, Ints
+from sidelight.core.kernels import kernel
+from sidelight.errors import Intractable
+from sidelight.objective.contrast.neighbourhoods import Neighbours
+from sidelight.objective.expected_features import Edges, Expected, WeightedFeatures, held
+from sidelight.objective.likelihood import LikelihoodTerms
+from sidelight.parallel import shards, threads
+from sidelight.spaces.chains import chain_sum_kernels as kernels
+from sidelight.spaces.chains.chain import ChainScores, ChainSpace, check_feasible
+from sidelight.spaces.chains.chain_scaled_kernels import exp_moves
+from sidelight.spaces.chains.chain_sums import Beliefs, MaskedChain, ScoresFrom, beliefs, log_sums
+from sidelight.spaces.chains.swaps import swap_beliefs, swap_log_sums
+
+SHARD_TOKENS = 512  # of inputs: each may stand in as many neighbours as its input has tokens
+
+
+class Neighbourhood(Protocol):
+    """Sums over the neighbours of every input of a batch."""
+
+    def part(self, lo: int, hi: int, first: int) -> Neighbourhood:
+        """That of the inputs lo..hi, whose tokens begin at `first`."""
+        ...
+
+    def log_sums(self, space: ChainSpace, scores: ChainScores, *, n_jobs: int | None = None) -> Floats: ...
+
+    def beliefs(
+        self, space: ChainSpace, scores: ChainScores, prices: Floats, *, n_jobs: int | None = None
+    ) -> Beliefs: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Swaps:
+    """Every input with any of its adjacent pairs swapped, no token twice; summed as a lattice."""
+
+    def part(self, lo: int, hi: int, first: int) -> Swaps:
+        return self
+
+    def log_sums(self, space: ChainSpace, scores: ChainScores, *, n_jobs: int | None = None) -> Floats:
+        return swap_log_sums(space, scores, n_jobs=n_jobs)
+
+    def beliefs(self, space: ChainSpace, scores: ChainScores, prices: Floats, *, n_jobs: int | None = None) -> Beliefs:
+        return swap_beliefs(space, scores, prices=prices, n_jobs=n_jobs)
+
+
+@dataclass(frozen=True, slots=True)
+class Listed:
+    """Neighbours one by one."""
+
+    neighbours: Neighbours
+
+    def part(self, lo: int, hi: int, first: int) -> Listed:
+        return Listed(self.neighbours.part(lo, hi, first))
+
+    def log_sums(self, space: ChainSpace, scores: ChainScores, *, n_jobs: int | None = None) -> Floats:
+        return self._sums(space, scores, None, n_jobs).log_sums
+
+    def beliefs(self, space: ChainSpace, scores: ChainScores, prices: Floats, *, n_jobs: int | None = None) -> Beliefs:
+        return self._sums(space, scores, prices, n_jobs)
+
+    def _sums(self, space: ChainSpace, scores: ChainScores, prices: Floats | None, n_jobs: int | None) -> Beliefs:
+        if space.left_out is not None:
+            raise Intractable("neighbours are summed within candidate labels, not outside of them")
+        chain = MaskedChain.of(space, scores, None, 1.0)
+        exps = exp_moves(*chain.moves)
+        starts, size = space.starts, space.n_labels
+        values = np.empty(len(starts) - 1)
+        tokens = np.zeros((0 if prices is None else int(starts[-1]), size))
+
+        def run(shard: tuple[int, int]) -> tuple[Floats, Floats, Floats, int]:
+            lo, hi = shard
+            first, last = int(starts[lo]), int(starts[hi])
+            mine = self.neighbours.part(lo, hi, first)
+            block = chain.block(lo, hi)
+            count = len(mine.starts) - 1
+            sums, moves = np.empty(count), np.zeros((size, size))
+            start, end, slow = np.zeros(size), np.zeros(size), 0
+            moved = block[mine.tokens]
+            kernels.log_sums(mine.starts, 0, count, moved, *chain.moves, exps, sums)
+            values[lo:hi] = grouped_log_sums(mine.ptr, sums)
+            if prices is not None and np.all(values[lo:hi] > -np.inf):
+                shares = shares_of(mine.ptr, sums, values[lo:hi], prices[lo:hi])
+                head, tail = (mine.starts, 0, count, moved, *chain.moves), (shares, sums, moves)
+                if slow := kernels.beliefs(*head, exps, *tail):
+                    kernels.log_beliefs(*head, *tail)
+                moved[np.repeat(shares == 0.0, np.diff(mine.starts))] = 0.0  # one without a labeling keeps its scores
+                start, end = moved[mine.starts[:-1]].sum(0), moved[mine.starts[1:] - 1].sum(0)
+                _fold(mine.tokens, moved, tokens[first:last])
+            return moves, start, end, slow
+
+        found = threads(run, shards(starts, tokens=SHARD_TOKENS), n_jobs=n_jobs)
+        check_feasible(values)
+        edges = Edges.none(size)
+        for moves, start, end, _ in found:  # in the order of the shards, so that threads do not matter
+            edges.transitions[:] += moves
+            edges.start[:] += start
+            edges.end[:] += end
+        return Beliefs(values, tokens, edges.transitions, edges.start, edges.end, sum(slow for *_, slow in found))
+
+
+def grouped_log_sums(ptr: Ints, values: Floats) -> Floats:
+    """log Σ exp of the values of each group. # [N]"""
+    tops = np.maximum.reduceat(values, ptr[:-1]) if len(values) else np.zeros(0)
+    tops = np.where(np.isfinite(tops), tops, 0.0)
+    with np.errstate(divide="ignore"):
+        return tops + np.log(np.add.reduceat(np.exp(values - np.repeat(tops, np.diff(ptr))), ptr[:-1]))
+
+
+def shares_of(ptr: Ints, values: Floats, totals: Floats, prices: Floats) -> Floats:
+    """price · exp(value − total of its group). # [M]"""
+    counts = np.diff(ptr)
+    return np.repeat(prices, counts) * np.exp(values - np.repeat(totals, counts))
+
+
+@kernel
+def _fold(places: Ints, values: Floats, out: Floats) -> None:
+    """out[place] += value, row by row."""
+    for k in range(places.shape[0]):
+        row, more = out[places[k]], values[k]
+        for label in range(row.shape[0]):
+            row[label] += more[label]
+
+
+@dataclass(frozen=True, slots=True)
+class ContrastiveTerms:
+    """Inputs against their neighbours; gold labels, candidates besides those of the space, or neither may be known."""
+
+    features: WeightedFeatures
+    space: ChainSpace
+    prices: Floats  # [N]
+    neighbourhood: Neighbourhood
+    targets: Ids | None = None  # [T]
+    admitted: Bytes | None = None  # [T, L]
+
+    def __len__(self) -> int:
+        return len(self.space.starts) - 1
+
+    def losses(self, weights: Floats, *, n_jobs: int | None = None) -> Floats:
+        """−log of the input's share in its neighbourhood. # [N]"""
+        scores = self.features.scores(weights)
+        return self.neighbourhood.log_sums(self.space, scores, n_jobs=n_jobs) - self._known(scores, n_jobs)
+
+    def add_gold(self, gradient: Floats, *, n_jobs: int | None = None) -> None:
+        """gradient += Σ price · Φ(x, gold)."""
+        if self.targets is not None:
+            known = LikelihoodTerms(self.features, self.space, self.prices, targets=self.targets)
+            known.add_gold(gradient, n_jobs=n_jobs)
+
+    def add_beliefs(self, weights: Floats, gradient: Floats, *, n_jobs: int | None = None) -> float:
+        """gradient += Σ price · (features expected in the neighbourhood − those expected of what is admitted).
+
+        Returns Σ price · (log-sum of the neighbourhood − log-sum of the admitted), the latter left out where gold is
+        known.
+        """
+        scores = self.features.scores(weights)
+        expected = Expected.none(self.features, gradient, n_jobs)
+        for number, block in enumerate(self.features.blocks):
+            part = self.space.part(block.lo, block.hi)
+            prices = self.prices[block.lo : block.hi]
+            here = held(ScoresFrom(scores, block.first), part, n_jobs=n_jobs)
+            around = self.neighbourhood.part(block.lo, block.hi, block.first)
+            found = around.beliefs(part, here, prices, n_jobs=n_jobs)
+            if self.targets is not None:
+                expected.add(number, prices, found)
+                continue
+            inside = part if self.admitted is None else part.inside(self.admitted[block.first : block.last])
+            expected.add(number, prices, found, beliefs(inside, here, prices=prices, n_jobs=n_jobs))
+        return expected.total()
+
+    def _known(self, scores: ChainScores, n_jobs: int | None) -> Floats:
+        if self.targets is not None:
+            return self.space.score(scores, self.targets, n_jobs=n_jobs)
+        inside = self.space if self.admitted is None else self.space.inside(self.admitted)
+        return log_sums(inside, scores, n_jobs=n_jobs)

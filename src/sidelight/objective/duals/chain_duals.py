@@ -1,0 +1,176 @@
+"""The dual of log-linear and max-margin learning over chains, with variables kept by parts.
+
+Primal:  P(w) = ½ ‖w‖² + Σ_i C_i ℓ_i(w),   ℓ_i = log-loss, or max_y Δ(y_i, y) + w·Φ(x_i, y) − w·Φ(x_i, y_i)
+Dual:    D(α) = Σ_i C_i h_i(α_i) − ½ ‖w(α)‖²,   w(α) = Σ_i C_i (Φ(x_i, y_i) − E_{α_i} Φ(x_i, y))
+
+over distributions α_i on the labelings of x_i; h_i is the entropy of α_i (log-loss) or its expected cost (max-margin).
+D(α) <= min P. A distribution is exp θ_i(y) / Z_i, where θ_i adds up over tokens and transitions, so that its
+marginals come from one forward and backward pass. An exponentiated-gradient step on example i is
+
+    θ_i ← (1 − η) θ_i + η w·Φ(x_i, y)   (log-loss),        θ_i ← θ_i + η (Δ + w·Φ(x_i, y))   (max-margin).
+
+Potentials of transitions are kept for every example: N · L² numbers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sidelight.core.arrays import NO_BYTES, Floats, Ids, Ints
+from sidelight.core.kernels import inner
+from sidelight.core.stored import array_like
+from sidelight.errors import Infeasible
+from sidelight.features.supported import SupportedFeatures
+from sidelight.objective.duals import chain_dual_kernels as kernels
+from sidelight.objective.likelihood import LikelihoodTerms
+from sidelight.objective.online.online_likelihood import OnlineLikelihood
+from sidelight.parallel import shards, threads
+from sidelight.spaces.chains.chain import ChainSpace, Cost
+
+FIRST_RATE = 0.5
+
+
+@dataclass(frozen=True, slots=True)
+class Potentials:
+    """θ of every example, by parts."""
+
+    tokens: Floats  # [T, L]
+    moves: Floats  # [N, L, L]
+    edges: Floats  # [N, 2, L] start, end
+    rates: Floats  # [N] η
+
+    def state(self) -> tuple[dict[str, float], dict[str, Floats]]:
+        """Numbers and arrays that hold everything."""
+        return {}, {name: getattr(self, name) for name in ("tokens", "moves", "edges", "rates")}
+
+    def stored(self, numbers: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> Potentials:
+        """Such a state, in the place of this one."""
+        return Potentials(*(array_like(arrays, name, mine, finite=False) for name, mine in self.state()[1].items()))
+
+
+@dataclass(frozen=True, slots=True)
+class ChainDuals:
+    """Gold examples, their loss and their dual problem."""
+
+    terms: LikelihoodTerms
+    online: OnlineLikelihood
+    costs: Floats  # [L, L] Δ of a token; empty for the log-loss
+    gold: Floats  # Σ C Φ(x, y), in the form of the features
+    n_jobs: int | None = None
+
+    @classmethod
+    def of(
+        cls,
+        features: SupportedFeatures,
+        space: ChainSpace,
+        prices: Floats,
+        targets: Ids,
+        *,
+        costs: Floats | None = None,
+        n_jobs: int | None = None,
+    ) -> ChainDuals:
+        """The dual of the log-loss, or with costs [right, predicted] that of the margin loss."""
+        terms = LikelihoodTerms(features, space, prices, targets=targets)
+        online = OnlineLikelihood.of(features, space, prices, targets=targets)
+        gold = np.zeros(features.size)
+        terms.add_gold(gold, n_jobs=n_jobs)
+        return cls(terms, online, np.zeros((0, 0)) if costs is None else costs, gold, n_jobs)
+
+    def __len__(self) -> int:
+        return len(self.terms)
+
+    @property
+    def targets(self) -> Ids:
+        return self.online.targets
+
+    def first(self, depth: float) -> Potentials:
+        """Potentials −depth for every wrong token: the larger, the nearer α is to the gold labels and w(α) to zero."""
+        starts, size = self.terms.space.starts, self.terms.space.n_labels
+        tokens = np.full((int(starts[-1]), size), -depth)
+        tokens[np.arange(len(self.targets)), self.targets] = 0.0
+        count = len(self)
+        moves, edges = np.zeros((count, size, size)), np.zeros((count, 2, size))
+        return Potentials(tokens, moves, edges, np.full(count, FIRST_RATE))
+
+    def settled(self, potentials: Potentials) -> tuple[Floats, float]:
+        """w(α) and D(α), computed afresh."""
+        features, space = self.terms.chain()
+        prices = self.terms.prices
+        starts, size = space.starts, features.layout.n_labels
+        expected = np.zeros(features.size)
+        values = np.empty(len(self))
+        start, end, moves = np.zeros(size), np.zeros(size), np.zeros((size, size))
+        for number, block in enumerate(features.blocks):
+            tokens = np.empty((block.last - block.first, size))
+            offset = starts[block.lo : block.hi + 1] - block.first
+
+            def run(
+                shard: tuple[int, int], lo: int = block.lo, first: int = block.first, out: Floats = tokens
+            ) -> Floats:
+                found = np.zeros((size, size))
+                span = starts, lo + shard[0], lo + shard[1], first
+                parts = potentials.tokens, potentials.moves, potentials.edges
+                kernels.expected(
+                    *span, *parts, self.online.closed, self.targets, self.costs, prices, out, found, values
+                )
+                return found
+
+            for found in threads(run, shards(offset), n_jobs=self.n_jobs):
+                moves += found
+            if not np.all(np.isfinite(values[block.lo : block.hi])):
+                raise Infeasible("an input has no labeling within the allowed transitions")
+            start += tokens[offset[:-1]].sum(0)
+            end += tokens[offset[1:] - 1].sum(0)
+            features.add_tokens(number, tokens, expected, n_jobs=self.n_jobs)
+        features.add_edges(start, end, moves, expected)
+        weights = self.gold - expected
+        return weights, inner(prices, values) - 0.5 * inner(weights, weights)
+
+    def primal(self, weights: Floats) -> float:
+        """P(w)."""
+        if self.costs.size == 0:
+            losses = self.terms.losses(weights, n_jobs=self.n_jobs)
+        else:
+            scores = self.terms.features.scores(weights)
+            paths = self.terms.space.best(scores, cost=Cost(self.targets, self.costs), n_jobs=self.n_jobs)
+            losses = paths.values - paths.targets
+        return 0.5 * inner(weights, weights) + inner(self.terms.prices, losses)
+
+    def sweep(self, order: Ints, potentials: Potentials, weights: Floats) -> tuple[float, int]:
+        """Visit the examples in this order; returns by how much D rose, and how many trials were thrown away.
+
+        Each visit halves the example's step size until D rises, and lets it grow a little afterwards. `weights` must be
+        those of the potentials; they are not changed.
+        """
+        online = self.online
+        features, layout = online.features, online.features.layout
+        flags = np.array([layout.bias, layout.chain, layout.n_labels - layout.columns], dtype=np.int64)
+        kept = NO_BYTES if features.support.kept is None else features.support.kept
+        v = online.vector(weights)
+        gained, wasted = kernels.sweep(
+            features.rows.starts,
+            online.entries,
+            flags,
+            online.places,
+            online.closed,
+            kept,
+            online.exists,
+            self.targets,
+            self.costs,
+            self.terms.prices,
+            order,
+            v,
+            online.views_of(v),
+            potentials.tokens,
+            potentials.moves,
+            potentials.edges,
+            potentials.rates,
+        )
+        if not np.isfinite(gained):
+            raise Infeasible("an input has no labeling within the allowed transitions")
+        return gained, wasted

@@ -1,0 +1,137 @@
+"""Whole epochs of AROW steps over chains and classes, inside one kernel."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from sidelight.core.arrays import Floats, Ids, Ints
+from sidelight.core.kernels import kernel
+from sidelight.features.layout import Layout
+from sidelight.objective.chain_block import cost_of, decode, leads, scratch_for
+from sidelight.objective.entries import ChainWeights, Examples, score_tokens, views_of
+
+
+def arow_epoch(
+    data: Examples,
+    layout: Layout,
+    rates: Floats,  # [N] may be inf
+    *,
+    order: Ints,
+    weights: Floats,
+    variances: Floats,
+    with_cost: bool,
+    root: bool,
+) -> int:
+    """One step for each example in the given order; see `solvers.arow`.
+
+    The output is the best one of score plus cost if `with_cost`, else of score; it is to score below the target by its
+    cost, or if `root` by its square root. `weights` and `variances` move in place. Returns the number of examples that
+    moved them.
+    """
+    places = np.array([layout.start_at, layout.end_at, layout.transition_at, layout.dense_at], dtype=np.int64)
+    scale = 1.0 if with_cost else 0.0
+    slope = layout.zeros()
+    return _epoch(data, rates, order, views_of(layout, weights), weights, variances, slope, places, scale, root)
+
+
+@kernel
+def _epoch(
+    data: Examples,
+    rates: Floats,
+    order: Ints,
+    views: ChainWeights,  # of the weights
+    weights: Floats,  # [W]
+    variances: Floats,  # [W]
+    slope: Floats,  # [W] all zero before and after
+    places: Ints,  # where start, end, transition and token weights begin
+    cost_scale: float,
+    root: bool,
+) -> int:
+    room = scratch_for(data, views, 1)
+    starts, scores, values = data.starts, room.scores, room.values
+    opened = room.transition.reshape(-1)
+    most = 0
+    for i in range(starts.shape[0] - 1):
+        tokens = starts[i + 1] - starts[i]
+        entries = data.indptr[starts[i + 1]] - data.indptr[starts[i]] + tokens * data.dense.shape[1]
+        most = max(most, 2 * entries + 4 * tokens + 4)
+    touched = np.empty(most, np.int64)
+    amounts = np.empty(most)
+    zero: Any = np.int64(0)  # as numbers of their own they would compile everything once more
+    one: Any = np.int64(1)
+    moved = 0
+    for i in order:
+        length = starts[i + 1] - starts[i]
+        score_tokens(data, views, i, room.every, length, scores)
+        decode(data, i, cost_scale, room)
+        leads(data, views, i, room.guess, zero, one, scores, values)
+        offset = cost_of(data, i, room.guess, zero)
+        violation = values[0] + (np.sqrt(offset) if root else offset)
+        if not violation > 0.0 or rates[i] == np.inf:
+            continue
+        count = differences(data, views, i, room.guess, places, touched, amounts)
+        for k in range(count):
+            slope[touched[k]] += amounts[k]
+        unsure = 0.0
+        for k in range(count):  # a place that was touched twice is found empty the second time
+            amounts[k] = slope[touched[k]]
+            slope[touched[k]] = 0.0
+            unsure += variances[touched[k]] * amounts[k] * amounts[k]
+        if unsure == 0.0:
+            continue
+        moved += 1
+        step = violation / (unsure + rates[i])
+        for k in range(count):
+            at = touched[k]
+            move = step * variances[at] * amounts[k]
+            weights[at] -= move
+            if places[2] <= at < places[3]:
+                opened[at - places[2]] -= move
+            variances[at] /= 1.0 + variances[at] * amounts[k] * amounts[k] / rates[i]
+    return moved
+
+
+@kernel
+def differences(
+    data: Examples, views: ChainWeights, i: int, guess: Ids, places: Ints, touched: Ints, amounts: Floats
+) -> int:
+    """Φ(x, ŷ) − Φ(x, y) as places in the weight vector, some more than once, with amounts; returns their number."""
+    columns, size = views.tokens.shape[1], data.closed.shape[1]
+    shift = size - columns
+    chain, bias, valued = views.transition.shape[0] > 0, views.start.shape[0] > 0, data.values.shape[0] > 0
+    first = data.starts[i]
+    length = data.starts[i + 1] - first
+    count = 0
+    for t in range(length):
+        for side in range(2):
+            amount = 1.0 if side == 0 else -1.0
+            label = guess[t] if side == 0 else data.targets[first + t]
+            other = data.targets[first + t] if side == 0 else guess[t]
+            if chain and t > 0 and (label != other or guess[t - 1] != data.targets[first + t - 1]):
+                before = guess[t - 1] if side == 0 else data.targets[first + t - 1]
+                touched[count] = places[2] + before * size + label
+                amounts[count] = amount
+                count += 1
+            if label == other:
+                continue
+            if chain and t == length - 1:
+                touched[count] = places[1] + label
+                amounts[count] = amount
+                count += 1
+            if label < shift:
+                continue
+            if bias and t == 0:
+                touched[count] = places[0] + label - shift
+                amounts[count] = amount
+                count += 1
+            for k in range(data.indptr[first + t], data.indptr[first + t + 1]):
+                touched[count] = places[3] + data.indices[k] * columns + label - shift
+                amounts[count] = amount * data.values[k] if valued else amount
+                count += 1
+            for k in range(data.dense.shape[1]):
+                touched[count] = places[3] + k * columns + label - shift
+                amounts[count] = amount * np.float64(data.dense[first + t, k])
+                count += 1
+    return count

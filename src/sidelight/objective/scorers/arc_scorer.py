@@ -1,0 +1,109 @@
+"""Scores of trees of heads: hashed features of every arc, for `spaces.tree_space`."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from sidelight.core.arrays import Floats, Ids, Ints, Keys
+from sidelight.features.counts import SparseRows
+from sidelight.features.rows import taken
+from sidelight.features.structured import arc_features as kernels
+from sidelight.parallel import shards, threads
+from sidelight.spaces.slot_sums import SlotBeliefs
+from sidelight.spaces.slots import SlotScores
+
+
+@dataclass(frozen=True, slots=True)
+class ArcScorer:
+    """Tokens as hashes of their strings; features are made from them whenever they are wanted."""
+
+    starts: Ints  # [N + 1]
+    forms: Keys  # [T]
+    tags: Keys  # [T]
+    before: Ints  # [T] the token before of the same tag, or −1
+    n_labels: int  # K = heads · relations
+    relations: int
+    bits: int
+    n_jobs: int | None = None
+
+    @classmethod
+    def of(
+        cls, starts: Ints, forms: Keys, tags: Keys, *, n_labels: int, relations: int, bits: int, n_jobs: int | None
+    ) -> ArcScorer:
+        """The scorer of sentences whose tokens have these hashes."""
+        return cls(starts, forms, tags, kernels.tag_before(starts, tags), n_labels, relations, bits, n_jobs)
+
+    @property
+    def size(self) -> int:
+        return (1 << self.bits) + 1
+
+    @property
+    def is_binary(self) -> bool:
+        return True
+
+    @property
+    def null_label(self) -> bool:
+        return False
+
+    def part(self, lo: int, hi: int) -> ArcScorer:
+        return self.take(np.arange(lo, hi))
+
+    def take(self, which: Ints) -> ArcScorer:
+        starts, tokens = taken(self.starts, which)
+        before = self.before[tokens]
+        before = np.where(before < 0, before, before - tokens + np.arange(len(tokens)))
+        return replace(self, starts=starts, forms=self.forms[tokens], tags=self.tags[tokens], before=before)
+
+    def scores(self, weights: Floats) -> SlotScores:
+        found = np.zeros((len(self.forms), self.n_labels))
+        wide = np.asarray(weights, dtype=np.float64)
+
+        def run(shard: tuple[int, int]) -> None:
+            lo, hi = shard
+            kernels.arc_scores(self.starts, lo, hi, *self._tokens, self.relations, self.bits, wide, found)
+
+        threads(run, shards(self.starts), n_jobs=self.n_jobs)
+        return SlotScores(found)
+
+    def differences(
+        self,
+        which: Ints,
+        plus: Ids,
+        minus: Ids | None,
+        *,
+        scales: Floats,
+        thresholds: Floats | None = None,
+        n_jobs: int | None = None,
+    ) -> SparseRows:
+        lengths = np.diff(self.starts)[which]
+        room = int(np.sum(1 + 2 * lengths * (kernels.PLAIN + lengths)))
+        indptr, indices, values = np.zeros(len(which) + 1, np.int64), np.empty(room, np.int32), np.empty(room)
+        kernels.tree_differences(
+            self.starts,
+            *self._tokens,
+            self.relations,
+            self.bits,
+            np.asarray(which, dtype=np.int64),
+            plus,
+            np.zeros(0, np.int32) if minus is None else minus,
+            scales,
+            np.zeros(len(which)) if thresholds is None else thresholds,
+            indptr,
+            indices,
+            values,
+        )
+        return SparseRows(indptr, indices[: indptr[-1]].copy(), values[: indptr[-1]].copy())
+
+    def summed(self, plus: Ids, minus: Ids, scales: Floats) -> Floats:
+        rows = self.differences(np.arange(len(scales)), plus, minus, scales=scales)
+        return np.bincount(rows.indices, rows.values, minlength=self.size).astype(np.float64)
+
+    def add_gradient(self, weights: Floats, parts: SlotBeliefs, gradient: Floats) -> None:
+        """gradient += expected features."""
+        kernels.add_arcs(self.starts, *self._tokens, self.relations, self.bits, parts.slots, gradient)
+
+    @property
+    def _tokens(self) -> tuple[Keys, Keys, Ints]:
+        return self.forms, self.tags, self.before

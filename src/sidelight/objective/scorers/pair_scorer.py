@@ -1,0 +1,103 @@
+"""Scores of alignments of two strings: hashed features of pairs of segments, for alignments and matchings."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from sidelight.core.arrays import Floats, Ids, Ints, Keys
+from sidelight.features.counts import SparseRows
+from sidelight.features.rows import taken
+from sidelight.features.structured import pair_features as kernels
+from sidelight.parallel import shards, threads
+from sidelight.spaces.slot_sums import SlotBeliefs
+from sidelight.spaces.slots import SlotScores
+
+
+@dataclass(frozen=True, slots=True)
+class PairScorer:
+    """Symbols of both strings as hashes; features are made from them whenever they are wanted."""
+
+    starts: Ints  # [N + 1] of left symbols
+    ends: Ints  # [N + 1] of right symbols
+    one: Keys  # [T]
+    two: Keys  # [right symbols]
+    n_labels: int  # K
+    longest: tuple[int, int]  # most left and right symbols of a pair
+    kind: int  # kernels.SEGMENTS or kernels.LETTERS
+    right_nulls: bool
+    bits: int
+    n_jobs: int | None = None
+
+    @property
+    def size(self) -> int:
+        return (1 << self.bits) + 1
+
+    @property
+    def is_binary(self) -> bool:
+        return self.kind == kernels.SEGMENTS
+
+    @property
+    def null_label(self) -> bool:
+        return False
+
+    def part(self, lo: int, hi: int) -> PairScorer:
+        return self.take(np.arange(lo, hi))
+
+    def take(self, which: Ints) -> PairScorer:
+        starts, lefts = taken(self.starts, which)
+        ends, rights = taken(self.ends, which)
+        return replace(self, starts=starts, ends=ends, one=self.one[lefts], two=self.two[rights])
+
+    def scores(self, weights: Floats) -> SlotScores:
+        found, wide = np.zeros((len(self.one), self.n_labels)), np.asarray(weights, dtype=np.float64)
+
+        def run(shard: tuple[int, int]) -> None:
+            lo, hi = shard
+            kernels.pair_scores(self.starts, self.ends, lo, hi, self.one, self.two, self._shape, wide, found)
+
+        threads(run, shards(self.starts), n_jobs=self.n_jobs)
+        return SlotScores(found)
+
+    def differences(
+        self,
+        which: Ints,
+        plus: Ids,
+        minus: Ids | None,
+        *,
+        scales: Floats,
+        thresholds: Floats | None = None,
+        n_jobs: int | None = None,
+    ) -> SparseRows:
+        symbols = np.diff(self.starts)[which] + np.diff(self.ends)[which]
+        room = int(np.sum(1 + 2 * kernels.MOST * symbols))
+        indptr, indices, values = np.zeros(len(which) + 1, np.int64), np.empty(room, np.int32), np.empty(room)
+        kernels.pair_differences(
+            self.starts,
+            self.ends,
+            self.one,
+            self.two,
+            self._shape,
+            np.asarray(which, dtype=np.int64),
+            plus,
+            np.zeros(0, np.int32) if minus is None else minus,
+            scales,
+            np.zeros(len(which)) if thresholds is None else thresholds,
+            indptr,
+            indices,
+            values,
+        )
+        return SparseRows(indptr, indices[: indptr[-1]].copy(), values[: indptr[-1]].copy())
+
+    def summed(self, plus: Ids, minus: Ids, scales: Floats) -> Floats:
+        rows = self.differences(np.arange(len(scales)), plus, minus, scales=scales)
+        return np.bincount(rows.indices, rows.values, minlength=self.size).astype(np.float64)
+
+    def add_gradient(self, weights: Floats, parts: SlotBeliefs, gradient: Floats) -> None:
+        """gradient += expected features."""
+        kernels.add_pairs(self.starts, self.ends, self.one, self.two, self._shape, parts.slots, gradient)
+
+    @property
+    def _shape(self) -> Ints:
+        return np.array([*self.longest, self.kind, self.right_nulls, self.bits], dtype=np.int64)

@@ -1,0 +1,118 @@
+"""How far voters are to be trusted: how often each thing that a function says is right.
+
+A *symbol* s is one thing that one function says: a label, or a set S of labels. Where it is said, it is right with
+probability ρ_s, and then names the right label among its own evenly; else the right label is any other one. So
+
+    P(votes | y) = Π_t Π_{s said of t} θ_s(y_t),   θ_s(l) = ρ_s / |S| for l in S, else (1 − ρ_s) / (L − |S|)
+
+(Dawid and Skene 1979, with one parameter for each vote of a function instead of a matrix of confusions, which says
+nothing of a function that only ever votes for one label.) That a function says nothing of a token counts nothing: if it
+did, the rarest label would be learned to be the one that nobody speaks of.
+
+The prior has two levels, so that what a function says rarely is trusted as the function is. With κ imaginary votes
+(`strength`), the share r of them right (`right`), and ρ_f the trust in function f in general,
+
+    −log prior = κ Σ_s KL(ρ_f ‖ ρ_s) − κ Σ_f (r log ρ_f + (1 − r) log (1 − ρ_f)),   KL of two coins
+
+So, before anything is known, functions are mostly right. Given beliefs about the labels, with R_s right and W_s wrong
+votes expected, the M-step of EM minimises  −Σ_s (R_s log ρ_s + W_s log (1 − ρ_s)) − log prior,  which is convex, by
+turns: ρ_s = (R_s + κ ρ_f) / (R_s + W_s + κ), and ρ_f where the derivative is zero. So the penalised likelihood never
+falls.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from sidelight.core.arrays import Floats, Ints
+from sidelight.objective.votes.vote_kernels import add_votes, count_votes
+from sidelight.voting.encoded import EncodedVotes
+
+LEAST = 1e-9  # no function is trusted less, or more than 1 less this
+TURNS, HALVINGS = 20, 60  # of an M-step
+
+
+@dataclass(frozen=True, slots=True)
+class TrustOptions:
+    """What is believed of functions beforehand."""
+
+    right: float = 0.9  # the share of imaginary votes that are right
+    strength: float = 100.0  # how many there are of each symbol, and of each function
+    gold: float = 10.0  # what a vote on an input of Gold counts: the others are judged by beliefs that follow them
+
+    def __post_init__(self) -> None:
+        if not 0.0 < self.right < 1.0:
+            raise ValueError(f"right is {self.right}; give a share between 0 and 1")
+        if not 0.0 < self.strength < np.inf:
+            raise ValueError(f"strength is {self.strength}; give a positive number")
+        if not 0.0 <= self.gold < np.inf:
+            raise ValueError(f"gold is {self.gold}; give a number that is not negative")
+
+
+@dataclass(frozen=True, slots=True)
+class Trust:
+    """How often votes are right."""
+
+    symbols: Floats  # [S] ρ_s
+    functions: Floats  # [F] ρ_f
+
+    @classmethod
+    def beforehand(cls, function_of: Ints, functions: int, options: TrustOptions) -> Trust:
+        """What is believed before anything is known."""
+        return cls(np.full(len(function_of), options.right), np.full(functions, options.right))
+
+
+def counts_of(votes: EncodedVotes, tokens: Floats) -> Floats:
+    """How often each symbol is expected to be right, and wrong, under beliefs [T, L] about tokens. # [S, 2]"""
+    counts = np.zeros((len(votes.symbols), tokens.shape[1]))
+    count_votes(votes.starts, votes.votes, tokens, counts)
+    right = (counts * votes.admits).sum(axis=1)
+    return np.stack([right, np.maximum(counts.sum(axis=1) - right, 0.0)], axis=1)
+
+
+def estimated(trust: Trust, counts: Floats, function_of: Ints, options: TrustOptions) -> Trust:
+    """Trust that explains the counts [S, 2] better than this, or as well: the M-step."""
+    kappa, functions = options.strength, trust.functions
+    symbols = trust.symbols
+    for _ in range(TURNS):
+        symbols = (counts[:, 0] + kappa * functions[function_of]) / (counts.sum(axis=1) + kappa)
+        sizes = np.bincount(function_of, minlength=len(functions))
+        pull: Floats = np.zeros(len(functions))
+        np.add.at(pull, function_of, np.log(symbols / (1.0 - symbols)))
+        functions = _root(sizes, pull, options.right)
+    return Trust(symbols, functions)
+
+
+def _root(sizes: Ints, pull: Floats, right: float) -> Floats:
+    """Where the derivative  size · logit ρ − pull − r / ρ + (1 − r) / (1 − ρ),  which rises, is zero. # [F]"""
+    low, high = np.full(len(sizes), LEAST), np.full(len(sizes), 1.0 - LEAST)
+    for _ in range(HALVINGS):
+        rho = 0.5 * (low + high)
+        slope = sizes * np.log(rho / (1.0 - rho)) - pull - right / rho + (1.0 - right) / (1.0 - rho)
+        low, high = np.where(slope < 0, rho, low), np.where(slope < 0, high, rho)
+    return np.asarray(0.5 * (low + high), dtype=np.float64)
+
+
+def penalty(trust: Trust, function_of: Ints, options: TrustOptions) -> float:
+    """−log prior."""
+    own, general = trust.symbols, trust.functions[function_of]
+    apart = general * np.log(general / own) + (1.0 - general) * np.log((1.0 - general) / (1.0 - own))
+    rho, right = trust.functions, options.right
+    return float(options.strength * (apart.sum() - (right * np.log(rho) + (1.0 - right) * np.log1p(-rho)).sum()))
+
+
+def log_likelihood(trust: Trust, counts: Floats) -> float:
+    """Σ R log ρ + W log (1 − ρ)."""
+    return float((counts[:, 0] * np.log(trust.symbols) + counts[:, 1] * np.log1p(-trust.symbols)).sum())
+
+
+def log_odds(votes: EncodedVotes, trust: Trust) -> Floats:
+    """log P(votes | y_t = l) of every token and label. # [T, L]"""
+    own = votes.admits.sum(axis=1, dtype=np.float64)
+    others = np.maximum(votes.admits.shape[1] - own, 1.0)
+    right, wrong = np.log(trust.symbols / own), np.log((1.0 - trust.symbols) / others)
+    out = np.zeros((len(votes.starts) - 1, votes.admits.shape[1]))
+    add_votes(votes.starts, votes.votes, np.where(votes.admits != 0, right[:, None], wrong[:, None]), out)
+    return out

@@ -1,0 +1,268 @@
+"""Cuts met so far, pooled in flat arrays, with their dual variables.
+
+Pools grow by doubling and survive from round to round; a cut that has had no weight for many rounds may be forgotten.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sidelight.core.arrays import Floats, Ids, Ints
+from sidelight.core.kernels import kernel
+from sidelight.core.stored import array_of
+from sidelight.errors import ModelFileError
+from sidelight.objective.cuts import Cuts
+from sidelight.solvers.duals.cut_products import CutProducts
+
+
+class WorkingSet:
+    """The cuts of N terms. The weights are always −Σ α · slope, plus nothing else.
+
+    Where all slopes are whole numbers (`whole`), an entry is an index alone, repeated as often as its value says: first
+    the positive entries of a cut, up to `middle`, then the negative ones. That is a third of the memory.
+    """
+
+    def __init__(self, n_terms: int, *, whole: bool = False) -> None:
+        self.n_terms = n_terms
+        self.whole = whole
+        self.count = 0
+        self.entries = 0
+        self.begin: Ints = np.zeros(0, dtype=np.int64)  # [capacity] first entry of each cut
+        self.middle: Ints = np.zeros(0, dtype=np.int64)  # [capacity] first negative entry, if whole
+        self.end: Ints = np.zeros(0, dtype=np.int64)
+        self.offsets: Floats = np.zeros(0)
+        self.alphas: Floats = np.zeros(0)
+        self.best_alphas: Floats = np.zeros(0)  # those of the best weights met
+        self.norms: Floats = np.zeros(0)  # squared length of the slope
+        self.terms: Ints = np.zeros(0, dtype=np.int64)
+        self.idle: Ints = np.zeros(0, dtype=np.int64)  # rounds in a row with alpha 0
+        self.indices: Ids = np.zeros(0, dtype=np.int32)
+        self.values: Floats = np.zeros(0)  # stays empty if whole
+        self.sums: Floats = np.zeros(n_terms)  # Σ α over the cuts of a term
+        self.products = CutProducts(n_terms)  # used by the hinge alone
+
+    def __len__(self) -> int:
+        return self.count
+
+    def add(self, cuts: Cuts) -> None:
+        """Append cuts with dual variable 0."""
+        slopes = cuts.slopes
+        fresh = len(cuts.terms)
+        size = int(np.abs(slopes.values).sum()) if self.whole else len(slopes.indices)
+        self._reserve(fresh, size)
+        a, b = self.count, self.count + fresh
+        self.offsets[a:b] = cuts.offsets
+        self.alphas[a:b] = 0.0
+        self.best_alphas[a:b] = 0.0
+        self.terms[a:b] = cuts.terms
+        self.idle[a:b] = 0
+        filled = np.append(slopes.values * slopes.values, 0.0)
+        norms = np.add.reduceat(filled, slopes.indptr[:-1]) if fresh else np.zeros(0)
+        self.norms[a:b] = np.where(np.diff(slopes.indptr) > 0, norms, 0.0)
+        place = self.begin[a:b], self.middle[a:b], self.end[a:b]
+        if self.whole:
+            _add_whole(slopes.indptr, slopes.indices, slopes.values, self.entries, *place, self.indices)
+        else:
+            for bound, ends in zip(place, (slopes.indptr[:-1], slopes.indptr[1:], slopes.indptr[1:])):
+                bound[:] = self.entries + ends
+            self.indices[self.entries : self.entries + size] = slopes.indices
+            self.values[self.entries : self.entries + size] = slopes.values
+        self.count = b
+        self.entries += size
+
+    def members(self, first: int, last: int) -> Ints:
+        """The cuts of the terms first..last."""
+        terms = self.terms[: self.count]
+        return np.flatnonzero((terms >= first) & (terms < last))
+
+    def remove(self, terms: Ints) -> Floats:
+        """Forget the cuts of some terms; returns the dual weight each of these terms had."""
+        doomed = np.zeros(self.n_terms, dtype=bool)
+        doomed[terms] = True
+        had = self.sums[terms].copy()
+        self.sums[terms] = 0.0
+        self._keep(np.flatnonzero(~doomed[self.terms[: self.count]]))
+        return had
+
+    def forget_idle(self, rounds: int, *, found_again: NDArray[np.bool_] | None = None) -> None:  # [N]
+        """Count idle rounds, and forget cuts that have been idle for so many.
+
+        `found_again` says of each term whether a forgotten cut would be found again when it is needed; others are kept.
+        """
+        alphas = self.alphas[: self.count]
+        idle = self.idle[: self.count]
+        idle[:] = np.where((alphas > 0.0) | (self.best_alphas[: self.count] > 0.0), 0, idle + 1)
+        old = idle > rounds
+        if found_again is not None:
+            old &= found_again[self.terms[: self.count]]
+        if np.count_nonzero(old) > self.count // 4:
+            self._keep(np.flatnonzero(~old))
+
+    def mark_best(self) -> None:
+        """Remember the dual variables of the moment."""
+        self.best_alphas[: self.count] = self.alphas[: self.count]
+
+    def weights(self, size: int, alphas: Floats) -> Floats:
+        """−Σ α · slope, from scratch."""
+        out = np.zeros(size)
+        _subtract_all(self.begin, self.middle, self.end, self.indices, self.values, alphas[: self.count], out)
+        return out
+
+    def give(self, alphas: Floats) -> None:
+        """Set the dual variables of the cuts added last."""
+        part = slice(self.count - len(alphas), self.count)
+        self.alphas[part] = alphas
+        np.add.at(self.sums, self.terms[part], alphas)
+
+    def state(self) -> dict[str, NDArray[Any]]:
+        """Arrays that hold everything, for a checkpoint."""
+        n, e = self.count, self.entries
+        return {
+            "begin": self.begin[:n],
+            "middle": self.middle[:n],
+            "end": self.end[:n],
+            "offsets": self.offsets[:n],
+            "alphas": self.alphas[:n],
+            "best_alphas": self.best_alphas[:n],
+            "norms": self.norms[:n],
+            "terms": self.terms[:n],
+            "idle": self.idle[:n],
+            "indices": self.indices[:e],
+            "values": self.values[: 0 if self.whole else e],
+            "sums": self.sums,
+            "whole": np.array([self.whole]),
+        }
+
+    @classmethod
+    def restored(cls, arrays: Mapping[str, NDArray[Any]], fresh: WorkingSet, *, size: int) -> WorkingSet:
+        """The cuts of a checkpoint, over as many terms as a fresh set's; slopes have `size` entries.
+
+        Raises `ModelFileError` where they make no sense.
+        """
+        whole = bool(array_of(arrays, "whole", np.bool_, [1])[0])
+        if whole is not fresh.whole:
+            raise ModelFileError("its cuts are of another form")
+        self = cls(fresh.n_terms, whole=whole)
+        self.indices = array_of(arrays, "indices", np.int32, [None], low=0, high=size - 1)
+        self.entries = len(self.indices)
+        self.begin = array_of(arrays, "begin", np.int64, [None], low=0, high=self.entries)
+        count = self.count = len(self.begin)
+        self.middle, self.end = (
+            array_of(arrays, name, np.int64, [count], low=0, high=self.entries) for name in ("middle", "end")
+        )
+        inside = (self.begin <= self.middle) & (self.middle <= self.end) if whole else self.begin <= self.end
+        if not np.all(inside) or np.any(self.begin[1:] < self.end[:-1]):
+            raise ModelFileError("the entries of its cuts overlap")
+        self.terms = array_of(arrays, "terms", np.int64, [count], low=0, high=self.n_terms - 1)
+        self.idle = array_of(arrays, "idle", np.int64, [count], low=0)
+        self.offsets = array_of(arrays, "offsets", np.float64, [count])
+        self.alphas, self.best_alphas, self.norms = (
+            array_of(arrays, name, np.float64, [count], low=0.0) for name in ("alphas", "best_alphas", "norms")
+        )
+        self.values = array_of(arrays, "values", np.float64, [0 if whole else self.entries])
+        self.sums = array_of(arrays, "sums", np.float64, [self.n_terms])
+        return self
+
+    def _reserve(self, cuts: int, entries: int) -> None:
+        if self.count + cuts > len(self.begin):
+            room = max(1024, self.count + cuts, len(self.begin) * 2)
+            for name in _PER_CUT:
+                setattr(self, name, _grown(getattr(self, name), room))
+        if self.entries + entries > len(self.indices):
+            room = max(1 << 16, self.entries + entries, len(self.indices) * 5 // 4)
+            self.indices = _grown(self.indices, room)
+            if not self.whole:
+                self.values = _grown(self.values, room)
+
+    def _keep(self, which: Ints) -> None:
+        lengths = self.end[which] - self.begin[which]
+        ends = np.cumsum(lengths)
+        begins = ends - lengths
+        size = int(ends[-1]) if len(ends) else 0
+        _slide(self.begin[which], begins, lengths, self.indices)
+        if not self.whole:
+            _slide(self.begin[which], begins, lengths, self.values)
+        middles = self.middle[which] - self.begin[which] + begins
+        self.products.keep(which)
+        for name in ("offsets", "alphas", "best_alphas", "norms", "terms", "idle"):
+            setattr(self, name, getattr(self, name)[which])
+        self.begin, self.middle, self.end = begins, middles, ends
+        self.count, self.entries = len(which), size
+
+
+_PER_CUT = ("begin", "middle", "end", "offsets", "alphas", "best_alphas", "norms", "terms", "idle")
+
+
+@kernel
+def dot(indices: Ids, values: Floats, weights: Floats, begin: int, middle: int, end: int) -> float:
+    """slope · w of the cut with these entries."""
+    total = 0.0
+    if values.shape[0] > 0:
+        where, what = indices[begin:end], values[begin:end]
+        for k in range(where.shape[0]):
+            total += what[k] * weights[np.uint32(where[k])]  # unsigned: no check for negative numbers
+    else:
+        for index in indices[begin:middle]:
+            total += weights[np.uint32(index)]
+        for index in indices[middle:end]:
+            total -= weights[np.uint32(index)]
+    return total
+
+
+@kernel
+def subtract(indices: Ids, values: Floats, weights: Floats, begin: int, middle: int, end: int, amount: float) -> None:
+    """w −= amount · slope of the cut with these entries."""
+    if values.shape[0] > 0:
+        where, what = indices[begin:end], values[begin:end]
+        for k in range(where.shape[0]):
+            weights[np.uint32(where[k])] -= amount * what[k]
+    else:
+        for index in indices[begin:middle]:
+            weights[np.uint32(index)] -= amount
+        for index in indices[middle:end]:
+            weights[np.uint32(index)] += amount
+
+
+@kernel
+def _subtract_all(
+    begin: Ints, middle: Ints, end: Ints, indices: Ids, values: Floats, alphas: Floats, out: Floats
+) -> None:
+    for j in range(alphas.shape[0]):
+        if alphas[j] != 0.0:
+            subtract(indices, values, out, begin[j], middle[j], end[j], alphas[j])
+
+
+@kernel
+def _add_whole(
+    indptr: Ints, indices: Ids, values: Floats, size: int, begin: Ints, middle: Ints, end: Ints, out: Ids
+) -> None:
+    for i in range(indptr.shape[0] - 1):
+        begin[i] = size
+        for sign in (1.0, -1.0):
+            for k in range(indptr[i], indptr[i + 1]):
+                for _ in range(np.int64(sign * values[k])):
+                    out[size] = indices[k]
+                    size += 1
+            if sign > 0.0:
+                middle[i] = size
+        end[i] = size
+
+
+@kernel
+def _slide(old: Ints, new: Ints, lengths: Ints, entries: NDArray[Any]) -> None:
+    """Move pieces towards the front, in order."""
+    for i in range(old.shape[0]):
+        for k in range(lengths[i]):
+            entries[new[i] + k] = entries[old[i] + k]
+
+
+def _grown(array: NDArray[Any], room: int) -> NDArray[Any]:
+    """The array with more room; large ones are moved by the system without a second copy."""
+    if not array.flags.owndata:
+        array = array.copy()
+    array.resize(room, refcheck=False)
+    return array

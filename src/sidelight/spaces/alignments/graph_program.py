@@ -1,0 +1,244 @@
+"""The integer program of one alignment of two graphs (thesis Eq. 5.6 to 5.8): its rows are built once, and scored anew.
+
+Columns: h[a, c], word a of the first graph with word c of the second, and h[e, f], edge e with edge f; words and edges
+with nothing have no columns of their own, their worth is taken off what is mapped. Rows:
+
+    words      Σ_c h[a, c] <= 1, Σ_a h[a, c] <= 1, and >= 1 where a word must be mapped
+    edges      Σ_f h[e, f] <= 1, and >= 1 where an edge must be mapped
+    support    Σ_{f from c} h[e, f] <= h[a, c] for e from a, the same for where edges go to, and for f in the place of e
+               (Eq. 5.8 has this for single edges; summed up the relaxation is tighter, with fewer rows)
+    presence   h[a, c] + h[b, d] − h[e, f] <= 1, for e = (a, b), f = (c, d)
+
+The last rows count only where an edge is worth less than nothing, since any other is mapped whenever it can be. Given
+words, edges are known, so only words need to be whole. Where a graph has no edges this is an assignment, solved as one.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sidelight.core.arrays import Floats, Ids, Ints
+from sidelight.errors import Intractable
+from sidelight.spaces.alignments.matching_space import best_matchings
+from sidelight.spaces.highs import LinearProgram, Optimum, solve
+
+CLOSE = 1e-6
+
+
+class Mapped(NamedTuple):
+    """An alignment that was found, and what is proved about it."""
+
+    choices: Ids | None  # [words and edges of the first graph]; None where there is none
+    value: float
+    bound: float  # no alignment is worth more
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class GraphProgram:
+    """Two graphs and the rows of their program; made by `graph_program`."""
+
+    words: tuple[int, int]
+    edges: tuple[Ints, Ints]  # [E, 2] from, to
+    starts: Ints  # [R + 1]
+    columns: Ints
+    weights: Floats
+    low: Floats  # [R]
+    high: Floats
+    always: int  # rows before those of presence
+    mapped: Ints  # [words + 1, words + 1] of the second graph: by the choices of two words, 1 + the edge between, or 0
+
+    def choices_of(self, words: Ints) -> Ids:
+        """The choices of words, 0 or 1 + a word of the second graph, and those of edges, which follow from them."""
+        one = self.edges[0]
+        found = self.mapped[words[one[:, 0]], words[one[:, 1]]] if len(one) else np.zeros(0, np.int64)
+        return np.concatenate([words, found]).astype(np.int32)
+
+    def admits(self, choices: Ids, *, all_words: bool) -> bool:
+        """Whether choices are an alignment."""
+        first, second = self.words
+        words = choices[:first].astype(np.int64)
+        used = words[words > 0]
+        if np.any(choices > np.repeat([second, len(self.edges[1])], [first, len(self.edges[0])])):
+            return False
+        if len(np.unique(used)) < len(used) or (all_words and len(used) < min(first, second)):
+            return False
+        return bool(np.array_equal(self.choices_of(words), choices))
+
+    def best(self, scores: Floats, *, all_words: bool, exact: bool, seconds: float) -> Mapped:
+        """The best alignment for scores [slots, K], some −inf; rounded from the linear relaxation if not `exact`."""
+        if not (len(self.edges[0]) and len(self.edges[1])):
+            return self._matched(scores, all_words)
+        program = self._scored(scores, all_words)
+        if program is None:
+            return Mapped(None, -math.inf, -math.inf)
+        found = solve(program, integer=False)
+        if found.point is None:
+            return Mapped(None, -math.inf, -math.inf)
+        bound, words = found.value, self._words(found)
+        if words is None and not exact:
+            words = self._rounded(found, scores, all_words)
+        if words is None:
+            words, bound = self._branched(program, found, scores, all_words, seconds)
+        if words is None:
+            return Mapped(None, -math.inf, -math.inf)
+        choices = self.choices_of(words)
+        return Mapped(choices, float(scores[np.arange(len(choices)), choices].sum()), bound)
+
+    def _matched(self, scores: Floats, all_words: bool) -> Mapped:
+        """The best alignment where no edge can be mapped: a matching of words."""
+        first, second = self.words
+        own, values = np.array(scores[:first, : second + 1]), np.empty(1)
+        if all_words:  # more than two matchings can differ by, for every word that is mapped
+            finite = own[own > -math.inf]
+            own[:, 1:] += (min(first, second) + 1) * (np.ptp(finite) if len(finite) else 0.0) + 1.0
+        words = np.zeros(first, dtype=np.int32)
+        best_matchings(np.array([0, first]), 0, 1, own, words, values)
+        choices = self.choices_of(words.astype(np.int64))
+        value = float(scores[np.arange(len(choices)), choices].sum())
+        if values[0] == -math.inf or value == -math.inf or not self.admits(choices, all_words=all_words):
+            return Mapped(None, -math.inf, -math.inf)
+        return Mapped(choices, value, value)
+
+    def _branched(
+        self, program: LinearProgram, relaxed: Optimum, scores: Floats, all_words: bool, seconds: float
+    ) -> tuple[Ints | None, float]:
+        """The choices of words by branching, and a bound; rounded ones where nothing better was found in time."""
+        try:
+            found = solve(program, integer=True, seconds=seconds)
+        except Intractable:
+            words = self._rounded(relaxed, scores, all_words)
+            if words is None:
+                raise
+            return words, relaxed.value
+        return (None, -math.inf) if found.point is None else (self._words(found), found.bound)
+
+    def _scored(self, scores: Floats, all_words: bool) -> LinearProgram | None:
+        """The program with these scores; None where a slot has no choice at all."""
+        (first, second), count = self.words, len(self.edges[1])
+        if np.any(scores.max(axis=1, initial=-math.inf) == -math.inf):
+            return None
+        nothing = scores[:, 0]
+        least = np.where(nothing > -math.inf, nothing, 0.0)
+        gain = np.concatenate(
+            [
+                (scores[:first, 1 : second + 1] - least[:first, None]).ravel(),
+                (scores[first:, 1 : count + 1] - least[first:, None]).ravel(),
+            ]
+        )
+        there = gain > -math.inf
+        needed = nothing == -math.inf
+        low = self.low.copy()
+        low[:first] = np.maximum(needed[:first], all_words and first <= second)
+        low[first : first + second] = all_words and second <= first
+        low[first + second : first + second + len(needed) - first] = needed[first:]
+        edges = slice(first * second, None)
+        kept = np.flatnonzero(~there[edges] | (np.where(there[edges], gain[edges], 0.0) < 0.0))
+        return self._with_presence(np.where(there, gain, 0.0), float(least.sum()), there, low, kept)
+
+    def _with_presence(
+        self, gain: Floats, constant: float, there: NDArray[np.bool_], low: Floats, kept: Ints
+    ) -> LinearProgram:
+        """The rows that count always, and those of presence that do here, which have three entries each."""
+        end = int(self.starts[self.always])
+        entries = (end + 3 * kept[:, None] + np.arange(3)).ravel()
+        rows = np.concatenate([np.arange(self.always), self.always + kept])
+        words = self.words[0] * self.words[1]
+        return LinearProgram(
+            gain=gain,
+            constant=constant,
+            upper=there.astype(np.float64),
+            whole=np.arange(len(gain)) < words,
+            starts=np.concatenate([self.starts[: self.always], end + 3 * np.arange(len(kept) + 1)]),
+            columns=np.concatenate([self.columns[:end], self.columns[entries]]),
+            weights=np.concatenate([self.weights[:end], self.weights[entries]]),
+            low=low[rows],
+            high=self.high[rows],
+        )
+
+    def _words(self, found: Optimum) -> Ints | None:
+        """The choices of words, where they are whole."""
+        assert found.point is not None
+        first, second = self.words
+        point = found.point[: first * second].reshape(first, second)
+        if np.abs(point - np.round(point)).max(initial=0.0) > CLOSE:
+            return None
+        return np.where(point.max(axis=1, initial=0.0) > 0.5, 1 + point.argmax(axis=1), 0)
+
+    def _rounded(self, found: Optimum, scores: Floats, all_words: bool) -> Ints | None:
+        """The matching that agrees most with a fractional point; None where its choices are not open."""
+        from scipy.optimize import linear_sum_assignment
+
+        assert found.point is not None
+        first, second = self.words
+        point = found.point[: first * second].reshape(first, second)
+        nothing = np.full((first, first), -2.0)
+        nothing[np.diag_indices(first)] = -1.0 if all_words else 1.0 - point.sum(axis=1)
+        right = linear_sum_assignment(np.hstack([point, nothing]), maximize=True)[1]
+        words = np.where(right < second, right + 1, 0)
+        choices = self.choices_of(words)
+        open_ = np.isfinite(scores[np.arange(len(choices)), choices]).all()
+        return words if open_ and self.admits(choices, all_words=all_words) else None
+
+
+def graph_program(words: tuple[int, int], edges: tuple[Ints, Ints]) -> GraphProgram:
+    """The rows of two graphs; edges are [E, 2] words that they come from and go to, none of them twice."""
+    first, second = words
+    one, two = edges
+    cells = np.arange(first * second).reshape(first, second)
+    pairs = first * second + np.arange(len(one) * len(two)).reshape(len(one), len(two))
+    blocks = [
+        _sums(cells, pairs, words, edges),
+        *(_support(pairs, one[:, end], two[:, end], cells) for end in (0, 1)),
+        *(_support(pairs.T, two[:, end], one[:, end], cells.T) for end in (0, 1)),
+    ]
+    e, f = (index.ravel() for index in np.indices(pairs.shape))
+    three = np.stack([cells[one[e, 0], two[f, 0]], cells[one[e, 1], two[f, 1]], pairs.ravel()], axis=1)
+    always = sum(len(block[0]) for block in blocks)
+    lengths = np.concatenate([*(block[0] for block in blocks), np.full(len(three), 3)])
+    high = np.concatenate([*(block[3] for block in blocks), np.ones(len(three))])
+    mapped = np.zeros((second + 1, second + 1), dtype=np.int64)
+    mapped[two[:, 0] + 1, two[:, 1] + 1] = 1 + np.arange(len(two))
+    return GraphProgram(
+        words,
+        edges,
+        np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64),
+        np.concatenate([*(block[1] for block in blocks), three.ravel()]).astype(np.int64),
+        np.concatenate([*(block[2] for block in blocks), np.tile([1.0, 1.0, -1.0], len(three))]),
+        np.full(len(high), -math.inf),
+        high,
+        always,
+        mapped,
+    )
+
+
+Block = tuple[Ints, Ints, Floats, Floats]  # lengths of rows, columns, weights, upper limits
+
+
+def _sums(cells: Ints, pairs: Ints, words: tuple[int, int], edges: tuple[Ints, Ints]) -> Block:
+    """Words and edges are mapped once at most."""
+    columns = np.concatenate([cells.ravel(), cells.T.ravel(), pairs.ravel()])
+    lengths = np.repeat([words[1], words[0], len(edges[1])], [words[0], words[1], len(edges[0])])
+    return lengths, columns, np.ones(len(columns)), np.ones(len(lengths))
+
+
+def _support(pairs: Ints, one: Ints, two: Ints, cells: Ints) -> Block:
+    """Σ over edges f that end at c of h[e, f] <= h[a, c], a the same end of e: a row of every e and every such c."""
+    ends, which = np.unique(two, return_inverse=True)
+    if not pairs.size:
+        nothing = np.zeros(0, np.int64)
+        return nothing, nothing, np.zeros(0), np.zeros(0)
+    order = np.argsort(which, kind="stable")
+    counts = np.bincount(which)
+    lengths = np.tile(counts + 1, len(one))
+    firsts = np.concatenate([[0], np.cumsum(lengths)])[:-1].reshape(len(one), len(ends))
+    columns, weights = np.empty(int(lengths.sum()), np.int64), np.ones(int(lengths.sum()))
+    columns[firsts] = cells[one][:, ends]
+    weights[firsts] = -1.0
+    within = np.arange(len(order)) - np.repeat(np.cumsum(counts) - counts, counts)
+    columns[firsts[:, which[order]] + 1 + within] = pairs[:, order]
+    return lengths, columns, weights, np.zeros(len(lengths))

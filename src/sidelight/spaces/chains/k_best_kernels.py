@@ -1,0 +1,200 @@
+"""The k best paths of first-order chains.
+
+Every token and label has a falling list of the k best values of paths that end there. The lists of the token before,
+shifted by the transitions, are merged by a heap of their heads: O(T L (L + k log L)) in all; where k is small, by
+putting each value in its place, since most are too low for any. Two paths with the same
+value are still two paths; of these the one with the lower label stands first, looking from the end, as in `viterbi`.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from sidelight.core.arrays import Floats, Ids, Ints
+from sidelight.core.kernels import kernel
+from sidelight.spaces.chains.chain_kernels import longest
+
+
+class Lists(NamedTuple):
+    """Room for one sequence at a time."""
+
+    best: Floats  # [longest, L, k] values of paths that end in label l at token t
+    before: Ids  # [longest, L, k] the label they had one token before
+    rank: Ids  # [longest, L, k] their place in that label's list
+    heads: Floats  # [L] the next value of each list that is being merged
+    ranks: Ids  # [L] its place
+    heap: Ids  # [L] labels, the one with the highest head first
+    last: Ids  # [2, k] label and rank at the last token
+
+
+@kernel
+def lists_for(most: int, size: int, k: int) -> Lists:
+    """Room for sequences of at most so many tokens."""
+    return Lists(
+        np.empty((most, size, k)),
+        np.empty((most, size, k), np.int32),
+        np.empty((most, size, k), np.int32),
+        np.empty(size),
+        np.empty(size, np.int32),
+        np.empty(size, np.int32),
+        np.empty((2, k), np.int32),
+    )
+
+
+FEW = 8  # lists no longer than this are merged without a heap
+
+
+@kernel
+def _merge_few(best: Floats, shifts: Floats, k: int, values: Floats, labels: Ids, places: Ids) -> None:
+    """As `_merge`, value by value."""
+    for r in range(k):
+        values[r] = -np.inf
+    for label in range(shifts.shape[0]):
+        shift = shifts[label]
+        for r in range(k):
+            value = best[label, r] + shift
+            if not value > values[k - 1]:
+                break
+            place = k - 1
+            while place > 0 and value > values[place - 1]:
+                values[place] = values[place - 1]
+                labels[place] = labels[place - 1]
+                places[place] = places[place - 1]
+                place -= 1
+            values[place] = value
+            labels[place] = label
+            places[place] = r
+
+
+@kernel
+def _sink(heap: Ids, heads: Floats, count: int, place: int) -> None:
+    """Let the label at a place of the heap sink to where it belongs."""
+    label = heap[place]
+    value = heads[label]
+    while True:
+        child = 2 * place + 1
+        if child >= count:
+            break
+        one = heap[child]
+        if child + 1 < count:
+            other = heap[child + 1]
+            if heads[other] > heads[one] or (heads[other] == heads[one] and other < one):
+                child += 1
+                one = other
+        if heads[one] > value or (heads[one] == value and one < label):
+            heap[place] = one
+            place = child
+        else:
+            break
+    heap[place] = label
+
+
+@kernel
+def _merge(
+    best: Floats, shifts: Floats, k: int, heads: Floats, ranks: Ids, heap: Ids, values: Floats, labels: Ids, places: Ids
+) -> None:
+    """The k highest of best[l, r] + shifts[l] over all labels and ranks, where each best[l] falls."""
+    count = 0
+    for label in range(shifts.shape[0]):
+        value = best[label, 0] + shifts[label]
+        if value > -np.inf:
+            heads[label] = value
+            ranks[label] = 0
+            heap[count] = label
+            count += 1
+    for place in range(count // 2 - 1, -1, -1):
+        _sink(heap, heads, count, place)
+    for r in range(k):
+        if count == 0:
+            values[r] = -np.inf
+            continue
+        label = heap[0]
+        values[r] = heads[label]
+        labels[r] = label
+        places[r] = ranks[label]
+        ranks[label] += 1
+        value = best[label, ranks[label]] + shifts[label] if ranks[label] < k else -np.inf
+        if value > -np.inf:
+            heads[label] = value
+        else:
+            count -= 1
+            heap[0] = heap[count]
+        if count > 0:
+            _sink(heap, heads, count, 0)
+
+
+@kernel
+def k_best_path(
+    scores: Floats,
+    into: Floats,  # [L, L] to, from
+    start: Floats,
+    end: Floats,
+    first: int,
+    count: int,
+    room: Lists,
+    values: Floats,  # out [k], -inf where there are fewer
+    labels: Ids,  # out, from `at` on one path after another, each `step` after the one before
+    at: int,
+    step: int,
+) -> int:
+    """The k best paths over the tokens first..first + count of a block of scores; returns how many there are."""
+    best, before, rank, heads, ranks, heap = room.best, room.before, room.rank, room.heads, room.ranks, room.heap
+    last, last_rank = room.last[0], room.last[1]
+    size, k = best.shape[1], best.shape[2]
+    for label in range(size):
+        best[0, label, 0] = start[label] + scores[first, label]
+        best[0, label, 1:] = -np.inf
+    for t in range(1, count):
+        for label in range(size):
+            score = scores[first + t, label]
+            if not score > -np.inf:
+                best[t, label, :] = -np.inf
+                continue
+            out = best[t, label]
+            if k <= FEW:
+                _merge_few(best[t - 1], into[label], k, out, before[t, label], rank[t, label])
+            else:
+                _merge(best[t - 1], into[label], k, heads, ranks, heap, out, before[t, label], rank[t, label])
+            for r in range(k):
+                out[r] += score
+    _merge(best[count - 1], end, k, heads, ranks, heap, values, last, last_rank)
+    found = 0
+    for r in range(k):
+        if not values[r] > -np.inf:
+            for t in range(count):
+                labels[at + t] = -1
+        else:
+            found += 1
+            label, place = last[r], last_rank[r]
+            for t in range(count - 1, 0, -1):
+                labels[at + t] = label
+                previous = before[t, label, place]
+                place = rank[t, label, place]
+                label = previous
+            labels[at] = label
+        at += step
+    return found
+
+
+@kernel
+def k_best(
+    starts: Ints,
+    lo: int,
+    hi: int,
+    scores: Floats,  # [tokens of the block, L]
+    transition: Floats,  # [L, L] from, to
+    start: Floats,  # [L]
+    end: Floats,  # [L]
+    labels: Ids,  # out [k * T] one path of all sequences after another, -1 where there are fewer
+    values: Floats,  # out [N, k]
+) -> None:
+    """The k best paths of the sequences lo..hi."""
+    base = starts[lo]
+    room = lists_for(longest(starts, lo, hi), start.shape[0], values.shape[1])
+    into = transition.T.copy()
+    for i in range(lo, hi):
+        count = starts[i + 1] - starts[i]
+        step = labels.shape[0] // values.shape[1]
+        k_best_path(scores, into, start, end, starts[i] - base, count, room, values[i], labels, starts[i], step)

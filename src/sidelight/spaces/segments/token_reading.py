@@ -1,0 +1,108 @@
+"""How labelled segments read as labels of tokens: one choice per token, as everywhere else.
+
+The first token of a segment l has the label first[l], the others inside[l] (B-X and I-X, say). Where both are the same
+label, a segment is a run of it, or a piece of one: it may follow one of its own label only where that one is as long as
+can be. So a token labeling is the reading of one segmentation at most, and an output is a token labeling here too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sidelight.core.arrays import Bytes, Floats, Ids, Ints
+
+
+class Segments(NamedTuple):
+    """One segmentation per sequence, as kernels take it."""
+
+    labels: Ids  # [T] label of the segment that covers a token
+    begins: Bytes  # [T] 1 where a segment begins
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class TokenReading:
+    """How segments read as token labels: K labels of tokens, L of segments.
+
+    Either all labels have one reading (`runs`), or those that do are segments of one token.
+    """
+
+    first: Ids  # [L] the label of a segment's first token; no two segment labels share one
+    inside: Ids  # [L] of the others
+    segment_of: Ids  # [K]
+    longest: Ints  # [L] the most tokens of a segment
+
+    @property
+    def n_labels(self) -> int:
+        """K."""
+        return len(self.segment_of)
+
+    @property
+    def n_segments(self) -> int:
+        """L."""
+        return len(self.first)
+
+    @property
+    def runs(self) -> bool:
+        """Whether a segment is a run of one label, or a piece of one."""
+        return bool(np.all(self.first == self.inside))
+
+    def segments(self, labels: Sequence[int]) -> list[tuple[int, int, int]] | None:
+        """The segments (first token, last token, label) that token labels read as; None where there are none.
+
+        >>> two = np.array([0, 1], np.int32)
+        >>> TokenReading(two, two, two, np.array([2, 1])).segments([0, 0, 0, 1])
+        [(0, 1, 0), (2, 2, 0), (3, 3, 1)]
+        """
+        found: list[tuple[int, int, int]] = []
+        for t, label in enumerate(labels):
+            segment = int(self.segment_of[label])
+            if found and found[-1][2] == segment and label == self.inside[segment]:
+                begun = found[-1][0]
+                if t - begun < self.longest[segment]:
+                    found[-1] = begun, t, segment
+                    continue
+            if label != self.first[segment]:
+                return None
+            found.append((t, t, segment))
+        return found
+
+    def cut(self, starts: Ints, labels: Ids) -> tuple[Segments, NDArray[np.bool_]]:
+        """The segmentations that token labels [T] read as, and which sequences have one [N]; others have anything."""
+        found = self.segment_of[labels]
+        if len(labels) == 0:
+            return Segments(found, np.zeros(0, dtype=np.uint8)), np.ones(len(starts) - 1, dtype=bool)
+        one_label = (self.first == self.inside)[found]
+        new = np.append(True, labels[1:] != labels[:-1])
+        loose = np.append(True, found[1:] != found[:-1])
+        new[starts[:-1]] = loose[starts[:-1]] = True
+        opens = labels == self.first[found]
+        begins = np.where(one_label, new, opens | loose)
+        begins |= one_label & (_places(begins) % self.longest[found] == 0)
+        wrong = (_places(begins) >= self.longest[found]) | (loose & ~opens)
+        return Segments(found, begins.astype(np.uint8)), np.add.reduceat(wrong.astype(np.int64), starts[:-1]) == 0
+
+    def labels(self, found: Segments) -> Ids:
+        """The token labels of segmentations. # [T]"""
+        return np.where(found.begins != 0, self.first[found.labels], self.inside[found.labels]).astype(np.int32)
+
+    def shares(self, covers: Floats, firsts: Floats) -> Floats:
+        """Probabilities of token labels, from those of being covered by and of beginning a segment. # [T, K]"""
+        out = np.zeros((len(covers), self.n_labels))
+        for label, (first, inside) in enumerate(zip(self.first, self.inside)):
+            if first == inside:
+                out[:, first] = covers[:, label]
+            else:
+                out[:, first] = firsts[:, label]
+                out[:, inside] = np.maximum(covers[:, label] - firsts[:, label], 0.0)
+        return out
+
+
+def _places(begins: NDArray[np.bool_]) -> Ints:
+    """How many tokens after the last beginning each token stands. # [T]"""
+    where = np.arange(len(begins), dtype=np.int64)
+    return where - np.maximum.accumulate(np.where(begins, where, 0))

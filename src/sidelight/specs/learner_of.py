@@ -1,0 +1,31 @@
+"""The learner of a fit, and what it has learned besides weights."""
+
+from __future__ import annotations
+
+from sidelight.inference.ruled import AnyRuled, Ruled
+from sidelight.rounds import Learner
+from sidelight.rounds.driven import DrivenLearner
+from sidelight.rounds.hmm import HmmLearner
+from sidelight.specs.fit_data import FitData
+from sidelight.specs.refusals import refuse_evidence
+
+
+def learner_of(given: FitData) -> Learner:
+    """A learner before its first round.
+
+    Raises `DataError` for evidence that it cannot learn from, and `Infeasible` where no output has the labels of an
+    input.
+    """
+    learner, encoded = given.settings.learner, given.encoded
+    refuse_evidence(learner, given.evidence, encoded.kinds, chunks=bool(encoded.chunks), go_on=given.go_on)
+    given.structure.check(given.evidence, given.rows, encoded, n_jobs=given.settings.n_jobs)
+    return learner.make(given)
+
+
+def learned_penalties(learner: Learner) -> tuple[AnyRuled | None, list[float]]:
+    """The penalties that a learner has come to, with the rules that they belong to, where it has any."""
+    if isinstance(learner, HmmLearner) and isinstance(learner.completion, Ruled):
+        return learner.completion.inputs, learner.completion.of_weights
+    if isinstance(learner, DrivenLearner):
+        return learner.inputs, learner.penalties
+    return None, []

@@ -1,0 +1,194 @@
+"""Evidence as arrays: the door at which outputs are checked against labels, lengths and masks."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import product
+from typing import Any
+
+import numpy as np
+
+from sidelight.core.arrays import Bytes, Floats, Ids, Ints
+from sidelight.data.checks import KNOWN_REMEDY, trouble
+from sidelight.errors import DataError
+from sidelight.evidence import Candidates, Chunk, Companion, Evidence, Gold, Partial, Voted
+from sidelight.spaces.parts import Labelings
+from sidelight.structures.labels.encoded_votes import encode_votes
+from sidelight.structures.labels.label_sets import LabelSet
+from sidelight.structures.named import check_equal_labels, is_no_label, named, no_label, raise_at_no_label
+from sidelight.voting.encoded import EncodedVotes
+
+RESTRICTED = ("partial", "candidates", "companion")  # kinds that may limit outputs; Gold is checked label by label
+
+
+@dataclass(frozen=True, slots=True)
+class Encoded:
+    """What is known of N inputs, as arrays. The inputs keep their order; `rows` are made elsewhere.
+
+    Where labels have several states, L counts states, and a known label admits all of its own.
+    """
+
+    kinds: list[str]  # [N]
+    weights: Floats  # [N]
+    answers: Ints  # [N] +1 or -1 for Companion, else 0
+    targets: Ids  # [T] known labels, -1 elsewhere and for labels of several states
+    admitted: Bytes | None  # [T, L], None when no input restricts its labels
+    starts: Ints  # [N + 1]
+    initial: Ids  # [T] labels to begin with, by their first states; -1 elsewhere
+    chunks: list[Labelings]  # parts of more than one token
+    votes: EncodedVotes | None = None  # of functions, where there are any
+
+    def of_kind(self, *kinds: str) -> Ints:
+        """The inputs of these kinds."""
+        return np.array([i for i, kind in enumerate(self.kinds) if kind in kinds], dtype=np.int64)
+
+    def gold(self) -> tuple[Ints, Ints]:
+        """Gold that says everything, and Gold with a label of several states."""
+        found = self.of_kind("gold")
+        hidden = np.minimum.reduceat(self.targets, self.starts[:-1])[found] < 0
+        return found[~hidden], found[hidden]
+
+
+def labels_in(evidence: Sequence[Evidence], *, sequences: bool) -> list[Any]:
+    """Every label that the evidence names, in order of appearance; raises `DataError` at what is no label."""
+    names: dict[Any, None] = {}
+    try:
+        for piece in evidence:
+            if isinstance(piece, Gold):
+                names.update(dict.fromkeys(piece.y if sequences else [piece.y]))
+            else:
+                names.update(dict.fromkeys(label for _, label in named(piece, sequences=sequences)))
+    except TypeError:  # something that cannot be hashed
+        raise_at_no_label(evidence, sequences=sequences)
+        raise
+    if any(map(is_no_label, names)):
+        raise_at_no_label(evidence, sequences=sequences)
+    return list(names)
+
+
+def encode(evidence: Sequence[Evidence], labels: LabelSet, starts: Ints, *, sequences: bool) -> Encoded:
+    """Check outputs and turn them into numbers; raises `DataError` naming the evidence, its file and line."""
+    try:
+        check_equal_labels(evidence, labels.classes, sequences=sequences)
+        return _encode(evidence, labels, starts, sequences=sequences)
+    except TypeError:  # something that cannot be hashed
+        raise_at_no_label(evidence, sequences=sequences)
+        raise
+
+
+def _encode(evidence: Sequence[Evidence], labels: LabelSet, starts: Ints, *, sequences: bool) -> Encoded:
+    tokens = int(starts[-1])
+    targets = np.full(tokens, -1, dtype=np.int32)
+    initial = np.full(tokens, -1, dtype=np.int32)
+    chunks: list[Labelings] = []
+    kinds = (Gold, Partial, Candidates) if labels.hidden else (Partial, Candidates)
+    restricted = any(
+        isinstance(piece, kinds) or (isinstance(piece, Companion) and piece.candidates is not None)
+        for piece in evidence
+    )
+    admitted = np.ones((tokens, len(labels)), dtype=np.uint8) if restricted else None
+    number = labels.number
+    plain = LabelSet(labels.classes)
+    states_of = (np.arange(len(plain))[:, None] == labels.label_of).astype(np.uint8)  # [K, L]
+    for i, piece in enumerate(evidence):
+        first, last = int(starts[i]), int(starts[i + 1])
+        _check_length(piece, i, last - first)
+        if isinstance(piece, Gold):
+            ys = piece.y if sequences else [piece.y]
+            try:
+                targets[first:last] = [number[label] for label in ys]
+            except KeyError:
+                t = next(t for t, label in enumerate(ys) if label not in number)
+                raise unknown_label(evidence, i, t, ys[t], labels) from None
+            if labels.hidden:
+                assert admitted is not None
+                admitted[first:last] = states_of[[plain.number[label] for label in ys]]
+        elif isinstance(piece, Partial):
+            assert admitted is not None
+            for t, label in enumerate(piece.y):
+                if label is not None:
+                    if label not in number:
+                        raise unknown_label(evidence, i, t, label, labels)
+                    targets[first + t] = number[label]
+                    admitted[first + t] = labels.mask([label])
+        elif isinstance(piece, Candidates):
+            assert admitted is not None
+            for t, options in enumerate(piece.y):
+                for label in () if options is None else options:
+                    if label not in number:
+                        raise unknown_label(evidence, i, t, label, labels)
+                known = None if piece.known is None else piece.known[t]
+                if known is not None and known not in number:
+                    raise unknown_label(evidence, i, t, known, labels)
+                admitted[first + t] = labels.mask(options if known is None else [known])
+                guess = None if piece.initial is None else piece.initial[t]
+                if guess is not None:
+                    initial[first + t] = labels.numbers(guess)[0] if guess in labels else -1
+                    if initial[first + t] < 0 or admitted[first + t, initial[first + t]] == 0:
+                        problem = f"the initial label {guess!r} is not among the candidates"
+                        raise trouble(piece, i, problem=problem, remedy="begin with a candidate", token=t)
+            for chunk in piece.chunks:
+                for t, label in ((chunk.first + k, label) for row in chunk.labelings for k, label in enumerate(row)):
+                    if label not in number:
+                        raise unknown_label(evidence, i, t, label, labels)
+                fitting = [row for row in chunk.labelings if _has_known(piece, chunk, row)]
+                if not fitting:
+                    problem = "the known labels of a chunk are in none of its labelings"
+                    raise trouble(piece, i, problem=problem, remedy=KNOWN_REMEDY, token=chunk.first)
+                rows = [path for row in fitting for path in product(*map(labels.numbers, row))]
+                chunks.append(Labelings(first + chunk.first, np.array(rows, dtype=np.int32)))
+        elif isinstance(piece, Companion) and piece.candidates is not None:
+            assert admitted is not None
+            for t, options in enumerate(piece.candidates):
+                for label in () if options is None else options:
+                    if label not in number:
+                        raise unknown_label(evidence, i, t, label, labels)
+                admitted[first + t] = labels.mask(options)
+    return Encoded(
+        [piece.kind for piece in evidence],
+        np.array([piece.weight for piece in evidence], dtype=np.float64),
+        np.array([piece.z if isinstance(piece, Companion) else 0 for piece in evidence], dtype=np.int64),
+        targets,
+        admitted,
+        starts,
+        initial,
+        chunks,
+        encode_votes(evidence, labels, starts, lambda i, t, label: unknown_label(evidence, i, t, label, labels)),
+    )
+
+
+def _has_known(piece: Candidates, chunk: Chunk, labeling: Sequence[Any]) -> bool:
+    """Whether a labeling of a chunk has the labels that are known of its tokens."""
+    if piece.known is None:
+        return True
+    known = piece.known[chunk.first : chunk.first + len(labeling)]
+    return all(right is None or right == label for right, label in zip(known, labeling))
+
+
+def _check_length(piece: Evidence, i: int, length: int) -> None:
+    """A list that is too long would say something of the next input's tokens."""
+    if isinstance(piece, Voted):
+        for name, votes in piece.votes.items():
+            if votes is not None and len(votes) != length:
+                problem = f"{length} tokens but {len(votes)} votes of {name!r}"
+                raise trouble(piece, i, problem=problem, remedy="give one vote, or None, per token")
+    listed = piece.candidates if isinstance(piece, Companion) else getattr(piece, "y", None)
+    if isinstance(piece, Gold) or listed is None or len(listed) == length:
+        return
+    problem = f"{length} tokens but an output for {len(listed)}"
+    raise trouble(piece, i, problem=problem, remedy="give one element per token")
+
+
+def unknown_label(evidence: Sequence[Evidence], i: int, token: int, label: Any, labels: LabelSet) -> DataError:
+    """The error for a label that is not among the declared ones."""
+    if is_no_label(label):
+        return no_label(evidence[i], i, label, token)
+    known = ", ".join(map(str, labels.classes[:12])) + (" …" if len(labels.classes) > 12 else "")
+    return trouble(
+        evidence[i],
+        i,
+        problem=f"unknown label {label!r}",
+        remedy=f"use one of {known}, or add it to the labels",
+        token=token,
+    )

@@ -1,0 +1,117 @@
+"""What chains, single classes and segments share: an output is a label for every token, or one label."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+
+from sidelight.core.arrays import Bytes, Floats, Ids
+from sidelight.errors import DataError
+from sidelight.evidence import Evidence
+from sidelight.features import Attributes, Extractor, FeatureSet, MatrixSequence, Templates, emissions, features_for
+from sidelight.features import extractor_of as made_from
+from sidelight.inference.ruled import RuledInputs
+from sidelight.rules import Domain, Rule
+from sidelight.rules.lowering.penalties import penalties_of
+from sidelight.rules.probe import read_first
+from sidelight.structures.labels.encoding import labels_in
+from sidelight.structures.labels.given_labels import is_list, label_names, mask_of
+from sidelight.structures.labels.label_sets import LabelSet
+from sidelight.structures.labels.many_labels import check_label_count
+from sidelight.structures.structure import Structure
+
+
+class TokenLabels:
+    """Outputs that are lists of labels, one for each token; or one label, of the only token."""
+
+    __slots__ = ()
+    labels: LabelSet
+    sequences: bool
+
+    def outputs(self, rows: Any, choices: Ids) -> list[Any]:
+        """Lists of labels, or labels."""
+        return self._cut(rows, self.labels.decode(choices))
+
+    def choices(self, rows: Any, ys: Any) -> Ids:
+        """Numbers of labels, the first where one has several states; raises `DataError` where they do not fit."""
+        own = ys if self.sequences or not is_list(ys) else [[y] for y in ys]
+        names = label_names(self.labels, rows.lengths, own)
+        return np.array([self.labels.numbers(name)[0] for name in names], dtype=np.int32)
+
+    def mask(self, rows: Any, clamp: Any) -> Bytes:
+        """Which labels clamping leaves to each token. # [T, L]"""
+        return mask_of(self.labels, rows.lengths, clamp)
+
+    def slots(self, rows: Any) -> list[str]:
+        """Tokens by their numbers."""
+        return [str(t) for length in rows.lengths.tolist() for t in range(length)]
+
+    def beliefs(self, rows: Any, shares: Floats) -> list[Any]:
+        """A dict from label to probability for every token, or for the only one."""
+        return self._cut(rows, [dict(zip(self.labels.classes, row)) for row in shares.tolist()])
+
+    def read_rules(self, rules: Sequence[Rule], xs: Sequence[Any]) -> None:
+        """Read rules on made-up inputs and on the first ones; raises `DataError` where one is mistaken."""
+        if rules:
+            read_first(rules, Domain(self.labels.names), self._sequences_of(xs))
+
+    def ruled(
+        self,
+        xs: Sequence[Any],
+        rules: Sequence[Rule],
+        own: Sequence[Sequence[Any]] | None = None,
+        *,
+        places: Sequence[int] | None = None,
+    ) -> RuledInputs:
+        """Inputs with the rules about them; raises `DataError` where labels have hidden states."""
+        if self.labels.hidden and (rules or any(own or ())):
+            raise DataError("rules speak of labels, and the model has hidden states", remedy="train without states")
+        return RuledInputs.of(self._sequences_of(xs), self.labels.names, rules, own, places=places)
+
+    def counted(self, rules: Sequence[Rule], xs: Sequence[Any], ys: Sequence[Any]) -> list[float]:
+        """The penalties of rules: their own, or as right outputs say."""
+        return penalties_of(rules, self._sequences_of(xs), self._sequences_of(ys))
+
+    def told(self) -> dict[str, Any]:
+        """Nothing."""
+        return {}
+
+    def _sequences_of(self, items: Sequence[Any]) -> Sequence[Any]:
+        return items if self.sequences else [[item] for item in items]
+
+    def _cut(self, rows: Any, items: list[Any]) -> list[Any]:
+        """Items of tokens as a list for each input, or one for each."""
+        return [items[a:b] for a, b in pairwise(rows.starts.tolist())] if self.sequences else items
+
+
+def label_names_of(settings: Any, evidence: Sequence[Evidence]) -> list[Any]:
+    """The labels, as given or as the evidence shows them."""
+    if settings.labels is not None:
+        return list(settings.labels)
+    names = list(labels_in(evidence, sequences=settings.sequences))
+    if not names:
+        raise DataError("the evidence names no label", remedy="give labels=[…], or some Gold or Candidates")
+    check_label_count(len(set(names)), evidence, sequences=settings.sequences)
+    return names
+
+
+def token_rows(settings: Any, xs: Sequence[Any], before: Structure | None) -> tuple[Extractor, Any]:
+    """The features of tokens: the extractor, grown unless its vocabulary is frozen, and the rows of the inputs."""
+    extractor = made_from(features_of(settings, xs)) if before is None else before.extractor.copy()  # type: ignore[attr-defined]
+    grow = before is None or not settings.freeze_vocabulary
+    return extractor, (extractor.grow if grow else extractor.rows)(xs, n_jobs=settings.n_jobs)
+
+
+def features_of(settings: Any, xs: Sequence[Any]) -> FeatureSet:
+    """The features as given, or what suits the inputs."""
+    features: FeatureSet | None = settings.features
+    if features is None and not settings.sequences and not isinstance(xs[0], MatrixSequence):
+        features = Attributes()
+    if features is None:
+        features = features_for(xs)
+        if settings.learner.emits and isinstance(features, Templates):
+            features = emissions()
+    return features
