@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from itertools import pairwise
 from typing import Any
 
@@ -13,7 +11,7 @@ import pytest
 import sidelight as sl
 from sidelight import Classifier, DataError, SegmentTagger, Tagger
 from sidelight.models.model import Model
-from sidelight.models.weights import Weight, ranked_weights, shown_weights
+from sidelight.models.weights import Weight, shown_weights
 
 XS = [["a", "dog", "barks"], ["the", "dog"], ["a", "cat", "sees", "the", "dog"]]
 NAMES = [["Ann", "Lee", "saw", "Bob"], ["Bob", "slept"], ["Eve", "saw", "Ann", "Lee"], ["Ann", "Lee", "slept"]]
@@ -27,7 +25,7 @@ YS = [["D", "N", "V"], ["D", "N"], ["D", "N", "V", "D", "N"]]
 
 
 def by_name(model: Model) -> dict[tuple[str, str, object], float]:
-    return {(w.part, w.name, w.label): w.value for w in ranked_weights(model, top=None)}
+    return {(w.part, w.name, w.label): w.value for w in sl.weights(model, top=None)}
 
 
 def score_of(model: Model, xs: Any, labels: list[object]) -> float:
@@ -65,8 +63,8 @@ def test_of_classes_and_dense_columns(classes: tuple[str, ...]) -> None:
     xs = np.random.default_rng(0).normal(size=(60, 3))
     ys = [classes[int(np.argmax([0.0, *x[1 : len(classes)]]))] for x in xs]  # the column numbered as the class decides
     model = Classifier(labels=classes).fit(xs, ys).model_
-    assert {w.label for w in ranked_weights(model)} == (set(classes) if len(classes) > 2 else {"yes"})
-    assert ranked_weights(model, label="yes", top=1)[0].name.endswith("1")
+    assert {w.label for w in sl.weights(model)} == (set(classes) if len(classes) > 2 else {"yes"})
+    assert sl.weights(model, label="yes", top=1)[0].name.endswith("1")
     found = model.paths(xs[:1])
     total = score_of(model, xs[:1], model.labels.decode(found.labels))
     np.testing.assert_allclose(total, found.values[0], rtol=1e-6, atol=1e-6)
@@ -74,19 +72,19 @@ def test_of_classes_and_dense_columns(classes: tuple[str, ...]) -> None:
 
 def test_highest_and_lowest_in_order_and_of_one_label() -> None:
     model = Tagger(learner="crf").fit(XS, YS).model_
-    everything = ranked_weights(model, top=None)
+    everything = sl.weights(model, top=None)
     values = [w.value for w in everything]
     assert values == sorted(values, reverse=True)
     assert len(values) == np.count_nonzero(model.weights)
-    assert ranked_weights(model, top=5) == everything[:5]
-    lowest = ranked_weights(model, top=5, lowest=True)
+    assert sl.weights(model, top=5) == everything[:5]
+    lowest = sl.weights(model, top=5, lowest=True)
     assert [w.value for w in lowest] == sorted(values)[:5]
-    assert ranked_weights(model, top=None, label="N") == [w for w in everything if w.label == "N"]
+    assert sl.weights(model, top=None, label="N") == [w for w in everything if w.label == "N"]
 
 
 def test_states_of_a_label_are_its_own() -> None:
     model = Tagger(states=2, learner="latent_svm").fit(XS, YS).model_
-    names = {w.label for w in ranked_weights(model, top=None, label="N")}
+    names = {w.label for w in sl.weights(model, top=None, label="N")}
     assert names
     assert all(str(name).startswith("N") for name in names)
 
@@ -94,9 +92,9 @@ def test_states_of_a_label_are_its_own() -> None:
 def test_bad_questions() -> None:
     model = Tagger(learner="crf").fit(XS, YS).model_
     with pytest.raises(DataError, match=r"no label 'X'.*D, N, V"):
-        ranked_weights(model, label="X")
+        sl.weights(model, label="X")
     with pytest.raises(ValueError, match="top is 0"):
-        ranked_weights(model, top=0)
+        sl.weights(model, top=0)
 
 
 def test_companion_threshold_is_told() -> None:
@@ -106,7 +104,7 @@ def test_companion_threshold_is_told() -> None:
 @pytest.mark.parametrize("learner", ["semi_crf", "semi_svm"])
 def test_of_segments_add_up_to_the_score(learner: str) -> None:
     model = SegmentTagger(learner=learner, scheme="BIO").fit(NAMES, NAME_LABELS).model_
-    weights = ranked_weights(model, top=None)
+    weights = sl.weights(model, top=None)
     value = {(w.part, w.name, w.label): w.value for w in weights}
     assert len(weights) == np.count_nonzero(model.weights)
     assert {w.part for w in weights} >= {"feature", "segment feature", "start"}
@@ -131,34 +129,19 @@ def test_of_segments_add_up_to_the_score(learner: str) -> None:
 
 def test_of_a_segment_label_are_its_own() -> None:
     model = SegmentTagger(scheme="BIO").fit(NAMES, NAME_LABELS).model_
-    everything = ranked_weights(model, top=None)
-    assert ranked_weights(model, top=None, label="PER") == [w for w in everything if w.label == "PER"]
-    assert ranked_weights(model, label="PER", top=3, lowest=True)[0].value == min(
+    everything = sl.weights(model, top=None)
+    assert sl.weights(model, top=None, label="PER") == [w for w in everything if w.label == "PER"]
+    assert sl.weights(model, label="PER", top=3, lowest=True)[0].value == min(
         w.value for w in everything if w.label == "PER"
     )
     with pytest.raises(DataError, match="no label 'B-PER'"):
-        ranked_weights(model, label="B-PER")
-
-
-def test_the_package_has_the_function_whatever_is_imported_first() -> None:
-    for first in (
-        "import sidelight.models.weights, sidelight.models.explain",
-        "from sidelight.models.weights import ranked_weights",
-        "",
-    ):
-        code = (
-            f"{first}\nimport sys, sidelight as sl\n"
-            "assert callable(sl.weights) and callable(sl.explain) and 'numba' not in sys.modules\n"
-            "from sidelight.models.weights import Weight, ranked_weights\nfrom sidelight.models.explain import explain\n"
-            "assert sl.weights is ranked_weights is sl.weights.ranked_weights and sl.explain is explain\n"
-        )
-        subprocess.run([sys.executable, "-c", code], check=True)
+        sl.weights(model, label="B-PER")
 
 
 def test_estimators_and_their_models_have_the_same_weights() -> None:
     tagger = Tagger(learner="crf").fit(XS, YS)
     found = sl.weights(tagger, top=5)
-    assert found == sl.weights(tagger.model_, top=5) == ranked_weights(tagger.model_, top=5)
+    assert found == sl.weights(tagger.model_, top=5)
     assert str(found) == shown_weights(found)
     assert found._repr_html_().count("<tr>") == 6
     assert sl.explain(tagger, XS[0]) == sl.explain(tagger.model_, XS[0])

@@ -8,8 +8,6 @@ from typing import TYPE_CHECKING, Any
 
 from sidelight.describe import describe  # at once: modules of the same names would hide these functions
 from sidelight.evaluate import compare, evaluate
-from sidelight.models.explain import explain
-from sidelight.models.weights import weights
 
 if TYPE_CHECKING:
     from sidelight import features, recipes, rules
@@ -44,8 +42,10 @@ if TYPE_CHECKING:
     from sidelight.features import Matrix, WithDense, word_classes
     from sidelight.features.segments.segment_features import SegmentFeatures
     from sidelight.models.agreement import agree
+    from sidelight.models.explain import explain
     from sidelight.models.model import Model
     from sidelight.models.model_file import load_model, save_model
+    from sidelight.models.weights import weights
     from sidelight.voting import LabellingFunction, Votes, labelling_function, votes
 
 __version__ = "0.1.0"
@@ -81,7 +81,9 @@ _PLACES = {  # where each public name lives; a module is loaded when one of its 
     "sidelight.evaluate.gold_folds": ("GoldFolds",),
     "sidelight.estimators.joint": ("Joint",),
     "sidelight.estimators.latent_classifier": ("LatentClassifier",),
+    "sidelight.models.explain": ("explain",),
     "sidelight.models.model": ("Model",),
+    "sidelight.models.weights": ("weights",),
     "sidelight.models.model_file": ("load_model", "save_model"),
     "sidelight.estimators.predictor": ("Predictor",),
     "sidelight.core.records": ("Round",),

@@ -10,7 +10,7 @@ import pytest
 
 from sidelight.experiments.ccm.citation_rules import FIELDS, citation_rules
 from sidelight.experiments.draws import labels_of, read_words
-from sidelight.inference.rule_set import ChainScores, RuleSet
+from sidelight.inference.rule_set import RuleSet, TransitionScores
 from sidelight.rules import Sentence
 
 DATA = os.environ.get("SIDELIGHT_DATA")
@@ -39,7 +39,7 @@ def test_exact_methods_agree_on_references():
     train = read_words(Path(str(DATA)) / "citations" / "codl_train.tsv")
     rng = np.random.default_rng(0)
     size = len(FIELDS)
-    scores = ChainScores(2 * np.eye(size) + rng.normal(size=(size, size)), rng.normal(size=size), np.zeros(size))
+    scores = TransitionScores(2 * np.eye(size) + rng.normal(size=(size, size)), rng.normal(size=size), np.zeros(size))
     rules = RuleSet([rule.soft(2.0) for rule in citation_rules()], FIELDS)
     xs = [Sentence(x) for x in train.xs[:6]]
     tokens = [1.5 * rng.normal(size=(len(x), size)) for x in xs]

@@ -7,11 +7,11 @@ import pytest
 
 from sidelight.errors import Infeasible
 from sidelight.inference.explanation import explain_rules
-from sidelight.inference.rule_set import ChainScores, RuleSet
+from sidelight.inference.rule_set import RuleSet, TransitionScores
 from sidelight.rules import Sentence, gallery
 
 LABELS = ("author", "title", "date")
-FREE = ChainScores(np.zeros((3, 3)), np.zeros(3), np.zeros(3))
+FREE = TransitionScores(np.zeros((3, 3)), np.zeros(3), np.zeros(3))
 WORDS = Sentence(["Ole", ".", "Light", "1994", "."])
 # without rules: author author title author date
 TOKENS = np.array([[2.0, 0, 0], [2.0, 0, 0], [0, 2.0, 0], [1.0, 0, 0.5], [0, 0, 2.0]])

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from sidelight.errors import DataError, Infeasible
 from sidelight.inference.methods.choose import solve
-from sidelight.inference.rule_set import ChainScores, RuleSet
+from sidelight.inference.rule_set import RuleSet, TransitionScores
 from sidelight.inference.store import OFTEN
 from sidelight.rules import Domain, Sentence, count, every, gallery, implies, rule, some
 from sidelight.rules.lowering import counters
@@ -45,10 +45,10 @@ RULES = (
 )
 
 
-def scores(rng: np.random.Generator, *, second: bool = False) -> ChainScores:
+def scores(rng: np.random.Generator, *, second: bool = False) -> TransitionScores:
     size = len(LABELS)
     triple = rng.normal(size=(size, size, size)) if second else None
-    return ChainScores(rng.normal(size=(size, size)), rng.normal(size=size), rng.normal(size=size), triple)
+    return TransitionScores(rng.normal(size=(size, size)), rng.normal(size=size), rng.normal(size=size), triple)
 
 
 @law(40)
@@ -83,7 +83,7 @@ def test_a_batch_has_the_outputs_of_its_problems(seed: int, second: bool):
 
 def test_an_output_that_breaks_nothing_takes_nothing_in():
     rules = RuleSet(RULES[:2], LABELS)
-    own = ChainScores(np.zeros((3, 3)), np.zeros(3), np.zeros(3))
+    own = TransitionScores(np.zeros((3, 3)), np.zeros(3), np.zeros(3))
     tokens = np.array([[2.0, 0, 0], [0, 2.0, 0], [0, 2.0, 0], [0, 0, 2.0]])
     kept, changed = rules.decode([Sentence("abbc")] * 2, [tokens, tokens[[0, 1, 3, 0]]], own)
     assert (kept.labels, kept.method, kept.taken_in) == ((0, 1, 1, 2), "viterbi", 0)
@@ -105,7 +105,7 @@ def test_rules_that_look_at_the_input_are_not_stored():
     assert all(said_of_length(one, 4, domain) is None for one in looking)
     assert all(said_of_length(one, 4, domain) is not None for one in (RULES[0], RULES[1], RULES[4], RULES[5]))
     rules = RuleSet([careful], LABELS)
-    own = ChainScores(np.zeros((3, 3)), np.zeros(3), np.zeros(3))
+    own = TransitionScores(np.zeros((3, 3)), np.zeros(3), np.zeros(3))
     found = rules.decode([Sentence("ab"), Sentence("ba")], [np.zeros((2, 3))] * 2, own)
     assert [one.labels[0] for one in found] == [0, 1]
 
@@ -139,7 +139,7 @@ def test_a_rule_with_too_many_states_is_left_to_the_integer_program(monkeypatch)
 
 def test_hard_rules_in_conflict_can_be_relaxed():
     rules = RuleSet([gallery.starts_with("A"), gallery.words_are(["x"], "B", name="x_is_B"), RULES[2]], LABELS)
-    own = ChainScores(np.zeros((3, 3)), np.zeros(3), np.zeros(3))
+    own = TransitionScores(np.zeros((3, 3)), np.zeros(3), np.zeros(3))
     xs, tokens = [Sentence("ab"), Sentence("xx")], [np.zeros((2, 3))] * 2
     with pytest.raises(Infeasible, match="example 1: no output obeys the rules start and x_is_B together"):
         rules.decode(xs, tokens, own)
@@ -165,6 +165,6 @@ def test_a_rule_that_fails_names_itself_and_the_example():
     def fails(x, y):
         return y[0] == {"a": "A"}[x.words[0]]
 
-    own = ChainScores(np.zeros((3, 3)), np.zeros(3), np.zeros(3))
+    own = TransitionScores(np.zeros((3, 3)), np.zeros(3), np.zeros(3))
     with pytest.raises(DataError, match=r"test_rule_sets.py:\d+: the rule fails on example 1: KeyError"):
         RuleSet([fails], LABELS).decode([Sentence("ab"), Sentence("ba")], [np.zeros((2, 3))] * 2, own)

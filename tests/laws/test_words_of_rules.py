@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from expressions import least_cost, outputs, structural
-from sidelight.inference.rule_set import ChainScores, RuleSet
+from sidelight.inference.rule_set import RuleSet, TransitionScores
 from sidelight.rules import (
     Domain,
     Rule,
@@ -131,7 +131,7 @@ def test_inference_pays_what_known_outputs_are_charged(script, seed, method):
     rule = Rule(lambda x, y: said(script, y), "drawn", 0.7)
     rng = np.random.default_rng(seed)
     tokens, transition = rng.normal(size=(LENGTH, len(LABELS))), rng.normal(size=(len(LABELS), len(LABELS)))
-    scores = ChainScores(transition, np.zeros(len(LABELS)), np.zeros(len(LABELS)))
+    scores = TransitionScores(transition, np.zeros(len(LABELS)), np.zeros(len(LABELS)))
     best = -math.inf
     for labels, broken in known_degrees(rule).items():
         score = sum(tokens[t, label] for t, label in enumerate(labels)) - 0.7 * broken

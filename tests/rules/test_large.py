@@ -7,7 +7,7 @@ import pytest
 
 from sidelight.errors import DataError, Intractable
 from sidelight.inference.methods import program
-from sidelight.inference.rule_set import ChainScores, RuleSet
+from sidelight.inference.rule_set import RuleSet, TransitionScores
 from sidelight.rules import Domain, Rule, Sentence, count, every, implies, not_, rule, some
 from sidelight.rules.expr import MOST_DEPTH
 from sidelight.rules.lowering import counters
@@ -15,7 +15,7 @@ from sidelight.rules.lowering.counters import counter
 from sidelight.rules.lowering.truth import degree
 
 X = Sentence(["w"] * 4)
-SCORES = ChainScores(np.zeros((2, 2)), np.zeros(2), np.zeros(2))
+SCORES = TransitionScores(np.zeros((2, 2)), np.zeros(2), np.zeros(2))
 
 
 def nested(depth: int) -> Rule:

@@ -4,4 +4,4 @@ from sidelight.choice.auto import choose
 from sidelight.choice.plan import Offer, Plan
 from sidelight.choice.report import ChoiceReport
 
-__all__ = ["Choice", "Offer", "Plan", "choose"]
+__all__ = ["ChoiceReport", "Offer", "Plan", "choose"]

@@ -1,0 +1,1 @@
+"""Estimators: shells over one fit, for each structure."""

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple, TypeVar
 
-from sidelight.choice import Choice, Offer, Plan, choose
+from sidelight.choice import ChoiceReport, Offer, Plan, choose
 from sidelight.choice.auto import Question
 from sidelight.choice.believable import Believable, BelievableEvidence, believable, believable_evidence, without
 from sidelight.choice.offer import classed_features, offer_of
@@ -43,7 +43,7 @@ class Trials(NamedTuple):
 class AutomaticEstimator(RuledEstimator[Model]):
     """An estimator whose learner may be left to the evidence."""
 
-    choice_: Choice  # what was chosen, and why
+    choice_: ChoiceReport  # what was chosen, and why
     features: Any
     labels: Any
     metric: str | None

@@ -14,47 +14,65 @@ from sidelight.experiments.grid import TablePlan, run_setting, runner
 from sidelight.experiments.table import lines_of, rows_of, write_rows
 
 MODULES: dict[str, tuple[str, str]] = {  # of every experiment: its file, and what it is
-    "jlis-citations": ("citations", "fields of citations, accuracy by labelled tokens (Chang et al. 2010, Table 2)"),
-    "jlis-ads": ("ads", "fields of hotel posts in place of advertisements (shape of Chang et al. 2010, Table 2)"),
+    "jlis-citations": (
+        "jlis.citations",
+        "fields of citations, accuracy by labelled tokens (Chang et al. 2010, Table 2)",
+    ),
+    "jlis-ads": ("jlis.ads", "fields of hotel posts in place of advertisements (shape of Chang et al. 2010, Table 2)"),
     "jlis-negatives": (
-        "negatives",
+        "jlis.negatives",
         "accuracy by the number of bad examples (Chang et al. 2010, Figure 3; thesis 6.5.3)",
     ),
     "jlis-pos": (
-        "pos",
+        "jlis.pos",
         "part-of-speech tagging, accuracy and completions by labelled tokens (thesis Figures 6.2, 6.5(b))",
     ),
-    "jlis-unsupervised": ("unsupervised", "part-of-speech tagging with a tag dictionary and no labels (thesis 6.5.4)"),
-    "jlis-newsgroups": ("newsgroups", "document classification, accuracy by labelled documents (thesis Figure 6.4)"),
-    "cllp-random": ("candidates_random", "candidate labels for some tokens, by their number (CLLP, Figure 1)"),
-    "cllp-specified": ("candidates_specified", "candidate labels for all tokens, and initial error (CLLP, Figure 2)"),
-    "cllp-discount": ("candidates_discount", "accuracy by rounds of CCCP and by the discount (CLLP, Figure 3)"),
-    "cllp-dictionary": ("tag_dictionary", "part-of-speech tagging with a tag dictionary (CLLP, Table 1)"),
-    "cllp-typing": ("entity_types", "types of entities from the types that a knowledge base lists (CLLP, Table 2)"),
+    "jlis-unsupervised": (
+        "jlis.unsupervised",
+        "part-of-speech tagging with a tag dictionary and no labels (thesis 6.5.4)",
+    ),
+    "jlis-newsgroups": (
+        "jlis.newsgroups",
+        "document classification, accuracy by labelled documents (thesis Figure 6.4)",
+    ),
+    "cllp-random": ("cllp.candidates_random", "candidate labels for some tokens, by their number (CLLP, Figure 1)"),
+    "cllp-specified": (
+        "cllp.candidates_specified",
+        "candidate labels for all tokens, and initial error (CLLP, Figure 2)",
+    ),
+    "cllp-discount": ("cllp.candidates_discount", "accuracy by rounds of CCCP and by the discount (CLLP, Figure 3)"),
+    "cllp-dictionary": ("cllp.tag_dictionary", "part-of-speech tagging with a tag dictionary (CLLP, Table 1)"),
+    "cllp-typing": (
+        "cllp.entity_types",
+        "types of entities from the types that a knowledge base lists (CLLP, Table 2)",
+    ),
     "ccm-citations": (
-        "constrained_citations",
+        "ccm.constrained_citations",
         "fields of citations with and without rules, by labelled references (thesis Table 3.3, Figures 3.3, 3.4)",
     ),
-    "uem-pos": ("unified_em_pos", "EM of every temperature with a tag dictionary, by its start (thesis Figure 4.1)"),
-    "uem-alignment": ("alignment", "word alignment by unified EM with agreement (thesis Tables 4.2, 4.3)"),
+    "uem-pos": (
+        "uem.unified_em_pos",
+        "EM of every temperature with a tag dictionary, by its start (thesis Figure 4.1)",
+    ),
+    "uem-alignment": ("uem.word_alignment", "word alignment by unified EM with agreement (thesis Tables 4.2, 4.3)"),
     "ccm-em": (
-        "constrained_em",
+        "ccm.constrained_em",
         "CoDL, hard EM and EM on citations, accuracy by iterations (thesis Figure 3.5)",
     ),
     "ccm-rules": (
-        "constrained_rules",
+        "ccm.constrained_rules",
         "hard and soft rules, every rule alone, and beta, on citations (thesis Tables 3.6, 3.7, Figure 3.6)",
     ),
     "ccm-semicrf": (
-        "constrained_semicrf",
+        "ccm.constrained_semicrf",
         "rules against CRF, semi-CRF and posterior regularisation on citations (thesis Tables 3.4, 3.5)",
     ),
     "ccm-ads": (
-        "constrained_ads",
+        "ccm.constrained_ads",
         "fields of hotel posts in place of advertisements, with and without rules (shape of thesis Tables 3.3, 3.8)",
     ),
     "ccm-inference": (
-        "constrained_inference",
+        "ccm.constrained_inference",
         "ways of inference with rules on references: score, accuracy, time (thesis 3.1.2)",
     ),
     "strangers": (
@@ -62,15 +80,15 @@ MODULES: dict[str, tuple[str, str]] = {  # of every experiment: its file, and wh
         "seven corpora with few labels and indirect evidence, everything by default; can be resumed, see --choose",
     ),
     "jlis-alignment": (
-        "jlis_alignment",
+        "jlis.alignments",
         "alignments of letters and sounds in place of names, F1 by labelled pairs (Chang et al. 2010, Table 1)",
     ),
     "jlis-identification": (
-        "jlis_identification",
+        "jlis.identification",
         "labelled structures as companions of binary decisions: whose sounds are these (Chang et al. 2010, Figure 4)",
     ),
     "lclr-transliteration": (
-        "lclr_transliteration",
+        "lclr.transliteration",
         "names in two scripts, ranked by the best alignment of their letters (thesis Figure 5.2(a))",
     ),
     "sl-artificial": (

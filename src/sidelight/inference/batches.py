@@ -9,7 +9,7 @@ import numpy as np
 
 from sidelight.core.arrays import Floats
 from sidelight.errors import Intractable
-from sidelight.inference.rule_set import ChainScores, SharedScores
+from sidelight.inference.rule_set import SharedScores, TransitionScores
 from sidelight.inference.segment_batches import SegmentBatchScores
 from sidelight.inference.variables import VariableBatchScores
 from sidelight.spaces import ChainSpace, Space
@@ -60,9 +60,9 @@ class ChainBatchScores:
         return len(self.space.starts) - 1
 
     @property
-    def shared(self) -> ChainScores:
+    def shared(self) -> TransitionScores:
         """What all inputs share, −inf where the space admits nothing."""
-        return ChainScores(self.transition, self.start, self.end, self.triple)
+        return TransitionScores(self.transition, self.start, self.end, self.triple)
 
     def own(self, i: int) -> Floats:
         """What input i has of its own: the scores of its tokens. # [T, L]"""

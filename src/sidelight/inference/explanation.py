@@ -128,9 +128,9 @@ def explain_rules(
 ) -> RuleExplanation:
     """What the rules do on one input, with its own scores; raises what `RuleSet.solve` raises.
 
-    >>> from sidelight.inference.rule_set import ChainScores
+    >>> from sidelight.inference.rule_set import TransitionScores
     >>> from sidelight.rules import gallery
-    >>> zero = ChainScores(np.zeros((2, 2)), np.zeros(2), np.zeros(2))
+    >>> zero = TransitionScores(np.zeros((2, 2)), np.zeros(2), np.zeros(2))
     >>> rules = RuleSet([gallery.starts_with("A"), gallery.at_most(2, "A")], ["A", "B"])
     >>> print(explain_rules(rules, Sentence("abc"), np.array([[0.0, 1.0], [1.0, 0.0], [2.0, 0.0]]), zero))
     rule         penalty  broken without rules  broken  tokens changed  lowered to

@@ -43,7 +43,7 @@ class SharedScores(Protocol):
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class ChainScores:
+class TransitionScores:
     """Of chains: scores of transitions, of the first and the last label; an input's own are those of tokens [T, L]."""
 
     transition: Floats  # [L, L]
@@ -87,7 +87,7 @@ class RuleSet:
 
     >>> from sidelight.rules import gallery
     >>> rules = RuleSet([gallery.starts_with("A"), gallery.at_most(1, "A").soft(2.0)], ["A", "B"])
-    >>> scores = ChainScores(np.zeros((2, 2)), np.zeros(2), np.zeros(2))
+    >>> scores = TransitionScores(np.zeros((2, 2)), np.zeros(2), np.zeros(2))
     >>> found = rules.decode([Sentence("abc")], [np.array([[0.0, 1.0], [1.0, 0.0], [3.0, 0.0]])], scores)
     >>> found[0].labels, found[0].value, found[0].method
     ((0, 1, 0), 1.0, 'dynamic programming')

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from sidelight.core.arrays import NO_FLOATS, Ints
+from sidelight.core.arrays import NO_FLOATS, Bytes, Floats, Ints
 from sidelight.objective.batch import Batch
 from sidelight.objective.completion import Latent, LatentProblem, Positive
 from sidelight.objective.cuts import POWERS
@@ -94,7 +94,9 @@ class LatentSvm(RestartedSpec):
 
     The objective is that of jlis without companion answers. It begins with states at random and ends in a local
     optimum; of several `restarts`, seeded as those of `jlis`, the one with the lowest objective is kept. See `states`
-    of the estimators.
+    of the estimators. Slots whose label the evidence leaves open are "completed", and other labels cost there what they
+    would cost against the completion; or they are "latent": nothing costs anything there, as only what is known can be
+    wrong, and their labels are whatever helps with the rest.
     """
 
     name = "latent_svm"
@@ -102,6 +104,8 @@ class LatentSvm(RestartedSpec):
     minimises = "½‖w‖² + C Σ margin between the best output of all and the best admitted one"
     plain = "structural_svm"
     beside = ("partial", "candidates")
+
+    open_slots: str = option("completed", among=("completed", "latent"))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -178,8 +182,9 @@ def problem_of(given: FitData) -> LatentProblem:
     positive = np.flatnonzero(encoded.answers == 1)
     gold_cost = Cost(encoded.targets[rows.tokens_of(gold)], costs, NO_FLOATS)
     latent_tokens = rows.tokens_of(latent)
-    latent_cost = Cost(np.zeros(len(latent_tokens), dtype=np.int32), costs, NO_FLOATS)
     admitted = None if encoded.admitted is None else encoded.admitted[latent_tokens]
+    nothing_known = np.zeros(len(latent_tokens), dtype=np.int32)
+    latent_cost = Cost(nothing_known, costs, _known(given, latent_tokens, admitted))
 
     def limited(which: Ints) -> Batch:
         batch = given.batch(which)
@@ -192,6 +197,19 @@ def problem_of(given: FitData) -> LatentProblem:
         NegativeTerms(limited(negative), sizes[negative], prices[negative]),
         Positive(limited(positive), sizes[positive], prices[positive]),
     )
+
+
+def _known(given: FitData, tokens: Ints, admitted: Bytes | None) -> Floats:
+    """1 where a slot's label is known, 0 where it is open; empty where open slots are charged as completed. # [T]"""
+    learner = given.settings.learner
+    if not isinstance(learner, LatentSvm) or learner.open_slots == "completed":
+        return NO_FLOATS
+    if admitted is None:
+        return np.zeros(len(tokens))
+    of_label = np.zeros((admitted.shape[1], len(given.labels.classes)))  # [states, labels]
+    of_label[np.arange(len(of_label)), given.labels.label_of] = 1.0
+    labels = np.count_nonzero(admitted @ of_label, axis=1)
+    return np.asarray(labels == 1, dtype=np.float64)
 
 
 def margin_learner(given: FitData, options: MarginOptions) -> MarginLearner:

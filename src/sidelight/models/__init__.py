@@ -1,0 +1,1 @@
+"""Trained predictors, their files, and what can be asked of them."""

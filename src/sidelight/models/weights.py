@@ -1,8 +1,4 @@
-"""The weights of a model by name: what speaks most for each label, and most against it.
-
-`sidelight.models.weights` is the function of that name, and has the others of this module as attributes; the module is light,
-as it is loaded with the package.
-"""
+"""The weights of a model by name: what speaks most for each label, and most against it."""
 
 from __future__ import annotations
 
@@ -89,9 +85,6 @@ def _states(labels: LabelSet, label: Any) -> Ints:
     return np.flatnonzero(labels.label_of == classes.index(label))
 
 
-ranked_weights = weights  # its name before it was one of the package
-
-
 def shown_weights(weights: Sequence[Weight]) -> str:
     """Weights as a table.
 
@@ -108,6 +101,3 @@ def _spoken(weight: Weight) -> str:
     if "transition" in weight.part:
         return f"{weight.part} {weight.name} → {weight.label}"
     return f"{weight.part} {weight.name}: {weight.label}" if weight.name else f"{weight.part}: {weight.label}"
-
-
-weights.__dict__.update(ranked_weights=ranked_weights, shown_weights=shown_weights, Weight=Weight, Weights=Weights)

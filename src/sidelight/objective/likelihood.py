@@ -13,8 +13,8 @@ gradient is a constant, the feature counts of the gold labels.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any, Protocol
+from dataclasses import dataclass, replace
+from typing import Any, Protocol, Self
 
 import numpy as np
 
@@ -29,8 +29,8 @@ from sidelight.objective.batch import Batch, LinearScorer, Scorer, SmoothScorer
 from sidelight.objective.companion_likelihood import Answers, CompanionTerms
 from sidelight.objective.expected_features import Known, ShortFeatures, Weighted, WeightForm, add_log_sums, add_outputs
 from sidelight.objective.scorers.chain_scorer import ChainScorer
+from sidelight.objective.scorers.linear import FullWeights, LinearFeatures
 from sidelight.objective.scorers.segment_scorer import SegmentScorer
-from sidelight.objective.scorers.variable_scorer import VariableScorer
 from sidelight.spaces import ChainSpace, Space, sums
 
 
@@ -215,7 +215,7 @@ class Labelled:
 
 
 @dataclass(frozen=True, slots=True)
-class AllWeights:
+class AllWeights(FullWeights):
     """Any scorer with gradients, under the weights that it has."""
 
     scorer: SmoothScorer
@@ -224,11 +224,8 @@ class AllWeights:
     def size(self) -> int:
         return self.scorer.size
 
-    def part(self, lo: int, hi: int) -> AllWeights:
-        return AllWeights(self.scorer.part(lo, hi))
-
-    def take(self, which: Ints) -> AllWeights:
-        return AllWeights(self.scorer.take(which))
+    def take(self, which: Ints) -> Self:
+        return replace(self, scorer=self.scorer.take(which))
 
     def scores(self, weights: Floats) -> Any:
         return self.scorer.scores(weights)
@@ -236,19 +233,9 @@ class AllWeights:
     def add_gradient(self, weights: Floats, parts: Any, gradient: Floats) -> None:
         self.scorer.add_gradient(weights, parts, gradient)
 
-    def curvature(self, prices: Floats, lengths: Ints, share: float) -> Floats:
-        """Nothing is guessed. # [size]"""
-        return np.zeros(self.size)
-
-    def expand(self, weights: Floats) -> Floats:
-        return weights
-
-    def shorten(self, full: Floats) -> Floats:
-        return full
-
 
 @dataclass(frozen=True, slots=True)
-class AllLinearWeights(AllWeights):
+class AllLinearWeights(AllWeights, LinearFeatures):
     """The same for scores that are linear in the weights, so that features of outputs can be counted."""
 
     linear: LinearScorer
@@ -257,24 +244,13 @@ class AllLinearWeights(AllWeights):
     def is_binary(self) -> bool:
         return self.linear.is_binary
 
-    @property
-    def null_label(self) -> bool:
-        return self.linear.null_label
+    def take(self, which: Ints) -> Self:
+        return replace(self, scorer=self.scorer.take(which), linear=self.linear.take(which))
 
-    def differences(
-        self,
-        which: Ints,
-        plus: Ids,
-        minus: Ids | None,
-        *,
-        scales: Floats,
-        thresholds: Floats | None = None,
-        n_jobs: int | None = None,
+    def counts(
+        self, which: Ints, plus: Ids, minus: Ids | None, scales: Floats, thresholds: Floats, n_jobs: int | None
     ) -> SparseRows:
         return self.linear.differences(which, plus, minus, scales=scales, thresholds=thresholds, n_jobs=n_jobs)
-
-    def summed(self, plus: Ids, minus: Ids, scales: Floats) -> Floats:
-        return self.linear.summed(plus, minus, scales)
 
 
 @dataclass(frozen=True, slots=True)
@@ -301,7 +277,8 @@ class Form:
     def features(self, batch: Batch) -> Weighted:
         """The features of a batch."""
         scorer = batch.scorer
-        if isinstance(scorer, (SegmentScorer, VariableScorer)):
+        smooth = isinstance(scorer, SmoothScorer)
+        if isinstance(scorer, SegmentScorer) or (smooth and isinstance(scorer, LinearFeatures)):
             return scorer
         if isinstance(scorer, SmoothScorer):
             return AllLinearWeights(scorer, scorer) if isinstance(scorer, LinearScorer) else AllWeights(scorer)

@@ -52,7 +52,9 @@ def whole(value: SupportsIndex, problem: str) -> int:
         raise Misused(f"{problem}, not {value!r}") from None
 
 
-_NAMED = re.compile(r"\b(Choice|Labels|OneOf|Between|Total|Groups?)\b|'(Known|Same|Not|Every|Some)'")
+_NAMED = re.compile(
+    r"\b(ChosenVariable|Labels|OneOf|Between|Total|VariableGroup|Groups)\b|'(KnownValue|Same|Not|Every|Some)'"
+)
 
 
 def of_symbols(error: BaseException | None) -> bool:

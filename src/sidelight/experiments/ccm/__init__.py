@@ -1,0 +1,1 @@
+"""Constrained conditional models."""

@@ -1,8 +1,8 @@
 """Gold, NAIVE, CL-SVM, MMS and CLLP on the same draws, each with prices chosen on development data.
 
-Every method has eight trials on the pilot draws of a setting (`CandidateTrials`): a structural SVM eight prices; MMS six prices
-and two other thresholds; CLLP four prices, two other ratios of its two prices, and two other thresholds. The choice
-with the best mean score on the development data is fitted on all draws, and its score on the test data is the result.
+Every method has eight trials on the pilot draws of a setting (`CandidateTrials`): a structural SVM eight prices; MMS
+six prices and two other thresholds; CLLP four prices, two other ratios of its two prices, and two other thresholds. The
+choice with the best mean score on the development data is fitted on all draws, and its test score is the result.
 
 MMS and CLLP differ in two things: margins inside the candidates, and what outputs outside them are charged. To tell
 these apart there are MMS with the charge of CLLP (labels unlike the completion: Δ(ŷ)) and CLLP with that of MMS (labels

@@ -1,0 +1,1 @@
+"""Joint learning with indirect supervision."""

@@ -1,0 +1,1 @@
+"""Features that users name themselves: dicts and lists of attributes."""

@@ -1,0 +1,1 @@
+"""Features of segments: keys, rows, sources and counts."""

@@ -1,0 +1,1 @@
+"""Features of variables, arcs, pairs of strings and pairs of graphs."""

@@ -1,0 +1,1 @@
+"""Features of words: templates, keys, shapes and classes of words."""

@@ -1,0 +1,1 @@
+"""Word alignment: translation tables, the HMM of jumps, EM with agreement."""

@@ -1,0 +1,1 @@
+"""Beliefs under rules: dual ascent and linear programs over expectations."""

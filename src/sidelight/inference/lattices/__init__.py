@@ -1,0 +1,1 @@
+"""Sequences as lattices: best paths, search over layers, A*."""

@@ -1,0 +1,1 @@
+"""Contrastive estimation: an input against its neighbourhood."""

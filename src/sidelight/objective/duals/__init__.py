@@ -1,0 +1,1 @@
+"""Dual variables of exponentiated gradient, by batch and by chain."""

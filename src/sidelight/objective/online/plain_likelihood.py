@@ -16,8 +16,7 @@ from sidelight.core.kernels import inner
 from sidelight.features.gradient import FullFeatures
 from sidelight.objective.expected_features import ShortFeatures, Weighted
 from sidelight.objective.likelihood import LikelihoodTerms
-from sidelight.objective.scorers.segment_scorer import SegmentScorer
-from sidelight.objective.scorers.variable_scorer import VariableScorer
+from sidelight.objective.scorers.linear import FullWeights
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +86,7 @@ def _features(features: Weighted, i: int) -> Weighted:
         full = _features(features.full, i)
         assert isinstance(full, FullFeatures)
         return replace(features, full=full)
-    if isinstance(features, SegmentScorer | VariableScorer):
+    if isinstance(features, FullWeights):
         return features.part(i, i + 1)
     assert isinstance(features, FullFeatures)
     return FullFeatures.of(features.rows.part(i, i + 1), features.layout, n_jobs=1)

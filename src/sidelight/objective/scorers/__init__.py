@@ -1,0 +1,1 @@
+"""From weights to scores and back, one file per structure."""

@@ -10,13 +10,14 @@ from sidelight.core.arrays import Floats, Ids, Ints, Keys
 from sidelight.features.counts import SparseRows
 from sidelight.features.rows import taken
 from sidelight.features.structured import arc_features as kernels
+from sidelight.objective.scorers.linear import LinearFeatures
 from sidelight.parallel import shards, threads
 from sidelight.spaces.slot_sums import SlotBeliefs
 from sidelight.spaces.slots import SlotScores
 
 
 @dataclass(frozen=True, slots=True)
-class ArcScorer:
+class ArcScorer(LinearFeatures):
     """Tokens as hashes of their strings; features are made from them whenever they are wanted."""
 
     starts: Ints  # [N + 1]
@@ -43,13 +44,6 @@ class ArcScorer:
     def is_binary(self) -> bool:
         return True
 
-    @property
-    def null_label(self) -> bool:
-        return False
-
-    def part(self, lo: int, hi: int) -> ArcScorer:
-        return self.take(np.arange(lo, hi))
-
     def take(self, which: Ints) -> ArcScorer:
         starts, tokens = taken(self.starts, which)
         before = self.before[tokens]
@@ -67,15 +61,8 @@ class ArcScorer:
         threads(run, shards(self.starts), n_jobs=self.n_jobs)
         return SlotScores(found)
 
-    def differences(
-        self,
-        which: Ints,
-        plus: Ids,
-        minus: Ids | None,
-        *,
-        scales: Floats,
-        thresholds: Floats | None = None,
-        n_jobs: int | None = None,
+    def counts(
+        self, which: Ints, plus: Ids, minus: Ids | None, scales: Floats, thresholds: Floats, n_jobs: int | None
     ) -> SparseRows:
         lengths = np.diff(self.starts)[which]
         room = int(np.sum(1 + 2 * lengths * (kernels.PLAIN + lengths)))
@@ -85,20 +72,16 @@ class ArcScorer:
             *self._tokens,
             self.relations,
             self.bits,
-            np.asarray(which, dtype=np.int64),
+            which,
             plus,
             np.zeros(0, np.int32) if minus is None else minus,
             scales,
-            np.zeros(len(which)) if thresholds is None else thresholds,
+            thresholds,
             indptr,
             indices,
             values,
         )
         return SparseRows(indptr, indices[: indptr[-1]].copy(), values[: indptr[-1]].copy())
-
-    def summed(self, plus: Ids, minus: Ids, scales: Floats) -> Floats:
-        rows = self.differences(np.arange(len(scales)), plus, minus, scales=scales)
-        return np.bincount(rows.indices, rows.values, minlength=self.size).astype(np.float64)
 
     def add_gradient(self, weights: Floats, parts: SlotBeliefs, gradient: Floats) -> None:
         """gradient += expected features."""

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-import numpy as np
-
 from sidelight.core.arrays import Floats, Ids, Ints
 from sidelight.errors import Intractable
 from sidelight.features.counts import SparseRows, difference_rows
@@ -13,11 +11,12 @@ from sidelight.features.layout import Layout
 from sidelight.features.rows import LinearScores, Rows, scores
 from sidelight.objective.batch import Batch
 from sidelight.objective.path_sums import summed_differences
+from sidelight.objective.scorers.linear import LinearFeatures
 from sidelight.spaces import Transitions, space_of
 
 
 @dataclass(frozen=True, slots=True)
-class ChainScorer:
+class ChainScorer(LinearFeatures):
     """Token features, transitions between labels, first and last labels."""
 
     rows: Rows
@@ -44,15 +43,8 @@ class ChainScorer:
     def scores(self, weights: Floats) -> LinearScores:
         return scores(self.rows, self.layout, weights)
 
-    def differences(
-        self,
-        which: Ints,
-        plus: Ids,
-        minus: Ids | None,
-        *,
-        scales: Floats,
-        thresholds: Floats | None = None,
-        n_jobs: int | None = None,
+    def counts(
+        self, which: Ints, plus: Ids, minus: Ids | None, scales: Floats, thresholds: Floats, n_jobs: int | None
     ) -> SparseRows:
         return difference_rows(
             self.rows,
@@ -61,7 +53,7 @@ class ChainScorer:
             plus=plus,
             minus=minus,
             scales=scales,
-            thresholds=np.zeros(len(which)) if thresholds is None else thresholds,
+            thresholds=thresholds,
             n_jobs=n_jobs,
         )
 

@@ -10,13 +10,14 @@ from sidelight.core.arrays import Floats, Ids, Ints, Keys
 from sidelight.features.counts import SparseRows
 from sidelight.features.rows import taken
 from sidelight.features.structured import pair_features as kernels
+from sidelight.objective.scorers.linear import LinearFeatures
 from sidelight.parallel import shards, threads
 from sidelight.spaces.slot_sums import SlotBeliefs
 from sidelight.spaces.slots import SlotScores
 
 
 @dataclass(frozen=True, slots=True)
-class PairScorer:
+class PairScorer(LinearFeatures):
     """Symbols of both strings as hashes; features are made from them whenever they are wanted."""
 
     starts: Ints  # [N + 1] of left symbols
@@ -38,13 +39,6 @@ class PairScorer:
     def is_binary(self) -> bool:
         return self.kind == kernels.SEGMENTS
 
-    @property
-    def null_label(self) -> bool:
-        return False
-
-    def part(self, lo: int, hi: int) -> PairScorer:
-        return self.take(np.arange(lo, hi))
-
     def take(self, which: Ints) -> PairScorer:
         starts, lefts = taken(self.starts, which)
         ends, rights = taken(self.ends, which)
@@ -60,15 +54,8 @@ class PairScorer:
         threads(run, shards(self.starts), n_jobs=self.n_jobs)
         return SlotScores(found)
 
-    def differences(
-        self,
-        which: Ints,
-        plus: Ids,
-        minus: Ids | None,
-        *,
-        scales: Floats,
-        thresholds: Floats | None = None,
-        n_jobs: int | None = None,
+    def counts(
+        self, which: Ints, plus: Ids, minus: Ids | None, scales: Floats, thresholds: Floats, n_jobs: int | None
     ) -> SparseRows:
         symbols = np.diff(self.starts)[which] + np.diff(self.ends)[which]
         room = int(np.sum(1 + 2 * kernels.MOST * symbols))
@@ -79,20 +66,16 @@ class PairScorer:
             self.one,
             self.two,
             self._shape,
-            np.asarray(which, dtype=np.int64),
+            which,
             plus,
             np.zeros(0, np.int32) if minus is None else minus,
             scales,
-            np.zeros(len(which)) if thresholds is None else thresholds,
+            thresholds,
             indptr,
             indices,
             values,
         )
         return SparseRows(indptr, indices[: indptr[-1]].copy(), values[: indptr[-1]].copy())
-
-    def summed(self, plus: Ids, minus: Ids, scales: Floats) -> Floats:
-        rows = self.differences(np.arange(len(scales)), plus, minus, scales=scales)
-        return np.bincount(rows.indices, rows.values, minlength=self.size).astype(np.float64)
 
     def add_gradient(self, weights: Floats, parts: SlotBeliefs, gradient: Floats) -> None:
         """gradient += expected features."""

@@ -11,11 +11,12 @@ import numpy as np
 from sidelight.core.arrays import Floats, Ids, Ints
 from sidelight.features.counts import SparseRows
 from sidelight.features.rows import offsets_of, taken
+from sidelight.objective.scorers.linear import LinearFeatures
 from sidelight.spaces.slots import SlotScores
 
 
 @dataclass(frozen=True, slots=True)
-class SlotScorer:
+class SlotScorer(LinearFeatures):
     """The features of slot t with choice k are row t · K + k."""
 
     starts: Ints  # [N + 1]
@@ -27,13 +28,6 @@ class SlotScorer:
     def is_binary(self) -> bool:
         return bool(np.all(self.rows.values == 1.0))
 
-    @property
-    def null_label(self) -> bool:
-        return False
-
-    def part(self, lo: int, hi: int) -> SlotScorer:
-        return self.take(np.arange(lo, hi))
-
     def take(self, which: Ints) -> SlotScorer:
         starts, slots = taken(self.starts, which)
         choices = slots[:, None] * self.n_labels + np.arange(self.n_labels)
@@ -42,18 +36,10 @@ class SlotScorer:
     def scores(self, weights: Floats) -> SlotScores:
         return SlotScores(self.rows.dot(weights).reshape(-1, self.n_labels))
 
-    def differences(
-        self,
-        which: Ints,
-        plus: Ids,
-        minus: Ids | None,
-        *,
-        scales: Floats,
-        thresholds: Floats | None = None,
-        n_jobs: int | None = None,
+    def counts(
+        self, which: Ints, plus: Ids, minus: Ids | None, scales: Floats, thresholds: Floats, n_jobs: int | None
     ) -> SparseRows:
-        none = np.zeros(len(which)) if thresholds is None else thresholds
-        found = [self._difference(int(i), plus, minus, *pair) for i, *pair in zip(which, scales, none)]
+        found = [self._difference(int(i), plus, minus, *pair) for i, *pair in zip(which, scales, thresholds)]
         lengths = offsets_of([len(indices) for indices, _ in found])
         indices = np.concatenate([np.zeros(0, np.int32), *(indices for indices, _ in found)]).astype(np.int32)
         return SparseRows(lengths, indices, np.concatenate([np.zeros(0), *(values for _, values in found)]))
@@ -73,10 +59,6 @@ class SlotScorer:
         """gradient += expected features, by the shares `parts.slots` [T, K] of choices."""
         shares = np.repeat(parts.slots.ravel(), np.diff(self.rows.indptr))
         gradient += np.bincount(self.rows.indices, self.rows.values * shares, minlength=self.size)
-
-    def summed(self, plus: Ids, minus: Ids, scales: Floats) -> Floats:
-        rows = self.differences(np.arange(len(scales)), plus, minus, scales=scales)
-        return np.bincount(rows.indices, rows.values, minlength=self.size).astype(np.float64)
 
 
 @dataclass(slots=True)

@@ -20,12 +20,13 @@ from sidelight.features.structured.variable_features import (
     variable_scores,
 )
 from sidelight.objective.batch import Batch
+from sidelight.objective.scorers.linear import LinearFeatures
 from sidelight.objective.scorers.slot_scorer import FeatureNames
 from sidelight.spaces.variables.variable_space import VariableBeliefs, VariableSpace
 
 
 @dataclass(frozen=True, slots=True)
-class VariableScorer:
+class VariableScorer(LinearFeatures):
     """Attributes of variables, labels, and pairs of labels."""
 
     rows: Rows
@@ -40,10 +41,6 @@ class VariableScorer:
     def is_binary(self) -> bool:
         return self.rows.is_binary
 
-    @property
-    def null_label(self) -> bool:
-        return False
-
     def part(self, lo: int, hi: int) -> VariableScorer:
         return replace(self, rows=self.rows.part(lo, hi), variables=self.variables.part(lo, hi))
 
@@ -53,15 +50,8 @@ class VariableScorer:
     def scores(self, weights: Floats) -> VariableScores:
         return variable_scores(self.rows, self.layout, weights)
 
-    def differences(
-        self,
-        which: Ints,
-        plus: Ids,
-        minus: Ids | None,
-        *,
-        scales: Floats,
-        thresholds: Floats | None = None,
-        n_jobs: int | None = None,
+    def counts(
+        self, which: Ints, plus: Ids, minus: Ids | None, scales: Floats, thresholds: Floats, n_jobs: int | None
     ) -> SparseRows:
         return variable_differences(
             self.rows,
@@ -71,30 +61,12 @@ class VariableScorer:
             plus=plus,
             minus=minus,
             scales=scales,
-            thresholds=np.zeros(len(which)) if thresholds is None else thresholds,
+            thresholds=thresholds,
         )
-
-    def summed(self, plus: Ids, minus: Ids, scales: Floats) -> Floats:
-        rows = self.differences(np.arange(len(scales)), plus, minus, scales=scales)
-        out = np.zeros(self.size)
-        np.add.at(out, rows.indices, rows.values)
-        return out
 
     def add_gradient(self, weights: Floats, parts: VariableBeliefs, gradient: Floats) -> None:
         """gradient += expected features."""
         add_variable_parts(self.rows, self.layout, parts.slots, parts.tables, gradient)
-
-    def curvature(self, prices: Floats, lengths: Ints, share: float) -> Floats:
-        """Nothing is guessed. # [size]"""
-        return np.zeros(self.size)
-
-    def expand(self, weights: Floats) -> Floats:
-        """The weights in the full layout: themselves."""
-        return weights
-
-    def shorten(self, full: Floats) -> Floats:
-        """The weights of this form, out of the full layout: all of them."""
-        return full
 
 
 def variable_batch(rows: Rows, variables: Variables, layout: VariableLayout, *, n_jobs: int | None = None) -> Batch:

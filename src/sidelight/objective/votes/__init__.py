@@ -1,0 +1,1 @@
+"""Votes of labelling functions, and how far each function is trusted."""

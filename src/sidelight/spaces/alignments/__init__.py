@@ -1,0 +1,1 @@
+"""Alignments of strings and of graphs."""

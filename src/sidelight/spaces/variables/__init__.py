@@ -1,0 +1,1 @@
+"""Variables that are scored one by one and in pairs."""

@@ -1,0 +1,1 @@
+"""Label sets, schemes of chunk labels, and evidence as arrays of labels."""

@@ -1,0 +1,1 @@
+"""The corpora of the study: their rules and labelling functions."""

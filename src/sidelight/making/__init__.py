@@ -1,1 +1,0 @@
-"""From encoded evidence to a learner, one family of recipes per file."""
