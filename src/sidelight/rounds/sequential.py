@@ -35,7 +35,7 @@ from sidelight.features.structured.variable_features import VariableLayout, add_
 from sidelight.solvers.lbfgs import Lbfgs, LbfgsOptions
 from sidelight.spaces.slot_sums import SummedSlotSpace
 from sidelight.spaces.slots import SlotScores
-from sidelight.spaces.tied import FreeSpace, TiedSpace
+from sidelight.spaces.tied.tied_space import FreeSpace, TiedSpace
 
 MOST_ITERATIONS = 500
 

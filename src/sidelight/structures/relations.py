@@ -22,8 +22,8 @@ import numpy as np
 from sidelight.core.arrays import Bytes, Floats, Ids, Ints
 from sidelight.data.relations import Extraction, Mentions
 from sidelight.errors import DataError, Intractable
-from sidelight.features.relation_features import Lists, entity_attributes, pair_attributes
 from sidelight.features.rows import offsets_of
+from sidelight.features.structured.relation_features import Lists, entity_attributes, pair_attributes
 from sidelight.inference.factors import ClauseShape, clause_worth
 from sidelight.inference.problem import clauses_of
 from sidelight.inference.ruled_variables import groups_of
@@ -33,7 +33,7 @@ from sidelight.objective.scorers.variable_scorer import attribute_scorer
 from sidelight.rules import Domain, Rule
 from sidelight.rules.given import checked_rules
 from sidelight.rules.output import ChosenVariable, Groups
-from sidelight.spaces.relation_space import RelationSpace
+from sidelight.spaces.tied.relation_space import RelationSpace
 
 NONE = "none"
 ENTITY, RELATION = "entity", "relation"

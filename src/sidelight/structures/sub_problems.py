@@ -33,8 +33,8 @@ from sidelight.objective.scorers.variable_scorer import attribute_scorer
 from sidelight.rules import Domain, Rule
 from sidelight.rules.given import checked_rules
 from sidelight.rules.made_up import read_unseen
-from sidelight.spaces.listed_space import Listed, ListedSpace
 from sidelight.spaces.slots import BatchedSlotSpace
+from sidelight.spaces.tied.listed_space import Listed, ListedSpace
 from sidelight.structures.variables import VariableReader, encode_variables
 
 MOST_LISTED = 1 << 14  # outputs of an input

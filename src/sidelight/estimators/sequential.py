@@ -30,7 +30,7 @@ from sidelight.rounds.sequential import (
     learn_by_perceptron,
     wrong_in,
 )
-from sidelight.spaces.tied import FreeSpace, TiedSpace
+from sidelight.spaces.tied.tied_space import FreeSpace, TiedSpace
 from sidelight.structures.own_structure import Own, OwnRows, OwnStructure
 
 METHODS = ("SL", "LO", "L+I", "IBT")

@@ -15,13 +15,13 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from sidelight.data.relations import Extraction, Mentions, read_relations, without_types
+from sidelight.estimators.sequential import SequentialLearner
 from sidelight.evaluate.paired import paired_t
 from sidelight.evaluate.relations import RelationScores, score_relations
 from sidelight.experiments.draws import folder_of
 from sidelight.experiments.pool import carried_out
 from sidelight.experiments.table import Row, row
 from sidelight.rules.gallery import argument_types
-from sidelight.sequential import SequentialLearner
 from sidelight.structures.relations import ENTITY, NONE, RELATION, EntityRelation
 
 TYPES = ("Peop", "Loc", "Org")

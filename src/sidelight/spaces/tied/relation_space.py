@@ -17,9 +17,9 @@ from sidelight.features.rows import offsets_of, taken
 from sidelight.features.structured.variable_features import VariableScores
 from sidelight.parallel import shards, threads
 from sidelight.spaces.chains.chain import check_feasible
-from sidelight.spaces.relation_kernels import best_relations, sum_relations
 from sidelight.spaces.slot_sums import SummedSlotSpace
 from sidelight.spaces.slots import SlotScores
+from sidelight.spaces.tied.relation_kernels import best_relations, sum_relations
 from sidelight.spaces.variables.variable_space import VariableBeliefs
 
 MOST_NODES = 50_000_000  # of the search for the best types of one input: some seconds

@@ -17,11 +17,11 @@ from typing import NamedTuple
 import numpy as np
 
 from sidelight.core.arrays import Floats, Ints
+from sidelight.estimators.sequential import SequentialLearner
 from sidelight.evaluate.paired import paired_t
 from sidelight.experiments.pool import carried_out
 from sidelight.experiments.table import Row, row
 from sidelight.rules import Rule, every, not_
-from sidelight.sequential import SequentialLearner
 from sidelight.structures.sub_problems import SubProblems
 
 KINDS = tuple(f"y{t}" for t in range(1, 6))
