@@ -20,7 +20,7 @@ from sidelight.data.jsonl import Place, json_object
 from sidelight.errors import DataError
 
 
-class Mentions(NamedTuple):
+class EntitySentence(NamedTuple):
     """A sentence and where its entities are."""
 
     tokens: tuple[str, ...]
@@ -34,14 +34,14 @@ class Extraction(NamedTuple):
     relations: tuple[tuple[int, int, str], ...] = ()  # head, tail, name; in rising order
 
 
-class Related(NamedTuple):
+class RelationCorpus(NamedTuple):
     """Sentences, and what is known of each, if anything is."""
 
-    xs: list[Mentions]
+    xs: list[EntitySentence]
     ys: list[Extraction] | None
 
 
-def read_relations(path: str | Path) -> Related:
+def read_relations(path: str | Path) -> RelationCorpus:
     """The sentences of a file; `ys` is None where no entity has a type.
 
     Raises `DataError`, with the line, for spans that are not there, for a relation between an entity and itself or
@@ -66,24 +66,24 @@ def read_relations(path: str | Path) -> Related:
     xs = [x for x, _, _ in found]
     typed = [place for _, y, place in found if y is not None]
     if not typed:
-        return Related(xs, None)
+        return RelationCorpus(xs, None)
     for _, y, place in found:
         if y is None:
             place.fail("an entity without a type, though other lines have them", "give every entity a type, or none")
-    return Related(xs, [y for _, y, _ in found if y is not None])
+    return RelationCorpus(xs, [y for _, y, _ in found if y is not None])
 
 
-def write_relations(path: str | Path, xs: Sequence[Mentions], ys: Sequence[Extraction]) -> None:
+def write_relations(path: str | Path, xs: Sequence[EntitySentence], ys: Sequence[Extraction]) -> None:
     """Write sentences and what was found in them, in the layout that `read_relations` reads."""
     if len(xs) != len(ys):
         raise DataError(f"{len(xs)} sentences and {len(ys)} extractions", remedy="give as many of each")
     write_text_atomically(path, "".join(relation_line(x, y) + "\n" for x, y in zip(xs, ys)))
 
 
-def relation_line(x: Mentions, y: Extraction) -> str:
+def relation_line(x: EntitySentence, y: Extraction) -> str:
     """One sentence as a line of JSON.
 
-    >>> relation_line(Mentions(("Ann",), ((0, 1),)), Extraction(("Peop",)))
+    >>> relation_line(EntitySentence(("Ann",), ((0, 1),)), Extraction(("Peop",)))
     '{"tokens": ["Ann"], "entities": [{"type": "Peop", "start": 0, "end": 1}], "relations": []}'
     """
     entities = [{"type": type_, "start": first, "end": last} for type_, (first, last) in zip(y.types, x.spans)]
@@ -91,10 +91,10 @@ def relation_line(x: Mentions, y: Extraction) -> str:
     return json.dumps({"tokens": list(x.tokens), "entities": entities, "relations": relations}, ensure_ascii=False)
 
 
-def without_types(x: Mentions, y: Extraction, types: Collection[str]) -> tuple[Mentions, Extraction]:
+def without_types(x: EntitySentence, y: Extraction, types: Collection[str]) -> tuple[EntitySentence, Extraction]:
     """A sentence without the entities of some types, and without their relations.
 
-    >>> x, y = Mentions(("Ann", "8"), ((0, 1), (1, 2))), Extraction(("Peop", "Other"))
+    >>> x, y = EntitySentence(("Ann", "8"), ((0, 1), (1, 2))), Extraction(("Peop", "Other"))
     >>> without_types(x, y, ["Other"])[1].types
     ('Peop',)
     """
@@ -102,12 +102,12 @@ def without_types(x: Mentions, y: Extraction, types: Collection[str]) -> tuple[M
     place = {i: k for k, i in enumerate(kept)}
     relations = [(place[a], place[b], name) for a, b, name in y.relations if a in place and b in place]
     return (
-        Mentions(x.tokens, tuple(x.spans[i] for i in kept)),
+        EntitySentence(x.tokens, tuple(x.spans[i] for i in kept)),
         Extraction(tuple(y.types[i] for i in kept), tuple(sorted(relations))),
     )
 
 
-def _sentence(entry: dict[str, Any], place: Place) -> tuple[Mentions, Extraction | None, Place]:
+def _sentence(entry: dict[str, Any], place: Place) -> tuple[EntitySentence, Extraction | None, Place]:
     tokens, entities = entry.get("tokens"), entry.get("entities")
     if not isinstance(tokens, list) or not tokens or not all(isinstance(token, str) for token in tokens):
         place.fail('"tokens" is not a list of words', 'write e.g. "tokens": ["Ann", "left"]')
@@ -120,7 +120,7 @@ def _sentence(entry: dict[str, Any], place: Place) -> tuple[Mentions, Extraction
             problem = f"entity {i} is from {json.dumps(first)} to {json.dumps(last)} of {len(tokens)} tokens"
             place.fail(problem, "give start and end, the end not included")
         spans.append((first, last))
-    x = Mentions(tuple(tokens), tuple(spans))
+    x = EntitySentence(tuple(tokens), tuple(spans))
     types = [one.get("type") for one in entities]
     if entities and all(type_ is None for type_ in types):
         return x, None, place

@@ -30,7 +30,7 @@ from sidelight.rounds.sequential import (
     learn_by_perceptron,
     wrong_in,
 )
-from sidelight.spaces.tied.tied_space import FreeSpace, TiedSpace
+from sidelight.spaces.tied.tied_space import TiedSpace
 from sidelight.structures.own_structure import Own, OwnRows, OwnStructure
 
 METHODS = ("SL", "LO", "L+I", "IBT")
@@ -39,7 +39,7 @@ ORDERS = ("updates", "held_out")
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class LearnedPart:
     """One step of sequential learning: which sub-problem was taken, and how hard each that was left seemed."""
 
     chosen: str
@@ -48,7 +48,7 @@ class Step:
     passes: int
 
 
-class Part(NamedTuple):
+class SubProblem(NamedTuple):
     """A sub-problem: its choices, and the kind of variable that they are of."""
 
     choices: Ints
@@ -75,7 +75,7 @@ class SequentialLearner(Estimator):
     - bias: {(kind, label): number} that is added to scores in prediction.
     - held_out: the share of examples that order="held_out" sets aside where `fit` is given no validation.
 
-    After `fit`: `order_`, `steps_` (a `Step` for every sub-problem), `rounds_`, `model_`.
+    After `fit`: `order_`, `steps_` (a `LearnedPart` for every sub-problem), `rounds_`, `model_`.
 
     >>> from sidelight.rules import rule
     >>> from sidelight.structures.sub_problems import SubProblems
@@ -143,7 +143,7 @@ class SequentialLearner(Estimator):
         self._parts = self._named_parts(prepared.structure.plain)
         self._order_given()
         self.rounds_: list[Round] = []
-        self.steps_: list[Step] = []
+        self.steps_: list[LearnedPart] = []
         self._began = time.perf_counter()
         weights = self._learned(data, self._validation(validation, pieces))
         about = {"sequential": {"method": self.method, "form": self.form, "order": list(self.order_)}}
@@ -237,7 +237,7 @@ class SequentialLearner(Estimator):
             chosen = min(tried, key=lambda name: errors.get(name, 0.0))
             if order is not None and seen:
                 errors = dict(seen[len(self.order_)])
-            self.steps_.append(Step(chosen, errors, tried[chosen].updates, tried[chosen].passes))
+            self.steps_.append(LearnedPart(chosen, errors, tried[chosen].updates, tried[chosen].passes))
             weights = weights + tried[chosen].weights
             self.order_.append(chosen)
         return weights
@@ -263,7 +263,7 @@ class SequentialLearner(Estimator):
                 instances = max(validation.instances(choices), 1)
                 errors[name] = wrong_in(choices, validation.targets, found[0]) / instances
             chosen = min(errors, key=lambda name: errors[name])
-            self.steps_.append(Step(chosen, errors, tried[chosen].updates, tried[chosen].passes))
+            self.steps_.append(LearnedPart(chosen, errors, tried[chosen].updates, tried[chosen].passes))
             weights = weights + tried[chosen].weights
             self.order_.append(chosen)
         return self.order_
@@ -320,13 +320,13 @@ class SequentialLearner(Estimator):
 
     # -- what is given -------------------------------------------------------------------------------------------------
 
-    def _named_parts(self, plain: Any) -> dict[str, Part]:
+    def _named_parts(self, plain: Any) -> dict[str, SubProblem]:
         kinds = {name: np.array(choices, dtype=np.int64) for name, choices in plain.sub_problems.items()}
         if not self.one_vs_all:
-            return {name: Part(choices, name) for name, choices in kinds.items()}
+            return {name: SubProblem(choices, name) for name, choices in kinds.items()}
         labels = plain.choices
         return {
-            f"{kind} {labels[choice][1]}": Part(np.array([choice]), kind)
+            f"{kind} {labels[choice][1]}": SubProblem(np.array([choice]), kind)
             for kind, choices in kinds.items()
             for choice in choices.tolist()
         }
@@ -405,4 +405,4 @@ def _examples(made: Any, targets: Ids, importance: Floats) -> TiedExamples:
     return TiedExamples(made.scorer.rows, made.scorer.layout, made.space, targets, importance)
 
 
-__all__ = ["FreeSpace", "SequentialLearner", "Step"]
+__all__ = ["LearnedPart", "SequentialLearner"]

@@ -16,7 +16,7 @@ from sidelight.errors import DataError
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class FoundCounts:
     """How many there are, how many were found, and how many of these are right."""
 
     gold: int
@@ -35,8 +35,8 @@ class Found:
     def f1(self) -> float:
         return 2 * self.right / (self.gold + self.found) if self.gold + self.found else 0.0
 
-    def __add__(self, other: Found) -> Found:
-        return Found(self.gold + other.gold, self.found + other.found, self.right + other.right)
+    def __add__(self, other: FoundCounts) -> FoundCounts:
+        return FoundCounts(self.gold + other.gold, self.found + other.found, self.right + other.right)
 
     def as_dict(self) -> dict[str, Any]:
         """Plain values, for JSON."""
@@ -47,10 +47,10 @@ class Found:
 class RelationScores:
     """Scores of relations and of entities, all and by name; shares between 0 and 1."""
 
-    relations: Found
-    entities: Found
-    by_relation: dict[str, Found]
-    by_type: dict[str, Found]
+    relations: FoundCounts
+    entities: FoundCounts
+    by_relation: dict[str, FoundCounts]
+    by_type: dict[str, FoundCounts]
     accuracy: float  # entities whose type is right
 
     def as_dict(self) -> dict[str, Any]:
@@ -96,14 +96,14 @@ def score_relations(
     counted = [one for name, one in types.items() if name not in other]
     correct = sum(one.right for one in types.values())
     entities = sum(one.gold for one in types.values())
-    none = Found(0, 0, 0)
+    none = FoundCounts(0, 0, 0)
     return RelationScores(
         sum(relations.values(), none), sum(counted, none), relations, types, correct / entities if entities else 0.0
     )
 
 
-def _table(gold: Iterable[tuple[Any, ...]], found: Iterable[tuple[Any, ...]]) -> dict[str, Found]:
+def _table(gold: Iterable[tuple[Any, ...]], found: Iterable[tuple[Any, ...]]) -> dict[str, FoundCounts]:
     """By name, the last of each."""
     right, guessed = set(gold), set(found)
     sums = [Counter(one[-1] for one in some) for some in (right, guessed, right & guessed)]
-    return {name: Found(*(count[name] for count in sums)) for name in sorted({*sums[0], *sums[1]})}
+    return {name: FoundCounts(*(count[name] for count in sums)) for name in sorted({*sums[0], *sums[1]})}

@@ -1,6 +1,6 @@
 """Entities and relations: where entities are is given; their types and the relations of pairs are chosen together.
 
-    x   `Mentions(tokens, spans)`
+    x   `EntitySentence(tokens, spans)`
     y   `Extraction(types, relations)`: a type for every entity, and (head, tail, name) for every relation
 
 A slot is an entity, then a pair of entities, whose choices are "none" and every relation in both directions, so that
@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 
 from sidelight.core.arrays import Bytes, Floats, Ids, Ints
-from sidelight.data.relations import Extraction, Mentions
+from sidelight.data.relations import EntitySentence, Extraction
 from sidelight.errors import DataError, Intractable
 from sidelight.features.rows import offsets_of
 from sidelight.features.structured.relation_features import Lists, entity_attributes, pair_attributes
@@ -38,7 +38,7 @@ from sidelight.spaces.tied.relation_space import RelationSpace
 NONE = "none"
 ENTITY, RELATION = "entity", "relation"
 SETS = ("paper", "rich")
-Features = Callable[[Mentions, str, Any], Iterable[str] | Mapping[str, float]]
+Features = Callable[[EntitySentence, str, Any], Iterable[str] | Mapping[str, float]]
 
 
 @dataclass(eq=False)
@@ -55,7 +55,7 @@ class EntityRelation:
 
     >>> from sidelight.rules.gallery import argument_types
     >>> tied = EntityRelation(["Peop", "Loc"], ["Live_In"], [argument_types({"Live_In": ("Peop", "Loc")})])
-    >>> x = Mentions(("Ann", "lives", "in", "Oslo"), ((0, 1), (3, 4)))
+    >>> x = EntitySentence(("Ann", "lives", "in", "Oslo"), ((0, 1), (3, 4)))
     >>> tied.decode(x, tied.encode(x, Extraction(("Peop", "Loc"), ((0, 1, "Live_In"),)))).relations
     ((0, 1, 'Live_In'),)
     """
@@ -96,7 +96,7 @@ class EntityRelation:
         count = len(self.types)
         return {ENTITY: tuple(range(count)), RELATION: tuple(range(count, len(self.choices)))}
 
-    def batch(self, xs: Sequence[Mentions]) -> Batch:
+    def batch(self, xs: Sequence[EntitySentence]) -> Batch:
         """Sentences with all of their outputs; raises `DataError` for one without entities, or with spans amiss."""
         for i, x in enumerate(xs):
             _check_spans(x, i)
@@ -106,9 +106,9 @@ class EntityRelation:
         kinds = np.array([int(kind == RELATION) for x in xs for kind, _ in _slots(x)], dtype=np.int32)
         sizes = len(self.types), len(self.choices) - len(self.types)
         scorer = attribute_scorer(self.names, starts, kinds, sizes, attributes)
-        return Batch(scorer, RelationSpace(starts, len(self.choices), None, counts, *self._said(xs, counts)))
+        return Batch(scorer, RelationSpace(starts, len(self.choices), None, counts, *self._said(xs)))
 
-    def encode(self, x: Mentions, y: Extraction) -> Ids:
+    def encode(self, x: EntitySentence, y: Extraction) -> Ids:
         """The choice of every slot; raises `DataError` for what is not there, and where a hard rule is broken."""
         types, relations = y
         if len(types) != len(x.spans):
@@ -123,7 +123,7 @@ class EntityRelation:
         self._check_rules(x, choices)
         return choices
 
-    def decode(self, x: Mentions, choices: Ids) -> Extraction:
+    def decode(self, x: EntitySentence, choices: Ids) -> Extraction:
         """Types and relations."""
         n, first = len(x.spans), len(self.types)
         relations = []
@@ -133,7 +133,7 @@ class EntityRelation:
                 relations.append((a, b, name) if (choice - first) % 2 else (b, a, name))
         return Extraction(tuple(self.types[choice] for choice in choices[:n].tolist()), tuple(sorted(relations)))
 
-    def admitted(self, x: Mentions, y: Mapping[str, Mapping[Any, Any]]) -> Bytes:
+    def admitted(self, x: EntitySentence, y: Mapping[str, Mapping[Any, Any]]) -> Bytes:
         """What Partial and Candidates leave: {"entity": {i: types}, "relation": {(head, tail): names}}. # [slots, K]
 
         A label, or several; what is not named is open. "none" is the name of no relation.
@@ -180,7 +180,7 @@ class EntityRelation:
         choice = len(self.types) + (0 if number == 0 else 2 * number - (head < tail))
         return (min(head, tail), max(head, tail)), choice
 
-    def _attributes(self, x: Mentions, kind: str, key: Any) -> Any:
+    def _attributes(self, x: EntitySentence, kind: str, key: Any) -> Any:
         if callable(self.features):
             return self.features(x, kind, key)
         rich = self.features == "rich"
@@ -198,22 +198,36 @@ class EntityRelation:
             related[a, b], related[b, a] = ChosenVariable(count + p, forth), ChosenVariable(count + p, back)
         return groups_of({ENTITY: {i: ChosenVariable(i, types) for i in range(count)}, RELATION: related})
 
-    def _said(self, xs: Sequence[Mentions], counts: Ints) -> tuple[Ints, Floats, Floats | None]:
+    def _said(self, xs: Sequence[EntitySentence]) -> tuple[Ints, Floats, Floats | None]:
         """What rules say of every pair, as numbers of tables, the tables, and what they say of single slots."""
-        sizes = len(self.types), len(self.types), len(self.choices) - len(self.types)
+        sizes = self._sizes
         tables: dict[bytes, int] = {np.zeros(sizes).tobytes(): 0}
         table_of: list[Ints] = []
         alone: list[Floats] = []
-        for i, (x, count) in enumerate(zip(xs, counts.tolist())):
-            pairs, own = self._clauses(x, i, count, sizes)
+        for i, x in enumerate(xs):
+            pairs, own = self._tables(x, i)
             table_of.append(np.array([tables.setdefault(one.tobytes(), len(tables)) for one in pairs], dtype=np.int64))
             alone.append(own)
         every = np.concatenate([np.zeros((0, len(self.choices))), *alone])
         said = np.stack([np.frombuffer(one).reshape(sizes) for one in tables])
         return np.concatenate([np.zeros(0, np.int64), *table_of]), said, every if every.any() else None
 
-    def _clauses(self, x: Mentions, i: int, count: int, sizes: tuple[int, int, int]) -> tuple[Floats, Floats]:
-        """The tables of an input's pairs, and what is said of single slots."""
+    def _tables(self, x: EntitySentence, i: int) -> tuple[Floats, Floats]:
+        """What rules say of an input; read once for as many entities where they do not look at it."""
+        count = len(x.spans)
+        if any(rule.of_input for rule in self.rules):
+            return self._clauses(x, i, count)
+        if count not in self._read:
+            self._read[count] = self._clauses(x, i, count)
+        return self._read[count]
+
+    @cached_property
+    def _read(self) -> dict[int, tuple[Floats, Floats]]:
+        return {}
+
+    def _clauses(self, x: EntitySentence, i: int, count: int) -> tuple[Floats, Floats]:
+        """The tables of an input's pairs [P, types, types, relations], and what is said of single slots [slots, K]."""
+        sizes = self._sizes
         ends = list(combinations(range(count), 2))
         pairs = np.zeros((len(ends), *sizes))
         own = np.zeros((count + len(ends), len(self.choices)))
@@ -240,31 +254,41 @@ class EntityRelation:
                     own[0] += float(clause_worth(said))  # said of no variable: of every output alike
         return pairs, own
 
-    def _check_rules(self, x: Mentions, choices: Ids) -> None:
+    def _check_rules(self, x: EntitySentence, choices: Ids) -> None:
         """Raise `DataError` where an output breaks a hard rule."""
-        if not any(rule.hard for rule in self.rules):
+        n, first = len(x.spans), len(self.types)
+        pairs, own = self._tables(x, 0)
+        a, b = np.triu_indices(n, 1)
+        tied = pairs[np.arange(len(a)), choices[a], choices[b], choices[n:] - first]
+        alone = own[np.arange(len(choices)), choices]
+        if np.all(tied > -np.inf) and np.all(alone > -np.inf):
             return
-        n, labels = len(x.spans), [label for _, label in self.choices]
+        broken = [rule.name for rule in self.rules if rule.hard and rule.violations(x, self._known(x, choices))]
+        problem = f"the output breaks the rule {', '.join(broken)}"
+        raise DataError(problem, remedy="correct it, or make the rule soft: rule.soft(2.0)")
+
+    def _known(self, x: EntitySentence, choices: Ids) -> Groups:
+        """An output as rules read it."""
+        n, symbols = len(x.spans), self._symbols(len(x.spans))
+        entities = {i: self.types[choice] for i, choice in enumerate(choices[:n].tolist())}
         related = {}
-        for (a, b), choice in zip(combinations(range(n), 2), choices[n:].tolist()):
-            label = labels[choice]
-            other = label if label == NONE else label.removesuffix(" reversed")
-            other = other if other != label or label == NONE else f"{label} reversed"
-            related[a, b], related[b, a] = label, other
-        known = groups_of({ENTITY: {i: labels[choice] for i, choice in enumerate(choices[:n])}, RELATION: related})
-        for rule in self.rules:
-            if rule.hard and rule.violations(x, known):
-                problem = f"the output breaks the rule {rule.name}"
-                raise DataError(problem, remedy="correct it, or make the rule soft: rule.soft(2.0)")
+        for key, choice in symbols.relation.items():
+            related[key] = choice.domain.labels[int(choices[choice.variable]) - len(self.types)]
+        return groups_of({ENTITY: entities, RELATION: related})
+
+    @property
+    def _sizes(self) -> tuple[int, int, int]:
+        """Of the table of a pair."""
+        return len(self.types), len(self.types), len(self.choices) - len(self.types)
 
 
-def _slots(x: Mentions) -> list[tuple[str, Any]]:
+def _slots(x: EntitySentence) -> list[tuple[str, Any]]:
     """Kind and key of every slot."""
     count = len(x.spans)
     return [*((ENTITY, i) for i in range(count)), *((RELATION, pair) for pair in combinations(range(count), 2))]
 
 
-def _check_spans(x: Mentions, i: int) -> None:
+def _check_spans(x: EntitySentence, i: int) -> None:
     if not x.spans:
         raise DataError(f"input {i} has no entities", remedy="leave it out")
     for first, last in x.spans:

@@ -34,7 +34,7 @@ from sidelight.rules import Domain, Rule
 from sidelight.rules.given import checked_rules
 from sidelight.rules.made_up import read_unseen
 from sidelight.spaces.slots import BatchedSlotSpace
-from sidelight.spaces.tied.listed_space import Listed, ListedSpace
+from sidelight.spaces.tied.listed_space import ListedOutputs, ListedSpace
 from sidelight.structures.variables import VariableReader, encode_variables
 
 MOST_LISTED = 1 << 14  # outputs of an input
@@ -46,14 +46,12 @@ class SubProblems:
 
     - labels: {kind: its labels}; rules: about `y.kind[key]`, hard or soft at a price.
     - variables(x): {kind: keys}; features(x, kind, key): names of attributes, {name: value}, or an array of numbers.
-    - read_once: whether rules look at variables alone, so that they are read once for inputs with the same variables.
     """
 
     labels: Mapping[str, Sequence[Any]]
     rules: Sequence[Rule] = ()
     variables: Callable[[Any], Mapping[str, Iterable[Any]]] = field(kw_only=True)
     features: Callable[[Any, str, Any], Any] = field(kw_only=True)
-    read_once: bool = field(default=False, kw_only=True)
     names: FeatureNames = field(default_factory=FeatureNames, repr=False, kw_only=True)
 
     def __post_init__(self) -> None:
@@ -90,9 +88,10 @@ class SubProblems:
         first = offsets_of(sizes)
         bounds = [int(first[kind]) for kind in kinds]
         read: dict[Any, tuple[Clause, ...]] = {}
+        each = any(rule.of_input for rule in self.rules)
         clauses = []
         for i, (x, own) in enumerate(zip(xs, called)):
-            sort = tuple(own) if self.read_once else i
+            sort = i if each else tuple(own)
             if sort not in read:
                 read[sort] = self._clauses(x, own, i)
             clauses.append(read[sort])
@@ -147,7 +146,7 @@ def _space(
     if any(math.prod(own) > MOST_LISTED for own in widths):
         return RuledSlots(starts, n_labels, None, tuple(widths), tuple(offsets), tuple(clauses))
     numbers: dict[Any, int] = {}
-    lists: list[Listed] = []
+    lists: list[ListedOutputs] = []
     list_of = []
     shapes: dict[Any, Any] = {}
     for i, (own, first, said) in enumerate(zip(widths, offsets, clauses)):
@@ -162,7 +161,7 @@ def _space(
     return ListedSpace.of(starts, n_labels, np.array(list_of, dtype=np.int64), lists)
 
 
-def _listed(widths: tuple[int, ...], first: tuple[int, ...], clauses: Sequence[Clause], i: int) -> Listed:
+def _listed(widths: tuple[int, ...], first: tuple[int, ...], clauses: Sequence[Clause], i: int) -> ListedOutputs:
     worth = np.zeros(widths)
     for clause in clauses:
         shape = ClauseShape(clause.says, clause.penalty, widths)
@@ -171,7 +170,7 @@ def _listed(widths: tuple[int, ...], first: tuple[int, ...], clauses: Sequence[C
     outputs = np.argwhere(worth > -np.inf)
     if not len(outputs):
         raise Infeasible(f"input {i}: the rules allow no output", example=i)
-    return Listed((outputs + np.array(first)).astype(np.int32), -worth[tuple(outputs.T)])
+    return ListedOutputs((outputs + np.array(first)).astype(np.int32), -worth[tuple(outputs.T)])
 
 
 @dataclass(frozen=True)

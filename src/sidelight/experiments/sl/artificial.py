@@ -38,14 +38,14 @@ NOTES = (
 )
 
 
-class Problem(NamedTuple):
+class LegalProblem(NamedTuple):
     """Weights, and the outputs that are legal."""
 
     weights: Floats  # [5, DIMENSIONS]
     illegal: Ints  # [.., 5] of 0 and 1
 
 
-class Task(NamedTuple):
+class ArtificialTask(NamedTuple):
     """One problem, or the one to choose passes on."""
 
     draw: int
@@ -58,7 +58,7 @@ class Task(NamedTuple):
         return f"{self.examples:,} examples{drawn}"
 
 
-class Outcome(NamedTuple):
+class ArtificialOutcome(NamedTuple):
     """Accuracy in per cent of every method and number of passes, and the order that SL found."""
 
     accuracy: dict[tuple[str, int], float]
@@ -75,10 +75,10 @@ def rows(
     found: list[Row] = []
     grid = tuple((method, passes) for method in METHODS[1:] for passes in PASSES)
     for examples, illegal in settings:
-        tuned = score(None, Task(TUNING, examples, illegal, grid)).accuracy
+        tuned = score(None, ArtificialTask(TUNING, examples, illegal, grid)).accuracy
         best = {method: max(PASSES, key=lambda n: tuned[method, n]) for method in METHODS[1:]}
         chosen = tuple(best.items())
-        tasks = [Task(draw, examples, illegal, chosen) for draw in draws]
+        tasks = [ArtificialTask(draw, examples, illegal, chosen) for draw in draws]
         outcomes = carried_out(score, None, tasks, n_jobs=n_jobs, report=report)
         setting = str(tasks[0])
         values = {
@@ -97,7 +97,7 @@ def rows(
     return found, NOTES
 
 
-def score(_: None, task: Task) -> Outcome:
+def score(_: None, task: ArtificialTask) -> ArtificialOutcome:
     """Fit every method, and label test examples."""
     rng = np.random.default_rng([task.draw, 7])
     problem = drawn_problem(rng, task.illegal)
@@ -117,19 +117,19 @@ def score(_: None, task: Task) -> Outcome:
         if method == "L+I":  # LO has the same weights
             alone = learner.set_params(method="LO").predict_choices(prepared)
             accuracy["LO", passes] = 100.0 * float(np.mean(alone == right))
-    return Outcome(accuracy, order)
+    return ArtificialOutcome(accuracy, order)
 
 
-def drawn_problem(rng: np.random.Generator, illegal: int | None) -> Problem:
+def drawn_problem(rng: np.random.Generator, illegal: int | None) -> LegalProblem:
     """Weights and illegal outputs."""
     scales = 2.0 ** (len(KINDS) - np.arange(1, len(KINDS) + 1))
     weights = rng.uniform(-1.0, 1.0, (len(KINDS), DIMENSIONS)) * scales[:, None]
     count = int(rng.integers(1, 2 ** len(KINDS) - 1)) if illegal is None else illegal
     which = rng.permutation(2 ** len(KINDS))[:count]
-    return Problem(weights, (which[:, None] >> np.arange(len(KINDS))) & 1)
+    return LegalProblem(weights, (which[:, None] >> np.arange(len(KINDS))) & 1)
 
 
-def drawn_examples(problem: Problem, count: int, rng: np.random.Generator) -> tuple[list[Floats], list[dict]]:  # type: ignore[type-arg]
+def drawn_examples(problem: LegalProblem, count: int, rng: np.random.Generator) -> tuple[list[Floats], list[dict]]:  # type: ignore[type-arg]
     """Inputs [5, DIMENSIONS] and their best legal outputs."""
     outputs = (np.arange(2 ** len(KINDS))[:, None] >> np.arange(len(KINDS))) & 1
     bad = {tuple(one) for one in problem.illegal.tolist()}
@@ -140,7 +140,7 @@ def drawn_examples(problem: Problem, count: int, rng: np.random.Generator) -> tu
     return list(xs), [{kind: {0: label} for kind, label in zip(KINDS, one)} for one in best.tolist()]
 
 
-def structure_of(problem: Problem) -> SubProblems:
+def structure_of(problem: LegalProblem) -> SubProblems:
     """Five sub-problems, tied by what is illegal."""
 
     def legal(x: object, y: object) -> object:
@@ -151,8 +151,7 @@ def structure_of(problem: Problem) -> SubProblems:
 
     return SubProblems(
         dict.fromkeys(KINDS, (0, 1)),
-        [Rule(legal, "legal")] if len(problem.illegal) else [],
+        [Rule(legal, "legal", of_input=False)] if len(problem.illegal) else [],
         variables=lambda x: dict.fromkeys(KINDS, (0,)),
         features=lambda x, kind, key: x[KINDS.index(kind)],
-        read_once=True,
     )

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from sidelight.data.relations import Extraction, Mentions, read_relations, without_types
+from sidelight.data.relations import EntitySentence, Extraction, read_relations, without_types
 from sidelight.estimators.sequential import SequentialLearner
 from sidelight.evaluate.paired import paired_t
 from sidelight.evaluate.relations import RelationScores, score_relations
@@ -34,8 +34,8 @@ ARGUMENTS = {
 }
 PARTS = ("train", "dev", "test")
 TRAIN, DEV, DRAWS = 815, 333, 5
-MARGINS = tuple((entity, relation) for entity in (5.0, 20.0, 50.0) for relation in (1.0, 3.0))
-PASSES = (10, 30, 60)
+MARGINS = tuple((entity, relation) for entity in (10.0, 20.0, 40.0) for relation in (1.0, 3.0))
+PASSES = (20, 60)
 BIASES = (0.0, -0.25, -0.5, -1.0, -1.5, -2.0, -3.0)  # of "none", in updates
 PAPER = {"L+I": (44.5, 89.2), "IBT": (44.8, 89.2), "SL": (48.2, 89.5)}
 FORMS: dict[str, tuple[str, dict[str, Any]]] = {  # of every row: the method and its options
@@ -52,10 +52,10 @@ NOTES = (
     f"margins {MARGINS} and passes {PASSES} by development F1 of relations, for each method and split",
 )
 
-Examples = list[tuple[Mentions, Extraction]]
+RelatedSentences = list[tuple[EntitySentence, Extraction]]
 
 
-class Task(NamedTuple):
+class RelationTask(NamedTuple):
     """One method on one split."""
 
     draw: int
@@ -66,7 +66,7 @@ class Task(NamedTuple):
         return f"{self.features} features, {self.form}"
 
 
-class Outcome(NamedTuple):
+class RelationOutcome(NamedTuple):
     """Scores on the test part, without and with a bias on "none", and what was chosen."""
 
     plain: RelationScores
@@ -81,10 +81,10 @@ def rows(
     examples = read_examples(folder_of(data, "conll04"))
     draws, found = range(2 if quick else DRAWS), list[Row]()
     for features in ("paper",) if quick else ("paper", "rich"):
-        chosen: dict[str, list[Outcome]] = {}
+        chosen: dict[str, list[RelationOutcome]] = {}
         setting = f"{features} features"
         for form in list(FORMS)[: 4 if quick else None]:
-            tasks = [Task(draw, features, form) for draw in draws]
+            tasks = [RelationTask(draw, features, form) for draw in draws]
             outcomes = chosen[form] = carried_out(score, examples, tasks, n_jobs=n_jobs, report=report)
             found += _rows_of(setting, form, [one.plain for one in outcomes], PAPER.get(form))
             found += _rows_of(setting, f"{form}, bias", [one.biased for one in outcomes], None)
@@ -96,7 +96,7 @@ def rows(
     return found, NOTES
 
 
-def score(examples: Examples, task: Task) -> Outcome:
+def score(examples: RelatedSentences, task: RelationTask) -> RelationOutcome:
     """Fit all margins and passes, choose by development sentences, and score test sentences."""
     order = np.random.default_rng(task.draw).permutation(len(examples))
     train, dev, test = (
@@ -120,10 +120,10 @@ def score(examples: Examples, task: Task) -> Outcome:
     bias = max(biases, key=lambda one: _scores(learner.set_params(bias=one), dev).relations.f1)
     biased = _scores(learner.set_params(bias=bias), test)
     plain = _scores(learner.set_params(bias=None), test)
-    return Outcome(plain, biased, f"{said}, bias {bias[RELATION, NONE] / unit:g}")
+    return RelationOutcome(plain, biased, f"{said}, bias {bias[RELATION, NONE] / unit:g}")
 
 
-def read_examples(folder: Path) -> Examples:
+def read_examples(folder: Path) -> RelatedSentences:
     """All sentences with a relation, without entities of type "Other"; of two relations of a pair the first is kept."""
     found = []
     for part in PARTS:
@@ -137,7 +137,7 @@ def read_examples(folder: Path) -> Examples:
     return found
 
 
-def _scores(learner: SequentialLearner, examples: Examples) -> RelationScores:
+def _scores(learner: SequentialLearner, examples: RelatedSentences) -> RelationScores:
     return score_relations([y for _, y in examples], learner.predict([x for x, _ in examples]))
 
 
@@ -151,7 +151,7 @@ def _rows_of(setting: str, method: str, scores: Sequence[RelationScores], paper:
     ]
 
 
-def _gain(setting: str, one: str, other: str, chosen: dict[str, list[Outcome]]) -> list[Row]:
+def _gain(setting: str, one: str, other: str, chosen: dict[str, list[RelationOutcome]]) -> list[Row]:
     first, second = ([100 * outcome.plain.relations.f1 for outcome in chosen[name]] for name in (one, other))
     gains = [a - b for a, b in zip(first, second)]
     paper = round(PAPER[one][0] - PAPER[other][0], 2) if one in PAPER and other in PAPER else None

@@ -11,7 +11,7 @@ import re
 from collections.abc import Collection, Mapping, Sequence
 from itertools import pairwise
 
-from sidelight.data.relations import Mentions
+from sidelight.data.relations import EntitySentence
 
 Lists = Mapping[str, Collection[str]]
 NEAR = 2  # words before and after an entity
@@ -19,7 +19,7 @@ FAR = (1, 2, 3, 4, 5, 7, 10, 15, 20, 30)  # distances that are told apart
 _RUNS = re.compile(r"(.)\1+")
 
 
-def entity_attributes(x: Mentions, i: int, *, rich: bool, lists: Lists) -> list[str]:
+def entity_attributes(x: EntitySentence, i: int, *, rich: bool, lists: Lists) -> list[str]:
     """What is known of one entity."""
     first, last = x.spans[i]
     words = x.tokens[first:last]
@@ -35,7 +35,7 @@ def entity_attributes(x: Mentions, i: int, *, rich: bool, lists: Lists) -> list[
     return list(dict.fromkeys(found))
 
 
-def pair_attributes(x: Mentions, a: int, b: int, *, rich: bool) -> list[str]:
+def pair_attributes(x: EntitySentence, a: int, b: int, *, rich: bool) -> list[str]:
     """What is known of two entities, of which a comes first."""
     (start, end), (other_start, other_end) = x.spans[a], x.spans[b]
     between = x.tokens[end:other_start]
@@ -65,7 +65,7 @@ def shape(word: str) -> str:
     return _RUNS.sub(r"\1", "".join(kinds))
 
 
-def _around(x: Mentions, first: int, last: int) -> Sequence[tuple[int, str]]:
+def _around(x: EntitySentence, first: int, last: int) -> Sequence[tuple[int, str]]:
     before = [(t - first, x.tokens[t]) for t in range(max(first - NEAR, 0), first)]
     return before + [(t - last + 1, x.tokens[t]) for t in range(last, min(last + NEAR, len(x.tokens)))]
 

@@ -23,14 +23,14 @@ from sidelight.spaces.slots import SlotScores
 from sidelight.spaces.variables.variable_space import VariableBeliefs
 
 
-class Listed(NamedTuple):
+class ListedOutputs(NamedTuple):
     """All legal outputs of an input."""
 
     outputs: Ids  # [L, slots]
     charges: Floats  # [L]
 
 
-class Lists(NamedTuple):
+class OutputLists(NamedTuple):
     """Several lists in flat arrays."""
 
     outputs: Ids  # [entries] of list m from starts[m] on, output by output
@@ -39,7 +39,7 @@ class Lists(NamedTuple):
     firsts: Ints  # [M + 1]
 
     @classmethod
-    def of(cls, lists: Sequence[Listed]) -> Lists:
+    def of(cls, lists: Sequence[ListedOutputs]) -> OutputLists:
         return cls(
             np.concatenate([np.zeros(0, np.int32), *(one.outputs.ravel() for one in lists)]).astype(np.int32),
             offsets_of([one.outputs.size for one in lists]),
@@ -53,12 +53,12 @@ class ListedSpace(SummedSlotSpace):
     """The outputs of a batch."""
 
     list_of: Ints = field(default_factory=lambda: np.zeros(0, np.int64))  # [N]
-    lists: tuple[Listed, ...] = ()
-    flat: Lists = field(default_factory=lambda: Lists.of(()))
+    lists: tuple[ListedOutputs, ...] = ()
+    flat: OutputLists = field(default_factory=lambda: OutputLists.of(()))
 
     @classmethod
-    def of(cls, starts: Ints, n_labels: int, list_of: Ints, lists: Sequence[Listed]) -> ListedSpace:
-        return cls(starts, n_labels, None, list_of, tuple(lists), Lists.of(lists))
+    def of(cls, starts: Ints, n_labels: int, list_of: Ints, lists: Sequence[ListedOutputs]) -> ListedSpace:
+        return cls(starts, n_labels, None, list_of, tuple(lists), OutputLists.of(lists))
 
     @property
     def there(self) -> Bytes:
@@ -112,15 +112,15 @@ class ListedSpace(SummedSlotSpace):
         It is the one that is charged least; for sums over what is learned so far, which any legal rest completes.
         """
         lists = [_projected(one, learned) for one in self.lists]
-        return replace(self, lists=tuple(lists), flat=Lists.of(lists))
+        return replace(self, lists=tuple(lists), flat=OutputLists.of(lists))
 
 
-def _projected(one: Listed, learned: Bytes) -> Listed:
+def _projected(one: ListedOutputs, learned: Bytes) -> ListedOutputs:
     order = np.argsort(one.charges, kind="stable")
     seen = np.where(learned[one.outputs] != 0, one.outputs, -1)[order]
     first = np.sort(np.unique(seen, axis=0, return_index=True)[1])
     kept = np.sort(order[first])
-    return Listed(one.outputs[kept], one.charges[kept])
+    return ListedOutputs(one.outputs[kept], one.charges[kept])
 
 
 @kernel
