@@ -8,15 +8,17 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.tied_problems import KINDS, drawn_data, drawn_structure
 
 from sidelight.data.relations import EntitySentence, Extraction
 from sidelight.estimators.sequential import SequentialLearner
+from sidelight.objective.online.sequential_epochs import PartPerceptron
 from sidelight.rounds.sequential import SequentialLikelihood, TiedExamples, learn_by_perceptron
+from sidelight.rules import rule
 from sidelight.rules.gallery import argument_types
 from sidelight.structures import sub_problems
 from sidelight.structures.relations import EntityRelation
 from sidelight.testing import check_structure
+from tied_problems import KINDS, drawn_data, drawn_structure
 
 PARTS = {"one": [0, 1], "two": [2, 3, 4], "three": [5, 6]}
 seeds = st.integers(0, 2**32 - 1)
@@ -163,6 +165,40 @@ def test_the_perceptron_is_that_of_figure_2(seed, single, thick):
     expected, updates = plain_perceptron(data, choices, earlier, margins, 3, 5)
     assert found.updates == updates
     np.testing.assert_allclose(found.weights, expected, atol=1e-9)
+
+
+@settings(max_examples=8, deadline=None)
+@given(seed=seeds, tied=st.booleans(), related=st.booleans())
+def test_compiled_passes_are_plain_passes(seed, tied, related):
+    """Of slots alone, of lists, and of entities and relations under a soft rule about one of them."""
+    rng = np.random.default_rng(seed)
+    data = related_examples(rng) if related else examples(seed, 8)[0]
+    size = data.space.n_labels
+    choices = np.sort(rng.permutation(size)[: int(rng.integers(1, size + 1))])
+    space = data.space if tied else data.free
+    fixed = rng.normal(size=(len(data.targets), size))
+    given = data.rows, space, fixed, data.targets, rng.random(len(data.rows)), choices, data.layout.n_attributes
+    one, other = PartPerceptron.fresh(*given), PartPerceptron.fresh(*given)
+    for _ in range(3):
+        order = rng.permutation(len(data.rows))
+        moved = other.plain_epoch(order)
+        other.clock += len(order)
+        assert one.epoch(order) == moved
+    assert np.array_equal(one.weights, other.weights) and np.array_equal(one.average(), other.average())
+
+
+def related_examples(rng: np.random.Generator) -> TiedExamples:
+    shy = rule(penalty=0.8)(lambda x, y: y.entity[0] != "Loc")
+    lives = argument_types({"Live_In": ("Peop", "Loc")})
+    structure = EntityRelation(["Peop", "Loc"], ["Live_In"], [lives, shy])
+    words = np.array(["Ann", "Oslo", "in", "lives", "from"])
+    xs = [
+        EntitySentence(tuple(rng.choice(words, 6)), tuple((k, k + 1) for k in range(int(rng.integers(1, 4)))))
+        for _ in range(8)
+    ]
+    batch = structure.batch(xs)
+    targets = batch.best(rng.normal(size=batch.scorer.size)).labels
+    return TiedExamples(batch.scorer.rows, batch.scorer.layout, batch.space, targets, np.ones(len(xs)))
 
 
 @settings(max_examples=6, deadline=None)

@@ -28,10 +28,10 @@ from typing import NamedTuple, cast
 import numpy as np
 
 from sidelight.core.arrays import Bytes, Floats, Ids, Ints
-from sidelight.core.kernels import kernel
 from sidelight.errors import Intractable
 from sidelight.features.rows import Rows
 from sidelight.features.structured.variable_features import VariableLayout, add_variable_parts, variable_scores
+from sidelight.objective.online.sequential_epochs import PartPerceptron
 from sidelight.solvers.lbfgs import Lbfgs, LbfgsOptions
 from sidelight.spaces.slot_sums import SummedSlotSpace
 from sidelight.spaces.slots import SlotScores
@@ -114,34 +114,19 @@ def learn_by_perceptron(
 ) -> Learned:
     """The averaged perceptron of the sub-problem that has these choices."""
     space: TiedSpace = data.space if tied else data.free
-    fixed = np.where(space.there != 0, earlier + data.handicaps(choices, margins), -np.inf)
-    place = np.full(space.n_labels, -1, dtype=np.int64)
-    place[choices] = np.arange(len(choices))
-    count = data.layout.n_attributes
-    weights, totals = np.zeros((count + 1, len(choices))), np.zeros((count + 1, len(choices)))  # biases last
-    rows, starts, rng = data.rows, data.rows.starts, np.random.default_rng(seed)
-    block = np.empty((int(data.rows.lengths.max(initial=0)), space.n_labels))
-    alone = [cast(TiedSpace, space.part(i, i + 1)) for i in range(len(rows))]
-    features = rows.indptr, rows.indices, rows.values
-    clock, updates, done = 1.0, 0, 0
+    fixed, layout = earlier + data.handicaps(choices, margins), data.layout
+    own = PartPerceptron.fresh(data.rows, space, fixed, data.targets, data.importance, choices, layout.n_attributes)
+    rng, updates, done = np.random.default_rng(seed), 0, 0
     for number in range(passes):
-        moved = 0
-        for i in rng.permutation(len(rows)).tolist():
-            first, last = int(starts[i]), int(starts[i + 1])
-            _score(*features, first, last, fixed, weights, choices, block)
-            guess = alone[i].best_each(block[: last - first])[0]
-            step = float(data.importance[i])
-            moved += _update(*features, first, data.targets, guess, place, step, clock, weights, totals)
-            clock += 1.0
+        moved = own.epoch(rng.permutation(len(data.rows)))
         updates, done = updates + moved, number + 1
         if told is not None:
             told(done, moved, None)
         if moved == 0:
             break
-    weights -= totals / clock
-    flat = data.layout.zeros()
-    data.layout.bias(flat)[choices] = weights[count]
-    data.layout.attribute_weights(flat)[:, choices] = weights[:count]
+    average, flat = own.average(), layout.zeros()
+    layout.bias(flat)[choices] = average[-1]
+    layout.attribute_weights(flat)[:, choices] = average[:-1]
     return Learned(flat, updates, done)
 
 
@@ -218,71 +203,3 @@ def wrong_in(choices: Ints, targets: Ids, found: Ids) -> int:
     """On how many slots outputs differ in these choices."""
     touched = np.isin(targets, choices) | np.isin(found, choices)
     return int(np.count_nonzero((targets != found) & touched))
-
-
-@kernel
-def _score(
-    indptr: Ints,
-    indices: Ids,
-    values: Floats,
-    first: int,
-    last: int,
-    fixed: Floats,
-    weights: Floats,
-    choices: Ints,
-    block: Floats,
-) -> None:
-    """The scores of slots first..last: what is fixed, and those of the choices that are learned."""
-    bias = weights[weights.shape[0] - 1]
-    valued = values.shape[0] > 0
-    own = np.empty(choices.shape[0])
-    for t in range(first, last):
-        for c in range(fixed.shape[1]):
-            block[t - first, c] = fixed[t, c]
-        for j in range(choices.shape[0]):
-            own[j] = bias[j]
-        for k in range(indptr[t], indptr[t + 1]):
-            row = weights[indices[k]]
-            value = values[k] if valued else 1.0
-            for j in range(choices.shape[0]):
-                own[j] += value * row[j]
-        for j in range(choices.shape[0]):
-            block[t - first, choices[j]] += own[j]
-
-
-@kernel
-def _update(
-    indptr: Ints,
-    indices: Ids,
-    values: Floats,
-    first: int,
-    targets: Ids,
-    guess: Ids,
-    place: Ints,
-    step: float,
-    clock: float,
-    weights: Floats,
-    totals: Floats,
-) -> int:
-    """Move the weights by what is right less what was guessed; gives the number of slots that it was for."""
-    moved = 0
-    valued = values.shape[0] > 0
-    last = weights.shape[0] - 1
-    for slot in range(guess.shape[0]):
-        t = first + slot
-        if targets[t] == guess[slot]:
-            continue
-        plus, minus = place[targets[t]], place[guess[slot]]
-        if plus < 0 and minus < 0:
-            continue
-        moved += 1
-        for k in range(indptr[t], indptr[t + 1] + 1):
-            at = np.int64(indices[k]) if k < indptr[t + 1] else last
-            value = step * (values[k] if valued and k < indptr[t + 1] else 1.0)
-            if plus >= 0:
-                weights[at, plus] += value
-                totals[at, plus] += clock * value
-            if minus >= 0:
-                weights[at, minus] -= value
-                totals[at, minus] -= clock * value
-    return moved

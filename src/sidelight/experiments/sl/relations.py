@@ -8,13 +8,14 @@ F1 of relations on the development part, and so is a bias on "none" where a row 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from sidelight.data.relations import EntitySentence, Extraction, read_relations, without_types
+from sidelight.errors import DataError
 from sidelight.estimators.sequential import SequentialLearner
 from sidelight.evaluate.paired import paired_t
 from sidelight.evaluate.relations import RelationScores, score_relations
@@ -22,7 +23,7 @@ from sidelight.experiments.draws import folder_of
 from sidelight.experiments.pool import carried_out
 from sidelight.experiments.table import Row, row
 from sidelight.rules.gallery import argument_types
-from sidelight.structures.relations import ENTITY, NONE, RELATION, EntityRelation
+from sidelight.structures.relations import ENTITY, NONE, RELATION, SETS, EntityRelation
 
 TYPES = ("Peop", "Loc", "Org")
 ARGUMENTS = {
@@ -32,18 +33,18 @@ ARGUMENTS = {
     "Live_In": ("Peop", "Loc"),
     "Kill": ("Peop", "Peop"),
 }
+CHOICES = ("features",)
 PARTS = ("train", "dev", "test")
 TRAIN, DEV, DRAWS = 815, 333, 5
-MARGINS = tuple((entity, relation) for entity in (10.0, 20.0, 40.0) for relation in (1.0, 3.0))
+MARGINS = tuple((entity, relation) for entity in (10.0, 20.0, 40.0) for relation in (1.0, 3.0, 10.0))
 PASSES = (20, 60)
 BIASES = (0.0, -0.25, -0.5, -1.0, -1.5, -2.0, -3.0)  # of "none", in updates
 PAPER = {"L+I": (44.5, 89.2), "IBT": (44.8, 89.2), "SL": (48.2, 89.5)}
-FORMS: dict[str, tuple[str, dict[str, Any]]] = {  # of every row: the method and its options
-    "LO": ("LO", {}),
-    "L+I": ("L+I", {}),
-    "IBT": ("IBT", {}),
-    "SL": ("SL", {"order": [ENTITY, RELATION]}),
-    "SL, relations first": ("SL", {"order": [RELATION, ENTITY]}),
+FITS: dict[str, tuple[str, dict[str, Any], tuple[str, ...]]] = {  # the method, its options, and the rows it gives
+    "L+I": ("L+I", {}, ("LO", "L+I")),  # of one fit: LO differs in prediction alone
+    "IBT": ("IBT", {}, ("IBT",)),
+    "SL": ("SL", {"order": [ENTITY, RELATION]}, ("SL",)),
+    "SL, relations first": ("SL", {"order": [RELATION, ENTITY]}, ("SL, relations first",)),
 }
 NOTES = (
     "the lists of common names and large cities are not public; nothing stands in for them",
@@ -60,10 +61,10 @@ class RelationTask(NamedTuple):
 
     draw: int
     features: str
-    form: str
+    fit: str
 
     def __str__(self) -> str:
-        return f"{self.features} features, {self.form}"
+        return f"{self.features} features, {self.fit}"
 
 
 class RelationOutcome(NamedTuple):
@@ -75,20 +76,31 @@ class RelationOutcome(NamedTuple):
 
 
 def rows(
-    data: Path, *, quick: bool, n_jobs: int, report: Callable[[str], None], save: Callable[[Sequence[Row]], None]
+    data: Path,
+    *,
+    quick: bool,
+    n_jobs: int,
+    report: Callable[[str], None],
+    save: Callable[[Sequence[Row]], None],
+    choose: Mapping[str, str],
 ) -> tuple[list[Row], tuple[str, ...]]:
     """Relation and entity scores of each method, and what it gains over another."""
     examples = read_examples(folder_of(data, "conll04"))
     draws, found = range(2 if quick else DRAWS), list[Row]()
-    for features in ("paper",) if quick else ("paper", "rich"):
+    sets = choose.get("features", "paper" if quick else "paper;rich").split(";")
+    if not set(choose) <= set(CHOICES) or not set(sets) <= set(SETS):
+        raise DataError(f"chosen was {dict(choose)}", remedy=f"choose features={';'.join(SETS)}, or one of them")
+    for features in sets:
         chosen: dict[str, list[RelationOutcome]] = {}
         setting = f"{features} features"
-        for form in list(FORMS)[: 4 if quick else None]:
-            tasks = [RelationTask(draw, features, form) for draw in draws]
-            outcomes = chosen[form] = carried_out(score, examples, tasks, n_jobs=n_jobs, report=report)
-            found += _rows_of(setting, form, [one.plain for one in outcomes], PAPER.get(form))
-            found += _rows_of(setting, f"{form}, bias", [one.biased for one in outcomes], None)
-            report(f"{setting}, {form}: F1 {found[-8]['value']:.1f}; chosen {[one.chosen for one in outcomes]}")
+        for name, (_, _, forms) in list(FITS.items())[: 3 if quick else None]:
+            tasks = [RelationTask(draw, features, name) for draw in draws]
+            outcomes = carried_out(score, examples, tasks, n_jobs=n_jobs, report=report)
+            for form in forms:
+                chosen[form] = [one[form] for one in outcomes]
+                found += _rows_of(setting, form, [one.plain for one in chosen[form]], PAPER.get(form))
+                found += _rows_of(setting, f"{form}, bias", [one.biased for one in chosen[form]], None)
+                report(f"{setting}, {form}: F1 {found[-8]['value']:.1f}; {[one.chosen for one in chosen[form]]}")
             save(found)
         for one, other in (("L+I", "LO"), ("SL", "L+I"), ("SL", "IBT")):
             found += _gain(setting, one, other, chosen)
@@ -96,31 +108,41 @@ def rows(
     return found, NOTES
 
 
-def score(examples: RelatedSentences, task: RelationTask) -> RelationOutcome:
+def score(examples: RelatedSentences, task: RelationTask) -> dict[str, RelationOutcome]:
     """Fit all margins and passes, choose by development sentences, and score test sentences."""
     order = np.random.default_rng(task.draw).permutation(len(examples))
     train, dev, test = (
         [examples[i] for i in some] for some in (order[:TRAIN], order[TRAIN : TRAIN + DEV], order[TRAIN + DEV :])
     )
-    method, options = FORMS[task.form]
+    method, options, forms = FITS[task.fit]
     structure = EntityRelation(TYPES, list(ARGUMENTS), [argument_types(ARGUMENTS)], features=task.features)
-    best: tuple[float, SequentialLearner, str] | None = None
+    best: dict[str, tuple[float, SequentialLearner, str]] = {}
+    prepared = None  # attributes are those of the training part, in every fit
     for passes in PASSES:
         for entity, relation in MARGINS:
             learner = SequentialLearner(
                 structure, method=method, passes=passes, margin={ENTITY: entity, RELATION: relation}, **options
             ).fit([x for x, _ in train], [y for _, y in train])
-            reached = _scores(learner, dev).relations.f1
-            if best is None or reached > best[0]:
-                best = reached, learner, f"margins {entity:g} {relation:g}, {passes} passes"
-    assert best is not None
-    _, learner, said = best
+            prepared = prepared or [learner.prepare([x for x, _ in part]) for part in (dev, test)]
+            for form in forms:
+                reached = _scores(_as(form, learner), prepared[0], dev).relations.f1
+                if form not in best or reached > best[form][0]:
+                    best[form] = reached, learner, f"margins {entity:g} {relation:g}, {passes} passes"
+    assert prepared is not None
     unit = float(np.mean([1 + len(set(x.tokens)) for x, _ in train]))  # about what one update changes a score by
-    biases = [{(RELATION, NONE): bias * unit} for bias in BIASES]
-    bias = max(biases, key=lambda one: _scores(learner.set_params(bias=one), dev).relations.f1)
-    biased = _scores(learner.set_params(bias=bias), test)
-    plain = _scores(learner.set_params(bias=None), test)
-    return RelationOutcome(plain, biased, f"{said}, bias {bias[RELATION, NONE] / unit:g}")
+    found = {}
+    for form, (_, learner, said) in best.items():
+        own = _as(form, learner)
+        biases = [{(RELATION, NONE): bias * unit} for bias in BIASES]
+        bias = max(biases, key=lambda one: _scores(own.set_params(bias=one), prepared[0], dev).relations.f1)
+        biased = _scores(own.set_params(bias=bias), prepared[1], test)
+        plain = _scores(own.set_params(bias=None), prepared[1], test)
+        found[form] = RelationOutcome(plain, biased, f"{said}, bias {bias[RELATION, NONE] / unit:g}")
+    return found
+
+
+def _as(form: str, learner: SequentialLearner) -> SequentialLearner:
+    return learner.set_params(method=form) if form in ("LO", "L+I") else learner
 
 
 def read_examples(folder: Path) -> RelatedSentences:
@@ -137,8 +159,8 @@ def read_examples(folder: Path) -> RelatedSentences:
     return found
 
 
-def _scores(learner: SequentialLearner, examples: RelatedSentences) -> RelationScores:
-    return score_relations([y for _, y in examples], learner.predict([x for x, _ in examples]))
+def _scores(learner: SequentialLearner, prepared: Any, examples: RelatedSentences) -> RelationScores:
+    return score_relations([y for _, y in examples], learner.predict(prepared))
 
 
 def _rows_of(setting: str, method: str, scores: Sequence[RelationScores], paper: Any) -> list[Row]:

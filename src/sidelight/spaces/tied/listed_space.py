@@ -75,7 +75,7 @@ class ListedSpace(SummedSlotSpace):
 
     def best_each(self, scores: Floats, *, n_jobs: int | None = None) -> tuple[Ids, Floats]:
         choices, values = np.zeros(len(scores), dtype=np.int32), np.empty(len(self.starts) - 1)
-        _best(self.starts, self.list_of, *self.flat, scores, choices, values)
+        best_listed(self.starts, self.list_of, *self.flat, 0, len(values), scores, choices, values)
         return choices, values
 
     def sums_each(self, scores: Floats, *, shares: bool, n_jobs: int | None = None) -> tuple[Floats, Floats]:
@@ -132,18 +132,21 @@ def _worth(scores: Floats, first: int, outputs: Ids, at: int, slots: int) -> flo
 
 
 @kernel
-def _best(
+def best_listed(
     starts: Ints,
     list_of: Ints,
     outputs: Ids,
     list_starts: Ints,
     charges: Floats,
     firsts: Ints,
+    lo: int,
+    hi: int,
     scores: Floats,
     choices: Ids,
     values: Floats,
 ) -> None:
-    for i in range(starts.shape[0] - 1):
+    """The best choices of the inputs lo..hi; a value of −inf where there are none."""
+    for i in range(lo, hi):
         first, number = starts[i], list_of[i]
         slots = starts[i + 1] - first
         best, where = -np.inf, -1

@@ -73,8 +73,7 @@ class RelationSpace(SummedSlotSpace):
             given_up = list(threads(run, shards(self.starts), n_jobs=n_jobs))
         for number in given_up:
             if number >= 0:
-                problem = f"the best types of {self.counts[number]} entities took more than {MOST_NODES:,} steps"
-                raise Intractable(f"{problem}; leave the input out, or cut it into smaller ones")
+                raise too_many_steps(int(self.counts[number]))
         return choices, values
 
     def sums_each(self, scores: Floats, *, shares: bool, n_jobs: int | None = None) -> tuple[Floats, Floats]:
@@ -139,3 +138,9 @@ class RelationSpace(SummedSlotSpace):
             only[:, self.n_types + 1 :] = 0
             return self.inside(only)
         raise Intractable("relations without the types of entities are not summed over; learn the types first")
+
+
+def too_many_steps(entities: int) -> Intractable:
+    """The error for a search that was given up."""
+    problem = f"the best types of {entities} entities took more than {MOST_NODES:,} steps"
+    return Intractable(f"{problem}; leave the input out, or cut it into smaller ones")
