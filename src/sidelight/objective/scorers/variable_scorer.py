@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
 
 from sidelight.core.arrays import Floats, Ids, Ints
 from sidelight.features.counts import SparseRows
-from sidelight.features.rows import Rows
+from sidelight.features.rows import Rows, check_finite, offsets_of
 from sidelight.features.structured.variable_features import (
     VariableLayout,
     Variables,
@@ -17,6 +21,7 @@ from sidelight.features.structured.variable_features import (
 )
 from sidelight.objective.batch import Batch
 from sidelight.objective.scorers.linear import LinearFeatures
+from sidelight.objective.scorers.slot_scorer import FeatureNames
 from sidelight.spaces.variables.variable_space import VariableBeliefs, VariableSpace
 
 
@@ -68,3 +73,45 @@ def variable_batch(rows: Rows, variables: Variables, layout: VariableLayout, *, 
     """Inputs with all outputs of their variables."""
     space = VariableSpace(variables, layout.kinds, layout.pairs)
     return Batch(VariableScorer(rows, variables, layout), space, n_jobs)
+
+
+def attribute_scorer(
+    names: FeatureNames,
+    starts: Ints,  # [N + 1]
+    kinds: Ids,  # [V]
+    sizes: Sequence[int],  # labels of each kind
+    attributes: Sequence[Any],  # of each variable: names, {name: value}, or an array of numbers
+) -> VariableScorer:
+    """The scorer of variables without pairs, whose attributes are names, names with values, or columns of numbers.
+
+    New names get numbers unless `names` is closed; columns are called by theirs.
+    """
+    widths: dict[int, Ids] = {}
+    places: list[Any] = []
+    values: list[Any] = []
+    for own in attributes:
+        if isinstance(own, np.ndarray):
+            if len(own) not in widths:
+                widths[len(own)] = np.array([names.place(str(column)) for column in range(len(own))], dtype=np.int32)
+            places.append(widths[len(own)])
+            values.append(own)
+        else:
+            given = own.items() if isinstance(own, Mapping) else [(name, 1.0) for name in own]
+            places.append([names.place(name) for name, _ in given])
+            values.append([value for _, value in given])
+    flat = np.concatenate([np.zeros(0, np.int32), *places]).astype(np.int32)
+    numbers = np.concatenate([np.zeros(0), *values]).astype(np.float64)
+    check_finite("attributes", numbers)
+    known = flat > 0
+    lengths = np.add.reduceat(np.append(known, False), offsets_of([len(own) for own in places])[:-1], dtype=np.int64)
+    lengths[[len(own) == 0 for own in places]] = 0
+    numbers = numbers[known]
+    rows = Rows(
+        starts,
+        offsets_of(lengths),
+        flat[known] - 1,
+        np.zeros(0) if np.all(numbers == 1.0) else numbers,
+        np.zeros((len(places), 0), dtype=np.float32),
+    )
+    variables = Variables(starts, kinds, np.zeros(len(starts), dtype=np.int64), np.zeros((0, 3), dtype=np.int32))
+    return VariableScorer(rows, variables, VariableLayout(tuple(sizes), (), len(names.places)))
