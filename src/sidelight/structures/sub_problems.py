@@ -31,10 +31,10 @@ from sidelight.objective.batch import Batch
 from sidelight.objective.scorers.slot_scorer import FeatureNames
 from sidelight.objective.scorers.variable_scorer import attribute_scorer
 from sidelight.rules import Domain, Rule
-from sidelight.rules.given import checked_rules
-from sidelight.rules.made_up import read_unseen
+from sidelight.rules.rule_lists import checked_rules
+from sidelight.rules.stand_in_input import read_unseen
 from sidelight.spaces.slots import BatchedSlotSpace
-from sidelight.spaces.tied.listed_space import ListedOutputs, ListedSpace
+from sidelight.spaces.tied.listed_space import LegalOutputs, ListedSpace
 from sidelight.structures.variables import VariableReader, encode_variables
 
 MOST_LISTED = 1 << 14  # outputs of an input
@@ -146,7 +146,7 @@ def _space(
     if any(math.prod(own) > MOST_LISTED for own in widths):
         return RuledSlots(starts, n_labels, None, tuple(widths), tuple(offsets), tuple(clauses))
     numbers: dict[Any, int] = {}
-    lists: list[ListedOutputs] = []
+    lists: list[LegalOutputs] = []
     list_of = []
     shapes: dict[Any, Any] = {}
     for i, (own, first, said) in enumerate(zip(widths, offsets, clauses)):
@@ -161,7 +161,7 @@ def _space(
     return ListedSpace.of(starts, n_labels, np.array(list_of, dtype=np.int64), lists)
 
 
-def _listed(widths: tuple[int, ...], first: tuple[int, ...], clauses: Sequence[Clause], i: int) -> ListedOutputs:
+def _listed(widths: tuple[int, ...], first: tuple[int, ...], clauses: Sequence[Clause], i: int) -> LegalOutputs:
     worth = np.zeros(widths)
     for clause in clauses:
         shape = ClauseShape(clause.says, clause.penalty, widths)
@@ -170,7 +170,7 @@ def _listed(widths: tuple[int, ...], first: tuple[int, ...], clauses: Sequence[C
     outputs = np.argwhere(worth > -np.inf)
     if not len(outputs):
         raise Infeasible(f"input {i}: the rules allow no output", example=i)
-    return ListedOutputs((outputs + np.array(first)).astype(np.int32), -worth[tuple(outputs.T)])
+    return LegalOutputs((outputs + np.array(first)).astype(np.int32), -worth[tuple(outputs.T)])
 
 
 @dataclass(frozen=True)

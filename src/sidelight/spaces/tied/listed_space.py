@@ -23,7 +23,7 @@ from sidelight.spaces.slots import SlotScores
 from sidelight.spaces.variables.variable_space import VariableBeliefs
 
 
-class ListedOutputs(NamedTuple):
+class LegalOutputs(NamedTuple):
     """All legal outputs of an input."""
 
     outputs: Ids  # [L, slots]
@@ -39,7 +39,7 @@ class OutputLists(NamedTuple):
     firsts: Ints  # [M + 1]
 
     @classmethod
-    def of(cls, lists: Sequence[ListedOutputs]) -> OutputLists:
+    def of(cls, lists: Sequence[LegalOutputs]) -> OutputLists:
         return cls(
             np.concatenate([np.zeros(0, np.int32), *(one.outputs.ravel() for one in lists)]).astype(np.int32),
             offsets_of([one.outputs.size for one in lists]),
@@ -53,11 +53,11 @@ class ListedSpace(SummedSlotSpace):
     """The outputs of a batch."""
 
     list_of: Ints = field(default_factory=lambda: np.zeros(0, np.int64))  # [N]
-    lists: tuple[ListedOutputs, ...] = ()
+    lists: tuple[LegalOutputs, ...] = ()
     flat: OutputLists = field(default_factory=lambda: OutputLists.of(()))
 
     @classmethod
-    def of(cls, starts: Ints, n_labels: int, list_of: Ints, lists: Sequence[ListedOutputs]) -> ListedSpace:
+    def of(cls, starts: Ints, n_labels: int, list_of: Ints, lists: Sequence[LegalOutputs]) -> ListedSpace:
         return cls(starts, n_labels, None, list_of, tuple(lists), OutputLists.of(lists))
 
     @property
@@ -115,12 +115,12 @@ class ListedSpace(SummedSlotSpace):
         return replace(self, lists=tuple(lists), flat=OutputLists.of(lists))
 
 
-def _projected(one: ListedOutputs, learned: Bytes) -> ListedOutputs:
+def _projected(one: LegalOutputs, learned: Bytes) -> LegalOutputs:
     order = np.argsort(one.charges, kind="stable")
     seen = np.where(learned[one.outputs] != 0, one.outputs, -1)[order]
     first = np.sort(np.unique(seen, axis=0, return_index=True)[1])
     kept = np.sort(order[first])
-    return ListedOutputs(one.outputs[kept], one.charges[kept])
+    return LegalOutputs(one.outputs[kept], one.charges[kept])
 
 
 @kernel
