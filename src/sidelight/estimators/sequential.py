@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple, Self
@@ -14,9 +14,10 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 
 from sidelight.core.arrays import Floats, Ids, Ints
-from sidelight.core.checks import amount, flag, is_among, is_listed, shown, whole
+from sidelight.core.checks import amount, flag, is_among, is_listed, is_number, shown, whole
 from sidelight.core.records import Callback, Round
 from sidelight.core.stored import list_of, mapping_of, reading, text_of
+from sidelight.data.checks import check_weight
 from sidelight.errors import DataError, ModelFileError, NotFitted
 from sidelight.estimators.manners import Estimator, held_out, labelled
 from sidelight.evidence import Gold, gold
@@ -31,6 +32,7 @@ from sidelight.rounds.sequential import (
     wrong_in,
 )
 from sidelight.spaces.tied.tied_space import TiedSpace
+from sidelight.specs.settings import check_callbacks
 from sidelight.structures.own_structure import Own, OwnRows, OwnStructure
 
 METHODS = ("SL", "LO", "L+I", "IBT")
@@ -129,13 +131,7 @@ class SequentialLearner(Estimator):
         Raises `DataError` for other evidence, `Intractable` where the log-linear form sums over too much.
         """
         self._check()
-        pieces = list(gold(list(evidence), y)) if y is not None else list(evidence)
-        for i, piece in enumerate(pieces):
-            if not isinstance(piece, Gold):
-                problem = f"evidence {i} is {getattr(piece, 'kind', type(piece).__name__)}"
-                raise DataError(problem, remedy="sequential learning takes Gold alone")
-        if not pieces:
-            raise DataError("no evidence", remedy="give at least one example")
+        pieces = _pieces(evidence, y)
         prepared = Own(self.structure).prepare(None, pieces, None)
         assert isinstance(prepared.structure, OwnStructure)
         data = _examples(prepared.rows.made, prepared.encoded.targets, prepared.encoded.weights)
@@ -157,7 +153,7 @@ class SequentialLearner(Estimator):
 
     def prepare(self, xs: Any) -> Any:
         """The features of inputs, for use more than once."""
-        return xs if isinstance(xs, OwnRows) else self._fitted().structure.rows(list(xs))
+        return xs if isinstance(xs, OwnRows) else self._fitted().structure.rows(_listed("xs", xs))
 
     def predict_choices(self, xs: Any) -> Ids:
         """The number of the choice of every variable, as the structure numbers them. # [T]"""
@@ -175,7 +171,9 @@ class SequentialLearner(Estimator):
     def score(self, xs: Any, y: Any = None) -> float:
         """The share of variables that are labelled right."""
         xs, ys = labelled(xs, y)
-        rows = self.prepare(xs)
+        rows, ys = self.prepare(xs), _listed("y", ys)
+        if len(ys) != len(rows):
+            raise DataError(f"{len(rows)} inputs and {len(ys)} outputs", remedy="give as many of each")
         return float(np.mean(self._fitted().structure.choices(rows, ys) == self.predict_choices(rows)))
 
     def save(self, path: str | Path) -> None:
@@ -357,7 +355,7 @@ class SequentialLearner(Estimator):
         if validation is None:
             return None
         xs, ys = held_out(validation, sequences=False)
-        rows = self._structure.rows(list(xs))
+        rows = self._structure.rows(_listed("validation", xs))
         return _examples(rows.made, self._structure.choices(rows, ys), np.ones(len(rows)))
 
     def _fitted(self) -> Model:
@@ -387,6 +385,35 @@ class SequentialLearner(Estimator):
         if not 0 < amount("held_out", self.held_out) < 1:
             raise ValueError(f"held_out is {self.held_out}; give a share between 0 and 1")
         whole("seed", self.seed, least=0)
+        check_callbacks(self.callbacks)
+        if self.bias is not None and (
+            not isinstance(self.bias, Mapping) or not all(map(is_number, self.bias.values()))
+        ):
+            raise ValueError(f"bias is {shown(self.bias)}; give {{(kind, label): number}}")
+
+
+def _pieces(evidence: Any, y: Any) -> list[Gold]:
+    """Gold, of inputs and outputs or as it is; raises `DataError` for anything else."""
+    found = _listed("evidence", evidence)
+    if y is not None:
+        outputs = _listed("y", y)
+        if len(outputs) != len(found):
+            raise DataError(f"{len(found)} inputs and {len(outputs)} outputs", remedy="give as many of each")
+        found = list(gold(found, outputs))
+    for i, piece in enumerate(found):
+        if not isinstance(piece, Gold):
+            problem = f"evidence {i} is {getattr(piece, 'kind', type(piece).__name__)}"
+            raise DataError(problem, remedy="sequential learning takes Gold alone")
+        check_weight(piece, i)
+    if not found:
+        raise DataError("no evidence", remedy="give at least one example")
+    return found
+
+
+def _listed(name: str, given: Any) -> list[Any]:
+    if isinstance(given, str | bytes | Mapping) or not isinstance(given, Iterable) or getattr(given, "shape", 1) == ():
+        raise DataError(f"{name} is {shown(given)}", remedy="give a list")
+    return list(given)
 
 
 def _by_error(item: tuple[str, float]) -> float:
