@@ -105,7 +105,8 @@ def rules() -> Sequence[Names]:
         ("docs/architecture.md", tuple, 12),
         ("docs/add_a_structure.md", tuple, 3),
         ("docs/add_a_scorer.md", tuple, 5),
-        ("docs/structures.md", tuple, 8),
+        ("docs/structures.md", tuple, 11),
+        ("docs/sequential.md", tuple, 6),
     ],
 )
 def test_code_of_a_page(name, given, values, tmp_path, monkeypatch):

@@ -75,6 +75,7 @@ def test_a_file_holds_method_form_and_order(tmp_path, method):
     again = sl.SequentialLearner(tied()).load(tmp_path / "model")
     assert (again.method, again.form, again.order_) == (method, "perceptron", learner.order_)
     assert again.predict(XS) == learner.predict(XS)
+    assert again.steps_ == learner.steps_ and again.report() == learner.report()
 
 
 def test_a_file_of_something_else(tmp_path):

@@ -15,6 +15,7 @@ from collections.abc import Collection, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from sidelight.core.checks import file_name, shown
 from sidelight.data.files import read_lines, shown_name, write_text_atomically
 from sidelight.data.jsonl import Place, object_at
 from sidelight.errors import DataError
@@ -75,6 +76,10 @@ def read_relations(path: str | Path) -> RelationCorpus:
 
 def write_relations(path: str | Path, xs: Sequence[EntitySentence], ys: Sequence[Extraction]) -> None:
     """Write sentences and what was found in them, in the layout that `read_relations` reads."""
+    file_name(path)
+    for what, given, kind in (("xs", xs, EntitySentence), ("ys", ys, Extraction)):
+        if not isinstance(given, list | tuple) or not all(isinstance(one, kind) for one in given):
+            raise DataError(f"{what} is {shown(given)}", remedy=f"give a list of {kind.__name__}")
     if len(xs) != len(ys):
         raise DataError(f"{len(xs)} sentences and {len(ys)} extractions", remedy="give as many of each")
     write_text_atomically(path, "".join(relation_line(x, y) + "\n" for x, y in zip(xs, ys)))

@@ -6,53 +6,42 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict
+from functools import partial
 from pathlib import Path
-from typing import Any, NamedTuple, Self
+from typing import Any, Self
 
 import numpy as np
 
-from sidelight.core.arrays import Floats, Ids, Ints
-from sidelight.core.checks import amount, flag, is_among, is_listed, shown, whole
+from sidelight.core.arrays import Floats, Ids
+from sidelight.core.checks import amount, flag, is_among, is_listed, is_number, shown, whole
 from sidelight.core.file_contents import list_of, mapping_of, reading, text_of
 from sidelight.core.records import Callback, Round
+from sidelight.data.checks import check_weight
 from sidelight.errors import DataError, ModelFileError, NotFitted
 from sidelight.estimators.base_estimator import Estimator, held_out, labelled
 from sidelight.evidence import Gold, gold
 from sidelight.models.model import Model
 from sidelight.models.model_file import load_model, save_model
 from sidelight.objective.scorers.variable_scorer import VariableScorer
-from sidelight.rounds.sequential import (
-    Learned,
-    TiedExamples,
-    learn_by_likelihood,
-    learn_by_perceptron,
-    wrong_in,
+from sidelight.rounds.sequential import Learned, TiedExamples, learn_by_likelihood, learn_by_perceptron
+from sidelight.rounds.sequential_protocols import (
+    LearnedPart,
+    SubProblem,
+    learned_alone,
+    learned_in_sequence,
+    learned_together,
+    set_aside,
+    stored_step,
 )
 from sidelight.spaces.tied.tied_space import TiedSpace
+from sidelight.specs.settings import check_callbacks
 from sidelight.structures.own_structure import Own, OwnRows, OwnStructure
 
 METHODS = ("SL", "LO", "L+I", "IBT")
 FORMS = ("perceptron", "log_linear")
 ORDERS = ("updates", "held_out")
-
-
-@dataclass(frozen=True, slots=True)
-class LearnedPart:
-    """One step of sequential learning: which sub-problem was taken, and how hard each that was left seemed."""
-
-    chosen: str
-    errors: Mapping[str, float]  # updates per instance, or the share of wrong held-out instances; empty if given
-    updates: int
-    passes: int
-
-
-class SubProblem(NamedTuple):
-    """A sub-problem: its choices, and the kind of variable that they are of."""
-
-    choices: Ints
-    kind: str
 
 
 class SequentialLearner(Estimator):
@@ -129,13 +118,7 @@ class SequentialLearner(Estimator):
         Raises `DataError` for other evidence, `Intractable` where the log-linear form sums over too much.
         """
         self._check()
-        pieces = list(gold(list(evidence), y)) if y is not None else list(evidence)
-        for i, piece in enumerate(pieces):
-            if not isinstance(piece, Gold):
-                problem = f"evidence {i} is {getattr(piece, 'kind', type(piece).__name__)}"
-                raise DataError(problem, remedy="sequential learning takes Gold alone")
-        if not pieces:
-            raise DataError("no evidence", remedy="give at least one example")
+        pieces = _pieces(evidence, y)
         prepared = Own(self.structure).prepare(None, pieces, None)
         assert isinstance(prepared.structure, OwnStructure)
         data = _examples(prepared.rows.made, prepared.encoded.targets, prepared.encoded.weights)
@@ -145,8 +128,10 @@ class SequentialLearner(Estimator):
         self.rounds_: list[Round] = []
         self.steps_: list[LearnedPart] = []
         self._began = time.perf_counter()
-        weights = self._learned(data, self._validation(validation, pieces))
-        about = {"sequential": {"method": self.method, "form": self.form, "order": list(self.order_)}}
+        weights = self._learned(data, self._validation(validation))
+        self.order_ = [step.chosen for step in self.steps_]
+        steps = [asdict(step) for step in self.steps_]
+        about = {"sequential": {"method": self.method, "form": self.form, "order": list(self.order_), "steps": steps}}
         self.model_ = Model(prepared.structure, weights, about=about)
         return self
 
@@ -157,7 +142,7 @@ class SequentialLearner(Estimator):
 
     def prepare(self, xs: Any) -> Any:
         """The features of inputs, for use more than once."""
-        return xs if isinstance(xs, OwnRows) else self._fitted().structure.rows(list(xs))
+        return xs if isinstance(xs, OwnRows) else self._fitted().structure.rows(_listed("xs", xs))
 
     def predict_choices(self, xs: Any) -> Ids:
         """The number of the choice of every variable, as the structure numbers them. # [T]"""
@@ -170,12 +155,14 @@ class SequentialLearner(Estimator):
                 raise DataError(f"bias has {choice!r}", remedy=f"there are {', '.join(map(repr, names))}")
             scores[:, names.index(choice)] += float(more)
         space: TiedSpace = data.free if self.method == "LO" else data.space
-        return space.best_each(_there(space, scores))[0]
+        return space.best_each(np.where(space.there != 0, scores, -np.inf))[0]
 
     def score(self, xs: Any, y: Any = None) -> float:
         """The share of variables that are labelled right."""
         xs, ys = labelled(xs, y)
-        rows = self.prepare(xs)
+        rows, ys = self.prepare(xs), _listed("y", ys)
+        if len(ys) != len(rows):
+            raise DataError(f"{len(rows)} inputs and {len(ys)} outputs", remedy="give as many of each")
         return float(np.mean(self._fitted().structure.choices(rows, ys) == self.predict_choices(rows)))
 
     def save(self, path: str | Path) -> None:
@@ -192,6 +179,7 @@ class SequentialLearner(Estimator):
             self.method = text_of(told, "method", among=METHODS)
             self.form = text_of(told, "form", among=FORMS)
             self.order_ = [text_of({"order": name}, "order") for name in list_of(told, "order")]
+            self.steps_ = [stored_step(step) for step in list_of(told, "steps", count=len(self.order_))]
         self.model_ = model
         return self
 
@@ -204,121 +192,48 @@ class SequentialLearner(Estimator):
             lines.append(f"{number:>3}. {step.chosen}" + (f"  ({others})" if others else ""))
         return "\n".join(lines)
 
-    # -- protocols -----------------------------------------------------------------------------------------------------
-
     def _learned(self, data: TiedExamples, validation: TiedExamples | None) -> Floats:
-        parts = self._parts
-        zero = np.zeros((len(data.targets), data.space.n_labels))
+        """The weights, by the method; the steps of SL are kept."""
+        parts, learn = self._parts, self._learn
         if self.method == "IBT":
-            self.order_ = []
-            every = np.concatenate([part.choices for part in parts.values()])
-            return self._learn(data, "all", every, zero, [], tied=True).weights
+            return learned_together(data, parts, learn)
         if self.method in ("LO", "L+I"):
-            self.order_ = []
-            found = [self._learn(data, name, part.choices, zero, [], tied=False) for name, part in parts.items()]
-            return np.asarray(sum(one.weights for one in found))
-        if isinstance(self._ordered, str):
-            if self._ordered == "held_out":
-                order = self._discovered(data, validation)
-                return self._sequence(data, order)
-            return self._sequence(data, None)
-        return self._sequence(data, self._ordered)
-
-    def _sequence(self, data: TiedExamples, order: Sequence[str] | None) -> Floats:
-        """SL in a given order, or by updates (Figure 2)."""
-        weights, self.order_ = data.layout.zeros(), []
-        seen = [step.errors for step in self.steps_]
-        self.steps_ = []
-        while len(self.order_) < len(self._parts):
-            earlier = data.scores(weights)
-            names = [order[len(self.order_)]] if order is not None else self._left()
-            tried = {name: self._learn(data, name, self._parts[name].choices, earlier, self.order_) for name in names}
-            errors = {} if order is not None else {name: self._updates(data, name, one) for name, one in tried.items()}
-            chosen = min(tried, key=lambda name: errors.get(name, 0.0))
-            if order is not None and seen:
-                errors = dict(seen[len(self.order_)])
-            self.steps_.append(LearnedPart(chosen, errors, tried[chosen].updates, tried[chosen].passes))
-            weights = weights + tried[chosen].weights
-            self.order_.append(chosen)
-        return weights
-
-    def _discovered(self, data: TiedExamples, validation: TiedExamples | None) -> list[str]:
-        """The order by held-out error (Figure 1): at each step what is predicted best with all that is learned."""
-        if validation is None:
-            mixed = np.random.default_rng(self.seed).permutation(len(data.rows))
-            cut = max(1, round(self.held_out * len(mixed)))
-            if cut >= len(mixed):
-                raise DataError(f"{len(mixed)} examples, of which some are held out", remedy="give more, or an order")
-            data, validation = data.take(np.sort(mixed[cut:])), data.take(np.sort(mixed[:cut]))
-        weights, self.order_ = data.layout.zeros(), []
-        while len(self.order_) < len(self._parts):
-            earlier, errors = data.scores(weights), {}
-            tried = {}
-            for name in self._left():
-                choices = self._parts[name].choices
-                tried[name] = self._learn(data, name, choices, earlier, self.order_)
-                found = validation.space.best_each(
-                    _there(validation.space, validation.scores(weights + tried[name].weights))
-                )
-                instances = max(validation.instances(choices), 1)
-                errors[name] = wrong_in(choices, validation.targets, found[0]) / instances
-            chosen = min(errors, key=lambda name: errors[name])
-            self.steps_.append(LearnedPart(chosen, errors, tried[chosen].updates, tried[chosen].passes))
-            weights = weights + tried[chosen].weights
-            self.order_.append(chosen)
-        return self.order_
+            return learned_alone(data, parts, learn)
+        order = None if isinstance(self._ordered, str) else self._ordered
+        if self._ordered != "held_out":
+            weights, self.steps_ = learned_in_sequence(data, parts, learn, order=order)
+            return weights
+        part, looked_at = (data, validation) if validation else set_aside(data, self.held_out, seed=self.seed)
+        _, self.steps_ = learned_in_sequence(part, parts, learn, validation=looked_at)
+        return learned_in_sequence(data, parts, learn, order=[step.chosen for step in self.steps_])[0]
 
     def _learn(
-        self,
-        data: TiedExamples,
-        name: str,
-        choices: Ints,
-        earlier: Floats,
-        done: Sequence[str],
-        *,
-        tied: bool = True,
+        self, data: TiedExamples, names: Sequence[str], earlier: Floats, done: Sequence[str], *, tied: bool
     ) -> Learned:
-        def told(number: int, updates: int, objective: Any) -> None:
-            seconds = time.perf_counter() - self._began
-            value = None if objective is None else float(objective)
-            record = Round(
-                len(self.rounds_) + 1,
-                f"{self.method} {name}",
-                seconds,
-                objective=value,
-                sweeps=number,
-                mistakes=updates,
-            )
-            self.rounds_.append(record)
-            for callback in self.callbacks:
-                callback(record)
-
+        """Learn some sub-problems at once, with the form's own options."""
+        told = partial(self._told, " ".join(names) if len(names) == 1 else "all")
+        choices = np.concatenate([self._parts[name].choices for name in names])
         if self.form == "log_linear":
             learned = np.zeros(data.space.n_labels, dtype=np.uint8)
-            for one in done:
-                learned[self._parts[one].choices] = 1
+            for name in done:
+                learned[self._parts[name].choices] = 1
             return learn_by_likelihood(data, choices, earlier, learned, tied=tied, C=float(self.C), told=told)
         thick = np.zeros(data.space.n_labels)
-        for one, part in self._parts.items():
-            thick[part.choices] = self._number("margin", one, part.kind)
-        passes = max(int(self._number("passes", *pair)) for pair in self._named(name))
+        for name, part in self._parts.items():
+            thick[part.choices] = self._number("margin", name)
+        passes = max(int(self._number("passes", name)) for name in names)
         margins = data.margins(thick)
         return learn_by_perceptron(
             data, choices, earlier, tied=tied, margins=margins, passes=passes, seed=self.seed, told=told
         )
 
-    def _named(self, name: str) -> list[tuple[str, str]]:
-        """The sub-problems that are learned under a name, with their kinds."""
-        return [(one, part.kind) for one, part in self._parts.items() if name in (one, "all")]
-
-    def _updates(self, data: TiedExamples, name: str, one: Learned) -> float:
-        """Updates scaled by the number of instances (the paper's footnote 2)."""
-        return one.updates / max(data.instances(self._parts[name].choices), 1)
-
-    def _left(self) -> list[str]:
-        return [name for name in self._parts if name not in self.order_]
-
-    # -- what is given -------------------------------------------------------------------------------------------------
+    def _told(self, name: str, sweeps: int, updates: int, objective: float | None) -> None:
+        seconds = time.perf_counter() - self._began
+        number, title = len(self.rounds_) + 1, f"{self.method} {name}"
+        record = Round(number, title, seconds, objective=objective, sweeps=sweeps, mistakes=updates)
+        self.rounds_.append(record)
+        for callback in self.callbacks:
+            callback(record)
 
     def _named_parts(self, plain: Any) -> dict[str, SubProblem]:
         kinds = {name: np.array(choices, dtype=np.int64) for name, choices in plain.sub_problems.items()}
@@ -345,19 +260,19 @@ class SequentialLearner(Estimator):
             raise DataError(problem, remedy=f"give every sub-problem once: {', '.join(self._parts)}")
         self._ordered = [str(name) for name in self._ordered]
 
-    def _number(self, option: str, name: str, kind: str) -> float:
-        given = getattr(self, option)
+    def _number(self, option: str, name: str) -> float:
+        given, kind = getattr(self, option), self._parts[name].kind
         if not isinstance(given, Mapping):
             return float(given)
         if name not in given and kind not in given:
             raise DataError(f"{option} says nothing of {name}", remedy=f"give {{{name!r}: number}}, or one number")
         return float(given[name] if name in given else given[kind])
 
-    def _validation(self, validation: Any, pieces: Sequence[Gold]) -> TiedExamples | None:
+    def _validation(self, validation: Any) -> TiedExamples | None:
         if validation is None:
             return None
         xs, ys = held_out(validation, sequences=False)
-        rows = self._structure.rows(list(xs))
+        rows = self._structure.rows(_listed("validation", xs))
         return _examples(rows.made, self._structure.choices(rows, ys), np.ones(len(rows)))
 
     def _fitted(self) -> Model:
@@ -387,14 +302,39 @@ class SequentialLearner(Estimator):
         if not 0 < amount("held_out", self.held_out) < 1:
             raise ValueError(f"held_out is {self.held_out}; give a share between 0 and 1")
         whole("seed", self.seed, least=0)
+        check_callbacks(self.callbacks)
+        if self.bias is not None and (
+            not isinstance(self.bias, Mapping) or not all(map(is_number, self.bias.values()))
+        ):
+            raise ValueError(f"bias is {shown(self.bias)}; give {{(kind, label): number}}")
+
+
+def _pieces(evidence: Any, y: Any) -> list[Gold]:
+    """Gold, of inputs and outputs or as it is; raises `DataError` for anything else."""
+    found = _listed("evidence", evidence)
+    if y is not None:
+        outputs = _listed("y", y)
+        if len(outputs) != len(found):
+            raise DataError(f"{len(found)} inputs and {len(outputs)} outputs", remedy="give as many of each")
+        found = list(gold(found, outputs))
+    for i, piece in enumerate(found):
+        if not isinstance(piece, Gold):
+            problem = f"evidence {i} is {getattr(piece, 'kind', type(piece).__name__)}"
+            raise DataError(problem, remedy="sequential learning takes Gold alone")
+        check_weight(piece, i)
+    if not found:
+        raise DataError("no evidence", remedy="give at least one example")
+    return found
+
+
+def _listed(name: str, given: Any) -> list[Any]:
+    if isinstance(given, str | bytes | Mapping) or not isinstance(given, Iterable) or getattr(given, "shape", 1) == ():
+        raise DataError(f"{name} is {shown(given)}", remedy="give a list")
+    return list(given)
 
 
 def _by_error(item: tuple[str, float]) -> float:
     return item[1]
-
-
-def _there(space: TiedSpace, scores: Floats) -> Floats:
-    return np.where(space.there != 0, scores, -np.inf)
 
 
 def _examples(made: Any, targets: Ids, importance: Floats) -> TiedExamples:

@@ -11,6 +11,7 @@ from collections.abc import Collection, Iterable, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from sidelight.core.checks import shown
 from sidelight.data.relations import Extraction
 from sidelight.errors import DataError
 
@@ -78,6 +79,11 @@ def score_relations(
     >>> print(score_relations(right, [Extraction(("Peop", "Org"), ((0, 1, "Live_In"), (1, 0, "Work_For")))]))
     relations: precision 50.00%, recall 100.00%, F1 66.67%; entities: F1 50.00%, accuracy 50.00%
     """
+    for what, given in (("gold", gold), ("found", found)):
+        if not isinstance(given, list | tuple) or not all(isinstance(one, Extraction) for one in given):
+            raise DataError(f"{what} is {shown(given)}", remedy="give a list of Extraction(types, relations)")
+    if not isinstance(other, list | tuple | set | frozenset) or not all(isinstance(name, str) for name in other):
+        raise DataError(f"other is {shown(other)}", remedy="give a list of types")
     if len(gold) != len(found):
         remedy = "give both for the same sentences"
         raise DataError(f"{len(found):,} extractions and {len(gold):,} right ones", remedy=remedy)

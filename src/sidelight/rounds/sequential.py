@@ -81,6 +81,17 @@ class TiedExamples:
         """How many slots have one of these choices."""
         return int(np.isin(self.targets, choices).sum())
 
+    def best(self, weights: Floats, *, tied: bool = True) -> Ids:
+        """The best choices of all slots, under what ties them or without it. # [T]"""
+        space: TiedSpace = self.space if tied else self.free
+        return space.best_each(np.where(space.there != 0, self.scores(weights), -np.inf))[0]
+
+    def error(self, weights: Floats, choices: Ints) -> float:
+        """On how many slots the best outputs are wrong about these choices, for each that has one of them."""
+        found = self.best(weights)
+        touched = np.isin(self.targets, choices) | np.isin(found, choices)
+        return np.count_nonzero((self.targets != found) & touched) / max(self.instances(choices), 1)
+
     def take(self, which: Ints) -> TiedExamples:
         """Some of the inputs."""
         slots = self.rows.tokens_of(which)
@@ -197,9 +208,3 @@ class SequentialLikelihood:
         slopes[among, data.targets[among]] -= np.repeat(prices, data.rows.lengths)[among]
         add_variable_parts(data.rows, data.layout, slopes, (), gradient)
         return float(0.5 * weights @ weights + prices @ (alike.log_sums - right))
-
-
-def wrong_in(choices: Ints, targets: Ids, found: Ids) -> int:
-    """On how many slots outputs differ in these choices."""
-    touched = np.isin(targets, choices) | np.isin(found, choices)
-    return int(np.count_nonzero((targets != found) & touched))

@@ -237,12 +237,13 @@ def argument_types(arguments: Mapping[str, Any], *, name: str = "argument_types"
     Types are a name or several. The rule speaks of `y.entity[i]` and `y.relation[head, tail]`, so it serves
     `EntityRelation`, and `Joint` with variables of these kinds.
 
-    >>> from sidelight.rules.output import Group, Groups
+    >>> from sidelight.inference.ruled_variables import groups_of
     >>> rule = argument_types({"Live_In": ("Peop", ["Loc"])})
-    >>> entities, relations = Group("entity", {0: "Org", 1: "Loc"}), Group("relation", {(0, 1): "Live_In"})
-    >>> rule.violations(None, Groups({"entity": entities, "relation": relations}))
+    >>> rule.violations(None, groups_of({"entity": {0: "Org", 1: "Loc"}, "relation": {(0, 1): "Live_In"}}))
     1
     """
+    if not arguments:
+        raise DataError("argument_types has no relations", remedy="give {relation: (types of head, types of tail)}")
     needed = {relation: tuple(map(_types, _ends(relation, ends))) for relation, ends in arguments.items()}
     said = [f"{relation} ({', '.join('/'.join(side) for side in ends)})" for relation, ends in needed.items()]
     sentence = f"Types of arguments: {_listed(tuple(said))}"

@@ -20,6 +20,7 @@ from typing import Any
 import numpy as np
 
 from sidelight.core.arrays import Bytes, Floats, Ids, Ints
+from sidelight.core.checks import is_among, is_listed, shown
 from sidelight.data.relations import EntitySentence, Extraction
 from sidelight.errors import DataError, Intractable
 from sidelight.features.rows import offsets_of
@@ -34,6 +35,7 @@ from sidelight.rules import Domain, Rule
 from sidelight.rules.output import ChosenVariable, Groups
 from sidelight.rules.rule_lists import checked_rules
 from sidelight.spaces.tied.relation_space import RelationSpace
+from sidelight.structures.variables import asked
 
 NONE = "none"
 ENTITY, RELATION = "entity", "relation"
@@ -68,15 +70,14 @@ class EntityRelation:
     names: FeatureNames = field(default_factory=FeatureNames, repr=False)
 
     def __post_init__(self) -> None:
-        self.types, self.relations = tuple(self.types), tuple(self.relations)
+        self.types, self.relations = _names("types", self.types), _names("relations", self.relations)
         self.rules = checked_rules(self.rules)
-        for what, given in (("types", self.types), ("relations", self.relations)):
-            if not given or len(set(given)) < len(given):
-                raise DataError(f"{what} has no names, or one of them twice", remedy="give every name once")
         if NONE in self.relations:
             raise DataError(f"a relation is called {NONE!r}", remedy="leave it out: it is always there")
-        if not callable(self.features) and self.features not in SETS:
-            raise ValueError(f"features is {self.features!r}; give 'paper', 'rich' or a function")
+        if not callable(self.features) and not is_among(self.features, SETS):
+            raise ValueError(f"features is {shown(self.features)}; give 'paper', 'rich' or a function")
+        if not isinstance(self.lists, Mapping) or not all(map(_is_words, self.lists.values())):
+            raise DataError(f"lists is {shown(self.lists)}", remedy="give {name: words}")
         for rule in self.rules:
             if rule.learned:
                 remedy = "give it a price, rule.soft(2.0), or leave it hard"
@@ -102,7 +103,7 @@ class EntityRelation:
             _check_spans(x, i)
         counts = np.array([len(x.spans) for x in xs], dtype=np.int64)
         starts = offsets_of(counts + counts * (counts - 1) // 2)
-        attributes = [self._attributes(x, kind, key) for x in xs for kind, key in _slots(x)]
+        attributes = [self._attributes(x, kind, key, i) for i, x in enumerate(xs) for kind, key in _slots(x)]
         kinds = np.array([int(kind == RELATION) for x in xs for kind, _ in _slots(x)], dtype=np.int32)
         sizes = len(self.types), len(self.choices) - len(self.types)
         scorer = attribute_scorer(self.names, starts, kinds, sizes, attributes)
@@ -110,7 +111,7 @@ class EntityRelation:
 
     def encode(self, x: EntitySentence, y: Extraction) -> Ids:
         """The choice of every slot; raises `DataError` for what is not there, and where a hard rule is broken."""
-        types, relations = y
+        types, relations = _checked_output(y)
         if len(types) != len(x.spans):
             raise DataError(f"{len(x.spans)} entities have {len(types)} types", remedy="give every entity a type")
         found: dict[tuple[str, Any], int] = {(ENTITY, i): self._number(ENTITY, name) for i, name in enumerate(types)}
@@ -162,9 +163,9 @@ class EntityRelation:
 
     def _number(self, kind: str, name: Any) -> int:
         known = self.types if kind == ENTITY else (NONE, *self.relations)
-        if name not in known:
+        if not isinstance(name, str) or name not in known:
             what = "type" if kind == ENTITY else "relation"
-            raise DataError(f"there is no {what} {name!r}", remedy=f"there are {', '.join(known)}")
+            raise DataError(f"there is no {what} {shown(name)}", remedy=f"there are {', '.join(known)}")
         return known.index(name)
 
     def _choice(self, count: int, head: int, tail: int, name: str) -> tuple[tuple[int, int], int]:
@@ -180,9 +181,9 @@ class EntityRelation:
         choice = len(self.types) + (0 if number == 0 else 2 * number - (head < tail))
         return (min(head, tail), max(head, tail)), choice
 
-    def _attributes(self, x: EntitySentence, kind: str, key: Any) -> Any:
+    def _attributes(self, x: EntitySentence, kind: str, key: Any, i: int) -> Any:
         if callable(self.features):
-            return self.features(x, kind, key)
+            return asked("features", self.features, x, kind, key, i=i)
         rich = self.features == "rich"
         if kind == ENTITY:
             return entity_attributes(x, key, rich=rich, lists=self.lists)
@@ -288,10 +289,42 @@ def _slots(x: EntitySentence) -> list[tuple[str, Any]]:
     return [*((ENTITY, i) for i in range(count)), *((RELATION, pair) for pair in combinations(range(count), 2))]
 
 
-def _check_spans(x: EntitySentence, i: int) -> None:
-    if not x.spans:
+def _names(what: str, given: Any) -> tuple[str, ...]:
+    if not is_listed(given) or not all(isinstance(name, str) for name in given):
+        raise DataError(f"{what} is {shown(given)}", remedy="give a list of names")
+    if not len(given) or len(set(given)) < len(given):
+        raise DataError(f"{what} has no names, or one of them twice", remedy="give every name once")
+    return tuple(map(str, given))
+
+
+def _is_words(given: Any) -> bool:
+    return isinstance(given, list | tuple | set | frozenset) and all(isinstance(word, str) for word in given)
+
+
+def _check_spans(x: Any, i: int) -> None:
+    if not isinstance(x, tuple) or len(x) != 2 or not _is_words(x[0]) or not isinstance(x[1], list | tuple):
+        raise DataError(f"input {i} is {shown(x)}", remedy="give EntitySentence(tokens, spans)")
+    tokens, spans = x
+    if not spans:
         raise DataError(f"input {i} has no entities", remedy="leave it out")
-    for first, last in x.spans:
-        if not 0 <= first < last <= len(x.tokens):
-            problem = f"input {i}: an entity from {first} to {last} of {len(x.tokens)} tokens"
+    for span in spans:
+        pair = isinstance(span, list | tuple) and len(span) == 2 and all(map(_is_whole, span))
+        if not pair or not 0 <= span[0] < span[1] <= len(tokens):
+            said = f"from {span[0]} to {span[1]}" if pair else shown(span)
+            problem = f"input {i}: an entity {said} of {len(tokens)} tokens"
             raise DataError(problem, remedy="give (first, last), the end not included")
+
+
+def _checked_output(y: Any) -> tuple[Sequence[str], Sequence[tuple[int, int, str]]]:
+    """Types and relations; raises `DataError` for what has another form."""
+    remedy = "give Extraction(types, [(head, tail, name), …])"
+    if not isinstance(y, tuple) or len(y) != 2 or not all(isinstance(part, list | tuple) for part in y):
+        raise DataError(f"the output is {shown(y)}", remedy=remedy)
+    for one in y[1]:
+        if not isinstance(one, list | tuple) or len(one) != 3 or not all(map(_is_whole, one[:2])):
+            raise DataError(f"a relation is {shown(one)}", remedy=remedy)
+    return y[0], y[1]
+
+
+def _is_whole(value: Any) -> bool:
+    return isinstance(value, int | np.integer) and not isinstance(value, bool)

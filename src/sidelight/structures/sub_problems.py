@@ -19,6 +19,7 @@ from typing import Any, NoReturn, Self
 import numpy as np
 
 from sidelight.core.arrays import Bytes, Floats, Ids, Ints
+from sidelight.core.checks import is_hashable, is_listed, shown
 from sidelight.errors import DataError, Infeasible, Intractable
 from sidelight.evidence import Candidates, Gold, Partial
 from sidelight.features.rows import offsets_of
@@ -35,7 +36,7 @@ from sidelight.rules.rule_lists import checked_rules
 from sidelight.rules.stand_in_input import read_unseen
 from sidelight.spaces.slots import BatchedSlotSpace
 from sidelight.spaces.tied.listed_space import LegalOutputs, ListedSpace
-from sidelight.structures.variables import VariableReader, encode_variables
+from sidelight.structures.variables import VariableReader, asked, encode_variables
 
 MOST_LISTED = 1 << 14  # outputs of an input
 
@@ -55,7 +56,14 @@ class SubProblems:
     names: FeatureNames = field(default_factory=FeatureNames, repr=False, kw_only=True)
 
     def __post_init__(self) -> None:
-        self.labels = {kind: tuple(names) for kind, names in self.labels.items()}
+        if not isinstance(self.labels, Mapping) or not all(map(_are_labels, self.labels.values())) or not self.labels:
+            remedy = "give a list of labels for each kind: {'entity': [...]}"
+            raise DataError(f"labels is {shown(self.labels)}", remedy=remedy)
+        for name in ("variables", "features"):
+            if not callable(getattr(self, name)):
+                remedy = "give a function of the input"
+                raise DataError(f"{name} is {shown(getattr(self, name))}", remedy=remedy)
+        self.labels = {str(kind): tuple(names) for kind, names in self.labels.items()}
         self.rules = checked_rules(self.rules)
         for kind, known in self.labels.items():
             if not known or len(set(known)) < len(known):
@@ -82,7 +90,11 @@ class SubProblems:
         starts = offsets_of([len(own) for own in called])
         numbers = {kind: k for k, kind in enumerate(self.labels)}
         kinds = np.array([numbers[kind] for own in called for kind, _ in own], dtype=np.int32)
-        attributes = [self.features(x, kind, key) for x, own in zip(xs, called) for kind, key in own]
+        attributes = [
+            asked("features", self.features, x, kind, key, i=i)
+            for i, (x, own) in enumerate(zip(xs, called))
+            for kind, key in own
+        ]
         sizes = [len(names) for names in self.labels.values()]
         scorer = attribute_scorer(self.names, starts, kinds, sizes, attributes)
         first = offsets_of(sizes)
@@ -133,6 +145,10 @@ class SubProblems:
         y = symbolic_groups(called, self._domains)
         says = [rule.on(x, y, example=i) for rule in self.rules]
         return clauses_of(says, [float(rule.penalty) for rule in self.rules])  # type: ignore[arg-type]
+
+
+def _are_labels(names: Any) -> bool:
+    return is_listed(names) and all(map(is_hashable, names))
 
 
 def _space(

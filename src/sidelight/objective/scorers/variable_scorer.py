@@ -9,6 +9,8 @@ from typing import Any
 import numpy as np
 
 from sidelight.core.arrays import Floats, Ids, Ints
+from sidelight.core.checks import is_listed, is_number, shown
+from sidelight.errors import DataError
 from sidelight.features.counts import SparseRows
 from sidelight.features.rows import Rows, check_finite, offsets_of
 from sidelight.features.structured.variable_features import (
@@ -90,15 +92,15 @@ def attribute_scorer(
     places: list[Any] = []
     values: list[Any] = []
     for own in attributes:
-        if isinstance(own, np.ndarray):
+        if isinstance(own, np.ndarray) and own.ndim == 1 and own.dtype.kind in "fiub":
             if len(own) not in widths:
                 widths[len(own)] = np.array([names.place(str(column)) for column in range(len(own))], dtype=np.int32)
             places.append(widths[len(own)])
             values.append(own)
         else:
-            given = own.items() if isinstance(own, Mapping) else [(name, 1.0) for name in own]
-            places.append([names.place(name) for name, _ in given])
-            values.append([value for _, value in given])
+            given = named_attributes(own)
+            places.append([names.place(name) for name in given])
+            values.append(list(given.values()))
     flat = np.concatenate([np.zeros(0, np.int32), *places]).astype(np.int32)
     numbers = np.concatenate([np.zeros(0), *values]).astype(np.float64)
     check_finite("attributes", numbers)
@@ -115,3 +117,18 @@ def attribute_scorer(
     )
     variables = Variables(starts, kinds, np.zeros(len(starts), dtype=np.int64), np.zeros((0, 3), dtype=np.int32))
     return VariableScorer(rows, variables, VariableLayout(tuple(sizes), (), len(names.places)))
+
+
+def named_attributes(given: Any) -> Mapping[str, float]:
+    """The attributes of a variable with their values; raises `DataError` where they are neither names nor numbers.
+
+    >>> named_attributes(["word=on", "short"])
+    {'word=on': 1.0, 'short': 1.0}
+    """
+    found = given if isinstance(given, Mapping) else None
+    if found is None and is_listed(given) and all(isinstance(name, str) for name in given):
+        found = dict.fromkeys(given, 1.0)
+    if found is None or not all(isinstance(name, str) and is_number(value) for name, value in found.items()):
+        problem = f"the features of a variable are {shown(given)}"
+        raise DataError(problem, remedy="give a list of names, {name: number}, or an array of numbers")
+    return found
