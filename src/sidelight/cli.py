@@ -44,6 +44,16 @@ COMMANDS = (
         "model.sidelight --text",
     ),
     Entry(
+        "judge",
+        "Say of every input whether it has a good structure, how good, and which: the companion decision.",
+        "sidelight judge model.sidelight pairs.tsv --out judged.tsv",
+    ),
+    Entry(
+        "rank",
+        "Put the candidates of every query in order, by how good their best structure is.",
+        "sidelight rank model.sidelight names.tsv --all --top 3",
+    ),
+    Entry(
         "evaluate",
         "Compare a model's labels with the right ones: token accuracy, and precision, recall and F1 of spans.",
         "sidelight evaluate model.sidelight test.txt --against older.sidelight",

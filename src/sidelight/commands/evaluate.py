@@ -8,6 +8,8 @@ from typing import Annotated, Any, Literal
 import typer
 
 from sidelight.commands.registry import entry_of
+from sidelight.commands.registry.asking import AskedModel
+from sidelight.commands.registry.decision_scores import DecisionScores
 from sidelight.commands.shared import options
 from sidelight.commands.shared.inputs import check_fits, read_labelled
 from sidelight.commands.shared.loading import load
@@ -24,6 +26,14 @@ def command(
     file: Annotated[
         Path, typer.Argument(metavar="FILE", help="Inputs with all their labels; - is the standard input.")
     ],
+    by: Annotated[
+        Literal["outputs", "answers", "ranking"],
+        typer.Option(
+            help="What is compared: labels or structures; answers whether there is a good one; or the order of "
+            "candidates (top-1, mean reciprocal rank)."
+        ),
+    ] = "outputs",
+    every: options.AllPairs = False,
     against: Annotated[
         Path | None,
         typer.Option(
@@ -56,6 +66,18 @@ def command(
 
     check_writable(json, reads=[model, file, against, *(rules or ())])
     check_inference(inference, rules)
+    if every and by != "ranking":
+        raise ValueError("--all is about candidates; add --by ranking, or leave it out")
+    if by != "outputs":
+        asked, other = (
+            None if path is None else AskedModel.loaded(path, seconds=seconds, jobs=jobs) for path in (model, against)
+        )
+        assert asked is not None
+        decided = DecisionScores(asked, other, (str(model), str(against)), file, format)
+        text, found = decided.answers() if by == "answers" else decided.ranking(every=every)
+        write_json(found, json)
+        write(text, None)
+        return
     if (entry := entry_of(loaded := load(model))) is not None:
         told = {"--metric": metric != "accuracy", "--scheme": scheme != "auto", "--rules": bool(rules)}
         refuse(entry.name, {**told, "--label-column": label_column != -1})

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import io
 import json
-import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -15,7 +13,7 @@ import typer
 from sidelight.commands.registry import entry_of
 from sidelight.commands.registry.entry import StructureEntry
 from sidelight.commands.shared import options
-from sidelight.commands.shared.inputs import check_fits, label_position, read_inputs
+from sidelight.commands.shared.inputs import check_fits, label_position, read_inputs, read_twice
 from sidelight.commands.shared.notes import warnings_noted
 from sidelight.commands.shared.outputs import check_writable, write
 from sidelight.commands.shared.plain_text import inputs_of, read_plain, written
@@ -77,7 +75,7 @@ def command(
         write(written(lines, predicted, sequences=loaded.sequences, inline=inline), out)
         return
     column = label_position(input, format=format, labelled=labelled, label_column=label_column)
-    with _twice(input), _text_in_mind():
+    with read_twice(input), _text_in_mind():
         corpus = read_inputs(input, format=format, label_column=column)
         objects = read_lines(input) if (format or format_of(input)) == "jsonl" else []
     check_fits(loaded, list(zip(corpus.xs, corpus.origins)))
@@ -157,26 +155,3 @@ def _text_in_mind() -> Iterator[None]:
             raise
         remedy = f"{error.remedy}; if it is plain text, add --text"
         raise DataError(error.problem, file=error.file, line=error.line, remedy=remedy) from None
-
-
-@contextmanager
-def _twice(path: Path) -> Iterator[None]:
-    """Lets the standard input be read twice: for what it means, and for what it says."""
-    if str(path) != "-":
-        yield
-        return
-    before, data = sys.stdin, sys.stdin.buffer.read()
-    sys.stdin = io.TextIOWrapper(_Again(data), encoding="utf-8")
-    try:
-        yield
-    finally:
-        sys.stdin = before
-
-
-class _Again(io.BytesIO):
-    """Bytes that begin anew each time they are read to the end."""
-
-    def read(self, size: int | None = -1, /) -> bytes:
-        data = super().read(size)
-        self.seek(0)
-        return data

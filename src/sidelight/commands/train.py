@@ -39,6 +39,7 @@ def command(
     unlabeled: options.UnlabeledFiles = None,
     votes: options.VoteFiles = None,
     structure: given.StructureName = CHAIN,
+    start: given.StartTable = None,
     format: options.Format = None,
     label_column: options.LabelColumn = -1,
     features: given.ReadyFeatures = None,
@@ -79,7 +80,9 @@ def command(
     for evidence may be repeated.
     """
     files = [gold, partial, candidates, good, bad, companion, unlabeled, rules]
-    check_writable(out, checkpoint, history, reads=[*(path for own in files for path in own or ()), valid, template])
+    check_writable(
+        out, checkpoint, history, reads=[*(path for own in files for path in own or ()), valid, template, start]
+    )
     check_inference(inference, rules)
     replaced = out.exists()
     kinds = {
@@ -122,7 +125,9 @@ def command(
     task: TrainTask = LabelTask(shuffle_good, format, label_column, seed, structure == SEGMENTS, asked, metric)
     if entry is not None:
         _check_about_structures(structure, {**asked, **parameters, "metric": metric, "label_column": label_column})
-        task = StructureTask(entry, own, shuffle_good, format, seed)
+        task = StructureTask(entry, own, shuffle_good, format, seed, start)
+    elif start is not None:
+        raise ValueError("--start is a table of letters; leave it out, or give --structure letters")
     table, edges = "", list[str]()
     try:
         with shown(quiet=quiet, verbose=verbose) as progress, warnings_noted(quiet=quiet):

@@ -33,7 +33,7 @@ class PartScores:
 
     measures: tuple[Measure, ...]
     counts: tuple[Counts, ...]
-    whole: int
+    whole: int | None  # None where that is not asked
     outputs: int
 
     @property
@@ -43,7 +43,9 @@ class PartScores:
 
     def as_dict(self) -> dict[str, Any]:
         """Plain values, for JSON."""
-        found: dict[str, Any] = {"outputs": self.outputs, "outputs_right": self.whole}
+        found: dict[str, Any] = {"outputs": self.outputs}
+        if self.whole is not None:
+            found["outputs_right"] = self.whole
         for measure, counts in zip(self.measures, self.counts):
             found[measure.name] = counts.f1 if measure.share else counts.as_dict()
         return found
@@ -57,12 +59,16 @@ class PartScores:
                 shares = f"precision {counts.precision:.2f}%, recall {counts.recall:.2f}%, F1 {counts.f1:.2f}%"
                 said = f"{counts.gold:,} gold, {counts.predicted:,} predicted, {counts.correct:,} right"
                 lines.append(f"{measure.name}: {shares} ({said})")
+        if self.whole is None:
+            return "\n".join(lines)
         share = 100.0 * self.whole / self.outputs if self.outputs else 0.0
         return "\n".join([*lines, f"whole outputs right: {share:.2f}% ({self.whole:,} of {self.outputs:,})"])
 
 
-def score_parts(measures: Sequence[Measure], gold: Sequence[Any], found: Sequence[Any]) -> PartScores:
-    """Scores over all outputs; raises `DataError` where there are not as many of one as of the other.
+def score_parts(
+    measures: Sequence[Measure], gold: Sequence[Any], found: Sequence[Any], *, whole: bool = True
+) -> PartScores:
+    """Scores over all outputs, and how many are right as a `whole`; raises `DataError` where there are fewer.
 
     >>> print(score_parts([Measure("links", set)], [[(0, 0), (1, 1)]], [[(0, 0)]]))
     links: precision 100.00%, recall 50.00%, F1 66.67% (2 gold, 1 predicted, 1 right)
@@ -71,9 +77,9 @@ def score_parts(measures: Sequence[Measure], gold: Sequence[Any], found: Sequenc
     if len(gold) != len(found):
         raise DataError(f"{len(found):,} outputs but {len(gold):,} right ones", remedy="give both of the same inputs")
     tables = [_table(measure, gold, found) for measure in measures]  # [N, 3] right, predicted, gold
-    whole = [np.all(table == table[:, :1], axis=1) for table in tables]
+    right = np.all([np.all(table == table[:, :1], axis=1) for table in tables], axis=0)
     counts = [Counts(gold=int(total[2]), predicted=int(total[1]), correct=int(total[0])) for total in map(_sum, tables)]
-    return PartScores(tuple(measures), tuple(counts), int(np.all(whole, axis=0).sum()), len(gold))
+    return PartScores(tuple(measures), tuple(counts), int(right.sum()) if whole else None, len(gold))
 
 
 def compare_parts(measure: Measure, gold: Sequence[Any], first: Sequence[Any], second: Sequence[Any]) -> Comparison:

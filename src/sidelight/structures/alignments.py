@@ -106,6 +106,23 @@ class SegmentAlignment:
                 mask[i, 0 if not len(pair) else self._code_at(x, pair, i)] = 1  # type: ignore[arg-type]
         return mask
 
+    def first_weights(self) -> Floats:
+        """Pairs of single symbols are good, for want of better knowledge."""
+        found = np.zeros((1 << self.bits) + 1)
+        found[pair_features.single_place(self.bits)] = 1.0
+        return found
+
+    def slot_names(self, x: Strings) -> list[str]:
+        """Left symbols with their numbers."""
+        return [f"{i} {symbol}" for i, symbol in enumerate(x[0])]
+
+    def choice_names(self, x: Strings, choices: Ids) -> list[str]:
+        """The pairs that cover left symbols."""
+        found = ["nothing"] * len(x[0])
+        for (a, b), (c, d) in self.decode(x, choices):
+            found[a:b] = [f"{''.join(x[0][a:b])} – {''.join(x[1][c:d])}"] * (b - a)
+        return found
+
     @property
     def _forms(self) -> int:
         return self.longest[0] * (self.longest[0] + 1) // 2

@@ -26,7 +26,7 @@ from sidelight.data.graphs import Graph
 from sidelight.errors import DataError
 from sidelight.features.counts import SparseRows
 from sidelight.features.rows import offsets_of
-from sidelight.features.structured.graph_features import graph_rows
+from sidelight.features.structured.graph_features import graph_rows, similar_places
 from sidelight.objective.batch import Batch
 from sidelight.objective.scorers.slot_scorer import SlotScorer
 from sidelight.spaces.alignments.graph_program import GraphProgram
@@ -103,10 +103,31 @@ class GraphAlignment:
             mask[word, [0 if other is None else other + 1 for other in said]] = 1
         return mask
 
+    def slot_names(self, x: tuple[Graph, Graph]) -> list[str]:
+        """The words and edges of the first graph."""
+        return _names(x[0])
+
+    def choice_names(self, x: tuple[Graph, Graph], choices: Ids) -> list[str]:
+        """Those of the second that they are mapped to."""
+        names, size, words = _names(x[1]), len(x[1].words), len(x[0].words)
+        places = [choice - 1 + (0 if slot < words else size) for slot, choice in enumerate(choices.tolist())]
+        return ["deleted" if not choice else names[place] for choice, place in zip(choices.tolist(), places)]
+
+    def first_weights(self) -> Floats:
+        """Words that are similar are mapped, for want of better knowledge."""
+        found = np.zeros((1 << self.bits) + 1)
+        found[similar_places(self.bits)] = 1.0
+        return found
+
     def _rows(self, one: Graph, two: Graph, choices: int) -> SparseRows:
         more = np.zeros((len(one.words), len(two.words), 0)) if self.similarity is None else self.similarity(one, two)
         deletions = self.nulls != "none", self.nulls == "words and relations"
         return graph_rows(one.words, one.edges, two.words, two.edges, more, deletions, choices, self.bits)
+
+
+def _names(graph: Graph) -> list[str]:
+    words = [f"{i} {word}" for i, (word, _) in enumerate(graph.words)]
+    return words + [f"{words[head]} → {words[word]} {label}".rstrip() for head, word, label in graph.edges]
 
 
 def _checked(graph: Graph, i: int, which: str) -> Graph:

@@ -87,6 +87,18 @@ class CharacterAlignment:
         found[near] = distance
         return found
 
+    def slot_names(self, x: Strings) -> list[str]:
+        """Left symbols with their numbers."""
+        return [f"{i} {symbol}" for i, symbol in enumerate(x[0])]
+
+    def choice_names(self, x: Strings, choices: Ids) -> list[str]:
+        """Right symbols with their numbers."""
+        return ["nothing" if j is None else f"{j} {x[1][j]}" for j in self.decode(x, choices)]
+
+    def first_weights(self) -> Floats:
+        """Letters in the same places are linked, for want of better knowledge."""
+        return self.weights({}, distance=1.0)
+
     def _choice(self, x: Strings, target: Target) -> int:
         if target is None:
             return 0

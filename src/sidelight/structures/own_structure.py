@@ -22,7 +22,7 @@ from sidelight.errors import DataError, Infeasible, Intractable, ModelFileError
 from sidelight.evidence import Candidates, Companion, Evidence, Gold, Partial, Unlabeled
 from sidelight.objective.batch import Batch
 from sidelight.objective.scorers.slot_scorer import FeatureNames
-from sidelight.objective.structure import sizes_of
+from sidelight.objective.structure import Worded, sizes_of
 from sidelight.rules import Rule
 from sidelight.structures.labels.encoding import RESTRICTED, Encoded
 from sidelight.structures.labels.label_sets import LabelSet
@@ -121,8 +121,17 @@ class OwnStructure:
         return np.ones((rows.n_tokens, rows.made.space.n_labels), dtype=np.uint8) if found is None else found
 
     def slots(self, rows: OwnRows) -> list[str]:
-        """Slots by their numbers."""
+        """Slots as the structure calls them, or by their numbers."""
+        if isinstance(self.plain, Worded):
+            return [name for x in rows.xs for name in self.plain.slot_names(x)]
         return [f"slot {t}" for length in rows.lengths.tolist() for t in range(length)]
+
+    def choice_names(self, rows: OwnRows, choices: Ids) -> list[Any]:
+        """Choices as the structure calls them, or by their numbers."""
+        if not isinstance(self.plain, Worded):
+            return [int(choice) for choice in choices]
+        bounds = zip(rows.xs, pairwise(rows.starts.tolist()))
+        return [name for x, (a, b) in bounds for name in self.plain.choice_names(x, choices[a:b])]
 
     def beliefs(self, rows: OwnRows, shares: Floats) -> list[Any]:
         """Probabilities of choices, of every input. # [slots, choices]"""

@@ -106,6 +106,10 @@ class Structure(Protocol):
         """What the slots of inputs are called, for people."""
         ...
 
+    def choice_names(self, rows: Any, choices: Ids) -> list[Any]:
+        """What the choices of slots are called, for people."""
+        ...
+
     def beliefs(self, rows: Any, shares: Floats) -> list[Any]:
         """Probabilities of choices [T, K], by their names, in the form of outputs."""
         ...

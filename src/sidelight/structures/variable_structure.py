@@ -98,6 +98,9 @@ class VariableStructure:
         """Kind and key of every variable."""
         return [f"{kind}[{key!r}]" for own in rows.called for kind, key in own]
 
+    def choice_names(self, rows: Any, choices: Ids) -> list[Any]:
+        return self.labels.decode(choices)
+
     def beliefs(self, rows: VariableRows, shares: Floats) -> list[Any]:
         """For every variable a dict from label to probability."""
         found: list[dict[str, dict[Any, dict[Any, float]]]] = []

@@ -55,5 +55,6 @@ ENTRY = StructureEntry(
     said=lambda y: tuple(sorted(links_of(y))),
     measures=lambda structure: (Measure("links", links_of),),
     spoiled=paired_anew,
+    query=lambda x: "".join(x[0]),
     made=spellings,
 )

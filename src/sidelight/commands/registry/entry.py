@@ -35,6 +35,7 @@ class StructureEntry:
     measures: Callable[[Any], tuple[Measure, ...]]  # of a structure; the first is what choices go by
     spoiled: Callable[[Sequence[Any], int], list[Any]]  # inputs that have no good structure, made of good ones by seed
     made: Callable[[int, int], list[Item]]  # so many items of a seed, with outputs
+    query: Callable[[Any], str] | None = None  # the first of the two sides of an input, in words; None without sides
     hidden: tuple[str, ...] = ("n_jobs",)  # fields that are no options
     from_data: Callable[[Sequence[Item]], dict[str, Any]] = lambda items: {}  # options that are not given
     left_out: str = ""  # why outputs of gold may not be those of the structure; empty where that is an error

@@ -33,6 +33,7 @@ ENTRY = StructureEntry(
     said=lambda y: tuple(sorted(y.items())),
     measures=lambda structure: (Measure("words", dict.items),),
     spoiled=paired_anew,
+    query=lambda x: " ".join(word for word, _ in x[0].words),
     made=paraphrases,
     hidden=("n_jobs", "similarity"),
 )

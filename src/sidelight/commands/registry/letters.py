@@ -50,5 +50,6 @@ ENTRY = StructureEntry(
     said=lambda y: tuple(_links(y)),
     measures=lambda structure: (Measure("links", _links),),
     spoiled=paired_anew,
+    query=lambda x: "".join(x[0]),
     made=transliterations,
 )

@@ -90,6 +90,10 @@ Seed = Annotated[int, typer.Option("--seed", help="The same seed gives the same 
 Jobs = Annotated[
     int, typer.Option("--jobs", callback=threads("--jobs"), help="Threads to work with; -1 takes all cores.")
 ]
+AllPairs = Annotated[
+    bool,
+    typer.Option("--all", help="Candidates of every left side are the right sides of all inputs; its own is right."),
+]
 Seconds = Annotated[
     float | None,
     typer.Option(

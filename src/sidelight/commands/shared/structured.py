@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
@@ -14,6 +15,7 @@ from sidelight.commands.registry.entry import StructureEntry
 from sidelight.commands.shared.outputs import note
 from sidelight.commands.shared.settings import typed
 from sidelight.commands.shared.tasks import Files, Say
+from sidelight.data.files import read_lines
 from sidelight.data.items import DIRECT, INPUTS, Item
 from sidelight.data.load import INDIRECT
 from sidelight.errors import DataError
@@ -22,6 +24,7 @@ from sidelight.evaluate.parts import score_parts
 from sidelight.evidence import Candidates, Companion, Evidence, Gold, Partial
 from sidelight.models.model import Model
 from sidelight.recipes import LEARNERS, Recipe
+from sidelight.structures.own_structure import OwnStructure
 
 _MADE = {"gold": Gold, "partial": Partial, "candidates": Candidates}
 ESTIMATOR = ("learner", "loss", "max_rounds", "tolerance", "seed", "n_jobs", "checkpoint", "prices", "callbacks")
@@ -84,6 +87,7 @@ class StructureTask:
     shuffle_good: int
     format: str | None
     seed: int
+    table: Path | None = None  # what is known of symbols beforehand
     structure: Any = field(default=None, init=False)  # made when evidence is read
 
     def read(self, files: Files, say: Say) -> list[Evidence]:
@@ -104,7 +108,12 @@ class StructureTask:
         return [evidence_of(self.entry, self.structure, item, kind) for item in items]
 
     def estimator(self, parameters: Mapping[str, Any], evidence: Sequence[Evidence]) -> Any:
-        return Predictor(self.structure, **parameters)
+        made = Predictor(self.structure, **parameters)
+        if self.table is not None:
+            start = start_weights(self.structure, self.table, self.entry.name)
+            made.set_params(warm_start=True)
+            made.model_ = Model(OwnStructure(self.structure, 1, len(start)), start)
+        return made
 
     def measured(self, fitted: Any, judges: Sequence[Any]) -> tuple[str, float]:
         xs = [piece.x for piece in judges]
@@ -147,6 +156,28 @@ class StructureTask:
             raise ValueError("--shuffle-good has nothing to shuffle; name a file with --good")
         copies = range(self.seed, self.seed + self.shuffle_good)
         return [Companion(x, -1) for seed in copies for x in self.entry.spoiled(good, seed)]
+
+
+def start_weights(structure: Any, path: Path, name: str) -> Any:
+    """First weights from a table of symbols: two of them, and what linking them is worth, on each line."""
+    if not hasattr(structure, "weights"):
+        raise ValueError(f"--start is a table of letters, and {name} has no use for one; leave it out")
+    table: dict[tuple[str, str], float] = {}
+    for number, line in enumerate(read_lines(path), start=1):
+        if not line.strip():
+            continue
+        left, *rest = line.split("\t")
+        try:
+            right, worth = rest[0], float(rest[1]) if len(rest) > 1 else 1.0
+        except (IndexError, ValueError):
+            right, worth = "", math.nan
+        if not (left and right and math.isfinite(worth)) or len(rest) > 2:
+            remedy = "write two symbols, and what linking them is worth, with tabs between"
+            raise DataError(f"not an entry of a table: {line!r}", file=path, line=number, remedy=remedy)
+        table[left, right] = worth
+    if not table:
+        raise DataError("an empty table", file=path, remedy="write two symbols on each line, with a tab between")
+    return structure.weights(table)
 
 
 def evidence_of(entry: StructureEntry, structure: Any, item: Item, kind: str) -> Evidence:

@@ -50,6 +50,15 @@ StructureName = Annotated[
         rich_help_panel=LEARNING,
     ),
 ]
+StartTable = Annotated[
+    Path | None,
+    typer.Option(
+        metavar="FILE",
+        help="With letters: a table of what is known beforehand, two letters and what linking them is worth on each "
+        "line; learning begins there.",
+        rich_help_panel=LEARNING,
+    ),
+]
 ReadyFeatures = Annotated[
     str | None,
     typer.Option(

@@ -38,11 +38,9 @@ class _Entries:
     def add(self, rows: Ints, salt: int, keys: Keys, values: Floats | float = 1.0) -> None:
         """A feature of every row, of one template; all are broadcast."""
         rows, keys, worth = np.broadcast_arrays(rows, keys, np.asarray(values, dtype=np.float64))
-        mixed = (keys ^ (keys >> np.uint64(32))) * A + np.uint64(salt * int(B) % 2**64)
-        mixed = (mixed ^ (mixed >> np.uint64(29))) * C
         kept = worth.ravel() != 0.0
         self.rows.append(rows.ravel()[kept])
-        self.places.append(1 + (mixed >> np.uint64(64 - self.bits)).astype(np.int64).ravel()[kept])
+        self.places.append(_places(salt, keys, self.bits).ravel()[kept])
         self.values.append(worth.ravel()[kept])
 
     def sorted(self, count: int) -> SparseRows:
@@ -52,6 +50,18 @@ class _Entries:
         at = np.bincount(distinct // (2 << self.bits), minlength=count)
         indptr = np.concatenate([[0], np.cumsum(at)]).astype(np.int64)
         return SparseRows(indptr, (distinct % (2 << self.bits)).astype(np.int32), totals)
+
+
+def _places(salt: int, keys: Keys, bits: int) -> Ints:
+    """The weights of a template's features; the first is the threshold."""
+    mixed = (keys ^ (keys >> np.uint64(32))) * A + np.uint64(salt * int(B) % 2**64)
+    mixed = (mixed ^ (mixed >> np.uint64(29))) * C
+    return 1 + (mixed >> np.uint64(64 - bits)).astype(np.int64)
+
+
+def similar_places(bits: int) -> Ints:
+    """The weights of how similar two words are. # [4]"""
+    return np.concatenate([_places(2 + number, ONE, bits) for number in range(4)])
 
 
 def graph_rows(

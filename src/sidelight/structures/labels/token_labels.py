@@ -49,6 +49,9 @@ class TokenLabels:
         """Tokens by their numbers."""
         return [str(t) for length in rows.lengths.tolist() for t in range(length)]
 
+    def choice_names(self, rows: Any, choices: Ids) -> list[Any]:
+        return self.labels.decode(choices)
+
     def beliefs(self, rows: Any, shares: Floats) -> list[Any]:
         """A dict from label to probability for every token, or for the only one."""
         return self._cut(rows, [dict(zip(self.labels.classes, row)) for row in shares.tolist()])
