@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sidelight.core.arrays import Floats
+from sidelight.core.file_contents import array_of, mapping_of, number_of, numbers_of, part_of, reading, whole_of
 from sidelight.core.records import Round
-from sidelight.core.stored import array_of, mapping_of, number_of, numbers_of, part_of, reading, whole_of
 from sidelight.data.single import single_labels
 from sidelight.errors import DataError, ModelFileError
 from sidelight.evidence import Evidence
@@ -57,9 +57,9 @@ class Training:
         self.structure, self.rows, self.encoded = settings.outputs.prepare(settings, evidence, old)
         self.structure.read_rules(settings.rules, [piece.x for piece in evidence])
         weights = None if before is None else self.structure.moved(before.weights, before.structure)
-        given = FitData(settings, evidence, self.rows, self.encoded, self.structure, weights, go_on, memory)
-        self.given = given
-        self.learner = learner_of(given)
+        data = FitData(settings, evidence, self.rows, self.encoded, self.structure, weights, go_on, memory)
+        self.data = data
+        self.learner = learner_of(data)
         self.best: Best | None = None
         self.idle = 0  # results since the best one
 
@@ -169,7 +169,7 @@ class Training:
 
     def reliabilities(self) -> list[Reliability]:
         """How often each labelling function was right, as the learner came to believe."""
-        return reliabilities_of(self.given, self.learner)
+        return reliabilities_of(self.data, self.learner)
 
     def memory(self) -> Memory | None:
         """What a later `partial_fit` goes on from, besides the model's weights."""
@@ -183,7 +183,7 @@ class Training:
         inputs, found = learned_penalties(self.learner)
         if inputs is not None:
             return [found[inputs.rules.index(rule)] for rule in rules]
-        xs, ys = self.given.gold_outputs()
+        xs, ys = self.data.gold_outputs()
         if not xs and any(rule.learned for rule in rules):
             raise DataError("a penalty is to be learned from Gold, and there is none", remedy="give soft(…) a number")
         return self.structure.counted(rules, xs, ys)

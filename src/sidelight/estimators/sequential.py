@@ -16,11 +16,11 @@ import numpy as np
 
 from sidelight.core.arrays import Floats, Ids
 from sidelight.core.checks import amount, flag, is_among, is_listed, is_number, shown, whole
+from sidelight.core.file_contents import list_of, mapping_of, reading, text_of
 from sidelight.core.records import Callback, Round
-from sidelight.core.stored import list_of, mapping_of, reading, text_of
 from sidelight.data.checks import check_weight
 from sidelight.errors import DataError, ModelFileError, NotFitted
-from sidelight.estimators.manners import Estimator, held_out, labelled
+from sidelight.estimators.base_estimator import Estimator, held_out, labelled
 from sidelight.evidence import Gold, gold
 from sidelight.models.model import Model
 from sidelight.models.model_file import load_model, save_model

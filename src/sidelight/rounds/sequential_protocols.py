@@ -12,7 +12,7 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 
 from sidelight.core.arrays import Floats, Ints
-from sidelight.core.stored import mapping_of, number_of, text_of, whole_of
+from sidelight.core.file_contents import mapping_of, number_of, text_of, whole_of
 from sidelight.errors import DataError
 from sidelight.rounds.sequential import Learned, TiedExamples
 

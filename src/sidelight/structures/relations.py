@@ -32,8 +32,8 @@ from sidelight.objective.batch import Batch
 from sidelight.objective.scorers.slot_scorer import FeatureNames
 from sidelight.objective.scorers.variable_scorer import attribute_scorer
 from sidelight.rules import Domain, Rule
-from sidelight.rules.given import checked_rules
 from sidelight.rules.output import ChosenVariable, Groups
+from sidelight.rules.rule_lists import checked_rules
 from sidelight.spaces.tied.relation_space import RelationSpace
 from sidelight.structures.variables import asked
 

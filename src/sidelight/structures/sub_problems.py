@@ -32,8 +32,8 @@ from sidelight.objective.batch import Batch
 from sidelight.objective.scorers.slot_scorer import FeatureNames
 from sidelight.objective.scorers.variable_scorer import attribute_scorer
 from sidelight.rules import Domain, Rule
-from sidelight.rules.given import checked_rules
-from sidelight.rules.made_up import read_unseen
+from sidelight.rules.rule_lists import checked_rules
+from sidelight.rules.stand_in_input import read_unseen
 from sidelight.spaces.slots import BatchedSlotSpace
 from sidelight.spaces.tied.listed_space import ListedOutputs, ListedSpace
 from sidelight.structures.variables import VariableReader, asked, encode_variables

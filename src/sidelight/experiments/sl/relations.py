@@ -118,8 +118,8 @@ def rows(
                 for draw, one in zip(draws, chosen[form]):
                     report(f"  split {draw}: {one.chosen}")
             save(found)
-        for one, other in GAINS:
-            found += _gain(setting, one, other, chosen) if {one, other} <= set(chosen) else []
+        for first, second in GAINS:
+            found += _gain(setting, first, second, chosen) if {first, second} <= set(chosen) else []
         save(found)
     return found, NOTES
 
