@@ -13,7 +13,7 @@ from sidelight.data.relations import EntitySentence
 from sidelight.rules import every, implies, rule
 from sidelight.rules.gallery import argument_types
 from sidelight.spaces.slots import SlotScores
-from sidelight.spaces.tied.relation_space import RelationSpace
+from sidelight.spaces.sub_problems.relation_space import RelationSpace
 from sidelight.structures.relations import EntityRelation
 from sidelight.testing import check_structure
 

@@ -16,7 +16,7 @@ import numpy as np
 
 from sidelight.data.relations import EntitySentence, Extraction, read_relations, without_types
 from sidelight.errors import DataError
-from sidelight.estimators.sequential import SequentialLearner
+from sidelight.estimators.sequential_learner import SequentialLearner
 from sidelight.evaluate.paired import paired_t
 from sidelight.evaluate.relations import RelationScores, score_relations
 from sidelight.experiments.draws import folder_of

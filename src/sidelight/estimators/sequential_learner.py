@@ -25,7 +25,7 @@ from sidelight.evidence import Gold, gold
 from sidelight.models.model import Model
 from sidelight.models.model_file import load_model, save_model
 from sidelight.objective.scorers.variable_scorer import VariableScorer
-from sidelight.rounds.sequential import Learned, TiedExamples, learn_by_likelihood, learn_by_perceptron
+from sidelight.rounds.sequential_learning import Learned, TiedExamples, learn_by_likelihood, learn_by_perceptron
 from sidelight.rounds.sequential_protocols import (
     LearnedPart,
     SubProblem,
@@ -35,7 +35,7 @@ from sidelight.rounds.sequential_protocols import (
     set_aside,
     stored_step,
 )
-from sidelight.spaces.tied.tied_space import TiedSpace
+from sidelight.spaces.sub_problems.tied_space import TiedSpace
 from sidelight.specs.settings import check_callbacks
 from sidelight.structures.own_structure import Own, OwnRows, OwnStructure
 
