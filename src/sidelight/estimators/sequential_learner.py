@@ -247,6 +247,8 @@ class SequentialLearner(Estimator):
         }
 
     def _order_given(self) -> None:
+        if self.order is not None and self.method != "SL":
+            raise ValueError(f"order is for the method SL, and this is {self.method}; leave it out")
         usual = "updates" if self.form == "perceptron" else "held_out"
         self._ordered: str | list[str] = usual if self.order is None else self.order
         if isinstance(self._ordered, str):
@@ -271,6 +273,8 @@ class SequentialLearner(Estimator):
     def _validation(self, validation: Any) -> TiedExamples | None:
         if validation is None:
             return None
+        if self.method != "SL" or self._ordered != "held_out":
+            raise ValueError("validation is for order='held_out'; give that, or leave it out")
         xs, ys = held_out(validation, sequences=False)
         rows = self._structure.rows(_listed("validation", xs))
         return _examples(rows.made, self._structure.choices(rows, ys), np.ones(len(rows)))
