@@ -6,6 +6,7 @@ import gzip
 import json
 import re
 from collections.abc import Callable
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +20,7 @@ from sidelight.models.model_file import load_model
 Run = Callable[..., Any]
 FEW = {"alignment": ("--set", "bits=12"), "letters": ("--set", "bits=12"), "graph": ("--set", "bits=10"),
        "tree": ("--set", "bits=14")}  # fmt: skip
+KEYS = {"tokens", "good", "predicted", "score"}  # of labels that were judged
 LEAST = {"alignment": 80.0, "letters": 80.0, "graph": 90.0, "tree": 75.0}  # of the first score, in percent
 
 
@@ -125,7 +127,7 @@ def test_rankings(run: Run, made: Any, name: str) -> None:
     assert len(lines) == 120
     queries = [lines[k : k + 3] for k in range(0, 120, 3)]
     assert all(len({line[0] for line in query}) == 1 for query in queries)
-    assert all(float(a[4]) >= float(b[4]) for query in queries for a, b in zip(query, query[1:]))
+    assert all(float(a[4]) >= float(b[4]) for query in queries for a, b in pairwise(query))
     first = sum(query[0][3] == "yes" for query in queries)
     assert 100 * first / 40 == pytest.approx(report["top_1"], abs=2.6)  # ties count half
     one = run("evaluate", "m", file("test"), "--by", "ranking", "--all", "--against", "m").out
@@ -159,9 +161,7 @@ def test_judging_labels(run: Run) -> None:
     assert list(labels) == load_model("m").predict([[(token,) for token in tokens]])[0]
     Path("two.jsonl").write_text('{"tokens": ["a", "."], "good": true, "id": 7}\n{"tokens": ["b"], "good": false}\n')
     found = [json.loads(line) for line in run("judge", "m", "two.jsonl").out.splitlines()]
-    assert [set(one) for one in found] == [{"tokens", "good", "id", "predicted", "score"}] + [
-        {"tokens", "good", "predicted", "score"}
-    ]
+    assert [set(one) for one in found] == [{*KEYS, "id"}, KEYS]
     assert "of 2)" in run("evaluate", "m", "two.jsonl", "--by", "answers").out
     assert "queries: 1" in run("evaluate", "m", "two.jsonl", "--by", "ranking").out
     run("train", "--good", "c/good.txt", "--bad", "c/bad.txt", "--labels", "a,b", "--learner", "lclr", "--out", "n")

@@ -50,3 +50,11 @@ class StructureEntry:
         name = path.name.lower().removesuffix(".gz")
         found = (one for one in self.formats.values() if name.endswith(one.endings))
         return next(found, next(iter(self.formats.values())))
+
+
+def at_line(item: Item, make: Callable[[], Any]) -> Any:
+    """What `make` gives; an error names the line of the item."""
+    try:
+        return make()
+    except DataError as error:
+        raise DataError(error.problem, file=item.origin.file, line=item.place.line, remedy=error.remedy) from None
