@@ -37,9 +37,9 @@ class LatentClassifier(Estimator):
     - structure: what decisions rest on, such as `structures.letters.CharacterAlignment()`.
     - method: "lclr" (Algorithms 10 and 11), "lclr_approximate" (Algorithm 12, for `rounds` rounds) or "two_stage"
       (Alignment+Learning: the structures that `start` finds, and an SVM over them).
-    - start: first weights [weights of the structure], from what is known beforehand; None for those of the structure, if it
-      has any, or zeros. LCLR runs from the
-      weights of the two stages and from `start` itself, and keeps what ends with the lower objective.
+    - start: first weights [weights of the structure], from what is known beforehand; None for those of the structure,
+      if it has any, or zeros. LCLR runs from the weights of the two stages and from `start` itself, and keeps what ends
+      with the lower objective.
     - C: the price of a unit of loss; loss: "squared_hinge", "hinge" or "logistic".
     - tolerance: the relative duality gap of a convex problem; decrease: LCLR ends when a completion lowers the
       objective by less, relatively.
