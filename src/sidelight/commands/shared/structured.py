@@ -196,7 +196,7 @@ def evidence_of(entry: StructureEntry, structure: Any, item: Item, kind: str) ->
     return _MADE[kind](item.x, entry.output(structure, item, kind), weight=item.weight, origin=item.origin)
 
 
-class Answers(NamedTuple):
+class StructureAnswers(NamedTuple):
     """What a model says of inputs."""
 
     outputs: list[Any]
@@ -204,7 +204,7 @@ class Answers(NamedTuple):
     proven: list[bool | None]  # whether outputs are proved to be the best; None where they always are
 
 
-def answers_of(model: Model, xs: Sequence[Any], *, jobs: int) -> Answers:
+def answers_of(model: Model, xs: Sequence[Any], *, jobs: int) -> StructureAnswers:
     """The best structures of inputs, with their scores as answers."""
     rows = model.prepare(xs, n_jobs=jobs)
     batch = model.batch(rows, n_jobs=jobs)
@@ -218,7 +218,7 @@ def answers_of(model: Model, xs: Sequence[Any], *, jobs: int) -> Answers:
         choices, values = batch.best(model.weights)[:2]
     plain = model.temperature == 0 and model.size_by == "tokens"
     scores = values / rows.sizes + model.weights[0] if plain else model.judge(rows, n_jobs=jobs)
-    return Answers(model.structure.outputs(rows, choices), scores, proven)
+    return StructureAnswers(model.structure.outputs(rows, choices), scores, proven)
 
 
 def read_items(entry: StructureEntry, path: Path, format: str | None, kind: str = INPUTS) -> list[Item]:
@@ -226,13 +226,13 @@ def read_items(entry: StructureEntry, path: Path, format: str | None, kind: str 
     return entry.format_of(path, format).read(path, kind)
 
 
-def filled(entry: StructureEntry, items: Sequence[Item], answers: Answers) -> list[Item]:
+def filled(entry: StructureEntry, items: Sequence[Item], answers: StructureAnswers) -> list[Item]:
     """Items with the structures that were found, and with marks where these are not proved to be the best."""
     found = zip(items, answers.outputs, answers.proven)
     return [replace(item, said=entry.said(output), proven=proven) for item, output, proven in found]
 
 
-def note_unproven(answers: Answers) -> None:
+def note_unproven(answers: StructureAnswers) -> None:
     """Say how many outputs are not proved to be the best."""
     if count := sum(one is False for one in answers.proven):
         why = "time ran out, or a relaxation was rounded"
