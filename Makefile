@@ -2,7 +2,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: install quickstart test lint bench bench-torch clean
+.PHONY: install quickstart test lint docs bench bench-torch clean
 
 install: .venv/.installed
 
@@ -13,6 +13,10 @@ install: .venv/.installed
 
 .venv/.developing: .venv/.installed
 	$(BIN)/python -m pip install --quiet --editable ".[dev]"
+	touch $@
+
+.venv/.documenting: .venv/.installed
+	$(BIN)/python -m pip install --quiet --editable ".[docs]"
 	touch $@
 
 .venv/.measuring: .venv/.installed
@@ -35,6 +39,10 @@ lint: .venv/.developing
 test: lint
 	$(BIN)/python -m pytest --doctest-modules src -p no:cacheprovider
 	$(BIN)/python -m pytest -n 2 tests
+
+# The site, in build/site/index.html; warnings are errors, and pages are made from the docstrings of src.
+docs: .venv/.documenting
+	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --quiet --strict
 
 bench: .venv/.measuring
 	$(BIN)/python -m benchmarks

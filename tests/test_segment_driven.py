@@ -142,7 +142,7 @@ def test_completions_are_the_best_of_what_is_admitted_under_rules(data: st.DataO
     )
     ready = prepared(estimator, evidence)
     learner = ready.learner
-    weights = rng.normal(size=ready.given.size)
+    weights = rng.normal(size=ready.data.size)
     found = learner.complete(weights, learner.count(None))
     names = ready.labels.names
     everything = open_batch(ready)

@@ -129,7 +129,7 @@ def check_keys(entry: Mapping[str, Any], keys: Sequence[str], place: Place) -> N
 
 
 def object_at(line: str, place: Place) -> dict[str, Any]:
-    """The JSON object of a line."""
+    """The object on a line, in which no key is given twice and every number is finite."""
 
     def unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         entry = dict(pairs)

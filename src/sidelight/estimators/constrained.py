@@ -118,7 +118,7 @@ class Constrained:
             raise _clamped_too_much(error.example, names) from None
 
     def violations(self, xs: Sequence[Any], ys: Sequence[Sequence[Any]]) -> list[list[int]]:
-        """How often each rule is broken by known outputs; raises `DataError` as `learn_penalties`. # [N][rules]"""
+        """How often each rule is broken by known outputs; raises `DataError` as `learn_penalties`. # [N, rules]"""
         self._check_outputs(xs, ys)
         return [
             [rule.violations(Sentence(x), list(y), example=i) for rule in self.rules]

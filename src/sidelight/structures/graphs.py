@@ -26,10 +26,10 @@ from sidelight.data.graphs import Graph
 from sidelight.errors import DataError
 from sidelight.features.counts import SparseRows
 from sidelight.features.rows import offsets_of
-from sidelight.features.structured.graph_features import graph_rows, similar_places
+from sidelight.features.structured.graph_features import BY_NAME, MORE, graph_rows, places_of
 from sidelight.objective.batch import Batch
 from sidelight.objective.scorers.slot_scorer import SlotScorer
-from sidelight.spaces.alignments.graph_program import graph_program
+from sidelight.spaces.alignments.graph_program import GraphProgram
 from sidelight.spaces.alignments.graph_space import GraphSpace
 
 __all__ = ["NULLS", "Graph", "GraphAlignment", "Similarity"]
@@ -49,11 +49,14 @@ class GraphAlignment:
     seconds: float = math.inf  # for one pair; what was found by then is taken
     bits: int = 16  # features are hashed into 2**bits weights
     similarity: Similarity | None = None
+    measured: str = "both"  # whose words and edges are the size of a pair, both graphs' or the first one's
     n_jobs: int | None = None
 
     def __post_init__(self) -> None:
         if self.nulls not in NULLS:
             raise ValueError(f"nulls is {self.nulls!r}; give one of {', '.join(map(repr, NULLS))}")
+        if self.measured not in ("both", "first"):
+            raise ValueError(f"measured is {self.measured!r}; give 'both' or 'first'")
         if not 1 <= self.bits <= 30:
             raise ValueError(f"bits is {self.bits}; give a number from 1 to 30")
 
@@ -69,13 +72,28 @@ class GraphAlignment:
         for first, (words, edges, others, other_edges) in zip(starts.tolist(), sizes):
             there[first : first + words, : others + 1] = 1
             there[first + words : first + words + edges, : other_edges + 1] = 1
-        programs = [graph_program((len(a.words), len(b.words)), (_ends(a), _ends(b))) for a, b in pairs]
+        programs = [GraphProgram((len(a.words), len(b.words)), (_ends(a), _ends(b))) for a, b in pairs]
         options = self.nulls == "none", self.exact, self.seconds
         return Batch(scorer, GraphSpace(starts, choices, there, tuple(programs), *options), self.n_jobs)
 
     def sizes(self, xs: Sequence[tuple[Graph, Graph]]) -> Floats:
-        """The mean number of words and edges of the two graphs. # [N]"""
-        return np.array([0.5 * sum(len(side.words) + len(side.edges) for side in x) for x in xs])
+        """The mean number of words and edges of the two graphs, or those of the first. # [N]"""
+        counts = np.array([[len(side.words) + len(side.edges) for side in x] for x in xs], dtype=np.float64)
+        return np.asarray(counts.reshape(-1, 2).mean(axis=1) if self.measured == "both" else counts[:, 0])
+
+    def weights(self, *, similarity: Sequence[float] = (), **words: float) -> Floats:
+        """First weights from what is known of words: what each of some features is worth, whatever the tags.
+
+        Names are `mapped` (of any two words), `same`, `lower`, `beginning`, `letters`, and `edges`, of any two edges;
+        further numbers of `similarity` by their order. Raises ValueError for other names.
+        """
+        strange = sorted(set(words) - set(BY_NAME))
+        if strange:
+            raise ValueError(f"there is no feature {strange[0]!r}; give {', '.join(BY_NAME)}")
+        salts = [*(BY_NAME[name] for name in words), *range(MORE, MORE + len(similarity))]
+        found = np.zeros((1 << self.bits) + 1)
+        found[places_of(salts, self.bits)] = [*words.values(), *similarity]
+        return found
 
     def encode(self, x: tuple[Graph, Graph], y: Mapping[int, int]) -> Ids:
         """The choices of words and edges; raises `DataError` for words that are not there, or are mapped twice."""
@@ -88,7 +106,7 @@ class GraphAlignment:
             words[word] = other + 1
         if len(set(y.values())) < len(y):
             raise DataError("a word of the second graph is mapped twice", remedy="map every word once at most")
-        return graph_program((len(one.words), len(two.words)), (_ends(one), _ends(two))).choices_of(words)
+        return GraphProgram((len(one.words), len(two.words)), (_ends(one), _ends(two))).choices_of(words)
 
     def decode(self, x: tuple[Graph, Graph], choices: Ids) -> dict[int, int]:
         """The words that are mapped."""
@@ -115,9 +133,7 @@ class GraphAlignment:
 
     def first_weights(self) -> Floats:
         """Words that are similar are mapped, for want of better knowledge."""
-        found = np.zeros((1 << self.bits) + 1)
-        found[similar_places(self.bits)] = 1.0
-        return found
+        return self.weights(same=1.0, lower=1.0, beginning=1.0, letters=1.0)
 
     def _rows(self, one: Graph, two: Graph, choices: int) -> SparseRows:
         more = np.zeros((len(one.words), len(two.words), 0)) if self.similarity is None else self.similarity(one, two)

@@ -26,6 +26,18 @@ Word = tuple[str, str]
 Edge = tuple[int, int, str]
 
 
+BY_NAME = {"mapped": 1, "same": 2, "lower": 3, "beginning": 4, "letters": 5, "edges": 30}  # templates by name
+MORE = 20  # the template of the first further similarity
+
+
+def places_of(salts: Sequence[int], bits: int) -> Ints:
+    """Where the weights of templates are that see nothing but a number."""
+    found = _Entries(bits)
+    for salt in salts:
+        found.add(np.zeros(1, dtype=np.int64), salt, ONE)
+    return np.concatenate([np.zeros(0, np.int64), *found.places])
+
+
 class _Entries:
     """Entries of rows, gathered block by block."""
 
@@ -59,11 +71,6 @@ def _places(salt: int, keys: Keys, bits: int) -> Ints:
     return 1 + (mixed >> np.uint64(64 - bits)).astype(np.int64)
 
 
-def similar_places(bits: int) -> Ints:
-    """The weights of how similar two words are. # [4]"""
-    return np.concatenate([_places(2 + number, ONE, bits) for number in range(4)])
-
-
 def graph_rows(
     words: Sequence[Word],
     edges: Sequence[Edge],
@@ -87,7 +94,7 @@ def graph_rows(
     found.add(here + there, 10, together)
     found.add(here + there, 11, together, alike[:, :, 0])
     for number in range(more.shape[2]):
-        found.add(here + there, 20 + number, ONE, more[:, :, number])
+        found.add(here + there, MORE + number, ONE, more[:, :, number])
     if edges and other_edges:
         _add_edges(found, edges, other_edges, slots[len(words) :, None] + 1 + np.arange(len(other_edges)), alike)
     sides = ((tags, other_tags, slots[: len(words)], 3), (_labels(edges), _labels(other_edges), slots[len(words) :], 5))

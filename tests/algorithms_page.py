@@ -1,0 +1,110 @@
+"""The page of algorithms, made from what every learner says of itself.
+
+python tests/algorithms_page.py > docs/algorithms.md
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+
+from sidelight.recipes import LEARNERS, Recipe
+from sidelight.specs import Need
+from sidelight.specs.options import options_of
+
+HEAD = """# Algorithms
+
+Every learner with its objective, its reference and its recipe. This page is written by `tests/algorithms_page.py` from
+`sidelight.recipes.LEARNERS`, and a test compares the two. [Learners](learners.md) says which one to take, and has them
+all in one table; [solvers](solvers.md) has the solvers behind them; [references](references.md) has the papers by their
+titles. "Thesis" is Chang 2011.
+
+In all objectives w are the weights, and C is the price of the evidence (`prices=`). A margin loss is that of the output
+that violates its margin most: by default its square (`loss="squared_hinge"`), or `"hinge"` or `"logistic"`.
+"""
+TAIL = """## Estimators with an algorithm of their own
+
+### LCLR
+
+Learning over constrained latent representations: yes or no by the best structure of an input, learned from yes and no.
+
+- **Objective:** ½‖w‖² + C Σ over good inputs of loss(1 − max over h of w·Φ(x, h)) + C Σ over bad ones of
+  loss(1 + max over h of w·Φ(x, h))
+- **Reference:** Chang, Goldwasser, Roth and Srikumar 2010; thesis chapter 5
+- **Recipe:** `sl.LatentClassifier(structure)`; `method="lclr_approximate"` is Algorithm 12, `"two_stage"` the baseline
+- **Learns from:** answers +1 and −1
+
+### Co-training
+
+Two views of an input; each labels what it is surest of for the other.
+
+- **Reference:** Blum and Mitchell 1998
+- **Recipe:** `sl.CoTraining(sl.Classifier(), sl.Classifier(), views=(one, other))`
+- **Learns from:** Gold, and inputs without labels
+
+### Word alignment
+
+IBM model 1, then the HMM alignment model, in both directions, whose posteriors agree on every link.
+
+- **Objective:** −Σ max over q that agree of (E_q log P(x, h) + γ H(q)), over both directions
+- **Reference:** Ganchev et al. 2010; Samdani, Chang and Roth 2012; thesis chapter 4
+- **Recipe:** `sl.Aligner(gamma=0.5, agreement=True)`, `sidelight align train`
+- **Learns from:** pairs of sentences
+"""
+FAMILIES = {
+    "Likelihood": "crf partial_crf semi_crf contrastive naive_bayes",
+    "Margins": "structural_svm jlis latent_svm transductive_svm semi_svm self_training one_against_rest",
+    "Online": "perceptron passive_aggressive mira arow",
+    "Candidate labels by margins": "cllp cllp_as_printed mms naive cl_svm",
+    "Hidden Markov models and EM": "hmm em hard_em unified_em",
+    "Rules in learning": "codl codl_as_printed posterior_regularization",
+}
+SAID_ELSEWHERE = {  # papers of learners whose first line does not end with one
+    "cllp": "Li, Zhang and Chen 2014",
+    "naive": "a baseline of Li, Zhang and Chen 2014",
+    "cl_svm": "a baseline of Li, Zhang and Chen 2014",
+    "semi_svm": "Sarawagi and Cohen 2004, with the margins of Tsochantaridis et al. 2005",
+    "codl_as_printed": "Chang, Ratinov and Roth 2007; thesis Algorithm 8",
+}
+PAPER = re.compile(r"\(([^()]*\d{4}[^()]*|thesis[^()]*)\)")
+
+
+def reference(name: str, learner: type[Recipe]) -> str:
+    """The paper of a learner, as its first line has it."""
+    return SAID_ELSEWHERE.get(name) or PAPER.findall(learner.line())[-1]
+
+
+def entry(name: str, learner: type[Recipe]) -> str:
+    """One learner."""
+    first, *rest = learner.described().split("\n\n")
+    estimator = "SegmentTagger" if Need.SEGMENTS in learner.needs else "Tagger"
+    facts = (
+        ("Objective", learner.minimises),
+        ("Reference", reference(name, learner)),
+        ("Recipe", f"`sl.{estimator}(learner=sl.recipes.{name}())`, `sidelight train --learner {name}`"),
+        ("Learns from", learner.learns_from()),
+        ("Inference", learner.inference),
+        ("Stops by", learner.stops),
+    )
+    lines = [f"### {name}", "", " ".join(first.split()), ""]
+    lines += [f"- **{what}:** {said}" for what, said in facts]
+    options = options_of(learner)
+    if options:
+        lines += ["", "| option | default | what it may be |", "| --- | --- | --- |"]
+        lines += [f"| `{one.name}` | `{one.default}` | {one.values} |" for one in options]
+    for paragraph in rest:
+        lines += ["", paragraph]
+    return "\n".join(lines) + "\n"
+
+
+def page() -> str:
+    """The whole page."""
+    parts = [HEAD]
+    for family, names in FAMILIES.items():
+        parts.append(f"## {family}\n")
+        parts += [entry(name, LEARNERS[name]) for name in names.split()]
+    return "\n".join([*parts, TAIL])
+
+
+if __name__ == "__main__":
+    sys.stdout.write(page())
