@@ -45,9 +45,9 @@ def _heads(y: Sequence[Any]) -> list[tuple[int, int]]:
     return [(t, arc if isinstance(arc, int) else arc[0]) for t, arc in enumerate(y)]
 
 
-def _measures(structure: DependencyTree) -> tuple[Measure, ...]:
+def _measures(structure: DependencyTree | None) -> tuple[Measure, ...]:
     unlabelled, labelled = Measure("UAS", _heads, share=True), Measure("LAS", enumerate, share=True)  # type: ignore[arg-type]
-    return (unlabelled, labelled) if structure.relations else (unlabelled,)
+    return (unlabelled, labelled) if structure is None or structure.relations else (unlabelled,)
 
 
 def _spoiled(xs: Sequence[Any], seed: int) -> list[Any]:

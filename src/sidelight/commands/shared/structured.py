@@ -13,6 +13,7 @@ import numpy as np
 from sidelight.commands.registry import LABELS, NAMES, entry_named
 from sidelight.commands.registry.entry import StructureEntry, at_line
 from sidelight.commands.shared.outputs import note
+from sidelight.commands.shared.rule_options import note_missing_rules, rules_in
 from sidelight.commands.shared.settings import typed
 from sidelight.commands.shared.tasks import Files, Say
 from sidelight.data.files import read_lines
@@ -237,6 +238,18 @@ def note_unproven(answers: StructureAnswers) -> None:
     if count := sum(one is False for one in answers.proven):
         why = "time ran out, or a relaxation was rounded"
         note(f"{count:,} of {len(answers.proven):,} outputs are not proved to be the best: {why}; more --seconds help")
+
+
+def under_rules(model: Model, entry: StructureEntry, paths: Sequence[Path] | None) -> Model:
+    """The model under the rules of files; raises ValueError where its structure has none, and notes missing ones."""
+    if not entry.ruled:
+        refuse(entry.name, {"--rules": bool(paths)})
+        return model
+    if not paths:
+        note_missing_rules(model)
+        return model
+    own: Any = model.structure
+    return replace(model, structure=replace(own, plain=replace(own.plain, rules=rules_in(paths))))
 
 
 def limited(model: Model, seconds: float | None) -> Model:
