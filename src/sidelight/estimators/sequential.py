@@ -149,7 +149,7 @@ class SequentialLearner(Estimator):
         model, made = self._fitted(), self.prepare(xs).made
         data = _examples(made, np.zeros(int(made.starts[-1]), np.int32), np.ones(len(made)))
         scores = data.scores(model.weights)
-        names = model.structure.plain.choices  # type: ignore[attr-defined]
+        names = model.structure.plain.choice_names  # type: ignore[attr-defined]
         for choice, more in (self.bias or {}).items():
             if choice not in names:
                 raise DataError(f"bias has {choice!r}", remedy=f"there are {', '.join(map(repr, names))}")
@@ -239,7 +239,7 @@ class SequentialLearner(Estimator):
         kinds = {name: np.array(choices, dtype=np.int64) for name, choices in plain.sub_problems.items()}
         if not self.one_vs_all:
             return {name: SubProblem(choices, name) for name, choices in kinds.items()}
-        labels = plain.choices
+        labels = plain.choice_names
         return {
             f"{kind} {labels[choice][1]}": SubProblem(np.array([choice]), kind)
             for kind, choices in kinds.items()

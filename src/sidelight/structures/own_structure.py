@@ -29,7 +29,7 @@ from sidelight.structures.labels.label_sets import LabelSet
 from sidelight.structures.library import LIBRARY, library_structure, settings_of
 from sidelight.structures.output_kind import VARIABLES, OutputKind
 from sidelight.structures.structure import Prepared, State, Structure, unlike
-from sidelight.structures.weight_names import FeatureWeightNames
+from sidelight.structures.weight_names import ChoiceWeightNames, FeatureWeightNames
 
 KINDS = (Gold, Partial, Candidates, Companion, Unlabeled)
 
@@ -88,8 +88,8 @@ class OwnStructure:
 
     @property
     def labels(self) -> LabelSet:
-        """The choices, by their numbers."""
-        return LabelSet(tuple(range(self.n_choices)))
+        """The choices, by the names that the structure has for them (`choice_names`), or by their numbers."""
+        return LabelSet(tuple(getattr(self.plain, "choice_names", range(self.n_choices))))
 
     def rows(self, xs: Any, *, n_jobs: int | None = None) -> OwnRows:
         every = tuple(xs)
@@ -168,8 +168,10 @@ class OwnStructure:
         rules = [rule.name for rule in getattr(self.plain, "rules", ()) if isinstance(rule, Rule)]
         return {"structure": type(self.plain).__name__, **({"rules": rules} if rules else {})}
 
-    def weight_names(self) -> FeatureWeightNames:
+    def weight_names(self) -> FeatureWeightNames | ChoiceWeightNames:
         names = _names(self.plain)
+        if names is not None and hasattr(self.plain, "choice_names"):
+            return ChoiceWeightNames(self.labels, list(names.places))
         return FeatureWeightNames(self.labels, self.size, [] if names is None else list(names.places))
 
     def state(self) -> State:

@@ -144,3 +144,22 @@ class FeatureWeightNames:
         if place == 0:
             return THRESHOLD
         return "feature", self.names[place - 1] if self.names else f"number {place}", None
+
+
+@dataclass(frozen=True, slots=True)
+class ChoiceWeightNames:
+    """Of structures of one's own with a weight for every attribute and choice: threshold, biases, attributes."""
+
+    labels: LabelSet
+    names: Sequence[str]  # of attributes
+
+    def label_of(self) -> Ints:
+        count = len(self.labels)
+        return np.concatenate([[-1], np.tile(np.arange(count, dtype=np.int64), 1 + len(self.names))])
+
+    def named(self, place: int) -> Named:
+        if place == 0:
+            return THRESHOLD
+        row, choice = divmod(place - 1, len(self.labels))
+        label = self.labels.names[choice]
+        return ("bias", "", label) if row == 0 else ("feature", self.names[row - 1], label)
