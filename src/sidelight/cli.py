@@ -59,6 +59,11 @@ COMMANDS = (
         "sidelight evaluate model.sidelight test.txt --against older.sidelight",
     ),
     Entry(
+        "report",
+        "Write a page about a model: scores per label, confusions, training, errors that it is surest of, rules.",
+        "sidelight report model.sidelight test.txt --out report.html",
+    ),
+    Entry(
         "explain",
         "Show the prediction for one input, the runner-up, and which weights decide between the two.",
         'sidelight explain model.sidelight --text "Light is good"',

@@ -11,12 +11,14 @@ from numpy.typing import NDArray
 
 from sidelight.core.arrays import Floats
 from sidelight.core.file_contents import array_of, mapping_of, number_of, numbers_of, part_of, reading, whole_of
+from sidelight.core.fit_log import counted
 from sidelight.core.records import Round
 from sidelight.data.single import single_labels
 from sidelight.errors import DataError, ModelFileError
 from sidelight.evidence import Evidence
 from sidelight.learners.votes import reliabilities_of
 from sidelight.models.checkpoint import REMEDY, fingerprint, load_checkpoint, save_checkpoint
+from sidelight.models.history import Point, history_in, point_of, thinned
 from sidelight.models.model import Model
 from sidelight.objective.companion_likelihood import TEMPERATURE
 from sidelight.rounds.learner import Memory, Remembering, State
@@ -62,6 +64,7 @@ class Training:
         self.learner = learner_of(data)
         self.best: Best | None = None
         self.idle = 0  # results since the best one
+        self.history: list[Point] = []
 
     @property
     def labels(self) -> LabelSet:
@@ -69,6 +72,13 @@ class Training:
         return self.structure.labels
 
     def rounds(self, *, validating: str | None = None) -> Iterator[Round]:
+        """Train, and keep what the model's file tells of it; see `_rounds`."""
+        for record in self._rounds(validating):
+            if not self.history or self.history[-1][0] != record.number:
+                self.history.append(point_of(record))
+            yield record
+
+    def _rounds(self, validating: str | None) -> Iterator[Round]:
         """Train, saving a checkpoint after each round if one is asked for.
 
         `validating` tells validation data apart, where the rounds are judged (`judge`). Then the last round of a
@@ -93,7 +103,8 @@ class Training:
                 one = self.best
                 judged = {"penalties": one.penalties, "score": one.score, "rounds": one.rounds, "idle": self.idle}
                 best = {"validation.weights": one.weights}
-            values = {"learner": values, "round": record.as_dict(), "validation": judged}
+            points = [*self.history, point_of(record)]
+            values = {"learner": values, "round": record.as_dict(), "validation": judged, "history": points}
             save_checkpoint(path, mark, (values, {**{f"learner.{k}": v for k, v in arrays.items()}, **best}))
             yield record
         if last is not None:
@@ -119,6 +130,7 @@ class Training:
                 if len(self.best.penalties) not in (0, len(self.settings.rules)):
                     raise ModelFileError("there are not as many penalties as rules")
             last = Round.stored(mapping_of(values, "round"))
+            self.history = history_in(values)
         allowed = self.settings.max_rounds
         more = last.stopped == MAX_ROUNDS and (allowed is None or allowed > last.number)
         return replace(last, last=False, stopped=None) if more else last
@@ -149,6 +161,7 @@ class Training:
         """The model of these weights, as things are now or were then."""
         made = self.learner.rounds if then is None else then.rounds
         about: dict[str, Any] = {"learner": self.settings.learner.name, "rounds": made}
+        about |= {"history": thinned(self.history), "evidence": counted(self.data.evidence)}
         about |= self.settings.told_of_segments | self.structure.told()
         if self.settings.rules:
             about["rules"] = [rule.name for rule in self.settings.rules]
