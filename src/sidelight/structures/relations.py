@@ -153,6 +153,15 @@ class EntityRelation:
                 mask[slots[place], chosen] = 1
         return mask
 
+    def slot_words(self, x: EntitySentence) -> list[str]:
+        """Entities, and pairs of them."""
+        entities = [" ".join(x.tokens[first:last]) for first, last in x.spans]
+        return entities + [f"{one} – {other}" for one, other in combinations(entities, 2)]
+
+    def choice_words(self, x: EntitySentence, choices: Ids) -> list[str]:
+        """Types and relations."""
+        return [self.choice_names[choice][1] for choice in choices.tolist()]
+
     def _named(self, count: int, kind: str, key: Any, labels: Sequence[str]) -> tuple[tuple[str, Any], list[int]]:
         """The slot of an entity or of (head, tail), and the choices of labels."""
         if kind == ENTITY:
