@@ -8,8 +8,8 @@ from typing import Annotated
 
 import typer
 
-from sidelight.commands.shared.failing import INTERRUPTED, TERMINATED, Terminated, heed_termination
-from sidelight.commands.shared.lazily import SETTINGS, Entry, LazyCommands, listed
+from sidelight.commands.shared.failures import INTERRUPTED, TERMINATED, Terminated, heed_termination
+from sidelight.commands.shared.lazy_commands import SETTINGS, Entry, LazyCommands, listed
 
 COMMANDS = (
     Entry(

@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sidelight.core.arrays import Floats
+from sidelight.core.file_contents import array_of, mapping_of, number_of, numbers_of, part_of, reading, whole_of
 from sidelight.core.records import Round
-from sidelight.core.stored import array_of, mapping_of, number_of, numbers_of, part_of, reading, whole_of
 from sidelight.data.single import single_labels
 from sidelight.errors import DataError, ModelFileError
 from sidelight.evidence import Evidence

@@ -11,7 +11,7 @@ from sidelight.commands.shared import options
 from sidelight.commands.shared.inputs import check_fits, read_labelled
 from sidelight.commands.shared.notes import warnings_noted
 from sidelight.commands.shared.outputs import check_writable, write, write_json
-from sidelight.commands.shared.ruling import Inference, RulesFiles, check_inference, predictor
+from sidelight.commands.shared.rule_options import Inference, RulesFiles, check_inference, predictor
 from sidelight.evidence import Gold
 
 

@@ -7,12 +7,19 @@ from typing import Annotated, Any
 
 import typer
 
-from sidelight.commands.shared import options, showing
+from sidelight.commands.shared import options
+from sidelight.commands.shared import progress_display as showing
 from sidelight.commands.shared.inputs import check_fits, in_columns, label_position, read_inputs
 from sidelight.commands.shared.loading import load
 from sidelight.commands.shared.outputs import check_writable, write, write_json
 from sidelight.commands.shared.plain_text import document_of
-from sidelight.commands.shared.ruling import Inference, RulesFiles, check_inference, constrained, note_missing_rules
+from sidelight.commands.shared.rule_options import (
+    Inference,
+    RulesFiles,
+    check_inference,
+    constrained,
+    note_missing_rules,
+)
 from sidelight.data.text import tokens_in
 from sidelight.errors import DataError
 from sidelight.models.model import Model

@@ -17,7 +17,7 @@ from sidelight.commands.shared.inputs import check_fits, label_position, read_in
 from sidelight.commands.shared.notes import warnings_noted
 from sidelight.commands.shared.outputs import check_writable, write
 from sidelight.commands.shared.plain_text import inputs_of, read_plain, written
-from sidelight.commands.shared.ruling import Inference, RulesFiles, check_inference, predictor
+from sidelight.commands.shared.rule_options import Inference, RulesFiles, check_inference, predictor
 from sidelight.data import Corpus, read_lines, write_columns
 from sidelight.data.files import STDIN
 from sidelight.data.load import format_of

@@ -12,9 +12,9 @@ from sidelight.commands.shared.notes import notes_on, warnings_noted
 from sidelight.commands.shared.options import DEFAULTS
 from sidelight.commands.shared.outputs import check_writable, keep, note, write
 from sidelight.commands.shared.price_search import price_search
-from sidelight.commands.shared.ruling import Inference, RulesFiles, check_inference, rules_in
+from sidelight.commands.shared.progress_display import shown
+from sidelight.commands.shared.rule_options import Inference, RulesFiles, check_inference, rules_in
 from sidelight.commands.shared.short_help import HelpAll, with_short_help
-from sidelight.commands.shared.showing import shown
 from sidelight.commands.shared.trials import PriceTrials, summary
 from sidelight.data import write_text_atomically
 from sidelight.estimators.taggers import Classifier, Tagger

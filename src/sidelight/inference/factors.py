@@ -13,7 +13,7 @@ import numpy as np
 
 from sidelight.core.arrays import Floats, Ids, Ints
 from sidelight.errors import Intractable
-from sidelight.inference.folded import Folded, Reached
+from sidelight.inference.folded_problem import Folded, Reached
 from sidelight.inference.lattices.prefixes import Prefixes
 from sidelight.inference.variables import VariableProblem
 from sidelight.rules.columns import InputColumns, columns_of

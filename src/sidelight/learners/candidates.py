@@ -16,7 +16,7 @@ import numpy as np
 from sidelight.core.arrays import NO_FLOATS, Ids, Ints
 from sidelight.core.checks import whole
 from sidelight.learners.margin import options_of
-from sidelight.learners.shared.begun import Initial, admitted_of, begun, has_initial, within
+from sidelight.learners.shared.initial_outputs import Initial, admitted_of, begun, has_initial, within
 from sidelight.objective.candidates import CandidateProblem, Charge, Margins
 from sidelight.objective.completion import Latent, LatentProblem, Positive
 from sidelight.objective.margin import NegativeTerms, TargetTerms

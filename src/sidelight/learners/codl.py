@@ -23,7 +23,7 @@ from sidelight.learners.hmm import HmmSpec, hmm_learner
 from sidelight.learners.shared.bases import base_of
 from sidelight.learners.shared.under_rules import completion_under_rules
 from sidelight.rounds import Learner
-from sidelight.rounds.driven import DrivenLearner
+from sidelight.rounds.codl import DrivenLearner
 from sidelight.rounds.hmm import EmOptions
 from sidelight.specs import LearnerSpec, Need, option
 from sidelight.specs.fit_data import FitData

@@ -19,8 +19,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from sidelight.core.arrays import Floats, Ids, Ints
+from sidelight.core.file_contents import array_of, number_of, whole_of
 from sidelight.core.records import Round
-from sidelight.core.stored import array_of, number_of, whole_of
 from sidelight.errors import DataError
 from sidelight.features.layout import Layout
 from sidelight.features.rows import Rows

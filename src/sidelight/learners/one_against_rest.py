@@ -23,9 +23,9 @@ from typing import NamedTuple
 import numpy as np
 
 from sidelight.core.arrays import Floats, Ids
+from sidelight.core.file_contents import array_like, flag_of, number_of, whole_of
 from sidelight.core.kernels import inner
 from sidelight.core.records import Round
-from sidelight.core.stored import array_like, flag_of, number_of, whole_of
 from sidelight.features.counts import difference_rows
 from sidelight.features.layout import Layout
 from sidelight.features.rows import Rows

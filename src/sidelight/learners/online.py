@@ -11,8 +11,8 @@ from typing import Literal, cast, get_args
 import numpy as np
 
 from sidelight.core.arrays import Floats
+from sidelight.core.file_contents import flag_of, number_of, random_of, whole_of
 from sidelight.core.records import Round
-from sidelight.core.stored import flag_of, number_of, random_of, whole_of
 from sidelight.learners.margin import MARGIN_KIN
 from sidelight.learners.structural_svm import gold_terms
 from sidelight.objective.batch import Batch

@@ -10,8 +10,8 @@ from functools import partial
 import numpy as np
 
 from sidelight.core.arrays import Floats, Ids
+from sidelight.core.file_contents import array_like, flag_of, number_of, random_of, whole_of
 from sidelight.core.records import Round
-from sidelight.core.stored import array_like, flag_of, number_of, random_of, whole_of
 from sidelight.learners.margin import MARGIN_KIN
 from sidelight.objective.batch import Batch
 from sidelight.objective.entries import has_kernels

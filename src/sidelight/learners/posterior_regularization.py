@@ -15,7 +15,7 @@ import numpy as np
 from sidelight.core.arrays import Bytes
 from sidelight.errors import DataError, Intractable
 from sidelight.features.gradient import FullFeatures
-from sidelight.features.supported import SupportedFeatures
+from sidelight.features.support_scores import SupportedFeatures
 from sidelight.generative.completion import Free
 from sidelight.learners import votes
 from sidelight.learners.codl import RuledSpec
@@ -25,8 +25,8 @@ from sidelight.learners.shared.latent_groups import LatentPlan
 from sidelight.learners.shared.under_rules import completion_under_rules
 from sidelight.objective.likelihood import Form, Labelled
 from sidelight.rounds import Learner
-from sidelight.rounds.believed import BelievedGroup
 from sidelight.rounds.hmm import EmOptions
+from sidelight.rounds.posterior_regularization import BelievedGroup
 from sidelight.spaces import ChainSpace
 from sidelight.specs import Need, option
 from sidelight.specs.fit_data import FitData

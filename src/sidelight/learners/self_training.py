@@ -25,8 +25,8 @@ from typing import Any, cast
 import numpy as np
 
 from sidelight.core.arrays import Floats, Ids, Ints
+from sidelight.core.file_contents import array_like, array_of, flag_of, mapping_of, number_of, random_of, whole_of
 from sidelight.core.records import Round
-from sidelight.core.stored import array_like, array_of, flag_of, mapping_of, number_of, random_of, whole_of
 from sidelight.errors import DataError, ModelFileError
 from sidelight.learners.margin import MarginSpec, options_of, problem_of
 from sidelight.objective.batch import Batch

@@ -16,7 +16,7 @@ from sidelight.objective.votes.trust import TrustOptions, counts_of
 from sidelight.objective.votes.vote_kernels import add_votes
 from sidelight.rounds import Learner
 from sidelight.rounds.latent_likelihood import LatentLikelihoodLearner
-from sidelight.rounds.voted import VotedGroup
+from sidelight.rounds.votes import VotedGroup
 from sidelight.specs.fit_data import FitData
 from sidelight.voting.encoded import EncodedVotes
 from sidelight.voting.reliability import Reliability

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sidelight.core.stored import array_of, list_of, mapping_of, number_of, part_of, reading, text_of
+from sidelight.core.file_contents import array_of, list_of, mapping_of, number_of, part_of, reading, text_of
 from sidelight.errors import ModelFileError
 from sidelight.features import restore
 from sidelight.features.segments.segment_features import SegmentFunction

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from sidelight.inference.ruled import AnyRuled, Ruled
+from sidelight.inference.ruled_inputs import AnyRuled, Ruled
 from sidelight.rounds import Learner
-from sidelight.rounds.driven import DrivenLearner
+from sidelight.rounds.codl import DrivenLearner
 from sidelight.rounds.hmm import HmmLearner
 from sidelight.specs.fit_data import FitData
 from sidelight.specs.refusals import refuse_evidence

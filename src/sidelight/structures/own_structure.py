@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sidelight.core.arrays import Bytes, Floats, Ids, Ints
-from sidelight.core.stored import list_of, mapping_of, part_of, text_of, whole_of
+from sidelight.core.file_contents import list_of, mapping_of, part_of, text_of, whole_of
 from sidelight.data.trouble import trouble
 from sidelight.errors import DataError, Infeasible, Intractable, ModelFileError
 from sidelight.evidence import Candidates, Companion, Evidence, Gold, Partial, Unlabeled

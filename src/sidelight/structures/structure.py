@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from sidelight.core.arrays import Bytes, Floats, Ids, Ints
 from sidelight.errors import DataError
 from sidelight.evidence import Evidence
-from sidelight.inference.ruled import AnyRuled
+from sidelight.inference.ruled_inputs import AnyRuled
 from sidelight.objective.batch import Batch
 from sidelight.rules import Rule
 from sidelight.structures.labels.encoding import Encoded

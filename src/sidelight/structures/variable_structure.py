@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from sidelight.core.arrays import Bytes, Floats, Ids
-from sidelight.core.stored import list_of, mapping_of, text_of
+from sidelight.core.file_contents import list_of, mapping_of, text_of
 from sidelight.errors import DataError, ModelFileError
 from sidelight.evidence import Evidence, Gold, Partial, Unlabeled
 from sidelight.features import Attributes, Extractor, extractor_of

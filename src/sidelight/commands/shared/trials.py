@@ -13,7 +13,7 @@ from sidelight.commands.shared.settings import sequences_in
 from sidelight.core.fit_log import in_words
 from sidelight.core.progress import Progress, relative_gap
 from sidelight.core.records import Round
-from sidelight.estimators.manners import measured, metric_of
+from sidelight.estimators.base_estimator import measured, metric_of
 from sidelight.estimators.segment_tagger import SegmentTagger
 from sidelight.estimators.taggers import Classifier, Tagger
 from sidelight.evidence import Evidence, Gold

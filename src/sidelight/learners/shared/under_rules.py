@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from sidelight.errors import Intractable
 from sidelight.inference.methods.choose import check_method
-from sidelight.inference.ruled import Ruled
+from sidelight.inference.ruled_inputs import Ruled
 from sidelight.specs.fit_data import FitData
 
 
