@@ -97,7 +97,18 @@ class StructureTask:
             raise DataError("no evidence", remedy="name at least one file, e.g. --gold FILE")
         usual = self.entry.from_data([item for _, item in items])
         self.structure = self.entry.structure(**{**usual, **self.options})
-        evidence = [self._checked(item, kind) for kind, item in items]
+        evidence, refused = list[Evidence](), list[DataError]()
+        for kind, item in items:
+            try:
+                evidence.append(self._checked(item, kind))
+            except DataError as error:
+                if kind != "gold" or not self.entry.lenient:
+                    raise
+                refused.append(error)
+        if refused and not evidence:
+            raise refused[0]
+        if refused:
+            note(f"{len(refused):,} in --gold are left out, the first one at {refused[0]}")
         return self._fitting(evidence) + self._spoiled(evidence)
 
     def parameters(self, evidence: Sequence[Evidence], given: Mapping[str, Any]) -> dict[str, Any]:
