@@ -27,6 +27,13 @@ def test_every_public_name_is_in_the_reference() -> None:
     assert set(sl.__all__) - shown(DOCS / "api") == set()
 
 
+@pytest.mark.parametrize("name", LEARNERS)
+def test_every_recipe_is_in_the_reference(name: str) -> None:
+    learner = LEARNERS[name]
+    text = (DOCS / "api" / "recipes.md").read_text(encoding="utf-8")
+    assert f"::: {learner.__module__}.{learner.__qualname__}\n    options: {{heading: recipes.{name}," in text
+
+
 def test_the_page_of_algorithms_is_that_of_the_code() -> None:
     told = (DOCS / "algorithms.md").read_text(encoding="utf-8")
     assert told == page(), "write it anew: python tests/algorithms_page.py > docs/algorithms.md"

@@ -34,7 +34,7 @@ from sidelight.objective.scorers.variable_scorer import attribute_scorer
 from sidelight.rules import Domain, Rule
 from sidelight.rules.output import ChosenVariable, Groups
 from sidelight.rules.rule_lists import checked_rules
-from sidelight.spaces.tied.relation_space import RelationSpace
+from sidelight.spaces.sub_problems.relation_space import RelationSpace
 from sidelight.structures.variables import asked
 
 NONE = "none"
@@ -225,7 +225,7 @@ class EntityRelation:
     def _tables(self, x: EntitySentence, i: int) -> tuple[Floats, Floats]:
         """What rules say of an input; read once for as many entities where they do not look at it."""
         count = len(x.spans)
-        if any(rule.of_input for rule in self.rules):
+        if any(rule.reads_input for rule in self.rules):
             return self._clauses(x, i, count)
         if count not in self._read:
             self._read[count] = self._clauses(x, i, count)

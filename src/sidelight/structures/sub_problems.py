@@ -35,7 +35,7 @@ from sidelight.rules import Domain, Rule
 from sidelight.rules.rule_lists import checked_rules
 from sidelight.rules.stand_in_input import read_unseen
 from sidelight.spaces.slots import BatchedSlotSpace
-from sidelight.spaces.tied.listed_space import LegalOutputs, ListedSpace
+from sidelight.spaces.sub_problems.listed_space import LegalOutputs, ListedSpace
 from sidelight.structures.variables import VariableReader, asked, encode_variables
 
 MOST_LISTED = 1 << 14  # outputs of an input
@@ -100,7 +100,7 @@ class SubProblems:
         first = offsets_of(sizes)
         bounds = [int(first[kind]) for kind in kinds]
         read: dict[Any, tuple[Clause, ...]] = {}
-        each = any(rule.of_input for rule in self.rules)
+        each = any(rule.reads_input for rule in self.rules)
         clauses = []
         for i, (x, own) in enumerate(zip(xs, called)):
             sort = i if each else tuple(own)
