@@ -349,6 +349,56 @@ def structures(folder: Path) -> dict[str, Entry]:
     }
 
 
+def tied(folder: Path) -> dict[str, Entry]:
+    """Entities and relations, and sequential learning."""
+    from sidelight.data.relations import EntitySentence, Extraction, read_relations, write_relations
+    from sidelight.evaluate.relations import score_relations
+    from sidelight.structures.relations import EntityRelation
+    from sidelight.structures.sub_problems import SubProblems
+
+    xs = [EntitySentence(("Ann", "left", "Rome"), ((0, 1), (2, 3))), EntitySentence(("Rome",), ((0, 1),))]
+    ys = [Extraction(("Peop", "Loc"), ((0, 1, "Left"),)), Extraction(("Loc",))]
+    both: dict[str, Any] = {"types": ["Peop", "Loc"], "relations": ["Left"], "rules": (), "features": "paper"}
+    structure = EntityRelation(["Peop", "Loc"], ["Left"])
+    kinds: dict[str, Any] = {"labels": {"e": ["a", "b"]}, "rules": (), "variables": lambda x: {"e": [0]}}
+    kinds["features"] = lambda x, kind, key: ["f"]
+    fitted = sl.SequentialLearner(structure, passes=2).fit(xs, ys)
+    fitted.save(folder / "sequential")
+    write_relations(folder / "relations.jsonl", xs, ys)
+
+    def extracted(**given: Any) -> Any:
+        return sl.SequentialLearner(EntityRelation(**given), passes=1).fit(xs, ys).predict(xs)
+
+    def decided(**given: Any) -> Any:
+        outputs = [{"e": {0: "a"}}]
+        return sl.SequentialLearner(SubProblems(**given), passes=1).fit(["x"], outputs).predict(["x"])
+
+    def sequential(**given: Any) -> Any:
+        return sl.SequentialLearner(**given).fit(xs, ys).predict(xs)
+
+    def ruled(**given: Any) -> Any:
+        return extracted(**{**both, "rules": [gallery.argument_types(**given)]})
+
+    defaults = {**_defaults(sl.SequentialLearner), "structure": structure, "passes": 2}
+    return {
+        "EntityRelation": (extracted, {**both, "lists": {"cities": ["Rome"]}}),
+        "SubProblems": (decided, kinds),
+        "argument_types": (ruled, {"arguments": {"Left": ("Peop", ["Loc"])}, "name": "n"}),
+        "SequentialLearner": (sequential, defaults),
+        "SequentialLearner.fit": (
+            lambda **given: sl.SequentialLearner(structure, passes=1, order="held_out").fit(**given),
+            {"evidence": xs, "y": ys, "validation": (xs, ys)},
+        ),
+        "SequentialLearner.predict": (fitted.predict, {"xs": xs}),
+        "SequentialLearner.score": (fitted.score, {"xs": xs, "y": ys}),
+        "SequentialLearner.save": (fitted.save, {"path": folder / "saved"}),
+        "SequentialLearner.load": (sl.SequentialLearner(structure).load, {"path": folder / "sequential"}),
+        "read_relations": (read_relations, {"path": folder / "relations.jsonl"}),
+        "write_relations": (write_relations, {"path": folder / "out.jsonl", "xs": xs, "ys": ys}),
+        "score_relations": (score_relations, {"gold": ys, "found": ys, "other": ()}),
+    }
+
+
 def evaluate_module() -> Any:
     """The module, which a function of the same name hides."""
     import importlib

@@ -347,7 +347,7 @@ def test_codl_learns_what_only_the_rule_says(base: str) -> None:
 def test_rules_of_the_evidence_bear_on_their_inputs_alone() -> None:
     no_noun = gallery.at_most(0, "N")
     first = [*sl.gold(XS, YS), *sl.unlabeled(POOL[:2], rules=[no_noun]), *sl.unlabeled(POOL[2:])]
-    from sidelight.inference.ruled import RuledInputs
+    from sidelight.inference.ruled_inputs import RuledInputs
 
     inputs = RuledInputs.of(
         [piece.x for piece in first], LABELS, [one_verb], [getattr(piece, "rules", ()) for piece in first]

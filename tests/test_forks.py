@@ -93,7 +93,9 @@ def test_taggers_fit_and_predict_in_a_child(make: Callable[[], Any]) -> None:
 
 def test_aligners_fit_and_align_in_a_child(monkeypatch: pytest.MonkeyPatch) -> None:
     for module in ("agreement", "alignment_decoding", "translation"):
-        monkeypatch.setattr(f"sidelight.generative.{module}.SHARD_CELLS", 1 << 10)  # so that there are several
+        monkeypatch.setattr(
+            f"sidelight.generative.word_alignment.{module}.SHARD_CELLS", 1 << 10
+        )  # so that there are several
     pairs = list(zip(SOURCES, TARGETS))
     fitted = sl.Aligner(n_jobs=2).fit(pairs)
     expected = repr(fitted.align(pairs))

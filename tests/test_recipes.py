@@ -113,6 +113,9 @@ PIECES = {
 
 
 def fitted(name, more, **settings):
+    if "gold" not in LEARNERS[name].takes:
+        pieces = [*sl.companion(XS, +1), sl.Companion(XS[0][::-1], -1), *more]
+        return sl.Tagger(learner=name, labels=["A", "B", "C"], max_rounds=20, n_jobs=1, **settings).fit(pieces)
     if Need.SEGMENTS in LEARNERS[name].needs:
         return sl.SegmentTagger(learner=name, max_rounds=2, n_jobs=1, **settings).fit([*sl.gold(XS, YS), *more])
     shared = {"features": sl.features.words(), "max_rounds": 20, "n_jobs": 1, **settings}

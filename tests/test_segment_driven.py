@@ -52,7 +52,7 @@ def prepared(estimator: SegmentTagger, evidence) -> Training:
 
 def open_batch(training: Training):
     """The inputs that are completed."""
-    return training.given.batch(training.given.to_complete())
+    return training.data.batch(training.data.to_complete())
 
 
 def known(y: list[str]) -> list[str | None]:
@@ -142,7 +142,7 @@ def test_completions_are_the_best_of_what_is_admitted_under_rules(data: st.DataO
     )
     ready = prepared(estimator, evidence)
     learner = ready.learner
-    weights = rng.normal(size=ready.given.size)
+    weights = rng.normal(size=ready.data.size)
     found = learner.complete(weights, learner.count(None))
     names = ready.labels.names
     everything = open_batch(ready)

@@ -8,8 +8,8 @@ from typing import Annotated
 
 import typer
 
-from sidelight.commands.shared.failing import INTERRUPTED, TERMINATED, Terminated, heed_termination
-from sidelight.commands.shared.lazily import SETTINGS, Entry, LazyCommands, listed
+from sidelight.commands.shared.failures import INTERRUPTED, TERMINATED, Terminated, heed_termination
+from sidelight.commands.shared.lazy_commands import SETTINGS, Entry, LazyCommands, listed
 
 COMMANDS = (
     Entry(
@@ -28,15 +28,40 @@ COMMANDS = (
         "sidelight learners crf",
     ),
     Entry(
+        "structures",
+        "List the structures that can be learned; or show one, with its files and options.",
+        "sidelight structures tree",
+    ),
+    Entry(
+        "generate",
+        "Write files that the package makes itself: gold, test, good and bad inputs, and answers to rank by.",
+        "sidelight generate alignment --out data",
+    ),
+    Entry(
         "predict",
         "Write the inputs with the labels that the model gives them.",
         'sidelight predict model.sidelight new.txt --out tagged.txt, or echo "Ann sleeps" | sidelight predict '
         "model.sidelight --text",
     ),
     Entry(
+        "judge",
+        "Say of every input whether it has a good structure, how good, and which: the companion decision.",
+        "sidelight judge model.sidelight pairs.tsv --out judged.tsv",
+    ),
+    Entry(
+        "rank",
+        "Put the candidates of every query in order, by how good their best structure is.",
+        "sidelight rank model.sidelight names.tsv --all --top 3",
+    ),
+    Entry(
         "evaluate",
         "Compare a model's labels with the right ones: token accuracy, and precision, recall and F1 of spans.",
         "sidelight evaluate model.sidelight test.txt --against older.sidelight",
+    ),
+    Entry(
+        "report",
+        "Write a page about a model: scores per label, confusions, training, errors that it is surest of, rules.",
+        "sidelight report model.sidelight test.txt --out report.html",
     ),
     Entry(
         "explain",

@@ -13,6 +13,7 @@ from sidelight.learners.candidates import Cllp, CllpAsPrinted, Mms, Naive
 from sidelight.learners.codl import Codl, CodlAsPrinted
 from sidelight.learners.contrastive import Contrastive
 from sidelight.learners.hmm import Em, HardEm, HiddenMarkov, UnifiedEm
+from sidelight.learners.lclr import Lclr
 from sidelight.learners.likelihood import Crf, PartialCrf, SemiCrf
 from sidelight.learners.margin import Jlis, LatentSvm, SemiSvm, TransductiveSvm
 from sidelight.learners.naive_bayes import NaiveBayes
@@ -28,7 +29,7 @@ from sidelight.specs import LearnerSpec
 AUTO = "auto"  # the name that leaves the choice of a learner to the evidence (`sidelight.choice`)
 Recipe = LearnerSpec
 
-jlis, structural_svm, latent_svm, transductive_svm = Jlis, StructuralSvm, LatentSvm, TransductiveSvm
+jlis, lclr, structural_svm, latent_svm, transductive_svm = Jlis, Lclr, StructuralSvm, LatentSvm, TransductiveSvm
 self_training, one_against_rest, semi_svm = SelfTraining, OneAgainstRest, SemiSvm
 mira, passive_aggressive, arow, perceptron = OnlineMira, PassiveAggressive, OnlineArow, AveragedPerceptron
 cllp, cllp_as_printed, mms, naive, cl_svm = Cllp, CllpAsPrinted, Mms, Naive, ClSvm

@@ -10,13 +10,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sidelight.core.arrays import Floats
+from sidelight.core.file_contents import array_of, mapping_of, number_of, numbers_of, part_of, reading, whole_of
+from sidelight.core.fit_log import counted
 from sidelight.core.records import Round
-from sidelight.core.stored import array_of, mapping_of, number_of, numbers_of, part_of, reading, whole_of
 from sidelight.data.single import single_labels
 from sidelight.errors import DataError, ModelFileError
 from sidelight.evidence import Evidence
 from sidelight.learners.votes import reliabilities_of
 from sidelight.models.checkpoint import REMEDY, fingerprint, load_checkpoint, save_checkpoint
+from sidelight.models.history import Point, history_in, point_of, thinned
 from sidelight.models.model import Model
 from sidelight.objective.companion_likelihood import TEMPERATURE
 from sidelight.rounds.learner import Memory, Remembering, State
@@ -57,11 +59,12 @@ class Training:
         self.structure, self.rows, self.encoded = settings.outputs.prepare(settings, evidence, old)
         self.structure.read_rules(settings.rules, [piece.x for piece in evidence])
         weights = None if before is None else self.structure.moved(before.weights, before.structure)
-        given = FitData(settings, evidence, self.rows, self.encoded, self.structure, weights, go_on, memory)
-        self.given = given
-        self.learner = learner_of(given)
+        data = FitData(settings, evidence, self.rows, self.encoded, self.structure, weights, go_on, memory)
+        self.data = data
+        self.learner = learner_of(data)
         self.best: Best | None = None
         self.idle = 0  # results since the best one
+        self.history: list[Point] = []
 
     @property
     def labels(self) -> LabelSet:
@@ -69,6 +72,13 @@ class Training:
         return self.structure.labels
 
     def rounds(self, *, validating: str | None = None) -> Iterator[Round]:
+        """Train, and keep what the model's file tells of it; see `_rounds`."""
+        for record in self._rounds(validating):
+            if not self.history or self.history[-1][0] != record.number:
+                self.history.append(point_of(record))
+            yield record
+
+    def _rounds(self, validating: str | None) -> Iterator[Round]:
         """Train, saving a checkpoint after each round if one is asked for.
 
         `validating` tells validation data apart, where the rounds are judged (`judge`). Then the last round of a
@@ -93,7 +103,8 @@ class Training:
                 one = self.best
                 judged = {"penalties": one.penalties, "score": one.score, "rounds": one.rounds, "idle": self.idle}
                 best = {"validation.weights": one.weights}
-            values = {"learner": values, "round": record.as_dict(), "validation": judged}
+            points = [*self.history, point_of(record)]
+            values = {"learner": values, "round": record.as_dict(), "validation": judged, "history": points}
             save_checkpoint(path, mark, (values, {**{f"learner.{k}": v for k, v in arrays.items()}, **best}))
             yield record
         if last is not None:
@@ -119,6 +130,7 @@ class Training:
                 if len(self.best.penalties) not in (0, len(self.settings.rules)):
                     raise ModelFileError("there are not as many penalties as rules")
             last = Round.stored(mapping_of(values, "round"))
+            self.history = history_in(values)
         allowed = self.settings.max_rounds
         more = last.stopped == MAX_ROUNDS and (allowed is None or allowed > last.number)
         return replace(last, last=False, stopped=None) if more else last
@@ -149,6 +161,7 @@ class Training:
         """The model of these weights, as things are now or were then."""
         made = self.learner.rounds if then is None else then.rounds
         about: dict[str, Any] = {"learner": self.settings.learner.name, "rounds": made}
+        about |= {"history": thinned(self.history), "evidence": counted(self.data.evidence)}
         about |= self.settings.told_of_segments | self.structure.told()
         if self.settings.rules:
             about["rules"] = [rule.name for rule in self.settings.rules]
@@ -169,7 +182,7 @@ class Training:
 
     def reliabilities(self) -> list[Reliability]:
         """How often each labelling function was right, as the learner came to believe."""
-        return reliabilities_of(self.given, self.learner)
+        return reliabilities_of(self.data, self.learner)
 
     def memory(self) -> Memory | None:
         """What a later `partial_fit` goes on from, besides the model's weights."""
@@ -183,7 +196,7 @@ class Training:
         inputs, found = learned_penalties(self.learner)
         if inputs is not None:
             return [found[inputs.rules.index(rule)] for rule in rules]
-        xs, ys = self.given.gold_outputs()
+        xs, ys = self.data.gold_outputs()
         if not xs and any(rule.learned for rule in rules):
             raise DataError("a penalty is to be learned from Gold, and there is none", remedy="give soft(…) a number")
         return self.structure.counted(rules, xs, ys)

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import sidelight as sl
-from sidelight.choice.believable import believable
+from sidelight.choice.contradictions import believable
 from sidelight.corpus import references
 from sidelight.rules import every, gallery, rule
 

@@ -15,8 +15,8 @@ from typing import Any
 
 import pytest
 
-from sidelight.core import replacing
-from sidelight.core.replacing import write_atomically
+from sidelight.core import atomic_files as replacing
+from sidelight.core.atomic_files import write_atomically
 from sidelight.errors import DataError
 from sidelight.models.model_file import load_model
 
@@ -118,7 +118,7 @@ def test_a_failed_write_leaves_the_old_file_alone(monkeypatch: pytest.MonkeyPatc
 
 SLOW = """
 import os, sys, time
-from sidelight.core import replacing
+from sidelight.core import atomic_files as replacing
 if sys.argv[1] == "named":
     replacing._nameless = lambda folder: None
 def wait(_):

@@ -1,4 +1,4 @@
-"""`sidelight train --segments` and `--rules-in training`."""
+"""`sidelight train --structure segments` and `--rules-in training`."""
 
 from __future__ import annotations
 
@@ -21,17 +21,28 @@ def files(tmp_path: Path) -> Path:
 @pytest.mark.parametrize("learner", ["auto", "jlis", "perceptron", "partial_crf"])
 def test_segments_by_any_learner(run, files, learner):
     model, more = files / "model.sidelight", ["--learner", learner]
-    run("train", "--gold", files / "gold.txt", "--segments", *more, "--out", model)
+    run("train", "--gold", files / "gold.txt", "--structure", "segments", *more, "--out", model)
     told = run("predict", model, files / "raw.txt").out
     assert [line.split("\t")[-1] for line in told.splitlines() if line] == ["name", "name", "year"]
 
 
 def test_learners_that_do_not_fit_segments_say_why(run, files):
-    failed = run("train", "--gold", files / "gold.txt", "--segments", "--learner", "hmm", "--out", files / "m", code=2)
+    failed = run(
+        "train",
+        "--gold",
+        files / "gold.txt",
+        "--structure",
+        "segments",
+        "--learner",
+        "hmm",
+        "--out",
+        files / "m",
+        code=2,
+    )
     assert "hmm needs a generative model, which segments do not have" in failed.err
 
 
-@pytest.mark.parametrize("segments", [[], ["--segments"]])
+@pytest.mark.parametrize("segments", [[], ["--structure", "segments"]])
 def test_rules_in_training(run, files, segments):
     model, rules = files / "model.sidelight", ["--rules", files / "rules.py", "--rules-in", "training"]
     run("train", "--gold", files / "gold.txt", "--learner", "jlis", *rules, *segments, "--out", model)

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 import sidelight as sl
 from sidelight.features import emissions, extractor_of, features_for, standard
-from sidelight.features.ready import FLAGS, GROUPS
+from sidelight.features.template_sets import FLAGS, GROUPS
 from sidelight.features.transforms import transform
 from sidelight.features.views import KEPT, Views
 

@@ -33,7 +33,7 @@ from sidelight.features.gradient import FullFeatures
 from sidelight.features.layout import Layout
 from sidelight.features.rows import offsets_of
 from sidelight.features.support import Shown, Support
-from sidelight.features.supported import SupportedFeatures
+from sidelight.features.support_scores import SupportedFeatures
 from sidelight.objective.contrast import contrastive
 from sidelight.objective.contrast.contrastive import ContrastiveTerms, Listed, Swaps
 from sidelight.objective.contrast.listed_contrastive import ListedContrastiveTerms

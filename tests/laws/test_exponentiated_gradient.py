@@ -23,7 +23,7 @@ from hypothesis import strategies as st
 from sidelight.features.layout import Layout
 from sidelight.features.rows import offsets_of
 from sidelight.features.support import Shown, Support
-from sidelight.features.supported import SupportedFeatures
+from sidelight.features.support_scores import SupportedFeatures
 from sidelight.objective.duals.batch_duals import BatchDuals
 from sidelight.objective.duals.chain_duals import ChainDuals
 from sidelight.objective.likelihood import LikelihoodProblem, LikelihoodTerms

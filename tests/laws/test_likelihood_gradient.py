@@ -28,7 +28,7 @@ from sidelight.features.gradient import FullFeatures
 from sidelight.features.layout import Layout
 from sidelight.features.rows import Rows, offsets_of
 from sidelight.features.support import Shown, Support
-from sidelight.features.supported import SupportedFeatures
+from sidelight.features.support_scores import SupportedFeatures
 from sidelight.objective.likelihood import Labelled, LikelihoodProblem, LikelihoodTerms, likelihood_problem
 from sidelight.objective.scorers.chain_scorer import chain_batch
 from sidelight.spaces import ChainSpace

@@ -53,8 +53,8 @@ def joint() -> sl.Joint:
 
 def by_definition(training: Training, weights: np.ndarray) -> float:
     """½‖w‖² + Σ (max [s(y) + wrong labels of known slots] − max of admitted s(y))², by lists of all outputs."""
-    everything = training.given.batch(np.arange(len(training.given.rows)))
-    admitted = training.given.encoded.admitted
+    everything = training.data.batch(np.arange(len(training.data.rows)))
+    admitted = training.data.encoded.admitted
     assert admitted is not None
     total = 0.5 * float(weights @ weights)
     for one in listed(everything, weights):

@@ -12,7 +12,7 @@ from segmenting import any_batches, outputs_of
 from test_cut_inequality import check_cuts, negative_terms, stacked_terms, target_terms
 
 from sidelight.errors import Infeasible, Intractable
-from sidelight.inference.ruled import RuledInputs
+from sidelight.inference.ruled_inputs import RuledInputs
 from sidelight.inference.ruled_space import RuledSpace
 from sidelight.rules import Rule, Sentence, gallery
 

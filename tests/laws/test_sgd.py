@@ -14,7 +14,7 @@ from sidelight.errors import Infeasible
 from sidelight.features.layout import Layout
 from sidelight.features.rows import offsets_of
 from sidelight.features.support import Shown, Support
-from sidelight.features.supported import SupportedFeatures
+from sidelight.features.support_scores import SupportedFeatures
 from sidelight.objective.companion_likelihood import Answers, CompanionTerms
 from sidelight.objective.likelihood import LikelihoodProblem, LikelihoodTerms
 from sidelight.objective.online.online_likelihood import OnlineLikelihood

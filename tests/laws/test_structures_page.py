@@ -12,15 +12,20 @@ from drawing_variables import drawn_variables
 from hypothesis import find
 from segmenting import segment_batches
 
+from sidelight.data.relations import EntitySentence
 from sidelight.objective.batch import Batch
 from sidelight.objective.completion import latent_problem
 from sidelight.objective.margin import TargetTerms
 from sidelight.objective.scorers.variable_scorer import variable_batch
 from sidelight.rounds.margin import MarginLearner, MarginOptions
+from sidelight.rules import every, not_, rule
+from sidelight.rules.gallery import argument_types
 from sidelight.spaces import Cost
 from sidelight.structures.alignments import SegmentAlignment
 from sidelight.structures.graphs import Graph, GraphAlignment
 from sidelight.structures.letters import CharacterAlignment
+from sidelight.structures.relations import EntityRelation
+from sidelight.structures.sub_problems import SubProblems
 from sidelight.structures.trees import DependencyTree
 from sidelight.testing import check_solver
 from sidelight.testing.capabilities import table
@@ -36,6 +41,15 @@ NEW = {
     "letters one to one, without crossing": CharacterAlignment(bits=4).batch(STRINGS),
     "letters one to one, with crossing": CharacterAlignment(bits=4, crossing=True).batch(STRINGS),
     "graphs": GraphAlignment(bits=4).batch([(GRAPH, GRAPH)]),
+    "entities and relations": EntityRelation(["a", "b"], ["r"], [argument_types({"r": ("a", "b")})]).batch(
+        [EntitySentence(("x", "y"), ((0, 1), (1, 2))), EntitySentence(("x",), ((0, 1),))]
+    ),
+    "sub-problems under rules, listed": SubProblems(
+        {"one": (0, 1), "two": (0, 1, 2)},
+        [rule(name="apart")(lambda x, y: not_(every(y.one[0] == 1, y.two[0] == 2)))],
+        variables=lambda x: {"one": [0], "two": [0]},
+        features=lambda x, kind, key: [x, kind],
+    ).batch(["a", "b"]),
 }
 
 

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from sidelight.commands.registry import CHAIN
+from sidelight.commands.registry.describing import as_slots
 from sidelight.commands.shared import options
 from sidelight.commands.shared.inputs import EvidenceFiles
 from sidelight.commands.shared.outputs import write
+from sidelight.commands.shared.structured import StructureTask, chosen_entry, refuse
+from sidelight.commands.shared.train_options import StructureName
 
 
 def command(
@@ -17,6 +21,7 @@ def command(
     shuffle_good: options.ShuffleGood = 0,
     unlabeled: options.UnlabeledFiles = None,
     votes: options.VoteFiles = None,
+    structure: StructureName = CHAIN,
     format: options.Format = None,
     label_column: options.LabelColumn = -1,
     seed: options.Seed = options.DEFAULTS["seed"],
@@ -34,5 +39,11 @@ def command(
         "unlabeled": unlabeled,
         "votes": votes,
     }
-    evidence = EvidenceFiles(kinds, shuffle_good, format, label_column, seed).read()
+    if (entry := chosen_entry(structure)) is None:
+        evidence = EvidenceFiles(kinds, shuffle_good, format, label_column, seed).read()
+    else:
+        refuse(entry.name, {"--label-column": label_column != -1})
+        task = StructureTask(entry, {}, shuffle_good, format, seed)
+        read = task.read(kinds, lambda text: None)
+        evidence = as_slots(task.structure, read)
     write(f"{describe(evidence)}\n", None)

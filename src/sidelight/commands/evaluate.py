@@ -7,11 +7,17 @@ from typing import Annotated, Any, Literal
 
 import typer
 
+from sidelight.commands.registry import entry_of
+from sidelight.commands.registry.asking import AskedModel
+from sidelight.commands.registry.decision_scores import DecisionScores
 from sidelight.commands.shared import options
 from sidelight.commands.shared.inputs import check_fits, read_labelled
+from sidelight.commands.shared.loading import load
 from sidelight.commands.shared.notes import warnings_noted
 from sidelight.commands.shared.outputs import check_writable, write, write_json
-from sidelight.commands.shared.ruling import Inference, RulesFiles, check_inference, predictor
+from sidelight.commands.shared.rule_options import Inference, RulesFiles, check_inference, predictor
+from sidelight.commands.shared.structure_scores import Scored, told_comparison
+from sidelight.commands.shared.structured import limited, read_items, refuse
 from sidelight.evidence import Gold
 
 
@@ -20,6 +26,14 @@ def command(
     file: Annotated[
         Path, typer.Argument(metavar="FILE", help="Inputs with all their labels; - is the standard input.")
     ],
+    by: Annotated[
+        Literal["outputs", "answers", "ranking"],
+        typer.Option(
+            help="What is compared: labels or structures; answers whether there is a good one; or the order of "
+            "candidates (top-1, mean reciprocal rank)."
+        ),
+    ] = "outputs",
+    every: options.AllPairs = False,
     against: Annotated[
         Path | None,
         typer.Option(
@@ -41,18 +55,43 @@ def command(
     label_column: options.LabelColumn = -1,
     rules: RulesFiles = None,
     inference: Inference = options.DEFAULTS["inference"],
+    seconds: options.Seconds = None,
     jobs: options.Jobs = options.DEFAULTS["n_jobs"],
 ) -> None:
-    """Compare a model's labels with the right ones: token accuracy, and precision, recall and F1 of spans."""
+    """Compare a model's labels with the right ones: token accuracy, and precision, recall and F1 of spans.
+
+    Structures have scores of their own: precision, recall and F1 of links, attachment scores of trees.
+    """
     from sidelight.evaluate import compare, evaluate
 
     check_writable(json, reads=[model, file, against, *(rules or ())])
     check_inference(inference, rules)
+    if every and by != "ranking":
+        raise ValueError("--all is about candidates; add --by ranking, or leave it out")
+    if by != "outputs":
+        asked, other = (
+            None if path is None else AskedModel.loaded(path, seconds=seconds, jobs=jobs) for path in (model, against)
+        )
+        assert asked is not None
+        decided = DecisionScores(asked, other, (str(model), str(against)), file, format)
+        text, found = decided.answers() if by == "answers" else decided.ranking(every=every)
+        write_json(found, json)
+        write(text, None)
+        return
+    if (entry := entry_of(loaded := load(model))) is not None:
+        told = {"--metric": metric != "accuracy", "--scheme": scheme != "auto", "--rules": bool(rules)}
+        refuse(entry.name, {**told, "--label-column": label_column != -1})
+        scored = Scored(entry, read_items(entry, file, format, "gold"), seconds, jobs)
+        text, found = scored.told(str(model), loaded, against)
+        write_json(found, json)
+        write(text, None)
+        return
+    limited(loaded, seconds)
     pieces = read_labelled(file, format=format, label_column=label_column)
     truth = [piece.y for piece in pieces]
     guesses = _predictions(model, pieces, rules, inference, jobs)
     first = evaluate(truth, guesses, scheme=scheme)
-    found: dict[str, Any] = {"model": str(model), **first.as_dict()}
+    found = {"model": str(model), **first.as_dict()}
     text = f"{first}\n"
     if against is not None:
         same = against == model
@@ -62,12 +101,7 @@ def command(
         comparison = compare(truth, guesses, others, metric=metric, scheme=scheme)
         text = f"{model}\n{first}\n\n{against}\n{second}\n\n{comparison}\n"
         found["against"] = {"model": str(against), **second.as_dict()}
-        found["comparison"] = {
-            "metric": comparison.metric,
-            "difference": comparison.difference,
-            "p_value": comparison.p_value,
-            "rounds": comparison.rounds,
-        }
+        found["comparison"] = told_comparison(comparison)
     write_json(found, json)
     write(text, None)
 

@@ -7,12 +7,21 @@ from typing import Annotated, Any
 
 import typer
 
-from sidelight.commands.shared import options, showing
+from sidelight.commands.registry import entry_of
+from sidelight.commands.shared import options
+from sidelight.commands.shared import progress_display as showing
 from sidelight.commands.shared.inputs import check_fits, in_columns, label_position, read_inputs
 from sidelight.commands.shared.loading import load
 from sidelight.commands.shared.outputs import check_writable, write, write_json
 from sidelight.commands.shared.plain_text import document_of
-from sidelight.commands.shared.ruling import Inference, RulesFiles, check_inference, constrained, note_missing_rules
+from sidelight.commands.shared.rule_options import (
+    Inference,
+    RulesFiles,
+    check_inference,
+    constrained,
+    note_missing_rules,
+)
+from sidelight.commands.shared.structured import limited, read_items, refuse
 from sidelight.data.text import tokens_in
 from sidelight.errors import DataError
 from sidelight.models.model import Model
@@ -29,6 +38,7 @@ def command(
     labelled: options.Labelled = False,
     rules: RulesFiles = None,
     inference: Inference = options.DEFAULTS["inference"],
+    seconds: options.Seconds = None,
 ) -> None:
     """Show the prediction for one input, the runner-up, and which weights decide between the two.
 
@@ -41,8 +51,13 @@ def command(
         raise ValueError('one input is needed; give --text "tokens …" or a FILE')
     check_writable(json, reads=[model, file, *(rules or ())])
     check_inference(inference, rules)
-    loaded = load(model)
-    if file is None:
+    loaded = limited(load(model), seconds)
+    if (entry := entry_of(loaded)) is not None:
+        others = {"--text": file is None, "--labelled": labelled, "--label-column": label_column is not None}
+        refuse(entry.name, {**others, "--rules": bool(rules)})
+        assert file is not None
+        x = _listed(file, index, [item.x for item in read_items(entry, file, format)])
+    elif file is None:
         x = _typed(text or "", loaded)
     else:
         column = label_position(file, format=format, labelled=labelled, label_column=label_column)
@@ -71,8 +86,13 @@ def _typed(text: str, model: Model) -> Any:
 
 def _chosen(file: Path, index: int, model: Model, format: str | None, label_column: int | None) -> Any:
     corpus = read_inputs(file, format=format, label_column=label_column)
-    if not 0 <= index < len(corpus):
-        problem = f"there is no input {index}"
-        raise DataError(problem, file=file, remedy=f"give --index from 0 to {len(corpus) - 1}")
-    check_fits(model, [(corpus.xs[index], corpus.origins[index])])
-    return corpus.xs[index]
+    x = _listed(file, index, corpus.xs)
+    check_fits(model, [(x, corpus.origins[index])])
+    return x
+
+
+def _listed(file: Path, index: int, xs: list[Any]) -> Any:
+    if not 0 <= index < len(xs):
+        remedy = f"give --index from 0 to {len(xs) - 1}"
+        raise DataError(f"there is no input {index}", file=file, remedy=remedy)
+    return xs[index]

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import io
 import json
-import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -12,16 +10,20 @@ from typing import Annotated, Any
 
 import typer
 
+from sidelight.commands.registry import entry_of
+from sidelight.commands.registry.entry import StructureEntry
 from sidelight.commands.shared import options
-from sidelight.commands.shared.inputs import check_fits, label_position, read_inputs
+from sidelight.commands.shared.inputs import check_fits, label_position, read_inputs, read_twice
 from sidelight.commands.shared.notes import warnings_noted
 from sidelight.commands.shared.outputs import check_writable, write
 from sidelight.commands.shared.plain_text import inputs_of, read_plain, written
-from sidelight.commands.shared.ruling import Inference, RulesFiles, check_inference, predictor
+from sidelight.commands.shared.rule_options import Inference, RulesFiles, check_inference, predictor
+from sidelight.commands.shared.structured import answers_of, filled, limited, note_unproven, read_items, refuse
 from sidelight.data import Corpus, read_lines, write_columns
 from sidelight.data.files import STDIN
 from sidelight.data.load import format_of
 from sidelight.errors import DataError
+from sidelight.models.model import Model
 
 
 def command(
@@ -46,6 +48,7 @@ def command(
     labelled: options.Labelled = False,
     rules: RulesFiles = None,
     inference: Inference = options.DEFAULTS["inference"],
+    seconds: options.Seconds = None,
     jobs: options.Jobs = options.DEFAULTS["n_jobs"],
 ) -> None:
     """Write the inputs with the labels that the model gives them.
@@ -53,18 +56,26 @@ def command(
     Column files come back with tabs and one more column (and without -DOCSTART- lines), JSON lines with "predicted" in
     each object; for attribute files one label a line is written, after the right one if --labelled is given. With
     --text, words come back as columns, or as one line a sentence with --inline; marks at the edges of words are tokens.
+    Files of structures come back with the structures filled in.
     """
     check_writable(out, reads=[model, input, *(rules or ())])
     check_inference(inference, rules)
     _check_form(input, text, {"--inline": inline, "--spaces": spaces}, format, labelled, label_column)
     loaded, predict = predictor(model, rules, inference)
+    if (entry := entry_of(loaded)) is not None:
+        others = {"--text": text, "--labelled": labelled, "--label-column": label_column is not None}
+        refuse(entry.name, {**others, "--rules": bool(rules)})
+        assert input is not None
+        write(_structures(entry, limited(loaded, seconds), input, format, jobs), out)
+        return
+    limited(loaded, seconds)
     if text or input is None:
         lines = read_plain(input or Path(STDIN), spaces=spaces)
         predicted = predict(inputs_of(lines, loaded), jobs)
         write(written(lines, predicted, sequences=loaded.sequences, inline=inline), out)
         return
     column = label_position(input, format=format, labelled=labelled, label_column=label_column)
-    with _twice(input), _text_in_mind():
+    with read_twice(input), _text_in_mind():
         corpus = read_inputs(input, format=format, label_column=column)
         objects = read_lines(input) if (format or format_of(input)) == "jsonl" else []
     check_fits(loaded, list(zip(corpus.xs, corpus.origins)))
@@ -78,6 +89,13 @@ def command(
         case _:
             found = write_columns(_all_columns(corpus, column), [list(map(str, labels)) for labels in predicted])
     write(found, out)
+
+
+def _structures(entry: StructureEntry, model: Model, input: Path, format: str | None, jobs: int) -> str:
+    items = read_items(entry, input, format)
+    found = answers_of(model, [item.x for item in items], jobs=jobs)
+    note_unproven(found)
+    return entry.format_of(input, format).write(filled(entry, items, found))
 
 
 def _check_form(
@@ -137,26 +155,3 @@ def _text_in_mind() -> Iterator[None]:
             raise
         remedy = f"{error.remedy}; if it is plain text, add --text"
         raise DataError(error.problem, file=error.file, line=error.line, remedy=remedy) from None
-
-
-@contextmanager
-def _twice(path: Path) -> Iterator[None]:
-    """Lets the standard input be read twice: for what it means, and for what it says."""
-    if str(path) != "-":
-        yield
-        return
-    before, data = sys.stdin, sys.stdin.buffer.read()
-    sys.stdin = io.TextIOWrapper(_Again(data), encoding="utf-8")
-    try:
-        yield
-    finally:
-        sys.stdin = before
-
-
-class _Again(io.BytesIO):
-    """Bytes that begin anew each time they are read to the end."""
-
-    def read(self, size: int | None = -1, /) -> bytes:
-        data = super().read(size)
-        self.seek(0)
-        return data

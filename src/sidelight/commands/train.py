@@ -3,22 +3,26 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
+from sidelight.commands.registry import CHAIN, SEGMENTS
 from sidelight.commands.shared import options, settings
 from sidelight.commands.shared import train_options as given
-from sidelight.commands.shared.inputs import EvidenceFiles, check_alike, read_labelled
 from sidelight.commands.shared.notes import notes_on, warnings_noted
 from sidelight.commands.shared.options import DEFAULTS
 from sidelight.commands.shared.outputs import check_writable, keep, note, write
 from sidelight.commands.shared.price_search import price_search
-from sidelight.commands.shared.ruling import Inference, RulesFiles, check_inference, rules_in
+from sidelight.commands.shared.progress_display import shown
+from sidelight.commands.shared.rule_options import Inference, RulesFiles, check_inference, rules_in
 from sidelight.commands.shared.short_help import HelpAll, with_short_help
-from sidelight.commands.shared.showing import shown
+from sidelight.commands.shared.structured import StructureTask, chosen_entry, companions_alone, refuse, split_options
+from sidelight.commands.shared.tasks import LabelTask, TrainTask
 from sidelight.commands.shared.trials import PriceTrials, summary
 from sidelight.data import write_text_atomically
 from sidelight.estimators.taggers import Classifier, Tagger
-from sidelight.recipes import AUTO
+from sidelight.recipes import AUTO, Recipe
 
 KIND = with_short_help(given.COMMON)
 
@@ -34,6 +38,8 @@ def command(
     shuffle_good: options.ShuffleGood = 0,
     unlabeled: options.UnlabeledFiles = None,
     votes: options.VoteFiles = None,
+    structure: given.StructureName = CHAIN,
+    start: given.StartTable = None,
     format: options.Format = None,
     label_column: options.LabelColumn = -1,
     features: given.ReadyFeatures = None,
@@ -52,7 +58,6 @@ def command(
     scheme: given.Scheme = DEFAULTS["scheme"],
     labels: given.AllLabels = None,
     order: given.Order = DEFAULTS["order"],
-    segments: given.Segments = False,
     states: given.States = DEFAULTS["states"],
     class_weight: given.ClassWeight = None,
     rules: RulesFiles = None,
@@ -71,24 +76,15 @@ def command(
 ) -> None:
     """Learn a model from labelled inputs and whatever else is known.
 
-    A file has a token a line, its label last, and a blank line after each sentence; options for evidence may be
-    repeated.
+    A file has a token a line, its label last, and a blank line after each sentence; --structure takes others. Options
+    for evidence may be repeated.
     """
     files = [gold, partial, candidates, good, bad, companion, unlabeled, rules]
-    check_writable(out, checkpoint, history, reads=[*(path for own in files for path in own or ()), valid, template])
+    check_writable(
+        out, checkpoint, history, reads=[*(path for own in files for path in own or ()), valid, template, start]
+    )
     check_inference(inference, rules)
     replaced = out.exists()
-    if valid is None and grid is not None:
-        raise ValueError("--grid is given without --valid; name a labelled file to choose by")
-    if valid is None and metric is not None:
-        raise ValueError("--metric is given without --valid; name a labelled file to choose by")
-    if valid is not None and checkpoint is not None:
-        raise ValueError("--checkpoint is for one training, and --valid makes many; leave one of them out")
-    chosen = settings.choose_learner("semi_crf" if segments and learner == AUTO else learner, learner_options or [])
-    if chosen is None and grid is not None:
-        raise ValueError("--grid is for a learner of your choice; name it with --learner, or leave --grid out")
-    if valid is not None and chosen is not None and "prices" not in chosen.heeded():
-        raise ValueError(f"--valid chooses prices, and {learner} has none; leave one of them out")
     kinds = {
         "gold": gold,
         "partial": partial,
@@ -99,12 +95,19 @@ def command(
         "unlabeled": unlabeled,
         "votes": votes,
     }
+    entry, own, of_learner = chosen_entry(structure), dict[str, Any](), learner_options or []
+    if learner == AUTO and structure != CHAIN:
+        usual = "lclr" if companions_alone(kinds) else "jlis"
+        learner = "semi_crf" if structure == SEGMENTS else usual
+    if entry is not None:
+        own, of_learner = split_options(entry, learner, of_learner)
+    chosen = settings.choose_learner(learner, of_learner)
+    _check_choice(learner, chosen, valid=valid, grid=grid, metric=metric, checkpoint=checkpoint)
     prices = settings.choose_prices(c1=c1, c2=c2, others=price or [])
     parameters: dict[str, Any] = {
         "learner": AUTO if chosen is None else chosen,
         "loss": settings.choose_loss(loss, chosen),
         "scheme": scheme,
-        "metric": metric,
         "labels": settings.choose_labels(labels),
         "order": order,
         "states": states,
@@ -118,25 +121,22 @@ def command(
         "n_jobs": jobs,
         "checkpoint": checkpoint,
     }
+    asked = {"name": features, "template": template, "min_count": min_count, "hash_bits": hash_bits}
+    task: TrainTask = LabelTask(shuffle_good, format, label_column, seed, structure == SEGMENTS, asked, metric)
+    if entry is not None:
+        _check_about_structures(structure, {**asked, **parameters, "metric": metric, "label_column": label_column})
+        task = StructureTask(entry, own, shuffle_good, format, seed, start)
+    elif start is not None:
+        raise ValueError("--start is a table of letters; leave it out, or give --structure letters")
     table, edges = "", list[str]()
     try:
         with shown(quiet=quiet, verbose=verbose) as progress, warnings_noted(quiet=quiet):
-            evidence = EvidenceFiles(kinds, shuffle_good, format, label_column, seed).read(progress.say)
-            settings.check_labels_are_named(evidence, parameters["labels"])
-            parameters["features"] = settings.choose_features(
-                evidence,
-                name=features,
-                template=template,
-                min_count=min_count,
-                hash_bits=hash_bits,
-                learner=chosen,
-            )
-            trials = PriceTrials(evidence, parameters, progress, segments=segments)
+            evidence = task.read(kinds, progress.say)
+            trials = PriceTrials(task, evidence, task.parameters(evidence, parameters), progress)
             if valid is None:
                 best = trials.fit(prices)
             else:
-                judges = read_labelled(valid, format=format, label_column=label_column)
-                check_alike([(piece.x, piece.origin) for piece in (*evidence[:1], *judges)])
+                judges = task.judges(valid, evidence, chosen)
                 if chosen is None:
                     best = trials.fit(prices, validation=judges)
                 else:
@@ -159,3 +159,40 @@ def command(
         found = notes_on(best.model_, used, evidence, ruled=bool(rules), states=states, min_count=min_count)
         for text in (*edges, *found):
             note(text)
+
+
+def _check_choice(
+    learner: str,
+    chosen: Recipe | None,
+    *,
+    valid: Path | None,
+    grid: str | None,
+    metric: str | None,
+    checkpoint: Path | None,
+) -> None:
+    """Raise ValueError for options about choosing that do not go together."""
+    for flag, value in (("--grid", grid), ("--metric", metric)):
+        if valid is None and value is not None:
+            raise ValueError(f"{flag} is given without --valid; name a labelled file to choose by")
+    if valid is not None and checkpoint is not None:
+        raise ValueError("--checkpoint is for one training, and --valid makes many; leave one of them out")
+    if chosen is None and grid is not None:
+        raise ValueError("--grid is for a learner of your choice; name it with --learner, or leave --grid out")
+    if valid is not None and chosen is not None and "prices" not in chosen.heeded():
+        raise ValueError(f"--valid chooses prices, and {learner} has none; leave one of them out")
+
+
+def _check_about_structures(structure: str, told: Mapping[str, Any]) -> None:
+    """Raise ValueError for options that are about labels of tokens."""
+    usual: dict[str, Any] = {
+        "name": None,
+        "template": None,
+        "min_count": 1,
+        "hash_bits": None,
+        "label_column": -1,
+        "rules": [],
+    }
+    flags = {"name": "features"}
+    for name in ("scheme", "metric", "labels", "order", "states", "class_weight", "rules_in", "inference"):
+        usual[name] = DEFAULTS[name]
+    refuse(structure, {f"--{flags.get(name, name).replace('_', '-')}": told[name] != usual[name] for name in usual})

@@ -9,7 +9,7 @@ import typer
 
 from sidelight.commands.shared import options
 from sidelight.commands.shared.loading import load
-from sidelight.commands.shared.outputs import check_writable, write, write_json
+from sidelight.commands.shared.outputs import check_writable, note, write, write_json
 
 
 def command(
@@ -27,4 +27,6 @@ def command(
     wanted = next((name for name in classes if str(name) == label), label)  # labels may be numbers
     found = {name: weights(loaded, top=top, label=wanted, lowest=name == "lowest") for name in ("highest", "lowest")}
     write_json({name: [weight.as_dict() for weight in ones] for name, ones in found.items()}, json)
+    if not loaded.structure.weight_names().spoken:
+        note("the features of this structure are hashed, and have numbers for names")
     write("\n\n".join(f"{name}\n{shown_weights(ones)}" for name, ones in found.items()) + "\n", None)

@@ -11,7 +11,7 @@ import typer
 from sidelight.commands.shared import options
 from sidelight.commands.shared.inputs import EvidenceFiles
 from sidelight.commands.shared.outputs import write
-from sidelight.commands.shared.ruling import RulesFiles, rules_in
+from sidelight.commands.shared.rule_options import RulesFiles, rules_in
 from sidelight.commands.shared.settings import sequences_in
 from sidelight.commands.shared.train_options import Metric
 from sidelight.data import write_text_atomically

@@ -12,7 +12,7 @@ from contextvars import ContextVar, Token
 from typing import Self, TextIO
 
 from sidelight.core.compiling import watched
-from sidelight.core.live import Live, live_line
+from sidelight.core.live_line import Live, live_line
 from sidelight.core.records import Round
 
 FITS, ROUNDS = 1, 2  # what lines there are: of fits as they begin and end, and of their rounds

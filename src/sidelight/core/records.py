@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from sidelight.core.stored import flag_of, number_of, text_of, whole_of
+from sidelight.core.file_contents import flag_of, number_of, text_of, whole_of
 
 
 @dataclass(frozen=True, slots=True)

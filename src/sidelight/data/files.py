@@ -9,8 +9,8 @@ import sys
 import zlib
 from pathlib import Path
 
+from sidelight.core.atomic_files import write_atomically
 from sidelight.core.checks import file_name
-from sidelight.core.replacing import write_atomically
 from sidelight.errors import DataError
 
 STDIN = "-"

@@ -9,7 +9,7 @@ from __future__ import annotations
 import difflib
 import json
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, NamedTuple, NoReturn
@@ -91,12 +91,8 @@ def output(record: Record) -> Any:
 
 
 def _record(line: str, place: Place) -> Record:
-    entry = _object(line, place)
-    keys = (*KEYS, *MORE) if "candidates" in entry else KEYS
-    for key in entry:
-        meant = difflib.get_close_matches(key.lower(), keys, n=1, cutoff=ALIKE) if key not in keys else []
-        if meant and meant[0] not in entry:
-            place.fail(f"unknown key {key!r}", f"write {meant[0]!r} if it is meant, or call it something else")
+    entry = object_at(line, place)
+    check_keys(entry, (*KEYS, *MORE) if "candidates" in entry else KEYS, place)
     if ("tokens" in entry) == ("features" in entry):
         place.fail('one of "tokens" and "features" is needed', "give the tokens of a sequence or the features of one")
     if "features" in entry:
@@ -113,21 +109,28 @@ def _record(line: str, place: Place) -> Record:
         length = len(x)
         labels = one_each("labels", entry["labels"], length, place=place) if "labels" in entry else None
         candidates = one_each("candidates", entry["candidates"], length, place=place) if "candidates" in entry else None
-    good = entry.get("good")
-    if "good" in entry and not isinstance(good, bool):
-        place.fail(f'"good" is {json.dumps(good)}', "write true or false")
     return Record(
         x,
         None if labels is None else [label_at(label, t, place) for t, label in enumerate(labels)],
         None if candidates is None else [_candidates(labels, t, place) for t, labels in enumerate(candidates)],
-        good,
-        _weight(entry.get("weight", 1.0), place),
+        good_at(entry, place),
+        weight_at(entry, place),
         Origin(place.file, (place.line,)),
         {key: entry[key] for key in (*MORE, VOTES) if key in entry},
     )
 
 
-def _object(line: str, place: Place) -> dict[str, Any]:
+def check_keys(entry: Mapping[str, Any], keys: Sequence[str], place: Place) -> None:
+    """Raise `DataError` for a key that looks like a slip of the pen; others are left alone."""
+    for key in entry:
+        meant = difflib.get_close_matches(key.lower(), keys, n=1, cutoff=ALIKE) if key not in keys else []
+        if meant and meant[0] not in entry:
+            place.fail(f"unknown key {key!r}", f"write {meant[0]!r} if it is meant, or call it something else")
+
+
+def object_at(line: str, place: Place) -> dict[str, Any]:
+    """The object on a line, in which no key is given twice and every number is finite."""
+
     def unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         entry = dict(pairs)
         if len(entry) != len(pairs):
@@ -233,7 +236,17 @@ def _candidates(labels: Any, t: int, place: Place) -> tuple[str, ...] | None:
     return tuple(dict.fromkeys(labels))
 
 
-def _weight(weight: Any, place: Place) -> float:
+def good_at(entry: Mapping[str, Any], place: Place) -> bool | None:
+    """Whether a line says that its input is good; None where it does not say."""
+    good = entry.get("good")
+    if "good" in entry and not isinstance(good, bool):
+        place.fail(f'"good" is {json.dumps(good)}', "write true or false")
+    return good
+
+
+def weight_at(entry: Mapping[str, Any], place: Place) -> float:
+    """The weight that a line gives its input."""
+    weight = entry.get("weight", 1.0)
     if isinstance(weight, bool) or not isinstance(weight, int | float):
         place.fail(f'"weight" is {json.dumps(weight)}', "give a number, 0 or more")
     number = _finite(weight, '"weight"', place)

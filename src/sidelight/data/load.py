@@ -225,3 +225,4 @@ _MAKERS: dict[str, Callable[[Record, float], Any]] = {
     "unlabeled": _unlabeled,
     "votes": _voted,
 }
+INDIRECT = {kind: _MAKERS[kind] for kind in ("good", "bad", "companion", "unlabeled")}  # of items of any structure too

@@ -11,13 +11,13 @@ from typing import Any, Self
 import numpy as np
 
 from sidelight.core.checks import amount, arguments_checked, flag, is_among, is_listed, shown, whole
+from sidelight.core.file_contents import mapping_of, reading
 from sidelight.core.fit_log import FitLog, check_verbose
 from sidelight.core.progress import round_line
 from sidelight.core.records import Callback, Round
-from sidelight.core.stored import mapping_of, reading
 from sidelight.data.links import GoldLinks, Link
 from sidelight.errors import DataError, NotFitted
-from sidelight.estimators.manners import Estimator
+from sidelight.estimators.base_estimator import Estimator
 from sidelight.evaluate.alignments import score_alignments
 from sidelight.generative.word_alignment.agreement import NO_TILTS, AgreementStep
 from sidelight.generative.word_alignment.alignment_decoding import RULES

@@ -12,25 +12,25 @@ from typing import Any
 
 from sidelight.core.checks import is_listed, is_number, shown, whole
 from sidelight.errors import DataError, Infeasible
-from sidelight.estimators.manners import accuracy
+from sidelight.estimators.base_estimator import accuracy
 from sidelight.estimators.scorers import HandedScores, scorer_of
 from sidelight.features.as_sequences import as_sequences
 from sidelight.features.inputs import check_sequences
 from sidelight.features.rows import Rows
 from sidelight.inference.explanation import RuleExplanation, explain_rules
-from sidelight.inference.folded import WIDTH
+from sidelight.inference.folded_problem import WIDTH
 from sidelight.inference.legal import legal
 from sidelight.inference.methods.choose import check_method
 from sidelight.inference.problem import Solution
 from sidelight.inference.proofs import warn_of_unproved
 from sidelight.inference.rule_set import RuleSet
-from sidelight.inference.ruled import RuledInputs
+from sidelight.inference.ruled_inputs import RuledInputs
 from sidelight.models.probabilities import clamped_too_much
 from sidelight.rules import Domain, Rule, Sentence
-from sidelight.rules.given import checked_rules
 from sidelight.rules.lowering.penalties import SMOOTHING, penalties_of
+from sidelight.rules.rule_lists import checked_rules
 from sidelight.rules.unseen import read_unseen
-from sidelight.structures.labels.given_labels import Clamp
+from sidelight.structures.labels.label_masks import Clamp
 
 
 class Constrained:

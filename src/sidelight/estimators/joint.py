@@ -17,8 +17,8 @@ from typing import Any, Self
 from sidelight.core.checks import is_among, shown
 from sidelight.core.records import Callback
 from sidelight.errors import DataError, ModelFileError, NotFitted
+from sidelight.estimators.base_estimator import labelled
 from sidelight.estimators.joint_inference import JointInference, JointSolution, Output, Pairs, Scores
-from sidelight.estimators.manners import labelled
 from sidelight.estimators.predictor import StructuredEstimator
 from sidelight.evidence import Evidence, Gold
 from sidelight.inference.explanation import RuleExplanation

@@ -26,10 +26,10 @@ from sidelight.inference.proofs import warn_of_unproved
 from sidelight.inference.variables import VariableProblem
 from sidelight.rules import Domain, Rule
 from sidelight.rules.expr import Expr
-from sidelight.rules.given import checked_rules
 from sidelight.rules.lowering.penalties import SMOOTHING, counted_penalties
-from sidelight.rules.made_up import read_unseen
 from sidelight.rules.output import ChosenVariable, Groups, VariableGroup
+from sidelight.rules.rule_lists import checked_rules
+from sidelight.rules.stand_in_input import read_unseen
 
 Scores = Mapping[str, Mapping[Any, Any]]  # by kind and key: the scores of a variable's labels, in their order
 Pairs = Mapping[tuple[tuple[str, Any], tuple[str, Any]], Any]  # by two (kind, key): scores [labels, labels]

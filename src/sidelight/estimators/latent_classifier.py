@@ -11,7 +11,7 @@ from sidelight.core.arrays import Floats
 from sidelight.core.checks import amount, is_among, positive, shown, whole
 from sidelight.core.records import Round
 from sidelight.errors import NotFitted
-from sidelight.estimators.manners import Estimator
+from sidelight.estimators.base_estimator import Estimator
 from sidelight.objective.cuts import POWERS
 from sidelight.objective.decisions import Decisions, decisions
 from sidelight.objective.structure import PlainStructure, sizes_of

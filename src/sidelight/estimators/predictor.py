@@ -11,7 +11,7 @@ import numpy as np
 from sidelight.core.records import Callback
 from sidelight.data.checks import check_weight, trouble
 from sidelight.errors import DataError, ModelFileError
-from sidelight.estimators.manners import labelled
+from sidelight.estimators.base_estimator import labelled
 from sidelight.estimators.taggers import LearningEstimator
 from sidelight.evidence import Companion, Evidence, gold
 from sidelight.recipes import Recipe, recipe_of

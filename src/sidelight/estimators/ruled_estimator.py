@@ -14,8 +14,8 @@ from sidelight.core.progress import round_line
 from sidelight.core.records import Round
 from sidelight.data.checks import check_evidence, trouble
 from sidelight.errors import DataError, NotFitted
+from sidelight.estimators.base_estimator import Estimator, accuracy, labelled
 from sidelight.estimators.constrained import Constrained
-from sidelight.estimators.manners import Estimator, accuracy, labelled
 from sidelight.evidence import Evidence, gold
 from sidelight.features import Matrix
 from sidelight.features.as_sequences import as_sequences
@@ -23,8 +23,8 @@ from sidelight.features.inputs import TOKENS, first_without_tokens, matrix_of
 from sidelight.inference.explanation import RuleExplanation
 from sidelight.recipes import AUTO, Recipe, recipe_of
 from sidelight.rules import Rule
-from sidelight.rules.given import checked_rules
-from sidelight.structures.as_written import as_read
+from sidelight.rules.rule_lists import checked_rules
+from sidelight.structures.readable_evidence import as_read
 from sidelight.structures.structure import InputRows
 
 FittedModel = TypeVar("FittedModel")

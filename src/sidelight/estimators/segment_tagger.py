@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from sidelight.core.arrays import Floats
+from sidelight.core.file_contents import number_of, reading, text_of, whole_of
 from sidelight.core.records import Callback
-from sidelight.core.stored import number_of, reading, text_of, whole_of
 from sidelight.errors import ModelFileError
 from sidelight.estimators.constrained import Constrained
 from sidelight.estimators.taggers import LearningEstimator
@@ -18,7 +18,7 @@ from sidelight.features.segments.segment_sources import SegmentFeatures, Segment
 from sidelight.models import probabilities
 from sidelight.recipes import LEARNERS, Recipe, codl, recipe_of
 from sidelight.rules import Rule
-from sidelight.rules.given import checked_rules
+from sidelight.rules.rule_lists import checked_rules
 from sidelight.specs.settings import Settings
 from sidelight.structures.segment_structure import Segmenting, SegmentStructure
 from sidelight.structures.segments import Span

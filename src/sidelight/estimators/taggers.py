@@ -16,8 +16,8 @@ from sidelight.core.fit_log import FitLog
 from sidelight.core.records import Callback, Round
 from sidelight.errors import DataError, ModelFileError
 from sidelight.estimators.automatic import AutomaticEstimator
+from sidelight.estimators.base_estimator import held_out, measured, metric_of
 from sidelight.estimators.constrained import Constrained
-from sidelight.estimators.manners import held_out, measured, metric_of
 from sidelight.evaluate.schemes import SchemeName
 from sidelight.features import FeatureSet
 from sidelight.inference.problem import Solution
@@ -25,7 +25,7 @@ from sidelight.models import probabilities
 from sidelight.recipes import AUTO, LEARNERS, Recipe
 from sidelight.rounds.stopping import PATIENCE
 from sidelight.rules import Rule
-from sidelight.rules.given import checked_rules
+from sidelight.rules.rule_lists import checked_rules
 from sidelight.specs.settings import DEFAULT_PRICES
 from sidelight.structures.chain_structure import ChainStructure
 from sidelight.structures.structure import InputRows

@@ -32,7 +32,7 @@ _TIE = 1e-9  # percentage points below which two differences are the same number
 class Comparison:
     """Two systems on the same data: their scores in percent, and how likely chance is to separate them so far."""
 
-    metric: Metric
+    metric: str
     a: float
     b: float
     difference: float  # a - b
@@ -72,13 +72,22 @@ def compare(
     """
     if not is_among(metric, ("accuracy", "f1")):
         raise DataError(f"unknown metric {metric!r}", remedy='use "accuracy" or "f1"')
+    coded = code({"gold": gold, "predicted_a": predicted_a, "predicted_b": predicted_b}, scheme=scheme)
+    statistics = _accuracy_statistics if metric == "accuracy" else _f1_statistics
+    return exchanged(metric, *statistics(coded), rounds=rounds, seed=seed)
+
+
+def exchanged(
+    metric: str, a: Ints, b: Ints, fixed: int, *, rounds: int = 10000, seed: int | np.random.Generator = 0
+) -> Comparison:
+    """Compare two systems by counts of every input: right ones of each [N, 1], and how many there are (`fixed`).
+
+    With right and predicted ones [N, 2], and how many there are in gold, by F1.
+    """
     if isinstance(rounds, bool) or not isinstance(rounds, int | np.integer) or rounds < 1:
         raise DataError(f"{rounds!r} rounds", remedy="ask for at least 1")
     if rounds > MOST_ROUNDS:
         raise DataError(f"{rounds:,} rounds", remedy=f"ask for at most {MOST_ROUNDS:,}")
-    coded = code({"gold": gold, "predicted_a": predicted_a, "predicted_b": predicted_b}, scheme=scheme)
-    statistics = _accuracy_statistics if metric == "accuracy" else _f1_statistics
-    a, b, fixed = statistics(coded)
     total_a, total_b = a.sum(axis=0), b.sum(axis=0)
     differs = (a != b).any(axis=1)  # [N] exchanging equal statistics changes nothing
     gap = (a - b)[differs].astype(np.float64)  # [D, K]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -16,14 +17,17 @@ class RankingScores(NamedTuple):
     mean_reciprocal_rank: float
 
 
-def score_rankings(scores: Floats, right: Ints) -> RankingScores:
-    """Of queries with a score for each candidate [Q, candidates] and the number of the right one [Q].
+def score_rankings(scores: Floats | Sequence[Floats], right: Ints | Sequence[int]) -> RankingScores:
+    """Of queries with a score for each candidate ([Q, candidates], or lists of any lengths) and the right one's number.
 
-    Candidates with the score of the right one count as half before it.
+    Candidates with the score of the right one count as half before it. # right: [Q]
 
     >>> score_rankings(np.array([[0.1, 0.9], [0.7, 0.2]]), np.array([1, 1]))
     RankingScores(top_1=0.5, mean_reciprocal_rank=0.75)
+    >>> score_rankings([np.array([0.1, 0.9, 0.3]), np.array([0.7])], [1, 0])
+    RankingScores(top_1=1.0, mean_reciprocal_rank=1.0)
     """
-    own = scores[np.arange(len(right)), right][:, None]
-    ranks = 1.0 + (scores > own).sum(axis=1) + 0.5 * ((scores == own).sum(axis=1) - 1)
+    ranks = np.array(
+        [1.0 + (own > own[at]).sum() + 0.5 * ((own == own[at]).sum() - 1) for own, at in zip(scores, right)]
+    )
     return RankingScores(float(np.mean(ranks == 1.0)), float(np.mean(1.0 / ranks)))

@@ -91,6 +91,22 @@ MODULES: dict[str, tuple[str, str]] = {  # of every experiment: its file, and wh
         "lclr.transliteration",
         "names in two scripts, ranked by the best alignment of their letters (thesis Figure 5.2(a))",
     ),
+    "sl-artificial": (
+        "sl.artificial",
+        "sequential learning on generated data, by examples and illegal outputs (Roth et al. 2009, Figures 3, 4)",
+    ),
+    "sl-relations": (
+        "sl.relations",
+        "entities and relations by LO, L+I, IBT and sequential learning (Roth et al. 2009, Table 1)",
+    ),
+    "lclr-paraphrase": (
+        "lclr.paraphrase",
+        "paraphrases by the best alignment of two sentences, three definitions of it (thesis Tables 5.3, 5.5)",
+    ),
+    "lclr-entailment": (
+        "lclr.entailment",
+        "textual entailment by the best alignment of two sentences (thesis Figure 5.2(b))",
+    ),
     "trees": ("trees", "dependency trees of web text, projective and not: attachment scores by training sentences"),
     "features": ("default_features", "what each group of the default features is worth, by development data"),
     "solvers": ("solvers", "gap against time for every solver of the structural SVM (thesis Table 2.2)"),

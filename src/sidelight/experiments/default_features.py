@@ -24,7 +24,7 @@ from sidelight.experiments.jlis import ads, citations
 from sidelight.experiments.pool import pool
 from sidelight.experiments.table import Row, row
 from sidelight.features import FeatureSet, spelling, standard, window
-from sidelight.features.ready import GROUPS
+from sidelight.features.template_sets import GROUPS
 
 TITLE = "Default features: every group of features.standard() left out, by development data"
 STANDARD, WINDOW, SPELLING = "standard", "window", "spelling"

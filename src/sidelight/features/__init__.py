@@ -12,7 +12,7 @@ from sidelight.features.extractor import Extractor, restore
 from sidelight.features.hashing import HashingExtractor
 from sidelight.features.inputs import Matrix, MatrixSequence, WithDense, check_sequences
 from sidelight.features.matrices import GivenMatrix, MatrixExtractor
-from sidelight.features.ready import chunking, emissions, spelling, standard, window, words
+from sidelight.features.template_sets import chunking, emissions, spelling, standard, window, words
 from sidelight.features.vocabulary import TemplateExtractor
 from sidelight.features.words.distributional import WordClasses, word_classes
 from sidelight.features.words.templates import Templates, parse_templates, read_templates, with_classes

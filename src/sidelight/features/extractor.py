@@ -8,7 +8,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from sidelight.core.stored import text_of
+from sidelight.core.file_contents import text_of
 from sidelight.errors import DataError
 from sidelight.features.rows import Rows
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sidelight.core.stored import whole_of
+from sidelight.core.file_contents import whole_of
 from sidelight.errors import ModelFileError
 from sidelight.features.extractor import Tensors, check_dense
 from sidelight.features.inputs import dense_rows

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from sidelight.core.arrays import Floats
-from sidelight.core.stored import flag_of, mapping_of, whole_of
+from sidelight.core.file_contents import flag_of, mapping_of, whole_of
 from sidelight.errors import DataError
 
 LARGEST = 2**31 - 1  # parameter numbers are 32-bit

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sidelight.core.stored import flag_of, whole_of
+from sidelight.core.file_contents import flag_of, whole_of
 from sidelight.errors import DataError
 from sidelight.features.extractor import NO_VALUES, Tensors
 from sidelight.features.inputs import Matrix, MatrixSequence

@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sidelight.core.arrays import Bytes, Ints
-from sidelight.core.stored import array_of
-from sidelight.core.stored import offsets_of as stored_offsets
+from sidelight.core.file_contents import array_of
+from sidelight.core.file_contents import offsets_of as stored_offsets
 from sidelight.errors import ModelFileError
 from sidelight.features.rows import offsets_of
 

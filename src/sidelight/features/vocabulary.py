@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sidelight.core.arrays import Ids, Ints, Keys
-from sidelight.core.stored import array_of, whole_of
+from sidelight.core.file_contents import array_of, whole_of
 from sidelight.errors import DataError, ModelFileError
 from sidelight.features.extractor import NO_VALUES, Tensors, check_dense
 from sidelight.features.inputs import dense_rows

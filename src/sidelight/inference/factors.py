@@ -13,7 +13,7 @@ import numpy as np
 
 from sidelight.core.arrays import Floats, Ids, Ints
 from sidelight.errors import Intractable
-from sidelight.inference.folded import Folded, Reached
+from sidelight.inference.folded_problem import Folded, Reached
 from sidelight.inference.lattices.prefixes import Prefixes
 from sidelight.inference.variables import VariableProblem
 from sidelight.rules.columns import InputColumns, columns_of
@@ -49,7 +49,7 @@ class ClauseShape:
 
 
 @lru_cache(maxsize=1024)
-def _worth(clause: ClauseShape) -> Floats:
+def clause_worth(clause: ClauseShape) -> Floats:
     """What a clause takes away, its variables in rising order."""
     _, shape, axes, penalty = clause.key
     broken = degree_table(clause.says, clause.order, shape)
@@ -74,9 +74,9 @@ class Factors(Folded):
         self._shapes = [ClauseShape(says, price, self.sizes) for says, price in zip(self.says, prices)]
         for k, shape in enumerate(self._shapes):
             if not shape.scope:
-                self.constant -= float(_worth(shape))
+                self.constant -= float(clause_worth(shape))
             elif fold and shape.scope in self._held:
-                self._held[shape.scope] = self._held[shape.scope] + _worth(shape)
+                self._held[shape.scope] = self._held[shape.scope] + clause_worth(shape)
             else:
                 self.counters.append(k)
 
@@ -128,7 +128,7 @@ class Factors(Folded):
             shape = self._shapes[k]
             if shape.cells <= MOST_CLAUSE_CELLS:
                 before = tables.get(shape.scope)
-                tables[shape.scope] = _worth(shape) if before is None else before + _worth(shape)
+                tables[shape.scope] = clause_worth(shape) if before is None else before + clause_worth(shape)
         labels, value, cells = eliminated(tables, self.sizes)
         if value - self.constant == -math.inf:
             return Reached(None, -math.inf, -math.inf, len(self.sizes))

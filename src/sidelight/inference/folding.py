@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from sidelight.inference.factors import Factors
-from sidelight.inference.folded import Folded
+from sidelight.inference.folded_problem import Folded
 from sidelight.inference.lattices.chain_lattice import ChainLattice
 from sidelight.inference.lattices.lattice import Lattice
 from sidelight.inference.lattices.segment_lattice import SegmentLattice

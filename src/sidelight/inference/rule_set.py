@@ -16,7 +16,7 @@ import numpy as np
 
 from sidelight.core.arrays import Floats, Ids, Ints
 from sidelight.errors import DataError, Infeasible, Intractable
-from sidelight.inference.folded import WIDTH
+from sidelight.inference.folded_problem import WIDTH
 from sidelight.inference.folding import lattice_with
 from sidelight.inference.lattices.lattice import Lattice
 from sidelight.inference.legal import no_output

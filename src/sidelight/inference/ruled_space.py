@@ -17,7 +17,7 @@ from sidelight.core.arrays import Bytes, Floats, Ids, Ints
 from sidelight.errors import Infeasible, Intractable
 from sidelight.inference.batches import batch_scores
 from sidelight.inference.methods.choose import Method
-from sidelight.inference.ruled import AnyRuled
+from sidelight.inference.ruled_inputs import AnyRuled
 from sidelight.spaces import AnyCost, Paths, Space, sums
 
 

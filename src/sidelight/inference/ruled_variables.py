@@ -12,7 +12,7 @@ from sidelight.core.arrays import Ids, Ints
 from sidelight.errors import Infeasible
 from sidelight.inference.methods.choose import Method, solve
 from sidelight.inference.problem import Solution, clauses_of
-from sidelight.inference.ruled import counted_by
+from sidelight.inference.ruled_inputs import counted_by
 from sidelight.inference.variables import VariableBatchScores
 from sidelight.rules import Domain, Rule
 from sidelight.rules.expr import Expr

@@ -16,7 +16,7 @@ import numpy as np
 from sidelight.core.arrays import Bytes, Floats, Ids, Ints
 from sidelight.errors import Intractable, LongTraining
 from sidelight.learners.candidates import svm_on
-from sidelight.learners.shared.begun import admitted_of
+from sidelight.learners.shared.initial_outputs import admitted_of
 from sidelight.rounds import Learner
 from sidelight.spaces import ChainSpace, Transitions
 from sidelight.spaces.chains.chain_sums import log_sums
@@ -46,20 +46,20 @@ class ClSvm(LearnerSpec):
 
     at_most: int = option(5_000_000, low=1)
 
-    def make(self, given: FitData) -> Learner:
+    def make(self, data: FitData) -> Learner:
         """Raises `Intractable` where labelings are too many, `Infeasible` where there is none."""
-        admitted, starts = admitted_of(given), given.rows.starts
-        copies = float(np.sum(counted(starts, admitted, given.allowed)))
+        admitted, starts = admitted_of(data), data.rows.starts
+        copies = float(np.sum(counted(starts, admitted, data.allowed)))
         if copies > self.at_most:
             shown = f"{copies:,.0f}" if copies < MANY_TO_COUNT else "more than e⁴⁰"
             raise Intractable(
-                f"cl_svm would train on {shown} labelings of {len(given.rows):,} inputs, and at_most is "
+                f"cl_svm would train on {shown} labelings of {len(data.rows):,} inputs, and at_most is "
                 f"{self.at_most:,}; use cllp, or give recipes.cl_svm a higher at_most"
             )
-        which, labels = expanded(starts, admitted, given.allowed)
+        which, labels = expanded(starts, admitted, data.allowed)
         if len(which) > MANY:
-            _warn_if_long(given, which, labels)
-        return svm_on(given, which, labels)
+            _warn_if_long(data, which, labels)
+        return svm_on(data, which, labels)
 
 
 def counted(starts: Ints, admitted: Bytes, allowed: Transitions | None) -> Floats:
@@ -110,13 +110,13 @@ def foretold(seconds: float, sample: int, copies: int) -> float:
     return float(seconds * (copies / sample) ** GROWTH)
 
 
-def _warn_if_long(given: FitData, which: Ints, labels: Ids) -> None:
+def _warn_if_long(data: FitData, which: Ints, labels: Ids) -> None:
     sample = np.sort(np.random.default_rng(0).permutation(len(which))[:SAMPLE])
-    _trained(given, which, labels, sample[:2])  # what is compiled, or loaded, is no part of the measure
-    took, ended = _trained(given, which, labels, sample)
+    _trained(data, which, labels, sample[:2])  # what is compiled, or loaded, is no part of the measure
+    took, ended = _trained(data, which, labels, sample)
     seconds = foretold(took, len(sample), len(which))
     if seconds > LONG:
-        tokens = int(np.sum(given.rows.lengths[which]))
+        tokens = int(np.sum(data.rows.lengths[which]))
         warnings.warn(
             f"cl_svm trains on {len(which):,} labelings with {tokens:,} tokens; by a sample of them it takes "
             f"{'some' if ended else 'more than'} {_shown(seconds)}; cllp needs no copies",
@@ -125,11 +125,11 @@ def _warn_if_long(given: FitData, which: Ints, labels: Ids) -> None:
         )
 
 
-def _trained(given: FitData, which: Ints, labels: Ids, sample: Ints) -> tuple[float, bool]:
+def _trained(data: FitData, which: Ints, labels: Ids, sample: Ints) -> tuple[float, bool]:
     """The seconds that a training on some of the copies took, and whether it came to its end."""
-    ends = np.cumsum(given.rows.lengths[which])
-    tokens = [np.arange(end - length, end) for end, length in zip(ends[sample], given.rows.lengths[which[sample]])]
-    learner = svm_on(given, which[sample], labels[np.concatenate(tokens)])
+    ends = np.cumsum(data.rows.lengths[which])
+    tokens = [np.arange(end - length, end) for end, length in zip(ends[sample], data.rows.lengths[which[sample]])]
+    learner = svm_on(data, which[sample], labels[np.concatenate(tokens)])
     for record in learner.run():
         if record.seconds > PATIENCE:
             break

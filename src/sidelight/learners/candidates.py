@@ -16,7 +16,7 @@ import numpy as np
 from sidelight.core.arrays import NO_FLOATS, Ids, Ints
 from sidelight.core.checks import whole
 from sidelight.learners.margin import options_of
-from sidelight.learners.shared.begun import Initial, admitted_of, begun, has_initial, within
+from sidelight.learners.shared.initial_outputs import Initial, admitted_of, begun, has_initial, within
 from sidelight.objective.candidates import CandidateProblem, Charge, Margins
 from sidelight.objective.completion import Latent, LatentProblem, Positive
 from sidelight.objective.margin import NegativeTerms, TargetTerms
@@ -103,29 +103,29 @@ class CandidateSpec(LearnerSpec):
             max_completions=self.max_completions,
         )
 
-    def make(self, given: FitData) -> Learner:
+    def make(self, data: FitData) -> Learner:
         """C2 is the price of an input's kind, C1 that price times `inside_price`."""
-        self._check_costs_are_used(given.settings)
-        prices = given.prices()
+        self._check_costs_are_used(data.settings)
+        prices = data.prices()
         if self.total is not None:
             prices *= self.total / len(prices)
-        admitted = admitted_of(given)
+        admitted = admitted_of(data)
         problem = CandidateProblem.of(
-            given.batch(np.arange(len(given.rows))),
-            Parts.of(admitted, given.encoded.chunks) if given.encoded.chunks else admitted,
-            costs=given.costs(),
+            data.batch(np.arange(len(data.rows))),
+            Parts.of(admitted, data.encoded.chunks) if data.encoded.chunks else admitted,
+            costs=data.costs(),
             prices=(self.inside_price * prices, prices),
             margins=self.margins,
             charge=self.charged,
             whole_parts=self.counts_parts,
         )
-        fresh = given.start is None
+        fresh = data.start is None
         return CandidateLearner.fresh(
             problem,
-            self.options_under(given.settings),
-            size=given.size,
-            initial=begun(given, problem.batch.space, self.begins) if fresh or has_initial(given) else None,
-            start=given.start,
+            self.options_under(data.settings),
+            size=data.size,
+            initial=begun(data, problem.batch.space, self.begins) if fresh or has_initial(data) else None,
+            start=data.start,
             name=self.name,
         )
 
@@ -142,10 +142,10 @@ class CandidateSpec(LearnerSpec):
             problem = f"{name} by two_slack adds cuts until it is precise, and violation is {settings.violation}"
             raise ValueError(f"{problem}; leave it out, or set the learner's solver to 'dual_coordinate'")
         if settings.max_completions is not None:
-            given, own = whole("max_completions", settings.max_completions, least=1), options.max_completions
-            if own not in (given, CandidateOptions().max_completions):
-                raise ValueError(f"max_completions is {given}, and {own} among {name}'s options; give one of them")
-            options = replace(options, max_completions=given)
+            limit, own = whole("max_completions", settings.max_completions, least=1), options.max_completions
+            if own not in (limit, CandidateOptions().max_completions):
+                raise ValueError(f"max_completions is {limit}, and {own} among {name}'s options; give one of them")
+            options = replace(options, max_completions=limit)
         if "violation" in asked:
             options = replace(options, violation=settings.violation)
         if settings.decrease is not None:
@@ -296,23 +296,23 @@ class Naive(LearnerSpec):
 
     initial: str = option("random", among=INITIAL)
 
-    def make(self, given: FitData) -> Learner:
-        space = within(given, admitted_of(given), given.encoded.chunks)
-        labels = begun(given, space, cast(Initial, self.initial))
-        return svm_on(given, np.arange(len(given.rows)), labels)
+    def make(self, data: FitData) -> Learner:
+        space = within(data, admitted_of(data), data.encoded.chunks)
+        labels = begun(data, space, cast(Initial, self.initial))
+        return svm_on(data, np.arange(len(data.rows)), labels)
 
 
-def svm_on(given: FitData, which: Ints, labels: Ids) -> MarginLearner:
+def svm_on(data: FitData, which: Ints, labels: Ids) -> MarginLearner:
     """A structural SVM on labelings of some inputs, each of which may come several times."""
     none = np.zeros(0, dtype=np.int64)
-    costs, nothing = given.costs(), np.zeros(0)
-    empty = given.batch(none)
+    costs, nothing = data.costs(), np.zeros(0)
+    empty = data.batch(none)
     no_cost = Cost(np.zeros(0, dtype=np.int32), costs, NO_FLOATS)
     problem = LatentProblem(
-        TargetTerms(given.batch(which), Cost(labels, costs, NO_FLOATS), given.prices()[which]),
+        TargetTerms(data.batch(which), Cost(labels, costs, NO_FLOATS), data.prices()[which]),
         Latent(TargetTerms(empty, no_cost, nothing), None),
         NegativeTerms(empty, nothing, nothing),
         Positive(empty, nothing, nothing),
     )
-    options = options_of(given)
-    return MarginLearner.fresh(problem, options, size=given.size, start=given.start, name=given.settings.learner.name)
+    options = options_of(data)
+    return MarginLearner.fresh(problem, options, size=data.size, start=data.start, name=data.settings.learner.name)

@@ -23,7 +23,7 @@ from sidelight.learners.hmm import HmmSpec, hmm_learner
 from sidelight.learners.shared.bases import base_of
 from sidelight.learners.shared.under_rules import completion_under_rules
 from sidelight.rounds import Learner
-from sidelight.rounds.driven import DrivenLearner
+from sidelight.rounds.codl import DrivenLearner
 from sidelight.rounds.hmm import EmOptions
 from sidelight.specs import LearnerSpec, Need, option
 from sidelight.specs.fit_data import FitData
@@ -126,7 +126,7 @@ class CodlSpec(RuledSpec):
             return own | {"states"}
         return own | (self.driven.heeded() & {"cost", "loss", "prices"})
 
-    def make(self, given: FitData) -> Learner:
+    def make(self, data: FitData) -> Learner:
         if isinstance(self.base, HmmSpec):
             plan = replace(
                 self.base.em(),
@@ -135,9 +135,9 @@ class CodlSpec(RuledSpec):
                 beta_if_unlabeled=None,
                 mix_logs=self.mix_logs,
             )
-            under = completion_under_rules(given, beta=self.share, gamma=-math.inf)
-            return hmm_learner(given, self.base, plan, completion=under)
-        return driven_learner(given, self)
+            under = completion_under_rules(data, beta=self.share, gamma=-math.inf)
+            return hmm_learner(data, self.base, plan, completion=under)
+        return driven_learner(data, self)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -181,31 +181,31 @@ class CodlAsPrinted(CodlSpec):
         return self.beta
 
 
-def driven_learner(given: FitData, own: CodlSpec) -> DrivenLearner:
+def driven_learner(data: FitData, own: CodlSpec) -> DrivenLearner:
     """Completion under rules and learning by turns, over a base that is not an HMM."""
-    gold, rest = given.encoded.of_kind("gold"), given.to_complete()
+    gold, rest = data.encoded.of_kind("gold"), data.to_complete()
     if not len(gold):
         remedy = "give some labelled inputs"
         raise DataError(f"{own.name} begins with a model of Gold, and there is none", remedy=remedy)
-    inputs = given.ruled_inputs(rest)
-    tokens = given.rows.tokens_of(rest)
-    batch = given.batch(rest)
-    if given.encoded.admitted is not None:
-        batch = batch.inside(given.encoded.admitted[tokens])
-    method = check_method(given.settings.inference)
-    kinds, known = given.encoded.kinds, max(given.settings.price("gold"), 1e-300)
-    shares = [price_when_completed(given.settings.prices, kinds[i]) / known for i in rest]
-    first = given.gold_penalties(inputs)
+    inputs = data.ruled_inputs(rest)
+    tokens = data.rows.tokens_of(rest)
+    batch = data.batch(rest)
+    if data.encoded.admitted is not None:
+        batch = batch.inside(data.encoded.admitted[tokens])
+    method = check_method(data.settings.inference)
+    kinds, known = data.encoded.kinds, max(data.settings.price("gold"), 1e-300)
+    shares = [price_when_completed(data.settings.prices, kinds[i]) / known for i in rest]
+    first = data.gold_penalties(inputs)
 
     def learn(labels: Ids | None) -> Floats:
         if labels is None:
-            part = _as_gold(given, gold, given.encoded.targets[given.rows.tokens_of(gold)], own, 1.0)
+            part = _as_gold(data, gold, data.encoded.targets[data.rows.tokens_of(gold)], own, 1.0)
         elif own.share is not None:
-            part = _as_gold(given, rest, labels, own, 1.0)
+            part = _as_gold(data, rest, labels, own, 1.0)
         else:
             both = np.concatenate([gold, rest])
-            targets = np.concatenate([given.encoded.targets[given.rows.tokens_of(gold)], labels])
-            part = _as_gold(given, both, targets, own, np.array([1.0] * len(gold) + shares))
+            targets = np.concatenate([data.encoded.targets[data.rows.tokens_of(gold)], labels])
+            part = _as_gold(data, both, targets, own, np.array([1.0] * len(gold) + shares))
         learner = learner_of(part)
         for _ in learner.run():
             pass
@@ -219,16 +219,16 @@ def driven_learner(given: FitData, own: CodlSpec) -> DrivenLearner:
     def count(labels: Ids | None) -> list[float]:
         return first if labels is None else inputs.counted(labels, batch.space.starts)
 
-    size = given.size
+    size = data.size
     return DrivenLearner(learn, complete, count, inputs, batch.space.starts, own.cycles, own.share, size, own.name)
 
 
-def _as_gold(given: FitData, which: Ints, targets: Ids, own: CodlSpec, shares: Any) -> FitData:
+def _as_gold(data: FitData, which: Ints, targets: Ids, own: CodlSpec, shares: Any) -> FitData:
     """Some inputs with all their labels, for the base."""
-    rows = given.rows.take(which)
+    rows = data.rows.take(which)
     encoded = Encoded(
         ["gold"] * len(which),
-        given.encoded.weights[which] * shares,
+        data.encoded.weights[which] * shares,
         np.zeros(len(which), dtype=np.int64),
         targets.astype(np.int32),
         None,
@@ -236,6 +236,6 @@ def _as_gold(given: FitData, which: Ints, targets: Ids, own: CodlSpec, shares: A
         np.full(rows.n_tokens, -1, dtype=np.int32),
         [],
     )
-    settings = replace(given.settings, learner=own.driven, checkpoint=None, rules=())
-    evidence = [given.evidence[i] for i in which.tolist()]
-    return replace(given, settings=settings, evidence=evidence, rows=rows, encoded=encoded, start=None)
+    settings = replace(data.settings, learner=own.driven, checkpoint=None, rules=())
+    evidence = [data.evidence[i] for i in which.tolist()]
+    return replace(data, settings=settings, evidence=evidence, rows=rows, encoded=encoded, start=None)

@@ -56,17 +56,17 @@ class Contrastive(LearnerSpec):
         more = {Need.SWAPS: "give neighbours='transpose'"} if self.neighbours == "swaps" else {}
         return {**super().needed(), **more}
 
-    def make(self, given: FitData) -> Learner:
-        settings, encoded = given.settings, given.encoded
-        prices = given.prices()
+    def make(self, data: FitData) -> Learner:
+        settings, encoded = data.settings, data.encoded
+        prices = data.prices()
         terms: list[LogLinearTerms] = []
         for kind in ("candidates", "partial", "unlabeled"):
             which = encoded.of_kind(kind)
             if not len(which):
                 continue
-            admitted = None if encoded.admitted is None else encoded.admitted[given.rows.tokens_of(which)]
+            admitted = None if encoded.admitted is None else encoded.admitted[data.rows.tokens_of(which)]
             dictionary = admitted if kind == "candidates" else None
-            terms.append(_terms(given, self, which, dictionary, admitted if kind == "partial" else None))
+            terms.append(_terms(data, self, which, dictionary, admitted if kind == "partial" else None))
         gold = encoded.of_kind("gold")
         if not terms:
             raise DataError(
@@ -74,26 +74,26 @@ class Contrastive(LearnerSpec):
                 remedy="add Unlabeled, Partial or Candidates, or use crf",
             )
         if len(gold):
-            rows = given.chain()[0].take(gold)
-            features = FullFeatures.of(rows, given.layout, n_jobs=settings.n_jobs)
-            targets = encoded.targets[given.rows.tokens_of(gold)]
-            terms.append(LikelihoodTerms(features, given.batch(gold).space, prices[gold], targets=targets))
+            rows = data.chain()[0].take(gold)
+            features = FullFeatures.of(rows, data.layout, n_jobs=settings.n_jobs)
+            targets = encoded.targets[data.rows.tokens_of(gold)]
+            terms.append(LikelihoodTerms(features, data.batch(gold).space, prices[gold], targets=targets))
         problem = LikelihoodProblem(terms, l2=1.0, n_jobs=settings.n_jobs)
         most = MOST_ROUNDS if settings.max_rounds is None else settings.max_rounds
-        start = given.start
+        start = data.start
         if start is None and not len(gold):  # at zero all labels are equals, which is a stationary point
-            start = np.random.default_rng(settings.seed).normal(scale=self.start, size=given.layout.size)
+            start = np.random.default_rng(settings.seed).normal(scale=self.start, size=data.layout.size)
         options = LikelihoodOptions(most, lbfgs_options(settings.tolerance))
         return LikelihoodLearner.fresh(problem, options, start=start, name=self.name)
 
 
 def _terms(
-    given: FitData, own: Contrastive, which: Ints, dictionary: Bytes | None, known: Bytes | None
+    data: FitData, own: Contrastive, which: Ints, dictionary: Bytes | None, known: Bytes | None
 ) -> LogLinearTerms:
     """Some inputs, with what their tokens may be anywhere, and what is known of the inputs themselves."""
-    batch, prices, seed = given.batch(which), given.prices()[which], given.settings.seed
+    batch, prices, seed = data.batch(which), data.prices()[which], data.settings.seed
     if isinstance(batch.space, ChainSpace):
-        features = FullFeatures.of(chain_of(batch).rows, given.layout, n_jobs=given.settings.n_jobs)
+        features = FullFeatures.of(chain_of(batch).rows, data.layout, n_jobs=data.settings.n_jobs)
         space = batch.space if dictionary is None else batch.space.inside(dictionary)
         around = Swaps() if own.neighbours == "swaps" else Listed(_listed(batch.starts, own, seed))
         return ContrastiveTerms(features, space, prices, around, admitted=known)
@@ -101,7 +101,7 @@ def _terms(
         batch,
         prices,
         _listed(batch.starts, own, seed),
-        allowed=given.allowed,
+        allowed=data.allowed,
         dictionary=dictionary,
         admitted=known,
     )

@@ -82,11 +82,11 @@ class HmmSpec(LearnerSpec):
         """What is done besides counting Gold."""
         return EmPlan()
 
-    def make(self, given: FitData) -> Learner:
+    def make(self, data: FitData) -> Learner:
         plan = self.em()
         ruled = "rules" in self.heeded()
-        under = completion_under_rules(given, beta=plan.beta, gamma=plan.options.gamma) if ruled else None
-        return hmm_learner(given, self, plan, completion=under)
+        under = completion_under_rules(data, beta=plan.beta, gamma=plan.options.gamma) if ruled else None
+        return hmm_learner(data, self, plan, completion=under)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -203,73 +203,71 @@ class UnifiedEm(EmSpec):
         return self.plan(EmOptions(self.gamma, self.iterations, annealing=annealing), self.beta)
 
 
-def hmm_learner(given: FitData, own: HmmSpec, plan: EmPlan, *, completion: Completion | None = None) -> HmmLearner:
+def hmm_learner(data: FitData, own: HmmSpec, plan: EmPlan, *, completion: Completion | None = None) -> HmmLearner:
     """The HMM of Gold, and EM from it.
 
     A `completion` other than `Free` is asked for all inputs that are not counted, in the order of the evidence
     (`Given.to_complete`).
     """
-    name = given.settings.learner.name
-    _check_layout(given, name)
-    emissions, symbols = Emissions.of(given.chain()[0], rare=own.rare)
-    weights = multiplicities(given)
-    completed = given.to_complete()
-    inputs = _inputs(given, completed, symbols, weights, emissions.size)
-    counted = np.setdiff1d(np.arange(len(given.rows)), completed)
+    name = data.settings.learner.name
+    _check_layout(data, name)
+    emissions, symbols = Emissions.of(data.chain()[0], rare=own.rare)
+    weights = multiplicities(data)
+    completed = data.to_complete()
+    inputs = _inputs(data, completed, symbols, weights, emissions.size)
+    counted = np.setdiff1d(np.arange(len(data.rows)), completed)
     gold = None
     if len(counted):
-        labelled = _inputs(given, counted, symbols, weights, emissions.size)
-        gold = labelled.counts_of_labels(given.encoded.targets[given.rows.tokens_of(counted)])
-    beta = _beta(given, plan) if len(counted) and len(completed) else plan.beta
+        labelled = _inputs(data, counted, symbols, weights, emissions.size)
+        gold = labelled.counts_of_labels(data.encoded.targets[data.rows.tokens_of(counted)])
+    beta = _beta(data, plan) if len(counted) and len(completed) else plan.beta
     if gold is None and beta is not None:
-        lacking = "the states of its labels are hidden" if given.labels.hidden else "there is no Gold"
+        lacking = "the states of its labels are hidden" if data.labels.hidden else "there is no Gold"
         raise DataError(f"beta weighs the model of Gold, and {lacking}", remedy=f"give {name} a beta of none")
-    mixing = beta, given.settings.n_jobs, plan.mix_logs
+    mixing = beta, data.settings.n_jobs, plan.mix_logs
     problem = EmProblem(emissions, gold, inputs, own.smoothing, *mixing)
-    options = replace(plan.options, decrease=given.settings.fall)
-    if given.settings.max_rounds is not None:
-        options = replace(options, iterations=min(options.iterations, given.settings.max_rounds))
-    hmm = _start(given, own, plan, problem, completed)
-    return HmmLearner(
-        problem, given.layout, options, hmm, name, completion=Free() if completion is None else completion
-    )
+    options = replace(plan.options, decrease=data.settings.fall)
+    if data.settings.max_rounds is not None:
+        options = replace(options, iterations=min(options.iterations, data.settings.max_rounds))
+    hmm = _start(data, own, plan, problem, completed)
+    return HmmLearner(problem, data.layout, options, hmm, name, completion=Free() if completion is None else completion)
 
 
-def _beta(given: FitData, plan: EmPlan) -> float | None:
+def _beta(data: FitData, plan: EmPlan) -> float | None:
     """The plan's beta, or the one beside inputs without any labels and without a price."""
     if plan.beta is not None or plan.beta_if_unlabeled is None:
         return plan.beta
-    unlabelled = set(given.encoded.kinds) <= {"gold", "unlabeled"} and "unlabeled" not in (given.settings.prices or {})
+    unlabelled = set(data.encoded.kinds) <= {"gold", "unlabeled"} and "unlabeled" not in (data.settings.prices or {})
     return plan.beta_if_unlabeled if unlabelled else None
 
 
-def multiplicities(given: FitData) -> Floats:
+def multiplicities(data: FitData) -> Floats:
     """How often each input counts. # [N]"""
-    prices = given.settings.prices or {}
-    return np.asarray(given.encoded.weights * np.array([prices.get(kind, 1.0) for kind in given.encoded.kinds]))
+    prices = data.settings.prices or {}
+    return np.asarray(data.encoded.weights * np.array([prices.get(kind, 1.0) for kind in data.encoded.kinds]))
 
 
-def _check_layout(given: FitData, name: str) -> None:
+def _check_layout(data: FitData, name: str) -> None:
     """Refuse weights that have no place for all probabilities."""
-    if not given.layout.bias:
+    if not data.layout.bias:
         raise ValueError(f"{name} keeps its first probabilities in the start weights; give bias=True")
-    if not given.layout.chain:
+    if not data.layout.chain:
         raise DataError("an HMM has transitions, and the features have none", remedy="use features.emissions()")
 
 
-def _inputs(given: FitData, which: Ints, symbols: Ids, weights: Floats, size: int) -> Inputs:
-    tokens = given.rows.tokens_of(which)
-    space = given.batch(which).space
-    masks: Bytes | None = given.encoded.admitted
+def _inputs(data: FitData, which: Ints, symbols: Ids, weights: Floats, size: int) -> Inputs:
+    tokens = data.rows.tokens_of(which)
+    space = data.batch(which).space
+    masks: Bytes | None = data.encoded.admitted
     if masks is not None:
         space = space.inside(masks[tokens])
     return Inputs.of(symbols[tokens], space, weights[which], size=size)
 
 
-def _start(given: FitData, own: HmmSpec, plan: EmPlan, problem: EmProblem, completed: Ints) -> Hmm:
+def _start(data: FitData, own: HmmSpec, plan: EmPlan, problem: EmProblem, completed: Ints) -> Hmm:
     """Parameters of an earlier fit, or what the plan names; Gold is the first choice where none is named."""
-    if given.start is not None:
-        return Hmm.of_weights(given.start, given.layout, problem.emissions, ends=own.ends)
+    if data.start is not None:
+        return Hmm.of_weights(data.start, data.layout, problem.emissions, ends=own.ends)
     if not plan.options.iterations or not len(completed):
         if problem.gold is None:
             raise DataError("nothing to learn from", remedy="give some evidence with labels")
@@ -277,8 +275,8 @@ def _start(given: FitData, own: HmmSpec, plan: EmPlan, problem: EmProblem, compl
     name = plan.start
     if name is None:
         name = "uniform" if problem.gold is None else "gold"
-    initial = given.encoded.initial[given.rows.tokens_of(completed)]
-    return Start(problem, initial, plan.noise, np.random.default_rng(given.settings.seed)).named(name)
+    initial = data.encoded.initial[data.rows.tokens_of(completed)]
+    return Start(problem, initial, plan.noise, np.random.default_rng(data.settings.seed)).named(name)
 
 
 def _part(option: str, name: str, amount: float) -> Smoothing:

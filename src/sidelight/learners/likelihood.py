@@ -69,9 +69,9 @@ class LikelihoodSpec(LearnerSpec):
         """In functions that vote, beforehand."""
         return TRUST
 
-    def make(self, given: FitData) -> Learner:
-        plan = votes.plan(given, self.trust)
-        return likelihood_learner(given, self, [] if plan is None else [plan], labelled(given))
+    def make(self, data: FitData) -> Learner:
+        plan = votes.plan(data, self.trust)
+        return likelihood_learner(data, self, [] if plan is None else [plan], labelled(data))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -157,12 +157,12 @@ class SemiCrf(LearnerSpec):
     def longest(self) -> int | None:
         return self.max_length
 
-    def make(self, given: FitData) -> Learner:
-        return PartialCrf().make(given)
+    def make(self, data: FitData) -> Learner:
+        return PartialCrf().make(data)
 
 
 def likelihood_learner(
-    given: FitData,
+    data: FitData,
     options: LikelihoodSpec,
     plans: Sequence[LatentPlan],
     inputs: list[Labelled],
@@ -171,38 +171,38 @@ def likelihood_learner(
 ) -> Learner:
     """One likelihood of inputs and companion answers, and of groups with something latent; these are estimated at most
     so often."""
-    companions = _companions(given)
+    companions = _companions(data)
     if not inputs and not plans:
         raise DataError("no input has any label", remedy="give some Gold, Partial or Candidates")
     if companions and options.solver == "eg":
         raise ValueError("the solver eg knows no companion answers; use lbfgs or sgd")
     if not plans:
-        return _smooth(given, options, inputs + companions)
-    start = given.start
+        return _smooth(data, options, inputs + companions)
+    start = data.start
     if start is None and not inputs:  # answers alone say nothing of labels: groups are estimated first
-        start = np.zeros(given.size)
-    return _latent(given, options, inputs + companions, plans, start, most)
+        start = np.zeros(data.size)
+    return _latent(data, options, inputs + companions, plans, start, most)
 
 
-def _smooth(given: FitData, own: LikelihoodSpec, inputs: list[Labelled]) -> LikelihoodLearner:
+def _smooth(data: FitData, own: LikelihoodSpec, inputs: list[Labelled]) -> LikelihoodLearner:
     """Nothing is latent but labels: one problem."""
-    settings = given.settings
+    settings = data.settings
     problem = likelihood_problem(inputs, support=own.support, l2=1.0, n_jobs=settings.n_jobs)
     options = LikelihoodOptions(
         MOST_ROUNDS if settings.max_rounds is None else settings.max_rounds,
-        _lbfgs_of(given, l1=own.l1),
+        _lbfgs_of(data, l1=own.l1),
         own.solver,
         settings.tolerance if own.solver == "sgd" else settings.tolerance / 10,
         seed=settings.seed,
     )
-    start = given.start
-    if start is None and given.labels.hidden:  # at zero the states of a label are equals, and would stay so
-        start = np.random.default_rng(settings.seed).normal(scale=START, size=given.size)
+    start = data.start
+    if start is None and data.labels.hidden:  # at zero the states of a label are equals, and would stay so
+        start = np.random.default_rng(settings.seed).normal(scale=START, size=data.size)
     return LikelihoodLearner.fresh(problem, options, start=start, name=settings.learner.name)
 
 
 def _latent(
-    given: FitData,
+    data: FitData,
     own: LikelihoodSpec,
     inputs: list[Labelled],
     plans: Sequence[LatentPlan],
@@ -210,17 +210,17 @@ def _latent(
     most: int | None,
 ) -> LatentLikelihoodLearner:
     """Problem after problem, and estimates between them."""
-    settings, name = given.settings, given.settings.learner.name
+    settings, name = data.settings, data.settings.learner.name
     if own.solver != "lbfgs":
         raise ValueError(f"{name} solves problem after problem by L-BFGS, and the solver is {own.solver}")
     shown = [part.shown() for part in inputs] + [one for plan in plans for one in plan.shown]
-    scorer = given.batch(np.zeros(0, dtype=np.int64)).scorer
+    scorer = data.batch(np.zeros(0, dtype=np.int64)).scorer
     form = form_of(scorer, shown, support=own.support, n_jobs=settings.n_jobs)
     most = settings.completions if most is None else most
     options = LatentOptions(
         most if settings.max_rounds is None else min(most, settings.max_rounds),
         settings.fall,
-        LikelihoodOptions(STEPS, _lbfgs_of(given, l1=own.l1)),
+        LikelihoodOptions(STEPS, _lbfgs_of(data, l1=own.l1)),
     )
     return LatentLikelihoodLearner.fresh(
         form,
@@ -233,11 +233,11 @@ def _latent(
     )
 
 
-def _lbfgs_of(given: FitData, *, l1: float) -> LbfgsOptions:
+def _lbfgs_of(data: FitData, *, l1: float) -> LbfgsOptions:
     """As is usual; over segments it ends by a bound of the gap, where there is one."""
-    if isinstance(given.structure, SegmentStructure) and l1 == 0.0:
-        return LbfgsOptions(memory=MEMORY, epsilon=0.0, delta=0.0, gap=given.settings.tolerance)
-    return lbfgs_options(given.settings.tolerance, l1=l1)
+    if isinstance(data.structure, SegmentStructure) and l1 == 0.0:
+        return LbfgsOptions(memory=MEMORY, epsilon=0.0, delta=0.0, gap=data.settings.tolerance)
+    return lbfgs_options(data.settings.tolerance, l1=l1)
 
 
 def lbfgs_options(tolerance: float, *, l1: float = 0.0) -> LbfgsOptions:
@@ -247,28 +247,28 @@ def lbfgs_options(tolerance: float, *, l1: float = 0.0) -> LbfgsOptions:
     return replace(usual, epsilon=share * usual.epsilon, delta=share * usual.delta)
 
 
-def labelled(given: FitData, *, partly: bool = True) -> list[Labelled]:
+def labelled(data: FitData, *, partly: bool = True) -> list[Labelled]:
     """Gold, and what has candidates unless it is left out; unlabelled inputs have nothing to say to a likelihood."""
-    encoded, prices = given.encoded, given.prices()
+    encoded, prices = data.encoded, data.prices()
     found = []
     gold, hidden = encoded.gold()
     if len(gold):
-        targets = encoded.targets[given.rows.tokens_of(gold)]
-        found.append(Labelled(given.batch(gold), prices[gold], targets=targets))
+        targets = encoded.targets[data.rows.tokens_of(gold)]
+        found.append(Labelled(data.batch(gold), prices[gold], targets=targets))
     some = np.concatenate([hidden, encoded.of_kind("partial", "candidates")])
     if len(some) and encoded.admitted is not None and partly:
-        admitted = encoded.admitted[given.rows.tokens_of(some)]
-        found.append(Labelled(given.batch(some), prices[some], admitted=admitted))
+        admitted = encoded.admitted[data.rows.tokens_of(some)]
+        found.append(Labelled(data.batch(some), prices[some], admitted=admitted))
     return found
 
 
-def _companions(given: FitData) -> list[Labelled]:
+def _companions(data: FitData) -> list[Labelled]:
     """Companion answers, where there are any."""
-    encoded, which = given.encoded, given.encoded.of_kind("companion")
+    encoded, which = data.encoded, data.encoded.of_kind("companion")
     if not len(which):
         return []
-    batch = given.batch(which)
-    if encoded.admitted is not None and not np.all(admitted := encoded.admitted[given.rows.tokens_of(which)]):
+    batch = data.batch(which)
+    if encoded.admitted is not None and not np.all(admitted := encoded.admitted[data.rows.tokens_of(which)]):
         batch = batch.inside(admitted)
-    answers = Answers(encoded.answers[which].astype(np.float64), given.sizes()[which])
-    return [Labelled(batch, given.prices()[which], answers=answers)]
+    answers = Answers(encoded.answers[which].astype(np.float64), data.sizes()[which])
+    return [Labelled(batch, data.prices()[which], answers=answers)]

@@ -43,8 +43,8 @@ class MarginSpec(LearnerSpec):
     sums_losses = True
     compile_seconds = 6.0
 
-    def make(self, given: FitData) -> Learner:
-        return margin_learner(given, options_of(given))
+    def make(self, data: FitData) -> Learner:
+        return margin_learner(data, options_of(data))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -57,20 +57,20 @@ class RestartedSpec(MarginSpec):
         more = {Need.TIES: "leave restarts at 1"} if self.restarts > 1 else {}
         return {**super().needed(), **more}
 
-    def make(self, given: FitData) -> Learner:
+    def make(self, data: FitData) -> Learner:
         if self.restarts == 1:
-            return super().make(given)
-        if given.start is not None:
-            remedy = "leave restarts at 1 for partial_fit" if given.go_on else "leave warm_start out"
+            return super().make(data)
+        if data.start is not None:
+            remedy = "leave restarts at 1 for partial_fit" if data.go_on else "leave warm_start out"
             raise ValueError(f"restarts begin at random, not from earlier weights; {remedy}")
-        alone = replace(given, settings=replace(given.settings, n_jobs=1))  # each run on one thread, runs abreast
-        problem, options, size = problem_of(alone), options_of(given), given.size
+        alone = replace(data, settings=replace(data.settings, n_jobs=1))  # each run on one thread, runs abreast
+        problem, options, size = problem_of(alone), options_of(data), data.size
 
         def one(seed: int) -> MarginLearner:
             own = replace(options, random_ties=True, seed=seed)
             return MarginLearner.fresh(problem, own, size=size, name=self.name)
 
-        return Restarts(one, range(options.seed, options.seed + self.restarts), n_jobs=given.settings.n_jobs)
+        return Restarts(one, range(options.seed, options.seed + self.restarts), n_jobs=data.settings.n_jobs)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -123,12 +123,12 @@ class TransductiveSvm(MarginSpec):
 
     anneal: int = option(0, low=0)
 
-    def make(self, given: FitData) -> Learner:
-        options = options_of(given)
+    def make(self, data: FitData) -> Learner:
+        options = options_of(data)
         if self.anneal >= options.max_completions:
             limits = f"anneal is {self.anneal} and max_completions {options.max_completions}"
             raise ValueError(f"{limits}; the full price comes too late")
-        return margin_learner(given, replace(options, anneal=self.anneal))
+        return margin_learner(data, replace(options, anneal=self.anneal))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -156,9 +156,9 @@ class SemiSvm(MarginSpec):
         return self.max_length
 
 
-def options_of(given: FitData) -> MarginOptions:
+def options_of(data: FitData) -> MarginOptions:
     """The settings that concern margin learners."""
-    settings = given.settings
+    settings = data.settings
     return MarginOptions(
         POWERS[settings.loss],
         settings.tolerance,
@@ -168,14 +168,14 @@ def options_of(given: FitData) -> MarginOptions:
         MOST_ROUNDS if settings.max_rounds is None else settings.max_rounds,
         settings.random_ties,
         settings.seed,
-        random_start=given.labels.hidden,
+        random_start=data.labels.hidden,
     )
 
 
-def problem_of(given: FitData) -> LatentProblem:
+def problem_of(data: FitData) -> LatentProblem:
     """The four groups of terms."""
-    encoded, rows = given.encoded, given.rows
-    costs, prices, sizes = given.costs(), given.prices(), given.sizes()
+    encoded, rows = data.encoded, data.rows
+    costs, prices, sizes = data.costs(), data.prices(), data.sizes()
     gold, hidden = encoded.gold()
     latent = np.concatenate([hidden, encoded.of_kind("partial", "candidates", "unlabeled")])
     negative = np.flatnonzero(encoded.answers == -1)
@@ -184,41 +184,41 @@ def problem_of(given: FitData) -> LatentProblem:
     latent_tokens = rows.tokens_of(latent)
     admitted = None if encoded.admitted is None else encoded.admitted[latent_tokens]
     nothing_known = np.zeros(len(latent_tokens), dtype=np.int32)
-    latent_cost = Cost(nothing_known, costs, _known(given, latent_tokens, admitted))
+    latent_cost = Cost(nothing_known, costs, _known(data, latent_tokens, admitted))
 
     def limited(which: Ints) -> Batch:
-        batch = given.batch(which)
+        batch = data.batch(which)
         admitted = None if encoded.admitted is None else encoded.admitted[rows.tokens_of(which)]
         return batch if admitted is None or np.all(admitted) else batch.inside(admitted)
 
     return LatentProblem(
-        TargetTerms(given.batch(gold), gold_cost, prices[gold]),
-        Latent(TargetTerms(given.batch(latent), latent_cost, prices[latent]), admitted, len(hidden)),
+        TargetTerms(data.batch(gold), gold_cost, prices[gold]),
+        Latent(TargetTerms(data.batch(latent), latent_cost, prices[latent]), admitted, len(hidden)),
         NegativeTerms(limited(negative), sizes[negative], prices[negative]),
         Positive(limited(positive), sizes[positive], prices[positive]),
     )
 
 
-def _known(given: FitData, tokens: Ints, admitted: Bytes | None) -> Floats:
+def _known(data: FitData, tokens: Ints, admitted: Bytes | None) -> Floats:
     """1 where a slot's label is known, 0 where it is open; empty where open slots are charged as completed. # [T]"""
-    learner = given.settings.learner
+    learner = data.settings.learner
     if not isinstance(learner, LatentSvm) or learner.open_slots == "completed":
         return NO_FLOATS
     if admitted is None:
         return np.zeros(len(tokens))
-    of_label = np.zeros((admitted.shape[1], len(given.labels.classes)))  # [states, labels]
-    of_label[np.arange(len(of_label)), given.labels.label_of] = 1.0
+    of_label = np.zeros((admitted.shape[1], len(data.labels.classes)))  # [states, labels]
+    of_label[np.arange(len(of_label)), data.labels.label_of] = 1.0
     labels = np.count_nonzero(admitted @ of_label, axis=1)
     return np.asarray(labels == 1, dtype=np.float64)
 
 
-def margin_learner(given: FitData, options: MarginOptions) -> MarginLearner:
+def margin_learner(data: FitData, options: MarginOptions) -> MarginLearner:
     """The loop of completion and solving, from zero or from the weights of an earlier fit."""
     return MarginLearner.fresh(
-        problem_of(given),
+        problem_of(data),
         options,
-        size=given.size,
-        start=given.start,
-        origin=given.start if given.go_on else None,
-        name=given.settings.learner.name,
+        size=data.size,
+        start=data.start,
+        origin=data.start if data.go_on else None,
+        name=data.settings.learner.name,
     )

@@ -19,8 +19,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from sidelight.core.arrays import Floats, Ids, Ints
+from sidelight.core.file_contents import array_of, number_of, whole_of
 from sidelight.core.records import Round
-from sidelight.core.stored import array_of, number_of, whole_of
 from sidelight.errors import DataError
 from sidelight.features.layout import Layout
 from sidelight.features.rows import Rows
@@ -51,20 +51,20 @@ class NaiveBayes(LearnerSpec):
     smoothing: float = option(1.0, above=0)  # α
     prior: bool = option(True)  # P(l) from counts; else the same for every label
 
-    def make(self, given: FitData) -> Learner:
+    def make(self, data: FitData) -> Learner:
         """The weights of evidence count, its price does not."""
-        if not given.layout.bias:
+        if not data.layout.bias:
             raise ValueError("naive_bayes keeps its prior in the bias; give bias=True")
-        tokens, binary = GoldTokens.of(given), self.events == "bernoulli"
-        counts = TokenCounts.of(tokens.rows, tokens.labels, tokens.weights, given.layout, binary=binary)
+        tokens, binary = GoldTokens.of(data), self.events == "bernoulli"
+        counts = TokenCounts.of(tokens.rows, tokens.labels, tokens.weights, data.layout, binary=binary)
         unseen = np.flatnonzero(counts.labels == 0)
         if self.prior and len(unseen):
-            label = given.labels.names[int(unseen[0])]
+            label = data.labels.names[int(unseen[0])]
             raise DataError(
                 f"no Gold with a weight above 0 has the label {label!r}",
                 remedy="leave it out of labels, or give prior=False",
             )
-        return NaiveBayesLearner(counts, given.layout, self)
+        return NaiveBayesLearner(counts, data.layout, self)
 
 
 @dataclass(frozen=True, slots=True)

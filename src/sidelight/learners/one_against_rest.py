@@ -23,9 +23,9 @@ from typing import NamedTuple
 import numpy as np
 
 from sidelight.core.arrays import Floats, Ids
+from sidelight.core.file_contents import array_like, flag_of, number_of, whole_of
 from sidelight.core.kernels import inner
 from sidelight.core.records import Round
-from sidelight.core.stored import array_like, flag_of, number_of, whole_of
 from sidelight.features.counts import difference_rows
 from sidelight.features.layout import Layout
 from sidelight.features.rows import Rows
@@ -58,10 +58,10 @@ class OneAgainstRest(LearnerSpec):
     stops = "duality gap"
     no_partial_fit = "fit it on all evidence at once"
 
-    def make(self, given: FitData) -> Learner:
-        tokens, options = GoldTokens.of(given), options_of(given)
+    def make(self, data: FitData) -> Learner:
+        tokens, options = GoldTokens.of(data), options_of(data)
         return OneAgainstRestLearner.fresh(
-            BinaryProblems(tokens.rows, tokens.labels, tokens.prices, given.layout, given.settings.n_jobs),
+            BinaryProblems(tokens.rows, tokens.labels, tokens.prices, data.layout, data.settings.n_jobs),
             BinaryOptions(options.power, options.tolerance, options.max_rounds, seed=options.seed),
         )
 

@@ -11,8 +11,8 @@ from typing import Literal, cast, get_args
 import numpy as np
 
 from sidelight.core.arrays import Floats
+from sidelight.core.file_contents import flag_of, number_of, random_of, whole_of
 from sidelight.core.records import Round
-from sidelight.core.stored import flag_of, number_of, random_of, whole_of
 from sidelight.learners.margin import MARGIN_KIN
 from sidelight.learners.structural_svm import gold_terms
 from sidelight.objective.batch import Batch
@@ -50,17 +50,17 @@ class OnlineSpec(LearnerSpec):
         """How weights change."""
         raise NotImplementedError
 
-    def make(self, given: FitData) -> Learner:
-        terms, settings = gold_terms(given), given.settings
+    def make(self, data: FitData) -> Learner:
+        terms, settings = gold_terms(data), data.settings
         assert isinstance(terms.cost, Cost)
         return OnlineLearner.fresh(
             terms.batch,
             terms.cost,
-            given.encoded.weights,
+            data.encoded.weights,
             self.steps(),
             max_rounds=EPOCHS if settings.max_rounds is None else settings.max_rounds,
             seed=settings.seed,
-            start=given.start,
+            start=data.start,
         )
 
 

@@ -10,8 +10,8 @@ from functools import partial
 import numpy as np
 
 from sidelight.core.arrays import Floats, Ids
+from sidelight.core.file_contents import array_like, flag_of, number_of, random_of, whole_of
 from sidelight.core.records import Round
-from sidelight.core.stored import array_like, flag_of, number_of, random_of, whole_of
 from sidelight.learners.margin import MARGIN_KIN
 from sidelight.objective.batch import Batch
 from sidelight.objective.entries import has_kernels
@@ -41,21 +41,21 @@ class AveragedPerceptron(LearnerSpec):
     no_partial_fit = ""
     compile_seconds = 4.0
 
-    def make(self, given: FitData) -> Learner:
+    def make(self, data: FitData) -> Learner:
         """A fresh perceptron, or one that goes on from the weights and the average of an earlier fit."""
-        gold = given.encoded.of_kind("gold")
-        fresh = Perceptron.fresh(given.size)
-        weights, memory = given.start, given.memory
-        if given.go_on and memory is not None and weights is not None:
+        gold = data.encoded.of_kind("gold")
+        fresh = Perceptron.fresh(data.size)
+        weights, memory = data.start, data.memory
+        if data.go_on and memory is not None and weights is not None:
             fresh.weights[: len(memory.weights)] = memory.weights
             fresh = Perceptron.going_on(fresh.weights, weights, memory.clock)
         elif weights is not None:
             fresh.weights[:] = weights
-        settings = given.settings
-        rounds = 1 if given.go_on else EPOCHS if settings.max_rounds is None else settings.max_rounds
+        settings = data.settings
+        rounds = 1 if data.go_on else EPOCHS if settings.max_rounds is None else settings.max_rounds
         rng = np.random.default_rng([settings.seed, int(fresh.clock)])
-        targets = given.encoded.targets[given.rows.tokens_of(gold)]
-        return PerceptronLearner(given.batch(gold), targets, given.encoded.weights[gold], fresh, rng, rounds)
+        targets = data.encoded.targets[data.rows.tokens_of(gold)]
+        return PerceptronLearner(data.batch(gold), targets, data.encoded.weights[gold], fresh, rng, rounds)
 
 
 @dataclass(slots=True)

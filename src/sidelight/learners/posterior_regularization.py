@@ -15,7 +15,7 @@ import numpy as np
 from sidelight.core.arrays import Bytes
 from sidelight.errors import DataError, Intractable
 from sidelight.features.gradient import FullFeatures
-from sidelight.features.supported import SupportedFeatures
+from sidelight.features.support_scores import SupportedFeatures
 from sidelight.generative.completion import Free
 from sidelight.learners import votes
 from sidelight.learners.codl import RuledSpec
@@ -25,8 +25,8 @@ from sidelight.learners.shared.latent_groups import LatentPlan
 from sidelight.learners.shared.under_rules import completion_under_rules
 from sidelight.objective.likelihood import Form, Labelled
 from sidelight.rounds import Learner
-from sidelight.rounds.believed import BelievedGroup
 from sidelight.rounds.hmm import EmOptions
+from sidelight.rounds.posterior_regularization import BelievedGroup
 from sidelight.spaces import ChainSpace
 from sidelight.specs import Need, option
 from sidelight.specs.fit_data import FitData
@@ -79,41 +79,41 @@ class PosteriorRegularization(RuledSpec):
     def taken(self) -> tuple[str, ...]:
         return self.takes if self.over_hmm else (*self.takes, "companion", "votes")
 
-    def make(self, given: FitData) -> Learner:
+    def make(self, data: FitData) -> Learner:
         base = self.base
         if isinstance(base, HmmSpec):
             em = EmOptions(self.gamma, self.iterations)
             plan = replace(base.em(), options=em, beta=self.beta, beta_if_unlabeled=None)
-            under = completion_under_rules(given, beta=self.beta, gamma=self.gamma)
-            return hmm_learner(given, base, plan, completion=under)
+            under = completion_under_rules(data, beta=self.beta, gamma=self.gamma)
+            return hmm_learner(data, base, plan, completion=under)
         assert isinstance(base, LikelihoodSpec)
-        found = _believed(given, self.gamma), votes.plan(given, base.trust)
-        plans, inputs = [plan for plan in found if plan is not None], labelled(given, partly=False)
-        if not inputs or not (plans or len(given.encoded.of_kind("companion"))):
+        found = _believed(data, self.gamma), votes.plan(data, base.trust)
+        plans, inputs = [plan for plan in found if plan is not None], labelled(data, partly=False)
+        if not inputs or not (plans or len(data.encoded.of_kind("companion"))):
             remedy = "give labelled inputs, and inputs without labels"
             raise DataError("there is no Gold, or nothing else", remedy=remedy)
-        return likelihood_learner(given, base, plans, inputs, most=self.iterations)
+        return likelihood_learner(data, base, plans, inputs, most=self.iterations)
 
 
-def _believed(given: FitData, gamma: float) -> LatentPlan | None:
+def _believed(data: FitData, gamma: float) -> LatentPlan | None:
     """What is not Gold, if there is anything."""
-    rest = given.to_complete()
+    rest = data.to_complete()
     if not len(rest):
         return None
-    batch = given.batch(rest)
+    batch = data.batch(rest)
     space = batch.space
     if not isinstance(space, ChainSpace):
         raise Intractable("beliefs under rules are for chains of first order; leave order out")
-    prices = np.ascontiguousarray(given.prices()[rest])
+    prices = np.ascontiguousarray(data.prices()[rest])
     admitted: Bytes = np.ones((int(batch.starts[-1]), space.n_labels), dtype=np.uint8)
-    if given.encoded.admitted is not None:
-        admitted = given.encoded.admitted[given.rows.tokens_of(rest)]
-    within = space if given.encoded.admitted is None else space.inside(admitted)
-    completion = completion_under_rules(given, beta=None, gamma=gamma) or Free()
+    if data.encoded.admitted is not None:
+        admitted = data.encoded.admitted[data.rows.tokens_of(rest)]
+    within = space if data.encoded.admitted is None else space.inside(admitted)
+    completion = completion_under_rules(data, beta=None, gamma=gamma) or Free()
 
     def make(form: Form) -> BelievedGroup:
         features = form.features(batch)
         assert isinstance(features, (FullFeatures, SupportedFeatures))
-        return BelievedGroup(features, space, within, prices, completion, gamma, given.settings.n_jobs)
+        return BelievedGroup(features, space, within, prices, completion, gamma, data.settings.n_jobs)
 
     return LatentPlan((Labelled(batch, prices, admitted=admitted).shown(),), make)

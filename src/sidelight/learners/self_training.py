@@ -25,8 +25,8 @@ from typing import Any, cast
 import numpy as np
 
 from sidelight.core.arrays import Floats, Ids, Ints
+from sidelight.core.file_contents import array_like, array_of, flag_of, mapping_of, number_of, random_of, whole_of
 from sidelight.core.records import Round
-from sidelight.core.stored import array_like, array_of, flag_of, mapping_of, number_of, random_of, whole_of
 from sidelight.errors import DataError, ModelFileError
 from sidelight.learners.margin import MarginSpec, options_of, problem_of
 from sidelight.objective.batch import Batch
@@ -73,18 +73,18 @@ class SelfTraining(MarginSpec):
         more = {Need.TOKEN_MARGINS: "leave measure out"} if self.measure == "tokens" else {}
         return {**super().needed(), **more}
 
-    def make(self, given: FitData) -> Learner:
-        if given.start is None and len(given.encoded.of_kind("gold")) == 0:
+    def make(self, data: FitData) -> Learner:
+        if data.start is None and len(data.encoded.of_kind("gold")) == 0:
             remedy = "give some, or use transductive_svm"
             raise DataError("self_training begins with Gold, and there is none", remedy=remedy)
-        usual = "tokens" if Need.TOKEN_MARGINS in given.settings.output_kind.has else "output"
+        usual = "tokens" if Need.TOKEN_MARGINS in data.settings.output_kind.has else "output"
         return SelfTrainingLearner.fresh(
-            problem_of(given),
+            problem_of(data),
             replace(self, measure=self.measure or usual),
-            options_of(given),
-            size=given.size,
-            start=given.start,
-            origin=given.start if given.go_on else None,
+            options_of(data),
+            size=data.size,
+            start=data.start,
+            origin=data.start if data.go_on else None,
         )
 
 

@@ -63,9 +63,9 @@ class GoldTokens:
     prices: Floats  # [T] weight times price
 
     @classmethod
-    def of(cls, given: FitData) -> GoldTokens:
+    def of(cls, data: FitData) -> GoldTokens:
         """Raises `DataError` where the layout has no place for the constants of all tokens."""
-        rows, layout = given.chain()
-        check_constants(layout, rows.lengths, given.settings.learner.name)
-        weights, prices = (np.repeat(part, rows.lengths) for part in (given.encoded.weights, given.prices()))
-        return cls(as_tokens(rows), given.encoded.targets, weights, prices)
+        rows, layout = data.chain()
+        check_constants(layout, rows.lengths, data.settings.learner.name)
+        weights, prices = (np.repeat(part, rows.lengths) for part in (data.encoded.weights, data.prices()))
+        return cls(as_tokens(rows), data.encoded.targets, weights, prices)

@@ -76,18 +76,18 @@ class StructuralSvm(MarginSpec):
     def heeded(self) -> frozenset[Heed]:
         return self.heeds - {"rules_in_training"} if self.solver == "exponentiated_gradient" else self.heeds
 
-    def make(self, given: FitData) -> Learner:
+    def make(self, data: FitData) -> Learner:
         if self.solver == "dual_coordinate":
-            return super().make(given)
-        settings = given.settings
-        if given.go_on or given.start is not None:
+            return super().make(data)
+        settings = data.settings
+        if data.go_on or data.start is not None:
             raise ValueError(
                 f"the solver {self.solver} begins at zero; use dual_coordinate for partial_fit and warm_start"
             )
         power, most = POWERS[settings.loss], MOST_ROUNDS if settings.max_rounds is None else settings.max_rounds
         if self.solver == "exponentiated_gradient":
             check_loss(self.solver, power)
-            return self._exponentiated_gradient(given, most)
+            return self._exponentiated_gradient(data, most)
         options = ConvexOptions(
             solver=cast(SolverName, self.solver),
             power=power,
@@ -98,28 +98,28 @@ class StructuralSvm(MarginSpec):
             frank_wolfe=self._frank_wolfe(settings.seed),
             subgradient=self._subgradient(settings.seed),
         )
-        return ConvexLearner.fresh(gold_terms(given), options, name=self.name)
+        return ConvexLearner.fresh(gold_terms(data), options, name=self.name)
 
     def _frank_wolfe(self, seed: int) -> FrankWolfeOptions:
-        given = _given({"sampling": self.sampling, "steps": self.steps, "cached": self.cached})
-        return FrankWolfeOptions(**given, average=self.average == "weighted", seed=seed)
+        data = _given({"sampling": self.sampling, "steps": self.steps, "cached": self.cached})
+        return FrankWolfeOptions(**data, average=self.average == "weighted", seed=seed)
 
     def _subgradient(self, seed: int) -> SubgradientOptions:
         average = cast(Literal["weighted", "suffix", "last"], self.average or SubgradientOptions().average)
         return SubgradientOptions(average, project=bool(self.project), seed=seed)
 
-    def _exponentiated_gradient(self, given: FitData, most: int) -> LikelihoodLearner:
-        terms, settings = gold_terms(given), given.settings
-        shown = Labelled(terms.batch, terms.prices, targets=given.encoded.targets)
+    def _exponentiated_gradient(self, data: FitData, most: int) -> LikelihoodLearner:
+        terms, settings = gold_terms(data), data.settings
+        shown = Labelled(terms.batch, terms.prices, targets=data.encoded.targets)
         problem = likelihood_problem([shown], support="all", n_jobs=settings.n_jobs)
         options = LikelihoodOptions(most, solver="eg", tolerance=settings.tolerance, seed=settings.seed)
-        return LikelihoodLearner.fresh(problem, options, costs=given.costs(), name=self.name)
+        return LikelihoodLearner.fresh(problem, options, costs=data.costs(), name=self.name)
 
 
-def gold_terms(given: FitData) -> TargetTerms:
+def gold_terms(data: FitData) -> TargetTerms:
     """The margin losses of all inputs, which are Gold."""
-    everything = np.arange(len(given.rows))
-    return TargetTerms(given.batch(everything), Cost(given.encoded.targets, given.costs()), given.prices())
+    everything = np.arange(len(data.rows))
+    return TargetTerms(data.batch(everything), Cost(data.encoded.targets, data.costs()), data.prices())
 
 
 def _given(options: dict[str, Any]) -> dict[str, Any]:

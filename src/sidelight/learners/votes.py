@@ -16,24 +16,24 @@ from sidelight.objective.votes.trust import TrustOptions, counts_of
 from sidelight.objective.votes.vote_kernels import add_votes
 from sidelight.rounds import Learner
 from sidelight.rounds.latent_likelihood import LatentLikelihoodLearner
-from sidelight.rounds.voted import VotedGroup
+from sidelight.rounds.votes import VotedGroup
 from sidelight.specs.fit_data import FitData
 from sidelight.voting.encoded import EncodedVotes
 from sidelight.voting.reliability import Reliability
 
 
-def plan(given: FitData, trust: TrustOptions) -> LatentPlan | None:
+def plan(data: FitData, trust: TrustOptions) -> LatentPlan | None:
     """The inputs with votes, if there are any."""
-    votes = given.encoded.votes
+    votes = data.encoded.votes
     if votes is None:
         return None
-    prices = given.prices()
-    pool, tried, right = _matched(given)
+    prices = data.prices()
+    pool, tried, right = _matched(data)
     if not len(pool):
         return None
-    known = trust.gold * _known(given, tried, right, prices)
-    own = votes.take(given.rows.tokens_of(pool))
-    batch = given.batch(pool)
+    known = trust.gold * _known(data, tried, right, prices)
+    own = votes.take(data.rows.tokens_of(pool))
+    batch = data.batch(pool)
 
     def make(form: Form) -> VotedGroup:
         return VotedGroup.fresh(
@@ -43,16 +43,16 @@ def plan(given: FitData, trust: TrustOptions) -> LatentPlan | None:
             own,
             known=known,
             options=trust,
-            n_jobs=given.settings.n_jobs,
+            n_jobs=data.settings.n_jobs,
         )
 
-    shown = Labelled(batch, prices[pool], admitted=_voted_for(own, int(batch.starts[-1]), len(given.labels)))
+    shown = Labelled(batch, prices[pool], admitted=_voted_for(own, int(batch.starts[-1]), len(data.labels)))
     return LatentPlan((shown.shown(),), make)
 
 
-def reliabilities_of(given: FitData, learner: Learner) -> list[Reliability]:
+def reliabilities_of(data: FitData, learner: Learner) -> list[Reliability]:
     """How often each function was right by its votes for a label, as the learner came to believe."""
-    votes = given.encoded.votes
+    votes = data.encoded.votes
     if votes is None or not isinstance(learner, LatentLikelihoodLearner):
         return []
     found = []
@@ -66,28 +66,28 @@ def reliabilities_of(given: FitData, learner: Learner) -> list[Reliability]:
     return found
 
 
-def _matched(given: FitData) -> tuple[Ints, Ints, Ints]:
+def _matched(data: FitData) -> tuple[Ints, Ints, Ints]:
     """Inputs with votes alone, those that are Gold as well, and the Gold that each of these is."""
-    voted, gold = given.encoded.of_kind("votes"), given.encoded.of_kind("gold")
+    voted, gold = data.encoded.of_kind("votes"), data.encoded.of_kind("gold")
     labelled: dict[object, int] = {}
     for i in gold.tolist():
-        labelled.setdefault(content_key(given.evidence[i].x), i)
-    right = [labelled.get(content_key(given.evidence[i].x), -1) for i in voted.tolist()] if labelled else []
+        labelled.setdefault(content_key(data.evidence[i].x), i)
+    right = [labelled.get(content_key(data.evidence[i].x), -1) for i in voted.tolist()] if labelled else []
     found = np.array(right, dtype=np.int64) if labelled else np.full(len(voted), -1, dtype=np.int64)
     return voted[found < 0], voted[found >= 0], found[found >= 0]
 
 
-def _known(given: FitData, tried: Ints, right: Ints, prices: Floats) -> Floats:
+def _known(data: FitData, tried: Ints, right: Ints, prices: Floats) -> Floats:
     """The votes on inputs that are Gold, counted by their gold labels (evenly by the states of these). # [S, 2]"""
-    votes, rows = given.encoded.votes, given.rows
+    votes, rows = data.encoded.votes, data.rows
     assert votes is not None
     tokens = rows.tokens_of(right)
-    certain = np.zeros((len(tokens), len(given.labels)))
-    if given.labels.hidden and given.encoded.admitted is not None:
-        certain += given.encoded.admitted[tokens]
+    certain = np.zeros((len(tokens), len(data.labels)))
+    if data.labels.hidden and data.encoded.admitted is not None:
+        certain += data.encoded.admitted[tokens]
         certain /= certain.sum(axis=1, keepdims=True)
     else:
-        certain[np.arange(len(tokens)), given.encoded.targets[tokens]] = 1.0
+        certain[np.arange(len(tokens)), data.encoded.targets[tokens]] = 1.0
     certain *= np.repeat(prices[tried], rows.lengths[tried])[:, None]
     return counts_of(votes.take(rows.tokens_of(tried)), certain)
 

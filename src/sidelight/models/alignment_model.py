@@ -11,7 +11,7 @@ import numpy as np
 
 from sidelight.core.arrays import Floats
 from sidelight.core.checks import is_listed, shown
-from sidelight.core.stored import array_of, flag_of, mapping_of, number_of, offsets_of, reading
+from sidelight.core.file_contents import array_of, flag_of, mapping_of, number_of, offsets_of, reading
 from sidelight.errors import DataError, ModelFileError
 from sidelight.features.strings import pack_strings, stored_strings
 from sidelight.generative.word_alignment.agreement import AgreementStep, Parameters, Posteriors, expect

@@ -10,7 +10,7 @@ from typing import Any
 
 from numpy.typing import NDArray
 
-from sidelight.core.stored import mapping_of, reading, text_of
+from sidelight.core.file_contents import mapping_of, reading, text_of
 from sidelight.errors import ModelFileError
 from sidelight.models.files import raw_bytes, read_tensors, write_tensors
 

@@ -58,23 +58,32 @@ def explain(fitted: Any, x: Any) -> Explanation:
 
 
 def _explain_whole(model: Model, x: Any) -> Explanation:
-    """By the counts of features that two outputs of any structure differ in."""
+    """By the counts of features that two outputs of any structure differ in; by slots where features have no names."""
     from sidelight.spaces import sums
+    from sidelight.spaces.slots import BatchedSlotSpace
 
     rows = model.prepare([x])
     batch = model.batch(rows)
     found, values = sums.k_best(batch.space, batch.scores(model.weights), 2)
     if values[1, 0] == -np.inf:
         raise DataError("there is one output only, so nothing to compare with", remedy="give a larger input")
+    slots = model.structure.slots(rows)
+    best, other = (model.structure.choice_names(rows, one) for one in found)
+    margin = float(values[0, 0] - values[1, 0])
+    if isinstance(batch.space, BatchedSlotSpace) and not model.structure.weight_names().spoken:
+        table = batch.space.block(batch.scores(model.weights))  # [slots, choices]
+        items = [
+            Contribution("slot", t, "choice", str(one), str(two), float(table[t, a] - table[t, b]))
+            for t, (one, two, a, b) in enumerate(zip(best, other, *found.tolist()))
+        ]
+        return Explanation(slots, best, other, float(values[0, 0]), margin, largest_first(items))
     differs, names = batch.differences(np.arange(1), *found, scales=np.ones(1)), model.structure.weight_names()
     items = []
     for place, count in zip(differs.indices.tolist(), differs.values.tolist()):
         part, name, label = names.named(place)
-        sides = (str(label or "more"), NONE) if count > 0 else (NONE, str(label or "more"))
-        items.append(Contribution(part, WHOLE, name, *sides, count * float(model.weights[place])))
-    best, other = (model.labels.decode(one) for one in found)
-    margin = float(values[0, 0] - values[1, 0])
-    return Explanation(model.structure.slots(rows), best, other, float(values[0, 0]), margin, largest_first(items))
+        pair = (str(label or "more"), NONE) if count > 0 else (NONE, str(label or "more"))
+        items.append(Contribution(part, WHOLE, name, *pair, count * float(model.weights[place])))
+    return Explanation(slots, best, other, float(values[0, 0]), margin, largest_first(items))
 
 
 def _contributions(model: Model, scorer: ChainScorer, first: Any, second: Any) -> Iterator[Contribution]:

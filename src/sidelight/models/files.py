@@ -11,9 +11,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from sidelight.core.atomic_files import write_atomically
 from sidelight.core.checks import file_name
-from sidelight.core.replacing import write_atomically
-from sidelight.core.stored import mapping_of, text_of
+from sidelight.core.file_contents import mapping_of, text_of
 from sidelight.errors import ModelFileError
 
 Tensors = dict[str, NDArray[Any]]

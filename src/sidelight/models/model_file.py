@@ -8,11 +8,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sidelight.core.stored import array_of, list_of, mapping_of, number_of, part_of, reading, text_of
+from sidelight.core.file_contents import array_of, list_of, mapping_of, number_of, part_of, reading, text_of
 from sidelight.errors import ModelFileError
 from sidelight.features import restore
 from sidelight.features.segments.segment_features import SegmentFunction
 from sidelight.models.files import Tensors, kind_of, read_tensors, write_tensors
+from sidelight.models.history import history_in
 from sidelight.models.model import Model
 from sidelight.structures.chain_structure import restored_chain
 from sidelight.structures.own_structure import restored_own
@@ -122,4 +123,5 @@ def about_in(spec: Any) -> dict[str, Any]:
     if "rules" in about:
         for name in list_of(about, "rules"):
             text_of({"rules": name}, "rules")
+    history_in(about)
     return about

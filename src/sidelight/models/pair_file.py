@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from sidelight.core.stored import mapping_of, part_of, reading
+from sidelight.core.file_contents import mapping_of, part_of, reading
 from sidelight.errors import ModelFileError
 from sidelight.models.files import Tensors, read_tensors, write_tensors
 from sidelight.models.model import Model

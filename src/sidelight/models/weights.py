@@ -100,4 +100,6 @@ def _spoken(weight: Weight) -> str:
         return "threshold of yes/no answers"
     if "transition" in weight.part:
         return f"{weight.part} {weight.name} → {weight.label}"
+    if weight.label is None:  # of structures, whose features belong to no label
+        return f"{weight.part} {weight.name}"
     return f"{weight.part} {weight.name}: {weight.label}" if weight.name else f"{weight.part}: {weight.label}"

@@ -24,7 +24,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sidelight.core.arrays import Bytes, Floats, Ids, Ints
-from sidelight.core.stored import array_of
+from sidelight.core.file_contents import array_of
 from sidelight.errors import ModelFileError
 from sidelight.objective.batch import Batch
 from sidelight.objective.cuts import Terms

@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sidelight.core.arrays import Floats, Ids, Ints
+from sidelight.core.file_contents import array_of
 from sidelight.core.kernels import kernel
-from sidelight.core.stored import array_of
 from sidelight.errors import ModelFileError
 from sidelight.features.rows import offsets_of
 

@@ -24,7 +24,7 @@ from sidelight.errors import Intractable
 from sidelight.features.counts import SparseRows
 from sidelight.features.gradient import FullFeatures
 from sidelight.features.support import Shown, Support
-from sidelight.features.supported import SupportedFeatures
+from sidelight.features.support_scores import SupportedFeatures
 from sidelight.objective.batch import Batch, LinearScorer, Scorer, SmoothScorer
 from sidelight.objective.companion_likelihood import Answers, CompanionTerms
 from sidelight.objective.expected_features import Known, ShortFeatures, Weighted, WeightForm, add_log_sums, add_outputs

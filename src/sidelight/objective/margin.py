@@ -20,8 +20,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sidelight.core.arrays import Floats, Ids, Ints
+from sidelight.core.file_contents import array_of
 from sidelight.core.kernels import inner
-from sidelight.core.stored import array_of
 from sidelight.features.counts import SparseRows, stacked
 from sidelight.objective.batch import Batch
 from sidelight.objective.batch_terms import BatchTerms

@@ -39,6 +39,33 @@ class Sized(Protocol):
         ...
 
 
+@runtime_checkable
+class Begun(Protocol):
+    """A structure that says where to begin when nothing is known of outputs."""
+
+    def first_weights(self) -> Floats:
+        """Weights under which the best outputs say something; with zeros all are level. # [weights]"""
+        ...
+
+
+def first_weights_of(structure: Any) -> Floats | None:
+    """Where to begin, as the structure says it; None where it does not."""
+    return structure.first_weights() if isinstance(structure, Begun) else None
+
+
+@runtime_checkable
+class Worded(Protocol):
+    """A structure that says in words what its slots and choices are, for people."""
+
+    def slot_names(self, x: Any) -> list[str]:
+        """What the slots of an input are called."""
+        ...
+
+    def choice_names(self, x: Any, choices: Ids) -> list[str]:
+        """What is chosen for each of them."""
+        ...
+
+
 def sizes_of(structure: PlainStructure[Any, Any], xs: Sequence[Any], batch: Batch) -> Floats:
     """κ(x) as the structure says it, or else the number of slots, of a batch of these inputs. # [N]"""
     if isinstance(structure, Sized):

@@ -34,8 +34,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sidelight.core.arrays import Floats, Ids, Ints
+from sidelight.core.file_contents import (
+    array_like,
+    array_of,
+    flag_of,
+    list_of,
+    number_of,
+    numbers_of,
+    part_of,
+    whole_of,
+)
 from sidelight.core.records import Round
-from sidelight.core.stored import array_like, array_of, flag_of, list_of, number_of, numbers_of, part_of, whole_of
 from sidelight.errors import ModelFileError
 from sidelight.objective.candidates import CandidateProblem
 from sidelight.objective.cuts import total_loss

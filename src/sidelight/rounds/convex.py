@@ -20,8 +20,8 @@ from typing import Any, Literal, NamedTuple, get_args
 import numpy as np
 
 from sidelight.core.arrays import Floats
+from sidelight.core.file_contents import flag_of, number_of, part_of, whole_of
 from sidelight.core.records import Round
-from sidelight.core.stored import flag_of, number_of, part_of, whole_of
 from sidelight.objective.cuts import POWERS
 from sidelight.objective.entries import examples_of, has_kernels
 from sidelight.objective.margin import TargetTerms

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from sidelight.core.arrays import Floats
+from sidelight.core.file_contents import array_like, flag_of, number_of, part_of, random_of, whole_of
 from sidelight.core.records import Round
-from sidelight.core.stored import array_like, flag_of, number_of, part_of, random_of, whole_of
 from sidelight.rounds.learner import RoundByRound, State
 from sidelight.rounds.stopping import MAX_ROUNDS
 from sidelight.solvers.adagrad import AdaGrad, GradientProblem

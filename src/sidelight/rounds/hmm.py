@@ -19,13 +19,13 @@ from typing import Literal, NamedTuple
 import numpy as np
 
 from sidelight.core.arrays import Floats, Ids, Ints
+from sidelight.core.file_contents import array_of, flag_of, number_of, whole_of
 from sidelight.core.records import Round
-from sidelight.core.stored import array_of, flag_of, number_of, whole_of
 from sidelight.features.layout import Layout
 from sidelight.generative.completion import Completion, Free
 from sidelight.generative.em import EmProblem, EMStep, iterations
 from sidelight.generative.hmm import Hmm
-from sidelight.inference.ruled import Ruled
+from sidelight.inference.ruled_inputs import Ruled
 from sidelight.rounds.learner import State
 from sidelight.rounds.stopping import CLOSED_FORM, MAX_ROUNDS, NO_CHANGE, NO_FALL
 

@@ -21,9 +21,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sidelight.core.arrays import Floats
+from sidelight.core.file_contents import array_of, flag_of, list_of, number_of, part_of, whole_of
 from sidelight.core.kernels import inner
 from sidelight.core.records import Round
-from sidelight.core.stored import array_of, flag_of, list_of, number_of, part_of, whole_of
 from sidelight.objective.likelihood import LikelihoodProblem, LogLinearTerms
 from sidelight.rounds.learner import State
 from sidelight.rounds.likelihood import LikelihoodLearner, LikelihoodOptions

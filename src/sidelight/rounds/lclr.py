@@ -17,8 +17,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from sidelight.core.arrays import Floats
+from sidelight.core.file_contents import array_like, flag_of, number_of, whole_of
 from sidelight.core.records import Round
-from sidelight.core.stored import array_like, flag_of, number_of, whole_of
 from sidelight.objective.decisions import Decisions
 from sidelight.objective.margin import PositiveTerms
 from sidelight.rounds.learner import RoundByRound, State

@@ -14,8 +14,8 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 
 from sidelight.core.arrays import Floats
+from sidelight.core.file_contents import array_like, flag_of, mapping_of, number_of, numbers_of, random_of, whole_of
 from sidelight.core.records import Round
-from sidelight.core.stored import array_like, flag_of, mapping_of, number_of, numbers_of, random_of, whole_of
 from sidelight.objective.companion_likelihood import CompanionTerms
 from sidelight.objective.duals.batch_duals import BatchDuals
 from sidelight.objective.duals.chain_duals import ChainDuals

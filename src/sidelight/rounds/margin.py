@@ -28,8 +28,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sidelight.core.arrays import Floats
+from sidelight.core.file_contents import flag_of, number_of, random_of, whole_of
 from sidelight.core.records import Round
-from sidelight.core.stored import flag_of, number_of, random_of, whole_of
 from sidelight.objective.completion import CompletedOutputs, LatentProblem
 from sidelight.objective.cuts import Terms
 from sidelight.rounds.learner import RoundByRound, State

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sidelight.core.stored import array_like, array_of, flag_of, number_of, part_of
+from sidelight.core.file_contents import array_like, array_of, flag_of, number_of, part_of
 from sidelight.errors import ModelFileError
 from sidelight.rounds.learner import State
 from sidelight.solvers.cutting_plane import CuttingPlane

@@ -23,8 +23,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sidelight.core.arrays import Floats
+from sidelight.core.file_contents import array_of, flag_of, list_of, mapping_of, number_of, part_of, whole_of
 from sidelight.core.records import Round
-from sidelight.core.stored import array_of, flag_of, list_of, mapping_of, number_of, part_of, whole_of
 from sidelight.parallel.threads import thread_count
 from sidelight.rounds.learner import Learner, State
 

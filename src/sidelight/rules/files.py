@@ -18,8 +18,8 @@ from typing import Any, TypeVar
 
 from sidelight.core.checks import file_name
 from sidelight.errors import DataError
-from sidelight.rules.given import checked_rules
 from sidelight.rules.rule import Rule
+from sidelight.rules.rule_lists import checked_rules
 
 Found = TypeVar("Found")
 

@@ -230,6 +230,44 @@ def _few_changes(x: Sentence, y: Labels, *, most: int) -> Expr:
     return count(changes(y, t) for t in x.positions) <= most
 
 
+@arguments_checked
+def argument_types(arguments: Mapping[str, Any], *, name: str = "argument_types") -> Rule:
+    """Each relation has arguments of these types: {relation: (types of the head, types of the tail)}.
+
+    Types are a name or several. The rule speaks of `y.entity[i]` and `y.relation[head, tail]`, so it serves
+    `EntityRelation`, and `Joint` with variables of these kinds.
+
+    >>> from sidelight.inference.ruled_variables import groups_of
+    >>> rule = argument_types({"Live_In": ("Peop", ["Loc"])})
+    >>> rule.violations(None, groups_of({"entity": {0: "Org", 1: "Loc"}, "relation": {(0, 1): "Live_In"}}))
+    1
+    """
+    if not arguments:
+        raise DataError("argument_types has no relations", remedy="give {relation: (types of head, types of tail)}")
+    needed = {relation: tuple(map(_types, _ends(relation, ends))) for relation, ends in arguments.items()}
+    said = [f"{relation} ({', '.join('/'.join(side) for side in ends)})" for relation, ends in needed.items()]
+    sentence = f"Types of arguments: {_listed(tuple(said))}"
+    return Rule(partial(_argument_types, needed=needed), name, sentence=sentence, of_input=False)
+
+
+def _ends(relation: str, ends: Any) -> Any:
+    if not is_listed(ends) or len(ends) != 2:
+        raise DataError(f"the arguments of {relation} are {shown(ends)}", remedy="give (types of head, types of tail)")
+    return ends
+
+
+def _types(given: Any) -> tuple[Any, ...]:
+    return (given,) if isinstance(given, str) else tuple(given)
+
+
+def _argument_types(x: Any, y: Any, *, needed: Mapping[str, tuple[tuple[Any, ...], ...]]) -> Expr:
+    return every(
+        implies(related == relation, every(one_of(y.entity[head], heads), one_of(y.entity[tail], tails)))
+        for (head, tail), related in y.relation.items()
+        for relation, (heads, tails) in needed.items()
+    )
+
+
 def _check_labels(function: str, labels: tuple[Any, ...]) -> None:
     if not labels:
         raise DataError(f"{function} has no labels", remedy="name at least one")

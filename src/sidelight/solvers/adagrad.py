@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sidelight.core.arrays import Floats, Ints
-from sidelight.core.stored import array_like
+from sidelight.core.file_contents import array_like
 
 
 class GradientProblem(Protocol):

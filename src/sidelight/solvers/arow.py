@@ -27,7 +27,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sidelight.core.arrays import Floats, Ints
-from sidelight.core.stored import array_like, array_of
+from sidelight.core.file_contents import array_like, array_of
 from sidelight.solvers.mira import check_outputs
 
 

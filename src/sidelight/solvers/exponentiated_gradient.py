@@ -22,7 +22,7 @@ from typing import Any, Generic, Protocol, TypeVar
 import numpy as np
 
 from sidelight.core.arrays import Floats, Ints
-from sidelight.core.stored import array_like, number_of
+from sidelight.core.file_contents import array_like, number_of
 
 State = TypeVar("State")
 Given = TypeVar("Given", contravariant=True)

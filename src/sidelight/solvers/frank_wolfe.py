@@ -28,8 +28,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sidelight.core.arrays import Floats, Ints, Keys
+from sidelight.core.file_contents import array_like, array_of, whole_of
 from sidelight.core.kernels import GOLDEN, inner
-from sidelight.core.stored import array_like, array_of, whole_of
 from sidelight.objective.cuts import total_loss
 
 OPTIMISM = 0.65  # how much of an estimate the true gap is taken to be before one was measured

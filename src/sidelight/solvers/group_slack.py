@@ -41,8 +41,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sidelight.core.arrays import Floats, Ids, Ints
+from sidelight.core.file_contents import array_like, array_of
 from sidelight.core.kernels import inner, kernel
-from sidelight.core.stored import array_like, array_of
 from sidelight.errors import ModelFileError
 from sidelight.features.counts import sparse_dot
 from sidelight.objective.cuts import Worst, total_loss

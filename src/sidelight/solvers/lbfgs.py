@@ -32,8 +32,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sidelight.core.arrays import NO_FLOATS, Floats
+from sidelight.core.file_contents import array_like, list_of, number_of, numbers_of, text_of, whole_of
 from sidelight.core.kernels import inner
-from sidelight.core.stored import array_like, list_of, number_of, numbers_of, text_of, whole_of
 from sidelight.errors import ModelFileError
 from sidelight.parallel import threads
 from sidelight.solvers import lbfgs_kernels as kernels

@@ -29,7 +29,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sidelight.core.arrays import Floats, Ints
-from sidelight.core.stored import array_like, number_of
+from sidelight.core.file_contents import array_like, number_of
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,8 +20,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sidelight.core.arrays import Floats, Ints
+from sidelight.core.file_contents import array_like, array_of, offsets_of
 from sidelight.core.kernels import inner
-from sidelight.core.stored import array_like, array_of, offsets_of
 from sidelight.features.counts import SparseRows, stacked
 from sidelight.objective.cuts import Terms, total_loss
 from sidelight.solvers.duals.block_qp import solve

@@ -28,9 +28,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sidelight.core.arrays import Floats, Ids, Ints
+from sidelight.core.file_contents import array_like, array_of, lengths_of, part_of
+from sidelight.core.file_contents import offsets_of as stored_offsets
 from sidelight.core.kernels import inner, kernel
-from sidelight.core.stored import array_like, array_of, lengths_of, part_of
-from sidelight.core.stored import offsets_of as stored_offsets
 from sidelight.errors import ModelFileError
 from sidelight.features.counts import SparseRows, sparse_dot
 from sidelight.features.rows import offsets_of

@@ -41,8 +41,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sidelight.core.arrays import Floats, Ints, Keys
+from sidelight.core.file_contents import array_like, array_of, whole_of
 from sidelight.core.kernels import GOLDEN, inner
-from sidelight.core.stored import array_like, array_of, whole_of
 from sidelight.objective.cuts import LOGISTIC, Terms, conjugate_total, total_loss
 from sidelight.objective.online.online_subgradient import Clock
 

@@ -13,7 +13,7 @@ from sidelight.errors import DataError, Intractable
 from sidelight.evidence import Evidence, Unlabeled
 from sidelight.features.layout import Layout
 from sidelight.features.rows import Rows
-from sidelight.inference.ruled import AnyRuled
+from sidelight.inference.ruled_inputs import AnyRuled
 from sidelight.inference.ruled_space import RuledSpace
 from sidelight.objective.batch import Batch
 from sidelight.rounds.learner import Memory

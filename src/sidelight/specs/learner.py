@@ -61,8 +61,8 @@ class LearnerSpec:
     def check(self) -> None:
         """Raise ValueError for options that do not go together."""
 
-    def make(self, given: Any) -> Learner:
-        """The loop that learns, before its first round, from a `making.given.Given`."""
+    def make(self, data: Any) -> Learner:
+        """The loop that learns, before its first round, from a `FitData`."""
         raise NotImplementedError(f"no learner is made from {type(self).__name__}")
 
     def needed(self) -> Mapping[Need, str]:

@@ -11,7 +11,7 @@ say which they are, and what they are worth is part of the scores of the pairs a
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -106,6 +106,23 @@ class SegmentAlignment:
                 mask[i, 0 if not len(pair) else self._code_at(x, pair, i)] = 1  # type: ignore[arg-type]
         return mask
 
+    def first_weights(self) -> Floats:
+        """Pairs of single symbols are good, for want of better knowledge."""
+        found = np.zeros((1 << self.bits) + 1)
+        found[pair_features.single_place(self.bits)] = 1.0
+        return found
+
+    def slot_names(self, x: Strings) -> list[str]:
+        """Left symbols with their numbers."""
+        return [f"{i} {symbol}" for i, symbol in enumerate(x[0])]
+
+    def choice_names(self, x: Strings, choices: Ids) -> list[str]:
+        """The pairs that cover left symbols."""
+        found = ["nothing"] * len(x[0])
+        for (a, b), (c, d) in self.decode(x, choices):
+            found[a:b] = [f"{''.join(x[0][a:b])} – {''.join(x[1][c:d])}"] * (b - a)
+        return found
+
     @property
     def _forms(self) -> int:
         return self.longest[0] * (self.longest[0] + 1) // 2
@@ -155,3 +172,31 @@ def links_of(pairs: Sequence[Pair]) -> set[tuple[int, int]]:
     [(0, 0), (1, 0)]
     """
     return {(i, j) for (a, b), (c, d) in pairs for i in range(a, b) for j in range(c, d)}
+
+
+def pairs_of(links: Iterable[tuple[int, int]]) -> list[Pair]:
+    """The pairs of spans that links stand for, from left to right, as `links_of` has them.
+
+    Raises `DataError` where links do not go from every symbol of a span to every symbol of another.
+
+    >>> pairs_of([(0, 0), (1, 0), (2, 1)])
+    [((0, 2), (0, 1)), ((2, 3), (1, 2))]
+    """
+    rights: dict[int, list[int]] = {}
+    for i, j in sorted(set(links)):
+        rights.setdefault(i, []).append(j)
+    found: list[Pair] = []
+    for i, own in rights.items():
+        span = own[0], own[-1] + 1
+        if len(own) != span[1] - span[0]:
+            problem = f"left symbol {i} is linked with {', '.join(map(str, own))}, which do not follow each other"
+            raise DataError(problem, remedy="link it with right symbols that do")
+        if found and found[-1] == ((found[-1][0][0], i), span):
+            found[-1] = (found[-1][0][0], i + 1), span
+            continue
+        for (first, last), (begin, end) in found:
+            if begin < span[1] and span[0] < end:
+                problem = f"left symbols {first} to {last - 1} and {i} share right symbols, and no pair of spans"
+                raise DataError(problem, remedy="link every symbol of a span with every symbol of the other one")
+        found.append(((i, i + 1), span))
+    return found

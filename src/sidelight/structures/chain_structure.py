@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from sidelight.core.arrays import Bytes, Floats
-from sidelight.core.stored import array_of, flag_of, list_of, whole_of
+from sidelight.core.file_contents import array_of, flag_of, list_of, whole_of
 from sidelight.data.checks import trouble
 from sidelight.errors import DataError, Infeasible, ModelFileError
 from sidelight.evidence import Evidence

@@ -18,28 +18,23 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
 
 import numpy as np
 
 from sidelight.core.arrays import Bytes, Floats, Ids, Ints
+from sidelight.data.graphs import Graph
 from sidelight.errors import DataError
 from sidelight.features.counts import SparseRows
 from sidelight.features.rows import offsets_of
-from sidelight.features.structured.graph_features import graph_rows
+from sidelight.features.structured.graph_features import BY_NAME, MORE, graph_rows, places_of
 from sidelight.objective.batch import Batch
 from sidelight.objective.scorers.slot_scorer import SlotScorer
-from sidelight.spaces.alignments.graph_program import graph_program
+from sidelight.spaces.alignments.graph_program import GraphProgram
 from sidelight.spaces.alignments.graph_space import GraphSpace
 
+__all__ = ["NULLS", "Graph", "GraphAlignment", "Similarity"]
+
 NULLS = ("none", "words", "words and relations")
-
-
-class Graph(NamedTuple):
-    """Words with tags, and labelled edges between them, by their numbers."""
-
-    words: tuple[tuple[str, str], ...]
-    edges: tuple[tuple[int, int, str], ...] = ()
 
 
 Similarity = Callable[[Graph, Graph], Floats]
@@ -54,11 +49,14 @@ class GraphAlignment:
     seconds: float = math.inf  # for one pair; what was found by then is taken
     bits: int = 16  # features are hashed into 2**bits weights
     similarity: Similarity | None = None
+    measured: str = "both"  # whose words and edges are the size of a pair, both graphs' or the first one's
     n_jobs: int | None = None
 
     def __post_init__(self) -> None:
         if self.nulls not in NULLS:
             raise ValueError(f"nulls is {self.nulls!r}; give one of {', '.join(map(repr, NULLS))}")
+        if self.measured not in ("both", "first"):
+            raise ValueError(f"measured is {self.measured!r}; give 'both' or 'first'")
         if not 1 <= self.bits <= 30:
             raise ValueError(f"bits is {self.bits}; give a number from 1 to 30")
 
@@ -74,13 +72,28 @@ class GraphAlignment:
         for first, (words, edges, others, other_edges) in zip(starts.tolist(), sizes):
             there[first : first + words, : others + 1] = 1
             there[first + words : first + words + edges, : other_edges + 1] = 1
-        programs = [graph_program((len(a.words), len(b.words)), (_ends(a), _ends(b))) for a, b in pairs]
+        programs = [GraphProgram((len(a.words), len(b.words)), (_ends(a), _ends(b))) for a, b in pairs]
         options = self.nulls == "none", self.exact, self.seconds
         return Batch(scorer, GraphSpace(starts, choices, there, tuple(programs), *options), self.n_jobs)
 
     def sizes(self, xs: Sequence[tuple[Graph, Graph]]) -> Floats:
-        """The mean number of words and edges of the two graphs. # [N]"""
-        return np.array([0.5 * sum(len(side.words) + len(side.edges) for side in x) for x in xs])
+        """The mean number of words and edges of the two graphs, or those of the first. # [N]"""
+        counts = np.array([[len(side.words) + len(side.edges) for side in x] for x in xs], dtype=np.float64)
+        return np.asarray(counts.reshape(-1, 2).mean(axis=1) if self.measured == "both" else counts[:, 0])
+
+    def weights(self, *, similarity: Sequence[float] = (), **words: float) -> Floats:
+        """First weights from what is known of words: what each of some features is worth, whatever the tags.
+
+        Names are `mapped` (of any two words), `same`, `lower`, `beginning`, `letters`, and `edges`, of any two edges;
+        further numbers of `similarity` by their order. Raises ValueError for other names.
+        """
+        strange = sorted(set(words) - set(BY_NAME))
+        if strange:
+            raise ValueError(f"there is no feature {strange[0]!r}; give {', '.join(BY_NAME)}")
+        salts = [*(BY_NAME[name] for name in words), *range(MORE, MORE + len(similarity))]
+        found = np.zeros((1 << self.bits) + 1)
+        found[places_of(salts, self.bits)] = [*words.values(), *similarity]
+        return found
 
     def encode(self, x: tuple[Graph, Graph], y: Mapping[int, int]) -> Ids:
         """The choices of words and edges; raises `DataError` for words that are not there, or are mapped twice."""
@@ -93,7 +106,7 @@ class GraphAlignment:
             words[word] = other + 1
         if len(set(y.values())) < len(y):
             raise DataError("a word of the second graph is mapped twice", remedy="map every word once at most")
-        return graph_program((len(one.words), len(two.words)), (_ends(one), _ends(two))).choices_of(words)
+        return GraphProgram((len(one.words), len(two.words)), (_ends(one), _ends(two))).choices_of(words)
 
     def decode(self, x: tuple[Graph, Graph], choices: Ids) -> dict[int, int]:
         """The words that are mapped."""
@@ -108,23 +121,34 @@ class GraphAlignment:
             mask[word, [0 if other is None else other + 1 for other in said]] = 1
         return mask
 
+    def slot_names(self, x: tuple[Graph, Graph]) -> list[str]:
+        """The words and edges of the first graph."""
+        return _names(x[0])
+
+    def choice_names(self, x: tuple[Graph, Graph], choices: Ids) -> list[str]:
+        """Those of the second that they are mapped to."""
+        names, size, words = _names(x[1]), len(x[1].words), len(x[0].words)
+        places = [choice - 1 + (0 if slot < words else size) for slot, choice in enumerate(choices.tolist())]
+        return ["deleted" if not choice else names[place] for choice, place in zip(choices.tolist(), places)]
+
+    def first_weights(self) -> Floats:
+        """Words that are similar are mapped, for want of better knowledge."""
+        return self.weights(same=1.0, lower=1.0, beginning=1.0, letters=1.0)
+
     def _rows(self, one: Graph, two: Graph, choices: int) -> SparseRows:
         more = np.zeros((len(one.words), len(two.words), 0)) if self.similarity is None else self.similarity(one, two)
         deletions = self.nulls != "none", self.nulls == "words and relations"
         return graph_rows(one.words, one.edges, two.words, two.edges, more, deletions, choices, self.bits)
 
 
+def _names(graph: Graph) -> list[str]:
+    words = [f"{i} {word}" for i, (word, _) in enumerate(graph.words)]
+    return words + [f"{words[head]} → {words[word]} {label}".rstrip() for head, word, label in graph.edges]
+
+
 def _checked(graph: Graph, i: int, which: str) -> Graph:
-    where = f"input {i}: the {which} graph"
-    if not graph.words:
-        raise DataError(f"{where} has no words", remedy="leave the pair out")
-    for head, word, _ in graph.edges:
-        for end in (head, word):
-            if not 0 <= end < len(graph.words):
-                problem = f"{where} has an edge ({head}, {word}), and no word {end}"
-                raise DataError(problem, remedy=f"give words from 0 to {len(graph.words) - 1}")
-    if len({(head, word) for head, word, _ in graph.edges}) < len(graph.edges):
-        raise DataError(f"{where} has two edges between the same words", remedy="give one of them")
+    if (trouble := graph.trouble()) is not None:
+        raise DataError(f"input {i}: the {which} graph {trouble[0]}", remedy=trouble[1])
     return graph
 
 

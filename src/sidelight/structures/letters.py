@@ -9,7 +9,7 @@ are matchings, which have none. Features are those of Table 5.1; a symbol with n
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -87,6 +87,18 @@ class CharacterAlignment:
         found[near] = distance
         return found
 
+    def slot_names(self, x: Strings) -> list[str]:
+        """Left symbols with their numbers."""
+        return [f"{i} {symbol}" for i, symbol in enumerate(x[0])]
+
+    def choice_names(self, x: Strings, choices: Ids) -> list[str]:
+        """Right symbols with their numbers."""
+        return ["nothing" if j is None else f"{j} {x[1][j]}" for j in self.decode(x, choices)]
+
+    def first_weights(self) -> Floats:
+        """Letters in the same places are linked, for want of better knowledge."""
+        return self.weights({}, distance=1.0)
+
     def _choice(self, x: Strings, target: Target) -> int:
         if target is None:
             return 0
@@ -94,3 +106,19 @@ class CharacterAlignment:
             problem = f"a left symbol is aligned with the right symbol {target}"
             raise DataError(problem, remedy=f"give a number from 0 to {len(x[1]) - 1}, or None")
         return target + 1
+
+
+def targets_of(links: Iterable[tuple[int, int]], length: int) -> list[Target]:
+    """The right symbol of each of `length` left ones; raises `DataError` where a symbol has two links.
+
+    >>> targets_of([(0, 0), (2, 1)], 3)
+    [0, None, 1]
+    """
+    found: list[Target] = [None] * length
+    for i, j in links:
+        if found[i] is not None or j in found:
+            side, symbol = ("left", i) if found[i] is not None else ("right", j)
+            problem = f"{side} symbol {symbol} is linked twice"
+            raise DataError(problem, remedy="link symbols one to one, or take alignments of segments")
+        found[i] = j
+    return found

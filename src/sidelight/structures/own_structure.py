@@ -16,16 +16,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sidelight.core.arrays import Bytes, Floats, Ids, Ints
-from sidelight.core.stored import list_of, mapping_of, part_of, text_of, whole_of
+from sidelight.core.file_contents import list_of, mapping_of, part_of, text_of, whole_of
 from sidelight.data.trouble import trouble
 from sidelight.errors import DataError, Infeasible, Intractable, ModelFileError
 from sidelight.evidence import Candidates, Companion, Evidence, Gold, Partial, Unlabeled
 from sidelight.objective.batch import Batch
 from sidelight.objective.scorers.slot_scorer import FeatureNames
-from sidelight.objective.structure import sizes_of
+from sidelight.objective.structure import Worded, sizes_of
 from sidelight.rules import Rule
 from sidelight.structures.labels.encoding import RESTRICTED, Encoded
 from sidelight.structures.labels.label_sets import LabelSet
+from sidelight.structures.library import LIBRARY, library_structure, settings_of
 from sidelight.structures.output_kind import VARIABLES, OutputKind
 from sidelight.structures.structure import Prepared, State, Structure, unlike
 from sidelight.structures.weight_names import FeatureWeightNames
@@ -120,8 +121,17 @@ class OwnStructure:
         return np.ones((rows.n_tokens, rows.made.space.n_labels), dtype=np.uint8) if found is None else found
 
     def slots(self, rows: OwnRows) -> list[str]:
-        """Slots by their numbers."""
+        """Slots as the structure calls them, or by their numbers."""
+        if isinstance(self.plain, Worded):
+            return [name for x in rows.xs for name in self.plain.slot_names(x)]
         return [f"slot {t}" for length in rows.lengths.tolist() for t in range(length)]
+
+    def choice_names(self, rows: OwnRows, choices: Ids) -> list[Any]:
+        """Choices as the structure calls them, or by their numbers."""
+        if not isinstance(self.plain, Worded):
+            return [int(choice) for choice in choices]
+        bounds = zip(rows.xs, pairwise(rows.starts.tolist()))
+        return [name for x, (a, b) in bounds for name in self.plain.choice_names(x, choices[a:b])]
 
     def beliefs(self, rows: OwnRows, shares: Floats) -> list[Any]:
         """Probabilities of choices, of every input. # [slots, choices]"""
@@ -176,12 +186,18 @@ class OwnStructure:
         if not _is_frozen(self.plain):
             remedy = "keep its features in FeatureNames called names, or give it state() and restored(values, arrays)"
             raise ModelFileError(f"{type(self.plain).__name__} does not say what a file should hold", remedy=remedy)
-        return State(values, {}, 6)
+        settings = settings_of(self.plain)
+        return State(values if settings is None else {**values, "settings": settings}, {}, 6)
 
 
 def restored_own(spec: Any, arrays: Any, plain: Any) -> OwnStructure:
-    """The structure that a file describes, made of one that has not been fitted; raises `ModelFileError`."""
+    """The structure that a file describes, made of one that has not been fitted; raises `ModelFileError`.
+
+    Those of this library need not be given: a file has their settings.
+    """
     called = text_of(spec, "own")
+    if plain is None and called in LIBRARY and "settings" in spec:
+        plain = library_structure(called, mapping_of(spec, "settings"))
     if plain is None or isinstance(plain, type) or type(plain).__name__ != called:
         raise ModelFileError(f"the model of a {called}", remedy=f"use Predictor({called}(…)).load")
     own = deepcopy(plain)

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from sidelight.core.arrays import Floats, Ids, Ints
-from sidelight.core.stored import mapping_of, part_of, text_of, whole_of
+from sidelight.core.file_contents import mapping_of, part_of, text_of, whole_of
 from sidelight.data.checks import trouble
 from sidelight.errors import DataError, ModelFileError
 from sidelight.evidence import Evidence

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from sidelight.core.arrays import Bytes, Floats, Ids, Ints
 from sidelight.errors import DataError
 from sidelight.evidence import Evidence
-from sidelight.inference.ruled import AnyRuled
+from sidelight.inference.ruled_inputs import AnyRuled
 from sidelight.objective.batch import Batch
 from sidelight.rules import Rule
 from sidelight.structures.labels.encoding import Encoded
@@ -104,6 +104,10 @@ class Structure(Protocol):
 
     def slots(self, rows: Any) -> list[str]:
         """What the slots of inputs are called, for people."""
+        ...
+
+    def choice_names(self, rows: Any, choices: Ids) -> list[Any]:
+        """What the choices of slots are called, for people."""
         ...
 
     def beliefs(self, rows: Any, shares: Floats) -> list[Any]:

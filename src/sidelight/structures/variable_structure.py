@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from sidelight.core.arrays import Bytes, Floats, Ids
-from sidelight.core.stored import list_of, mapping_of, text_of
+from sidelight.core.file_contents import list_of, mapping_of, text_of
 from sidelight.errors import DataError, ModelFileError
 from sidelight.evidence import Evidence, Gold, Partial, Unlabeled
 from sidelight.features import Attributes, Extractor, extractor_of
@@ -97,6 +97,9 @@ class VariableStructure:
     def slots(self, rows: VariableRows) -> list[str]:
         """Kind and key of every variable."""
         return [f"{kind}[{key!r}]" for own in rows.called for kind, key in own]
+
+    def choice_names(self, rows: Any, choices: Ids) -> list[Any]:
+        return self.labels.decode(choices)
 
     def beliefs(self, rows: VariableRows, shares: Floats) -> list[Any]:
         """For every variable a dict from label to probability."""

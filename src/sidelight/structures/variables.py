@@ -43,7 +43,7 @@ class VariableReader:
 
     def variables_of(self, x: Any, i: int) -> list[Variable]:
         """The variables of input i, kind by kind; raises `DataError` for unknown kinds and for keys that come twice."""
-        found = self.variables(x)
+        found = asked("variables", self.variables, x, i=i)
         if not isinstance(found, Mapping):
             problem = f"input {i}: variables(x) gave a {type(found).__name__}"
             raise DataError(problem, remedy="give {kind: keys}")
@@ -73,6 +73,15 @@ class VariableReader:
                 raise DataError(problem, remedy="give (kind, key) of each")
             found.append((name, number[one], number[other]))
         return found
+
+
+def asked(name: str, function: Callable[..., Any], *given: Any, i: int) -> Any:
+    """What a function of the user says of input i; raises `DataError`, which names it, where it fails."""
+    try:
+        return function(*given)
+    except Exception as error:
+        problem = f"input {i}: {name} raised {type(error).__name__}: {error}"
+        raise DataError(problem, remedy=f"mend the function {name}") from error
 
 
 def pair_types(reader: VariableReader, xs: Sequence[Any]) -> tuple[PairType, ...]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, ClassVar, Protocol
 
 import numpy as np
 
@@ -34,6 +34,11 @@ class WeightNames(Protocol):
         """What a place in the weight vector is about."""
         ...
 
+    @property
+    def spoken(self) -> bool:
+        """Whether weights have names, and not numbers alone."""
+        ...
+
 
 THRESHOLD: Named = ("threshold", "", None)
 
@@ -41,6 +46,8 @@ THRESHOLD: Named = ("threshold", "", None)
 @dataclass(frozen=True, slots=True)
 class TokenWeightNames:
     """Of chains, classes and segments."""
+
+    spoken: ClassVar[bool] = True
 
     labels: LabelSet
     layout: Layout
@@ -93,6 +100,8 @@ class TokenWeightNames:
 class VariableWeightNames:
     """Of variables: the weights of a pair of labels belong to the second."""
 
+    spoken: ClassVar[bool] = True
+
     labels: LabelSet
     layout: VariableLayout
     extractor: Extractor
@@ -134,6 +143,10 @@ class FeatureWeightNames:
 
     def label_of(self) -> Ints:
         return np.full(self.size, -1, dtype=np.int64)
+
+    @property
+    def spoken(self) -> bool:
+        return bool(self.names)
 
     def named(self, place: int) -> Named:
         if place == 0:

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+import io
+import sys
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal
@@ -136,3 +139,26 @@ def _trouble(problem: str, origin: Origin | None, *, remedy: str) -> DataError:
     if origin is None:
         return DataError(problem, remedy=remedy)
     return DataError(problem, file=origin.file, line=origin.line(0), remedy=remedy)
+
+
+@contextmanager
+def read_twice(path: Path) -> Iterator[None]:
+    """Lets the standard input be read twice: for what it means, and for what it says."""
+    if str(path) != "-":
+        yield
+        return
+    before, data = sys.stdin, sys.stdin.buffer.read()
+    sys.stdin = io.TextIOWrapper(_Again(data), encoding="utf-8")
+    try:
+        yield
+    finally:
+        sys.stdin = before
+
+
+class _Again(io.BytesIO):
+    """Bytes that begin anew each time they are read to the end."""
+
+    def read(self, size: int | None = -1, /) -> bytes:
+        data = super().read(size)
+        self.seek(0)
+        return data

@@ -62,6 +62,8 @@ def warnings_noted(*, quiet: bool = False) -> Iterator[None]:
 
 
 def _features_of(model: Any) -> int:
+    if not hasattr(model.structure, "extractor"):
+        return int(model.structure.size)
     found = [model.extractor.n_attributes, model.extractor.n_dense]
     if hasattr(model, "segments"):
         found.append(model.segments.n_attributes)

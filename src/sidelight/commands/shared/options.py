@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 import typer
 
-from sidelight.commands.shared.checks import threads
+from sidelight.commands.shared.checks import at_least, threads
 from sidelight.estimators.taggers import Tagger
 
 DEFAULTS: dict[str, Any] = {name: p.default for name, p in inspect.signature(Tagger.__init__).parameters.items()}
@@ -42,8 +42,9 @@ Format = Annotated[
     str | None,
     typer.Option(
         "--format",
-        metavar="columns|jsonl|attributes",
-        help="How the files are written; by default their names tell: .jsonl, .crfsuite or .attributes, else columns.",
+        metavar="NAME",
+        help="How the files are written: columns, jsonl or attributes, or as sidelight structures NAME says. By "
+        "default their names tell: .jsonl, .crfsuite or .attributes, else columns.",
         rich_help_panel=READING,
     ),
 ]
@@ -88,5 +89,18 @@ Verbose = Annotated[
 Seed = Annotated[int, typer.Option("--seed", help="The same seed gives the same result, bit for bit.")]
 Jobs = Annotated[
     int, typer.Option("--jobs", callback=threads("--jobs"), help="Threads to work with; -1 takes all cores.")
+]
+AllPairs = Annotated[
+    bool,
+    typer.Option("--all", help="Candidates of every left side are the right sides of all inputs; its own is right."),
+]
+Seconds = Annotated[
+    float | None,
+    typer.Option(
+        "--seconds",
+        callback=at_least("--seconds", 0),
+        help="So much time for every input, where a program finds the structure (graphs): what was found by then is "
+        "taken, and marked as not proven.",
+    ),
 ]
 ModelFile = Annotated[Path, typer.Argument(metavar="MODEL", help="A model that sidelight train wrote.")]

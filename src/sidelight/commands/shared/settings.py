@@ -119,28 +119,54 @@ def choose_learner(name: str, given: Sequence[str]) -> Recipe | None:
             raise ValueError(f"--set is {text!r}, and {name} has no option {option!r}; its options are: {known}")
         if not equals:
             raise ValueError(f"--set is {text!r}, without a value; write --set {option}=VALUE")
-        options[option] = _typed(text, value, types[option])
+        options[option] = typed(text, value, types[option])
     return make(**options)
 
 
-def _typed(text: str, value: str, kind: Any) -> Any:
-    """What was typed, as the option's type."""
+def typed(text: str, value: str, kind: Any) -> Any:
+    """What was typed, as the option's type.
+
+    >>> typed("longest=2,1", "2,1", "tuple[int, int]"), typed("relations=none", "none", "tuple[str, ...]")
+    ((2, 1), ())
+    """
     kinds = [part.strip() for part in str(kind).split("|")]
     if "None" in kinds and value.lower() == "none":
         return None
     if "bool" in kinds and value.lower() in ("true", "false"):
         return value.lower() == "true"
-    for one in ("int", "float", "str"):
+    for one, read in _READ.items():
         if one in kinds:
             try:
-                return _READ[one](value)
+                return read(value)
             except ValueError:
                 continue
     raise ValueError(f"--set is {text!r}; give {' or '.join(_KINDS.get(one, one) for one in kinds)}")
 
 
-_READ: dict[str, Callable[[str], Any]] = {"int": int, "float": float, "str": str}
-_KINDS = {"bool": "true or false", "int": "a whole number", "float": "a number", "str": "a word", "None": "none"}
+def _two(value: str) -> tuple[int, int]:
+    one, other = map(int, value.split(","))
+    return one, other
+
+
+def _names(value: str) -> tuple[str, ...]:
+    return () if value.lower() == "none" else tuple(value.split(","))
+
+
+_READ: dict[str, Callable[[str], Any]] = {
+    "int": int,
+    "float": float,
+    "tuple[int, int]": _two,
+    "tuple[str, ...]": _names,
+    "str": str,
+}
+_KINDS = {
+    "bool": "true or false",
+    "int": "a whole number",
+    "float": "a number",
+    "tuple[int, int]": "two whole numbers with a comma between them",
+    "str": "a word",
+    "None": "none",
+}
 
 
 def choose_prices(*, c1: float | None, c2: float | None, others: Sequence[str]) -> dict[str, float]:

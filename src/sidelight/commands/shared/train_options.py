@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from sidelight.commands.registry import LABELS, NAMES
 from sidelight.commands.shared import settings
 from sidelight.commands.shared.checks import among, at_least, between
 from sidelight.commands.shared.options import EVIDENCE, FEATURES, LEARNING, OUTPUT
@@ -17,7 +18,9 @@ from sidelight.recipes import crf
 from sidelight.specs.settings import DEFAULT_PRICES, METRICS, RULES_IN
 
 GRID = "0.1,1,10"
+STRUCTURES = (*LABELS, *NAMES)
 COMMON = {  # what --help shows
+    "structure": Brief(LEARNING, "NAME", f"{', '.join(STRUCTURES)}."),
     "gold": Brief(EVIDENCE, "FILE", "Inputs with all their labels."),
     "partial": Brief(EVIDENCE, "FILE", "Inputs with some labels, _ for the others."),
     "candidates": Brief(EVIDENCE, "FILE", "Inputs with labels that may be right: A|B."),
@@ -27,7 +30,7 @@ COMMON = {  # what --help shows
     "rules": Brief(EVIDENCE, "FILE.py", "Rules that outputs obey (docs/rules.md)."),
     "features": Brief(LEARNING, "NAME", f"{', '.join(tuple(settings.READY)[:4])}, …"),
     "learner": Brief(LEARNING, "NAME", "One that sidelight learners lists."),
-    "learner_options": Brief(LEARNING, "OPTION=VALUE", "As sidelight learners NAME lists them."),
+    "learner_options": Brief(LEARNING, "OPTION=VALUE", "As learners NAME or structures NAME lists them."),
     "scheme": Brief(LEARNING, "BIO", "Let I-X follow only B-X and I-X."),
     "valid": Brief(LEARNING, "FILE", "Labelled inputs to choose prices by."),
     "out": Brief(OUTPUT, "MODEL", "The file for the model."),
@@ -37,6 +40,25 @@ COMMON = {  # what --help shows
 }
 _DEFAULTS = ", ".join(f"{kind} {price:g}" for kind, price in DEFAULT_PRICES.items())
 
+StructureName = Annotated[
+    str,
+    typer.Option(
+        "--structure",
+        metavar="|".join(STRUCTURES),
+        help="What is learned: labels of tokens or of inputs (chain), whole segments of them (segments), or a "
+        "structure that sidelight structures tells of.",
+        rich_help_panel=LEARNING,
+    ),
+]
+StartTable = Annotated[
+    Path | None,
+    typer.Option(
+        metavar="FILE",
+        help="With letters: a table of what is known beforehand, two letters and what linking them is worth on each "
+        "line; learning begins there.",
+        rich_help_panel=LEARNING,
+    ),
+]
 ReadyFeatures = Annotated[
     str | None,
     typer.Option(
@@ -71,7 +93,7 @@ LearnerOptions = Annotated[
     typer.Option(
         "--set",
         metavar="OPTION=VALUE",
-        help="An option of the learner; sidelight learners NAME lists them.",
+        help="An option of the learner (sidelight learners NAME) or of the structure (sidelight structures NAME).",
         rich_help_panel=LEARNING,
     ),
 ]
@@ -145,14 +167,6 @@ Order = Annotated[
         callback=among("--order", 1, 2),
         metavar="1|2",
         help="How many labels before a label count.",
-        rich_help_panel=LEARNING,
-    ),
-]
-Segments = Annotated[
-    bool,
-    typer.Option(
-        "--segments",
-        help="Label whole segments (semi-Markov), by semi_crf or any learner that docs/cells.md has for them.",
         rich_help_panel=LEARNING,
     ),
 ]

@@ -9,31 +9,24 @@ from typing import Any
 
 from sidelight.commands.shared.outputs import size_of
 from sidelight.commands.shared.price_search import Point, PriceSearch
-from sidelight.commands.shared.settings import sequences_in
+from sidelight.commands.shared.tasks import TrainTask
 from sidelight.core.fit_log import in_words
 from sidelight.core.progress import Progress, relative_gap
 from sidelight.core.records import Round
-from sidelight.estimators.manners import measured, metric_of
-from sidelight.estimators.segment_tagger import SegmentTagger
-from sidelight.estimators.taggers import Classifier, Tagger
 from sidelight.evidence import Evidence, Gold
-from sidelight.recipes import AUTO, Recipe
 from sidelight.rounds.stopping import MAX_COMPLETIONS, MAX_ROUNDS
-from sidelight.specs import Need
 from sidelight.voting.reliability import reliability_table
-
-Estimator = Tagger | Classifier | SegmentTagger
 
 
 @dataclass(slots=True)
 class PriceTrials:
     """Fits estimators to the same evidence, and keeps the rounds of all of them."""
 
+    task: TrainTask
     evidence: Sequence[Evidence]
     parameters: Mapping[str, Any]  # of the estimator, but for the prices
     progress: Progress
     history: list[dict[str, Any]] = field(default_factory=list)
-    segments: bool = False  # by any learner; those of segments alone need not be told
 
     def fit(
         self,
@@ -41,31 +34,25 @@ class PriceTrials:
         extra: Mapping[str, float] | None = None,
         *,
         validation: Sequence[Gold] | None = None,
-    ) -> Estimator:
+    ) -> Any:
         """One training; `extra` goes into each record of its rounds."""
 
         def keep(record: Round) -> None:
             self.history.append({**(extra or {}), **record.as_dict()})
 
         parameters = {**self.parameters, "prices": prices, "callbacks": [keep]}
-        recipe = parameters["learner"]
-        if recipe != AUTO and (self.segments or _labels_segments(recipe)):
-            return _segmenter(parameters, recipe, self.evidence).fit(self.evidence, validation=validation)
-        estimator = Tagger if sequences_in(self.evidence) else Classifier
-        return estimator(**parameters).fit(self.evidence, validation=validation)
+        return self.task.estimator(parameters, self.evidence).fit(self.evidence, validation=validation)
 
-    def choose(self, search: PriceSearch, judges: Sequence[Gold]) -> tuple[Estimator, str, list[str]]:
-        """The first estimator of the best score on labelled inputs, the table of all, and notes on the search."""
-        xs, right, sequences = [gold.x for gold in judges], [gold.y for gold in judges], sequences_in(self.evidence)
-        kept: tuple[float, Estimator] | None = None
+    def choose(self, search: PriceSearch, judges: Sequence[Evidence]) -> tuple[Any, str, list[str]]:
+        """The first estimator of the best score on judges, the table of all, and notes on the search."""
+        kept: tuple[float, Any] | None = None
         metric = ""
 
         def score(point: Point, called: str) -> float:
             nonlocal kept, metric
             self.progress.prefix(f"{called}: ")
             fitted = self.fit(search.prices(point), search.named(point))
-            metric = metric_of(self.parameters["metric"], fitted.classes_, sequences=sequences)
-            found = measured(metric, fitted.predict(xs), right, sequences=sequences)
+            metric, found = self.task.measured(fitted, judges)
             if kept is None or found > kept[0]:
                 kept = found, fitted
             return found
@@ -75,47 +62,14 @@ class PriceTrials:
         return kept[1], tried.table(metric), tried.edges()
 
 
-def _labels_segments(recipe: Recipe) -> bool:
-    """Whether a learner is one of segments, or drives one."""
-    return Need.SEGMENTS in recipe.needed()
-
-
-def _segmenter(parameters: Mapping[str, Any], recipe: Recipe, evidence: Sequence[Evidence]) -> SegmentTagger:
-    """The estimator of segments; raises ValueError for options that it does not have."""
-    called = recipe.called
-    if not sequences_in(evidence):
-        raise ValueError(f"{called} labels segments of sequences, and these inputs are single; choose another learner")
-    for name, usual in (("order", 1), ("states", None)):
-        if parameters[name] != usual:
-            raise ValueError(f"--{name.replace('_', '-')} does not go with {called}; leave it out")
-    if not any(piece.kind == "gold" for piece in evidence):
-        raise ValueError(f"{called} takes the features of segments from labelled inputs; add --gold FILE")
-    shared = (
-        "features",
-        "loss",
-        "prices",
-        "class_weight",
-        "labels",
-        "scheme",
-        "metric",
-        "tolerance",
-        "max_rounds",
-        "checkpoint",
-        "n_jobs",
-        "seed",
-        "callbacks",
-        "rules",
-        "rules_in",
-        "inference",
-    )
-    return SegmentTagger(learner=recipe, **{name: parameters[name] for name in shared})
-
-
-def summary(fitted: Estimator, out: Path) -> str:
+def summary(fitted: Any, out: Path) -> str:
     """What was learned, in a few lines."""
     model, last = fitted.model_, fitted.rounds_[-1] if fitted.rounds_ else None
     rows = [("evidence", in_words(fitted.evidence_)), ("learner", str(model.about["learner"]))]
-    rows += [("labels", f"{len(fitted.classes_):,}"), ("features", f"{model.extractor.n_attributes:,}")]
+    if hasattr(model.structure, "extractor"):
+        rows += [("labels", f"{len(fitted.classes_):,}"), ("features", f"{model.extractor.n_attributes:,}")]
+    else:
+        rows += [("structure", model.structure.outputs_are), ("weights", f"{model.structure.size:,}")]
     if last is not None:
         completions = f" ({last.completion} completions)" if last.completion else ""
         rows.append(("rounds", f"{last.number:,}{completions}"))

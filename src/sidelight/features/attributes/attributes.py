@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from sidelight.core.arrays import Floats, Ids, Ints
 from sidelight.core.checks import check_fields
-from sidelight.core.stored import flag_of, list_of, text_of, whole_of
+from sidelight.core.file_contents import flag_of, list_of, text_of, whole_of
 from sidelight.errors import DataError
 from sidelight.features.attributes.attribute_columns import AttributeTable, ColumnNumbers, column_counts, tables_of
 from sidelight.features.attributes.attribute_entries import ENTRY, KEPT, KnownEntries

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sidelight.core.arrays import Ids, Ints, Keys
-from sidelight.core.stored import array_of, flag_of, list_of, text_of, whole_of
+from sidelight.core.file_contents import array_of, flag_of, list_of, text_of, whole_of
 from sidelight.errors import DataError, ModelFileError
 from sidelight.features.extractor import Tensors
 from sidelight.features.rows import offsets_of

@@ -26,6 +26,18 @@ Word = tuple[str, str]
 Edge = tuple[int, int, str]
 
 
+BY_NAME = {"mapped": 1, "same": 2, "lower": 3, "beginning": 4, "letters": 5, "edges": 30}  # templates by name
+MORE = 20  # the template of the first further similarity
+
+
+def places_of(salts: Sequence[int], bits: int) -> Ints:
+    """Where the weights of templates are that see nothing but a number."""
+    found = _Entries(bits)
+    for salt in salts:
+        found.add(np.zeros(1, dtype=np.int64), salt, ONE)
+    return np.concatenate([np.zeros(0, np.int64), *found.places])
+
+
 class _Entries:
     """Entries of rows, gathered block by block."""
 
@@ -38,11 +50,9 @@ class _Entries:
     def add(self, rows: Ints, salt: int, keys: Keys, values: Floats | float = 1.0) -> None:
         """A feature of every row, of one template; all are broadcast."""
         rows, keys, worth = np.broadcast_arrays(rows, keys, np.asarray(values, dtype=np.float64))
-        mixed = (keys ^ (keys >> np.uint64(32))) * A + np.uint64(salt * int(B) % 2**64)
-        mixed = (mixed ^ (mixed >> np.uint64(29))) * C
         kept = worth.ravel() != 0.0
         self.rows.append(rows.ravel()[kept])
-        self.places.append(1 + (mixed >> np.uint64(64 - self.bits)).astype(np.int64).ravel()[kept])
+        self.places.append(_places(salt, keys, self.bits).ravel()[kept])
         self.values.append(worth.ravel()[kept])
 
     def sorted(self, count: int) -> SparseRows:
@@ -52,6 +62,13 @@ class _Entries:
         at = np.bincount(distinct // (2 << self.bits), minlength=count)
         indptr = np.concatenate([[0], np.cumsum(at)]).astype(np.int64)
         return SparseRows(indptr, (distinct % (2 << self.bits)).astype(np.int32), totals)
+
+
+def _places(salt: int, keys: Keys, bits: int) -> Ints:
+    """The weights of a template's features; the first is the threshold."""
+    mixed = (keys ^ (keys >> np.uint64(32))) * A + np.uint64(salt * int(B) % 2**64)
+    mixed = (mixed ^ (mixed >> np.uint64(29))) * C
+    return 1 + (mixed >> np.uint64(64 - bits)).astype(np.int64)
 
 
 def graph_rows(
@@ -77,7 +94,7 @@ def graph_rows(
     found.add(here + there, 10, together)
     found.add(here + there, 11, together, alike[:, :, 0])
     for number in range(more.shape[2]):
-        found.add(here + there, 20 + number, ONE, more[:, :, number])
+        found.add(here + there, MORE + number, ONE, more[:, :, number])
     if edges and other_edges:
         _add_edges(found, edges, other_edges, slots[len(words) :, None] + 1 + np.arange(len(other_edges)), alike)
     sides = ((tags, other_tags, slots[: len(words)], 3), (_labels(edges), _labels(other_edges), slots[len(words) :], 5))

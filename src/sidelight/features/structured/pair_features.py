@@ -123,6 +123,16 @@ def letter_places(one: Keys, two: Keys, bits: int) -> tuple[Ints, int]:
     return found, _letter_places(one, two, bits, found)
 
 
+def single_place(bits: int) -> int:
+    """The weight of the size of pairs of one symbol with one, among the features of SEGMENTS."""
+    return int(_single_place(bits))
+
+
+@kernel
+def _single_place(bits: int) -> Any:
+    return _place(np.uint64(10 + 16 + 1), bits)
+
+
 @kernel
 def _letter_places(one: Keys, two: Keys, bits: int, found: Ints) -> Any:
     places, values, around = np.empty(MOST, np.int64), np.empty(MOST), np.zeros(4, np.uint64)

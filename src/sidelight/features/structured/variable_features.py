@@ -15,8 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sidelight.core.arrays import Floats, Ids, Ints
+from sidelight.core.file_contents import list_of, mapping_of, whole_of
 from sidelight.core.kernels import kernel
-from sidelight.core.stored import list_of, mapping_of, whole_of
 from sidelight.errors import DataError
 from sidelight.features.counts import SparseRows, pooled
 from sidelight.features.layout import LARGEST

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sidelight.core.arrays import Ints
-from sidelight.core.stored import array_of, flag_of, list_of, mapping_of, text_of, whole_of
+from sidelight.core.file_contents import array_of, flag_of, list_of, mapping_of, text_of, whole_of
 from sidelight.errors import ModelFileError
 from sidelight.features.strings import pack_strings, stored_strings
 from sidelight.features.transforms import transform

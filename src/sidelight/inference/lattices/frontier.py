@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from sidelight.errors import Intractable
-from sidelight.inference.folded import WIDTH, Reached, slack
+from sidelight.inference.folded_problem import WIDTH, Reached, slack
 from sidelight.inference.lattices.frontier_kernels import NONE, TOO_MANY
 from sidelight.inference.lattices.machines import Guide, Taken
 from sidelight.inference.methods.guide import plain_guide, tight_guide

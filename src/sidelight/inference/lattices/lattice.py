@@ -16,7 +16,7 @@ import numpy as np
 
 from sidelight.core.arrays import Floats, Ids, Ints
 from sidelight.errors import Intractable
-from sidelight.inference.folded import Folded, Reached
+from sidelight.inference.folded_problem import Folded, Reached
 from sidelight.inference.lattices import frontier
 from sidelight.inference.lattices.lattice_kernels import joint_classes
 from sidelight.inference.lattices.machines import Guide, Machines, Node, Searched, Taken

@@ -20,7 +20,7 @@ from typing import NamedTuple
 import numpy as np
 
 from sidelight.core.arrays import Floats, Ids
-from sidelight.inference.folded import Reached
+from sidelight.inference.folded_problem import Reached
 from sidelight.rules.expr import Expr, variables
 from sidelight.rules.lowering.truth import OPEN, degree
 

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from typing import Literal
 
 from sidelight.errors import Intractable
-from sidelight.inference.folded import WIDTH, Folded, Reached, slack
+from sidelight.inference.folded_problem import WIDTH, Folded, Reached, slack
 from sidelight.inference.folding import folded
 from sidelight.inference.legal import no_output
 from sidelight.inference.problem import RuledProblem, Solution

@@ -10,7 +10,7 @@ import math
 from collections.abc import Sequence
 
 from sidelight.errors import Intractable
-from sidelight.inference.folded import WIDTH, Folded, slack
+from sidelight.inference.folded_problem import WIDTH, Folded, slack
 from sidelight.inference.folding import folded
 from sidelight.inference.legal import legal, no_output
 from sidelight.inference.problem import RuledProblem, Solution

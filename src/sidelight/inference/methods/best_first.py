@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-from sidelight.inference.folded import Reached
+from sidelight.inference.folded_problem import Reached
 from sidelight.inference.lattices.frontier_kernels import NONE, TOO_MANY
 from sidelight.inference.lattices.machines import Guide, Taken
 from sidelight.inference.methods.guide import plain_guide

@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 from typing import Literal, get_args
 
 from sidelight.errors import DataError, Intractable
-from sidelight.inference.folded import WIDTH, Folded
+from sidelight.inference.folded_problem import WIDTH, Folded
 from sidelight.inference.folding import folded
 from sidelight.inference.legal import no_output
 from sidelight.inference.methods.a_star import a_star

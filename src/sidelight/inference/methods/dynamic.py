@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from sidelight.inference.folded import Folded
+from sidelight.inference.folded_problem import Folded
 from sidelight.inference.folding import folded
 from sidelight.inference.legal import no_output
 from sidelight.inference.problem import RuledProblem, Solution

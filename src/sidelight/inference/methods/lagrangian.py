@@ -19,7 +19,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from sidelight.core.arrays import Floats, Ids
-from sidelight.inference.folded import Folded
+from sidelight.inference.folded_problem import Folded
 from sidelight.inference.folding import folded
 from sidelight.inference.legal import legal, no_output
 from sidelight.inference.methods.ascent import MOST_STEPS, Ascent, DualRows

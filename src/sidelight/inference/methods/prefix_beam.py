@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from sidelight.inference.folded import Reached
+from sidelight.inference.folded_problem import Reached
 from sidelight.inference.lattices.machines import Node
 from sidelight.rules.lowering.residuals import RuleProgress, State
 

@@ -18,7 +18,7 @@ import numpy as np
 from sidelight.core.arrays import Floats, Ids
 from sidelight.errors import Intractable
 from sidelight.inference.conflict import infeasible
-from sidelight.inference.folded import Folded
+from sidelight.inference.folded_problem import Folded
 from sidelight.inference.folding import folded
 from sidelight.inference.problem import Clause, RuledProblem, Solution
 from sidelight.rules.columns import InputColumns

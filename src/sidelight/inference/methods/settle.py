@@ -10,7 +10,7 @@ import math
 from collections.abc import Sequence
 
 from sidelight.errors import Intractable
-from sidelight.inference.folded import Folded, Reached
+from sidelight.inference.folded_problem import Folded, Reached
 from sidelight.inference.methods.guide import STEPS
 from sidelight.inference.problem import Solution
 

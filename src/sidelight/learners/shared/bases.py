@@ -8,6 +8,7 @@ from sidelight.learners.all_labelings import ClSvm
 from sidelight.learners.candidates import Cllp, CllpAsPrinted, Mms, Naive
 from sidelight.learners.contrastive import Contrastive
 from sidelight.learners.hmm import Em, HardEm, HiddenMarkov, HmmSpec, UnifiedEm
+from sidelight.learners.lclr import Lclr
 from sidelight.learners.likelihood import Crf, PartialCrf, SemiCrf
 from sidelight.learners.margin import Jlis, LatentSvm, SemiSvm, TransductiveSvm
 from sidelight.learners.naive_bayes import NaiveBayes
@@ -18,7 +19,7 @@ from sidelight.learners.self_training import SelfTraining
 from sidelight.learners.structural_svm import StructuralSvm
 from sidelight.specs import LearnerSpec
 
-_MARGINS = Jlis, StructuralSvm, LatentSvm, TransductiveSvm, SelfTraining, OneAgainstRest, SemiSvm
+_MARGINS = Jlis, StructuralSvm, LatentSvm, TransductiveSvm, SelfTraining, OneAgainstRest, SemiSvm, Lclr
 _ONLINE = OnlineMira, PassiveAggressive, OnlineArow, AveragedPerceptron
 _CANDIDATES = Cllp, CllpAsPrinted, Mms, Naive, ClSvm
 _PROBABILITIES = Crf, PartialCrf, Contrastive, SemiCrf, NaiveBayes, HiddenMarkov, Em, HardEm, UnifiedEm

@@ -19,8 +19,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sidelight.core.arrays import Floats, Ints
+from sidelight.core.file_contents import array_like, number_of
 from sidelight.core.kernels import inner
-from sidelight.core.stored import array_like, number_of
 from sidelight.objective.expected_features import add_log_sums
 from sidelight.objective.likelihood import LikelihoodTerms
 from sidelight.spaces import sums

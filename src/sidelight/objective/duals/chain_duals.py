@@ -22,10 +22,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sidelight.core.arrays import NO_BYTES, Floats, Ids, Ints
+from sidelight.core.file_contents import array_like
 from sidelight.core.kernels import inner
-from sidelight.core.stored import array_like
 from sidelight.errors import Infeasible
-from sidelight.features.supported import SupportedFeatures
+from sidelight.features.support_scores import SupportedFeatures
 from sidelight.objective.duals import chain_dual_kernels as kernels
 from sidelight.objective.likelihood import LikelihoodTerms
 from sidelight.objective.online.online_likelihood import OnlineLikelihood

@@ -16,7 +16,7 @@ from sidelight.core.arrays import NO_BYTES, Bytes, Floats, Ids, Ints
 from sidelight.errors import Infeasible
 from sidelight.features.stacking import stack_rows
 from sidelight.features.support import Support
-from sidelight.features.supported import SupportedFeatures, spread_rows
+from sidelight.features.support_scores import SupportedFeatures, spread_rows
 from sidelight.objective.companion_likelihood import TEMPERATURE, CompanionTerms
 from sidelight.objective.likelihood import LikelihoodTerms, first_order_chain
 from sidelight.objective.online import online_likelihood_kernels as kernels

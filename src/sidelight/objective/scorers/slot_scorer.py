@@ -78,7 +78,7 @@ class FeatureNames:
             for slot in x:
                 starts[-1] += 1
                 for choice in slot:
-                    own = sorted((self._place(name), value) for name, value in choice.items())
+                    own = sorted((self.place(name), value) for name, value in choice.items())
                     own = [(place, value) for place, value in own if place]
                     indices += [place for place, _ in own]
                     values += [value for _, value in own]
@@ -88,7 +88,8 @@ class FeatureNames:
         rows = SparseRows(np.array(indptr), np.array(indices, np.int32), np.array(values, np.float64))
         return SlotScorer(np.array(starts), n_labels, rows, len(self.places) + 1)
 
-    def _place(self, name: str) -> int:
+    def place(self, name: str) -> int:
+        """The weight of a name; 0 for one that was not met before `closed`."""
         if self.closed:
             return self.places.get(name, 0)
         return self.places.setdefault(name, len(self.places) + 1)

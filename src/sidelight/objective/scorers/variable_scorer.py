@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
 
 from sidelight.core.arrays import Floats, Ids, Ints
+from sidelight.core.checks import is_listed, is_number, shown
+from sidelight.errors import DataError
 from sidelight.features.counts import SparseRows
-from sidelight.features.rows import Rows
+from sidelight.features.rows import Rows, check_finite, offsets_of
 from sidelight.features.structured.variable_features import (
     VariableLayout,
     Variables,
@@ -17,6 +23,7 @@ from sidelight.features.structured.variable_features import (
 )
 from sidelight.objective.batch import Batch
 from sidelight.objective.scorers.linear import LinearFeatures
+from sidelight.objective.scorers.slot_scorer import FeatureNames
 from sidelight.spaces.variables.variable_space import VariableBeliefs, VariableSpace
 
 
@@ -68,3 +75,60 @@ def variable_batch(rows: Rows, variables: Variables, layout: VariableLayout, *, 
     """Inputs with all outputs of their variables."""
     space = VariableSpace(variables, layout.kinds, layout.pairs)
     return Batch(VariableScorer(rows, variables, layout), space, n_jobs)
+
+
+def attribute_scorer(
+    names: FeatureNames,
+    starts: Ints,  # [N + 1]
+    kinds: Ids,  # [V]
+    sizes: Sequence[int],  # labels of each kind
+    attributes: Sequence[Any],  # of each variable: names, {name: value}, or an array of numbers
+) -> VariableScorer:
+    """The scorer of variables without pairs, whose attributes are names, names with values, or columns of numbers.
+
+    New names get numbers unless `names` is closed; columns are called by theirs.
+    """
+    widths: dict[int, Ids] = {}
+    places: list[Any] = []
+    values: list[Any] = []
+    for own in attributes:
+        if isinstance(own, np.ndarray) and own.ndim == 1 and own.dtype.kind in "fiub":
+            if len(own) not in widths:
+                widths[len(own)] = np.array([names.place(str(column)) for column in range(len(own))], dtype=np.int32)
+            places.append(widths[len(own)])
+            values.append(own)
+        else:
+            given = named_attributes(own)
+            places.append([names.place(name) for name in given])
+            values.append(list(given.values()))
+    flat = np.concatenate([np.zeros(0, np.int32), *places]).astype(np.int32)
+    numbers = np.concatenate([np.zeros(0), *values]).astype(np.float64)
+    check_finite("attributes", numbers)
+    known = flat > 0
+    lengths = np.add.reduceat(np.append(known, False), offsets_of([len(own) for own in places])[:-1], dtype=np.int64)
+    lengths[[len(own) == 0 for own in places]] = 0
+    numbers = numbers[known]
+    rows = Rows(
+        starts,
+        offsets_of(lengths),
+        flat[known] - 1,
+        np.zeros(0) if np.all(numbers == 1.0) else numbers,
+        np.zeros((len(places), 0), dtype=np.float32),
+    )
+    variables = Variables(starts, kinds, np.zeros(len(starts), dtype=np.int64), np.zeros((0, 3), dtype=np.int32))
+    return VariableScorer(rows, variables, VariableLayout(tuple(sizes), (), len(names.places)))
+
+
+def named_attributes(given: Any) -> Mapping[str, float]:
+    """The attributes of a variable with their values; raises `DataError` where they are neither names nor numbers.
+
+    >>> named_attributes(["word=on", "short"])
+    {'word=on': 1.0, 'short': 1.0}
+    """
+    found = given if isinstance(given, Mapping) else None
+    if found is None and is_listed(given) and all(isinstance(name, str) for name in given):
+        found = dict.fromkeys(given, 1.0)
+    if found is None or not all(isinstance(name, str) and is_number(value) for name, value in found.items()):
+        problem = f"the features of a variable are {shown(given)}"
+        raise DataError(problem, remedy="give a list of names, {name: number}, or an array of numbers")
+    return found

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sidelight.core.arrays import Floats, Ids, Ints, Keys
-from sidelight.core.stored import array_of, lengths_of
+from sidelight.core.file_contents import array_of, lengths_of
 from sidelight.features.rows import offsets_of
 from sidelight.objective.chain_block import pairwise_steps
 from sidelight.objective.cuts import Terms, Worst

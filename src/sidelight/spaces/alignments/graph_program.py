@@ -1,4 +1,7 @@
-"""The integer program of one alignment of two graphs (thesis Eq. 5.6 to 5.8): its rows are built once, and scored anew.
+"""The best alignment of two graphs (thesis Eq. 5.6 to 5.8): by bounds and branching, or by an integer program.
+
+Where the first graph is a forest, as dependency trees are, `graph_kernels` nearly always finds the best and proves it.
+What is left is an integer program, whose rows are built once and scored anew, without the choices that were closed.
 
 Columns: h[a, c], word a of the first graph with word c of the second, and h[e, f], edge e with edge f; words and edges
 with nothing have no columns of their own, their worth is taken off what is mapped. Rows:
@@ -17,17 +20,20 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from sidelight.core.arrays import Floats, Ids, Ints
+from sidelight.core.arrays import Bytes, Floats, Ids, Ints
 from sidelight.errors import Intractable
+from sidelight.spaces.alignments.graph_kernels import Pair, best_alignment, forest, hubs_of
 from sidelight.spaces.alignments.matching_space import best_matchings
 from sidelight.spaces.highs import LinearProgram, Optimum, solve
 
 CLOSE = 1e-6
+NODES, NODES_A_SECOND = 200, 2000  # of branching, before the program takes over
 
 
 class Mapped(NamedTuple):
@@ -38,19 +44,51 @@ class Mapped(NamedTuple):
     bound: float  # no alignment is worth more
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class GraphProgram:
-    """Two graphs and the rows of their program; made by `graph_program`."""
+class _Rows(NamedTuple):
+    """The rows of a program."""
 
-    words: tuple[int, int]
-    edges: tuple[Ints, Ints]  # [E, 2] from, to
     starts: Ints  # [R + 1]
     columns: Ints
     weights: Floats
     low: Floats  # [R]
     high: Floats
     always: int  # rows before those of presence
-    mapped: Ints  # [words + 1, words + 1] of the second graph: by the choices of two words, 1 + the edge between, or 0
+
+
+@dataclass(frozen=True, eq=False)
+class GraphProgram:
+    """Two graphs, by their numbers of words and the words that edges come from and go to, none of them twice."""
+
+    words: tuple[int, int]
+    edges: tuple[Ints, Ints]  # [E, 2]
+
+    @cached_property
+    def rows(self) -> _Rows:
+        """The rows of the integer program."""
+        return _rows_of(self.words, self.edges)
+
+    @cached_property
+    def mapped(self) -> Ints:
+        """By the choices of two words, 1 + the edge of the second graph between them, or 0. # [words + 1, words + 1]"""
+        found = np.zeros((self.words[1] + 1, self.words[1] + 1), dtype=np.int64)
+        found[self.edges[1][:, 0] + 1, self.edges[1][:, 1] + 1] = 1 + np.arange(len(self.edges[1]))
+        return found
+
+    @cached_property
+    def pair(self) -> Pair | None:
+        """The graphs as bounds need them, if the first is a forest."""
+        words, (one, two) = self.words[0], self.edges
+        tree, hubs = np.zeros((words, 4), dtype=np.int64), np.zeros((2 * words, 2), dtype=np.int64)
+        edge_hubs = np.full((len(one), 2), -1, dtype=np.int64)
+        if not forest(words, one, tree):
+            return None
+        return Pair(tree, hubs[: hubs_of(words, one, hubs, edge_hubs)], edge_hubs, two + 1, self.mapped)
+
+    @cached_property
+    def prices(self) -> tuple[Floats, Floats]:
+        """The prices that the last bound had: where weights change little, a good place to begin. # [C], [H + 1, F]"""
+        hubs = 0 if self.pair is None else len(self.pair.hubs)
+        return np.zeros(self.words[1] + 1), np.zeros((hubs + 1, len(self.edges[1])))
 
     def choices_of(self, words: Ints) -> Ids:
         """The choices of words, 0 or 1 + a word of the second graph, and those of edges, which follow from them."""
@@ -70,9 +108,35 @@ class GraphProgram:
         return bool(np.array_equal(self.choices_of(words), choices))
 
     def best(self, scores: Floats, *, all_words: bool, exact: bool, seconds: float) -> Mapped:
-        """The best alignment for scores [slots, K], some −inf; rounded from the linear relaxation if not `exact`."""
+        """The best alignment for scores [slots, K], some −inf; if not `exact`, one that a relaxation leads to."""
         if not (len(self.edges[0]) and len(self.edges[1])):
             return self._matched(scores, all_words)
+        if self.pair is None:
+            return self._programmed(scores, all_words, exact, seconds)
+        nodes = 0 if not exact else int(min(NODES, seconds * NODES_A_SECOND))
+        found, open_ = self._bounded(scores, all_words, nodes)
+        if found.bound == found.value or not exact:
+            return found
+        left = np.array(scores)
+        left[: self.words[0], : self.words[1] + 1][open_ == 0] = -math.inf
+        other = self._programmed(left, all_words, exact, seconds)  # the better ones, if there are any
+        best = other if other.value > found.value else found
+        return Mapped(best.choices, best.value, min(found.bound, max(best.value, other.bound)))
+
+    def _bounded(self, scores: Floats, all_words: bool, nodes: int) -> tuple[Mapped, Bytes]:
+        """By bounds and branching, and the choices of words that a better alignment could have."""
+        assert self.pair is not None
+        first, second = self.words
+        words, open_ = np.zeros(first, np.int64), np.ones((first, second + 1), np.uint8)
+        needed, every = min(first, second) if all_words else 0, all_words and second <= first
+        own = np.array(scores)
+        if all_words and first <= second:
+            own[:first, 0] = -math.inf
+        value, bound = best_alignment(self.pair, own, needed, every, nodes, *self.prices, words, open_)
+        return Mapped(self.choices_of(words) if value > -math.inf else None, value, bound), open_
+
+    def _programmed(self, scores: Floats, all_words: bool, exact: bool, seconds: float) -> Mapped:
+        """By the linear relaxation, which is rounded if not `exact`, and by branching where it is fractional."""
         program = self._scored(scores, all_words)
         if program is None:
             return Mapped(None, -math.inf, -math.inf)
@@ -132,7 +196,7 @@ class GraphProgram:
         )
         there = gain > -math.inf
         needed = nothing == -math.inf
-        low = self.low.copy()
+        low = self.rows.low.copy()
         low[:first] = np.maximum(needed[:first], all_words and first <= second)
         low[first : first + second] = all_words and second <= first
         low[first + second : first + second + len(needed) - first] = needed[first:]
@@ -144,20 +208,21 @@ class GraphProgram:
         self, gain: Floats, constant: float, there: NDArray[np.bool_], low: Floats, kept: Ints
     ) -> LinearProgram:
         """The rows that count always, and those of presence that do here, which have three entries each."""
-        end = int(self.starts[self.always])
+        own = self.rows
+        end = int(own.starts[own.always])
         entries = (end + 3 * kept[:, None] + np.arange(3)).ravel()
-        rows = np.concatenate([np.arange(self.always), self.always + kept])
+        rows = np.concatenate([np.arange(own.always), own.always + kept])
         words = self.words[0] * self.words[1]
         return LinearProgram(
             gain=gain,
             constant=constant,
             upper=there.astype(np.float64),
             whole=np.arange(len(gain)) < words,
-            starts=np.concatenate([self.starts[: self.always], end + 3 * np.arange(len(kept) + 1)]),
-            columns=np.concatenate([self.columns[:end], self.columns[entries]]),
-            weights=np.concatenate([self.weights[:end], self.weights[entries]]),
+            starts=np.concatenate([own.starts[: own.always], end + 3 * np.arange(len(kept) + 1)]),
+            columns=np.concatenate([own.columns[:end], own.columns[entries]]),
+            weights=np.concatenate([own.weights[:end], own.weights[entries]]),
             low=low[rows],
-            high=self.high[rows],
+            high=own.high[rows],
         )
 
     def _words(self, found: Optimum) -> Ints | None:
@@ -185,8 +250,7 @@ class GraphProgram:
         return words if open_ and self.admits(choices, all_words=all_words) else None
 
 
-def graph_program(words: tuple[int, int], edges: tuple[Ints, Ints]) -> GraphProgram:
-    """The rows of two graphs; edges are [E, 2] words that they come from and go to, none of them twice."""
+def _rows_of(words: tuple[int, int], edges: tuple[Ints, Ints]) -> _Rows:
     first, second = words
     one, two = edges
     cells = np.arange(first * second).reshape(first, second)
@@ -201,18 +265,13 @@ def graph_program(words: tuple[int, int], edges: tuple[Ints, Ints]) -> GraphProg
     always = sum(len(block[0]) for block in blocks)
     lengths = np.concatenate([*(block[0] for block in blocks), np.full(len(three), 3)])
     high = np.concatenate([*(block[3] for block in blocks), np.ones(len(three))])
-    mapped = np.zeros((second + 1, second + 1), dtype=np.int64)
-    mapped[two[:, 0] + 1, two[:, 1] + 1] = 1 + np.arange(len(two))
-    return GraphProgram(
-        words,
-        edges,
+    return _Rows(
         np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64),
         np.concatenate([*(block[1] for block in blocks), three.ravel()]).astype(np.int64),
         np.concatenate([*(block[2] for block in blocks), np.tile([1.0, 1.0, -1.0], len(three))]),
         np.full(len(high), -math.inf),
         high,
         always,
-        mapped,
     )
 
 

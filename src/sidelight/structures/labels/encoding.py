@@ -14,9 +14,9 @@ from sidelight.data.checks import KNOWN_REMEDY, trouble
 from sidelight.errors import DataError
 from sidelight.evidence import Candidates, Chunk, Companion, Evidence, Gold, Partial, Voted
 from sidelight.spaces.parts import Labelings
-from sidelight.structures.labels.encoded_votes import encode_votes
+from sidelight.structures.label_names import check_equal_labels, is_no_label, named, no_label, raise_at_no_label
 from sidelight.structures.labels.label_sets import LabelSet
-from sidelight.structures.named import check_equal_labels, is_no_label, named, no_label, raise_at_no_label
+from sidelight.structures.labels.vote_arrays import encode_votes
 from sidelight.voting.encoded import EncodedVotes
 
 RESTRICTED = ("partial", "candidates", "companion")  # kinds that may limit outputs; Gold is checked label by label

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from sidelight.core.arrays import Bytes, Ids
-from sidelight.core.stored import list_of
+from sidelight.core.file_contents import list_of
 from sidelight.errors import DataError, ModelFileError
 
 

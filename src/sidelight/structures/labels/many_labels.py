@@ -11,7 +11,7 @@ from collections.abc import Sequence
 
 from sidelight.errors import DataError
 from sidelight.evidence import Evidence, Gold
-from sidelight.structures.named import named
+from sidelight.structures.label_names import named
 
 MANY = 1000  # labels that nobody asks about
 OFTEN = {True: 20, False: 2}  # how often more labels than that must be met, of tokens and of single inputs

@@ -13,12 +13,12 @@ from sidelight.errors import DataError
 from sidelight.evidence import Evidence
 from sidelight.features import Attributes, Extractor, FeatureSet, MatrixSequence, Templates, emissions, features_for
 from sidelight.features import extractor_of as made_from
-from sidelight.inference.ruled import RuledInputs
+from sidelight.inference.ruled_inputs import RuledInputs
 from sidelight.rules import Domain, Rule
 from sidelight.rules.lowering.penalties import penalties_of
 from sidelight.rules.probe import read_first
 from sidelight.structures.labels.encoding import labels_in
-from sidelight.structures.labels.given_labels import is_list, label_names, mask_of
+from sidelight.structures.labels.label_masks import is_list, label_names, mask_of
 from sidelight.structures.labels.label_sets import LabelSet
 from sidelight.structures.labels.many_labels import check_label_count
 from sidelight.structures.structure import Structure
@@ -48,6 +48,9 @@ class TokenLabels:
     def slots(self, rows: Any) -> list[str]:
         """Tokens by their numbers."""
         return [str(t) for length in rows.lengths.tolist() for t in range(length)]
+
+    def choice_names(self, rows: Any, choices: Ids) -> list[Any]:
+        return self.labels.decode(choices)
 
     def beliefs(self, rows: Any, shares: Floats) -> list[Any]:
         """A dict from label to probability for every token, or for the only one."""

@@ -18,7 +18,7 @@ from sidelight.generative.beliefs import StateBeliefs, point
 from sidelight.generative.completion import Free
 from sidelight.inference.batches import BatchScores, ChainBatchScores
 from sidelight.inference.expected.expected import ExpectationBatch
-from sidelight.inference.folded import WIDTH
+from sidelight.inference.folded_problem import WIDTH
 from sidelight.inference.methods.choose import Method
 from sidelight.inference.problem import Solution, clauses_of
 from sidelight.inference.rule_set import RuleSet

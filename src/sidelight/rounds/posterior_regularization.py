@@ -15,11 +15,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from sidelight.core.arrays import Floats
+from sidelight.core.file_contents import array_of
 from sidelight.core.kernels import inner
-from sidelight.core.stored import array_of
 from sidelight.generative.completion import Completion
-from sidelight.inference.ruled import Ruled
-from sidelight.objective.believed import BelievedTerms
+from sidelight.inference.ruled_inputs import Ruled
+from sidelight.objective.beliefs import BelievedTerms
 from sidelight.objective.expected_features import WeightedFeatures
 from sidelight.rounds.learner import State
 from sidelight.spaces.chains.chain import ChainSpace

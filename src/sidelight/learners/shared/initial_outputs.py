@@ -22,89 +22,89 @@ Initial = Literal["partial_crf", "random"]  # whose labels are begun with
 SHARE = 0.1  # of its price that an input other than Gold has in the CRF that is begun with, beside Gold
 
 
-def admitted_of(given: FitData) -> Bytes:
+def admitted_of(data: FitData) -> Bytes:
     """What each token may be: Gold one label (or its states), the others what they admit. # [T, L]"""
-    encoded = given.encoded
-    tokens, labels = int(given.rows.starts[-1]), len(given.labels)
+    encoded = data.encoded
+    tokens, labels = int(data.rows.starts[-1]), len(data.labels)
     admitted = np.ones((tokens, labels), np.uint8) if encoded.admitted is None else encoded.admitted.copy()
-    if given.labels.hidden:  # then Gold is a mask as well
+    if data.labels.hidden:  # then Gold is a mask as well
         return admitted
-    gold = given.rows.tokens_of(encoded.of_kind("gold"))
+    gold = data.rows.tokens_of(encoded.of_kind("gold"))
     admitted[gold] = 0
     admitted[gold, encoded.targets[gold]] = 1
     return admitted
 
 
-def begun(given: FitData, space: Space, initial: Initial) -> Ids:
+def begun(data: FitData, space: Space, initial: Initial) -> Ids:
     """An output of each input to begin with, by a CRF or at random, with the initial labels that are given. # [T]
 
     `space` has the outputs within candidates. Raises `DataError` where initial labels are no output of it.
     """
-    rng, n_jobs = np.random.default_rng(given.settings.seed), given.settings.n_jobs
-    begins = _with_initial(given, space)
+    rng, n_jobs = np.random.default_rng(data.settings.seed), data.settings.n_jobs
+    begins = _with_initial(data, space)
     if initial == "random":
         return begins.random(rng, n_jobs=n_jobs)
-    batch = replace(given.batch(np.arange(len(given.rows))), space=begins)
+    batch = replace(data.batch(np.arange(len(data.rows))), space=begins)
     try:
-        return batch.best(crf_weights(given)).labels
+        return batch.best(crf_weights(data)).labels
     except Intractable as error:
-        name = given.settings.learner.name
+        name = data.settings.learner.name
         raise Intractable(f"{name} begins with a CRF: {error}, or give it initial='random'") from None
 
 
-def crf_weights(given: FitData) -> Floats:
+def crf_weights(data: FitData) -> Floats:
     """The weights of the partially labelled CRF of all that has labels; beside Gold the rest counts by `SHARE`."""
-    encoded = given.encoded
+    encoded = data.encoded
     gold = encoded.of_kind("gold")
-    if np.any(given.prices()[gold] > 0):
+    if np.any(data.prices()[gold] > 0):
         weights = encoded.weights * SHARE
         weights[gold] = encoded.weights[gold]
         encoded = replace(encoded, weights=weights)
-    evidence = given.evidence
+    evidence = data.evidence
     if encoded.chunks:  # each token by itself
-        admitted = Parts.of(admitted_of(given), encoded.chunks).admitted
+        admitted = Parts.of(admitted_of(data), encoded.chunks).admitted
         evidence = [replace(piece, chunks=()) if isinstance(piece, Candidates) else piece for piece in evidence]
         encoded = replace(encoded, admitted=admitted, chunks=[])
-    settings = replace(given.settings, max_rounds=None)
-    learner = PartialCrf().make(replace(given, settings=settings, evidence=evidence, encoded=encoded))
+    settings = replace(data.settings, max_rounds=None)
+    learner = PartialCrf().make(replace(data, settings=settings, evidence=evidence, encoded=encoded))
     for _ in learner.run():
         pass
     return learner.finish()
 
 
-def has_initial(given: FitData) -> bool:
-    return bool(np.any(given.encoded.initial >= 0))
+def has_initial(data: FitData) -> bool:
+    return bool(np.any(data.encoded.initial >= 0))
 
 
-def _with_initial(given: FitData, space: Space) -> Space:
+def _with_initial(data: FitData, space: Space) -> Space:
     """The outputs of a space that have the initial labels; raises `DataError` where an input has none."""
-    if not has_initial(given):
+    if not has_initial(data):
         return space
-    rng, n_jobs = np.random.default_rng(given.settings.seed), given.settings.n_jobs
-    found = _begun_space(given)
+    rng, n_jobs = np.random.default_rng(data.settings.seed), data.settings.n_jobs
+    found = _begun_space(data)
     wrong = np.flatnonzero(~found.feasible(n_jobs=n_jobs))
     if len(wrong):
         space.random(rng, n_jobs=n_jobs)  # raises `Infeasible` where the fault is not with the initial labels
         i = int(wrong[0])
         problem = "no output within the candidates and the allowed transitions has the initial labels"
-        raise trouble(given.evidence[i], i, problem=problem, remedy="begin with labels of one output, or with None")
+        raise trouble(data.evidence[i], i, problem=problem, remedy="begin with labels of one output, or with None")
     return found
 
 
-def _begun_space(given: FitData) -> Space:
+def _begun_space(data: FitData) -> Space:
     """The outputs within candidates that have the initial labels; of a label with several states, all of them."""
-    initial, of = given.encoded.initial, given.labels.label_of
+    initial, of = data.encoded.initial, data.labels.label_of
     started = np.flatnonzero(initial >= 0)
-    admitted = admitted_of(given)
+    admitted = admitted_of(data)
     admitted[started] &= of[initial[started], None] == of
     chunks = []
-    for first, rows in given.encoded.chunks:
+    for first, rows in data.encoded.chunks:
         guess = initial[first : first + rows.shape[1]]
         fits = np.all((guess < 0) | (of[rows] == of[guess]), axis=1)
         chunks.append(Labelings(first, rows[fits]))
-    return within(given, admitted, chunks)
+    return within(data, admitted, chunks)
 
 
-def within(given: FitData, admitted: Bytes, chunks: Sequence[Labelings]) -> Space:
+def within(data: FitData, admitted: Bytes, chunks: Sequence[Labelings]) -> Space:
     """The outputs of all inputs within candidates."""
-    return inside_of(given.batch(np.arange(len(given.rows))).space, Parts.of(admitted, chunks) if chunks else admitted)
+    return inside_of(data.batch(np.arange(len(data.rows))).space, Parts.of(admitted, chunks) if chunks else admitted)

@@ -9,7 +9,7 @@ from typing import Any
 import typer
 import typer.main
 
-from sidelight.commands.shared.failing import guarded
+from sidelight.commands.shared.failures import guarded
 
 SETTINGS = {"help_option_names": ["-h", "--help"]}
 

@@ -20,9 +20,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sidelight.core.arrays import Floats, Ids, Ints
+from sidelight.core.file_contents import array_of, number_of, whole_of
 from sidelight.core.records import Round
-from sidelight.core.stored import array_of, number_of, whole_of
-from sidelight.inference.ruled import AnyRuled
+from sidelight.inference.ruled_inputs import AnyRuled
 from sidelight.rounds.learner import State
 from sidelight.rounds.stopping import MAX_COMPLETIONS, NO_CHANGE
 from sidelight.rules.lowering.penalties import mixed

@@ -11,7 +11,7 @@ import typer
 from sidelight.commands.shared.loading import load
 from sidelight.commands.shared.options import DEFAULTS
 from sidelight.commands.shared.outputs import note
-from sidelight.commands.shared.showing import shown
+from sidelight.commands.shared.progress_display import shown
 
 if TYPE_CHECKING:
     from sidelight.estimators.constrained import Constrained

@@ -1,0 +1,32 @@
+"""`sidelight judge`: has an input a good structure?"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from sidelight.commands.registry.asking import AskedModel
+from sidelight.commands.shared import options
+from sidelight.commands.shared.outputs import check_writable, write
+
+
+def command(
+    model: options.ModelFile,
+    input: Annotated[Path, typer.Argument(metavar="INPUT", help="Inputs to judge; - is the standard input.")],
+    out: Annotated[
+        Path | None, typer.Option("--out", metavar="FILE", help="Where to write; the standard output by default.")
+    ] = None,
+    format: options.Format = None,
+    seconds: options.Seconds = None,
+    jobs: options.Jobs = options.DEFAULTS["n_jobs"],
+) -> None:
+    """Say of every input whether it has a good structure, how good, and which: the companion decision.
+
+    Models that learned from good and bad inputs (jlis, lclr, …) answer yes from a score of 0 on. Files come back with
+    the best structure, the answer and the score; of files of labels a line for each input is written.
+    """
+    check_writable(out, reads=[model, input])
+    asked = AskedModel.loaded(model, seconds=seconds, jobs=jobs)
+    write(asked.write(asked.judged(asked.read(input, format)), input, format), out)

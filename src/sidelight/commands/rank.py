@@ -1,0 +1,38 @@
+"""`sidelight rank`: candidates by how good their structures are."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from sidelight.commands.registry.asking import AskedModel, ranked
+from sidelight.commands.shared import options
+from sidelight.commands.shared.checks import at_least
+from sidelight.commands.shared.outputs import check_writable, write
+
+
+def command(
+    model: options.ModelFile,
+    input: Annotated[Path, typer.Argument(metavar="INPUT", help="Candidates; - is the standard input.")],
+    every: options.AllPairs = False,
+    top: Annotated[
+        int | None, typer.Option("--top", callback=at_least("--top", 1), help="Write the best so many of each query.")
+    ] = None,
+    out: Annotated[
+        Path | None, typer.Option("--out", metavar="FILE", help="Where to write; the standard output by default.")
+    ] = None,
+    format: options.Format = None,
+    seconds: options.Seconds = None,
+    jobs: options.Jobs = options.DEFAULTS["n_jobs"],
+) -> None:
+    """Put the candidates of every query in order, by how good their best structure is.
+
+    Pairs with the same left side are candidates of one query, or whatever has the same "group"; all inputs are where
+    there is neither. sidelight evaluate --by ranking scores the order.
+    """
+    check_writable(out, reads=[model, input])
+    asked = AskedModel.loaded(model, seconds=seconds, jobs=jobs)
+    groups = ranked(asked, asked.groups(asked.read(input, format), every=every))
+    write(asked.write([item for group in groups for item in group[:top]], input, format), out)

@@ -1,0 +1,117 @@
+"""Yes or no, and rankings, of models of any structure: the companion decision of every input."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import numpy as np
+
+from sidelight.commands.registry import entry_of
+from sidelight.commands.registry.entry import StructureEntry
+from sidelight.commands.registry.labels import read_label_items, write_label_items
+from sidelight.commands.shared.loading import load
+from sidelight.commands.shared.outputs import note
+from sidelight.commands.shared.structured import answers_of, filled, limited, note_unproven
+from sidelight.data.items import Item
+from sidelight.errors import DataError
+from sidelight.evaluate.parts import Measure
+from sidelight.evaluate.ranking import RankingScores, score_rankings
+from sidelight.models.model import Model
+
+ANSWERS = (Measure("answers", lambda good: [good], share=True), Measure("yes", lambda good: ["yes"] * good))
+
+
+@dataclass(frozen=True, slots=True)
+class AskedModel:
+    """A model with what the command line knows of its structure; none for labels."""
+
+    model: Model
+    entry: StructureEntry | None
+    jobs: int
+
+    @classmethod
+    def loaded(cls, path: Path, *, seconds: float | None, jobs: int) -> AskedModel:
+        """The model of a file."""
+        model = load(path)
+        return cls(limited(model, seconds), entry_of(model), jobs)
+
+    def read(self, path: Path, format: str | None) -> list[Item]:
+        """The inputs of a file, with what it says of their answers and groups."""
+        if self.entry is None:
+            return read_label_items(self.model, path, format)
+        return self.entry.format_of(path, format).read(path, "inputs")
+
+    def write(self, items: Sequence[Item], path: Path, format: str | None) -> str:
+        """Items in the format of the file that they come from."""
+        if self.entry is None:
+            return write_label_items(items)
+        return self.entry.format_of(path, format).write(items)
+
+    def scored(self, items: Sequence[Item]) -> list[Item]:
+        """Items with the score of their best structure, and the structure."""
+        xs = [item.x for item in items]
+        if self.entry is None:
+            rows = self.model.prepare(xs, n_jobs=self.jobs)
+            outputs, scores = self.model.predict(rows, n_jobs=self.jobs), self.model.judge(rows, n_jobs=self.jobs)
+            found = [replace(item, said=output) for item, output in zip(items, outputs)]
+        else:
+            answers = answers_of(self.model, xs, jobs=self.jobs)
+            note_unproven(answers)
+            found, scores = filled(self.entry, items, answers), answers.scores
+        return [replace(item, score=float(score)) for item, score in zip(found, scores)]
+
+    def judged(self, items: Sequence[Item]) -> list[Item]:
+        """The same with the model's own answer: yes from a score of 0 on."""
+        if self.model.weights[0] == 0.0:
+            note("the model has not learned from good and bad inputs, so its answers mean little; its ranking may not")
+        return [replace(item, good=bool(item.score >= 0.0)) for item in self.scored(items) if item.score is not None]
+
+    def groups(self, items: Sequence[Item], *, every: bool) -> list[list[Item]]:
+        """Candidates by query: those with one first side, or one group; with `every` each side with all others."""
+        query = None if self.entry is None else self.entry.query
+        if every:
+            if query is None:
+                raise ValueError("--all pairs the two sides of inputs, and these have none; give them groups instead")
+            return [[_crossed(one, other, query(one.x)) for other in items] for one in items]
+        found: dict[str, list[Item]] = {}
+        for item in items:
+            name = item.group if item.group is not None else "" if query is None else query(item.x)
+            found.setdefault(name, []).append(item)
+        return list(found.values())
+
+
+def ranked(asked: AskedModel, groups: Sequence[Sequence[Item]]) -> list[list[Item]]:
+    """Candidates of every query, the best first; of equal ones the first stays first."""
+    flat = iter(asked.scored([item for group in groups for item in group]))
+    return [sorted((next(flat) for _ in group), key=lambda item: -(item.score or 0.0)) for group in groups]
+
+
+def score_groups(groups: Sequence[Sequence[Item]], file: Path) -> tuple[RankingScores, int]:
+    """How often a right candidate is first, and the mean of one over its rank; and of how many queries."""
+    judged = [group for group in groups if any(item.good for item in group)]
+    if not judged:
+        raise DataError(
+            "no candidate is marked as right", file=file, remedy="mark right ones (yes, or good), or add --all"
+        )
+    if len(judged) < len(groups):
+        note(f"{len(groups) - len(judged):,} of {len(groups):,} queries have no right candidate, and do not count")
+    scores = [np.array([item.score for item in group], dtype=np.float64) for group in judged]
+    right = [next(k for k, item in enumerate(group) if item.good) for group in judged]  # the best: they are in order
+    return score_rankings(scores, right), len(judged)
+
+
+def known_answers(items: Sequence[Item], file: Path) -> list[bool]:
+    """Whether each item is good; raises `DataError` at the first that does not say."""
+    found = []
+    for item in items:
+        if item.good is None:
+            remedy = "say yes or no (good) of every input"
+            raise DataError("an input without an answer", file=file, line=item.origin.line(0), remedy=remedy)
+        found.append(item.good)
+    return found
+
+
+def _crossed(one: Item, other: Item, group: str) -> Item:
+    return Item((one.x[0], other.x[1]), good=one.x[1] == other.x[1], group=group, origin=one.origin)

@@ -1,0 +1,39 @@
+"""Alignments of graphs of words on the command line."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from sidelight.commands.registry.entry import FileFormat, StructureEntry
+from sidelight.commands.registry.pairing import linked, paired_anew
+from sidelight.corpus.paraphrases import paraphrases
+from sidelight.data.graphs import read_graphs, write_graphs
+from sidelight.data.items import Item
+from sidelight.evaluate.parts import Measure
+from sidelight.structures.graphs import GraphAlignment
+
+
+def _output(structure: GraphAlignment, item: Item, kind: str) -> Any:
+    if kind == "candidates":
+        return item.said
+    links, nothing = linked(item)
+    if kind == "gold":
+        return dict(links)
+    return {**{i: (j,) for i, j in links}, **dict.fromkeys(nothing, (None,))}
+
+
+ENTRY = StructureEntry(
+    name="graph",
+    line="Which words of two graphs belong together, and their edges with them: paraphrase, entailment.",
+    example='{"first": {"words": [["light", "N"], ["falls", "V"]], "edges": [[1, 0, "subj"]]}, "second": …, '
+    '"links": [[0, 0]]}',
+    structure=GraphAlignment,
+    formats={"jsonl": FileFormat(read_graphs, write_graphs, (".jsonl", ".json"))},
+    output=_output,
+    said=lambda y: tuple(sorted(y.items())),
+    measures=lambda structure: (Measure("words", dict.items),),
+    spoiled=paired_anew,
+    query=lambda x: " ".join(word for word, _ in x[0].words),
+    made=paraphrases,
+    hidden=("n_jobs", "similarity"),
+)

@@ -1,0 +1,50 @@
+"""What structures over pairs share: bad pairs are made of good ones, and links are written from outputs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from sidelight.commands.registry.entry import FileFormat
+from sidelight.data.items import Item
+from sidelight.data.pairs import read_pair_objects, read_pairs, write_pair_objects, write_pairs
+from sidelight.errors import DataError
+
+PAIR_FORMATS = {
+    "pairs": FileFormat(read_pairs, write_pairs, (".tsv", ".txt")),
+    "jsonl": FileFormat(read_pair_objects, write_pair_objects, (".jsonl", ".json")),
+}
+Links = list[tuple[int, int]]
+
+
+def paired_anew(xs: Sequence[tuple[Any, Any]], seed: int) -> list[tuple[Any, Any]]:
+    """The left sides with the right side of another pair; a pair whose right side is everybody's is left out.
+
+    >>> paired_anew([("a", "x"), ("b", "y")], 0)
+    [('a', 'y'), ('b', 'x')]
+    """
+    order = np.random.default_rng(seed).permutation(len(xs))
+    place = {int(i): k for k, i in enumerate(order)}
+    found = []
+    for i, (left, right) in enumerate(xs):
+        others = (xs[order[(place[i] + k) % len(xs)]][1] for k in range(1, len(xs)))
+        other = next((one for one in others if one != right), None)
+        if other is not None:
+            found.append((left, other))
+    return found
+
+
+def linked(item: Item) -> tuple[Links, set[int]]:
+    """The links of an item, and the left positions that are linked with nothing."""
+    links = [(i, j) for i, j in item.said if j is not None]
+    return links, {i for i, j in item.said if j is None}
+
+
+def at_line(item: Item, make: Callable[[], Any]) -> Any:
+    """What `make` gives; an error names the line of the item."""
+    try:
+        return make()
+    except DataError as error:
+        raise DataError(error.problem, file=item.origin.file, line=item.place.line, remedy=error.remedy) from None

@@ -1,0 +1,73 @@
+"""Dependency trees on the command line."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import product
+from typing import Any
+
+from sidelight.commands.registry.entry import FileFormat, StructureEntry
+from sidelight.commands.registry.pairing import at_line
+from sidelight.corpus.sentences import sentences
+from sidelight.data.conllu import UNKNOWN, read_sentences, write_sentences
+from sidelight.data.items import Item
+from sidelight.evaluate.parts import Measure
+from sidelight.evidence import shuffled
+from sidelight.structures.trees import DependencyTree
+
+
+def _output(structure: DependencyTree, item: Item, kind: str) -> Any:
+    if kind == "gold":
+        return [arc if structure.relations else arc[0] for arc in item.said]
+    found = [_arcs(structure, t, len(item.x), *arc) for t, arc in enumerate(item.said, start=1)]
+    at_line(item, lambda: structure.admitted(item.x, found))
+    return found
+
+
+def _arcs(structure: DependencyTree, t: int, length: int, head: Any, relation: Any) -> list[Any] | None:
+    """The arcs of a token that a head, or several, and relations leave."""
+    heads = (
+        [one for one in range(length + 1) if one != t] if head is None else [head] if isinstance(head, int) else head
+    )
+    if not structure.relations:
+        return None if head is None else list(heads)
+    if head is None and relation is None:
+        return None
+    relations = structure.relations if relation is None else [relation] if isinstance(relation, str) else relation
+    return list(product(heads, relations))
+
+
+def _relations(items: Sequence[Item]) -> dict[str, Any]:
+    """The relations that trees have, or none where they are not told."""
+    said = (relation for item in items for _, relation in item.said or ())
+    names = {name for one in said if one is not None for name in ([one] if isinstance(one, str) else one)}
+    return {"relations": tuple(sorted(names - {UNKNOWN}))}
+
+
+def _heads(y: Sequence[Any]) -> list[tuple[int, int]]:
+    return [(t, arc if isinstance(arc, int) else arc[0]) for t, arc in enumerate(y)]
+
+
+def _measures(structure: DependencyTree) -> tuple[Measure, ...]:
+    unlabelled, labelled = Measure("UAS", _heads, share=True), Measure("LAS", enumerate, share=True)  # type: ignore[arg-type]
+    return (unlabelled, labelled) if structure.relations else (unlabelled,)
+
+
+def _spoiled(xs: Sequence[Any], seed: int) -> list[Any]:
+    return [tuple(x) for x in shuffled(xs, seed=seed)]
+
+
+ENTRY = StructureEntry(
+    name="tree",
+    line="Which token each token of a sentence depends on, and how: dependency trees.",
+    example="the ten columns of CoNLL-U: number, form, _, tag, _, _, head, relation, _, _",
+    structure=DependencyTree,
+    formats={"conllu": FileFormat(read_sentences, write_sentences, (".conllu", ".conll"))},
+    output=_output,
+    said=lambda y: tuple((arc, None) if isinstance(arc, int) else tuple(arc) for arc in y),
+    measures=_measures,
+    spoiled=_spoiled,
+    made=sentences,
+    from_data=_relations,
+    left_out="not projective, or with several roots: --set projective=false and --set single_root=false take them",
+)

@@ -1,0 +1,241 @@
+"""Structures on the command line: their files as evidence, their models, and what these answer."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, fields, replace
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from sidelight.commands.registry import LABELS, NAMES, entry_named
+from sidelight.commands.registry.entry import StructureEntry
+from sidelight.commands.shared.outputs import note
+from sidelight.commands.shared.settings import typed
+from sidelight.commands.shared.tasks import Files, Say
+from sidelight.data.files import read_lines
+from sidelight.data.items import DIRECT, INPUTS, Item
+from sidelight.data.load import INDIRECT
+from sidelight.errors import DataError
+from sidelight.estimators.predictor import Predictor
+from sidelight.evaluate.parts import score_parts
+from sidelight.evidence import Candidates, Companion, Evidence, Gold, Partial
+from sidelight.models.model import Model
+from sidelight.recipes import LEARNERS, Recipe
+from sidelight.structures.own_structure import OwnStructure
+
+_MADE = {"gold": Gold, "partial": Partial, "candidates": Candidates}
+ESTIMATOR = ("learner", "loss", "max_rounds", "tolerance", "seed", "n_jobs", "checkpoint", "prices", "callbacks")
+
+
+def chosen_entry(name: str) -> StructureEntry | None:
+    """The structure that `--structure` names, None for labels; raises ValueError for one that there is not."""
+    if name not in (*LABELS, *NAMES):
+        raise ValueError(f"--structure is {name!r}; there are {', '.join((*LABELS, *NAMES))}")
+    return None if name in LABELS else entry_named(name)
+
+
+def options_of(entry: StructureEntry) -> dict[str, Any]:
+    """The options of a structure with their types and defaults, by name."""
+    return {one.name: one for one in fields(entry.structure) if one.name not in entry.hidden}
+
+
+def split_options(entry: StructureEntry, learner: str, given: Sequence[str]) -> tuple[dict[str, Any], list[str]]:
+    """What `--set` says of the structure, and what is left for the learner."""
+    known, of_learner = (
+        options_of(entry),
+        {one.name for one in fields(LEARNERS[learner])} if learner in LEARNERS else {},
+    )
+    own: dict[str, Any] = {}
+    rest = []
+    for text in given:
+        name, equals, value = text.partition("=")
+        if name in of_learner or name not in known:
+            rest.append(text)
+        elif not equals:
+            raise ValueError(f"--set is {text!r}, without a value; write --set {name}=VALUE")
+        else:
+            own[name] = typed(text, value, known[name].type)
+    strange = [text for text in rest if text.partition("=")[0] not in of_learner]
+    if strange:
+        raise ValueError(f"--set is {strange[0]!r}; {entry.name} has the options {', '.join(known)}, and {learner} has "
+                         f"{', '.join(of_learner) or 'none'}")  # fmt: skip
+    return own, rest
+
+
+def companions_alone(files: Files) -> bool:
+    """Whether all that is given are good and bad inputs."""
+    given = {kind for kind, paths in files.items() if paths}
+    return bool(given) and given <= {"good", "bad", "companion"}
+
+
+def refuse(what: str, given: Mapping[str, bool]) -> None:
+    """Raise ValueError for an option that is about something else."""
+    for flag, there in given.items():
+        if there:
+            raise ValueError(f"{flag} is about labels of tokens, and there are none in {what}; leave it out")
+
+
+@dataclass(slots=True)
+class StructureTask:
+    """Outputs of one structure."""
+
+    entry: StructureEntry
+    options: Mapping[str, Any]  # of the structure
+    shuffle_good: int
+    format: str | None
+    seed: int
+    table: Path | None = None  # what is known of symbols beforehand
+    structure: Any = field(default=None, init=False)  # made when evidence is read
+
+    def read(self, files: Files, say: Say) -> list[Evidence]:
+        items = [(kind, item) for kind, paths in files.items() for item in self._items(kind, paths or (), say)]
+        if not items:
+            raise DataError("no evidence", remedy="name at least one file, e.g. --gold FILE")
+        usual = self.entry.from_data([item for _, item in items])
+        self.structure = self.entry.structure(**{**usual, **self.options})
+        evidence = [evidence_of(self.entry, self.structure, item, kind) for kind, item in items]
+        return self._fitting(evidence) + self._spoiled(evidence)
+
+    def parameters(self, evidence: Sequence[Evidence], given: Mapping[str, Any]) -> dict[str, Any]:
+        return {name: given[name] for name in ESTIMATOR if name in given}
+
+    def judges(self, path: Path, evidence: Sequence[Evidence], learner: Recipe | None) -> list[Any]:
+        kind = "companion" if learner is not None and learner.takes == ("companion",) else "gold"
+        items = self.entry.format_of(path, self.format).read(path, kind)
+        return [evidence_of(self.entry, self.structure, item, kind) for item in items]
+
+    def estimator(self, parameters: Mapping[str, Any], evidence: Sequence[Evidence]) -> Any:
+        made = Predictor(self.structure, **parameters)
+        if self.table is not None:
+            start = start_weights(self.structure, self.table, self.entry.name)
+            made.set_params(warm_start=True)
+            made.model_ = Model(OwnStructure(self.structure, 1, len(start)), start)
+        return made
+
+    def measured(self, fitted: Any, judges: Sequence[Any]) -> tuple[str, float]:
+        xs = [piece.x for piece in judges]
+        if isinstance(judges[0], Companion):
+            answers = np.where(fitted.judge(xs) >= 0.0, 1, -1)
+            return "answers", float(np.mean(answers == [piece.z for piece in judges]))
+        measures = self.entry.measures(self.structure)
+        scores = score_parts(measures, [piece.y for piece in judges], fitted.predict(xs))
+        return measures[0].name, scores.main / 100.0
+
+    def _items(self, kind: str, paths: Sequence[Path], say: Say) -> list[Item]:
+        if paths and kind not in (*DIRECT, *INDIRECT):
+            raise ValueError(f"--{kind} is about labels of tokens, and {self.entry.name} has none; leave it out")
+        found: list[Item] = []
+        for path in paths:
+            say(f"reading {path}")
+            found += self.entry.format_of(path, self.format).read(path, kind)
+        return found
+
+    def _fitting(self, evidence: list[Evidence]) -> list[Evidence]:
+        """The evidence without Gold that is no output of the structure, where that may be; a note counts it."""
+        golds = [piece for piece in evidence if isinstance(piece, Gold)]
+        if not self.entry.left_out or not golds:
+            return evidence
+        batch = self.structure.batch([piece.x for piece in golds])
+        targets = np.concatenate([self.structure.encode(piece.x, piece.y) for piece in golds])
+        outside = {id(golds[i]) for i in np.flatnonzero(batch.space.admits(targets) == 0).tolist()}
+        if outside:
+            note(f"{len(outside):,} of {len(golds):,} in --gold are left out: {self.entry.left_out}")
+        kept = [piece for piece in evidence if id(piece) not in outside]
+        if not kept:
+            raise DataError("no evidence is left", remedy=self.entry.left_out)
+        return kept
+
+    def _spoiled(self, evidence: Sequence[Evidence]) -> list[Evidence]:
+        if self.shuffle_good < 0:
+            raise ValueError(f"--shuffle-good is {self.shuffle_good}; give 0 or more")
+        good = [piece.x for piece in evidence if isinstance(piece, Companion) and piece.z == 1]
+        if self.shuffle_good and not good:
+            raise ValueError("--shuffle-good has nothing to shuffle; name a file with --good")
+        copies = range(self.seed, self.seed + self.shuffle_good)
+        return [Companion(x, -1) for seed in copies for x in self.entry.spoiled(good, seed)]
+
+
+def start_weights(structure: Any, path: Path, name: str) -> Any:
+    """First weights from a table of symbols: two of them, and what linking them is worth, on each line."""
+    if not hasattr(structure, "weights"):
+        raise ValueError(f"--start is a table of letters, and {name} has no use for one; leave it out")
+    table: dict[tuple[str, str], float] = {}
+    for number, line in enumerate(read_lines(path), start=1):
+        if not line.strip():
+            continue
+        left, *rest = line.split("\t")
+        try:
+            right, worth = rest[0], float(rest[1]) if len(rest) > 1 else 1.0
+        except (IndexError, ValueError):
+            right, worth = "", math.nan
+        if not (left and right and math.isfinite(worth)) or len(rest) > 2:
+            remedy = "write two symbols, and what linking them is worth, with tabs between"
+            raise DataError(f"not an entry of a table: {line!r}", file=path, line=number, remedy=remedy)
+        table[left, right] = worth
+    if not table:
+        raise DataError("an empty table", file=path, remedy="write two symbols on each line, with a tab between")
+    return structure.weights(table)
+
+
+def evidence_of(entry: StructureEntry, structure: Any, item: Item, kind: str) -> Evidence:
+    """An item as evidence of a kind."""
+    if kind in INDIRECT:
+        made: Evidence = INDIRECT[kind](item, item.weight)  # type: ignore[arg-type]
+        return made
+    return _MADE[kind](item.x, entry.output(structure, item, kind), weight=item.weight, origin=item.origin)
+
+
+class StructureAnswers(NamedTuple):
+    """What a model says of inputs."""
+
+    outputs: list[Any]
+    scores: Any  # [N] how good the best structure is; from 0 on it is good
+    proven: list[bool | None]  # whether outputs are proved to be the best; None where they always are
+
+
+def answers_of(model: Model, xs: Sequence[Any], *, jobs: int) -> StructureAnswers:
+    """The best structures of inputs, with their scores as answers."""
+    rows = model.prepare(xs, n_jobs=jobs)
+    batch = model.batch(rows, n_jobs=jobs)
+    space: Any = batch.space
+    proven: list[bool | None] = [None] * len(rows)
+    if hasattr(space, "solved"):
+        solved = space.solved(batch.scores(model.weights), n_jobs=jobs)
+        choices, values = solved.choices, solved.values
+        proven = [gap == 0.0 for gap in solved.gaps.tolist()]
+    else:
+        choices, values = batch.best(model.weights)[:2]
+    plain = model.temperature == 0 and model.size_by == "tokens"
+    scores = values / rows.sizes + model.weights[0] if plain else model.judge(rows, n_jobs=jobs)
+    return StructureAnswers(model.structure.outputs(rows, choices), scores, proven)
+
+
+def read_items(entry: StructureEntry, path: Path, format: str | None, kind: str = INPUTS) -> list[Item]:
+    """The items of a file; raises `DataError` where it cannot be used."""
+    return entry.format_of(path, format).read(path, kind)
+
+
+def filled(entry: StructureEntry, items: Sequence[Item], answers: StructureAnswers) -> list[Item]:
+    """Items with the structures that were found, and with marks where these are not proved to be the best."""
+    found = zip(items, answers.outputs, answers.proven)
+    return [replace(item, said=entry.said(output), proven=proven) for item, output, proven in found]
+
+
+def note_unproven(answers: StructureAnswers) -> None:
+    """Say how many outputs are not proved to be the best."""
+    if count := sum(one is False for one in answers.proven):
+        why = "time ran out, or a relaxation was rounded"
+        note(f"{count:,} of {len(answers.proven):,} outputs are not proved to be the best: {why}; more --seconds help")
+
+
+def limited(model: Model, seconds: float | None) -> Model:
+    """The model with so many seconds for every input; raises ValueError where no time can run out."""
+    if seconds is None:
+        return model
+    own: Any = model.structure
+    if not hasattr(getattr(own, "plain", None), "seconds"):
+        raise ValueError("--seconds is for structures that a program finds, and this one needs none; leave it out")
+    return replace(model, structure=replace(own, plain=replace(own.plain, seconds=seconds)))

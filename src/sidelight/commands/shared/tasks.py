@@ -1,0 +1,98 @@
+"""What `sidelight train` does differently for different outputs: labels here, structures in `structured`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Protocol
+
+from sidelight.commands.shared import settings
+from sidelight.commands.shared.inputs import EvidenceFiles, check_alike, read_labelled
+from sidelight.commands.shared.settings import sequences_in
+from sidelight.estimators.base_estimator import measured, metric_of
+from sidelight.estimators.segment_tagger import SegmentTagger
+from sidelight.estimators.taggers import Classifier, Tagger
+from sidelight.evidence import Evidence, Gold
+from sidelight.recipes import AUTO, Recipe
+from sidelight.specs import Need
+
+Files = Mapping[str, Sequence[Path] | None]
+Say = Callable[[str], None]
+
+
+class TrainTask(Protocol):
+    """Outputs of one sort: how evidence of them is read, learned from, and judged."""
+
+    def read(self, files: Files, say: Say) -> list[Evidence]:
+        """All evidence, of files by kind; raises `DataError` where a file cannot be used."""
+        ...
+
+    def parameters(self, evidence: Sequence[Evidence], given: Mapping[str, Any]) -> dict[str, Any]:
+        """Those of the estimator, of what was given; raises ValueError for what it does not have."""
+        ...
+
+    def judges(self, path: Path, evidence: Sequence[Evidence], learner: Recipe | None) -> list[Any]:
+        """Inputs to choose prices by."""
+        ...
+
+    def estimator(self, parameters: Mapping[str, Any], evidence: Sequence[Evidence]) -> Any:
+        """One that has not been fitted."""
+        ...
+
+    def measured(self, fitted: Any, judges: Sequence[Any]) -> tuple[str, float]:
+        """What is measured, and how good it is, between 0 and 1."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class LabelTask:
+    """Labels of tokens, of segments, or of whole inputs."""
+
+    shuffle_good: int
+    format: str | None
+    label_column: int
+    seed: int
+    segments: bool  # by any learner; those of segments alone need not be told
+    features: Mapping[str, Any]  # of `settings.choose_features`
+    metric: str | None
+
+    def read(self, files: Files, say: Say) -> list[Evidence]:
+        return EvidenceFiles(files, self.shuffle_good, self.format, self.label_column, self.seed).read(say)
+
+    def parameters(self, evidence: Sequence[Evidence], given: Mapping[str, Any]) -> dict[str, Any]:
+        settings.check_labels_are_named(evidence, given["labels"])
+        learner = None if given["learner"] == AUTO else given["learner"]
+        features = settings.choose_features(evidence, **self.features, learner=learner)
+        return {**given, "metric": self.metric, "features": features}
+
+    def judges(self, path: Path, evidence: Sequence[Evidence], learner: Recipe | None) -> list[Any]:
+        found = read_labelled(path, format=self.format, label_column=self.label_column)
+        check_alike([(piece.x, piece.origin) for piece in (*evidence[:1], *found)])
+        return found
+
+    def estimator(self, parameters: Mapping[str, Any], evidence: Sequence[Evidence]) -> Any:
+        recipe = parameters["learner"]
+        if recipe != AUTO and (self.segments or Need.SEGMENTS in recipe.needed()):
+            return _segmenter(parameters, recipe, evidence)
+        return (Tagger if sequences_in(evidence) else Classifier)(**parameters)
+
+    def measured(self, fitted: Any, judges: Sequence[Gold]) -> tuple[str, float]:
+        sequences = sequences_in(judges)
+        metric = metric_of(self.metric, fitted.classes_, sequences=sequences)
+        found = fitted.predict([piece.x for piece in judges])
+        return metric, measured(metric, found, [piece.y for piece in judges], sequences=sequences)
+
+
+def _segmenter(parameters: Mapping[str, Any], recipe: Recipe, evidence: Sequence[Evidence]) -> SegmentTagger:
+    """The estimator of segments; raises ValueError for options that it does not have."""
+    called = recipe.called
+    if not sequences_in(evidence):
+        raise ValueError(f"{called} labels segments of sequences, and these inputs are single; choose another learner")
+    for name, usual in (("order", 1), ("states", None)):
+        if parameters[name] != usual:
+            raise ValueError(f"--{name.replace('_', '-')} does not go with {called}; leave it out")
+    if not any(piece.kind == "gold" for piece in evidence):
+        raise ValueError(f"{called} takes the features of segments from labelled inputs; add --gold FILE")
+    own = {name: value for name, value in parameters.items() if name not in ("learner", "order", "states")}
+    return SegmentTagger(learner=recipe, **own)

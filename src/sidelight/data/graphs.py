@@ -1,0 +1,130 @@
+"""Pairs of graphs of words, from JSON lines.
+
+    {"first": {"words": [["the", "D"], ["light", "N"]], "edges": [[1, 0, "det"]]},
+     "second": {"words": ["light"], "edges": []}, "links": [[1, 0]], "good": true}
+
+A word is a string, or a string and a tag; an edge goes from a word to a word, by their numbers from 0, and may have a
+label. As gold, words without a link are deleted; as partial evidence nothing is known of them, and [0, null] says that
+a word is deleted. "candidates" are {"0": [1, null], …}: for some words of the first graph what they may be mapped to.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from sidelight.data.items import INPUTS, Item, links_at, listed_links, read_objects, write_objects
+from sidelight.data.jsonl import Place
+
+KEYS = ("first", "second", "links", "candidates")
+EXAMPLE = '{"words": [["light", "N"], ["falls", "V"]], "edges": [[1, 0, "subj"]]}'
+
+
+class Graph(NamedTuple):
+    """Words with tags, and labelled edges between them, by their numbers."""
+
+    words: tuple[tuple[str, str], ...]
+    edges: tuple[tuple[int, int, str], ...] = ()
+
+    def trouble(self) -> tuple[str, str] | None:
+        """What is wrong with it, and what to do; None where nothing is.
+
+        >>> Graph((("light", "N"),), ((0, 1, "subj"),)).trouble()
+        ('has an edge (0, 1), and no word 1', 'give words from 0 to 0')
+        """
+        if not self.words:
+            return "has no words", "leave the pair out"
+        for head, word, _ in self.edges:
+            for end in (head, word):
+                if not 0 <= end < len(self.words):
+                    problem = f"has an edge ({head}, {word}), and no word {end}"
+                    return problem, f"give words from 0 to {len(self.words) - 1}"
+        if len({(head, word) for head, word, _ in self.edges}) < len(self.edges):
+            return "has two edges between the same words", "give one of them"
+        return None
+
+
+def read_graphs(path: str | Path, kind: str = INPUTS) -> list[Item]:
+    """Pairs of graphs; raises `DataError` with the line of what is not as it should be."""
+    example = f'{{"first": {EXAMPLE}, "second": …, "links": [[0, 0]]}}'
+    return read_objects(path, kind, keys=KEYS, parse=_parse, example=example)
+
+
+def write_graphs(items: Sequence[Item]) -> str:
+    """Pairs of graphs as JSON lines."""
+
+    def unparse(item: Item) -> dict[str, Any]:
+        given = item.source or {}
+        sides = {name: given.get(name, _plain(graph)) for name, graph in zip(("first", "second"), item.x)}
+        return sides if item.said is None else {**sides, "links": listed_links(item.said)}
+
+    return write_objects(items, unparse)
+
+
+def _parse(entry: Mapping[str, Any], kind: str, place: Place) -> tuple[tuple[Graph, Graph], Any]:
+    x = _graph(entry, "first", place), _graph(entry, "second", place)
+    sizes = len(x[0].words), len(x[1].words)
+    if kind == "candidates":
+        return x, _candidates(entry, sizes, place)
+    said = links_at(entry, kind, place, sizes)
+    linked = [other for _, other in said or () if other is not None]
+    words = [one for one, other in said or () if other is not None]
+    if len(set(linked)) < len(linked) or len(set(words)) < len(words):
+        place.fail("a word is mapped twice", "map every word once at most")
+    return x, said
+
+
+def _graph(entry: Mapping[str, Any], which: str, place: Place) -> Graph:
+    given = entry.get(which)
+    if not isinstance(given, dict) or "words" not in given:
+        place.fail(f'"{which}" is no graph', f"write e.g. {EXAMPLE}")
+    words, edges = given["words"], given.get("edges", [])
+    if not isinstance(words, list) or not isinstance(edges, list):
+        place.fail(f'the words or edges of "{which}" are no list', f"write e.g. {EXAMPLE}")
+    found = Graph(
+        tuple(_word(word, which, place) for word in words), tuple(_edge(edge, which, place) for edge in edges)
+    )
+    if (trouble := found.trouble()) is not None:
+        place.fail(f"the {which} graph {trouble[0]}", trouble[1])
+    return found
+
+
+def _word(word: Any, which: str, place: Place) -> tuple[str, str]:
+    cells = [word] if isinstance(word, str) else word
+    if not isinstance(cells, list) or len(cells) not in (1, 2) or not all(isinstance(cell, str) for cell in cells):
+        place.fail(f'"{which}" has the word {json.dumps(word)[:60]}', 'write "light" or ["light", "N"]')
+    return cells[0], cells[1] if len(cells) == 2 else ""
+
+
+def _edge(edge: Any, which: str, place: Place) -> tuple[int, int, str]:
+    ends = edge[:2] if isinstance(edge, list) else []
+    label = edge[2] if isinstance(edge, list) and len(edge) == 3 else ""
+    numbers = len(ends) == 2 and all(isinstance(end, int) and not isinstance(end, bool) for end in ends)
+    if not numbers or len(edge) > 3 or not isinstance(label, str):
+        place.fail(f'"{which}" has the edge {json.dumps(edge)[:60]}', 'write [1, 0] or [1, 0, "subj"]')
+    return ends[0], ends[1], label
+
+
+def _candidates(entry: Mapping[str, Any], sizes: tuple[int, int], place: Place) -> dict[int, tuple[int | None, ...]]:
+    given = entry.get("candidates")
+    if not isinstance(given, dict):
+        place.fail('no "candidates"', 'write e.g. "candidates": {"0": [1, null]}, by words of the first graph')
+    found: dict[int, tuple[int | None, ...]] = {}
+    for name, others in given.items():
+        known = name.isascii() and name.isdigit() and int(name) < sizes[0]
+        if not known or not isinstance(others, list) or not others:
+            place.fail(f"the candidates {json.dumps({name: others})[:60]}", "give some, for words of the first graph")
+        for other in others:
+            if other is not None and (isinstance(other, bool) or other not in range(sizes[1])):
+                place.fail(f"word {name} has the candidate {json.dumps(other)}", "give words of the second, or null")
+        found[int(name)] = tuple(others)
+    return found
+
+
+def _plain(graph: Graph) -> dict[str, Any]:
+    return {
+        "words": [[word, tag] if tag else word for word, tag in graph.words],
+        "edges": [[head, word, label] if label else [head, word] for head, word, label in graph.edges],
+    }

@@ -1,0 +1,124 @@
+"""Inputs of structures as files have them: an input, what the file says of its output, and what else a line says.
+
+Each format has a function that reads items and one that writes them (`pairs`, `graphs`, `conllu`), and what is written
+reads as the same items. What was read is kept beside an item, so that what the format does not look at (other columns,
+comments, other keys) is there again when the item is written with an answer.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from sidelight.data.files import read_lines, shown_name
+from sidelight.data.jsonl import Place, check_keys, good_at, object_at, weight_at
+from sidelight.errors import DataError
+from sidelight.evidence import Origin
+
+DIRECT = ("gold", "partial", "candidates")  # kinds of evidence that say something of outputs
+SHARED = ("good", "weight", "group")  # keys of JSON lines
+INPUTS = "inputs"  # in the place of a kind of evidence: what the file says of outputs is not looked at
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """An input of a structure with what is said of it."""
+
+    x: Any
+    said: Any = None  # of the output, as the format has it; None where nothing is said, or is not looked at
+    good: bool | None = None  # whether it has a good structure
+    group: str | None = None  # the query that it is a candidate for
+    weight: float = 1.0
+    score: float | None = None  # of its best structure; written, and not read
+    proven: bool | None = None  # whether the answer is proved to be the best; written where it is not
+    origin: Origin = field(default=Origin("", [1]), compare=False)
+    source: Any = field(default=None, compare=False, repr=False)  # what it was read from
+
+    @property
+    def place(self) -> Place:
+        """The line that it begins on."""
+        return Place(self.origin.file, self.origin.line(0))
+
+
+Read = Callable[[str | Path, str], list[Item]]  # of a file, and of a kind of evidence or INPUTS
+Write = Callable[[Sequence[Item]], str]
+
+
+def read_objects(
+    path: str | Path,
+    kind: str,
+    *,
+    keys: Sequence[str],
+    parse: Callable[[Mapping[str, Any], str, Place], tuple[Any, Any]],
+    example: str,
+) -> list[Item]:
+    """Items from JSON lines; `parse` gives the input of an object and what a kind of evidence wants of its output."""
+    items, file = [], shown_name(path)
+    for number, line in enumerate(read_lines(path), start=1):
+        if not line.strip():
+            continue
+        place = Place(file, number)
+        entry = object_at(line, place)
+        check_keys(entry, (*keys, *SHARED), place)
+        x, said = parse(entry, kind, place)
+        good, group = good_at(entry, place), entry.get("group")
+        if good is None and kind == "companion":
+            place.fail('no "good"', 'add "good": true or "good": false')
+        if group is not None and not isinstance(group, str):
+            place.fail(f'"group" is {json.dumps(group)}', "write a text that all candidates of a query share")
+        weight = weight_at(entry, place)
+        items.append(Item(x, said, good, group, weight, origin=Origin(file, (number,)), source=entry))
+    if not items:
+        raise DataError("no inputs", file=file, remedy=f"write one JSON object a line, e.g. {example}")
+    return items
+
+
+def write_objects(items: Sequence[Item], unparse: Callable[[Item], Mapping[str, Any]]) -> str:
+    """Items as JSON lines; `unparse` gives input and output, and the rest of what was read stays."""
+    return "".join(json.dumps(_entry(item, unparse), ensure_ascii=False) + "\n" for item in items)
+
+
+def _entry(item: Item, unparse: Callable[[Item], Mapping[str, Any]]) -> dict[str, Any]:
+    entry = {**(item.source or {}), **unparse(item)}
+    more = {"good": item.good, "group": item.group, "score": item.score, "proven": item.proven}
+    entry |= {key: value for key, value in more.items() if value is not None and not (key == "proven" and value)}
+    if item.weight != 1.0 or "weight" in entry:
+        entry["weight"] = item.weight
+    return entry
+
+
+def links_at(
+    entry: Mapping[str, Any], kind: str, place: Place, sizes: tuple[int, int]
+) -> tuple[tuple[int, int | None], ...] | None:
+    """The "links" of an object, as a kind wants them: pairs of positions from 0, null for nothing."""
+    if kind not in ("gold", "partial"):
+        return None
+    if "links" not in entry:
+        place.fail('no "links"', f'add "links": [[0, 0], …], or read the file as something else than {kind}')
+    links = entry["links"]
+    if not isinstance(links, list) or not all(isinstance(link, list) and len(link) == 2 for link in links):
+        place.fail(f'"links" is {json.dumps(links)[:60]}', 'write e.g. "links": [[0, 0], [1, null]]')
+    return checked_links([(one, other) for one, other in links], sizes, place)
+
+
+def checked_links(links: Sequence[Any], sizes: tuple[int, int], place: Place) -> tuple[tuple[int, int | None], ...]:
+    """Links in their order, each once; raises `DataError` for a position that is not there."""
+    for link in links:
+        for position, size, side in zip(link, sizes, ("left", "right")):
+            if position is None and side == "right":
+                continue
+            if isinstance(position, bool) or not isinstance(position, int) or not 0 <= position < size:
+                problem = f"a link to {side} position {json.dumps(position)}, where there are {size}"
+                place.fail(problem, f"give positions from 0 to {size - 1}")
+    both = {one for one, other in links if other is None} & {one for one, other in links if other is not None}
+    if both:
+        place.fail(f"left position {min(both)} is linked, and linked with nothing", "leave one of them out")
+    return tuple(sorted(set(links), key=lambda link: (link[0], -1 if link[1] is None else link[1])))
+
+
+def listed_links(links: Sequence[tuple[int, int | None]]) -> list[list[int | None]]:
+    """Links as JSON has them."""
+    return [[one, other] for one, other in links]

@@ -1,0 +1,100 @@
+"""Scores of outputs that are sets of parts: links of alignments, arcs of trees, entities and relations.
+
+Precision, recall and F1 over all inputs, in percent. Where every output of an input has as many parts, as trees have,
+they are one number: the attachment score.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from sidelight.errors import DataError
+from sidelight.evaluate.paired import Comparison, exchanged
+from sidelight.evaluate.scores import Counts
+from sidelight.evaluate.spans import Ints
+
+
+@dataclass(frozen=True, slots=True)
+class Measure:
+    """Parts of outputs, by the name of what is counted."""
+
+    name: str  # of F1, or of the share: "links", "UAS"
+    parts: Callable[[Any], Collection[Any]]  # of an output, each once
+    share: bool = False  # whether all outputs of an input have as many
+
+
+@dataclass(frozen=True, slots=True)
+class PartScores:
+    """Counts of every measure, and how many outputs are right as a whole."""
+
+    measures: tuple[Measure, ...]
+    counts: tuple[Counts, ...]
+    whole: int | None  # None where that is not asked
+    outputs: int
+
+    @property
+    def main(self) -> float:
+        """F1, or the share, of the first measure, in percent."""
+        return self.counts[0].f1
+
+    def as_dict(self) -> dict[str, Any]:
+        """Plain values, for JSON."""
+        found: dict[str, Any] = {"outputs": self.outputs}
+        if self.whole is not None:
+            found["outputs_right"] = self.whole
+        for measure, counts in zip(self.measures, self.counts):
+            found[measure.name] = counts.f1 if measure.share else counts.as_dict()
+        return found
+
+    def __str__(self) -> str:
+        lines = []
+        for measure, counts in zip(self.measures, self.counts):
+            if measure.share:
+                lines.append(f"{measure.name}: {counts.f1:.2f}% ({counts.correct:,} of {counts.gold:,})")
+            else:
+                shares = f"precision {counts.precision:.2f}%, recall {counts.recall:.2f}%, F1 {counts.f1:.2f}%"
+                said = f"{counts.gold:,} gold, {counts.predicted:,} predicted, {counts.correct:,} right"
+                lines.append(f"{measure.name}: {shares} ({said})")
+        if self.whole is None:
+            return "\n".join(lines)
+        share = 100.0 * self.whole / self.outputs if self.outputs else 0.0
+        return "\n".join([*lines, f"whole outputs right: {share:.2f}% ({self.whole:,} of {self.outputs:,})"])
+
+
+def score_parts(
+    measures: Sequence[Measure], gold: Sequence[Any], found: Sequence[Any], *, whole: bool = True
+) -> PartScores:
+    """Scores over all outputs, and how many are right as a `whole`; raises `DataError` where there are fewer.
+
+    >>> print(score_parts([Measure("links", set)], [[(0, 0), (1, 1)]], [[(0, 0)]]))
+    links: precision 100.00%, recall 50.00%, F1 66.67% (2 gold, 1 predicted, 1 right)
+    whole outputs right: 0.00% (0 of 1)
+    """
+    if len(gold) != len(found):
+        raise DataError(f"{len(found):,} outputs but {len(gold):,} right ones", remedy="give both of the same inputs")
+    tables = [_table(measure, gold, found) for measure in measures]  # [N, 3] right, predicted, gold
+    right = np.all([np.all(table == table[:, :1], axis=1) for table in tables], axis=0)
+    counts = [Counts(gold=int(total[2]), predicted=int(total[1]), correct=int(total[0])) for total in map(_sum, tables)]
+    return PartScores(tuple(measures), tuple(counts), int(right.sum()) if whole else None, len(gold))
+
+
+def compare_parts(measure: Measure, gold: Sequence[Any], first: Sequence[Any], second: Sequence[Any]) -> Comparison:
+    """Whether the difference between two systems could be chance, by exchanging the outputs of inputs."""
+    one, other = _table(measure, gold, first), _table(measure, gold, second)
+    return exchanged(measure.name, one[:, :2], other[:, :2], int(one[:, 2].sum()))
+
+
+def _table(measure: Measure, gold: Sequence[Any], found: Sequence[Any]) -> Ints:
+    rows = []
+    for right, told in zip(gold, found, strict=True):
+        one, other = set(measure.parts(right)), set(measure.parts(told))
+        rows.append((len(one & other), len(other), len(one)))
+    return np.array(rows, dtype=np.int64).reshape(-1, 3)
+
+
+def _sum(table: Ints) -> Ints:
+    return np.asarray(table.sum(axis=0))

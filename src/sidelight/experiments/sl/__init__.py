@@ -1,0 +1,1 @@
+"""Sequential learning: LO, L+I, IBT and SL (Roth, Small and Titov 2009)."""

@@ -1,0 +1,156 @@
+"""The page about one model: what it learned from, how training went, how good it is, and where it is wrong."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from sidelight.core.arrays import Floats
+from sidelight.core.fit_log import in_words
+from sidelight.core.html import Html
+from sidelight.errors import Intractable
+from sidelight.estimators.constrained import Constrained
+from sidelight.evaluate import Evaluation, evaluate
+from sidelight.evaluate.scores import Counts
+from sidelight.models import probabilities
+from sidelight.models.model import Model
+from sidelight.report.page import COLOURS, Page, chart, sentence, shaded, table
+
+MOST_CONFUSED = 20  # labels in the table of confusions
+MOST_ERRORS = 15
+AROUND = 6  # tokens on either side of an error
+
+
+def model_report(
+    model: Model,
+    xs: Sequence[Any],
+    ys: Sequence[Any],
+    *,
+    name: str = "model",
+    under: Constrained | None = None,
+    scheme: Any = "auto",
+    n_jobs: int | None = -1,
+) -> str:
+    """A page about a model of tokens or classes, on inputs whose labels are known; `under` is the model with rules."""
+    plain = _outputs(model, model.predict(xs, n_jobs=n_jobs))
+    guesses = plain if under is None else _outputs(model, under.predict(xs))
+    truth = _outputs(model, ys)
+    scores = evaluate(truth, guesses, scheme=scheme)
+    page = Page(f"Report on {name}", f"{scores.sentences:,} inputs, {scores.tokens:,} labels to compare")
+    page.add("Model", _model(model))
+    page.add("Scores", *_scores(scores))
+    page.add("Labels that are taken for others", _confusions(truth, guesses, model.sequences))
+    page.add("Training", *_training(model))
+    page.add("Errors that it is surest of", *_errors(model, xs, truth, guesses, n_jobs))
+    if under is not None:
+        page.add("Rules", _rules(under, xs, ys, plain, guesses))
+    return page.html()
+
+
+def _outputs(model: Model, ys: Sequence[Any]) -> list[Any]:
+    """Labels as text, which is what files hold."""
+    return [[str(label) for label in y] if model.sequences else str(y) for y in ys]
+
+
+def _model(model: Model) -> Html:
+    classes = [str(one) for one in model.labels.classes]
+    about = model.about
+    rows = [("learner", about.get("learner", "")), ("labels", f"{len(classes):,}: {', '.join(classes[:40])}")]
+    rows += [("learned from", in_words(about["evidence"]))] if about.get("evidence") else []
+    rows += [("rules in training", ", ".join(about["rules"]))] if about.get("rules") else []
+    rows += [("weights that are not zero", f"{np.count_nonzero(model.weights):,} of {len(model.weights):,}")]
+    return table(["", ""], rows)
+
+
+def _scores(found: Evaluation) -> list[Html]:
+    rows: list[tuple[Any, ...]] = [("tokens right", found.accuracy), ("inputs all right", found.sentence_accuracy)]
+    if found.types:
+        rows += [("precision of spans", found.precision), ("recall of spans", found.recall), ("F1 of spans", found.f1)]
+    kinds = [("spans", found.types)] if found.types else []
+    parts = [table(["", "per cent"], rows)]
+    for what, each in (*kinds, ("labels", found.labels)):
+        ordered = sorted(each.items(), key=lambda pair: -pair[1].gold)
+        heads = [what, "precision", "recall", "F1", "right ones", "predicted", "both"]
+        parts.append(table(heads, [(name, *_counts(one)) for name, one in ordered]))
+    return parts
+
+
+def _counts(one: Counts) -> tuple[float, float, float, int, int, int]:
+    return one.precision, one.recall, one.f1, one.gold, one.predicted, one.correct
+
+
+def _flat(outputs: Sequence[Any], sequences: bool) -> list[str]:
+    return [label for y in outputs for label in y] if sequences else list(outputs)
+
+
+def _confusions(truth: Sequence[Any], guesses: Sequence[Any], sequences: bool) -> Html:
+    """Right labels in rows, predicted ones in columns, the commonest first."""
+    pairs = Counter(zip(_flat(truth, sequences), _flat(guesses, sequences)))
+    common: Counter[str] = Counter()
+    for (right, guess), count in pairs.items():
+        common[right] += count
+        common[guess] += 0 if guess == right else count
+    names = [name for name, _ in common.most_common(MOST_CONFUSED)]
+    return shaded(names, [(right, [pairs[right, guess] for guess in names]) for right in names])
+
+
+def _training(model: Model) -> list[Html | str]:
+    points = model.about.get("history", [])
+    objective = chart([(n, y) for n, y, _ in points if y is not None], title="objective by round")
+    gap = chart([(n, y) for n, _, y in points if y is not None], title="gap by round (logarithmic)", logarithmic=True)
+    found: list[Html | str] = [one for one in (objective, gap) if one is not None]
+    return found or ["The file tells of fewer than two rounds."]
+
+
+def _errors(
+    model: Model, xs: Sequence[Any], truth: Sequence[Any], guesses: Sequence[Any], n_jobs: int | None
+) -> list[Html | str]:
+    """Wrong labels by the probability that the model gives them, each with what stands around it."""
+    try:
+        shares = probabilities.marginals(model, xs, n_jobs=n_jobs)
+    except Intractable as error:
+        return [f"Without probabilities: {error}."]
+    place = {str(label): k for k, label in enumerate(model.labels.classes)}
+    wrong: list[tuple[float, int, int]] = []
+    for i, (right, guess, own) in enumerate(zip(truth, guesses, shares)):
+        ours, theirs = (guess, right) if model.sequences else ([guess], [right])
+        wrong += [(_share(own, t, place.get(a)), i, t) for t, (a, b) in enumerate(zip(ours, theirs)) if a != b]
+    wrong.sort(key=lambda one: (-one[0], one[1], one[2]))
+    colour = {label: COLOURS[k % len(COLOURS)] for k, label in enumerate(place)}
+    found: list[Html | str] = []
+    for share, i, t in wrong[:MOST_ERRORS]:
+        first, last = max(0, t - AROUND), t + AROUND + 1
+        words = [_word(x) for x in xs[i]][first:last] if model.sequences else [_word(xs[i])]
+        ours, theirs = (guesses[i][first:last], truth[i][first:last]) if model.sequences else ([guesses[i]], [truth[i]])
+        found.append(f"Input {i + 1}: {100 * share:.1f} % sure")
+        found.append(sentence(words, ours, theirs, [colour.get(label, COLOURS[-1]) for label in ours]))
+    return found or ["Every label is right."]
+
+
+def _share(own: Floats, t: int, label: int | None) -> float:
+    return 0.0 if label is None else float(own[t, label])
+
+
+def _word(x: Any) -> str:
+    """What a token shows: itself, its first column, or its features."""
+    if isinstance(x, tuple | list) and x:
+        return str(x[0])
+    text = str(x)
+    return text if len(text) <= 60 else text[:59] + "…"
+
+
+def _rules(
+    under: Constrained, xs: Sequence[Any], ys: Sequence[Any], plain: Sequence[Any], guesses: Sequence[Any]
+) -> Html:
+    """Of every rule: what it costs, how many right outputs obey it, how many predicted ones break it."""
+    broken = [np.array(under.violations(xs, one)).reshape(len(xs), -1) > 0 for one in (ys, plain, guesses)]
+    rows = []
+    for k, (rule, price) in enumerate(zip(under.rules, under.prices())):
+        right, before, after = (one[:, k] for one in broken)
+        cost = "hard" if rule.hard else f"{price:.2f}"
+        rows.append((rule.name, cost, 100.0 * float(np.mean(~right)), int(before.sum()), int(after.sum())))
+    heads = ["rule", "a violation costs", "right outputs that obey, %", "broken without rules", "broken with rules"]
+    return table(heads, rows)

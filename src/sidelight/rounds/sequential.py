@@ -1,0 +1,210 @@
+"""One sub-problem learned while others stand: the perceptron of Figure 2, and the likelihood of Figure 1.
+
+(Roth, Small and Titov, Sequential Learning of Classifiers for Structured Prediction Problems, AISTATS 2009.)
+
+The perceptron, for every example and several passes, averaged:
+
+    ŷ = argmax_y  w_k·f_k(x, y) + Σ_(j learned) w_j·f_j(x, y) − handicap      over all legal y
+    w_k += f_k(x, y) − f_k(x, ŷ)                                             where they differ in k
+
+What is not learned yet scores zero, so that the best legal rest completes what is learned: max_(y_<t) c(y_<t, y_k).
+A thick margin is a handicap of the right choice (or, where it is not among those of k, a bonus of theirs). `updates`
+counts variables on which weights moved.
+
+The likelihood, by L-BFGS:
+
+    min_(w_k)  ½ ‖w_k‖² − C Σ_i log P(y_k | x),    P(y_k | x) ∝ e^(w_k·f_k) Σ_(y learned) e^(c + Σ_j w_j·f_j)
+
+The sum is over ways that learned choices may be chosen, any legal rest completing them (`TiedSpace.projected`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple, cast
+
+import numpy as np
+
+from sidelight.core.arrays import Bytes, Floats, Ids, Ints
+from sidelight.errors import Intractable
+from sidelight.features.rows import Rows
+from sidelight.features.structured.variable_features import VariableLayout, add_variable_parts, variable_scores
+from sidelight.objective.online.sequential_epochs import PartPerceptron
+from sidelight.solvers.lbfgs import Lbfgs, LbfgsOptions
+from sidelight.spaces.slot_sums import SummedSlotSpace
+from sidelight.spaces.slots import SlotScores
+from sidelight.spaces.tied.tied_space import FreeSpace, TiedSpace
+
+MOST_ITERATIONS = 500
+
+
+class Learned(NamedTuple):
+    """The weights of one sub-problem, zero elsewhere, and how often they moved."""
+
+    weights: Floats  # in the layout of all
+    updates: int  # variables, over all passes; 0 for likelihoods
+    passes: int  # or iterations
+
+
+Told = Callable[[int, int, float | None], None]  # pass, updates, objective
+
+
+@dataclass(frozen=True)
+class TiedExamples:
+    """Right outputs of a batch, as sub-problems see them."""
+
+    rows: Rows
+    layout: VariableLayout  # without pairs
+    space: TiedSpace
+    targets: Ids  # [T]
+    importance: Floats  # [N]
+
+    @cached_property
+    def free(self) -> FreeSpace:
+        """The outputs without what ties them."""
+        return FreeSpace.of(self.space)
+
+    @cached_property
+    def norms(self) -> Floats:
+        """1 + ‖f‖² of every slot, what one update changes its score by. # [T]"""
+        squares = np.ones(len(self.rows.indices)) if not len(self.rows.values) else self.rows.values**2
+        sums = np.concatenate([[0.0], np.cumsum(squares)])
+        return np.asarray(1.0 + sums[self.rows.indptr[1:]] - sums[self.rows.indptr[:-1]])
+
+    def scores(self, weights: Floats) -> Floats:
+        """# [T, K]"""
+        return variable_scores(self.rows, self.layout, weights).slots
+
+    def instances(self, choices: Ints) -> int:
+        """How many slots have one of these choices."""
+        return int(np.isin(self.targets, choices).sum())
+
+    def best(self, weights: Floats, *, tied: bool = True) -> Ids:
+        """The best choices of all slots, under what ties them or without it. # [T]"""
+        space: TiedSpace = self.space if tied else self.free
+        return space.best_each(np.where(space.there != 0, self.scores(weights), -np.inf))[0]
+
+    def error(self, weights: Floats, choices: Ints) -> float:
+        """On how many slots the best outputs are wrong about these choices, for each that has one of them."""
+        found = self.best(weights)
+        touched = np.isin(self.targets, choices) | np.isin(found, choices)
+        return np.count_nonzero((self.targets != found) & touched) / max(self.instances(choices), 1)
+
+    def take(self, which: Ints) -> TiedExamples:
+        """Some of the inputs."""
+        slots = self.rows.tokens_of(which)
+        space = cast(TiedSpace, self.space.take(which))
+        return TiedExamples(self.rows.take(which), self.layout, space, self.targets[slots], self.importance[which])
+
+    def margins(self, updates: Floats) -> Floats:
+        """Margins of choices, given in updates: times what one changes the score of a slot by, on average. # [K]"""
+        there = self.space.there.astype(np.float64)
+        return np.asarray(updates * (there.T @ self.norms) / np.maximum(there.sum(axis=0), 1.0))
+
+    def handicaps(self, choices: Ints, margins: Floats) -> Floats:
+        """What the choices of a sub-problem gain or lose while it is learned. # [T, K]"""
+        bonus, slots = np.zeros((len(self.targets), self.space.n_labels)), np.arange(len(self.targets))
+        among = np.isin(self.targets, choices)
+        bonus[np.ix_(~among, choices)] = margins[choices]
+        bonus[slots[among], self.targets[among]] = -margins[self.targets[among]]
+        return bonus
+
+
+def learn_by_perceptron(
+    data: TiedExamples,
+    choices: Ints,
+    earlier: Floats,  # [T, K] scores of what is learned
+    *,
+    tied: bool,
+    margins: Floats,  # [K] in units of scores
+    passes: int,
+    seed: int,
+    told: Told | None = None,
+) -> Learned:
+    """The averaged perceptron of the sub-problem that has these choices."""
+    space: TiedSpace = data.space if tied else data.free
+    fixed, layout = earlier + data.handicaps(choices, margins), data.layout
+    own = PartPerceptron.fresh(data.rows, space, fixed, data.targets, data.importance, choices, layout.n_attributes)
+    rng, updates, done = np.random.default_rng(seed), 0, 0
+    for number in range(passes):
+        moved = own.epoch(rng.permutation(len(data.rows)))
+        updates, done = updates + moved, number + 1
+        if told is not None:
+            told(done, moved, None)
+        if moved == 0:
+            break
+    average, flat = own.average(), layout.zeros()
+    layout.bias(flat)[choices] = average[-1]
+    layout.attribute_weights(flat)[:, choices] = average[:-1]
+    return Learned(flat, updates, done)
+
+
+def learn_by_likelihood(
+    data: TiedExamples,
+    choices: Ints,
+    earlier: Floats,
+    learned: Bytes,  # [K] of earlier sub-problems
+    *,
+    tied: bool,
+    C: float,
+    told: Told | None = None,
+) -> Learned:
+    """The weights of largest likelihood of the sub-problem that has these choices, the earlier ones summed over."""
+    objective = SequentialLikelihood.of(data, choices, earlier, learned, tied=tied, C=C)
+    solver = Lbfgs.fresh(data.layout.zeros(), LbfgsOptions(epsilon=1e-6, delta=1e-9))
+    while not solver.stopped and solver.iterations < MOST_ITERATIONS:
+        value = solver.step(objective.evaluate)
+        if told is not None:
+            told(solver.iterations, 0, value)
+    return Learned(np.array(solver.weights), 0, solver.iterations)
+
+
+@dataclass(frozen=True)
+class SequentialLikelihood:
+    """½ ‖w_k‖² − C Σ log P(y_k | x), with the slope of the weights of k, zero elsewhere."""
+
+    data: TiedExamples
+    choices: Ints
+    earlier: Floats  # [T, K]
+    every: SummedSlotSpace  # of all ways to choose what is learned
+    right: SummedSlotSpace  # of those in which k is right
+    C: float
+
+    @classmethod
+    def of(
+        cls, data: TiedExamples, choices: Ints, earlier: Floats, learned: Bytes, *, tied: bool, C: float
+    ) -> SequentialLikelihood:
+        """Raises `Intractable` where the sum over earlier sub-problems is."""
+        kept = learned.copy()
+        kept[choices] = 1
+        try:
+            every = (data.space if tied else data.free).projected(kept)
+            among = np.isin(data.targets, choices)
+            right = np.ones((len(data.targets), data.space.n_labels), dtype=np.uint8)
+            right[:, choices] = 0
+            right[among] = 0
+            right[among, data.targets[among]] = 1
+            inside = every.inside(right)
+            found = cls(data, choices, earlier, every, inside, C)
+            found.evaluate(data.layout.zeros(), data.layout.zeros())
+        except Intractable as error:
+            problem = str(error).split(";")[0]
+            remedy = "learn by form='perceptron', which asks for the best output alone"
+            raise Intractable(f"{problem}; {remedy}") from None
+        return found
+
+    def evaluate(self, weights: Floats, gradient: Floats) -> float:
+        """The value; its slope is written to `gradient`."""
+        data, prices = self.data, self.C * self.data.importance
+        scores = SlotScores(self.earlier + data.scores(weights))
+        alike = self.every.beliefs(scores, prices=prices)
+        right = self.right.log_sums(scores)
+        gradient[:] = weights
+        slopes = np.zeros_like(alike.slots)
+        slopes[:, self.choices] = alike.slots[:, self.choices]
+        among = np.flatnonzero(np.isin(data.targets, self.choices))
+        slopes[among, data.targets[among]] -= np.repeat(prices, data.rows.lengths)[among]
+        add_variable_parts(data.rows, data.layout, slopes, (), gradient)
+        return float(0.5 * weights @ weights + prices @ (alike.log_sums - right))

@@ -1,0 +1,199 @@
+"""Outputs that are few enough to be listed: every legal one, with what it is charged for soft rules.
+
+    score(y) = Σ_slots s[slot, y_slot] − charge(y)      over the y in the list of the input
+
+Inputs that are alike share a list. All is exact: the best, sums over all, and sums over what some choices leave open.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from typing import NamedTuple, Self
+
+import numpy as np
+
+from sidelight.core.arrays import Bytes, Floats, Ids, Ints
+from sidelight.core.kernels import kernel
+from sidelight.features.rows import offsets_of
+from sidelight.features.structured.variable_features import VariableScores
+from sidelight.spaces.chains.chain import check_feasible
+from sidelight.spaces.slot_sums import SummedSlotSpace
+from sidelight.spaces.slots import SlotScores
+from sidelight.spaces.variables.variable_space import VariableBeliefs
+
+
+class LegalOutputs(NamedTuple):
+    """All legal outputs of an input."""
+
+    outputs: Ids  # [L, slots]
+    charges: Floats  # [L]
+
+
+class OutputLists(NamedTuple):
+    """Several lists in flat arrays."""
+
+    outputs: Ids  # [entries] of list m from starts[m] on, output by output
+    starts: Ints  # [M + 1]
+    charges: Floats  # [outputs of all lists]
+    firsts: Ints  # [M + 1]
+
+    @classmethod
+    def of(cls, lists: Sequence[LegalOutputs]) -> OutputLists:
+        return cls(
+            np.concatenate([np.zeros(0, np.int32), *(one.outputs.ravel() for one in lists)]).astype(np.int32),
+            offsets_of([one.outputs.size for one in lists]),
+            np.concatenate([np.zeros(0), *(one.charges for one in lists)]),
+            offsets_of([len(one.charges) for one in lists]),
+        )
+
+
+@dataclass(frozen=True)
+class ListedSpace(SummedSlotSpace):
+    """The outputs of a batch."""
+
+    list_of: Ints = field(default_factory=lambda: np.zeros(0, np.int64))  # [N]
+    lists: tuple[LegalOutputs, ...] = ()
+    flat: OutputLists = field(default_factory=lambda: OutputLists.of(()))
+
+    @classmethod
+    def of(cls, starts: Ints, n_labels: int, list_of: Ints, lists: Sequence[LegalOutputs]) -> ListedSpace:
+        return cls(starts, n_labels, None, list_of, tuple(lists), OutputLists.of(lists))
+
+    @property
+    def there(self) -> Bytes:
+        """Which choices each slot has in any output. # [T, K]"""
+        found = np.zeros((int(self.starts[-1]), self.n_labels), dtype=np.uint8)
+        for number, first in zip(self.list_of.tolist(), self.starts[:-1].tolist()):
+            outputs = self.lists[number].outputs
+            found[first + np.arange(outputs.shape[1]), outputs] = 1
+        return found if self.mask is None else np.asarray(found & self.mask)
+
+    def take(self, which: Ints) -> Self:
+        """The space of some of the inputs."""
+        return replace(super().take(which), list_of=self.list_of[which])
+
+    def best_each(self, scores: Floats, *, n_jobs: int | None = None) -> tuple[Ids, Floats]:
+        choices, values = np.zeros(len(scores), dtype=np.int32), np.empty(len(self.starts) - 1)
+        best_listed(self.starts, self.list_of, *self.flat, 0, len(values), scores, choices, values)
+        return choices, values
+
+    def sums_each(self, scores: Floats, *, shares: bool, n_jobs: int | None = None) -> tuple[Floats, Floats]:
+        totals, beliefs = np.empty(len(self.starts) - 1), np.zeros((len(scores) if shares else 0, self.n_labels))
+        _sums(self.starts, self.list_of, *self.flat, scores, shares, totals, beliefs)
+        return totals, beliefs
+
+    def beliefs(  # type: ignore[override]
+        self, scores: SlotScores | VariableScores, *, prices: Floats | None = None, n_jobs: int | None = None
+    ) -> VariableBeliefs:
+        """Probabilities of choices, times the price of each input."""
+        totals, shares = self.sums_each(self.block(scores), shares=True)  # type: ignore[arg-type]
+        check_feasible(totals)
+        if prices is not None:
+            shares *= np.repeat(prices, np.diff(self.starts))[:, None]
+        return VariableBeliefs(totals, shares, ())
+
+    def score(self, scores: SlotScores, labels: Ids, *, n_jobs: int | None = None) -> Floats:
+        """The score of given choices of each input, less what soft rules charge. # [N]"""
+        return super().score(scores, labels) - self.charges(labels)
+
+    def charges(self, labels: Ids) -> Floats:
+        """What each output is charged for soft rules; nothing where it is not in the list. # [N]"""
+        found = np.zeros(len(self.starts) - 1)
+        for i, number in enumerate(self.list_of.tolist()):
+            outputs, charges = self.lists[number]
+            same = np.flatnonzero(np.all(outputs == labels[self.starts[i] : self.starts[i + 1]], axis=1))
+            found[i] = charges[same[0]] if len(same) else 0.0
+        return found
+
+    def projected(self, learned: Bytes) -> ListedSpace:
+        """One output for each way that choices may be chosen which are `learned` [K], the others being alike.
+
+        It is the one that is charged least; for sums over what is learned so far, which any legal rest completes.
+        """
+        lists = [_projected(one, learned) for one in self.lists]
+        return replace(self, lists=tuple(lists), flat=OutputLists.of(lists))
+
+
+def _projected(one: LegalOutputs, learned: Bytes) -> LegalOutputs:
+    order = np.argsort(one.charges, kind="stable")
+    seen = np.where(learned[one.outputs] != 0, one.outputs, -1)[order]
+    first = np.sort(np.unique(seen, axis=0, return_index=True)[1])
+    kept = np.sort(order[first])
+    return LegalOutputs(one.outputs[kept], one.charges[kept])
+
+
+@kernel
+def _worth(scores: Floats, first: int, outputs: Ids, at: int, slots: int) -> float:
+    found = 0.0
+    for slot in range(slots):
+        found += scores[first + slot, outputs[at + slot]]
+    return found
+
+
+@kernel
+def best_listed(
+    starts: Ints,
+    list_of: Ints,
+    outputs: Ids,
+    list_starts: Ints,
+    charges: Floats,
+    firsts: Ints,
+    lo: int,
+    hi: int,
+    scores: Floats,
+    choices: Ids,
+    values: Floats,
+) -> None:
+    """The best choices of the inputs lo..hi; a value of −inf where there are none."""
+    for i in range(lo, hi):
+        first, number = starts[i], list_of[i]
+        slots = starts[i + 1] - first
+        best, where = -np.inf, -1
+        for k in range(firsts[number + 1] - firsts[number]):
+            at = list_starts[number] + k * slots
+            worth = _worth(scores, first, outputs, at, slots) - charges[firsts[number] + k]
+            if worth > best:
+                best, where = worth, at
+        values[i] = best
+        if where >= 0:
+            for slot in range(slots):
+                choices[first + slot] = outputs[where + slot]
+
+
+@kernel
+def _sums(
+    starts: Ints,
+    list_of: Ints,
+    outputs: Ids,
+    list_starts: Ints,
+    charges: Floats,
+    firsts: Ints,
+    scores: Floats,
+    with_shares: bool,
+    totals: Floats,
+    shares: Floats,
+) -> None:
+    for i in range(starts.shape[0] - 1):
+        first, number = starts[i], list_of[i]
+        slots = starts[i + 1] - first
+        count = firsts[number + 1] - firsts[number]
+        worth = np.empty(count)
+        top = -np.inf
+        for k in range(count):
+            at = list_starts[number] + k * slots
+            worth[k] = _worth(scores, first, outputs, at, slots) - charges[firsts[number] + k]
+            top = max(top, worth[k])
+        if top == -np.inf:
+            totals[i] = -np.inf
+            continue
+        total = 0.0
+        for k in range(count):
+            total += np.exp(worth[k] - top)
+        totals[i] = top + np.log(total)
+        if with_shares:
+            for k in range(count):
+                share = np.exp(worth[k] - totals[i])
+                at = list_starts[number] + k * slots
+                for slot in range(slots):
+                    shares[first + slot, outputs[at + slot]] += share

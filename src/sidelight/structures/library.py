@@ -1,0 +1,59 @@
+"""The structures of this library that `Predictor` takes, by the names that files have, with their settings."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import MISSING, Field, fields
+from importlib import import_module
+from typing import Any
+
+from sidelight.errors import ModelFileError
+
+LIBRARY = {  # class to module
+    "DependencyTree": "trees",
+    "SegmentAlignment": "alignments",
+    "CharacterAlignment": "letters",
+    "GraphAlignment": "graphs",
+}
+NO_SETTINGS = ("n_jobs",)  # which belong to the machine
+
+
+def settings_of(plain: Any) -> dict[str, Any] | None:
+    """The fields of a frozen structure that are not as usual, as JSON has them; None where one is none.
+
+    >>> from sidelight.structures.trees import DependencyTree
+    >>> settings_of(DependencyTree(projective=False, relations=("obj",)))
+    {'projective': False, 'relations': ['obj']}
+    """
+    found: dict[str, Any] = {}
+    for one in fields(plain):
+        value = getattr(plain, one.name)
+        if one.name in NO_SETTINGS or (one.default is not MISSING and value == one.default):
+            continue
+        values = value if isinstance(value, tuple) else (value,)
+        if not all(isinstance(part, bool | int | float | str) for part in values):
+            return None
+        found[one.name] = list(value) if isinstance(value, tuple) else value
+    return found
+
+
+def library_structure(name: str, settings: Mapping[str, Any]) -> Any:
+    """A structure by the name of its class; raises `ModelFileError` for settings that it does not have."""
+    make = getattr(import_module(f"sidelight.structures.{LIBRARY[name]}"), name)
+    known: dict[str, Field[Any]] = {one.name: one for one in fields(make) if one.name not in NO_SETTINGS}
+    given: dict[str, Any] = {}
+    for setting, value in settings.items():
+        if setting not in known:
+            raise ModelFileError(f"{name} has no setting {setting!r}", remedy="a newer version may have written it")
+        usual = known[setting].default
+        value = tuple(value) if isinstance(usual, tuple) and isinstance(value, list) else value
+        kinds = (int, float) if isinstance(usual, float) else type(usual)
+        parts = value if isinstance(value, tuple) else ()
+        alike = not any(isinstance(part, bool) or not isinstance(part, int | str) for part in parts)
+        if not isinstance(value, kinds) or isinstance(value, bool) != isinstance(usual, bool) or not alike:
+            raise ModelFileError(f"the setting {setting!r} of {name} is {value!r}")
+        given[setting] = value
+    try:
+        return make(**given)
+    except (TypeError, ValueError) as error:
+        raise ModelFileError(f"{name} cannot be made ({error})") from None

@@ -1,0 +1,236 @@
+"""Decisions with their own features and labels, tied by rules: what sequential learning learns one after another.
+
+    x   anything; `variables(x)` gives {kind: keys}, `features(x, kind, key)` the attributes of a variable
+    y   {kind: {key: label}}
+
+A kind of variable is a sub-problem. Where the outputs of an input can be listed, those that rules allow are (`spaces.
+listed_space`), and sums over them are exact; else the best output is found by `inference`, one input at a time.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from itertools import pairwise
+from typing import Any, NoReturn, Self
+
+import numpy as np
+
+from sidelight.core.arrays import Bytes, Floats, Ids, Ints
+from sidelight.core.checks import is_hashable, is_listed, shown
+from sidelight.errors import DataError, Infeasible, Intractable
+from sidelight.evidence import Candidates, Gold, Partial
+from sidelight.features.rows import offsets_of
+from sidelight.inference.factors import ClauseShape, clause_worth
+from sidelight.inference.methods.choose import solve
+from sidelight.inference.problem import Clause, clauses_of
+from sidelight.inference.ruled_variables import symbolic_groups
+from sidelight.inference.variables import VariableProblem
+from sidelight.objective.batch import Batch
+from sidelight.objective.scorers.slot_scorer import FeatureNames
+from sidelight.objective.scorers.variable_scorer import attribute_scorer
+from sidelight.rules import Domain, Rule
+from sidelight.rules.rule_lists import checked_rules
+from sidelight.rules.stand_in_input import read_unseen
+from sidelight.spaces.slots import BatchedSlotSpace
+from sidelight.spaces.tied.listed_space import LegalOutputs, ListedSpace
+from sidelight.structures.variables import VariableReader, asked, encode_variables
+
+MOST_LISTED = 1 << 14  # outputs of an input
+
+
+@dataclass(eq=False)
+class SubProblems:
+    """Sub-problems and what ties them, as a structure to learn.
+
+    - labels: {kind: its labels}; rules: about `y.kind[key]`, hard or soft at a price.
+    - variables(x): {kind: keys}; features(x, kind, key): names of attributes, {name: value}, or an array of numbers.
+    """
+
+    labels: Mapping[str, Sequence[Any]]
+    rules: Sequence[Rule] = ()
+    variables: Callable[[Any], Mapping[str, Iterable[Any]]] = field(kw_only=True)
+    features: Callable[[Any, str, Any], Any] = field(kw_only=True)
+    names: FeatureNames = field(default_factory=FeatureNames, repr=False, kw_only=True)
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.labels, Mapping) or not all(map(_are_labels, self.labels.values())) or not self.labels:
+            remedy = "give a list of labels for each kind: {'entity': [...]}"
+            raise DataError(f"labels is {shown(self.labels)}", remedy=remedy)
+        for name in ("variables", "features"):
+            if not callable(getattr(self, name)):
+                remedy = "give a function of the input"
+                raise DataError(f"{name} is {shown(getattr(self, name))}", remedy=remedy)
+        self.labels = {str(kind): tuple(names) for kind, names in self.labels.items()}
+        self.rules = checked_rules(self.rules)
+        for kind, known in self.labels.items():
+            if not known or len(set(known)) < len(known):
+                raise DataError(f"{kind} has no labels, or one of them twice", remedy="give every label once")
+        for rule in self.rules:
+            if rule.learned:
+                remedy = "give it a price, rule.soft(2.0), or leave it hard"
+                raise DataError(f"the penalty of the rule {rule.name} is to be learned", remedy=remedy)
+        read_unseen(self.rules, self._domains)
+
+    @cached_property
+    def choices(self) -> tuple[tuple[str, Any], ...]:
+        """The kind and label of every choice."""
+        return tuple((kind, label) for kind, names in self.labels.items() for label in names)
+
+    @cached_property
+    def sub_problems(self) -> dict[str, tuple[int, ...]]:
+        """The choices of each kind."""
+        return {kind: tuple(k for k, (of, _) in enumerate(self.choices) if of == kind) for kind in self.labels}
+
+    def batch(self, xs: Sequence[Any]) -> Batch:
+        """Inputs with all outputs that rules allow."""
+        called = [self._reader.variables_of(x, i) for i, x in enumerate(xs)]
+        starts = offsets_of([len(own) for own in called])
+        numbers = {kind: k for k, kind in enumerate(self.labels)}
+        kinds = np.array([numbers[kind] for own in called for kind, _ in own], dtype=np.int32)
+        attributes = [
+            asked("features", self.features, x, kind, key, i=i)
+            for i, (x, own) in enumerate(zip(xs, called))
+            for kind, key in own
+        ]
+        sizes = [len(names) for names in self.labels.values()]
+        scorer = attribute_scorer(self.names, starts, kinds, sizes, attributes)
+        first = offsets_of(sizes)
+        bounds = [int(first[kind]) for kind in kinds]
+        read: dict[Any, tuple[Clause, ...]] = {}
+        each = any(rule.of_input for rule in self.rules)
+        clauses = []
+        for i, (x, own) in enumerate(zip(xs, called)):
+            sort = i if each else tuple(own)
+            if sort not in read:
+                read[sort] = self._clauses(x, own, i)
+            clauses.append(read[sort])
+        widths = [tuple(len(self.labels[kind]) for kind, _ in own) for own in called]
+        offsets = [tuple(bounds[a:b]) for a, b in pairwise(starts.tolist())]
+        space = _space(starts, len(self.choices), widths, offsets, clauses)
+        return Batch(scorer, space)
+
+    def encode(self, x: Any, y: Mapping[str, Mapping[Any, Any]]) -> Ids:
+        """The choice of every variable; raises `DataError` for a label that is missing or not there."""
+        return encode_variables([Gold(x, y)], [self._reader.variables_of(x, 0)], self._reader.choices).targets
+
+    def decode(self, x: Any, choices: Ids) -> dict[str, dict[Any, Any]]:
+        """{kind: {key: label}}."""
+        found: dict[str, dict[Any, Any]] = {}
+        for (kind, key), choice in zip(self._reader.variables_of(x, 0), choices.tolist()):
+            found.setdefault(kind, {})[key] = self.choices[choice][1]
+        return found
+
+    def admitted(self, x: Any, y: Mapping[str, Mapping[Any, Any]]) -> Bytes:
+        """What Partial and Candidates leave: of some variables a label, or a list of labels. # [slots, K]"""
+        several = any(isinstance(said, list | set | tuple) for members in y.values() for said in members.values())
+        piece = Candidates(x, y) if several else Partial(x, y)
+        called = self._reader.variables_of(x, 0)
+        found = encode_variables([piece], [called], self._reader.choices).admitted
+        return np.ones((len(called), len(self.choices)), dtype=np.uint8) if found is None else found
+
+    @cached_property
+    def _reader(self) -> VariableReader:
+        return VariableReader(self.labels, self.features, self.variables)  # type: ignore[arg-type]
+
+    @cached_property
+    def _domains(self) -> dict[str, Domain]:
+        return {kind: Domain(names) for kind, names in self.labels.items()}
+
+    def _clauses(self, x: Any, called: Sequence[tuple[str, Any]], i: int) -> tuple[Clause, ...]:
+        if not called:
+            raise DataError(f"input {i} has no variables", remedy="leave it out")
+        y = symbolic_groups(called, self._domains)
+        says = [rule.on(x, y, example=i) for rule in self.rules]
+        return clauses_of(says, [float(rule.penalty) for rule in self.rules])  # type: ignore[arg-type]
+
+
+def _are_labels(names: Any) -> bool:
+    return is_listed(names) and all(map(is_hashable, names))
+
+
+def _space(
+    starts: Ints,
+    n_labels: int,
+    widths: Sequence[tuple[int, ...]],  # of each input: the labels of its variables
+    offsets: Sequence[tuple[int, ...]],  # and the first choice of each
+    clauses: Sequence[tuple[Clause, ...]],
+) -> BatchedSlotSpace:
+    """A list for every sort of input, or where one has too many outputs, what is found by inference."""
+    if any(math.prod(own) > MOST_LISTED for own in widths):
+        return RuledSlots(starts, n_labels, None, tuple(widths), tuple(offsets), tuple(clauses))
+    numbers: dict[Any, int] = {}
+    lists: list[LegalOutputs] = []
+    list_of = []
+    shapes: dict[Any, Any] = {}
+    for i, (own, first, said) in enumerate(zip(widths, offsets, clauses)):
+        if (id(said), own) not in shapes:
+            every = (ClauseShape(clause.says, clause.penalty, own) for clause in said)
+            shapes[id(said), own] = tuple((shape.key, shape.scope) for shape in every)
+        key = own, first, shapes[id(said), own]
+        if key not in numbers:
+            numbers[key] = len(lists)
+            lists.append(_listed(own, first, said, i))
+        list_of.append(numbers[key])
+    return ListedSpace.of(starts, n_labels, np.array(list_of, dtype=np.int64), lists)
+
+
+def _listed(widths: tuple[int, ...], first: tuple[int, ...], clauses: Sequence[Clause], i: int) -> LegalOutputs:
+    worth = np.zeros(widths)
+    for clause in clauses:
+        shape = ClauseShape(clause.says, clause.penalty, widths)
+        axes = [widths[v] if v in shape.scope else 1 for v in range(len(widths))]
+        worth = worth + clause_worth(shape).reshape(axes)
+    outputs = np.argwhere(worth > -np.inf)
+    if not len(outputs):
+        raise Infeasible(f"input {i}: the rules allow no output", example=i)
+    return LegalOutputs((outputs + np.array(first)).astype(np.int32), -worth[tuple(outputs.T)])
+
+
+@dataclass(frozen=True)
+class RuledSlots(BatchedSlotSpace):
+    """Outputs under rules that are too many to be listed: the best one of an input, by elimination or a program."""
+
+    widths: tuple[tuple[int, ...], ...] = ()  # [N]
+    offsets: tuple[tuple[int, ...], ...] = ()  # [N]
+    clauses: tuple[tuple[Clause, ...], ...] = ()  # [N]
+
+    @property
+    def there(self) -> Bytes:
+        """# [T, K]"""
+        found = np.zeros((int(self.starts[-1]), self.n_labels), dtype=np.uint8)
+        slots = zip((o for own in self.offsets for o in own), (w for own in self.widths for w in own))
+        for t, (first, width) in enumerate(slots):
+            found[t, first : first + width] = 1
+        return found if self.mask is None else np.asarray(found & self.mask)
+
+    def take(self, which: Ints) -> Self:
+        """The space of some of the inputs."""
+        some = which.tolist()
+        return replace(
+            super().take(which),
+            widths=tuple(self.widths[i] for i in some),
+            offsets=tuple(self.offsets[i] for i in some),
+            clauses=tuple(self.clauses[i] for i in some),
+        )
+
+    def best_each(self, scores: Floats, *, n_jobs: int | None = None) -> tuple[Ids, Floats]:
+        labels, values = np.zeros(len(scores), dtype=np.int32), np.full(len(self.starts) - 1, -np.inf)
+        for i, first in enumerate(self.starts[:-1].tolist()):
+            bounds = list(zip(self.offsets[i], self.widths[i]))
+            own = tuple(scores[first + v, at : at + width] for v, (at, width) in enumerate(bounds))
+            if any(np.all(one == -np.inf) for one in own):
+                continue
+            try:
+                found = solve(VariableProblem(own, clauses=self.clauses[i]))
+            except Infeasible:
+                continue
+            labels[first : first + len(own)] = np.array(found.labels) + np.array(self.offsets[i])
+            values[i] = found.value
+        return labels, values
+
+    def projected(self, learned: Bytes) -> NoReturn:
+        """Nothing: sums need lists."""
+        raise Intractable(f"an input has more than {MOST_LISTED:,} outputs, too many to sum over")

@@ -1,0 +1,120 @@
+"""`sidelight report`: a page that stands alone, with what its sections promise."""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+import subprocess
+from html.parser import HTMLParser
+from pathlib import Path
+
+import pytest
+
+import sidelight as sl
+from sidelight.corpus import references
+
+RULES = """
+from sidelight.rules import gallery
+first = gallery.starts_with("author")
+few_titles = gallery.at_most(1, "title", name="few_titles").soft(0.5)
+"""
+
+
+class Text(HTMLParser):
+    """What a reader sees; fails on tags that are not closed."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.open: list[str] = []
+        self.seen: list[str] = []
+
+    def handle_starttag(self, tag, attrs):
+        if tag not in ("meta", "line", "polyline"):
+            self.open.append(tag)
+
+    def handle_endtag(self, tag):
+        if tag not in ("meta", "line", "polyline"):
+            assert self.open.pop() == tag
+
+    def handle_data(self, data):
+        if not self.open or self.open[-1] != "style":
+            self.seen.append(data)
+
+
+def text_of(page: str) -> str:
+    reader = Text()
+    reader.feed(page)
+    assert reader.open == []
+    return " ".join(reader.seen)
+
+
+@pytest.fixture
+def made(tmp_path, monkeypatch):
+    """A model of references and a file to report on."""
+    monkeypatch.chdir(tmp_path)
+    some = references(60, seed=1)
+    xs, ys = [list(one.tokens) for one in some], [list(one.labels) for one in some]
+    xs[40][0] = "<script>alert(1)</script>"
+    sl.Tagger(learner="jlis").fit(sl.gold(xs[:20], ys[:20])).save("m.sidelight")
+    lines = ["\n".join(f"{token}\t{label}" for token, label in zip(x, y)) for x, y in zip(xs[20:], ys[20:])]
+    Path("test.txt").write_text("\n\n".join(lines) + "\n", encoding="utf-8")
+    Path("rules.py").write_text(RULES, encoding="utf-8")
+    return xs[20:], ys[20:]
+
+
+def test_the_page_has_what_it_promises(run, made):
+    run("report", "m.sidelight", "test.txt", "--rules", "rules.py")
+    page = Path("report.html").read_text(encoding="utf-8")
+    text = text_of(page)
+    for title in ("Model", "Scores", "Labels that are taken for others", "Training", "surest of", "Rules"):
+        assert title in text
+    assert "objective by round" in text and "20 gold" in text and "few_titles" in text
+    scores = sl.evaluate(made[1], sl.load_model("m.sidelight").predict(made[0]))
+    run("report", "m.sidelight", "test.txt", "--out", "plain.html")
+    plain = text_of(Path("plain.html").read_text(encoding="utf-8"))
+    assert f"{scores.accuracy:,.2f}" in plain and f"{scores.f1:,.2f}" in plain and "few_titles" not in plain
+
+
+def test_nothing_of_it_comes_from_elsewhere(run, made):
+    run("report", "m.sidelight", "test.txt")
+    page = Path("report.html").read_text(encoding="utf-8")
+    assert "<script" not in page
+    assert not re.search(r"(src|href)=\"(?!#)", page)
+
+
+def test_rules_are_broken_as_often_as_they_are(run, made):
+    run("report", "m.sidelight", "test.txt", "--rules", "rules.py")
+    page = Path("report.html").read_text(encoding="utf-8")
+    cells = re.findall(r">([^<>]+)</td>", page.partition("broken with rules")[2].partition("</tr>")[2])
+    without = [y[0] for y in sl.load_model("m.sidelight").predict(made[0])]
+    assert cells[1] == "hard" and cells[4] == "0"
+    assert cells[3] == str(sum(label != "author" for label in without))
+    assert float(cells[2]) == pytest.approx(100 * sum(y[0] == "author" for y in made[1]) / len(made[1]), abs=0.01)
+
+
+def test_classes_have_a_page_too(run, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    xs = [{f"word={name}": 1.0} for name in ("sun", "rain", "sun", "snow", "rain", "sun")]
+    ys = ["good", "bad", "good", "bad", "bad", "good"]
+    sl.Classifier(learner="crf").fit(xs, ys).save("c.sidelight")
+    lines = [json.dumps({"features": x, "label": y}) for x, y in zip(xs, [*ys[:5], "bad"])]
+    Path("c.jsonl").write_text("\n".join(lines) + "\n", encoding="utf-8")
+    run("report", "c.sidelight", "c.jsonl", "--out", "c.html")
+    assert "Input 6:" in text_of(Path("c.html").read_text(encoding="utf-8"))
+
+
+def test_what_it_refuses(run, made):
+    assert "test.txt" in run("report", "m.sidelight", "test.txt", "--out", "test.txt", code=2).err
+    assert "nowhere.txt" in run("report", "m.sidelight", "nowhere.txt", code=2).err
+    sl.Aligner().fit([(["a"], ["b"])]).save("aligner")
+    assert run("report", "aligner", "test.txt", code=2).err.startswith("error: ")
+
+
+@pytest.mark.skipif(shutil.which("chromium") is None, reason="there is no chromium to open the page with")
+def test_a_browser_shows_it(run, made):
+    run("report", "m.sidelight", "test.txt", "--rules", "rules.py")
+    asked = ["chromium", "--headless", "--no-sandbox", "--disable-gpu", "--window-size=1100,2400"]
+    page = Path("report.html").resolve().as_uri()
+    subprocess.run([*asked, "--screenshot=report.png", page], check=True, capture_output=True, timeout=120)
+    assert Path("report.png").stat().st_size > 20_000
