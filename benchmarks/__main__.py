@@ -31,6 +31,7 @@ NAMES = [
     "choice",
     "growth",
     "structures",
+    "lclr",
 ]
 CORPUS = {
     "chunking": "conll2000",
@@ -44,6 +45,7 @@ CORPUS = {
     "votes": "conll2003",
     "strangers": "conll2003",
     "choice": "conll2003",
+    "lclr": "msrp",
 }
 PEER = {
     "chunking": "pycrfsuite",
@@ -63,6 +65,7 @@ QUICK = [
     "strangers",
     "choice",
     "structures",
+    "lclr",
 ]  # have a small size
 
 

@@ -154,6 +154,8 @@ def fit(structure=None, evidence=(XS, YS), **options):
         (fit(order=["one", "two"]), "give every sub-problem once: one, two, three"),
         (fit(order=["one", "two", "two"]), "give every sub-problem once"),
         (fit(form="log_linear", order="updates"), "updates are counted by the perceptron"),
+        (fit(method="IBT", order="updates"), "order is for the method SL, and this is IBT"),
+        (lambda: sl.SequentialLearner(tied()).fit(XS, YS, validation=(XS, YS)), "validation is for order='held_out'"),
         (fit(passes=0), "passes is 0"),
         (fit(margin={"one": -1.0}), "margin\\['one'\\] is -1.0"),
         (fit(margin={"one": 1.0}), "margin says nothing of two"),

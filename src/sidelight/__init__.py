@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from sidelight.estimators.latent_classifier import LatentClassifier
     from sidelight.estimators.predictor import Predictor
     from sidelight.estimators.segment_tagger import SegmentTagger
-    from sidelight.estimators.sequential import SequentialLearner
+    from sidelight.estimators.sequential_learner import SequentialLearner
     from sidelight.estimators.taggers import Classifier, Tagger
     from sidelight.evaluate.gold_folds import GoldFolds
     from sidelight.evidence import (
@@ -89,7 +89,7 @@ _PLACES = {  # where each public name lives; a module is loaded when one of its 
     "sidelight.estimators.predictor": ("Predictor",),
     "sidelight.core.records": ("Round",),
     "sidelight.estimators.segment_tagger": ("SegmentTagger",),
-    "sidelight.estimators.sequential": ("SequentialLearner",),
+    "sidelight.estimators.sequential_learner": ("SequentialLearner",),
     "sidelight.estimators.evidence_worth": ("worth",),
     "sidelight.voting": ("LabellingFunction", "Votes", "labelling_function", "votes"),
 }

@@ -18,14 +18,7 @@ def test_names(tmp_path, monkeypatch):
     monkeypatch.setattr(lclr_transliteration, "GOOD", 25)
     monkeypatch.setattr(lclr_transliteration, "NAMES", 15)
     monkeypatch.setattr(lclr_transliteration, "PRICES", (1.0, 10.0))
-    letters = {"b": "ב", "d": "ד", "l": "ל", "m": "מ", "n": "נ", "r": "ר", "t": "ט", "á": ""}
-    rng = np.random.default_rng(0)
-    folder = tmp_path / "translit_he"
-    folder.mkdir()
-    for part, count in (("train", 40), ("dev", 20), ("test", 20)):
-        names = ["b" + "".join(rng.choice(list(letters), rng.integers(3, 7))) for _ in range(count)]
-        lines = [f"{name}\t{''.join(letters[letter] for letter in name)}\t1" for name in names]
-        (folder / f"{part}.tsv").write_text("\n".join(lines) + "\n", encoding="utf-8")
+    write_names(tmp_path / "translit_he", {"train": 40, "dev": 20, "test": 20})
     told: list[str] = []
     rows = reproduce(
         "lclr-transliteration",
@@ -39,6 +32,17 @@ def test_names(tmp_path, monkeypatch):
     assert by["LCLR", "accuracy"]["value"] > 60.0 and by["LCLR", "accuracy"]["paper"] == 92.3
     assert by["LCLR - Alignment+Learning", "difference"]["draws"] == 2
     assert by["Algorithm 12", "mean reciprocal rank"]["paper"] is None and (tmp_path / "rows.json").exists() and told
+
+
+def write_names(folder: Path, sizes: dict[str, int]) -> None:
+    """Names whose letters have a Hebrew one each, or none."""
+    letters = {"b": "ב", "d": "ד", "l": "ל", "m": "מ", "n": "נ", "r": "ר", "t": "ט", "á": ""}
+    rng = np.random.default_rng(0)
+    folder.mkdir()
+    for part, count in sizes.items():
+        names = ["b" + "".join(rng.choice(list(letters), rng.integers(3, 7))) for _ in range(count)]
+        lines = [f"{name}\t{''.join(letters[letter] for letter in name)}\t1" for name in names]
+        (folder / f"{part}.tsv").write_text("\n".join(lines) + "\n", encoding="utf-8")
 
 
 def write_words(folder: Path) -> None:
@@ -65,10 +69,12 @@ def test_whose_sounds_these_are(tmp_path, monkeypatch):
     monkeypatch.setattr(jlis_identification, "TEST", 12)
     monkeypatch.setattr(jlis_identification, "DEV", 8)
     write_words(tmp_path / "nettalk")
+    write_names(tmp_path / "translit_he", {"train": 120})
     rows = reproduce(
         "jlis-identification", data=tmp_path, json_path=None, quick=True, n_jobs=1, report=lambda line: None
     )
-    assert [row["method"] for row in rows if row["metric"] == "accuracy"] == ["initialisation", "joint"]
+    assert [row["method"] for row in rows if row["metric"] == "accuracy"] == ["initialisation", "joint"] * 2
+    assert {row["setting"].split(":")[0] for row in rows} == {"NETtalk", "names"}
     assert all(row["value"] > 50.0 for row in rows if row["metric"] == "accuracy")
 
 

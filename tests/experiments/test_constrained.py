@@ -76,6 +76,14 @@ def test_rules_of_a_study_are_soft_priced_or_left_out(study):
     assert study.rules(only=()) == []
 
 
+def test_controls_learn_from_the_pool_and_from_the_test_references(study):
+    chosen = {False: EMISSIONS[0], True: EMISSIONS[0]}
+    rows = constrained_citations.control_rows(study, chosen, EMISSIONS[0])
+    assert [(row["method"], row["paper"]) for row in rows] == list(constrained_citations.CONTROLS.items())
+    plain = fit(study, Fit(12, 0, "hmm", EMISSIONS[0])).test
+    assert rows[1]["value"] >= plain and rows[2]["value"] >= 99.0  # has seen what it is asked
+
+
 @pytest.mark.parametrize("method", ["hmm", "hard_em", "em", "codl"])
 def test_every_method_fits(study, method):
     found = fit(study, Fit(3, 0, method, EMISSIONS[0], cycles=2))

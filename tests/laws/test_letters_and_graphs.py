@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 
 import numpy as np
@@ -118,6 +119,43 @@ def test_rounding_never_beats_its_bound_and_no_bound_is_below_the_best(seed):
     assert np.all(rounded.values <= exact.values + 1e-7) and np.all(exact.values <= rounded.bounds + 1e-6)
     assert batch.space.admits(rounded.choices).all()
     np.testing.assert_allclose(batch.space.score(scores, rounded.choices), rounded.values, atol=1e-9)
+
+
+@settings(max_examples=40, deadline=None)
+@given(
+    seed=st.integers(0, 2**32 - 1),
+    nulls=st.sampled_from(NULLS),
+    sizes=st.tuples(st.integers(2, 9), st.integers(2, 9)),
+    closed=st.sampled_from([0.0, 0.0, 0.3]),
+    ties=st.booleans(),
+)
+def test_bounds_and_branching_find_what_the_program_finds(seed, nulls, sizes, closed, ties):
+    rng = np.random.default_rng(seed)
+    structure = GraphAlignment(bits=8, nulls=nulls)
+    batch = structure.batch([(drawn_graph(rng, sizes[0]), drawn_graph(rng, sizes[1]))])
+    program, all_words = batch.space.programs[0], nulls == "none"
+    for _ in range(3):  # from the second time on with the prices of the one before
+        scores = batch.scores(rng.normal(size=batch.scorer.size)).slots
+        scores = np.round(scores) if ties else scores
+        mask = (rng.random(scores.shape) >= closed) if closed else True
+        block = batch.space.inside(np.broadcast_to(mask, scores.shape).astype(np.uint8)).block(SlotScores(scores))
+        expected = program._programmed(block, all_words, True, math.inf)
+        found, _ = program._bounded(block, all_words, 10_000)
+        assert found.value == pytest.approx(expected.value, abs=1e-6) and found.bound == found.value
+        rough, left = program._bounded(block, all_words, 0)
+        assert rough.value <= expected.value + 1e-6 and rough.bound >= expected.value - 1e-6
+        if expected.choices is not None and rough.value < expected.value - 1e-6:  # the better one is still open
+            words = expected.choices[: sizes[0]]
+            assert left[np.arange(sizes[0]), words].all()
+
+
+def test_graphs_with_circles_go_to_the_program():
+    rng = np.random.default_rng(3)
+    circle = graph("a b c", (0, 1, "x"), (1, 2, "x"), (2, 0, "x"))
+    batch = GraphAlignment(bits=8).batch([(circle, circle), (graph("a b", (0, 1, "x")), circle)])
+    assert [program.pair is None for program in batch.space.programs] == [True, False]
+    solved = batch.space.solved(batch.scores(rng.normal(size=batch.scorer.size)))
+    assert batch.space.admits(solved.choices).all() and np.all(solved.gaps == 0.0)
 
 
 def test_out_of_time_what_was_found_is_given_with_its_bound():

@@ -13,7 +13,7 @@ from sidelight.data.relations import EntitySentence
 from sidelight.rules import every, implies, rule
 from sidelight.rules.gallery import argument_types
 from sidelight.spaces.slots import SlotScores
-from sidelight.spaces.tied.relation_space import RelationSpace
+from sidelight.spaces.sub_problems.relation_space import RelationSpace
 from sidelight.structures.relations import EntityRelation
 from sidelight.testing import check_structure
 
@@ -104,9 +104,33 @@ def test_any_tables(seed, hard, whole):
         )
 
 
+@settings(max_examples=25, deadline=None)
+@given(seed=st.integers(0, 2**32 - 1), hard=st.sampled_from([0.0, 0.4]), scale=st.sampled_from([0.0, 1.0, 5.0]))
+def test_more_entities_than_are_tried_without_a_bound(seed, hard, scale):
+    """Types of all, one after another, each with the best relations: what the search finds with far fewer."""
+    rng = np.random.default_rng(seed)
+    count, types, relations = 6, 3, 3
+    pairs = list(combinations(range(count), 2))
+    tables = np.where(rng.random((2, types, types, relations)) < hard, -np.inf, 0.0)
+    table_of = rng.integers(0, 2, len(pairs))
+    space = RelationSpace(np.array([0, count + len(pairs)]), 6, None, np.array([count]), table_of, tables)
+    scores = rng.normal(size=(count + len(pairs), 6))
+    scores[:count] *= scale
+    best = -np.inf
+    for chosen in product(range(types), repeat=count):
+        worth = sum(scores[a, t] for a, t in enumerate(chosen))
+        for p, (a, b) in enumerate(pairs):
+            worth += (scores[count + p, types:] + tables[table_of[p], chosen[a], chosen[b]]).max()
+        best = max(best, worth)
+    labels, values = space.best_each(scores)
+    assert values[0] == pytest.approx(best)
+    if best > -np.inf:
+        assert space.score(SlotScores(scores), labels)[0] == pytest.approx(best) and space.admits(labels)[0]
+
+
 def test_many_entities_are_searched_and_not_listed():
     rng = np.random.default_rng(0)
-    count = 16  # 3^16 assignments of types
+    count = 24  # 3^24 assignments of types
     pairs = count * (count - 1) // 2
     tables = np.zeros((1, 3, 3, 4))
     tables[0, 0, :, 1:] = -np.inf

@@ -10,9 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sidelight.data.relations import EntitySentence, Extraction
-from sidelight.estimators.sequential import SequentialLearner
+from sidelight.estimators.sequential_learner import SequentialLearner
 from sidelight.objective.online.sequential_epochs import PartPerceptron
-from sidelight.rounds.sequential import SequentialLikelihood, TiedExamples, learn_by_perceptron
+from sidelight.rounds.sequential_learning import SequentialLikelihood, TiedExamples, learn_by_perceptron
 from sidelight.rules import rule
 from sidelight.rules.gallery import argument_types
 from sidelight.structures import sub_problems

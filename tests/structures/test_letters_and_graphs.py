@@ -61,6 +61,21 @@ def test_more_similarities_of_words_are_features():
     assert len(more.scorer.rows.indices) == len(plain.scorer.rows.indices) + 9
 
 
+def test_first_weights_of_graphs_find_words_that_are_alike():
+    structure = GraphAlignment(bits=10, similarity=lambda one, two: np.eye(len(one.words), len(two.words))[:, :, None])
+    batch = structure.batch([(ONE, TWO)])
+    by_letters = batch.best(structure.weights(mapped=-0.5, letters=1.0)).labels
+    assert structure.decode((ONE, TWO), by_letters) == {1: 0, 2: 1}
+    by_place = batch.best(structure.weights(mapped=-0.5, similarity=(1.0,))).labels
+    assert structure.decode((ONE, TWO), by_place) == {0: 0, 1: 1, 2: 2}
+
+
+def test_the_size_of_a_pair_is_that_of_both_graphs_or_of_the_first():
+    longer = TWO._replace(words=(*TWO.words, ("again", "R")))
+    assert GraphAlignment().sizes([(ONE, longer)]).tolist() == [5.5]
+    assert GraphAlignment(measured="first").sizes([(ONE, longer)]).tolist() == [5.0]
+
+
 @pytest.mark.parametrize(
     ("act", "words"),
     [
@@ -69,6 +84,8 @@ def test_more_similarities_of_words_are_features():
         (lambda: CharacterAlignment().encode(("ab", "x"), [0, 1]), "aligned with the right symbol 1; give a number"),
         (lambda: CharacterAlignment(bits=0), "bits is 0"),
         (lambda: GraphAlignment(bits=0), "bits is 0"),
+        (lambda: GraphAlignment(measured="second"), "measured is 'second'; give 'both' or 'first'"),
+        (lambda: GraphAlignment().weights(size=1.0), "there is no feature 'size'; give mapped, same"),
         (lambda: GraphAlignment(nulls="some"), "nulls is 'some'; give one of 'none', 'words', 'words and relations'"),
         (
             lambda: GraphAlignment().batch([(ONE, TWO._replace(edges=((1, 3, "x"),)))]),

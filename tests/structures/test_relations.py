@@ -88,6 +88,16 @@ def test_a_clamp_changes_what_goes_with_it():
     assert told == [Extraction(("Peop", "Peop"), ((0, 1, "Kill"),))]
 
 
+def test_weights_and_explanations_have_names():
+    xs, ys = sentences(30, 6)
+    fitted = sl.Predictor(tied(), learner="perceptron").fit(xs, ys)
+    lives = ("relation", "Live_In")
+    best = sl.weights(fitted, label=lives, top=None)
+    assert {one.name: one.value for one in best}["word=lives"] > 0 and all(one.label == lives for one in best)
+    assert sl.weights(fitted, label=("entity", "Loc"), top=1)[0].value > 0
+    assert sl.explain(fitted, xs[0])
+
+
 def test_lists_are_attributes():
     listed = tied(lists={"cities": {"Oslo"}})
     listed.batch([X])

@@ -17,7 +17,7 @@ from sidelight.commands.shared.notes import warnings_noted
 from sidelight.commands.shared.outputs import check_writable, write, write_json
 from sidelight.commands.shared.rule_options import Inference, RulesFiles, check_inference, predictor
 from sidelight.commands.shared.structure_scores import Scored, told_comparison
-from sidelight.commands.shared.structured import limited, read_items, refuse
+from sidelight.commands.shared.structured import limited, read_items, refuse, under_rules
 from sidelight.evidence import Gold
 
 
@@ -70,7 +70,8 @@ def command(
         raise ValueError("--all is about candidates; add --by ranking, or leave it out")
     if by != "outputs":
         asked, other = (
-            None if path is None else AskedModel.loaded(path, seconds=seconds, jobs=jobs) for path in (model, against)
+            None if path is None else AskedModel.loaded(path, seconds=seconds, rules=rules, jobs=jobs)
+            for path in (model, against)
         )
         assert asked is not None
         decided = DecisionScores(asked, other, (str(model), str(against)), file, format)
@@ -79,10 +80,10 @@ def command(
         write(text, None)
         return
     if (entry := entry_of(loaded := load(model))) is not None:
-        told = {"--metric": metric != "accuracy", "--scheme": scheme != "auto", "--rules": bool(rules)}
-        refuse(entry.name, {**told, "--label-column": label_column != -1})
+        told = {"--metric": metric != "accuracy", "--scheme": scheme != "auto", "--label-column": label_column != -1}
+        refuse(entry.name, told)
         scored = Scored(entry, read_items(entry, file, format, "gold"), seconds, jobs)
-        text, found = scored.told(str(model), loaded, against)
+        text, found = scored.told(str(model), under_rules(loaded, entry, rules), against)
         write_json(found, json)
         write(text, None)
         return

@@ -21,7 +21,7 @@ from sidelight.commands.shared.rule_options import (
     constrained,
     note_missing_rules,
 )
-from sidelight.commands.shared.structured import limited, read_items, refuse
+from sidelight.commands.shared.structured import limited, read_items, refuse, under_rules
 from sidelight.data.text import tokens_in
 from sidelight.errors import DataError
 from sidelight.models.model import Model
@@ -54,8 +54,9 @@ def command(
     loaded = limited(load(model), seconds)
     if (entry := entry_of(loaded)) is not None:
         others = {"--text": file is None, "--labelled": labelled, "--label-column": label_column is not None}
-        refuse(entry.name, {**others, "--rules": bool(rules)})
+        refuse(entry.name, others)
         assert file is not None
+        loaded, rules = under_rules(loaded, entry, rules), None  # which have done their part
         x = _listed(file, index, [item.x for item in read_items(entry, file, format)])
     elif file is None:
         x = _typed(text or "", loaded)
@@ -71,7 +72,7 @@ def command(
     if effects is not None:
         shown.append(str(effects))
     write("\n\n".join(shown) + "\n", None)
-    if not rules:
+    if not rules and entry is None:
         note_missing_rules(loaded)
 
 

@@ -49,7 +49,8 @@ def _structures(name: str, count: int, seed: int) -> dict[str, str]:
     answers = [*(replace(item, good=True) for item in good), *(replace(item, good=False) for item in bad)]
     files = {**parts, "good": good, "bad": bad, "answers": answers}
     form = next(iter(entry.formats.values()))
-    return {f"{part}{form.endings[0]}": form.write(own) for part, own in files.items()}
+    texts = {f"{part}{form.endings[0]}": form.write(own) for part, own in files.items()}
+    return texts if entry.rules_text is None else {**texts, "rules.py": entry.rules_text}
 
 
 def _labels(count: int, seed: int) -> dict[str, str]:

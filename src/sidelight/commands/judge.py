@@ -10,6 +10,7 @@ import typer
 from sidelight.commands.registry.asking import AskedModel
 from sidelight.commands.shared import options
 from sidelight.commands.shared.outputs import check_writable, write
+from sidelight.commands.shared.rule_options import RulesFiles
 
 
 def command(
@@ -19,6 +20,7 @@ def command(
         Path | None, typer.Option("--out", metavar="FILE", help="Where to write; the standard output by default.")
     ] = None,
     format: options.Format = None,
+    rules: RulesFiles = None,
     seconds: options.Seconds = None,
     jobs: options.Jobs = options.DEFAULTS["n_jobs"],
 ) -> None:
@@ -27,6 +29,6 @@ def command(
     Models that learned from good and bad inputs (jlis, lclr, …) answer yes from a score of 0 on. Files come back with
     the best structure, the answer and the score; of files of labels a line for each input is written.
     """
-    check_writable(out, reads=[model, input])
-    asked = AskedModel.loaded(model, seconds=seconds, jobs=jobs)
+    check_writable(out, reads=[model, input, *(rules or ())])
+    asked = AskedModel.loaded(model, seconds=seconds, rules=rules, jobs=jobs)
     write(asked.write(asked.judged(asked.read(input, format)), input, format), out)

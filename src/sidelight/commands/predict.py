@@ -18,7 +18,15 @@ from sidelight.commands.shared.notes import warnings_noted
 from sidelight.commands.shared.outputs import check_writable, write
 from sidelight.commands.shared.plain_text import inputs_of, read_plain, written
 from sidelight.commands.shared.rule_options import Inference, RulesFiles, check_inference, predictor
-from sidelight.commands.shared.structured import answers_of, filled, limited, note_unproven, read_items, refuse
+from sidelight.commands.shared.structured import (
+    answers_of,
+    filled,
+    limited,
+    note_unproven,
+    read_items,
+    refuse,
+    under_rules,
+)
 from sidelight.data import Corpus, read_lines, write_columns
 from sidelight.data.files import STDIN
 from sidelight.data.load import format_of
@@ -63,10 +71,9 @@ def command(
     _check_form(input, text, {"--inline": inline, "--spaces": spaces}, format, labelled, label_column)
     loaded, predict = predictor(model, rules, inference)
     if (entry := entry_of(loaded)) is not None:
-        others = {"--text": text, "--labelled": labelled, "--label-column": label_column is not None}
-        refuse(entry.name, {**others, "--rules": bool(rules)})
+        refuse(entry.name, {"--text": text, "--labelled": labelled, "--label-column": label_column is not None})
         assert input is not None
-        write(_structures(entry, limited(loaded, seconds), input, format, jobs), out)
+        write(_structures(entry, under_rules(limited(loaded, seconds), entry, rules), input, format, jobs), out)
         return
     limited(loaded, seconds)
     if text or input is None:

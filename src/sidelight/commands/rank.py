@@ -11,6 +11,7 @@ from sidelight.commands.registry.asking import AskedModel, ranked
 from sidelight.commands.shared import options
 from sidelight.commands.shared.checks import at_least
 from sidelight.commands.shared.outputs import check_writable, write
+from sidelight.commands.shared.rule_options import RulesFiles
 
 
 def command(
@@ -24,6 +25,7 @@ def command(
         Path | None, typer.Option("--out", metavar="FILE", help="Where to write; the standard output by default.")
     ] = None,
     format: options.Format = None,
+    rules: RulesFiles = None,
     seconds: options.Seconds = None,
     jobs: options.Jobs = options.DEFAULTS["n_jobs"],
 ) -> None:
@@ -32,7 +34,7 @@ def command(
     Pairs with the same left side are candidates of one query, or whatever has the same "group"; all inputs are where
     there is neither. sidelight evaluate --by ranking scores the order.
     """
-    check_writable(out, reads=[model, input])
-    asked = AskedModel.loaded(model, seconds=seconds, jobs=jobs)
+    check_writable(out, reads=[model, input, *(rules or ())])
+    asked = AskedModel.loaded(model, seconds=seconds, rules=rules, jobs=jobs)
     groups = ranked(asked, asked.groups(asked.read(input, format), every=every))
     write(asked.write([item for group in groups for item in group[:top]], input, format), out)

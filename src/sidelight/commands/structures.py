@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 import textwrap
+from dataclasses import MISSING
 from typing import Annotated, Any
 
 import typer
@@ -41,7 +42,7 @@ def command(
 def _one(entry: StructureEntry, width: int) -> str:
     blocks = [textwrap.fill(f"{entry.name}: {entry.line}", width)]
     forms = [f"{name} ({', '.join(form.endings)})" for name, form in entry.formats.items()]
-    measures = ", ".join(measure.name for measure in entry.measures(entry.structure()))
+    measures = ", ".join(measure.name for measure in entry.measures(None))
     rows = {"files": ", ".join(forms), "e.g.": entry.example, "scores": measures}
     blocks.append("\n".join(_hanging(f"{head:<9}", text, width) for head, text in rows.items()))
     options = [(name, _shown(one.default), _in_words(str(one.type))) for name, one in options_of(entry).items()]
@@ -60,6 +61,8 @@ def _shown(default: Any) -> str:
     >>> _shown((3, 3)), _shown(()), _shown(True)
     ('3,3', 'none', 'true')
     """
+    if default is MISSING:
+        return "of the files"
     if isinstance(default, tuple):
         return ",".join(map(str, default)) or "none"
     return str(default).lower() if isinstance(default, bool) else str(default)
@@ -68,6 +71,7 @@ def _shown(default: Any) -> str:
 def _in_words(kind: str) -> str:
     words = {"bool": "true or false", "int": "a whole number", "float": "a number", "str": "a text"}
     words |= {"tuple[int, int]": "two whole numbers, e.g. 2,2", "tuple[str, ...]": "names, e.g. a,b"}
+    words |= {"Sequence[str]": "names, e.g. a,b", "str | Features": "a text"}
     return words.get(kind, kind)
 
 

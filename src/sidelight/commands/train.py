@@ -124,7 +124,10 @@ def command(
     asked = {"name": features, "template": template, "min_count": min_count, "hash_bits": hash_bits}
     task: TrainTask = LabelTask(shuffle_good, format, label_column, seed, structure == SEGMENTS, asked, metric)
     if entry is not None:
-        _check_about_structures(structure, {**asked, **parameters, "metric": metric, "label_column": label_column})
+        about_labels = {**asked, **parameters, "metric": metric, "label_column": label_column}
+        if entry.ruled:
+            own, about_labels["rules"] = {**own, "rules": parameters["rules"]}, []
+        _check_about_structures(structure, about_labels)
         task = StructureTask(entry, own, shuffle_good, format, seed, start)
     elif start is not None:
         raise ValueError("--start is a table of letters; leave it out, or give --structure letters")

@@ -20,6 +20,7 @@ def command(
 ) -> None:
     """Show the highest and the lowest weights of a model: features, transitions, first and last labels."""
     from sidelight.models.weights import shown_weights, weights
+    from sidelight.structures.weight_names import FeatureWeightNames
 
     check_writable(json, reads=[model])
     loaded = load(model)
@@ -27,6 +28,7 @@ def command(
     wanted = next((name for name in classes if str(name) == label), label)  # labels may be numbers
     found = {name: weights(loaded, top=top, label=wanted, lowest=name == "lowest") for name in ("highest", "lowest")}
     write_json({name: [weight.as_dict() for weight in ones] for name, ones in found.items()}, json)
-    if not loaded.structure.weight_names().spoken:
+    names = loaded.structure.weight_names()
+    if isinstance(names, FeatureWeightNames) and names.hashed:
         note("the features of this structure are hashed, and have numbers for names")
     write("\n\n".join(f"{name}\n{shown_weights(ones)}" for name, ones in found.items()) + "\n", None)

@@ -7,9 +7,12 @@ from sidelight.data.corpus import Corpus
 from sidelight.data.files import read_lines, read_text, write_text_atomically
 from sidelight.data.jsonl import read_jsonl
 from sidelight.data.load import load_corpus, load_evidence
+from sidelight.data.relations import EntitySentence, Extraction, read_relations, write_relations
 
 __all__ = [
     "Corpus",
+    "EntitySentence",
+    "Extraction",
     "check_evidence",
     "load_corpus",
     "load_evidence",
@@ -17,7 +20,9 @@ __all__ = [
     "read_columns",
     "read_jsonl",
     "read_lines",
+    "read_relations",
     "read_text",
     "write_columns",
+    "write_relations",
     "write_text_atomically",
 ]

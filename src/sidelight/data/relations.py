@@ -57,7 +57,7 @@ def read_relations(path: str | Path) -> RelationCorpus:
     """
     file = shown_name(path)
     found = [
-        _sentence(object_at(line, place), place)
+        sentence_at(object_at(line, place), place)
         for number, line in enumerate(read_lines(path), start=1)
         if line.strip()
         for place in [Place(file, number)]
@@ -91,9 +91,17 @@ def relation_line(x: EntitySentence, y: Extraction) -> str:
     >>> relation_line(EntitySentence(("Ann",), ((0, 1),)), Extraction(("Peop",)))
     '{"tokens": ["Ann"], "entities": [{"type": "Peop", "start": 0, "end": 1}], "relations": []}'
     """
-    entities = [{"type": type_, "start": first, "end": last} for type_, (first, last) in zip(y.types, x.spans)]
+    return json.dumps(extraction_entry(x, y), ensure_ascii=False)
+
+
+def extraction_entry(x: EntitySentence, y: Extraction | None) -> dict[str, Any]:
+    """One sentence as a JSON object, without types and relations where nothing is known."""
+    places = [{"start": first, "end": last} for first, last in x.spans]
+    if y is None:
+        return {"tokens": list(x.tokens), "entities": places}
+    entities = [{"type": type_, **span} for type_, span in zip(y.types, places)]
     relations = [{"type": name, "head": head, "tail": tail} for head, tail, name in y.relations]
-    return json.dumps({"tokens": list(x.tokens), "entities": entities, "relations": relations}, ensure_ascii=False)
+    return {"tokens": list(x.tokens), "entities": entities, "relations": relations}
 
 
 def without_types(x: EntitySentence, y: Extraction, types: Collection[str]) -> tuple[EntitySentence, Extraction]:
@@ -112,7 +120,8 @@ def without_types(x: EntitySentence, y: Extraction, types: Collection[str]) -> t
     )
 
 
-def _sentence(entry: dict[str, Any], place: Place) -> tuple[EntitySentence, Extraction | None, Place]:
+def sentence_at(entry: dict[str, Any], place: Place) -> tuple[EntitySentence, Extraction | None, Place]:
+    """The sentence of an object, and what is known of it, if anything is."""
     tokens, entities = entry.get("tokens"), entry.get("entities")
     if not isinstance(tokens, list) or not tokens or not all(isinstance(token, str) for token in tokens):
         place.fail('"tokens" is not a list of words', 'write e.g. "tokens": ["Ann", "left"]')

@@ -14,7 +14,7 @@ from sidelight.errors import NotFitted
 from sidelight.estimators.base_estimator import Estimator
 from sidelight.objective.cuts import POWERS
 from sidelight.objective.decisions import Decisions, decisions
-from sidelight.objective.structure import PlainStructure, sizes_of
+from sidelight.objective.structure import PlainStructure, first_weights_of, sizes_of
 from sidelight.rounds.lclr import HeldLearner, lclr_learner
 from sidelight.rounds.margin import MarginLearner, MarginOptions
 
@@ -37,8 +37,9 @@ class LatentClassifier(Estimator):
     - structure: what decisions rest on, such as `structures.letters.CharacterAlignment()`.
     - method: "lclr" (Algorithms 10 and 11), "lclr_approximate" (Algorithm 12, for `rounds` rounds) or "two_stage"
       (Alignment+Learning: the structures that `start` finds, and an SVM over them).
-    - start: first weights [weights of the structure], from what is known beforehand; None for zeros. LCLR runs from the
-      weights of the two stages and from `start` itself, and keeps what ends with the lower objective.
+    - start: first weights [weights of the structure], from what is known beforehand; None for those of the structure,
+      if it has any, or zeros. LCLR runs from the weights of the two stages and from `start` itself, and keeps what ends
+      with the lower objective.
     - C: the price of a unit of loss; loss: "squared_hinge", "hinge" or "logistic".
     - tolerance: the relative duality gap of a convex problem; decrease: LCLR ends when a completion lowers the
       objective by less, relatively.
@@ -73,7 +74,8 @@ class LatentClassifier(Estimator):
         """Learn from inputs and answers +1 or −1."""
         self._check()
         data = decisions(self.structure, xs, zs, C=self.C, weights=sample_weight)
-        start = np.zeros(data.size) if self.start is None else np.asarray(self.start, dtype=np.float64)
+        given = first_weights_of(self.structure) if self.start is None else self.start
+        start = np.zeros(data.size) if given is None else np.asarray(given, dtype=np.float64)
         options = MarginOptions(
             power=POWERS[self.loss], tolerance=self.tolerance, decrease=self.decrease, seed=self.seed
         )

@@ -8,6 +8,7 @@
 from __future__ import annotations
 
 from sidelight.evaluate.paired import Comparison, compare, paired_t
+from sidelight.evaluate.relations import RelationScores, score_relations
 from sidelight.evaluate.schemes import scheme_of
 from sidelight.evaluate.scores import Evaluation, evaluate
 from sidelight.evaluate.spans import Spans, convert, span_counts, span_f1, spans
@@ -15,12 +16,14 @@ from sidelight.evaluate.spans import Spans, convert, span_counts, span_f1, spans
 __all__ = [
     "Comparison",
     "Evaluation",
+    "RelationScores",
     "Spans",
     "compare",
     "convert",
     "evaluate",
     "paired_t",
     "scheme_of",
+    "score_relations",
     "span_counts",
     "span_f1",
     "spans",

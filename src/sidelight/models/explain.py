@@ -61,6 +61,7 @@ def _explain_whole(model: Model, x: Any) -> Explanation:
     """By the counts of features that two outputs of any structure differ in; by slots where features have no names."""
     from sidelight.spaces import sums
     from sidelight.spaces.slots import BatchedSlotSpace
+    from sidelight.structures.weight_names import FeatureWeightNames
 
     rows = model.prepare([x])
     batch = model.batch(rows)
@@ -68,16 +69,17 @@ def _explain_whole(model: Model, x: Any) -> Explanation:
     if values[1, 0] == -np.inf:
         raise DataError("there is one output only, so nothing to compare with", remedy="give a larger input")
     slots = model.structure.slots(rows)
-    best, other = (model.structure.choice_names(rows, one) for one in found)
+    best, other = (model.structure.choice_words(rows, one) for one in found)
     margin = float(values[0, 0] - values[1, 0])
-    if isinstance(batch.space, BatchedSlotSpace) and not model.structure.weight_names().spoken:
+    names = model.structure.weight_names()
+    if isinstance(batch.space, BatchedSlotSpace) and isinstance(names, FeatureWeightNames) and names.hashed:
         table = batch.space.block(batch.scores(model.weights))  # [slots, choices]
         items = [
             Contribution("slot", t, "choice", str(one), str(two), float(table[t, a] - table[t, b]))
             for t, (one, two, a, b) in enumerate(zip(best, other, *found.tolist()))
         ]
         return Explanation(slots, best, other, float(values[0, 0]), margin, largest_first(items))
-    differs, names = batch.differences(np.arange(1), *found, scales=np.ones(1)), model.structure.weight_names()
+    differs = batch.differences(np.arange(1), *found, scales=np.ones(1))
     items = []
     for place, count in zip(differs.indices.tolist(), differs.values.tolist()):
         part, name, label = names.named(place)

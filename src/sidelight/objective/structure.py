@@ -57,11 +57,11 @@ def first_weights_of(structure: Any) -> Floats | None:
 class Worded(Protocol):
     """A structure that says in words what its slots and choices are, for people."""
 
-    def slot_names(self, x: Any) -> list[str]:
+    def slot_words(self, x: Any) -> list[str]:
         """What the slots of an input are called."""
         ...
 
-    def choice_names(self, x: Any, choices: Ids) -> list[str]:
+    def choice_words(self, x: Any, choices: Ids) -> list[str]:
         """What is chosen for each of them."""
         ...
 

@@ -1,6 +1,6 @@
 """LO and L+I, IBT, and SL: in which order, and with what known, sub-problems are learned.
 
-(Roth, Small and Titov, AISTATS 2009, Figures 1 and 2.) How one of them is learned is `rounds.sequential`.
+(Roth, Small and Titov, AISTATS 2009, Figures 1 and 2.) How one of them is learned is `rounds.sequential_learning`.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import numpy as np
 from sidelight.core.arrays import Floats, Ints
 from sidelight.core.file_contents import mapping_of, number_of, text_of, whole_of
 from sidelight.errors import DataError
-from sidelight.rounds.sequential import Learned, TiedExamples
+from sidelight.rounds.sequential_learning import Learned, TiedExamples
 
 
 class SubProblem(NamedTuple):

@@ -247,7 +247,7 @@ def argument_types(arguments: Mapping[str, Any], *, name: str = "argument_types"
     needed = {relation: tuple(map(_types, _ends(relation, ends))) for relation, ends in arguments.items()}
     said = [f"{relation} ({', '.join('/'.join(side) for side in ends)})" for relation, ends in needed.items()]
     sentence = f"Types of arguments: {_listed(tuple(said))}"
-    return Rule(partial(_argument_types, needed=needed), name, sentence=sentence, of_input=False)
+    return Rule(partial(_argument_types, needed=needed), name, sentence=sentence, reads_input=False)
 
 
 def _ends(relation: str, ends: Any) -> Any:

@@ -40,7 +40,7 @@ class Rule:
     penalty: float | None = math.inf
     sentence: str = ""
     labels: tuple[Any, ...] = ()  # those that it is known to speak of
-    of_input: bool = True  # whether it looks at x; if not, it is read once for inputs with the same variables
+    reads_input: bool = True  # whether it looks at x; if not, it is read once for inputs with the same variables
 
     def __post_init__(self) -> None:
         if not callable(self.says):
@@ -122,7 +122,7 @@ class Rule:
 
     def __reduce__(self) -> tuple[Any, ...]:
         """What `@rule` stands above is called as the rule itself, so pickle would not find the function by its name."""
-        rest = self.name, self.penalty, self.sentence, self.labels, self.of_input
+        rest = self.name, self.penalty, self.sentence, self.labels, self.reads_input
         module, path = (getattr(self.says, part, None) for part in ("__module__", "__qualname__"))
         if isinstance(module, str) and isinstance(path, str) and "<" not in path:
             found = _named(module, path)
@@ -171,7 +171,7 @@ def rule(
     name: str | None = None,
     sentence: str | None = None,
     penalty: float | None = math.inf,
-    of_input: bool = True,
+    reads_input: bool = True,
 ) -> Callable[[Says], Rule]: ...
 def rule(
     says: Says | None = None,
@@ -179,11 +179,11 @@ def rule(
     name: str | None = None,
     sentence: str | None = None,
     penalty: float | None = math.inf,
-    of_input: bool = True,
+    reads_input: bool = True,
 ) -> Rule | Callable[[Says], Rule]:
     """Make a rule of a function; its first line of documentation, or its name, is its sentence.
 
-    A rule with `of_input=False` does not look at `x`, so that some structures read it once for many inputs.
+    A rule with `reads_input=False` does not look at `x`, so that some structures read it once for many inputs.
 
     >>> from sidelight.rules import count
     >>> @rule
@@ -200,6 +200,6 @@ def rule(
     def make(function: Says) -> Rule:
         title = str(getattr(function, "__name__", "rule")) if name is None else name
         first = (function.__doc__ or "").strip().split("\n")[0].rstrip(".")
-        return Rule(function, title, penalty, first if sentence is None else sentence, of_input=of_input)
+        return Rule(function, title, penalty, first if sentence is None else sentence, reads_input=reads_input)
 
     return make if says is None else make(says)

@@ -112,11 +112,11 @@ class SegmentAlignment:
         found[pair_features.single_place(self.bits)] = 1.0
         return found
 
-    def slot_names(self, x: Strings) -> list[str]:
+    def slot_words(self, x: Strings) -> list[str]:
         """Left symbols with their numbers."""
         return [f"{i} {symbol}" for i, symbol in enumerate(x[0])]
 
-    def choice_names(self, x: Strings, choices: Ids) -> list[str]:
+    def choice_words(self, x: Strings, choices: Ids) -> list[str]:
         """The pairs that cover left symbols."""
         found = ["nothing"] * len(x[0])
         for (a, b), (c, d) in self.decode(x, choices):

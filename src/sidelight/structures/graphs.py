@@ -121,11 +121,11 @@ class GraphAlignment:
             mask[word, [0 if other is None else other + 1 for other in said]] = 1
         return mask
 
-    def slot_names(self, x: tuple[Graph, Graph]) -> list[str]:
+    def slot_words(self, x: tuple[Graph, Graph]) -> list[str]:
         """The words and edges of the first graph."""
         return _names(x[0])
 
-    def choice_names(self, x: tuple[Graph, Graph], choices: Ids) -> list[str]:
+    def choice_words(self, x: tuple[Graph, Graph], choices: Ids) -> list[str]:
         """Those of the second that they are mapped to."""
         names, size, words = _names(x[1]), len(x[1].words), len(x[0].words)
         places = [choice - 1 + (0 if slot < words else size) for slot, choice in enumerate(choices.tolist())]

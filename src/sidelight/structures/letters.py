@@ -87,11 +87,11 @@ class CharacterAlignment:
         found[near] = distance
         return found
 
-    def slot_names(self, x: Strings) -> list[str]:
+    def slot_words(self, x: Strings) -> list[str]:
         """Left symbols with their numbers."""
         return [f"{i} {symbol}" for i, symbol in enumerate(x[0])]
 
-    def choice_names(self, x: Strings, choices: Ids) -> list[str]:
+    def choice_words(self, x: Strings, choices: Ids) -> list[str]:
         """Right symbols with their numbers."""
         return ["nothing" if j is None else f"{j} {x[1][j]}" for j in self.decode(x, choices)]
 

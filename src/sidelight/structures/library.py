@@ -14,12 +14,13 @@ LIBRARY = {  # class to module
     "SegmentAlignment": "alignments",
     "CharacterAlignment": "letters",
     "GraphAlignment": "graphs",
+    "EntityRelation": "relations",
 }
-NO_SETTINGS = ("n_jobs",)  # which belong to the machine
+NO_SETTINGS = ("n_jobs", "names", "rules")  # of the machine; what files have besides; and what no file has
 
 
 def settings_of(plain: Any) -> dict[str, Any] | None:
-    """The fields of a frozen structure that are not as usual, as JSON has them; None where one is none.
+    """The fields of a structure that is a dataclass that are not as usual, as JSON has them; None where one is none.
 
     >>> from sidelight.structures.trees import DependencyTree
     >>> settings_of(DependencyTree(projective=False, relations=("obj",)))
@@ -28,13 +29,20 @@ def settings_of(plain: Any) -> dict[str, Any] | None:
     found: dict[str, Any] = {}
     for one in fields(plain):
         value = getattr(plain, one.name)
-        if one.name in NO_SETTINGS or (one.default is not MISSING and value == one.default):
+        if one.name in NO_SETTINGS or value == _usual(one):
             continue
         values = value if isinstance(value, tuple) else (value,)
         if not all(isinstance(part, bool | int | float | str) for part in values):
             return None
         found[one.name] = list(value) if isinstance(value, tuple) else value
     return found
+
+
+def _usual(one: Field[Any]) -> Any:
+    """The default of a field; of names that must be given, none."""
+    if one.default is not MISSING:
+        return one.default
+    return () if one.default_factory is MISSING else one.default_factory()
 
 
 def library_structure(name: str, settings: Mapping[str, Any]) -> Any:
@@ -45,7 +53,7 @@ def library_structure(name: str, settings: Mapping[str, Any]) -> Any:
     for setting, value in settings.items():
         if setting not in known:
             raise ModelFileError(f"{name} has no setting {setting!r}", remedy="a newer version may have written it")
-        usual = known[setting].default
+        usual = _usual(known[setting])
         value = tuple(value) if isinstance(usual, tuple) and isinstance(value, list) else value
         kinds = (int, float) if isinstance(usual, float) else type(usual)
         parts = value if isinstance(value, tuple) else ()

@@ -29,7 +29,7 @@ from sidelight.structures.labels.label_sets import LabelSet
 from sidelight.structures.library import LIBRARY, library_structure, settings_of
 from sidelight.structures.output_kind import VARIABLES, OutputKind
 from sidelight.structures.structure import Prepared, State, Structure, unlike
-from sidelight.structures.weight_names import FeatureWeightNames
+from sidelight.structures.weight_names import ChoiceWeightNames, FeatureWeightNames
 
 KINDS = (Gold, Partial, Candidates, Companion, Unlabeled)
 
@@ -88,8 +88,8 @@ class OwnStructure:
 
     @property
     def labels(self) -> LabelSet:
-        """The choices, by their numbers."""
-        return LabelSet(tuple(range(self.n_choices)))
+        """The choices, by the names that the structure has for them (`choice_names`), or by their numbers."""
+        return LabelSet(tuple(getattr(self.plain, "choice_names", range(self.n_choices))))
 
     def rows(self, xs: Any, *, n_jobs: int | None = None) -> OwnRows:
         every = tuple(xs)
@@ -123,15 +123,15 @@ class OwnStructure:
     def slots(self, rows: OwnRows) -> list[str]:
         """Slots as the structure calls them, or by their numbers."""
         if isinstance(self.plain, Worded):
-            return [name for x in rows.xs for name in self.plain.slot_names(x)]
+            return [name for x in rows.xs for name in self.plain.slot_words(x)]
         return [f"slot {t}" for length in rows.lengths.tolist() for t in range(length)]
 
-    def choice_names(self, rows: OwnRows, choices: Ids) -> list[Any]:
+    def choice_words(self, rows: OwnRows, choices: Ids) -> list[Any]:
         """Choices as the structure calls them, or by their numbers."""
         if not isinstance(self.plain, Worded):
             return [int(choice) for choice in choices]
         bounds = zip(rows.xs, pairwise(rows.starts.tolist()))
-        return [name for x, (a, b) in bounds for name in self.plain.choice_names(x, choices[a:b])]
+        return [name for x, (a, b) in bounds for name in self.plain.choice_words(x, choices[a:b])]
 
     def beliefs(self, rows: OwnRows, shares: Floats) -> list[Any]:
         """Probabilities of choices, of every input. # [slots, choices]"""
@@ -165,10 +165,13 @@ class OwnStructure:
         return []
 
     def told(self) -> dict[str, Any]:
-        return {"structure": type(self.plain).__name__}
+        rules = [rule.name for rule in getattr(self.plain, "rules", ()) if isinstance(rule, Rule)]
+        return {"structure": type(self.plain).__name__, **({"rules": rules} if rules else {})}
 
-    def weight_names(self) -> FeatureWeightNames:
+    def weight_names(self) -> FeatureWeightNames | ChoiceWeightNames:
         names = _names(self.plain)
+        if names is not None and hasattr(self.plain, "choice_names"):
+            return ChoiceWeightNames(self.labels, list(names.places))
         return FeatureWeightNames(self.labels, self.size, [] if names is None else list(names.places))
 
     def state(self) -> State:
@@ -178,6 +181,8 @@ class OwnStructure:
         """
         values: dict[str, Any] = {"own": type(self.plain).__name__, "n_choices": self.n_choices, "size": self.size}
         names = _names(self.plain)
+        settings = settings_of(self.plain) if type(self.plain).__name__ in LIBRARY else None
+        values |= {} if settings is None else {"settings": settings}
         if names is not None:
             return State({**values, "names": list(names.places)}, {}, 6)
         if hasattr(self.plain, "state"):
@@ -186,8 +191,7 @@ class OwnStructure:
         if not _is_frozen(self.plain):
             remedy = "keep its features in FeatureNames called names, or give it state() and restored(values, arrays)"
             raise ModelFileError(f"{type(self.plain).__name__} does not say what a file should hold", remedy=remedy)
-        settings = settings_of(self.plain)
-        return State(values if settings is None else {**values, "settings": settings}, {}, 6)
+        return State(values, {}, 6)
 
 
 def restored_own(spec: Any, arrays: Any, plain: Any) -> OwnStructure:

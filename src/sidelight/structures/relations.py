@@ -34,7 +34,7 @@ from sidelight.objective.scorers.variable_scorer import attribute_scorer
 from sidelight.rules import Domain, Rule
 from sidelight.rules.output import ChosenVariable, Groups
 from sidelight.rules.rule_lists import checked_rules
-from sidelight.spaces.tied.relation_space import RelationSpace
+from sidelight.spaces.sub_problems.relation_space import RelationSpace
 from sidelight.structures.variables import asked
 
 NONE = "none"
@@ -84,7 +84,7 @@ class EntityRelation:
                 raise DataError(f"the penalty of the rule {rule.name} is to be learned", remedy=remedy)
 
     @cached_property
-    def choices(self) -> tuple[tuple[str, str], ...]:
+    def choice_names(self) -> tuple[tuple[str, str], ...]:
         """The kind and label of every choice; "… reversed" is a relation whose head is the later entity."""
         found = [(ENTITY, name) for name in self.types] + [(RELATION, NONE)]
         for name in self.relations:
@@ -95,7 +95,7 @@ class EntityRelation:
     def sub_problems(self) -> dict[str, tuple[int, ...]]:
         """What `SequentialLearner` learns one after another: the choices of each."""
         count = len(self.types)
-        return {ENTITY: tuple(range(count)), RELATION: tuple(range(count, len(self.choices)))}
+        return {ENTITY: tuple(range(count)), RELATION: tuple(range(count, len(self.choice_names)))}
 
     def batch(self, xs: Sequence[EntitySentence]) -> Batch:
         """Sentences with all of their outputs; raises `DataError` for one without entities, or with spans amiss."""
@@ -105,9 +105,9 @@ class EntityRelation:
         starts = offsets_of(counts + counts * (counts - 1) // 2)
         attributes = [self._attributes(x, kind, key, i) for i, x in enumerate(xs) for kind, key in _slots(x)]
         kinds = np.array([int(kind == RELATION) for x in xs for kind, _ in _slots(x)], dtype=np.int32)
-        sizes = len(self.types), len(self.choices) - len(self.types)
+        sizes = len(self.types), len(self.choice_names) - len(self.types)
         scorer = attribute_scorer(self.names, starts, kinds, sizes, attributes)
-        return Batch(scorer, RelationSpace(starts, len(self.choices), None, counts, *self._said(xs)))
+        return Batch(scorer, RelationSpace(starts, len(self.choice_names), None, counts, *self._said(xs)))
 
     def encode(self, x: EntitySentence, y: Extraction) -> Ids:
         """The choice of every slot; raises `DataError` for what is not there, and where a hard rule is broken."""
@@ -140,7 +140,7 @@ class EntityRelation:
         A label, or several; what is not named is open. "none" is the name of no relation.
         """
         slots = {slot: t for t, slot in enumerate(_slots(x))}
-        mask = np.ones((len(slots), len(self.choices)), dtype=np.uint8)
+        mask = np.ones((len(slots), len(self.choice_names)), dtype=np.uint8)
         for kind, members in y.items():
             for key, said in members.items():
                 labels = [said] if isinstance(said, str) else list(said)
@@ -152,6 +152,15 @@ class EntityRelation:
                 mask[slots[place]] = 0
                 mask[slots[place], chosen] = 1
         return mask
+
+    def slot_words(self, x: EntitySentence) -> list[str]:
+        """Entities, and pairs of them."""
+        entities = [" ".join(x.tokens[first:last]) for first, last in x.spans]
+        return entities + [f"{one} – {other}" for one, other in combinations(entities, 2)]
+
+    def choice_words(self, x: EntitySentence, choices: Ids) -> list[str]:
+        """Types and relations."""
+        return [self.choice_names[choice][1] for choice in choices.tolist()]
 
     def _named(self, count: int, kind: str, key: Any, labels: Sequence[str]) -> tuple[tuple[str, Any], list[int]]:
         """The slot of an entity or of (head, tail), and the choices of labels."""
@@ -191,7 +200,7 @@ class EntityRelation:
 
     def _symbols(self, count: int) -> Groups:
         """An output of so many entities for rules to speak of: variables are slots."""
-        names = [label for kind, label in self.choices if kind == RELATION]
+        names = [label for kind, label in self.choice_names if kind == RELATION]
         turned = [names[0], *(names[k + 1 if k % 2 else k - 1] for k in range(1, len(names)))]
         forth, back, types = Domain(names), Domain(turned), Domain(self.types)
         related = {}
@@ -209,14 +218,14 @@ class EntityRelation:
             pairs, own = self._tables(x, i)
             table_of.append(np.array([tables.setdefault(one.tobytes(), len(tables)) for one in pairs], dtype=np.int64))
             alone.append(own)
-        every = np.concatenate([np.zeros((0, len(self.choices))), *alone])
+        every = np.concatenate([np.zeros((0, len(self.choice_names))), *alone])
         said = np.stack([np.frombuffer(one).reshape(sizes) for one in tables])
         return np.concatenate([np.zeros(0, np.int64), *table_of]), said, every if every.any() else None
 
     def _tables(self, x: EntitySentence, i: int) -> tuple[Floats, Floats]:
         """What rules say of an input; read once for as many entities where they do not look at it."""
         count = len(x.spans)
-        if any(rule.of_input for rule in self.rules):
+        if any(rule.reads_input for rule in self.rules):
             return self._clauses(x, i, count)
         if count not in self._read:
             self._read[count] = self._clauses(x, i, count)
@@ -231,7 +240,7 @@ class EntityRelation:
         sizes = self._sizes
         ends = list(combinations(range(count), 2))
         pairs = np.zeros((len(ends), *sizes))
-        own = np.zeros((count + len(ends), len(self.choices)))
+        own = np.zeros((count + len(ends), len(self.choice_names)))
         place = {pair: p for p, pair in enumerate(ends)}
         shape = [sizes[0]] * count + [sizes[2]] * len(ends)
         symbols = self._symbols(count) if self.rules else None
@@ -280,7 +289,7 @@ class EntityRelation:
     @property
     def _sizes(self) -> tuple[int, int, int]:
         """Of the table of a pair."""
-        return len(self.types), len(self.types), len(self.choices) - len(self.types)
+        return len(self.types), len(self.types), len(self.choice_names) - len(self.types)
 
 
 def _slots(x: EntitySentence) -> list[tuple[str, Any]]:

@@ -106,7 +106,7 @@ class Structure(Protocol):
         """What the slots of inputs are called, for people."""
         ...
 
-    def choice_names(self, rows: Any, choices: Ids) -> list[Any]:
+    def choice_words(self, rows: Any, choices: Ids) -> list[Any]:
         """What the choices of slots are called, for people."""
         ...
 

@@ -35,7 +35,7 @@ from sidelight.rules import Domain, Rule
 from sidelight.rules.rule_lists import checked_rules
 from sidelight.rules.stand_in_input import read_unseen
 from sidelight.spaces.slots import BatchedSlotSpace
-from sidelight.spaces.tied.listed_space import LegalOutputs, ListedSpace
+from sidelight.spaces.sub_problems.listed_space import LegalOutputs, ListedSpace
 from sidelight.structures.variables import VariableReader, asked, encode_variables
 
 MOST_LISTED = 1 << 14  # outputs of an input
@@ -75,14 +75,14 @@ class SubProblems:
         read_unseen(self.rules, self._domains)
 
     @cached_property
-    def choices(self) -> tuple[tuple[str, Any], ...]:
+    def choice_names(self) -> tuple[tuple[str, Any], ...]:
         """The kind and label of every choice."""
         return tuple((kind, label) for kind, names in self.labels.items() for label in names)
 
     @cached_property
     def sub_problems(self) -> dict[str, tuple[int, ...]]:
         """The choices of each kind."""
-        return {kind: tuple(k for k, (of, _) in enumerate(self.choices) if of == kind) for kind in self.labels}
+        return {kind: tuple(k for k, (of, _) in enumerate(self.choice_names) if of == kind) for kind in self.labels}
 
     def batch(self, xs: Sequence[Any]) -> Batch:
         """Inputs with all outputs that rules allow."""
@@ -100,7 +100,7 @@ class SubProblems:
         first = offsets_of(sizes)
         bounds = [int(first[kind]) for kind in kinds]
         read: dict[Any, tuple[Clause, ...]] = {}
-        each = any(rule.of_input for rule in self.rules)
+        each = any(rule.reads_input for rule in self.rules)
         clauses = []
         for i, (x, own) in enumerate(zip(xs, called)):
             sort = i if each else tuple(own)
@@ -109,7 +109,7 @@ class SubProblems:
             clauses.append(read[sort])
         widths = [tuple(len(self.labels[kind]) for kind, _ in own) for own in called]
         offsets = [tuple(bounds[a:b]) for a, b in pairwise(starts.tolist())]
-        space = _space(starts, len(self.choices), widths, offsets, clauses)
+        space = _space(starts, len(self.choice_names), widths, offsets, clauses)
         return Batch(scorer, space)
 
     def encode(self, x: Any, y: Mapping[str, Mapping[Any, Any]]) -> Ids:
@@ -120,7 +120,7 @@ class SubProblems:
         """{kind: {key: label}}."""
         found: dict[str, dict[Any, Any]] = {}
         for (kind, key), choice in zip(self._reader.variables_of(x, 0), choices.tolist()):
-            found.setdefault(kind, {})[key] = self.choices[choice][1]
+            found.setdefault(kind, {})[key] = self.choice_names[choice][1]
         return found
 
     def admitted(self, x: Any, y: Mapping[str, Mapping[Any, Any]]) -> Bytes:
@@ -129,7 +129,7 @@ class SubProblems:
         piece = Candidates(x, y) if several else Partial(x, y)
         called = self._reader.variables_of(x, 0)
         found = encode_variables([piece], [called], self._reader.choices).admitted
-        return np.ones((len(called), len(self.choices)), dtype=np.uint8) if found is None else found
+        return np.ones((len(called), len(self.choice_names)), dtype=np.uint8) if found is None else found
 
     @cached_property
     def _reader(self) -> VariableReader:

@@ -81,13 +81,13 @@ class DependencyTree:
             mask[t, [self._choice(arc, t, len(x)) for arc in arcs]] = 1
         return mask
 
-    def slot_names(self, x: Sentence) -> list[str]:
+    def slot_words(self, x: Sentence) -> list[str]:
         """Tokens with their numbers."""
         return [f"{t} {token if isinstance(token, str) else token[0]}" for t, token in enumerate(x, start=1)]
 
-    def choice_names(self, x: Sentence, choices: Ids) -> list[str]:
+    def choice_words(self, x: Sentence, choices: Ids) -> list[str]:
         """Heads with their numbers, and relations."""
-        names = ["root", *self.slot_names(x)]
+        names = ["root", *self.slot_words(x)]
         arcs = [(arc, "") if isinstance(arc, int) else (arc[0], f" ({arc[1]})") for arc in self.decode(x, choices)]
         return [f"{names[head]}{relation}" for head, relation in arcs]
 

@@ -98,7 +98,7 @@ class VariableStructure:
         """Kind and key of every variable."""
         return [f"{kind}[{key!r}]" for own in rows.called for kind, key in own]
 
-    def choice_names(self, rows: Any, choices: Ids) -> list[Any]:
+    def choice_words(self, rows: Any, choices: Ids) -> list[Any]:
         return self.labels.decode(choices)
 
     def beliefs(self, rows: VariableRows, shares: Floats) -> list[Any]:

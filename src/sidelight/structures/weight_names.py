@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, Protocol
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -34,11 +34,6 @@ class WeightNames(Protocol):
         """What a place in the weight vector is about."""
         ...
 
-    @property
-    def spoken(self) -> bool:
-        """Whether weights have names, and not numbers alone."""
-        ...
-
 
 THRESHOLD: Named = ("threshold", "", None)
 
@@ -46,8 +41,6 @@ THRESHOLD: Named = ("threshold", "", None)
 @dataclass(frozen=True, slots=True)
 class TokenWeightNames:
     """Of chains, classes and segments."""
-
-    spoken: ClassVar[bool] = True
 
     labels: LabelSet
     layout: Layout
@@ -100,8 +93,6 @@ class TokenWeightNames:
 class VariableWeightNames:
     """Of variables: the weights of a pair of labels belong to the second."""
 
-    spoken: ClassVar[bool] = True
-
     labels: LabelSet
     layout: VariableLayout
     extractor: Extractor
@@ -145,10 +136,30 @@ class FeatureWeightNames:
         return np.full(self.size, -1, dtype=np.int64)
 
     @property
-    def spoken(self) -> bool:
-        return bool(self.names)
+    def hashed(self) -> bool:
+        """Whether features have numbers in the place of names."""
+        return not self.names
 
     def named(self, place: int) -> Named:
         if place == 0:
             return THRESHOLD
         return "feature", self.names[place - 1] if self.names else f"number {place}", None
+
+
+@dataclass(frozen=True, slots=True)
+class ChoiceWeightNames:
+    """Of structures of one's own with a weight for every attribute and choice: threshold, biases, attributes."""
+
+    labels: LabelSet
+    names: Sequence[str]  # of attributes
+
+    def label_of(self) -> Ints:
+        count = len(self.labels)
+        return np.concatenate([[-1], np.tile(np.arange(count, dtype=np.int64), 1 + len(self.names))])
+
+    def named(self, place: int) -> Named:
+        if place == 0:
+            return THRESHOLD
+        row, choice = divmod(place - 1, len(self.labels))
+        label = self.labels.names[choice]
+        return ("bias", "", label) if row == 0 else ("feature", self.names[row - 1], label)

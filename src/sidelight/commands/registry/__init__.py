@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from sidelight.commands.registry.entry import StructureEntry
     from sidelight.models.model import Model
 
-NAMES = ("alignment", "letters", "graph", "tree")  # files of this folder
+NAMES = ("alignment", "letters", "graph", "tree", "relations")  # files of this folder
 CHAIN, SEGMENTS = LABELS = ("chain", "segments")  # labels of tokens, or of whole inputs
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from sidelight.commands.registry.entry import StructureEntry
-from sidelight.commands.registry.pairing import PAIR_FORMATS, at_line, linked, paired_anew
+from sidelight.commands.registry.entry import StructureEntry, at_line
+from sidelight.commands.registry.pairing import PAIR_FORMATS, linked, paired_anew
 from sidelight.corpus.spellings import spellings
 from sidelight.data.items import Item
 from sidelight.evaluate.parts import Measure
@@ -19,12 +19,10 @@ def _output(structure: SegmentAlignment, item: Item, kind: str) -> Any:
     links, nothing = linked(item)
     pairs: list[Pair] = at_line(item, lambda: pairs_of(links))
     if kind == "gold":
-        at_line(item, lambda: structure.encode(item.x, pairs))
         return pairs
     covered: list[Any] = [() if i in nothing else None for i in range(len(item.x[0]))]
     for pair in pairs:
         covered[slice(*pair[0])] = [pair] * (pair[0][1] - pair[0][0])
-    at_line(item, lambda: structure.admitted(item.x, covered))
     return covered
 
 
@@ -34,7 +32,7 @@ def _candidates(item: Item, i: int, said: Any) -> list[Any] | None:
         return None
     found: list[Any] = []
     for one in said if isinstance(said, list) else [said]:
-        spans = [span for span in one or [] if isinstance(span, list) and len(span) == 2]
+        spans = [span for span in one if isinstance(span, list) and len(span) == 2] if isinstance(one, list) else []
         whole = all(isinstance(end, int) and not isinstance(end, bool) for span in spans for end in span)
         if one is not None and (len(spans) != 2 or not whole):
             problem = f"symbol {i} has the candidate {json.dumps(one)[:60]}"

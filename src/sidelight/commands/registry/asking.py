@@ -13,7 +13,7 @@ from sidelight.commands.registry.entry import StructureEntry
 from sidelight.commands.registry.labels import read_label_items, write_label_items
 from sidelight.commands.shared.loading import load
 from sidelight.commands.shared.outputs import note
-from sidelight.commands.shared.structured import answers_of, filled, limited, note_unproven
+from sidelight.commands.shared.structured import answers_of, filled, limited, note_unproven, refuse, under_rules
 from sidelight.data.items import Item
 from sidelight.errors import DataError
 from sidelight.evaluate.parts import Measure
@@ -32,10 +32,13 @@ class AskedModel:
     jobs: int
 
     @classmethod
-    def loaded(cls, path: Path, *, seconds: float | None, jobs: int) -> AskedModel:
-        """The model of a file."""
-        model = load(path)
-        return cls(limited(model, seconds), entry_of(model), jobs)
+    def loaded(cls, path: Path, *, seconds: float | None, rules: Sequence[Path] | None = None, jobs: int) -> AskedModel:
+        """The model of a file, under rules if its structure has any."""
+        model = limited(load(path), seconds)
+        entry = entry_of(model)
+        if entry is None:
+            refuse("decisions of labels", {"--rules": bool(rules)})
+        return cls(model if entry is None else under_rules(model, entry, rules), entry, jobs)
 
     def read(self, path: Path, format: str | None) -> list[Item]:
         """The inputs of a file, with what it says of their answers and groups."""

@@ -32,12 +32,14 @@ class StructureEntry:
     formats: Mapping[str, FileFormat]  # by name, the usual one first
     output: Callable[[Any, Item, str], Any]  # of a structure: what an item says, as Gold, Partial or Candidates have it
     said: Callable[[Any], Any]  # an output as items say it
-    measures: Callable[[Any], tuple[Measure, ...]]  # of a structure; the first is what choices go by
+    measures: Callable[[Any], tuple[Measure, ...]]  # of a structure, or None for all; the first is what choices go by
     spoiled: Callable[[Sequence[Any], int], list[Any]]  # inputs that have no good structure, made of good ones by seed
     made: Callable[[int, int], list[Item]]  # so many items of a seed, with outputs
     query: Callable[[Any], str] | None = None  # the first of the two sides of an input, in words; None without sides
     hidden: tuple[str, ...] = ("n_jobs",)  # fields that are no options
     from_data: Callable[[Sequence[Item]], dict[str, Any]] = lambda items: {}  # options that are not given
+    rules_text: str | None = None  # a file of rules that what is `made` obeys
+    ruled: bool = False  # whether it has rules about its outputs, as a field `rules`
     left_out: str = ""  # why outputs of gold may not be those of the structure; empty where that is an error
 
     def format_of(self, path: Path, format: str | None) -> FileFormat:
@@ -50,3 +52,11 @@ class StructureEntry:
         name = path.name.lower().removesuffix(".gz")
         found = (one for one in self.formats.values() if name.endswith(one.endings))
         return next(found, next(iter(self.formats.values())))
+
+
+def at_line(item: Item, make: Callable[[], Any]) -> Any:
+    """What `make` gives; an error names the line of the item."""
+    try:
+        return make()
+    except DataError as error:
+        raise DataError(error.problem, file=item.origin.file, line=item.place.line, remedy=error.remedy) from None

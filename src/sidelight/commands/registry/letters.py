@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from sidelight.commands.registry.entry import StructureEntry
-from sidelight.commands.registry.pairing import PAIR_FORMATS, Links, at_line, linked, paired_anew
+from sidelight.commands.registry.entry import StructureEntry, at_line
+from sidelight.commands.registry.pairing import PAIR_FORMATS, Links, linked, paired_anew
 from sidelight.corpus.spellings import transliterations
 from sidelight.data.items import Item
 from sidelight.evaluate.parts import Measure

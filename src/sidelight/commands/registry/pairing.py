@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -10,7 +10,6 @@ import numpy as np
 from sidelight.commands.registry.entry import FileFormat
 from sidelight.data.items import Item
 from sidelight.data.pairs import read_pair_objects, read_pairs, write_pair_objects, write_pairs
-from sidelight.errors import DataError
 
 PAIR_FORMATS = {
     "pairs": FileFormat(read_pairs, write_pairs, (".tsv", ".txt")),
@@ -40,11 +39,3 @@ def linked(item: Item) -> tuple[Links, set[int]]:
     """The links of an item, and the left positions that are linked with nothing."""
     links = [(i, j) for i, j in item.said if j is not None]
     return links, {i for i, j in item.said if j is None}
-
-
-def at_line(item: Item, make: Callable[[], Any]) -> Any:
-    """What `make` gives; an error names the line of the item."""
-    try:
-        return make()
-    except DataError as error:
-        raise DataError(error.problem, file=item.origin.file, line=item.place.line, remedy=error.remedy) from None

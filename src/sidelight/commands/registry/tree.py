@@ -7,7 +7,6 @@ from itertools import product
 from typing import Any
 
 from sidelight.commands.registry.entry import FileFormat, StructureEntry
-from sidelight.commands.registry.pairing import at_line
 from sidelight.corpus.sentences import sentences
 from sidelight.data.conllu import UNKNOWN, read_sentences, write_sentences
 from sidelight.data.items import Item
@@ -19,9 +18,7 @@ from sidelight.structures.trees import DependencyTree
 def _output(structure: DependencyTree, item: Item, kind: str) -> Any:
     if kind == "gold":
         return [arc if structure.relations else arc[0] for arc in item.said]
-    found = [_arcs(structure, t, len(item.x), *arc) for t, arc in enumerate(item.said, start=1)]
-    at_line(item, lambda: structure.admitted(item.x, found))
-    return found
+    return [_arcs(structure, t, len(item.x), *arc) for t, arc in enumerate(item.said, start=1)]
 
 
 def _arcs(structure: DependencyTree, t: int, length: int, head: Any, relation: Any) -> list[Any] | None:
@@ -48,9 +45,9 @@ def _heads(y: Sequence[Any]) -> list[tuple[int, int]]:
     return [(t, arc if isinstance(arc, int) else arc[0]) for t, arc in enumerate(y)]
 
 
-def _measures(structure: DependencyTree) -> tuple[Measure, ...]:
+def _measures(structure: DependencyTree | None) -> tuple[Measure, ...]:
     unlabelled, labelled = Measure("UAS", _heads, share=True), Measure("LAS", enumerate, share=True)  # type: ignore[arg-type]
-    return (unlabelled, labelled) if structure.relations else (unlabelled,)
+    return (unlabelled, labelled) if structure is None or structure.relations else (unlabelled,)
 
 
 def _spoiled(xs: Sequence[Any], seed: int) -> list[Any]:

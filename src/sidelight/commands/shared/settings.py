@@ -157,6 +157,7 @@ _READ: dict[str, Callable[[str], Any]] = {
     "float": float,
     "tuple[int, int]": _two,
     "tuple[str, ...]": _names,
+    "Sequence[str]": _names,
     "str": str,
 }
 _KINDS = {

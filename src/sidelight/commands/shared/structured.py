@@ -11,8 +11,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from sidelight.commands.registry import LABELS, NAMES, entry_named
-from sidelight.commands.registry.entry import StructureEntry
+from sidelight.commands.registry.entry import StructureEntry, at_line
 from sidelight.commands.shared.outputs import note
+from sidelight.commands.shared.rule_options import note_missing_rules, rules_in
 from sidelight.commands.shared.settings import typed
 from sidelight.commands.shared.tasks import Files, Say
 from sidelight.data.files import read_lines
@@ -96,7 +97,7 @@ class StructureTask:
             raise DataError("no evidence", remedy="name at least one file, e.g. --gold FILE")
         usual = self.entry.from_data([item for _, item in items])
         self.structure = self.entry.structure(**{**usual, **self.options})
-        evidence = [evidence_of(self.entry, self.structure, item, kind) for kind, item in items]
+        evidence = [self._checked(item, kind) for kind, item in items]
         return self._fitting(evidence) + self._spoiled(evidence)
 
     def parameters(self, evidence: Sequence[Evidence], given: Mapping[str, Any]) -> dict[str, Any]:
@@ -123,6 +124,14 @@ class StructureTask:
         measures = self.entry.measures(self.structure)
         scores = score_parts(measures, [piece.y for piece in judges], fitted.predict(xs))
         return measures[0].name, scores.main / 100.0
+
+    def _checked(self, item: Item, kind: str) -> Evidence:
+        """An item as evidence, whose output is one of the structure; raises `DataError` with the line."""
+        piece: Any = evidence_of(self.entry, self.structure, item, kind)
+        if kind in DIRECT:
+            read = self.structure.encode if kind == "gold" else self.structure.admitted
+            at_line(item, lambda: read(piece.x, piece.y))
+        return piece  # type: ignore[no-any-return]
 
     def _items(self, kind: str, paths: Sequence[Path], say: Say) -> list[Item]:
         if paths and kind not in (*DIRECT, *INDIRECT):
@@ -229,6 +238,18 @@ def note_unproven(answers: StructureAnswers) -> None:
     if count := sum(one is False for one in answers.proven):
         why = "time ran out, or a relaxation was rounded"
         note(f"{count:,} of {len(answers.proven):,} outputs are not proved to be the best: {why}; more --seconds help")
+
+
+def under_rules(model: Model, entry: StructureEntry, paths: Sequence[Path] | None) -> Model:
+    """The model under the rules of files; raises ValueError where its structure has none, and notes missing ones."""
+    if not entry.ruled:
+        refuse(entry.name, {"--rules": bool(paths)})
+        return model
+    if not paths:
+        note_missing_rules(model)
+        return model
+    own: Any = model.structure
+    return replace(model, structure=replace(own, plain=replace(own.plain, rules=rules_in(paths))))
 
 
 def limited(model: Model, seconds: float | None) -> Model:

@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from sidelight.core.arrays import Floats, Ints
-from sidelight.estimators.sequential import SequentialLearner
+from sidelight.estimators.sequential_learner import SequentialLearner
 from sidelight.evaluate.paired import paired_t
 from sidelight.experiments.pool import carried_out
 from sidelight.experiments.table import Row, row
@@ -156,7 +156,7 @@ def structure_of(problem: LegalProblem) -> SubProblems:
 
     return SubProblems(
         dict.fromkeys(KINDS, (0, 1)),
-        [Rule(legal, "legal", of_input=False)] if len(problem.illegal) else [],
+        [Rule(legal, "legal", reads_input=False)] if len(problem.illegal) else [],
         variables=lambda x: dict.fromkeys(KINDS, (0,)),
         features=lambda x, kind, key: x[KINDS.index(kind)],
     )

@@ -16,7 +16,7 @@ import numpy as np
 
 from sidelight.data.relations import EntitySentence, Extraction, read_relations, without_types
 from sidelight.errors import DataError
-from sidelight.estimators.sequential import SequentialLearner
+from sidelight.estimators.sequential_learner import SequentialLearner
 from sidelight.evaluate.paired import paired_t
 from sidelight.evaluate.relations import RelationScores, score_relations
 from sidelight.experiments.draws import folder_of
@@ -113,10 +113,13 @@ def rows(
                 chosen[form] = [one[form] for one in outcomes]
                 found += _rows_of(setting, form, [one.plain for one in chosen[form]], PAPER.get(form))
                 found += _rows_of(setting, f"{form}, bias", [one.biased for one in chosen[form]], None)
-                report(f"{setting}, {form}: F1 {found[-8]['value']:.1f}; {[one.chosen for one in chosen[form]]}")
+                each = " ".join(f"{100 * one.plain.relations.f1:.1f}" for one in chosen[form])
+                report(f"{setting}, {form}: F1 {found[-8]['value']:.1f} ({each})")
+                for draw, one in zip(draws, chosen[form]):
+                    report(f"  split {draw}: {one.chosen}")
             save(found)
-        for one, other in GAINS:
-            found += _gain(setting, one, other, chosen) if {one, other} <= set(chosen) else []
+        for first, second in GAINS:
+            found += _gain(setting, first, second, chosen) if {first, second} <= set(chosen) else []
         save(found)
     return found, NOTES
 

@@ -1,4 +1,4 @@
-"""Passes of a perceptron over some of the choices, the scores of all others being fixed (`rounds.sequential`).
+"""Passes of a perceptron over some of the choices, the scores of all others being fixed (`rounds.sequential_learning`).
 
 Compiled for spaces whose best output is a kernel: slots alone, lists of outputs, entities and relations; for any other
 an inference at a time. Both do the same steps in the same order.
@@ -14,10 +14,10 @@ import numpy as np
 from sidelight.core.arrays import Bytes, Floats, Ids, Ints
 from sidelight.core.kernels import kernel
 from sidelight.features.rows import Rows
-from sidelight.spaces.tied.listed_space import ListedSpace, best_listed
-from sidelight.spaces.tied.relation_kernels import best_relations
-from sidelight.spaces.tied.relation_space import MOST_NODES, RelationSpace, too_many_steps
-from sidelight.spaces.tied.tied_space import FreeSpace, TiedSpace
+from sidelight.spaces.sub_problems.listed_space import ListedSpace, best_listed
+from sidelight.spaces.sub_problems.relation_kernels import best_relations
+from sidelight.spaces.sub_problems.relation_space import MOST_NODES, RelationSpace, too_many_steps
+from sidelight.spaces.sub_problems.tied_space import FreeSpace, TiedSpace
 
 
 @dataclass(slots=True)

@@ -49,7 +49,7 @@ class TokenLabels:
         """Tokens by their numbers."""
         return [str(t) for length in rows.lengths.tolist() for t in range(length)]
 
-    def choice_names(self, rows: Any, choices: Ids) -> list[Any]:
+    def choice_words(self, rows: Any, choices: Ids) -> list[Any]:
         return self.labels.decode(choices)
 
     def beliefs(self, rows: Any, shares: Floats) -> list[Any]:

@@ -19,7 +19,7 @@ from sidelight.parallel import shards, threads
 from sidelight.spaces.chains.chain import check_feasible
 from sidelight.spaces.slot_sums import SummedSlotSpace
 from sidelight.spaces.slots import SlotScores
-from sidelight.spaces.tied.relation_kernels import best_relations, sum_relations
+from sidelight.spaces.sub_problems.relation_kernels import best_relations, sum_relations
 from sidelight.spaces.variables.variable_space import VariableBeliefs
 
 MOST_NODES = 50_000_000  # of the search for the best types of one input: some seconds

@@ -35,7 +35,7 @@ from sidelight.objective.online.sequential_epochs import PartPerceptron
 from sidelight.solvers.lbfgs import Lbfgs, LbfgsOptions
 from sidelight.spaces.slot_sums import SummedSlotSpace
 from sidelight.spaces.slots import SlotScores
-from sidelight.spaces.tied.tied_space import FreeSpace, TiedSpace
+from sidelight.spaces.sub_problems.tied_space import FreeSpace, TiedSpace
 
 MOST_ITERATIONS = 500
 

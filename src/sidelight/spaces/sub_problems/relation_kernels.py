@@ -5,8 +5,10 @@
 c is what rules say of a pair: −inf, or less a price. Given types, relations are free of each other, so each pair is a
 table g[t_a, t_b] = max_r s[r] + c[t_a, t_b, r] (of sums: log Σ_r exp), and what is left is to choose types.
 
-Best types by depth-first branch and bound, exact: entities in their order, the better types first; no completion of
-the first d types is worth more than Σ_(j ≥ d) max_t ( what is known of j and the first d + Σ_(k > j) max g_jk[t, ·] ).
+Best types by depth-first branch and bound, exact up to rounding: entities in their order, the better types first; no
+completion of the first d types is worth more than Σ_(j ≥ d) max_t ( what is known of j and the first d + Σ_(k > j)
+max g_jk[t, ·] ). With many entities, worth is first moved between tables and types, which changes no output's score,
+until that bound is near the linear relaxation's (max-product linear programming; Globerson and Jaakkola 2007).
 Sums visit all types^entities, so they are for few entities.
 """
 
@@ -16,6 +18,10 @@ import numpy as np
 
 from sidelight.core.arrays import Floats, Ids, Ints
 from sidelight.core.kernels import kernel
+
+FEW = 4  # entities whose types are tried without more ado
+SWEEPS = 30
+ROUNDING = 1e-10  # relative: outputs that are no better than this are alike
 
 
 @kernel
@@ -52,15 +58,22 @@ def best_relations(
                         worth = own[types + r] + said[s, t, r]
                         if worth > table[p, s, t]:
                             table[p, s, t] = worth
-        best = np.zeros(n, np.int64)
-        found = _best_types(scores[first : first + n], table, n, types, most, best)
+        best, alone = np.zeros(n, np.int64), np.empty((n, types))
+        for a in range(n):
+            for t in range(types):
+                alone[a, t] = scores[first + a, t]
+        if n > FEW:
+            _tighten(alone, table, n, types)
+        found = _best_types(alone, table, n, types, most, best)
         if found == np.inf:
             return number
         values[number] = found
         if found == -np.inf:
             continue
+        values[number] = 0.0
         for a in range(n):
             choices[first + a] = best[a]
+            values[number] += scores[first + a, best[a]]
         for a in range(n):
             for b in range(a + 1, n):
                 p = pair_number(a, b, n)
@@ -70,7 +83,28 @@ def best_relations(
                     if own[types + r] + said[r] > own[types + at] + said[at]:
                         at = r
                 choices[first + n + p] = types + at
+                values[number] += own[types + at] + said[at]
     return -1
+
+
+@kernel
+def _tighten(alone: Floats, table: Floats, n: int, types: int) -> None:
+    """Move worth from tables to types: each pair gives both of its entities half of the best that it has with them."""
+    for _ in range(SWEEPS):
+        for a in range(n):
+            for b in range(a + 1, n):
+                own = table[pair_number(a, b, n)]
+                one, other = np.full(types, -np.inf), np.full(types, -np.inf)
+                for s in range(types):
+                    for t in range(types):
+                        own[s, t] += alone[a, s] + alone[b, t]
+                        one[s] = max(one[s], 0.5 * own[s, t])
+                        other[t] = max(other[t], 0.5 * own[s, t])
+                for s in range(types):
+                    alone[a, s], alone[b, s] = one[s], other[s]
+                    for t in range(types):
+                        if own[s, t] > -np.inf:
+                            own[s, t] -= one[s] + other[t]
 
 
 @kernel
@@ -126,7 +160,7 @@ def _best_types(own: Floats, table: Floats, n: int, types: int, most: int, best:
                 known[depth + 1, j, t] = worth
                 top = max(top, worth + rest[j, t])
             bound += top
-        if bound > found:
+        if bound > found + ROUNDING * (1.0 + abs(found)) or found == -np.inf:
             depth += 1
     return found
 

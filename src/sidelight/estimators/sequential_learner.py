@@ -25,7 +25,7 @@ from sidelight.evidence import Gold, gold
 from sidelight.models.model import Model
 from sidelight.models.model_file import load_model, save_model
 from sidelight.objective.scorers.variable_scorer import VariableScorer
-from sidelight.rounds.sequential import Learned, TiedExamples, learn_by_likelihood, learn_by_perceptron
+from sidelight.rounds.sequential_learning import Learned, TiedExamples, learn_by_likelihood, learn_by_perceptron
 from sidelight.rounds.sequential_protocols import (
     LearnedPart,
     SubProblem,
@@ -35,7 +35,7 @@ from sidelight.rounds.sequential_protocols import (
     set_aside,
     stored_step,
 )
-from sidelight.spaces.tied.tied_space import TiedSpace
+from sidelight.spaces.sub_problems.tied_space import TiedSpace
 from sidelight.specs.settings import check_callbacks
 from sidelight.structures.own_structure import Own, OwnRows, OwnStructure
 
@@ -149,7 +149,7 @@ class SequentialLearner(Estimator):
         model, made = self._fitted(), self.prepare(xs).made
         data = _examples(made, np.zeros(int(made.starts[-1]), np.int32), np.ones(len(made)))
         scores = data.scores(model.weights)
-        names = model.structure.plain.choices  # type: ignore[attr-defined]
+        names = model.structure.plain.choice_names  # type: ignore[attr-defined]
         for choice, more in (self.bias or {}).items():
             if choice not in names:
                 raise DataError(f"bias has {choice!r}", remedy=f"there are {', '.join(map(repr, names))}")
@@ -239,7 +239,7 @@ class SequentialLearner(Estimator):
         kinds = {name: np.array(choices, dtype=np.int64) for name, choices in plain.sub_problems.items()}
         if not self.one_vs_all:
             return {name: SubProblem(choices, name) for name, choices in kinds.items()}
-        labels = plain.choices
+        labels = plain.choice_names
         return {
             f"{kind} {labels[choice][1]}": SubProblem(np.array([choice]), kind)
             for kind, choices in kinds.items()
@@ -247,6 +247,8 @@ class SequentialLearner(Estimator):
         }
 
     def _order_given(self) -> None:
+        if self.order is not None and self.method != "SL":
+            raise ValueError(f"order is for the method SL, and this is {self.method}; leave it out")
         usual = "updates" if self.form == "perceptron" else "held_out"
         self._ordered: str | list[str] = usual if self.order is None else self.order
         if isinstance(self._ordered, str):
@@ -271,6 +273,8 @@ class SequentialLearner(Estimator):
     def _validation(self, validation: Any) -> TiedExamples | None:
         if validation is None:
             return None
+        if self.method != "SL" or self._ordered != "held_out":
+            raise ValueError("validation is for order='held_out'; give that, or leave it out")
         xs, ys = held_out(validation, sequences=False)
         rows = self._structure.rows(_listed("validation", xs))
         return _examples(rows.made, self._structure.choices(rows, ys), np.ones(len(rows)))

@@ -1,0 +1,131 @@
+"""Entities and relations on the command line.
+
+As partial evidence and candidates, types of entities and of relations may be missing, null, or lists of names; "none"
+is the type of no relation.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from sidelight.commands.registry.entry import FileFormat, StructureEntry
+from sidelight.corpus.facts import ARGUMENTS, facts
+from sidelight.data.items import INPUTS, Item, read_objects, write_objects
+from sidelight.data.jsonl import Place
+from sidelight.data.relations import EntitySentence, Extraction, extraction_entry, sentence_at
+from sidelight.evaluate.parts import Measure
+from sidelight.evidence import shuffled
+from sidelight.structures.relations import ENTITY, NONE, RELATION, EntityRelation
+
+RULES = f'''"""Which types the arguments of relations have."""
+
+from sidelight.rules import gallery
+
+RULES = [gallery.argument_types({json.dumps(ARGUMENTS)})]
+'''
+KEYS = ("tokens", "entities", "relations")
+EXAMPLE = (
+    '{"tokens": ["Ann", "left", "Oslo"], "entities": [{"type": "Peop", "start": 0, "end": 1}, '
+    '{"type": "Loc", "start": 2, "end": 3}], "relations": [{"type": "Live_In", "head": 0, "tail": 1}]}'
+)
+
+
+def read_facts(path: str | Path, kind: str = INPUTS) -> list[Item]:
+    """Sentences with entities; raises `DataError` with the line of what is not as it should be."""
+    return read_objects(path, kind, keys=KEYS, parse=_parse, example=EXAMPLE)
+
+
+def write_facts(items: Sequence[Item]) -> str:
+    """The same as JSON lines, with the types and relations that are said."""
+    return write_objects(items, lambda item: extraction_entry(item.x, item.said))
+
+
+def _parse(entry: Mapping[str, Any], kind: str, place: Place) -> tuple[EntitySentence, Any]:
+    if kind == "gold":
+        x, y, _ = sentence_at(dict(entry), place)
+        if y is None:
+            place.fail(
+                "entities without types", "give every entity a type, or read the file as something else than gold"
+            )
+        return _with_entities(x, place), y
+    given = entry.get("entities")
+    listed = isinstance(given, list) and all(isinstance(one, dict) for one in given)
+    bare = [{key: value for key, value in one.items() if key != "type"} for one in given] if listed else given  # type: ignore[union-attr]
+    x, _, _ = sentence_at({**entry, "entities": bare, "relations": []}, place)
+    _with_entities(x, place)
+    if kind not in ("partial", "candidates"):
+        return x, None
+    types = {i: _labels(one["type"], place) for i, one in enumerate(given or ()) if one.get("type") is not None}
+    return x, {ENTITY: types, RELATION: _related(entry.get("relations", []), place)}
+
+
+def _with_entities(x: EntitySentence, place: Place) -> EntitySentence:
+    if not x.spans:
+        place.fail("a sentence without entities", "leave it out")
+    return x
+
+
+def _labels(given: Any, place: Place) -> list[str]:
+    labels = given if isinstance(given, list) else [given]
+    if not labels or not all(isinstance(label, str) and label for label in labels):
+        place.fail(f"the type {json.dumps(given)}", "give a name, a list of names, or null")
+    return labels
+
+
+def _related(given: Any, place: Place) -> dict[tuple[int, int], list[str]]:
+    if not isinstance(given, list) or not all(isinstance(one, dict) for one in given):
+        place.fail('"relations" is not a list of objects', 'write e.g. [{"type": "Live_In", "head": 0, "tail": 1}]')
+    found = {}
+    for one in given:
+        ends = one.get("head"), one.get("tail")
+        if not all(isinstance(end, int) and not isinstance(end, bool) for end in ends):
+            place.fail(f"a relation is {json.dumps(one)[:60]}", 'write e.g. {"type": "Live_In", "head": 0, "tail": 1}')
+        found[ends] = _labels(one.get("type"), place)
+    return found
+
+
+def _output(structure: EntityRelation, item: Item, kind: str) -> Any:
+    return item.said
+
+
+def _names(items: Sequence[Item]) -> dict[str, Any]:
+    """The types and relations that are told."""
+    types: set[str] = set()
+    relations: set[str] = set()
+    for item in items:
+        if isinstance(item.said, Extraction):
+            types.update(item.said.types)
+            relations.update(name for *_, name in item.said.relations)
+        elif item.said is not None:
+            types.update(name for names in item.said[ENTITY].values() for name in names)
+            relations.update(name for names in item.said[RELATION].values() for name in names)
+    return {"types": tuple(sorted(types)), "relations": tuple(sorted(relations - {NONE}))}
+
+
+def _spoiled(xs: Sequence[EntitySentence], seed: int) -> list[EntitySentence]:
+    """The words in another order; entities stay where they are."""
+    return [EntitySentence(tuple(words), x.spans) for words, x in zip(shuffled([x.tokens for x in xs], seed=seed), xs)]
+
+
+ENTRY = StructureEntry(
+    name="relations",
+    line="Which types the entities of a sentence have, and which relations there are between them, decided together.",
+    example=EXAMPLE,
+    structure=EntityRelation,
+    formats={"jsonl": FileFormat(read_facts, write_facts, (".jsonl", ".json"))},
+    output=_output,
+    said=lambda y: y,
+    measures=lambda structure: (
+        Measure("relations", lambda y: y.relations),
+        Measure("types", lambda y: list(enumerate(y.types)), share=True),
+    ),
+    spoiled=_spoiled,
+    made=facts,
+    rules_text=RULES,
+    hidden=("rules", "lists", "names"),
+    from_data=_names,
+    ruled=True,
+)
