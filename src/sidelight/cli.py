@@ -103,7 +103,7 @@ COMMANDS = (
 app = typer.Typer(
     cls=LazyCommands,
     name="sidelight",
-    help="Learn to tag and to classify from labels, candidates, yes/no answers and unlabelled text. "
+    help="Learn to tag, classify, parse and align from labels, candidates, yes/no answers and unlabelled text. "
     "New here? Run: sidelight quickstart",
     epilog="Example: sidelight train --gold train.txt --out model.sidelight",
     rich_markup_mode="rich",

@@ -352,3 +352,20 @@ def test_other_evidence_of_relations(run: Run) -> None:
         Path("bad.jsonl").write_text(text)
         failed = run("train", "--structure", "relations", "--gold", "bad.jsonl", "--out", "n", code=2)
         assert failed.err.startswith(f"error: {problem}"), failed.err
+
+
+def test_relations_that_cannot_be_are_left_out(run: Run) -> None:
+    entry = {"tokens": ["Ann", "left", "Oslo"], "entities": [{"start": 0, "end": 1, "type": "P"}]}
+    entry["entities"] += [{"start": 2, "end": 3, "type": "L"}]
+    two = [{"type": name, "head": 0, "tail": 1} for name in ("in", "from")]
+    lines = [{**entry, "relations": two[:1]}, {**entry, "relations": two}]
+    Path("gold.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
+    told = run("train", "--structure", "relations", "--gold", "gold.jsonl", "--out", "m")
+    assert told.err == (
+        "note: 1 in --gold are left out, the first one at gold.jsonl:2: entities 0 and 1 have two relations; give one "
+        "of them\n"
+    )
+    assert re.search(r"^evidence +1 gold$", told.out, re.M)
+    Path("gold.jsonl").write_text(json.dumps(lines[1]))
+    failed = run("train", "--structure", "relations", "--gold", "gold.jsonl", "--out", "m", code=2)
+    assert failed.err.startswith("error: gold.jsonl:1: entities 0 and 1 have two relations")

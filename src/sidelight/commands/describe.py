@@ -6,7 +6,7 @@ from sidelight.commands.registry import CHAIN
 from sidelight.commands.registry.describing import as_slots
 from sidelight.commands.shared import options
 from sidelight.commands.shared.inputs import EvidenceFiles
-from sidelight.commands.shared.outputs import write
+from sidelight.commands.shared.outputs import note, write
 from sidelight.commands.shared.structured import StructureTask, chosen_entry, refuse
 from sidelight.commands.shared.train_options import StructureName
 
@@ -46,4 +46,6 @@ def command(
         task = StructureTask(entry, {}, shuffle_good, format, seed)
         read = task.read(kinds, lambda text: None)
         evidence = as_slots(task.structure, read)
+        for text in task.notes:
+            note(text)
     write(f"{describe(evidence)}\n", None)

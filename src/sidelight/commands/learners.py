@@ -72,7 +72,8 @@ def _one(name: str, learner: type[Recipe], width: int) -> str:
     typed = "" if first is None else f" --set {first[0]}={first[1]}"
     written = "" if first is None else f"{first[0]}={first[1]!r}"
     estimator = "SegmentTagger" if Need.SEGMENTS in learner.needs else "Tagger"
-    shell = f"sidelight train --learner {name}{typed} --gold train.txt --out model.sidelight"
+    files = "--gold train.txt" if "gold" in learner.takes else "--good good.txt --bad bad.txt --labels A,B"
+    shell = f"sidelight train --learner {name}{typed} {files} --out model.sidelight"
     blocks.append(f"shell:  {shell}\npython: sl.{estimator}(learner=sl.recipes.{name}({written}))")
     return "\n\n".join(blocks) + "\n"
 

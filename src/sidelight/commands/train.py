@@ -160,7 +160,7 @@ def command(
         write(table + summary(best, out), None)
         assert used is not None
         found = notes_on(best.model_, used, evidence, ruled=bool(rules), states=states, min_count=min_count)
-        for text in (*edges, *found):
+        for text in (*task.notes, *edges, *found):
             note(text)
 
 

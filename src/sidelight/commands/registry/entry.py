@@ -40,6 +40,7 @@ class StructureEntry:
     from_data: Callable[[Sequence[Item]], dict[str, Any]] = lambda items: {}  # options that are not given
     rules_text: str | None = None  # a file of rules that what is `made` obeys
     ruled: bool = False  # whether it has rules about its outputs, as a field `rules`
+    lenient: bool = False  # whether gold that `encode` refuses is left out with a note, and is no error
     left_out: str = ""  # why outputs of gold may not be those of the structure; empty where that is an error
 
     def format_of(self, path: Path, format: str | None) -> FileFormat:

@@ -90,6 +90,7 @@ class StructureTask:
     seed: int
     table: Path | None = None  # what is known of symbols beforehand
     structure: Any = field(default=None, init=False)  # made when evidence is read
+    notes: list[str] = field(default_factory=list, init=False)  # on what was read
 
     def read(self, files: Files, say: Say) -> list[Evidence]:
         items = [(kind, item) for kind, paths in files.items() for item in self._items(kind, paths or (), say)]
@@ -97,7 +98,18 @@ class StructureTask:
             raise DataError("no evidence", remedy="name at least one file, e.g. --gold FILE")
         usual = self.entry.from_data([item for _, item in items])
         self.structure = self.entry.structure(**{**usual, **self.options})
-        evidence = [self._checked(item, kind) for kind, item in items]
+        evidence, refused = list[Evidence](), list[DataError]()
+        for kind, item in items:
+            try:
+                evidence.append(self._checked(item, kind))
+            except DataError as error:
+                if kind != "gold" or not self.entry.lenient:
+                    raise
+                refused.append(error)
+        if refused and not evidence:
+            raise refused[0]
+        if refused:
+            self.notes.append(f"{len(refused):,} in --gold are left out, the first one at {refused[0]}")
         return self._fitting(evidence) + self._spoiled(evidence)
 
     def parameters(self, evidence: Sequence[Evidence], given: Mapping[str, Any]) -> dict[str, Any]:
@@ -151,7 +163,7 @@ class StructureTask:
         targets = np.concatenate([self.structure.encode(piece.x, piece.y) for piece in golds])
         outside = {id(golds[i]) for i in np.flatnonzero(batch.space.admits(targets) == 0).tolist()}
         if outside:
-            note(f"{len(outside):,} of {len(golds):,} in --gold are left out: {self.entry.left_out}")
+            self.notes.append(f"{len(outside):,} of {len(golds):,} in --gold are left out: {self.entry.left_out}")
         kept = [piece for piece in evidence if id(piece) not in outside]
         if not kept:
             raise DataError("no evidence is left", remedy=self.entry.left_out)

@@ -24,6 +24,11 @@ Say = Callable[[str], None]
 class TrainTask(Protocol):
     """Outputs of one sort: how evidence of them is read, learned from, and judged."""
 
+    @property
+    def notes(self) -> Sequence[str]:
+        """What is no error of what was read, but may surprise."""
+        ...
+
     def read(self, files: Files, say: Say) -> list[Evidence]:
         """All evidence, of files by kind; raises `DataError` where a file cannot be used."""
         ...
@@ -56,6 +61,7 @@ class LabelTask:
     segments: bool  # by any learner; those of segments alone need not be told
     features: Mapping[str, Any]  # of `settings.choose_features`
     metric: str | None
+    notes: tuple[str, ...] = ()
 
     def read(self, files: Files, say: Say) -> list[Evidence]:
         return EvidenceFiles(files, self.shuffle_good, self.format, self.label_column, self.seed).read(say)
