@@ -209,16 +209,8 @@ def test_a_rule_that_does_not_read_the_input_is_read_once(reads, times):
     calls.clear()
     batch = structure.batch(XS)
     assert len(calls) == times and len(batch.space.lists) == 1
-    assert sorted(batch.space.lists[0].charges.tolist()) == [
-        0.0,
-        0.0,
-        2.0,
-        2.0,
-        2.0,
-        2.0,
-        4.0,
-        4.0,
-    ]  # each break counts
+    charges = sorted(batch.space.lists[0].charges.tolist())
+    assert charges == [0.0, 0.0, 2.0, 2.0, 2.0, 2.0, 4.0, 4.0]  # two labels that are not alike, or four
 
 
 def test_a_rule_keeps_what_it_says_of_itself():
