@@ -16,7 +16,7 @@ import numpy as np
 from benchmarks.measure import Row
 from sidelight.experiments.lclr.paraphrase import FILES, read_pairs
 from sidelight.experiments.lclr.sentence_graphs import reader
-from sidelight.experiments.lclr.sentence_pairs import FIRST, Labelled
+from sidelight.experiments.lclr.sentence_pairs import FIRST, LabelledPairs
 from sidelight.objective.decisions import decisions
 from sidelight.rounds.lclr import HeldLearner, lclr_learner
 from sidelight.rounds.margin import MarginOptions
@@ -36,7 +36,7 @@ def run(*, quick: bool = False) -> list[Row]:
     return [_pass(structure, pairs, weights), _single(structure, pairs, weights)]
 
 
-def _learned(structure: GraphAlignment, pairs: Labelled) -> np.ndarray:
+def _learned(structure: GraphAlignment, pairs: LabelledPairs) -> np.ndarray:
     data = decisions(structure, pairs.xs, pairs.zs)
     start = structure.weights(similarity=(), **FIRST)
     learner = HeldLearner.fresh(data, start, MarginOptions(max_rounds=1), name="two_stage")
@@ -44,7 +44,7 @@ def _learned(structure: GraphAlignment, pairs: Labelled) -> np.ndarray:
     return np.array(learner.weights)
 
 
-def _pass(structure: GraphAlignment, pairs: Labelled, weights: np.ndarray) -> Row:
+def _pass(structure: GraphAlignment, pairs: LabelledPairs, weights: np.ndarray) -> Row:
     data = decisions(structure, pairs.xs, pairs.zs)
     lclr_learner(decisions(structure, pairs.xs[:20], pairs.zs[:20]), weights).round()  # kernels from the disk cache
     began, cpu = time.perf_counter(), time.process_time()
@@ -56,7 +56,7 @@ def _pass(structure: GraphAlignment, pairs: Labelled, weights: np.ndarray) -> Ro
     return Row("lclr", what, took, "s", target="at most 60", met=took <= 60.0, note=note)
 
 
-def _single(structure: GraphAlignment, pairs: Labelled, weights: np.ndarray) -> Row:
+def _single(structure: GraphAlignment, pairs: LabelledPairs, weights: np.ndarray) -> Row:
     which = [i for i, (one, two) in enumerate(pairs.xs) if len(one.words) in ABOUT and len(two.words) in ABOUT]
     times = []
     for i in which[:200]:

@@ -21,7 +21,7 @@ from sidelight.experiments.lclr.sentence_pairs import (
     APPROXIMATE,
     LCLR,
     STAGES,
-    Labelled,
+    LabelledPairs,
     PairOutcome,
     PairStudy,
     PairTask,
@@ -77,7 +77,7 @@ def rows(
     return found, NOTES
 
 
-def _fit_half(study: tuple[Labelled, WordSimilarity], draw: int) -> list[PairOutcome]:
+def _fit_half(study: tuple[LabelledPairs, WordSimilarity], draw: int) -> list[PairOutcome]:
     """One draw of RTE-5: half of the pairs are tested, and the others trained on, some of them held out for C."""
     pairs, similarity = study
     order = np.random.default_rng([draw, 5]).permutation(len(pairs.xs))
@@ -96,29 +96,29 @@ def _rows_of(setting: str, outcomes: list[list[PairOutcome]]) -> list[Row]:
     return found + difference_rows(setting, f"{LCLR} - {APPROXIMATE}", by[APPROXIMATE], by[LCLR])
 
 
-def joined(parts: Sequence[Labelled]) -> Labelled:
+def joined(parts: Sequence[LabelledPairs]) -> LabelledPairs:
     """Several sets as one."""
-    return Labelled([x for part in parts for x in part.xs], [z for part in parts for z in part.zs])
+    return LabelledPairs([x for part in parts for x in part.xs], [z for part in parts for z in part.zs])
 
 
-def read_sets(path: Path, read: Reader) -> dict[str, Labelled]:
+def read_sets(path: Path, read: Reader) -> dict[str, LabelledPairs]:
     """Pairs (hypothesis, text) by the set that they are in."""
     cells = [line.split("\t") for line in read_lines(path)]
     for number, one in enumerate(cells, start=1):
         if len(one) != 6:
             raise DataError("not a pair in 6 columns", file=path, line=number, remedy="check the file")
     graphs = read.graphs([text for one in cells[1:] for text in (one[5], one[4])])
-    found: dict[str, Labelled] = {}
+    found: dict[str, LabelledPairs] = {}
     for number, (name, _, _, label, *_) in enumerate(cells[1:]):
-        own = found.setdefault(name, Labelled([], []))
+        own = found.setdefault(name, LabelledPairs([], []))
         own.xs.append((graphs[2 * number], graphs[2 * number + 1]))
         own.zs.append(1 if label == "1" else -1)
     return found
 
 
-def read_long(paths: Sequence[Path], read: Reader) -> Labelled:
+def read_long(paths: Sequence[Path], read: Reader) -> LabelledPairs:
     """Pairs of GLUE that are in none of RTE-1 to RTE-3 and have a long text."""
     cells = [line.split("\t") for path in paths for line in list(read_lines(path))[1:]]
     kept = [one for one in cells if one[4] == "-" and len(one[1].split()) >= LONG]
     graphs = read.graphs([text for one in kept for text in (one[2], one[1])])
-    return Labelled(list(zip(graphs[::2], graphs[1::2])), [1 if one[3] == "entailment" else -1 for one in kept])
+    return LabelledPairs(list(zip(graphs[::2], graphs[1::2])), [1 if one[3] == "entailment" else -1 for one in kept])

@@ -19,7 +19,7 @@ from sidelight.experiments.lclr.sentence_pairs import (
     APPROXIMATE,
     LCLR,
     STAGES,
-    Labelled,
+    LabelledPairs,
     PairOutcome,
     PairStudy,
     PairTask,
@@ -120,7 +120,7 @@ def read_study(data: Path, *, quick: bool, report: Callable[[str], None]) -> Pai
     return PairStudy(parts["train"], test, WordSimilarity(vectors))
 
 
-def read_pairs(path: Path, read: Reader) -> Labelled:
+def read_pairs(path: Path, read: Reader) -> LabelledPairs:
     """The pairs of a file, after its head line."""
     cells = []
     for number, line in enumerate(read_lines(path), start=1):
@@ -128,4 +128,4 @@ def read_pairs(path: Path, read: Reader) -> Labelled:
         if len(cells[-1]) != 5 or (number > 1 and cells[-1][0] not in ("0", "1")):
             raise DataError("not a pair in 5 columns", file=path, line=number, remedy="check the file")
     graphs = read.graphs([text for one in cells[1:] for text in one[3:]])
-    return Labelled(list(zip(graphs[::2], graphs[1::2])), [1 if one[0] == "1" else -1 for one in cells[1:]])
+    return LabelledPairs(list(zip(graphs[::2], graphs[1::2])), [1 if one[0] == "1" else -1 for one in cells[1:]])

@@ -36,22 +36,22 @@ FIRST_SIMILARITY = (0.5,)  # of the cosine of word vectors
 Pairs = list[tuple[Graph, Graph]]
 
 
-class Labelled(NamedTuple):
+class LabelledPairs(NamedTuple):
     """Pairs, and +1 or −1 for each."""
 
     xs: Pairs
     zs: list[int]
 
-    def take(self, which: Ints) -> Labelled:
-        return Labelled([self.xs[i] for i in which], [self.zs[i] for i in which])
+    def take(self, which: Ints) -> LabelledPairs:
+        return LabelledPairs([self.xs[i] for i in which], [self.zs[i] for i in which])
 
 
 @dataclass(frozen=True)
 class PairStudy:
     """What tasks are made from."""
 
-    train: Labelled
-    test: Labelled
+    train: LabelledPairs
+    test: LabelledPairs
     similarity: WordSimilarity
     measured: str = "both"
 
@@ -125,7 +125,7 @@ def _wanted(task: PairTask, method: str, price: float) -> bool:
     return not task.prices or task.prices[task.methods.index(method)] == price
 
 
-def _asked(structure: GraphAlignment, part: Labelled) -> _Asked:
+def _asked(structure: GraphAlignment, part: LabelledPairs) -> _Asked:
     return _Asked(structure.batch(part.xs), structure.sizes(part.xs), np.array(part.zs))
 
 

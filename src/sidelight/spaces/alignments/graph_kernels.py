@@ -42,7 +42,7 @@ class Pair(NamedTuple):
     mapped: Ints  # [C, C] by two choices 1 + the edge between, or 0
 
 
-class _Sums(NamedTuple):
+class _GraphSums(NamedTuple):
     """Room for the dynamic programs."""
 
     up: Floats  # [A, C] the best below a word, by its choice, itself included
@@ -146,7 +146,7 @@ def _send(
 
 
 @kernel
-def _up(pair: Pair, own: Floats, edges: Floats, price: Floats, fees: Floats, sums: _Sums) -> float:
+def _up(pair: Pair, own: Floats, edges: Floats, price: Floats, fees: Floats, sums: _GraphSums) -> float:
     """The best choices at these prices, from leaves to roots and back: no alignment is worth more."""
     up, sent, choice, words, tree = sums.up, sums.sent, sums.choice, sums.words, pair.tree
     count, width = own.shape
@@ -181,7 +181,7 @@ def _up(pair: Pair, own: Floats, edges: Floats, price: Floats, fees: Floats, sum
 
 
 @kernel
-def _down(pair: Pair, edges: Floats, fees: Floats, sums: _Sums) -> None:
+def _down(pair: Pair, edges: Floats, fees: Floats, sums: _GraphSums) -> None:
     """After `_up`: what is best outside of the part below each word, so that up + down is the best with a choice."""
     up, sent, down, tree = sums.up, sums.sent, sums.down, pair.tree
     count, width = up.shape
@@ -256,7 +256,7 @@ def _improved(pair: Pair, scores: Floats, near: Ints, needed: int, bonus: float,
 
 
 @kernel
-def _close(own: Floats, sums: _Sums, total: float, least: float) -> bool:
+def _close(own: Floats, sums: _GraphSums, total: float, least: float) -> bool:
     """Close choices with which no alignment is worth more than the least; False where a word has none left."""
     up, down = sums.up, sums.down
     count, width = own.shape
@@ -339,7 +339,7 @@ def _bounded(
     best: Ints,
     kept: Floats,  # [C] in, out: prices
     kept_fees: Floats,
-    sums: _Sums,
+    sums: _GraphSums,
     prices: _Prices,
 ) -> tuple[float, float, bool]:
     """The bound of a node, the worth of the best alignment so far, and whether the node has nothing better."""
@@ -404,7 +404,9 @@ def best_alignment(
         for c in range(width):
             owns[0, a, c] = scores[a, c]
     table, numbers = (count, width), np.zeros((2, count, width), np.int64)
-    sums = _Sums(np.empty(table), np.empty(table), np.empty(table), numbers[0], numbers[1], np.zeros(count, np.int64))
+    sums = _GraphSums(
+        np.empty(table), np.empty(table), np.empty(table), numbers[0], numbers[1], np.zeros(count, np.int64)
+    )
     work = _Prices(np.zeros(width), np.zeros(shape), np.zeros(width), np.zeros(shape))
     bonus = (scores.shape[0] + 1.0) * spread + 1.0 if exact else 0.0
     size, visited, proved = 1, 0, -np.inf  # proved: the bound of what is left over
