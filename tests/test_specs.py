@@ -127,3 +127,13 @@ def test_options_change_what_a_learner_needs() -> None:
     assert Need.SUMS in by_sums.needed() and "rules_in_training" not in by_sums.heeded()
     for base in ("hmm", "crf", "semi_crf"):
         assert set(recipe_of(base).needed()) < set(LEARNERS["codl"](base=base).needed())
+
+
+def test_annotations_may_be_types_or_text():
+    """Files of users need no `from __future__ import annotations`."""
+    told = {"name": "typed", "__doc__": "Made up (Nobody 1900)."}
+    typed = type("Typed", (LearnerSpec,), {**told, "__annotations__": {"times": int}, "times": option(1, low=1)})
+    learner = dataclass(frozen=True, kw_only=True)(typed)
+    assert learner(times=2).times == 2
+    with pytest.raises(ValueError, match="times is 0; give a whole number from 1 on"):
+        learner(times=0)

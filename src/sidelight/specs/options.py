@@ -162,7 +162,9 @@ def _range(one: Field[Any]) -> Range:
 
 
 def _types(one: Field[Any]) -> list[str]:
-    return [part.strip() for part in str(one.type).split("|")]
+    """The types of an option by name, whether annotations are text or types."""
+    told = one.type.__name__ if isinstance(one.type, type) else str(one.type)
+    return [part.strip() for part in told.split("|")]
 
 
 def _words(one: Field[Any]) -> str:
