@@ -46,7 +46,7 @@ def drawn(examples: LabelledExamples, *, tokens: int, draw: int) -> list[Gold]:
 
     Draws of the same number are nested: more tokens mean the same examples and some more.
 
-    >>> len(drawn(Examples([["a", "b"], ["c", "d"]], [["X", "X"], ["X", "X"]]), tokens=3, draw=0))
+    >>> len(drawn(LabelledExamples([["a", "b"], ["c", "d"]], [["X", "X"], ["X", "X"]]), tokens=3, draw=0))
     2
     """
     order = np.random.default_rng([draw, 1]).permutation(len(examples.xs))

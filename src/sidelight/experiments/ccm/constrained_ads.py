@@ -71,7 +71,7 @@ def ad_rules(words: Mapping[str, Collection[str]]) -> tuple[Rule, ...]:
 def words_of(records: LabelledExamples) -> dict[str, tuple[str, ...]]:
     """Words that records use for a name alone, or for an area alone; short ones say little and are left out.
 
-    >>> words_of(Examples([["grand", "hyatt", "at", "bay"]], [[NAME, NAME, NAME, AREA]]))[NAME]
+    >>> words_of(LabelledExamples([["grand", "hyatt", "at", "bay"]], [[NAME, NAME, NAME, AREA]]))[NAME]
     ('grand', 'hyatt')
     """
     uses: dict[str, set[str]] = {}

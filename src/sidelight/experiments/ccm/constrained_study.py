@@ -193,7 +193,7 @@ def load_citations(data: Path) -> RuleStudy:
 def lowered(examples: LabelledExamples) -> LabelledExamples:
     """The same in lower case.
 
-    >>> lowered(Examples([["In", "Proc"]], [["A", "A"]])).xs
+    >>> lowered(LabelledExamples([["In", "Proc"]], [["A", "A"]])).xs
     [['in', 'proc']]
     """
     return LabelledExamples([[word.lower() for word in x] for x in examples.xs], examples.ys)

@@ -138,7 +138,7 @@ class AmbiguousDictionary:
 def dictionary_of(examples: LabelledExamples) -> dict[str, list[str]]:
     """The tags that each word has.
 
-    >>> dictionary_of(Examples([["a", "run"], ["run"]], [["DT", "NN"], ["VB"]]))
+    >>> dictionary_of(LabelledExamples([["a", "run"], ["run"]], [["DT", "NN"], ["VB"]]))
     {'a': ['DT'], 'run': ['NN', 'VB']}
     """
     found: dict[str, set[str]] = {}

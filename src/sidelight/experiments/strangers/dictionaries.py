@@ -32,7 +32,7 @@ def dictionary_of(corpus: StrangersCorpus) -> Dictionary:
 def listed_labels(examples: LabelledExamples, *, types: bool, floor: int = FLOOR) -> dict[str, frozenset[str]]:
     """The labels of every word that was seen often enough.
 
-    >>> sorted(listed_labels(Examples([["Rome", "rome"]], [["B-LOC", "O"]]), types=True)["rome"])
+    >>> sorted(listed_labels(LabelledExamples([["Rome", "rome"]], [["B-LOC", "O"]]), types=True)["rome"])
     ['B-LOC', 'I-LOC', 'O']
     """
     uses: dict[str, Counter[str]] = {}

@@ -258,8 +258,8 @@ def _sort_pairs(tables: list[Ints], classes: Classes) -> list[Signs]:
 def lowered(expression: Expr, length: int, n_labels: int) -> Piece:
     """A clause as dynamic programming takes it.
 
-    >>> from sidelight.rules.expr import Known, OneOf, Same
-    >>> [lowered(e, 9, 3).kind for e in (OneOf(2, (0,)), Same(2, 3), Same(2, 5), Known(1))]
+    >>> from sidelight.rules.expr import KnownValue, OneOf, Same
+    >>> [lowered(e, 9, 3).kind for e in (OneOf(2, (0,)), Same(2, 3), Same(2, 5), KnownValue(1))]
     ['token', 'edge', 'counter', 'constant']
     """
     return Piece(expression, length, n_labels)

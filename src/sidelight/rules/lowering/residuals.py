@@ -246,7 +246,7 @@ class RuleProgress:
     >>> from sidelight.rules.words import count
     >>> from sidelight.rules.output import Domain, symbolic_labels
     >>> y = symbolic_labels(9, Domain("AB"))
-    >>> progress = Progress(count(y[t] == "A" for t in range(9)) <= 1, 2)
+    >>> progress = RuleProgress(count(y[t] == "A" for t in range(9)) <= 1, 2)
     >>> state, degree = progress.advance(progress.initial(), 0, 0, 0)
     >>> progress.advance(state, 1, 0, 0)[1]
     1

@@ -100,7 +100,7 @@ class LabelSet:
 class HiddenState(NamedTuple):
     """One of a label's hidden states, counted from 1; 0 for the only state of a label.
 
-    >>> str(State("NP", 2)), str(State("O", 0))
+    >>> str(HiddenState("NP", 2)), str(HiddenState("O", 0))
     ('NP/2', 'O')
     """
 
@@ -117,7 +117,7 @@ class StateSet(LabelSet):
 
     `number` of a label with several states is -1; `numbers` has them all.
 
-    >>> states = StateSet((State("NP", 1), State("NP", 2), State("O", 0)))
+    >>> states = StateSet((HiddenState("NP", 1), HiddenState("NP", 2), HiddenState("O", 0)))
     >>> states.classes, states.mask(["NP"]).tolist(), states.decode(np.array([1, 2]))
     (('NP', 'O'), [1, 1, 0], ['NP', 'O'])
     """
