@@ -5,7 +5,7 @@ The part of such inputs in the objective of `latent_likelihood` is
     min over q  Σ C (−E_q[log p_w(y | x)] − γ H(q))
 
 over distributions q that obey the rules in expectation; for γ = 1 it is KL(q, p_w). The E-step finds q (a
-`Completion`); what is left to the weights is the cross entropy of q and the model (`objective.believed`).
+`Completion`); what is left to the weights is the cross entropy of q and the model (`objective.beliefs`).
 """
 
 from __future__ import annotations
