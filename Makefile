@@ -40,7 +40,8 @@ test: lint
 	$(BIN)/python -m pytest --doctest-modules src -p no:cacheprovider
 	$(BIN)/python -m pytest -n 2 tests
 
-# The site, in build/site/index.html; warnings are errors, and pages are made from the docstrings of src.
+# The site, in build/site/index.html; warnings are errors, and pages are made from the docstrings of src. Search needs
+# a server: python3 -m http.server -d build/site
 docs: .venv/.documenting
 	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --quiet --strict
 

@@ -24,16 +24,6 @@ that violates its margin most: by default its square (`loss="squared_hinge"`), o
 """
 TAIL = """## Estimators with an algorithm of their own
 
-### LCLR
-
-Learning over constrained latent representations: yes or no by the best structure of an input, learned from yes and no.
-
-- **Objective:** ½‖w‖² + C Σ over good inputs of loss(1 − max over h of w·Φ(x, h)) + C Σ over bad ones of
-  loss(1 + max over h of w·Φ(x, h))
-- **Reference:** Chang, Goldwasser, Roth and Srikumar 2010; thesis chapter 5
-- **Recipe:** `sl.LatentClassifier(structure)`; `method="lclr_approximate"` is Algorithm 12, `"two_stage"` the baseline
-- **Learns from:** answers +1 and −1
-
 ### Co-training
 
 Two views of an input; each labels what it is surest of for the other.
@@ -41,6 +31,15 @@ Two views of an input; each labels what it is surest of for the other.
 - **Reference:** Blum and Mitchell 1998
 - **Recipe:** `sl.CoTraining(sl.Classifier(), sl.Classifier(), views=(one, other))`
 - **Learns from:** Gold, and inputs without labels
+
+### Sequential learning
+
+Sub-problems that rules tie, learned one after another: a later one corrects what the earlier ones say of its labels.
+
+- **Reference:** Roth, Small and Titov 2009
+- **Recipe:** `sl.SequentialLearner(structure, method="SL")`; `"LO"`, `"L+I"` and `"IBT"` are the protocols that the
+  paper compares ([sequential learning](sequential.md))
+- **Learns from:** Gold
 
 ### Word alignment
 
@@ -53,7 +52,7 @@ IBM model 1, then the HMM alignment model, in both directions, whose posteriors 
 """
 FAMILIES = {
     "Likelihood": "crf partial_crf semi_crf contrastive naive_bayes",
-    "Margins": "structural_svm jlis latent_svm transductive_svm semi_svm self_training one_against_rest",
+    "Margins": "structural_svm jlis lclr latent_svm transductive_svm semi_svm self_training one_against_rest",
     "Online": "perceptron passive_aggressive mira arow",
     "Candidate labels by margins": "cllp cllp_as_printed mms naive cl_svm",
     "Hidden Markov models and EM": "hmm em hard_em unified_em",

@@ -20,6 +20,7 @@ ORDER = {
     "dictionary": "A dictionary",
     "companions": "Good and bad inputs",
     "rules": "Rules",
+    "advertisements": "Rules about words",
     "votes": "Labelling functions",
     "entities": "Decisions taken together",
     "parser": "A parser",
@@ -46,8 +47,9 @@ def run(name: str, folder: Path) -> Done:
 
 
 def idea(name: str) -> str:
-    """The idea of an example: its docstring."""
-    return ast.get_docstring(ast.parse((FOLDER / f"{name}.py").read_text(encoding="utf-8"))) or ""
+    """The idea of an example: the first paragraph of its docstring."""
+    text = ast.get_docstring(ast.parse((FOLDER / f"{name}.py").read_text(encoding="utf-8"))) or ""
+    return " ".join(text.split("\n\n")[0].split())
 
 
 def section(name: str, printed: str) -> str:

@@ -54,5 +54,5 @@ def test_every_example_is_in_the_gallery() -> None:
 
 @pytest.mark.parametrize("name", ORDER)
 def test_an_example_says_its_idea(name: str) -> None:
-    assert idea(name).endswith((".", ":", "?", ")."))
-    assert "\n" not in idea(name)
+    assert idea(name).endswith((".", "?"))
+    assert len(idea(name)) < 140

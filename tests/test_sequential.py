@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 from itertools import product
 
 import numpy as np
@@ -194,3 +195,32 @@ def test_held_out_order_takes_validation():
         assert step.errors[step.chosen] == min(step.errors.values())
     with pytest.raises(DataError, match="validation"):
         sl.SequentialLearner(tied(), order="held_out").fit(XS, YS, validation=3)
+
+
+@pytest.mark.parametrize(("reads", "times"), [(False, 1), (True, 8)])
+def test_a_rule_that_does_not_read_the_input_is_read_once(reads, times):
+    calls = []
+
+    def counted(x, y):
+        calls.append(x)
+        return every(y.one[0] == y.two[0], y.two[0] == y.three[0])
+
+    structure = tied([rule(reads_input=reads)(counted).soft(2.0)])
+    calls.clear()
+    batch = structure.batch(XS)
+    assert len(calls) == times and len(batch.space.lists) == 1
+    assert sorted(batch.space.lists[0].charges.tolist()) == [
+        0.0,
+        0.0,
+        2.0,
+        2.0,
+        2.0,
+        2.0,
+        4.0,
+        4.0,
+    ]  # each break counts
+
+
+def test_a_rule_keeps_what_it_says_of_itself():
+    known = argument_types({"Live_In": ("Peop", "Loc")})
+    assert not pickle.loads(pickle.dumps(known)).reads_input and not known.soft(1.0).reads_input

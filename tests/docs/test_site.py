@@ -42,6 +42,15 @@ def test_nothing_is_loaded_from_elsewhere(site: Path) -> None:
         assert LOADED.findall(path.read_text(encoding="utf-8")) == [], path.name
 
 
+def test_the_reference_shows_objects_and_not_modules_of_the_same_name(site: Path) -> None:
+    for path in (site / "api").glob("*.html"):
+        headings = re.findall(
+            r'<h2 id="([\w.]+)" class="doc doc-heading">(.*?)</h2>', path.read_text("utf-8"), re.DOTALL
+        )
+        modules = {name for name, heading in headings if "doc-symbol-module" in heading}
+        assert modules <= {f"sidelight.{name}" for name in ("features", "recipes", "rules", "rules.gallery")}
+
+
 def test_what_pages_include_is_there(site: Path) -> None:
     def text(name: str) -> str:
         return re.sub(r"<[^>]*>", "", (site / name).read_text(encoding="utf-8"))

@@ -6,6 +6,8 @@ import re
 import tomllib
 from pathlib import Path
 
+import pytest
+
 import sidelight as sl
 
 ROOT = Path(__file__).parents[2]
@@ -20,6 +22,13 @@ def test_one_version() -> None:
     assert re.findall(r"^version: (.*)$", text("CITATION.cff"), re.MULTILINE) == [project["version"]]
     assert sl.__version__ == project["version"]
     assert f"## {project['version']}" in text("CHANGELOG.md")
+
+
+def test_the_citation_can_be_read() -> None:
+    yaml = pytest.importorskip("yaml", reason="CITATION.cff is YAML, which the extra docs can read")
+    read = yaml.safe_load(text("CITATION.cff"))
+    assert {"cff-version", "message", "title", "authors"} <= read.keys()
+    assert {one["year"] for one in read["references"]} == {2010, 2011}
 
 
 def test_one_licence() -> None:

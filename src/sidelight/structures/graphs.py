@@ -45,7 +45,7 @@ class GraphAlignment:
     """Alignments of graphs, as a structure to learn."""
 
     nulls: str = "words and relations"
-    exact: bool = True  # else the linear relaxation is rounded; `batch(…).space.solved` tells how far off it may be
+    exact: bool = True  # else without branching; `batch(…).space.solved` tells how far off the alignments may be
     seconds: float = math.inf  # for one pair; what was found by then is taken
     bits: int = 16  # features are hashed into 2**bits weights
     similarity: Similarity | None = None

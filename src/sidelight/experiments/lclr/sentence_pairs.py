@@ -3,8 +3,7 @@
 A pair is two graphs; good pairs have a good alignment. Each task fits all methods on the pairs of a draw, with every
 price C, and chooses C by the accuracy on pairs that were not drawn. "Two stages" take the alignments that first weights
 find, by similarity of words alone, and learn an SVM over them; LCLR begins with the weights of that, as the thesis has
-it; Algorithm 12 begins with the first weights. Alignments come from bounds without branching, which nearly always finds
-the best one, and proves it for most.
+it; Algorithm 12 begins with the first weights. Alignments come from bounds without branching.
 """
 
 from __future__ import annotations

@@ -1,9 +1,10 @@
 """Alignments of two graphs: words with words, edges with edges, or with nothing (thesis section 5.3).
 
 Slots are the words of the first graph, then its edges; choice 0 is nothing, others are 1 + a word, or an edge, of the
-second graph. An edge is mapped if, and only if, both of its words are mapped to those of an edge. Found by HiGHS: the
-linear relaxation first, and branching only where it is fractional; or by rounding it, with a bound that says how far
-off that can be. Sums over alignments of graphs are not there.
+second graph. An edge is mapped if, and only if, both of its words are mapped to those of an edge. Found by bounds and
+branching where the first graph is a forest (`graph_kernels`), and by HiGHS otherwise, the linear relaxation first
+(`graph_program`); or without branching, with a bound that says how far off that can be. Sums over alignments of graphs
+are not there.
 """
 
 from __future__ import annotations
@@ -40,7 +41,7 @@ class GraphSpace(BatchedSlotSpace):
 
     programs: tuple[GraphProgram, ...] = ()  # [N] built once
     all_words: bool = False  # as many words are mapped as there are in the smaller graph
-    exact: bool = True  # else the relaxation is rounded
+    exact: bool = True  # else without branching
     seconds: float = math.inf  # for one pair; what was found by then is taken
 
     def take(self, which: Ints) -> Self:
