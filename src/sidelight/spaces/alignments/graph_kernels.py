@@ -30,6 +30,7 @@ OFTEN = 10  # steps after which choices are closed
 PATIENCE, SHORTER = 12, 0.7  # steps without a better bound after which they become shorter
 KEEP = 0.6  # of the direction of the step before
 CLOSE = 1e-10
+ROOM = 250  # nodes that wait to be looked at
 
 
 class Pair(NamedTuple):
@@ -393,12 +394,9 @@ def best_alignment(
     floor, spread = _floor(scores)
     value = floor  # no alignment is worth less
     shape = pair.hubs.shape[0] + 1, pair.second.shape[0]
-    owns, prices, fees = (
-        np.empty((nodes + 2, count, width)),
-        np.zeros((nodes + 2, width)),
-        np.zeros((nodes + 2, *shape)),
-    )
-    bounds = np.full(nodes + 2, np.inf)
+    room = min(nodes, ROOM) + 2
+    owns, prices, fees = np.empty((room, count, width)), np.zeros((room, width)), np.zeros((room, *shape))
+    bounds = np.full(room, np.inf)
     _copy(first, first_fees, prices[0], fees[0])
     for a in range(count):
         for c in range(width):
@@ -430,7 +428,7 @@ def best_alignment(
                     open_[a, c] = 0 if done or own[a, c] == -np.inf else 1
         if done:
             continue
-        if nodes == 0:
+        if nodes == 0 or size + 2 > room:
             proved = max(proved, bounds[size])
             continue
         _up(pair, own, scores[count:], kept, kept_fees, sums)
