@@ -2,7 +2,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: install quickstart test lint docs bench bench-torch clean
+.PHONY: install quickstart test lint doctests docs bench bench-torch clean
 
 install: .venv/.installed
 
@@ -36,9 +36,12 @@ lint: .venv/.developing
 	$(BIN)/mypy
 	$(BIN)/lint-imports --no-cache
 
-test: lint
-	$(BIN)/python -m pytest --doctest-modules src -p no:cacheprovider
-	$(BIN)/python -m pytest -n 2 tests
+doctests: .venv/.developing
+	$(BIN)/python -m pytest -n 2 --dist worksteal --doctest-modules src -p no:cacheprovider
+
+test: .venv/.developing
+	$(MAKE) --jobs 2 --output-sync lint doctests
+	$(BIN)/python -m pytest -n 2 --dist worksteal --durations 30 tests
 
 # The site, in build/site/index.html; warnings are errors, and pages are made from the docstrings of src. Search needs
 # a server: python3 -m http.server -d build/site
