@@ -188,7 +188,8 @@ def evidence_of(cell: Cell) -> list[Evidence]:
             sets: Any = [("long", "short")] if single else [[("N", "A"), None]]
             return [*known, *sl.candidates(xs[3:], [as_variables(*sets)] if joint else sets)]
         case "companion":
-            return [*known, *sl.companion(xs[3:], 1), *sl.companion(xs[:1], -1)]
+            alone = cell.learner == "lclr"  # which learns from answers, and from nothing else
+            return [*([] if alone else known), *sl.companion(xs[3:], 1), *sl.companion(xs[:1], -1)]
         case "unlabeled" | "rules":
             return [*known, *sl.unlabeled(xs[3:])] if cell.kind == "unlabeled" else known
         case "votes":
@@ -244,6 +245,7 @@ what is not here is refused in one line that names what is missing. A structure 
 only its best output: a tag for every word, one verb at most.
 
 G Gold, P partial labels, C candidates, A companion answers, U unlabelled inputs, V votes, R rules in prediction.
+`lclr` learns from companion answers alone.
 ° with an option, as the refusal without it says: `contrastive(neighbours="transpose")`, `initial="random"` for `cllp`
 and `mms`; so in the tables below."""
 

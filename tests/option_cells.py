@@ -25,6 +25,9 @@ OPTIONS = ("cost", "class_weight", "validation", "checkpoint", "partial_fit", "w
 QUESTIONS = ("k_best", "marginals", "samples", "clamps", "decisions", "files")
 
 
+ALONE = {"contrastive": "unlabeled", "lclr": "companion"}  # learners that do not learn from Gold alone
+
+
 class OptionCell(NamedTuple):
     """One learner, one structure, one option or question."""
 
@@ -66,8 +69,8 @@ def option_outcome(cell: OptionCell) -> Outcome:
 
 
 def _cell(cell: OptionCell, kind: str = "gold") -> Cell:
-    """Gold alone, but for the one learner that needs more; with `kind` "rules" the estimator has one."""
-    return Cell(cell.learner, cell.structure, "unlabeled" if (cell.learner, kind) == ("contrastive", "gold") else kind)
+    """Gold alone, but for learners that need other evidence; with `kind` "rules" the estimator has one."""
+    return Cell(cell.learner, cell.structure, ALONE.get(cell.learner, kind) if kind == "gold" else kind)
 
 
 @cache
