@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -225,7 +226,10 @@ def test_gold_and_a_kind_run(corpus, monkeypatch):
     for method in ("gold", "rules"):
         found = cell_file.carry_out(study, Cell(corpus.name, 10, 0, method))
         assert found.score > 90.0
-        assert cell_file.of_record(json.loads(json.dumps(cell_file.as_record(found, study))), study) == found
+        record = json.loads(json.dumps(cell_file.as_record(found, study)))
+        assert cell_file.of_record(record, study) == found
+        looking_back = cell_file.of_record(record, replace(study, hindsight=True))
+        assert (looking_back is None) == (method == "rules")  # a kind of evidence is done again, for its alternatives
 
 
 @pytest.mark.parametrize("name", list(CORPORA))

@@ -110,6 +110,7 @@ def test_reaches_the_optimum_over_all_outputs(power, from_origin):
 def test_a_new_problem_starts_from_given_weights(problem, rng):
     batch, terms = problem
     solver = CuttingPlane.fresh(batch.scorer.size, len(terms), power=2, seed=1)
+    assert not solver.finished(1e-6)  # nothing is known before the first round
     start_with_fixed_cuts(solver, terms)
     solver.round(terms, violation=1e-3, tolerance=1e-2)
     start = rng.normal(size=batch.scorer.size)

@@ -133,7 +133,7 @@ class CuttingPlane:
 
     def finished(self, tolerance: float) -> bool:
         """Whether the gap is small enough."""
-        return self.gap <= max(tolerance * abs(self.best_primal), 1e-12)
+        return bool(np.isfinite(self.gap)) and self.gap <= max(tolerance * abs(self.best_primal), 1e-12)
 
     def _made_from(self, alphas: Floats) -> Floats:
         weights = self.pool.weights(len(self.weights), alphas)

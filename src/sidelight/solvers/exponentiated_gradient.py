@@ -77,7 +77,7 @@ class ExponentiatedGradient(Generic[State]):
 
     def finished(self, tolerance: float) -> bool:
         """Whether the gap is small enough."""
-        return self.gap <= max(tolerance * abs(self.best_primal), 1e-12)
+        return bool(np.isfinite(self.gap)) and self.gap <= max(tolerance * abs(self.best_primal), 1e-12)
 
     def epoch(self, problem: DualProblem[State], rng: np.random.Generator) -> DualProgress:
         """One pass over the examples."""

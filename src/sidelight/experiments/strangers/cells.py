@@ -21,7 +21,7 @@ from sidelight.experiments.grid import LabelledExamples
 from sidelight.experiments.strangers import peers
 from sidelight.experiments.strangers.choices import alternatives, chosen, verdicts
 from sidelight.experiments.strangers.corpora import CORPORA, StrangersCorpus
-from sidelight.experiments.strangers.kinds import INDIRECT, EvidenceOfKind, given
+from sidelight.experiments.strangers.kinds import INDIRECT, KINDS, EvidenceOfKind, given
 
 Part = Literal["test", "development"]
 
@@ -132,13 +132,17 @@ def as_record(outcome: CellOutcome, study: StrangersStudy) -> dict[str, Any]:
         "chosen": outcome.chosen,
         "verdicts": outcome.verdicts,
         "hindsight": outcome.hindsight,
+        "looked_back": study.hindsight,
     }
 
 
 def of_record(record: dict[str, Any], study: StrangersStudy) -> CellOutcome | None:
-    """The outcome that a line holds; None where it is of another study."""
+    """The outcome that a line holds; None where it is of another study, or lacks the hindsight that is asked for."""
     if (record["part"], record["indirect"]) != (study.part, study.indirect):
         return None
     cell = Cell(record["corpus"], record["size"], record["draw"], record["method"])
+    looked_back = record.get("looked_back", bool(record["hindsight"]))  # lines of earlier runs have no such entry
+    if study.hindsight and cell.method in KINDS and not looked_back:
+        return None
     figures = (record["score"], record["seconds"], record["chosen"], record["verdicts"], record["hindsight"])
     return CellOutcome(cell, *figures)
