@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 
 from sidelight import ModelFileError, Tagger, candidates, companion, features, gold, shuffled, unlabeled
-from sidelight.models.checkpoint import KIND, VERSION
-from sidelight.models.files import read_tensors, write_tensors
+from sidelight.models.files import KIND, VERSION, read_tensors, write_tensors
 
 RNG = np.random.default_rng(1)
 WORDS = ["on", "off", "light", "dark", "dim", "sun"]

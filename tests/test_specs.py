@@ -12,8 +12,8 @@ import pytest
 from sidelight.evidence import Companion, Gold, Partial, Unlabeled, Voted
 from sidelight.recipes import LEARNERS, recipe_of
 from sidelight.specs import LearnerSpec, Need, option
+from sidelight.specs.learner import refuse, refuse_evidence
 from sidelight.specs.options import options_of
-from sidelight.specs.refusals import refuse, refuse_evidence
 from sidelight.structures import output_kind
 
 KINDS = ("gold", "partial", "candidates", "companion", "unlabeled", "votes")

@@ -16,7 +16,7 @@ from sidelight.core.arrays import by_position
 from sidelight.core.checks import generator, is_number, real_numbers, whole
 from sidelight.errors import DataError
 from sidelight.rules import Rule
-from sidelight.rules.rule_lists import checked_rules
+from sidelight.rules.rule import checked_rules
 
 MOST_COPIES = 10**6
 Input = Any  # a sentence: tokens as strings, tuples of columns, attribute dicts, or a row view; a document for classes

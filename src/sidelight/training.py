@@ -17,18 +17,16 @@ from sidelight.data.single import single_labels
 from sidelight.errors import DataError, ModelFileError
 from sidelight.evidence import Evidence
 from sidelight.learners.votes import reliabilities_of
-from sidelight.models.checkpoint import REMEDY, fingerprint, load_checkpoint, save_checkpoint
-from sidelight.models.history import Point, history_in, point_of, thinned
-from sidelight.models.model import Model
+from sidelight.models.files import REMEDY, fingerprint, load_checkpoint, save_checkpoint
+from sidelight.models.model import Model, Point, history_in, point_of, thinned
 from sidelight.objective.companion_likelihood import TEMPERATURE
 from sidelight.rounds.learner import Memory, Remembering, State
 from sidelight.rounds.stopping import MAX_ROUNDS
 from sidelight.rules import Rule
-from sidelight.specs.fit_data import FitData
-from sidelight.specs.learner_of import learned_penalties, learner_of
+from sidelight.specs.fit_data import FitData, learned_penalties, learner_of
 from sidelight.specs.settings import Settings
 from sidelight.structures import LabelSet
-from sidelight.voting.reliability import Reliability
+from sidelight.voting.table import Reliability
 
 
 @dataclass(frozen=True, slots=True)

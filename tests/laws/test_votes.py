@@ -15,7 +15,7 @@ from sidelight.features.gradient import FullFeatures
 from sidelight.objective.likelihood import LikelihoodProblem, LikelihoodTerms
 from sidelight.objective.votes.trust import Trust, TrustOptions, counts_of, estimated, log_likelihood, log_odds, penalty
 from sidelight.structures import LabelSet
-from sidelight.structures.labels.vote_arrays import encode_votes
+from sidelight.structures.labels.encoding import encode_votes
 
 LABELS = ("A", "B", "C")
 

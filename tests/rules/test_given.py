@@ -7,7 +7,7 @@ import pytest
 import sidelight as sl
 from sidelight.errors import DataError
 from sidelight.rules import gallery
-from sidelight.rules.rule_lists import checked_rules
+from sidelight.rules.rule import checked_rules
 
 FEW = gallery.at_most(1, "N")
 NO_RULES = [

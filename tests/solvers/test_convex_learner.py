@@ -13,7 +13,7 @@ from hypothesis import given
 from sidelight.features.layout import Layout
 from sidelight.features.rows import offsets_of
 from sidelight.learners.online import OnlineLearner
-from sidelight.models.checkpoint import load_checkpoint, save_checkpoint
+from sidelight.models.files import load_checkpoint, save_checkpoint
 from sidelight.objective.cuts import LOGISTIC, total_loss
 from sidelight.objective.margin import TargetTerms
 from sidelight.objective.scorers.chain_scorer import chain_batch

@@ -15,7 +15,7 @@ from typing import TypeVar
 
 import numpy as np
 
-from sidelight.choice.folds import FEWEST, FOLDS, Block, blocks
+from sidelight.choice.held_out import FEWEST, FOLDS, Block, blocks
 from sidelight.choice.plan import TEXT, WORDS, Offer, Plan, alternatives, fixed_plan, gold_alone, without
 from sidelight.choice.race import FitAndPredict, Race, Told, tokens_in
 from sidelight.choice.report import Candidate, ChoiceReport, KindVerdict

@@ -13,8 +13,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from sidelight.choice.folds import Block
-from sidelight.choice.held_out import HeldOut, sentence_counts
+from sidelight.choice.held_out import Block, HeldOut, sentence_counts
 from sidelight.choice.plan import Plan
 from sidelight.core.arrays import Floats
 from sidelight.describe import content_key

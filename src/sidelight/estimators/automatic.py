@@ -9,8 +9,7 @@ from typing import Any, NamedTuple, TypeVar
 from sidelight.choice import ChoiceReport, Offer, Plan, choose
 from sidelight.choice.auto import Question
 from sidelight.choice.contradictions import Believable, BelievableEvidence, believable, believable_evidence, without
-from sidelight.choice.offer import classed_features, offer_of
-from sidelight.choice.plan import RULES, TEXT, fixed_plan
+from sidelight.choice.plan import RULES, TEXT, classed_features, fixed_plan, offer_of
 from sidelight.choice.race import FitAndPredict
 from sidelight.core.progress import present
 from sidelight.estimators.base_estimator import metric_of
@@ -19,7 +18,7 @@ from sidelight.evidence import Evidence, Gold, gold
 from sidelight.models.model import Model
 from sidelight.recipes import AUTO, recipe_of
 from sidelight.rules import Domain
-from sidelight.rules.rule_lists import checked_rules
+from sidelight.rules.rule import checked_rules
 from sidelight.rules.unseen import read_unseen
 from sidelight.specs.settings import Settings
 from sidelight.structures import LabelSet

@@ -28,7 +28,7 @@ from sidelight.inference.ruled_inputs import RuledInputs
 from sidelight.models.probabilities import clamped_too_much
 from sidelight.rules import Domain, Rule, Sentence
 from sidelight.rules.lowering.penalties import SMOOTHING, penalties_of
-from sidelight.rules.rule_lists import checked_rules
+from sidelight.rules.rule import checked_rules
 from sidelight.rules.unseen import read_unseen
 from sidelight.structures.labels.label_masks import Clamp
 

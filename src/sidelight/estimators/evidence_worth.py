@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from sidelight.choice.folds import FEWEST, FOLDS, blocks
+from sidelight.choice.held_out import FEWEST, FOLDS, blocks
 from sidelight.choice.plan import WORDS, Plan, fixed_plan, gold_alone, only, without
 from sidelight.choice.race import Race
 from sidelight.core import html

@@ -28,7 +28,7 @@ from sidelight.rules import Domain, Rule
 from sidelight.rules.expr import Expr
 from sidelight.rules.lowering.penalties import SMOOTHING, counted_penalties
 from sidelight.rules.output import ChosenVariable, Groups, VariableGroup
-from sidelight.rules.rule_lists import checked_rules
+from sidelight.rules.rule import checked_rules
 from sidelight.rules.stand_in_input import read_unseen
 
 Scores = Mapping[str, Mapping[Any, Any]]  # by kind and key: the scores of a variable's labels, in their order

@@ -23,7 +23,7 @@ from sidelight.features.inputs import TOKENS, first_without_tokens, matrix_of
 from sidelight.inference.explanation import RuleExplanation
 from sidelight.recipes import AUTO, Recipe, recipe_of
 from sidelight.rules import Rule
-from sidelight.rules.rule_lists import checked_rules
+from sidelight.rules.rule import checked_rules
 from sidelight.structures.readable_evidence import as_read
 from sidelight.structures.structure import InputRows
 

@@ -18,7 +18,7 @@ from sidelight.features.segments.segment_sources import SegmentFeatures, Segment
 from sidelight.models import probabilities
 from sidelight.recipes import LEARNERS, Recipe, codl, recipe_of
 from sidelight.rules import Rule
-from sidelight.rules.rule_lists import checked_rules
+from sidelight.rules.rule import checked_rules
 from sidelight.specs.settings import Settings
 from sidelight.structures.segment_structure import Segmenting, SegmentStructure
 from sidelight.structures.segments import Span

@@ -25,7 +25,7 @@ from sidelight.models import probabilities
 from sidelight.recipes import AUTO, LEARNERS, Recipe
 from sidelight.rounds.stopping import PATIENCE
 from sidelight.rules import Rule
-from sidelight.rules.rule_lists import checked_rules
+from sidelight.rules.rule import checked_rules
 from sidelight.specs.settings import DEFAULT_PRICES
 from sidelight.structures.chain_structure import ChainStructure
 from sidelight.structures.structure import InputRows

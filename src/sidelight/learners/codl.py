@@ -26,9 +26,8 @@ from sidelight.rounds import Learner
 from sidelight.rounds.codl import DrivenLearner
 from sidelight.rounds.hmm import EmOptions
 from sidelight.specs import LearnerSpec, Need, option
-from sidelight.specs.fit_data import FitData
+from sidelight.specs.fit_data import FitData, learner_of
 from sidelight.specs.learner import Heed
-from sidelight.specs.learner_of import learner_of
 from sidelight.specs.settings import price_when_completed
 from sidelight.structures.labels.encoding import Encoded
 

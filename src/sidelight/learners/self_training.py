@@ -35,9 +35,8 @@ from sidelight.objective.cuts import Terms
 from sidelight.objective.margin import SilentTerms, StackedTerms
 from sidelight.objective.votes.confidence import Measure, confidence
 from sidelight.rounds import Learner
-from sidelight.rounds.learner import State
+from sidelight.rounds.learner import State, plane_state, restored_plane
 from sidelight.rounds.margin import MarginOptions
-from sidelight.rounds.plane_state import plane_state, restored_plane
 from sidelight.rounds.stopping import MAX_COMPLETIONS, MAX_ROUNDS, NO_FALL, NOTHING_LEFT, NOTHING_SURE
 from sidelight.solvers.cutting_plane import CuttingPlane
 from sidelight.spaces import Paths

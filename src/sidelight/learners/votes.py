@@ -18,8 +18,8 @@ from sidelight.rounds import Learner
 from sidelight.rounds.latent_likelihood import LatentLikelihoodLearner
 from sidelight.rounds.votes import VotedGroup
 from sidelight.specs.fit_data import FitData
-from sidelight.voting.encoded import EncodedVotes
-from sidelight.voting.reliability import Reliability
+from sidelight.voting.table import Reliability
+from sidelight.voting.votes import EncodedVotes
 
 
 def plan(data: FitData, trust: TrustOptions) -> LatentPlan | None:

@@ -14,8 +14,7 @@ from sidelight.core.arrays import Floats, Ids, Ints
 from sidelight.core.checks import amount, whole
 from sidelight.errors import DataError, NotProved
 from sidelight.inference.methods.agreement import AgreedOutputs, Side, agreed_beliefs, agreed_outputs
-from sidelight.models.model import Model
-from sidelight.models.model_of import model_of
+from sidelight.models.model import Model, model_of
 from sidelight.objective.batch import Batch
 from sidelight.spaces import sums
 

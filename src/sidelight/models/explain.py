@@ -30,7 +30,7 @@ def explain(fitted: Any, x: Any) -> Explanation:
     >>> why.predicted, why.margin > 0
     (['D', 'N'], True)
     """
-    from sidelight.models.model_of import model_of
+    from sidelight.models.model import model_of
     from sidelight.models.segment_explain import explain_segments
     from sidelight.objective.scorers.chain_scorer import chain_of
     from sidelight.structures.chain_structure import ChainStructure

@@ -1,15 +1,17 @@
-"""A trained predictor: a structure and its weights, nothing of how it was trained."""
+"""A trained predictor: a structure and its weights, with the objective and the gap of its training, round by round."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
 from sidelight.core.arrays import Floats
-from sidelight.errors import DataError
+from sidelight.core.file_contents import list_of
+from sidelight.core.records import Round
+from sidelight.errors import DataError, ModelFileError, NotFitted
 from sidelight.objective.batch import Batch
 from sidelight.objective.companion_likelihood import soft_maxima
 from sidelight.spaces import Paths, Transitions
@@ -17,6 +19,40 @@ from sidelight.structures import LabelSet
 from sidelight.structures.segment_structure import SegmentStructure
 from sidelight.structures.segments import Span
 from sidelight.structures.structure import InputRows, Structure
+
+Point = list[float | int | None]  # number of the round, objective, gap
+MOST_POINTS = 200  # in a file
+
+
+def point_of(record: Round) -> Point:
+    """What is kept of a round; for those that count mistakes, these are the objective."""
+    return [record.number, record.mistakes if record.objective is None else record.objective, record.gap]
+
+
+def thinned(points: Sequence[Point]) -> list[Point]:
+    """So many of them that a file stays small, the first and the last among them.
+
+    >>> numbers = [number for number, _, _ in thinned([[k, None, None] for k in range(1000)])]
+    >>> len(numbers), numbers[:3], numbers[-1]
+    (200, [0, 5, 10], 999)
+    """
+    if len(points) <= MOST_POINTS:
+        return list(points)
+    step = (len(points) - 1) / (MOST_POINTS - 1)
+    return [points[round(k * step)] for k in range(MOST_POINTS)]
+
+
+def history_in(values: Mapping[str, Any]) -> list[Point]:
+    """The history that a file holds; none in files of before. Raises `ModelFileError` where it is no history."""
+    points = list_of(values, "history") if "history" in values else []
+    for point in points:
+        if not isinstance(point, list) or len(point) != 3 or not all(_is_amount(one) for one in point):
+            raise ModelFileError("the history of training is no list of rounds")
+    return [*points]
+
+
+def _is_amount(value: Any) -> bool:
+    return value is None or (isinstance(value, int | float) and not isinstance(value, bool))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -122,3 +158,18 @@ class Model:
         if found is None:
             raise DataError(f"a model of {self.structure.outputs_are} has no {name}", remedy="use that of a Tagger")
         return found
+
+
+def model_of(fitted: Any) -> Model:
+    """The model of a fitted `Tagger`, `Classifier` or `SegmentTagger`, or a model as it is.
+
+    Raises `NotFitted` for an estimator that was not fitted, `DataError` for what has no such model.
+    """
+    model = getattr(fitted, "model_", fitted)
+    if isinstance(model, Model):
+        return model
+    name = type(fitted).__name__
+    if hasattr(fitted, "fit") and not hasattr(fitted, "model_") and not hasattr(fitted, "first"):
+        raise NotFitted(f"this {name} has not been fitted; call fit first")
+    remedy = "give a Tagger, a Classifier, a SegmentTagger or a model; of CoTraining, first_ or second_"
+    raise DataError(f"a {name} has no weights of features", remedy=remedy)

@@ -13,8 +13,7 @@ from sidelight.errors import ModelFileError
 from sidelight.features import restore
 from sidelight.features.segments.segment_features import SegmentFunction
 from sidelight.models.files import Tensors, kind_of, read_tensors, write_tensors
-from sidelight.models.history import history_in
-from sidelight.models.model import Model
+from sidelight.models.model import Model, history_in
 from sidelight.structures.chain_structure import restored_chain
 from sidelight.structures.own_structure import restored_own
 from sidelight.structures.segment_structure import restored_segments

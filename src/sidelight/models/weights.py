@@ -59,7 +59,7 @@ def weights(fitted: Any, *, top: int | None = 20, label: Any = None, lowest: boo
     >>> [(weight.part, weight.label) for weight in sl.weights(tagger, label="N", top=1)]
     [('transition', 'N')]
     """
-    from sidelight.models.model_of import model_of
+    from sidelight.models.model import model_of
 
     if top is not None and top < 1:
         raise ValueError(f"top is {top}; give at least 1, or None for all")

@@ -49,8 +49,7 @@ from sidelight.errors import ModelFileError
 from sidelight.objective.candidates import CandidateProblem
 from sidelight.objective.cuts import total_loss
 from sidelight.objective.margin import StackedTerms, SummedTerms
-from sidelight.rounds.learner import RoundByRound, State
-from sidelight.rounds.plane_state import restored_plane
+from sidelight.rounds.learner import RoundByRound, State, restored_plane
 from sidelight.rounds.stopping import MAX_COMPLETIONS, MAX_ROUNDS, NO_CHANGE, NO_FALL
 from sidelight.solvers.cutting_plane import CuttingPlane
 from sidelight.solvers.group_slack import GroupSlack

@@ -32,8 +32,7 @@ from sidelight.core.file_contents import flag_of, number_of, random_of, whole_of
 from sidelight.core.records import Round
 from sidelight.objective.completion import CompletedOutputs, LatentProblem
 from sidelight.objective.cuts import Terms
-from sidelight.rounds.learner import RoundByRound, State
-from sidelight.rounds.plane_state import restored_plane
+from sidelight.rounds.learner import RoundByRound, State, restored_plane
 from sidelight.rounds.stopping import MAX_COMPLETIONS, MAX_ROUNDS, NO_CHANGE, NO_FALL, SMALL_GAP
 from sidelight.solvers.cutting_plane import CuttingPlane
 

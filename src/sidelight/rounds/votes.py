@@ -30,7 +30,7 @@ from sidelight.objective.votes.trust import (
 )
 from sidelight.rounds.learner import State
 from sidelight.spaces import Space, sums
-from sidelight.voting.encoded import EncodedVotes
+from sidelight.voting.votes import EncodedVotes
 
 STEPS = 3  # of EM between two problems: each costs as much as one iteration of L-BFGS
 

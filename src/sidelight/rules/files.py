@@ -18,8 +18,7 @@ from typing import Any, TypeVar
 
 from sidelight.core.checks import file_name
 from sidelight.errors import DataError
-from sidelight.rules.rule import Rule
-from sidelight.rules.rule_lists import checked_rules
+from sidelight.rules.rule import Rule, checked_rules
 
 Found = TypeVar("Found")
 

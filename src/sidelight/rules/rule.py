@@ -11,9 +11,11 @@ labelled examples (ρ of a constrained conditional model; Chang, Ratinov and Rot
 from __future__ import annotations
 
 import importlib
+import inspect
 import math
 import sys
-from collections.abc import Callable, Sequence
+import traceback
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, overload
@@ -22,7 +24,6 @@ from sidelight.core.checks import is_number, shown
 from sidelight.errors import DataError
 from sidelight.rules.expr import Expr, KnownValue, as_expr
 from sidelight.rules.output import Domain, Labels, NoSuchPlace, symbolic_labels
-from sidelight.rules.places import place_of
 from sidelight.rules.symbolic import ADVICE, Misused, of_symbols
 
 Says = Callable[[Any, Any], Any]
@@ -203,3 +204,63 @@ def rule(
         return Rule(function, title, penalty, first if sentence is None else sentence, reads_input=reads_input)
 
     return make if says is None else make(says)
+
+
+def checked_rules(rules: Iterable[Any] | None, *, name: str = "rules") -> tuple[Rule, ...]:
+    """The rules of a list, which errors call by `name`; None means no rules.
+
+    Raises `DataError` for what is no list of rules, and where two rules whose penalties are to be learned have one
+    name: penalties are kept by the names of rules.
+
+    >>> from sidelight.rules import gallery
+    >>> [one.name for one in checked_rules([gallery.at_most(1, "A")])], checked_rules(None)
+    (['at_most_1_A'], ())
+    >>> checked_rules([len])
+    Traceback (most recent call last):
+    sidelight.errors.DataError: rules has <built-in function len>; make a rule of a function with @sidelight.rules.rule
+    """
+    if rules is None:
+        return ()
+    if isinstance(rules, Rule):
+        raise DataError(f"{name} is the rule {rules.name}", remedy=f"give a list of rules: [{rules.name}]")
+    if isinstance(rules, (str, Path)):
+        raise DataError(f"{name} is {str(rules)!r}", remedy="read a file of rules with sidelight.rules.read_rules")
+    if not isinstance(rules, Iterable) or getattr(rules, "shape", None) == ():
+        raise DataError(f"{name} is {rules!r}", remedy="give a list of rules, made with @sidelight.rules.rule")
+    found = tuple(rules)
+    for one in found:
+        if not isinstance(one, Rule):
+            raise DataError(f"{name} has {one!r}", remedy="make a rule of a function with @sidelight.rules.rule")
+    _check_names(found)
+    return found
+
+
+def _check_names(rules: Sequence[Rule]) -> None:
+    named: dict[str, Rule] = {}
+    for rule in rules:
+        if rule.learned and named.setdefault(rule.name, rule) != rule:
+            raise DataError(
+                f"two rules whose penalties are to be learned are called {rule.name}",
+                remedy="name one of them otherwise: @rule(name=…), or name=… of a rule of the gallery",
+            )
+
+
+_HERE = Path(__file__).parent
+
+
+def place_of(error: BaseException, function: Callable[..., Any]) -> tuple[str | None, int | None]:
+    """The file and the line: the deepest line of the function's own file that was running.
+
+    Where the function has no file of the user's, the first line that is not of `sidelight.rules`; where nothing of the
+    user's was running any more, the line at which the function begins. Nothing for functions of `sidelight.rules`.
+    """
+    code = getattr(inspect.unwrap(function), "__code__", None)
+    outside = [frame for frame in traceback.extract_tb(error.__traceback__) if not _is_ours(frame.filename)]
+    if code is None or _is_ours(code.co_filename):
+        return (outside[0].filename, outside[0].lineno) if outside else (None, None)
+    own = [frame for frame in outside if frame.filename == code.co_filename]
+    return code.co_filename, own[-1].lineno if own else code.co_firstlineno
+
+
+def _is_ours(file: str) -> bool:
+    return Path(file).is_relative_to(_HERE)

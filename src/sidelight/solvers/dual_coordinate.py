@@ -32,8 +32,7 @@ import numpy as np
 from sidelight.core.arrays import Floats, Ids, Ints, Keys
 from sidelight.core.kernels import GOLDEN, kernel, mix
 from sidelight.features.rows import offsets_of
-from sidelight.solvers.duals.cut_products import row_product
-from sidelight.solvers.duals.working_set import WorkingSet, dot, subtract
+from sidelight.solvers.duals.working_set import WorkingSet, dot, row_product, subtract
 
 STEPS = 20  # of one term in one visit at most
 NEAR = 0.01  # of the difference between worst and average at first: if it is so small, the next term has its turn

@@ -1,4 +1,4 @@
-"""What a learner is made from: evidence as arrays, features, labels, settings."""
+"""What a learner is made from (evidence as arrays, features, labels, settings), and the learner of a fit."""
 
 from __future__ import annotations
 
@@ -13,11 +13,15 @@ from sidelight.errors import DataError, Intractable
 from sidelight.evidence import Evidence, Unlabeled
 from sidelight.features.layout import Layout
 from sidelight.features.rows import Rows
-from sidelight.inference.ruled_inputs import AnyRuled
+from sidelight.inference.ruled_inputs import AnyRuled, Ruled
 from sidelight.inference.ruled_space import RuledSpace
 from sidelight.objective.batch import Batch
+from sidelight.rounds import Learner
+from sidelight.rounds.codl import DrivenLearner
+from sidelight.rounds.hmm import HmmLearner
 from sidelight.rounds.learner import Memory
 from sidelight.spaces import Transitions
+from sidelight.specs.learner import refuse_evidence
 from sidelight.specs.settings import Settings
 from sidelight.structures import LabelSet
 from sidelight.structures.chain_structure import ChainStructure
@@ -160,3 +164,24 @@ class FitData:
 def _among(labels: LabelSet) -> str:
     shown = ", ".join(map(str, labels.classes[:12])) + (" …" if len(labels.classes) > 12 else "")
     return f"the labels are {shown}"
+
+
+def learner_of(data: FitData) -> Learner:
+    """A learner before its first round.
+
+    Raises `DataError` for evidence that it cannot learn from, and `Infeasible` where no output has the labels of an
+    input.
+    """
+    learner, encoded = data.settings.learner, data.encoded
+    refuse_evidence(learner, data.evidence, encoded.kinds, chunks=bool(encoded.chunks), go_on=data.go_on)
+    data.structure.check(data.evidence, data.rows, encoded, n_jobs=data.settings.n_jobs)
+    return learner.make(data)
+
+
+def learned_penalties(learner: Learner) -> tuple[AnyRuled | None, list[float]]:
+    """The penalties that a learner has come to, with the rules that they belong to, where it has any."""
+    if isinstance(learner, HmmLearner) and isinstance(learner.completion, Ruled):
+        return learner.completion.inputs, learner.completion.of_weights
+    if isinstance(learner, DrivenLearner):
+        return learner.inputs, learner.penalties
+    return None, []

@@ -17,9 +17,9 @@ from sidelight.features.segments.segment_sources import SegmentFeatures
 from sidelight.inference.methods.choose import check_method
 from sidelight.objective.cuts import POWERS
 from sidelight.rules import Rule
-from sidelight.rules.rule_lists import checked_rules
+from sidelight.rules.rule import checked_rules
 from sidelight.specs import LearnerSpec
-from sidelight.specs.refusals import refuse
+from sidelight.specs.learner import refuse
 from sidelight.structures.chain_structure import Chains
 from sidelight.structures.output_kind import OutputKind
 from sidelight.structures.segment_structure import Segmenting

@@ -22,6 +22,7 @@ from sidelight.objective.candidates import inside_of
 from sidelight.objective.scorers.chain_scorer import chain_batch
 from sidelight.spaces import ChainSpace, Transitions
 from sidelight.spaces.parts import Parts
+from sidelight.structures.label_names import check_memory
 from sidelight.structures.labels.encoding import RESTRICTED, Encoded, encode
 from sidelight.structures.labels.label_sets import (
     LabelSet,
@@ -31,7 +32,6 @@ from sidelight.structures.labels.label_sets import (
     with_states,
     written_labels,
 )
-from sidelight.structures.labels.many_labels import check_memory
 from sidelight.structures.labels.schemes import allowed_transitions, scheme_transitions
 from sidelight.structures.labels.token_labels import TokenLabels, label_names_of, token_rows
 from sidelight.structures.output_kind import CHAINS, CLASSES, SECOND_ORDER, OutputKind

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from sidelight.core.arrays import Bytes, Floats, Ids, Ints
 from sidelight.core.file_contents import list_of, mapping_of, part_of, text_of, whole_of
-from sidelight.data.trouble import trouble
+from sidelight.data.checks import trouble
 from sidelight.errors import DataError, Infeasible, Intractable, ModelFileError
 from sidelight.evidence import Candidates, Companion, Evidence, Gold, Partial, Unlabeled
 from sidelight.objective.batch import Batch

@@ -33,7 +33,7 @@ from sidelight.objective.scorers.slot_scorer import FeatureNames
 from sidelight.objective.scorers.variable_scorer import attribute_scorer
 from sidelight.rules import Domain, Rule
 from sidelight.rules.output import ChosenVariable, Groups
-from sidelight.rules.rule_lists import checked_rules
+from sidelight.rules.rule import checked_rules
 from sidelight.spaces.sub_problems.relation_space import RelationSpace
 from sidelight.structures.variables import asked
 

@@ -32,7 +32,7 @@ from sidelight.objective.batch import Batch
 from sidelight.objective.scorers.slot_scorer import FeatureNames
 from sidelight.objective.scorers.variable_scorer import attribute_scorer
 from sidelight.rules import Domain, Rule
-from sidelight.rules.rule_lists import checked_rules
+from sidelight.rules.rule import checked_rules
 from sidelight.rules.stand_in_input import read_unseen
 from sidelight.spaces.slots import BatchedSlotSpace
 from sidelight.spaces.sub_problems.listed_space import LegalOutputs, ListedSpace

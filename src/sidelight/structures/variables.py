@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from sidelight.core.arrays import Ids
-from sidelight.data.trouble import trouble
+from sidelight.data.checks import trouble
 from sidelight.errors import DataError
 from sidelight.evidence import Candidates, Companion, Evidence, Gold, Partial, Unlabeled
 from sidelight.features.rows import offsets_of

@@ -15,7 +15,7 @@ from sidelight.core.progress import Progress, relative_gap
 from sidelight.core.records import Round
 from sidelight.evidence import Evidence, Gold
 from sidelight.rounds.stopping import MAX_COMPLETIONS, MAX_ROUNDS
-from sidelight.voting.reliability import reliability_table
+from sidelight.voting.table import reliability_table
 
 
 @dataclass(slots=True)

@@ -28,7 +28,7 @@ import numpy as np
 
 from sidelight.core.arrays import Floats, Ints
 from sidelight.objective.votes.vote_kernels import add_votes, count_votes
-from sidelight.voting.encoded import EncodedVotes
+from sidelight.voting.votes import EncodedVotes
 
 LEAST = 1e-9  # no function is trusted less, or more than 1 less this
 TURNS, HALVINGS = 20, 60  # of an M-step
