@@ -64,6 +64,11 @@ COMMANDS = (
         "sidelight report model.sidelight test.txt --out report.html",
     ),
     Entry(
+        "serve",
+        "Answer by HTTP: a page to paste text into, and JSON for programs.",
+        "sidelight serve model.sidelight --port 8000",
+    ),
+    Entry(
         "explain",
         "Show the prediction for one input, the runner-up, and which weights decide between the two.",
         'sidelight explain model.sidelight --text "Light is good"',

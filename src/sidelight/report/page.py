@@ -46,6 +46,7 @@ class Page:
     title: str
     lead: str = ""
     sections: list[tuple[str, str]] = field(default_factory=list)
+    style: str = ""  # beside that of all pages
 
     def add(self, title: str, *parts: Html | str | None) -> None:
         """A section; text is escaped, nothing is left out but None."""
@@ -62,7 +63,7 @@ class Page:
         return (
             f'<!doctype html><html lang="en"><head><meta charset="utf-8">'
             f'<meta name="viewport" content="width=device-width, initial-scale=1">'
-            f"<title>{escape(self.title)}</title><style>{STYLE}</style></head><body><main>"
+            f"<title>{escape(self.title)}</title><style>{STYLE}{self.style}</style></head><body><main>"
             f'<h1>{escape(self.title)}</h1><p class="faint">{escape(self.lead)}</p><nav>{links}</nav>{body}'
             f"</main></body></html>\n"
         )

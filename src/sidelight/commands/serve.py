@@ -1,0 +1,129 @@
+"""`sidelight serve`: a model behind HTTP, for programs and for people."""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+from typing import Annotated
+
+import typer
+
+from sidelight.commands.registry import entry_of
+from sidelight.commands.serving.limits import Limits
+from sidelight.commands.shared import options
+from sidelight.commands.shared.checks import at_least, between
+from sidelight.commands.shared.loading import load
+from sidelight.commands.shared.outputs import note
+from sidelight.commands.shared.progress_display import shown
+from sidelight.commands.shared.rule_options import (
+    Inference,
+    RulesFiles,
+    check_inference,
+    constrained,
+    note_missing_rules,
+)
+from sidelight.commands.shared.structured import limited, under_rules
+
+USUAL = Limits()
+LIMITS = "Limits of a request"
+
+
+def command(
+    model: options.ModelFile,
+    host: Annotated[
+        str, typer.Option(metavar="NAME", help="Where to listen; 0.0.0.0 answers everybody who reaches this machine.")
+    ] = "127.0.0.1",
+    port: Annotated[
+        int, typer.Option(callback=between("--port", 0, 65535), help="The port; 0 takes one that is free.")
+    ] = 8000,
+    max_tokens: Annotated[
+        int, typer.Option(callback=at_least("--max-tokens", 1), help="Tokens.", rich_help_panel=LIMITS)
+    ] = USUAL.max_tokens,
+    max_bytes: Annotated[
+        int, typer.Option(callback=at_least("--max-bytes", 1), help="Bytes.", rich_help_panel=LIMITS)
+    ] = USUAL.max_bytes,
+    max_seconds: Annotated[
+        float,
+        typer.Option(
+            callback=at_least("--max-seconds", 0), help="Seconds, with waiting for others.", rich_help_panel=LIMITS
+        ),
+    ] = USUAL.max_seconds,
+    max_waiting: Annotated[
+        int,
+        typer.Option(callback=at_least("--max-waiting", 1), help="Requests at a time.", rich_help_panel=LIMITS),
+    ] = USUAL.max_waiting,
+    rules: RulesFiles = None,
+    inference: Inference = options.DEFAULTS["inference"],
+    seconds: options.Seconds = None,
+    jobs: options.Jobs = options.DEFAULTS["n_jobs"],
+) -> None:
+    """Answer by HTTP: a page to paste text into, and JSON for programs. Ctrl-C ends it.
+
+    POST /predict takes {"text": …} or {"inputs": […]}, and "probabilities", "margins", "explain"; GET /model and
+    GET /health tell of the model and of the server. What is too large gets 413, what cannot be used 422, and what
+    takes too long 503. There is no password: give another --host only where everybody may ask.
+    """
+    try:
+        import starlette  # noqa: F401
+        import uvicorn
+
+        from sidelight.commands.serving.web_app import LOOPBACK, web_app
+    except ModuleNotFoundError as error:
+        if error.name not in ("uvicorn", "starlette"):
+            raise
+        raise ValueError('serving needs starlette and uvicorn; pip install "sidelight[serve]"') from None
+    from sidelight.commands.serving.answers import ServedModel
+
+    check_inference(inference, rules)
+    loaded = limited(load(model), seconds)
+    entry, under = entry_of(loaded), None
+    if entry is not None:
+        loaded = under_rules(loaded, entry, rules)
+    elif rules:
+        under = constrained(loaded, rules, inference, jobs=jobs)
+    else:
+        note_missing_rules(loaded)
+    limits = Limits(max_bytes=max_bytes, max_tokens=max_tokens, max_seconds=max_seconds, max_waiting=max_waiting)
+    served = ServedModel(name=model.name, model=loaded, entry=entry, under=under, jobs=jobs)
+    local = host in LOOPBACK
+    listening = listening_socket(host, port)
+    where = f"http://{f'[{host}]' if ':' in host else host}:{listening.getsockname()[1]}/"
+    if not local:
+        note(f"everybody who reaches {host} may ask this model, without a password; --host 127.0.0.1 is for you alone")
+    with shown():
+        served.warm_up()
+    server = uvicorn.Server(
+        uvicorn.Config(
+            web_app(served, limits, local=local),
+            log_level="warning",
+            access_log=False,
+            server_header=False,
+            timeout_graceful_shutdown=3,
+        )
+    )
+    typer.echo(f"{model.name} answers at {where} until Ctrl-C")
+    try:
+        asyncio.run(server.serve(sockets=[listening]))
+    except KeyboardInterrupt:  # uvicorn has ended in order, and passes the signal on
+        pass
+    finally:
+        listening.close()
+    typer.echo("stopped")
+
+
+def listening_socket(host: str, port: int) -> socket.socket:
+    """A socket that listens; raises ValueError where it cannot."""
+    try:
+        family, kind, _, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
+        found = socket.socket(family, kind)
+        try:
+            found.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            found.bind(address)
+            found.listen(128)  # who asks before the server runs waits for it
+        except OSError:
+            found.close()
+            raise
+    except (OSError, UnicodeError) as error:
+        reason = getattr(error, "strerror", None) or error
+        raise ValueError(f"{host}:{port}: {reason}; give another --port or --host") from None
+    return found

@@ -1,0 +1,213 @@
+"""What a model says of inputs, as JSON: outputs, spans, probabilities, margins, weights that decide, rules."""
+
+from __future__ import annotations
+
+import json
+import math
+import warnings
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+import sidelight
+from sidelight.commands.registry.entry import StructureEntry
+from sidelight.commands.serving.limits import UNUSABLE, Limits, RequestError
+from sidelight.commands.serving.questions import Question, Wishes
+from sidelight.commands.shared.inputs import in_columns
+from sidelight.commands.shared.structured import answers_of, filled
+from sidelight.errors import DataError, Infeasible, Intractable
+from sidelight.estimators.constrained import Constrained
+from sidelight.evaluate.schemes import scheme_of
+from sidelight.evaluate.spans import spans
+from sidelight.features.attributes.attributes import AttributeExtractor
+from sidelight.models import probabilities
+from sidelight.models.contributions import SHOWN, shown_tokens
+from sidelight.models.explain import explain
+from sidelight.models.model import Model
+from sidelight.structures.segment_structure import SegmentStructure
+
+PROBABILITIES = (
+    "the model's own where it was learned by likelihood; of margin learners they rank, and are not calibrated"
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ServedModel:
+    """A model with its name, its structure if it has one of its own, and the rules that it is under."""
+
+    name: str
+    model: Model
+    entry: StructureEntry | None = None
+    under: Constrained | None = None
+    jobs: int = -1
+
+    @property
+    def kind(self) -> str:
+        """ "chain", "segments", "classes", or the name of another structure."""
+        if self.entry is not None:
+            return self.entry.name
+        if not self.model.sequences:
+            return "classes"
+        return "segments" if isinstance(self.model.structure, SegmentStructure) else "chain"
+
+    def description(self, limits: Limits) -> dict[str, Any]:
+        """What the model is, and what may be asked of it."""
+        about = self.model.about
+        found: dict[str, Any] = {
+            "name": self.name,
+            "kind": self.kind,
+            "version": sidelight.__version__,
+            "learner": about.get("learner"),
+            "evidence": about.get("evidence") or {},
+            "rules_in_training": about.get("rules") or [],
+            "rules": [] if self.under is None else [rule.name for rule in self.under.rules],
+            "weights": len(self.model.weights),
+            "nonzero_weights": int(np.count_nonzero(self.model.weights)),
+            "probabilities": PROBABILITIES,
+            "limits": {
+                "bytes": limits.max_bytes,
+                "tokens": limits.max_tokens,
+                "seconds": limits.max_seconds,
+                "waiting": limits.max_waiting,
+            },
+        }
+        if self.entry is None:
+            found["labels"] = [_plain(one) for one in self.model.labels.classes]
+            found["scheme"] = scheme_of(self.model.labels.classes) if self.model.sequences else None
+        else:
+            found["formats"] = list(self.entry.formats)
+            found["finds"] = self.entry.line
+        return found
+
+    def answer(self, question: Question) -> dict[str, Any]:
+        """Predictions with what was wished for; raises `RequestError` where the inputs have none."""
+        with warnings.catch_warnings(record=True) as told:  # in the one thread that answers
+            warnings.simplefilter("always")
+            try:
+                found = self._labels(question) if self.entry is None else self._structures(question, self.entry)
+            except (DataError, Infeasible, Intractable) as error:
+                raise RequestError(UNUSABLE, str(error)) from None
+        return {**found, "notes": list(dict.fromkeys(str(one.message) for one in told))}
+
+    def warm_up(self) -> None:
+        """Compile what answers need, so that the first one does not wait for it."""
+        if self.entry is not None:
+            items = self.entry.made(1, 0)
+            question = Question([item.x for item in items], Wishes(), items, next(iter(self.entry.formats)))
+        else:
+            named = isinstance(self.model.extractor, AttributeExtractor)
+            x: Any = {"": 1.0} if named else "a"
+            every = Wishes(probabilities=True, margins=True, explain=True)
+            question = Question([in_columns([x, x]) if self.model.sequences else x if named else [x]], every)
+        with suppress(RequestError):  # rules may leave no output, and a model may know no such input
+            self.answer(question)
+
+    def _labels(self, question: Question) -> dict[str, Any]:
+        xs, wishes, sequences = question.xs, question.wishes, self.model.sequences
+        outputs = self.model.predict(xs, n_jobs=self.jobs) if self.under is None else self.under.predict(xs)
+        shares = None
+        if wishes.probabilities:
+            shares = probabilities.named_marginals(self.model, xs, n_jobs=self.jobs)
+        found: list[dict[str, Any]] = []
+        for i, (x, output) in enumerate(zip(xs, outputs)):
+            one: dict[str, Any] = {}
+            if sequences:
+                tokens = shown_tokens(x, len(output))
+                one |= {"tokens": tokens, "labels": [_plain(label) for label in output]}
+                one["spans"] = [
+                    {"first": a, "last": b, "label": label, "text": " ".join(tokens[a : b + 1])}
+                    for a, b, label in self.spans_in(output)
+                ]
+            else:
+                one["label"] = _plain(output)
+            if shares is not None:
+                one["probabilities"] = list(map(_rounded, shares[i])) if sequences else _rounded(shares[i])
+            if wishes.margins or wishes.explain:
+                one |= self._margin(x, wishes.explain)
+            if wishes.explain and self.under is not None:
+                one["rules"] = self._rules(self.under, x)
+            found.append(one)
+        return {"predictions": found}
+
+    def spans_in(self, labels: Sequence[Any]) -> list[tuple[int, int, str]]:
+        """Spans as (first token, last token, label), without what is outside of all."""
+        if isinstance(self.model.structure, SegmentStructure):
+            try:
+                tiles = self.model.segmental.scheme.spans_of([labels])[0]
+            except DataError:  # labels under rules may be no segmentation that the model has
+                tiles = None
+            if tiles is not None:
+                return [(a, b, str(label)) for a, b, label in tiles if label != "O"]
+        chunks = scheme_of(self.model.labels.classes) is not None
+        found = spans([[str(label) for label in labels]], scheme="bio" if chunks else "runs")
+        return [(start, end - 1, kind) for _, start, end, kind in found]
+
+    def _margin(self, x: Any, whole: bool) -> dict[str, Any]:
+        """How far the runner-up is behind; None where there is one output only."""
+        try:
+            why = explain(self.model, x)
+        except DataError:
+            return {"score": None, "margin": None, "runner_up": None, **({"explanation": []} if whole else {})}
+        runner_up = [_plain(label) for label in why.runner_up]
+        found: dict[str, Any] = {"score": why.score, "margin": why.margin}
+        found["runner_up"] = runner_up if self.model.sequences else runner_up[0]
+        if self.under is not None:
+            alone = [_plain(label) for label in why.predicted]
+            found["without_rules"] = alone if self.model.sequences else alone[0]
+        if whole:
+            parts = why.as_dict()["contributions"]
+            found["explanation"] = parts[:SHOWN]
+            found["smaller"] = {"count": len(parts[SHOWN:]), "amount": sum(one["amount"] for one in parts[SHOWN:])}
+        return found
+
+    def _rules(self, under: Constrained, x: Any) -> list[dict[str, Any]]:
+        return [
+            {
+                "name": one.name,
+                "penalty": None if math.isinf(one.penalty) else one.penalty,  # None: hard
+                "broken_without_rules": one.before,
+                "broken": one.after,
+                "changes": [
+                    {"token": change.token, "from": _plain(change.without), "to": _plain(change.label)}
+                    for change in one.changes
+                ],
+            }
+            for one in under.explain_rules(x).rules
+        ]
+
+    def _structures(self, question: Question, entry: StructureEntry) -> dict[str, Any]:
+        """Structures as files of them have them: the text of a file, and objects where it is JSON lines."""
+        wishes = question.wishes
+        if wishes.probabilities:
+            raise RequestError(UNUSABLE, f"probabilities are of labels, and {entry.name} has none; leave them out")
+        said = answers_of(self.model, question.xs, jobs=self.jobs)
+        assert question.format is not None
+        items = filled(entry, question.items, said)
+        text = entry.formats[question.format].write(items)
+        found: list[dict[str, Any]] = [
+            {"score": float(score), **({} if proven is None else {"proven": proven})}
+            for score, proven in zip(said.scores, said.proven)
+        ]
+        if question.format == "jsonl":
+            for one, line in zip(found, text.splitlines()):
+                one["output"] = json.loads(line)
+        if wishes.margins or wishes.explain:
+            for one, x in zip(found, question.xs):
+                why = explain(self.model, x)
+                one["margin"] = why.margin
+                if wishes.explain:
+                    one["explanation"] = why.as_dict()["contributions"][:SHOWN]
+        return {"predictions": found, "text": text, "format": question.format}
+
+
+def _plain(label: Any) -> Any:
+    """A label as JSON has it."""
+    plain = label.item() if isinstance(label, np.generic) else label
+    return plain if isinstance(plain, str | int | float | bool) else str(plain)
+
+
+def _rounded(shares: dict[Any, float]) -> dict[str, float]:
+    return {str(label): round(float(share), 6) for label, share in shares.items()}

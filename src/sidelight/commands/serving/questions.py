@@ -1,0 +1,175 @@
+"""What a request asks: inputs as text, as JSON, or as a file of their structure, and what is wanted of them."""
+
+from __future__ import annotations
+
+import json
+import tempfile
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, fields
+from pathlib import Path
+from typing import Any, NoReturn
+
+from sidelight.commands.registry.entry import StructureEntry
+from sidelight.commands.serving.limits import MALFORMED, UNUSABLE, Limits, RequestError
+from sidelight.commands.shared.inputs import check_alike, check_fits, read_inputs
+from sidelight.commands.shared.plain_text import inputs_of
+from sidelight.data.items import INPUTS, Item
+from sidelight.data.text import tokens_in
+from sidelight.errors import DataError
+from sidelight.models.model import Model
+
+EXAMPLE = 'send e.g. {"text": "Ann lives in Oslo."}'
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Wishes:
+    """What is wanted beside outputs."""
+
+    probabilities: bool = False  # of every label
+    margins: bool = False  # the score, the runner-up, and how far it is behind
+    explain: bool = False  # what the margin consists of, and what rules did
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """Inputs as the model takes them, and as items of files where it has a structure of its own."""
+
+    xs: list[Any]
+    wishes: Wishes
+    items: Sequence[Item] = ()
+    format: str | None = None  # of the items
+
+
+def question_of(body: bytes, model: Model, entry: StructureEntry | None, limits: Limits) -> Question:
+    """The question in the JSON of a request; raises `RequestError` for what is none."""
+    asked = _parsed(body)
+    if not isinstance(asked, dict):
+        raise RequestError(UNUSABLE, f"a JSON {_kind(asked)} where an object is wanted; {EXAMPLE}")
+    flags = [one.name for one in fields(Wishes)]
+    known = ["text", "inputs", *flags, *(["spaces"] if entry is None else ["format"])]
+    for name in asked:
+        if name not in known:
+            raise RequestError(UNUSABLE, f"unknown key {name!r}; there are {', '.join(known)}")
+    for name in (*flags, "spaces"):
+        if not isinstance(asked.get(name, False), bool):
+            raise RequestError(UNUSABLE, f"{name!r} is {_kind(asked[name])}; give true or false")
+    if ("text" in asked) == ("inputs" in asked):
+        raise RequestError(UNUSABLE, f'one of "text" and "inputs" is needed; {EXAMPLE}')
+    wishes = Wishes(**{name: asked[name] for name in flags if name in asked})
+    if "text" in asked and not isinstance(asked["text"], str):
+        raise RequestError(UNUSABLE, f'"text" is {_kind(asked["text"])}; {EXAMPLE}')
+    if "inputs" in asked and not (isinstance(asked["inputs"], list) and asked["inputs"]):
+        raise RequestError(UNUSABLE, '"inputs" is no list of inputs; send e.g. {"inputs": [{"tokens": ["a", "b"]}]}')
+    if entry is not None:
+        found = _structured(asked, entry, wishes)
+    elif "text" in asked:
+        found = question_of_text(asked["text"], model, wishes, spaces=asked.get("spaces", False))
+    else:
+        found = _labelled(asked["inputs"], model, wishes)
+    return within(found, limits)
+
+
+def question_of_text(text: str, model: Model, wishes: Wishes, *, spaces: bool = False) -> Question:
+    """Plain text as a question to a model of labels: a sentence, or a document, a line."""
+    lines = [line.split() if spaces else tokens_in(line) for line in text.splitlines()]
+    if not any(lines):
+        raise RequestError(UNUSABLE, "the text is empty; give at least one word")
+    with _unusable(instead={"without --text": 'as "inputs"'}):
+        return Question(inputs_of(lines, model), wishes)
+
+
+def within(question: Question, limits: Limits) -> Question:
+    """The question; raises `RequestError` where it has too many tokens."""
+    count = sum(size_of(x) for x in question.xs)
+    if count > limits.max_tokens:
+        remedy = "send less at a time, or start the server with more --max-tokens"
+        raise RequestError(UNUSABLE, f"{count:,} tokens, and {limits.max_tokens:,} are allowed; {remedy}")
+    return question
+
+
+def size_of(x: Any) -> int:
+    """How many tokens an input has, in all of its parts; features of a class count as one each."""
+    if isinstance(x, Mapping):
+        return len(x)
+    if isinstance(x, tuple) and all(hasattr(side, "__len__") and not isinstance(side, str) for side in x):
+        return sum(len(side) for side in x)  # two sides
+    return len(x) if hasattr(x, "__len__") else sum(1 for _ in getattr(x, "words", ())) or 1
+
+
+def _parsed(body: bytes) -> Any:
+    try:
+        text = body.decode("utf-8")
+    except UnicodeDecodeError as error:
+        problem = f"byte {error.start} of the request, 0x{body[error.start]:02x}, is not UTF-8"
+        raise RequestError(MALFORMED, f"{problem}; encode it as UTF-8") from None
+    try:
+        found = json.loads(text, parse_constant=_not_finite)
+        json.dumps(found, ensure_ascii=False).encode("utf-8")
+    except UnicodeEncodeError:
+        raise RequestError(UNUSABLE, "half of a surrogate pair in a string; send whole characters") from None
+    except (ValueError, RecursionError) as error:
+        raise RequestError(MALFORMED, f"the request is not JSON ({error}); {EXAMPLE}") from None
+    return found
+
+
+def _not_finite(name: str) -> NoReturn:
+    raise ValueError(f"{name} is not a finite number")
+
+
+def _labelled(inputs: list[Any], model: Model, wishes: Wishes) -> Question:
+    """Inputs as JSON lines have them; a list stands for its tokens."""
+    objects = [{"tokens": one} if isinstance(one, list) else one for one in inputs]
+    with _file(_as_lines(objects), "jsonl") as path:
+        corpus = read_inputs(path, format="jsonl", label_column=None)
+        pairs = list(zip(corpus.xs, corpus.origins))
+        check_alike(pairs)
+        check_fits(model, pairs)
+    return Question(corpus.xs, wishes)
+
+
+def _structured(asked: Mapping[str, Any], entry: StructureEntry, wishes: Wishes) -> Question:
+    """Items of a structure: the text of a file of them, or objects as its JSON lines have them."""
+    wanted = asked.get("format", "jsonl" if "inputs" in asked else next(iter(entry.formats)))
+    if not isinstance(wanted, str) or wanted not in entry.formats or ("inputs" in asked and wanted != "jsonl"):
+        there = " or ".join(entry.formats)
+        problem = f"{entry.name} has no {'JSON' if 'inputs' in asked else json.dumps(wanted)} inputs"
+        raise RequestError(UNUSABLE, f'{problem}; send the text of a file as "text", and "format": {there}')
+    text = asked["text"] if "text" in asked else _as_lines(asked["inputs"])
+    if not text.strip():
+        raise RequestError(UNUSABLE, "the text is empty; give at least one input")
+    with _file(text, wanted) as path:
+        items = entry.formats[wanted].read(path, INPUTS)
+    return Question([item.x for item in items], wishes, items, wanted)
+
+
+def _as_lines(objects: Sequence[Any]) -> str:
+    return "".join(json.dumps(one) + "\n" for one in objects)
+
+
+@contextmanager
+def _file(text: str, ending: str) -> Iterator[Path]:
+    """The text as a file, which the readers of formats take; errors speak of the inputs of the request."""
+    with tempfile.TemporaryDirectory(prefix="sidelight-") as folder, _unusable():
+        path = Path(folder, f"inputs.{ending}")
+        path.write_text(text, encoding="utf-8")
+        yield path
+
+
+@contextmanager
+def _unusable(instead: Mapping[str, str] | None = None) -> Iterator[None]:
+    """Within it, `DataError` is an answer to a request; words of the shell are said in those of JSON."""
+    try:
+        yield
+    except DataError as error:
+        remedy = error.remedy or ""
+        for shell, ours in (instead or {}).items():
+            remedy = remedy.replace(shell, ours)
+        place = "" if error.file is None else "inputs" if error.line is None else f"input line {error.line}"
+        text = ": ".join(part for part in (place, error.problem) if part)
+        raise RequestError(UNUSABLE, f"{text}; {remedy}" if remedy else text) from None
+
+
+def _kind(value: Any) -> str:
+    names = {dict: "object", list: "list", str: "string", bool: "truth", type(None): "null"}
+    return names.get(type(value), "number")
