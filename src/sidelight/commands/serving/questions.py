@@ -150,10 +150,11 @@ def _as_lines(objects: Sequence[Any]) -> str:
 @contextmanager
 def _file(text: str, ending: str) -> Iterator[Path]:
     """The text as a file, which the readers of formats take; errors speak of the inputs of the request."""
-    with tempfile.TemporaryDirectory(prefix="sidelight-") as folder, _unusable():
+    with tempfile.TemporaryDirectory(prefix="sidelight-") as folder:
         path = Path(folder, f"inputs.{ending}")
         path.write_text(text, encoding="utf-8")
-        yield path
+        with _unusable(instead={f"{path}:": "input line ", str(path): "the inputs"}):
+            yield path
 
 
 @contextmanager
@@ -162,11 +163,11 @@ def _unusable(instead: Mapping[str, str] | None = None) -> Iterator[None]:
     try:
         yield
     except DataError as error:
-        remedy = error.remedy or ""
+        problem, remedy = error.problem, error.remedy or ""
         for shell, ours in (instead or {}).items():
-            remedy = remedy.replace(shell, ours)
+            problem, remedy = problem.replace(shell, ours), remedy.replace(shell, ours)
         place = "" if error.file is None else "inputs" if error.line is None else f"input line {error.line}"
-        text = ": ".join(part for part in (place, error.problem) if part)
+        text = ": ".join(part for part in (place, problem) if part)
         raise RequestError(UNUSABLE, f"{text}; {remedy}" if remedy else text) from None
 
 
