@@ -88,9 +88,30 @@ def test_rules_are_broken_as_often_as_they_are(run, made):
     page = Path("report.html").read_text(encoding="utf-8")
     cells = re.findall(r">([^<>]+)</td>", page.partition("broken with rules")[2].partition("</tr>")[2])
     without = [y[0] for y in sl.load_model("m.sidelight").predict(made[0])]
-    assert cells[1] == "hard" and cells[4] == "0"
-    assert cells[3] == str(sum(label != "author" for label in without))
-    assert float(cells[2]) == pytest.approx(100 * sum(y[0] == "author" for y in made[1]) / len(made[1]), abs=0.01)
+    assert cells[1] == "hard" and cells[5] == "0"
+    assert cells[4] == str(sum(label != "author" for label in without))
+    assert float(cells[2]) == 100.0  # the rule speaks of every input
+    assert float(cells[3]) == pytest.approx(100 * sum(y[0] == "author" for y in made[1]) / len(made[1]), abs=0.01)
+
+
+def test_a_rule_covers_the_inputs_that_it_speaks_of(run, made):
+    Path("rules.py").write_text(
+        "from sidelight.rules import every, rule\n@rule\ndef years(x, y):\n"
+        "    return every(y[t] == 'date' for t, word in enumerate(x.words) if word == '1994')\n"
+    )
+    run("report", "m.sidelight", "test.txt", "--rules", "rules.py")
+    page = Path("report.html").read_text(encoding="utf-8")
+    cells = re.findall(r">([^<>]+)</td>", page.partition("broken with rules")[2].partition("</tr>")[2])
+    share = sum("1994" in x for x in made[0]) / len(made[0])
+    assert 0 < share < 1 and float(cells[2]) == pytest.approx(100 * share, abs=0.01)
+
+
+def test_of_each_input_the_surest_error_is_shown(run, made):
+    run("report", "m.sidelight", "test.txt")
+    shown = re.findall(r"Input (\d+): ([\d.]+) % sure", text_of(Path("report.html").read_text(encoding="utf-8")))
+    assert len({i for i, _ in shown}) == len(shown) > 1
+    shares = [float(share) for _, share in shown]
+    assert shares == sorted(shares, reverse=True)
 
 
 def test_classes_have_a_page_too(run, tmp_path, monkeypatch):

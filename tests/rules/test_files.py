@@ -48,6 +48,7 @@ def test_what_a_file_defines_has_a_module(tmp_path: Path) -> None:
         ("raise SystemExit(3)\n", r"mine.py:1: the file ends the program: SystemExit\(3\)"),
         (ONE + "RULES = one\n", r"mine.py: RULES is the rule one; give a list of rules: \[one\]"),
         (ONE + "RULES = [one, len]\n", r"mine.py: RULES has <built-in function len>; make a rule of a function with @"),
+        (ONE + "rules = [one, len]\n", r"mine.py: rules has <built-in function len>; make a rule of a function with @"),
         (ONE + "RULES = 3\n", r"mine.py: RULES is 3; give a list of rules"),
         (ONE + "RULES = []\n", r"mine.py: the file has no rules"),
         ("import nowhere_at_all\n", r"mine.py:1: ModuleNotFoundError"),

@@ -182,6 +182,10 @@ def test_rules_from_a_file(tmp_path: Path) -> None:
     assert [one.name for one in read_rules(path)] == ["first", "at_most_1_A"]
     path.write_text(path.read_text() + "RULES = [second]\n")
     assert [one.penalty for one in read_rules(path)] == [2.0]
+    path.write_text(path.read_text().replace("RULES", "rules"))
+    assert [one.penalty for one in read_rules(path)] == [2.0]
+    path.write_text("from sidelight import rules\n@rules.rule\ndef first(x, y):\n    return y[0] == 'A'\n")
+    assert [one.name for one in read_rules(path)] == ["first"]
     path.write_text("x = 1\n")
     with pytest.raises(DataError, match="the file has no rules"):
         read_rules(path)

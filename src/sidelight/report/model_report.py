@@ -102,30 +102,36 @@ def _training(model: Model) -> list[Html | str]:
     objective = chart([(n, y) for n, y, _ in points if y is not None], title="objective by round")
     gap = chart([(n, y) for n, _, y in points if y is not None], title="gap by round (logarithmic)", logarithmic=True)
     found: list[Html | str] = [one for one in (objective, gap) if one is not None]
-    return found or ["The file tells of fewer than two rounds."]
+    if found:
+        return found
+    return [f"{len(points)} rounds, without an objective to draw." if len(points) > 1 else "Done in one round."]
 
 
 def _errors(
     model: Model, xs: Sequence[Any], truth: Sequence[Any], guesses: Sequence[Any], n_jobs: int | None
 ) -> list[Html | str]:
-    """Wrong labels by the probability that the model gives them, each with what stands around it."""
+    """Wrong labels by the probability that the model gives them, the surest of each input with what is around it."""
     try:
         shares = probabilities.marginals(model, xs, n_jobs=n_jobs)
     except Intractable as error:
         return [f"Without probabilities: {error}."]
     place = {str(label): k for k, label in enumerate(model.labels.classes)}
-    wrong: list[tuple[float, int, int]] = []
+    wrong: list[tuple[float, int, int, int]] = []  # probability, token, wrong labels of the input, input
     for i, (right, guess, own) in enumerate(zip(truth, guesses, shares)):
         ours, theirs = (guess, right) if model.sequences else ([guess], [right])
-        wrong += [(_share(own, t, place.get(a)), i, t) for t, (a, b) in enumerate(zip(ours, theirs)) if a != b]
-    wrong.sort(key=lambda one: (-one[0], one[1], one[2]))
+        errors = [(_share(own, t, place.get(a)), -t) for t, (a, b) in enumerate(zip(ours, theirs)) if a != b]
+        if errors:
+            share, t = max(errors)
+            wrong.append((share, -t, len(errors), i))
+    wrong.sort(key=lambda one: (-one[0], one[3]))
     colour = {label: COLOURS[k % len(COLOURS)] for k, label in enumerate(place)}
     found: list[Html | str] = []
-    for share, i, t in wrong[:MOST_ERRORS]:
+    for share, t, count, i in wrong[:MOST_ERRORS]:
         first, last = max(0, t - AROUND), t + AROUND + 1
         words = [_word(x) for x in xs[i]][first:last] if model.sequences else [_word(xs[i])]
         ours, theirs = (guesses[i][first:last], truth[i][first:last]) if model.sequences else ([guesses[i]], [truth[i]])
-        found.append(f"Input {i + 1}: {100 * share:.1f} % sure")
+        others = f", {count} wrong labels in all" if count > 1 else ""
+        found.append(f"Input {i + 1}: {100 * share:.1f} % sure{others}")
         found.append(sentence(words, ours, theirs, [colour.get(label, COLOURS[-1]) for label in ours]))
     return found or ["Every label is right."]
 
@@ -145,12 +151,15 @@ def _word(x: Any) -> str:
 def _rules(
     under: Constrained, xs: Sequence[Any], ys: Sequence[Any], plain: Sequence[Any], guesses: Sequence[Any]
 ) -> Html:
-    """Of every rule: what it costs, how many right outputs obey it, how many predicted ones break it."""
+    """Of every rule: what it costs, of how many inputs it speaks, and which outputs break it."""
+    covered = np.array(under.coverage(xs)).reshape(len(xs), -1)
     broken = [np.array(under.violations(xs, one)).reshape(len(xs), -1) > 0 for one in (ys, plain, guesses)]
     rows = []
     for k, (rule, price) in enumerate(zip(under.rules, under.prices())):
         right, before, after = (one[:, k] for one in broken)
         cost = "hard" if rule.hard else f"{price:.2f}"
-        rows.append((rule.name, cost, 100.0 * float(np.mean(~right)), int(before.sum()), int(after.sum())))
-    heads = ["rule", "a violation costs", "right outputs that obey, %", "broken without rules", "broken with rules"]
+        shares = 100.0 * float(np.mean(covered[:, k])), 100.0 * float(np.mean(~right))
+        rows.append((rule.name, cost, *shares, int(before.sum()), int(after.sum())))
+    heads = ["rule", "a violation costs", "inputs it speaks of, %", "right outputs that obey, %"]
+    heads += ["broken without rules", "broken with rules"]
     return table(heads, rows)

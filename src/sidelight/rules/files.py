@@ -1,4 +1,4 @@
-"""Rules from a file of Python: its list `RULES`, or every rule that it names, in the order of their definitions.
+"""Rules from a file of Python: its list `RULES` or `rules`, or every rule that it names, in order.
 
 The file is run much as Python runs a script: modules beside it can be imported, and what it defines has a module.
 """
@@ -62,11 +62,12 @@ def run_file(path: str | Path, take: Callable[[ModuleType, Path], Found], *, rem
 
 
 def _rules_of(module: ModuleType, path: Path) -> list[Rule]:
-    listed = getattr(module, "RULES", None)
+    own = getattr(module, "rules", None)
+    listed = getattr(module, "RULES", own if isinstance(own, list | tuple) else None)  # rules may be the package's
     if listed is None:
         listed = [value for value in vars(module).values() if isinstance(value, Rule)]
     try:
-        found = checked_rules(listed, name="RULES")
+        found = checked_rules(listed, name="RULES" if hasattr(module, "RULES") else "rules")
     except DataError as error:
         raise DataError(error.problem, file=path, remedy=error.remedy) from None
     if not found:

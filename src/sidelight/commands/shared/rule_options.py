@@ -23,7 +23,7 @@ RulesFiles = Annotated[
     typer.Option(
         "--rules",
         metavar="FILE.py",
-        help="Rules that outputs obey: functions with @rule above them, or a list RULES. The file is run. Repeatable.",
+        help="Rules that outputs obey: functions with @rule, or a list named rules. The file is run. Repeatable.",
         rich_help_panel=RULES,
     ),
 ]
