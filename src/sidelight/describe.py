@@ -229,7 +229,7 @@ def _known(piece: Evidence) -> Any:
         case Companion(z=z):
             return z
         case Voted(votes=votes):
-            return {name: given if given is None else list(given) for name, given in votes.items()}
+            return {name: labels if labels is None else list(labels) for name, labels in votes.items()}
     return None
 
 

@@ -28,15 +28,15 @@ class _Node:
 
     def flat(self) -> list[tuple[_Node, _Node | None, str]]:
         """All words in their order, each with its head and relation, None for those of this one."""
-        found: list[tuple[_Node, _Node | None, str]] = []
+        nodes: list[tuple[_Node, _Node | None, str]] = []
         for side in (self.before, [(self, "")], self.after):
             for node, relation in side:
                 if node is self:
-                    found.append((self, None, ""))
+                    nodes.append((self, None, ""))
                 else:
                     own = node.flat()
-                    found += [(one, self, relation) if one is node else (one, head, name) for one, head, name in own]
-        return found
+                    nodes += [(one, self, relation) if one is node else (one, head, name) for one, head, name in own]
+        return nodes
 
 
 def sentences(count: int, seed: int) -> list[Item]:

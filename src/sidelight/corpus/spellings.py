@@ -53,11 +53,11 @@ def transliterations(count: int, seed: int) -> list[Item]:
 
 
 def _different(count: int, dice: Dice, make: Callable[[Dice], Item]) -> list[Item]:
-    found: dict[str, Item] = {}
-    while len(found) < count:
+    items: dict[str, Item] = {}
+    while len(items) < count:
         item = make(dice)
-        found.setdefault(item.x[0], item)
-    return list(found.values())
+        items.setdefault(item.x[0], item)
+    return list(items.values())
 
 
 def _spelled(dice: Dice) -> Item:

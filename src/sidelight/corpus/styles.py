@@ -93,9 +93,9 @@ def _person(form: str, dice: Dice, *, first: bool) -> str:
         surname = f"{dice.zipf(PARTICLES)} {surname}"
     elif dice.chance(0.01):
         surname += dice.pick((" Jr.", ", Jr.", " III"))
-    given = [dice.zipf(GIVEN, flat=15.0) for _ in range(2 if dice.chance(0.4) else 1)]
-    letters = [_initial(name, dice) for name in given]
-    spelt = " ".join([given[0], *letters[1:]])
+    first_names = [dice.zipf(GIVEN, flat=15.0) for _ in range(2 if dice.chance(0.4) else 1)]
+    letters = [_initial(name, dice) for name in first_names]
+    spelt = " ".join([first_names[0], *letters[1:]])
     if form == "A. Last":
         return f"{' '.join(letters)} {surname}"
     if form == "Last, A.":

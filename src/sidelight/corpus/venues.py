@@ -90,9 +90,9 @@ def journals() -> tuple[tuple[str, ...], ...]:
 def publishers() -> tuple[Home, ...]:
     """Publishers with their cities, best known first."""
     dice = Dice(_LEXICON_SEED + 1)
-    made = [_home(dice, dice.pick(_PUBLISHERS)) for _ in range(50)]
+    presses = [_home(dice, dice.pick(_PUBLISHERS)) for _ in range(50)]
     known = [Home(house, *CITIES[dice.between(0, 11)]) for house in HOUSES]
-    return tuple(known[:5] + made[:10] + known[5:] + made[10:])
+    return tuple(known[:5] + presses[:10] + known[5:] + presses[10:])
 
 
 @cache

@@ -43,12 +43,12 @@ class PartScores:
 
     def as_dict(self) -> dict[str, Any]:
         """Plain values, for JSON."""
-        found: dict[str, Any] = {"outputs": self.outputs}
+        values: dict[str, Any] = {"outputs": self.outputs}
         if self.whole is not None:
-            found["outputs_right"] = self.whole
+            values["outputs_right"] = self.whole
         for measure, counts in zip(self.measures, self.counts):
-            found[measure.name] = counts.f1 if measure.share else counts.as_dict()
-        return found
+            values[measure.name] = counts.f1 if measure.share else counts.as_dict()
+        return values
 
     def __str__(self) -> str:
         lines = []
@@ -90,8 +90,8 @@ def compare_parts(measure: Measure, gold: Sequence[Any], first: Sequence[Any], s
 
 def _table(measure: Measure, gold: Sequence[Any], found: Sequence[Any]) -> Ints:
     rows = []
-    for right, told in zip(gold, found, strict=True):
-        one, other = set(measure.parts(right)), set(measure.parts(told))
+    for right, guess in zip(gold, found, strict=True):
+        one, other = set(measure.parts(right)), set(measure.parts(guess))
         rows.append((len(one & other), len(other), len(one)))
     return np.array(rows, dtype=np.int64).reshape(-1, 3)
 

@@ -57,9 +57,9 @@ class RelationScores:
     def as_dict(self) -> dict[str, Any]:
         """Plain values, for JSON."""
         named = {"by_relation": self.by_relation, "by_type": self.by_type}
-        found = {name: {key: one.as_dict() for key, one in table.items()} for name, table in named.items()}
+        tables = {name: {key: one.as_dict() for key, one in table.items()} for name, table in named.items()}
         both = {"relations": self.relations.as_dict(), "entities": self.entities.as_dict()}
-        return {**both, "accuracy": self.accuracy, **found}
+        return {**both, "accuracy": self.accuracy, **tables}
 
     def __str__(self) -> str:
         return (
@@ -79,9 +79,9 @@ def score_relations(
     >>> print(score_relations(right, [Extraction(("Peop", "Org"), ((0, 1, "Live_In"), (1, 0, "Work_For")))]))
     relations: precision 50.00%, recall 100.00%, F1 66.67%; entities: F1 50.00%, accuracy 50.00%
     """
-    for what, given in (("gold", gold), ("found", found)):
-        if not isinstance(given, list | tuple) or not all(isinstance(one, Extraction) for one in given):
-            raise DataError(f"{what} is {shown(given)}", remedy="give a list of Extraction(types, relations)")
+    for what, extractions in (("gold", gold), ("found", found)):
+        if not isinstance(extractions, list | tuple) or not all(isinstance(one, Extraction) for one in extractions):
+            raise DataError(f"{what} is {shown(extractions)}", remedy="give a list of Extraction(types, relations)")
     if not isinstance(other, list | tuple | set | frozenset) or not all(isinstance(name, str) for name in other):
         raise DataError(f"other is {shown(other)}", remedy="give a list of types")
     if len(gold) != len(found):

@@ -148,10 +148,10 @@ class Evaluation:
 
     def __str__(self) -> str:
         """A report in the manner of `conlleval`."""
-        found = self.spans
-        head = f"processed {self.tokens} tokens with {found.gold} phrases; "
-        head += f"found: {found.predicted} phrases; correct: {found.correct}."
-        lines = [head, f"accuracy: {self.accuracy:6.2f}%; {_ratios(found)}"]
+        phrases = self.spans
+        head = f"processed {self.tokens} tokens with {phrases.gold} phrases; "
+        head += f"found: {phrases.predicted} phrases; correct: {phrases.correct}."
+        lines = [head, f"accuracy: {self.accuracy:6.2f}%; {_ratios(phrases)}"]
         lines += [f"{name:>17}: {_ratios(counts)}  {counts.predicted}" for name, counts in self.types.items()]
         return "\n".join(lines)
 

@@ -74,9 +74,9 @@ class Spans:
         )
         number = {name: i for i, name in enumerate(self.types)}
         type_here = np.array([number.get(name, -1) for name in other.types], dtype=np.int64)
-        found = np.zeros(len(self), dtype=np.bool_)
-        found[here] = (self.end[here] == other.end[there]) & (self.type[here] == type_here[other.type[there]])
-        return found
+        shared = np.zeros(len(self), dtype=np.bool_)
+        shared[here] = (self.end[here] == other.end[there]) & (self.type[here] == type_here[other.type[there]])
+        return shared
 
 
 def spans(labels: Iterable[object], *, scheme: Scheme = "auto") -> Spans:
@@ -165,8 +165,8 @@ class Coded:
 
 def counts_of(coded: Coded, side: int) -> Ints:
     """`span_counts` of one labelling against the first."""
-    right, found, sentences = coded.spans(0), coded.spans(side), len(coded.offsets) - 1
-    columns = (found.sentence[found.also_in(right)], found.sentence, right.sentence)
+    right, guesses, sentences = coded.spans(0), coded.spans(side), len(coded.offsets) - 1
+    columns = (guesses.sentence[guesses.also_in(right)], guesses.sentence, right.sentence)
     return np.stack([np.bincount(column, minlength=sentences) for column in columns], axis=1).astype(np.int64)
 
 
@@ -226,10 +226,10 @@ def _same_shape(reference: list[Sequence[Any]], other: list[Sequence[Any]], side
             f"{len(other)} {sides[1]} sentences where {sides[0]} has {len(reference)}",
             remedy="give one output per input, in the same order",
         )
-    for index, (expected, given) in enumerate(zip(reference, other)):
-        if len(expected) != len(given):
+    for index, (expected, labels) in enumerate(zip(reference, other)):
+        if len(expected) != len(labels):
             raise DataError(
-                f"sentence {index} (from 0): {len(given)} {sides[1]} labels where {sides[0]} has {len(expected)}",
+                f"sentence {index} (from 0): {len(labels)} {sides[1]} labels where {sides[0]} has {len(expected)}",
                 remedy="give every token one label",
             )
 

@@ -166,10 +166,10 @@ def _of_probabilities(
         )
         return counts
 
-    found = threads(run, shards(starts), n_jobs=n_jobs)
+    parts = threads(run, shards(starts), n_jobs=n_jobs)
     check_possible(values)
     counts = np.zeros((size, size))
-    for part in found:  # in the order of the shards, so that threads do not matter
+    for part in parts:  # in the order of the shards, so that threads do not matter
         counts += part
     return StateBeliefs(values * gamma, tokens, counts, tokens[starts[:-1]].sum(0), tokens[starts[1:] - 1].sum(0))
 

@@ -81,9 +81,9 @@ class EmProblem:
         """The E-step."""
         inputs = self.inputs
         scores = HmmScores(hmm, inputs.symbols)
-        found = completion.complete(scores, inputs.space, gamma=gamma, weights=inputs.weights, n_jobs=self.n_jobs)
-        value = float(inputs.weights @ found.values)
-        return EMStep(inputs.counts(found, n_jobs=self.n_jobs), value + self.known(hmm), found.labels)
+        posteriors = completion.complete(scores, inputs.space, gamma=gamma, weights=inputs.weights, n_jobs=self.n_jobs)
+        value = float(inputs.weights @ posteriors.values)
+        return EMStep(inputs.counts(posteriors, n_jobs=self.n_jobs), value + self.known(hmm), posteriors.labels)
 
     def known(self, hmm: Hmm) -> float:
         """The part of T that needs no completion: the labelled inputs and the prior."""
@@ -121,8 +121,10 @@ def iterations(
 
 def fitted(problem: EmProblem, hmm: Hmm, completion: Completion, *, gamma: float, most: int, rise: float = 1e-4) -> Hmm:
     """Parameters after so many iterations, or once T rises by less than a share `rise` of itself."""
-    for number, (found, before, after) in enumerate(iterations(problem, hmm, completion, gamma=lambda _: gamma), 1):
-        hmm = found
+    for number, (parameters, before, after) in enumerate(
+        iterations(problem, hmm, completion, gamma=lambda _: gamma), 1
+    ):
+        hmm = parameters
         if number >= most or after.objective - before.objective <= rise * abs(after.objective):
             break
     return hmm

@@ -51,10 +51,10 @@ class Emissions:
         if len(classes) > 1 and rare < 1:
             raise DataError("classes of unknown words are learned from rare words", remedy="give rare=1 or more")
         seen = words >= 0
-        found, first, counts = np.unique(words[seen], return_index=True, return_counts=True)
+        distinct, first, counts = np.unique(words[seen], return_index=True, return_counts=True)
         place = np.searchsorted(classes, kinds)
         of_word = place[seen][first]
-        number = np.searchsorted(found, words[seen])
+        number = np.searchsorted(distinct, words[seen])
         if np.any(of_word[number] != place[seen]):
             raise DataError("a word has more than one class", remedy="use classes that the word alone decides")
         own = counts > rare
@@ -62,7 +62,7 @@ class Emissions:
         symbols = np.where(own, np.cumsum(own) - 1, n_words + of_word)
         tokens = n_words + place
         tokens[seen] = symbols[number]
-        emissions = cls(constant, found, symbols, n_words + of_word, classes, n_words)
+        emissions = cls(constant, distinct, symbols, n_words + of_word, classes, n_words)
         return emissions, tokens.astype(np.int32)
 
     def weights(self, emission: Floats) -> tuple[Floats, Floats, Floats]:

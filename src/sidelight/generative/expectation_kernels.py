@@ -77,7 +77,7 @@ def expect_shard(
     paths_a, paths_b = np.empty((kept, targets), dtype=np.int32), np.empty((kept, sources), dtype=np.int32)
     weights = np.empty(kept)
     lost_a, lost_b = np.zeros(1, dtype=np.int64), np.zeros(1, dtype=np.int64)
-    told = expected.told
+    totals = expected.told
     counting = expected.distances_one.shape[0] > 0
     for pair in range(first, last):
         rows = text.source_starts[pair + 1] - text.source_starts[pair]
@@ -90,18 +90,18 @@ def expect_shard(
             shift(a, b, rows, columns, tilts[text.cell_starts[pair] : text.cell_starts[pair + 1]])
         if hard is not None:
             here_a, here_b = paths_a[:, :columns], paths_b[:, :rows]
-            found, value = 1, 0.0
+            common, value = 1, 0.0
             if agreement is not None:
-                value, found = agree_hard(a, b, one, other, here_a, here_b, weights)
+                value, common = agree_hard(a, b, one, other, here_a, here_b, weights)
             else:
                 value = best_side(a, one, rows + 1, here_a[0]) + best_side(b, other, columns + 1, here_b[0])
                 weights[0] = 1.0
-            set_shares(a, here_a, weights, found)
-            set_shares(b, here_b, weights, found)
-            told[SUMS] += found
+            set_shares(a, here_a, weights, common)
+            set_shares(b, here_b, weights, common)
+            totals[SUMS] += common
             if counting:
-                path_jumps(here_a, weights, found, expected.distances_one, expected.leaving_one[rows])
-                path_jumps(here_b, weights, found, expected.distances_other, expected.leaving_other[columns])
+                path_jumps(here_a, weights, common, expected.distances_one, expected.leaving_one[rows])
+                path_jumps(here_b, weights, common, expected.distances_other, expected.leaving_other[columns])
         else:
             sums = 1
             if agreement is not None:
@@ -110,12 +110,12 @@ def expect_shard(
                 value = sum_side(a, one, rows + 1, 0.0) + sum_side(b, other, columns + 1, 0.0)
                 posteriors(a, one, rows + 1, 0.0)
                 posteriors(b, other, columns + 1, 0.0)
-            told[SUMS] += sums
-            told[IN_LOGS] += a.lost[0] + b.lost[0]
+            totals[SUMS] += sums
+            totals[IN_LOGS] += a.lost[0] + b.lost[0]
             if counting:
                 jump_counts(a, one, rows + 1, square, expected.distances_one, expected.leaving_one[rows])
                 jump_counts(b, other, columns + 1, square, expected.distances_other, expected.leaving_other[columns])
-        told[OBJECTIVE] += value / one.power
+        totals[OBJECTIVE] += value / one.power
         if warm:
             keep_shift(pair, text, one, a, tilts)
         give(pair, text, a, b, rows, columns, base, expected)

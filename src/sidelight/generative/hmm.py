@@ -121,8 +121,8 @@ class Hmm:
 def _normal(scores: Floats) -> Floats:
     """Probabilities in proportion to exp(score), along the last axis."""
     scores = scores - scores.max(axis=-1, keepdims=True)
-    found = np.where(scores > NEVER / 2, np.exp(scores), 0.0)
-    return np.asarray(found / found.sum(axis=-1, keepdims=True))
+    shares = np.where(scores > NEVER / 2, np.exp(scores), 0.0)
+    return np.asarray(shares / shares.sum(axis=-1, keepdims=True))
 
 
 @dataclass(frozen=True)

@@ -101,8 +101,8 @@ def forward_four(
                 now[:] = edges[0]
             before = sums[max(t - 1, 0), s]
             factor = 1.0 if t == 0 else scales[t - 1, s]
-            scale, taken = _settle(now, exps[t, s], before, back, edges[0], t == 0, opened[t, s], factor)
-            values[s] += taken
+            scale, logarithm = _settle(now, exps[t, s], before, back, edges[0], t == 0, opened[t, s], factor)
+            values[s] += logarithm
             if not scale > 0.0:
                 values[s] = -np.inf if scale == 0.0 else np.nan
                 alive[s] = False

@@ -37,10 +37,10 @@ def open_labels(admitted: Bytes, first: int, count: int, labels: Ids, bounds: In
 @kernel
 def _reachable(a: Floats, labels: Ids, lo: int, hi: int, onward: Floats, label: int) -> bool:
     """Whether any label of the list has a sum and may be followed by this one."""
-    found = False
+    reachable = False
     for p in range(lo, hi):
-        found = found or (a[p] > 0.0 and onward[labels[p], label] > 0.0)
-    return found
+        reachable = reachable or (a[p] > 0.0 and onward[labels[p], label] > 0.0)
+    return reachable
 
 
 @kernel

@@ -67,8 +67,8 @@ class Start:
 
     def _uniform(self) -> Hmm:
         inputs = self.problem.inputs
-        found = self._estimate(spread(inputs.space, weights=inputs.weights, n_jobs=self.problem.n_jobs))
-        return stirred(found, self.noise, self.rng)
+        estimate = self._estimate(spread(inputs.space, weights=inputs.weights, n_jobs=self.problem.n_jobs))
+        return stirred(estimate, self.noise, self.rng)
 
     def _labels(self) -> Hmm:
         if not np.any(self.initial >= 0):
@@ -127,10 +127,10 @@ class Start:
         """The labels that any token with each symbol may have. # [S, L]"""
         inputs = self.problem.inputs
         masks = admitted_of(inputs.space)
-        found = np.zeros((len(inputs.bounds) - 1, masks.shape[1]), dtype=np.uint8)
+        masks_of_words = np.zeros((len(inputs.bounds) - 1, masks.shape[1]), dtype=np.uint8)
         seen = np.flatnonzero(np.diff(inputs.bounds))
-        found[seen] = np.maximum.reduceat(masks[inputs.order], inputs.bounds[seen], axis=0)
-        return found
+        masks_of_words[seen] = np.maximum.reduceat(masks[inputs.order], inputs.bounds[seen], axis=0)
+        return masks_of_words
 
     def _estimate(self, beliefs: StateBeliefs) -> Hmm:
         return self.problem.estimate(self.problem.inputs.counts(beliefs))

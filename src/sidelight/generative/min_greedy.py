@@ -76,44 +76,44 @@ def _minimise(
 ) -> None:
     """Fill in the labels [T] of paths, borders included, which are -1 where a sequence has none yet."""
     size = admitted.shape[1]
-    taken = np.zeros((size, size), np.uint8)
+    chosen = np.zeros((size, size), np.uint8)
     seen = np.zeros((int(words.max()) + 1, size), np.uint8)  # the labels that words have on paths
     covered = np.zeros(words.shape[0], np.uint8)
     while True:
         places = _places(starts, covered, labels, True)
-        k, label = _best(places, admitted, admitted, covered, True, words, may, steps, taken, seen)
+        k, label = _best(places, admitted, admitted, covered, True, words, may, steps, chosen, seen)
         if k < 0:
             break
-        taken[k, label] = 1
+        chosen[k, label] = 1
         for t in places:
             if admitted[t, k] != 0 and admitted[t + 1, label] != 0:
                 covered[t] = covered[t + 1] = 1
-        _find_paths(starts, words, admitted, taken, tokens, steps, k, label, labels, seen)
+        _find_paths(starts, words, admitted, chosen, tokens, steps, k, label, labels, seen)
     ends, begins = np.zeros_like(admitted), np.zeros_like(admitted)
     while True:
         places = _places(starts, covered, labels, False)
         if places.shape[0] == 0:
             break
-        _mark(starts, admitted, taken, labels, ends, begins)
-        k, label = _best(places, ends, begins, covered, False, words, may, steps, taken, seen)
+        _mark(starts, admitted, chosen, labels, ends, begins)
+        k, label = _best(places, ends, begins, covered, False, words, may, steps, chosen, seen)
         if k >= 0:
-            taken[k, label] = 1
-        elif not _open(starts, admitted, may, labels, taken):
+            chosen[k, label] = 1
+        elif not _open(starts, admitted, may, labels, chosen):
             break
-        _find_paths(starts, words, admitted, taken, tokens, steps, k, label, labels, seen)
+        _find_paths(starts, words, admitted, chosen, tokens, steps, k, label, labels, seen)
 
 
 @kernel
 def _places(starts: Ints, covered: Bytes, labels: Ids, covering: bool) -> Ints:
     """Tokens t, with another after them, where t or t + 1 is not covered yet; or those of sequences without a path."""
-    found = np.empty(covered.shape[0], np.int64)
+    places = np.empty(covered.shape[0], np.int64)
     count = 0
     for i in range(starts.shape[0] - 1):
         for t in range(starts[i], starts[i + 1] - 1):
             if (covered[t] == 0 or covered[t + 1] == 0) if covering else labels[t] < 0:
-                found[count] = t
+                places[count] = t
                 count += 1
-    return found[:count]
+    return places[:count]
 
 
 @kernel

@@ -86,11 +86,11 @@ def smoothed(
     if smoothing.maximises:
         prior = smoothing.prior(each)
         whole = total + prior.sum()
-        found = (counts + prior if smoothing.amount else counts) / np.where(whole > 0.0, whole, 1.0)
+        shares = (counts + prior if smoothing.amount else counts) / np.where(whole > 0.0, whole, 1.0)
         if not np.all(whole > 0.0):
-            found = np.where(whole > 0.0, found, each / each.sum())
-        found[found < TRACE] = 0.0
-        return np.asarray(found)
+            shares = np.where(whole > 0.0, shares, each / each.sum())
+        shares[shares < TRACE] = 0.0
+        return np.asarray(shares)
     other = each / each.sum()
     if smoothing.kind != "uniform":
         other = _pooled(counts, axis, other) if lower is None else lower

@@ -109,9 +109,9 @@ class RuleExplanation:
         return rows
 
     def _found(self) -> str:
-        found = self.solution
-        proof = "exact" if found.exact else f"not proved exact, no output is worth more than {found.bound:g}"
-        return f"{found.method}, {proof}; value {found.value:g}; {many(found.taken_in, 'clause')} taken in"
+        solution = self.solution
+        proof = "exact" if solution.exact else f"not proved exact, no output is worth more than {solution.bound:g}"
+        return f"{solution.method}, {proof}; value {solution.value:g}; {many(solution.taken_in, 'clause')} taken in"
 
     def _changed(self) -> list[str]:
         return [str(change) for change in self.changes] or ["no label was changed"]
@@ -207,8 +207,8 @@ def _explained(
     method: Method,
     variables: Sequence[Variable] = (),
 ) -> RuleExplanation:
-    plain, found = best([0.0] * len(names)), best(penalties)
-    before, after = violations(plain.labels), violations(found.labels)
+    plain, ruled = best([0.0] * len(names)), best(penalties)
+    before, after = violations(plain.labels), violations(ruled.labels)
 
     def named(solution: Solution) -> tuple[Any, ...]:
         return tuple(own[label] for own, label in zip(labels, solution.labels))
@@ -216,18 +216,18 @@ def _explained(
     effects = []
     for k, (name, price, count) in enumerate(zip(names, penalties, clauses)):
         changes: tuple[Change, ...] = ()
-        if price and count and found.labels != plain.labels:
+        if price and count and ruled.labels != plain.labels:
             without = best([0.0 if j == k else other for j, other in enumerate(penalties)])
-            if without.value > found.value + 1e-9 * (1 + abs(found.value)):  # else another output that is as good
-                changes = _changes(words, variables, named(without), named(found))
+            if without.value > ruled.value + 1e-9 * (1 + abs(ruled.value)):  # else another output that is as good
+                changes = _changes(words, variables, named(without), named(ruled))
         if not price or not count:
             how = f"nothing: {'it says nothing of this input' if price else 'its penalty is 0'}"
-        elif rows := ROWS.get(SAID.get(found.method, "") if method == "auto" else method):
+        elif rows := ROWS.get(SAID.get(ruled.method, "") if method == "auto" else method):
             how = f"{rows} of {many(count, 'clause')}"
         else:
-            how = lowered(k, plain, found)
+            how = lowered(k, plain, ruled)
         effects.append(RuleEffect(name, price, count, how, before[k], after[k], changes))
-    return RuleExplanation(tuple(words), named(plain), named(found), tuple(effects), found, tuple(variables))
+    return RuleExplanation(tuple(words), named(plain), named(ruled), tuple(effects), ruled, tuple(variables))
 
 
 def _used(
@@ -260,12 +260,12 @@ def _counters(pieces: Sequence[Piece], price: float, used: set[int] | None) -> s
             places = len({piece.at for piece in own})
             said.append(f"{many(number, what)} {done} at {many(places, 'token')}")
     own = [piece for piece in pieces if piece.kind == "counter"]
-    taken = [piece for piece in own if used is None or id(piece) in used]
-    if taken:
-        states = max(piece.counter().states for piece in taken)
-        said.append(f"{many(len(taken), 'counter')}, up to {many(states, 'state')}")
-    if len(taken) < len(own):
-        said.append(f"{many(len(own) - len(taken), 'counter')} not needed")
+    needed = [piece for piece in own if used is None or id(piece) in used]
+    if needed:
+        states = max(piece.counter().states for piece in needed)
+        said.append(f"{many(len(needed), 'counter')}, up to {many(states, 'state')}")
+    if len(needed) < len(own):
+        said.append(f"{many(len(own) - len(needed), 'counter')} not needed")
     return "; ".join(said)
 
 

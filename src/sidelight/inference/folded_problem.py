@@ -134,8 +134,8 @@ class Folded(ABC):
     def broken(self, labels: Ids, among: Sequence[int]) -> dict[int, int]:
         """Which of some clauses an output breaks, and how much."""
         known = labels.tolist()
-        found = ((k, degree(self.says[k], known)) for k in among)
-        return {k: much for k, much in found if much}
+        degrees = ((k, degree(self.says[k], known)) for k in among)
+        return {k: much for k, much in degrees if much}
 
     def value(self, labels: Ids) -> float:
         """The score less all penalties."""
@@ -148,5 +148,5 @@ class Folded(ABC):
         blocks = np.split(weights, self.columns.offsets[1:-1])
         possible = [np.where(scores > -math.inf, block, -math.inf) for scores, block in zip(own, blocks)]
         hard = [self.says[k] for k in self.counters if self.prices[k] == math.inf]
-        found = rounded(possible, hard, pairs)
-        return None if found is None else np.array(found, np.int32)
+        labels = rounded(possible, hard, pairs)
+        return None if labels is None else np.array(labels, np.int32)

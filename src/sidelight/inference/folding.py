@@ -25,12 +25,12 @@ def folded(problem: RuledProblem, *, names: Sequence[str] = (), fold: bool = Tru
 
 def lattice(problem: RuledProblem, *, names: Sequence[str] = (), fold: bool = True) -> Lattice:
     """The lattice of a problem; without `fold` local clauses stay out of the scores and become counters too."""
-    found = [(piece, clause) for clause in problem.clauses for piece in pieces(clause.says)]
+    clauses = [(piece, clause) for clause in problem.clauses for piece in pieces(clause.says)]
     return lattice_with(
         problem,
-        [lowered(says, problem.length, problem.n_labels) for says, _ in found],
-        [clause.rule for _, clause in found],
-        [clause.penalty for _, clause in found],
+        [lowered(says, problem.length, problem.n_labels) for says, _ in clauses],
+        [clause.rule for _, clause in clauses],
+        [clause.penalty for _, clause in clauses],
         names=names,
         fold=fold,
     )

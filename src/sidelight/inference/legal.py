@@ -13,11 +13,11 @@ from sidelight.inference.problem import Clause, RuledProblem
 
 def legal(problem: RuledProblem, clauses: Sequence[Clause]) -> bool:
     """Whether some output with a finite score obeys these hard clauses."""
-    given = folded(problem.with_clauses(clauses))
-    if given.constant:
+    folded_problem = folded(problem.with_clauses(clauses))
+    if folded_problem.constant:
         return False
     try:
-        return settle(given) is not None
+        return settle(folded_problem) is not None
     except Intractable:
         from sidelight.inference.methods.program import feasible  # integer programming is loaded where it is needed
 

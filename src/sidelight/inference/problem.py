@@ -67,11 +67,11 @@ class RuledProblem(ABC):
 
     def value(self, labels: Sequence[int]) -> float:
         """The score less penalties; −inf where a hard clause is broken."""
-        found = self.score(labels)
+        value = self.score(labels)
         for clause, broken in zip(self.clauses, self.degrees(labels)):
             if broken:
-                found -= clause.penalty * broken
-        return found
+                value -= clause.penalty * broken
+        return value
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -95,14 +95,14 @@ class ChainProblem(RuledProblem):
 
     def score(self, labels: Sequence[int]) -> float:
         """The score of an output without penalties."""
-        found = float(self.start[labels[0]] + self.end[labels[-1]])
+        score = float(self.start[labels[0]] + self.end[labels[-1]])
         for t, label in enumerate(labels):
-            found += float(self.tokens[t, label])
+            score += float(self.tokens[t, label])
             if t:
-                found += float(self.transition[labels[t - 1], label])
+                score += float(self.transition[labels[t - 1], label])
             if t > 1 and self.triple is not None:
-                found += float(self.triple[labels[t - 2], labels[t - 1], label])
-        return found
+                score += float(self.triple[labels[t - 2], labels[t - 1], label])
+        return score
 
 
 @dataclass(frozen=True, slots=True, eq=False)

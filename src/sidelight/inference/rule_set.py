@@ -107,23 +107,23 @@ class RuleSet:
         self.names = [rule.name for rule in self.rules]
         for rule in self.rules:
             rule.check(self.domain.labels)
-        given = [rule.penalty for rule in self.rules] if penalties is None else penalties
-        self.penalties = self._checked(given)
+        prices = [rule.penalty for rule in self.rules] if penalties is None else penalties
+        self.penalties = self._checked(prices)
         self._store = store_of(self.domain)
 
     def _checked(self, penalties: Sequence[float | None]) -> list[float]:
         if len(penalties) != len(self.rules):
             problem = f"{len(penalties)} penalties for {len(self.rules)} rules"
             raise DataError(problem, remedy="give every rule one")
-        found = []
+        prices = []
         for rule, price in zip(self.rules, penalties):
             if price is None:
                 remedy = "learn it from labelled examples, or give one with soft(…)"
                 raise DataError(f"the rule {rule.name} has no penalty yet", remedy=remedy)
             if not price >= 0:
                 raise DataError(f"the penalty of {rule.name} is {price}", remedy="a penalty is not negative")
-            found.append(float(price))
-        return found
+            prices.append(float(price))
+        return prices
 
     def with_penalties(self, penalties: Sequence[float]) -> RuleSet:
         """The same rules at other prices; what has been lowered is kept."""
@@ -151,11 +151,11 @@ class RuleSet:
             if lowered is not None:
                 yield lowered.degree(numbers)
                 continue
-            found = self.rules[k].on(x, names, example=example)
-            if not isinstance(found, KnownValue):
+            value = self.rules[k].on(x, names, example=example)
+            if not isinstance(value, KnownValue):
                 problem = f"the rule {self.names[k]} is open on a known output"
                 raise DataError(problem, remedy="compare y[…] with labels or with each other only")
-            yield found.degree
+            yield value.degree
 
     def problem(self, x: Sentence, own: Floats, scores: SharedScores, *, example: int | None = None) -> RuledProblem:
         """All that the rules say of an input, with its scores."""
@@ -169,16 +169,16 @@ class RuleSet:
 
     def lattice(self, x: Sentence, own: Floats, scores: SharedScores, *, example: int | None = None) -> Lattice:
         """As `problem`, for dynamic programming."""
-        found: list[Piece] = []
+        new_pieces: list[Piece] = []
         rules: list[int] = []
         prices: list[float] = []
         for k, price in enumerate(self.penalties):
             if price:
                 new = self.said(k, x, example=example).pieces
-                found += new
+                new_pieces += new
                 rules += [k] * len(new)
                 prices += [price] * len(new)
-        return lattice_with(scores.problem(own), found, rules, prices, names=self.names)
+        return lattice_with(scores.problem(own), new_pieces, rules, prices, names=self.names)
 
     def solve(
         self,
@@ -204,8 +204,8 @@ class RuleSet:
                     raise
                 raise Infeasible(f"example {example}: {error}", example=example, rules=error.rules) from None
         softer = self.with_penalties([min(price, relax) for price in self.penalties])
-        found = softer._solve(x, own, scores, method=method, example=example, plain=plain)
-        return replace(found, method=f"{found.method}, hard rules at {relax:g}")
+        solution = softer._solve(x, own, scores, method=method, example=example, plain=plain)
+        return replace(solution, method=f"{solution.method}, hard rules at {relax:g}")
 
     def _solve(
         self,

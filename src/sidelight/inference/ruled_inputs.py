@@ -116,7 +116,7 @@ class RuledInputs:
     ) -> list[Solution]:
         """The best output of every input under its rules at these prices."""
         shared = batch.shared
-        found: list[Solution | None] = [None] * len(self)
+        solutions: list[Solution | None] = [None] * len(self)
         for numbers, which in self.groups:
             own_rules, prices = [self.rules[k] for k in numbers], [penalties[k] for k in numbers]
             rules = RuleSet(own_rules, self.domain, penalties=prices, beam_width=beam_width)
@@ -126,8 +126,8 @@ class RuledInputs:
                 sentences = [self.sentences[i] for i in some]
                 solved = rules.decode(sentences, own, shared, method=method, examples=[self.places[i] for i in some])
                 for i, solution in zip(some, solved):
-                    found[i] = solution
-        return [solution for solution in found if solution is not None]
+                    solutions[i] = solution
+        return [solution for solution in solutions if solution is not None]
 
     def expected(self, penalties: Sequence[float]) -> ExpectationBatch:
         """What the rules say of beliefs about every input."""
@@ -153,15 +153,15 @@ class RuledInputs:
 
     def degrees(self, labels: Ids, starts: Ints, asked: Sequence[bool]) -> list[tuple[int, dict[int, int]]]:
         """How often each output breaks the rules that are asked for, by their numbers, input by input."""
-        every, bounds, found = labels.tolist(), starts.tolist(), []
+        every, bounds, broken = labels.tolist(), starts.tolist(), []
         for numbers, which in self.groups:
             mine = [k for k in numbers if asked[k]]
             rules = RuleSet([self.rules[k] for k in mine], self.domain, penalties=[1.0] * len(mine))
             for i in which.tolist() if mine else ():
                 output = every[bounds[i] : bounds[i + 1]]
                 degrees = rules.violations(self.sentences[i], output, example=self.places[i])
-                found.append((i, dict(zip(mine, degrees))))
-        return found
+                broken.append((i, dict(zip(mine, degrees))))
+        return broken
 
 
 def counted_by(inputs: AnyRuled, labels: Ids, starts: Ints) -> list[float]:
@@ -237,10 +237,10 @@ class Ruled:
         starts = batch.space.starts
         tokens = np.concatenate([batch.tokens(i) for i in range(len(batch))])
         shared = batch.transition, batch.start, batch.end
-        found = self._readings.beliefs(tokens, *shared, gamma=gamma, warm=self.multipliers, n_jobs=n_jobs)
-        self.multipliers = found.multipliers
+        beliefs = self._readings.beliefs(tokens, *shared, gamma=gamma, warm=self.multipliers, n_jobs=n_jobs)
+        self.multipliers = beliefs.multipliers
         each = np.ones(len(batch)) if weights is None else weights
-        weighted = found.tokens * np.repeat(each, np.diff(starts))[:, None]
-        moves = np.einsum("n,nij->ij", each, found.moves)
+        weighted = beliefs.tokens * np.repeat(each, np.diff(starts))[:, None]
+        moves = np.einsum("n,nij->ij", each, beliefs.moves)
         start, end = weighted[starts[:-1]].sum(axis=0), weighted[starts[1:] - 1].sum(axis=0)
-        return StateBeliefs(found.values, weighted, moves, start, end)
+        return StateBeliefs(beliefs.values, weighted, moves, start, end)

@@ -71,9 +71,9 @@ class RuledSpace:
             cost.add_to(bonus, 0)
             space, raised = sums.raised(space, scores, bonus)
             targets = self.score(scores, cost.targets, n_jobs=n_jobs)
-        found = self.inputs.solutions(batch_scores(raised, space), self.penalties, method=self.method)
-        labels = np.array([label for one in found for label in one.labels], dtype=np.int32)
-        return Paths(labels, np.array([one.value for one in found]), targets)
+        solutions = self.inputs.solutions(batch_scores(raised, space), self.penalties, method=self.method)
+        labels = np.array([label for one in solutions for label in one.labels], dtype=np.int32)
+        return Paths(labels, np.array([one.value for one in solutions]), targets)
 
     def score(self, scores: Any, labels: Ids, *, n_jobs: int | None = None) -> Floats:
         """The score of a given output of each input, less what it is charged for soft rules. # [N]"""

@@ -70,7 +70,7 @@ class RuledVariables:
         self, batch: VariableBatchScores, penalties: Sequence[float], *, method: Method = "auto"
     ) -> list[Solution]:
         """The best output of every input under its rules at these prices; labels are choices."""
-        found = []
+        solutions = []
         for i, problem in enumerate(batch.problems):
             mine = self.numbers[i]
             clauses = clauses_of([self._says(i, k) for k in mine], [penalties[k] for k in mine])
@@ -81,8 +81,8 @@ class RuledVariables:
                 raise Infeasible(f"example {place}: {error}", example=place, rules=error.rules) from None
             first = self._first(i)
             choices = tuple(int(label) + at for label, at in zip(best.labels, first))
-            found.append(replace(best, labels=choices))
-        return found
+            solutions.append(replace(best, labels=choices))
+        return solutions
 
     def counted(self, labels: Ids, starts: Ints) -> list[float]:
         """The penalties that outputs say, each by the inputs that its rule is about; what is not learned stays."""
@@ -90,14 +90,14 @@ class RuledVariables:
 
     def degrees(self, labels: Ids, starts: Ints, asked: Sequence[bool]) -> list[tuple[int, dict[int, int]]]:
         """How often each output breaks the rules that are asked for, by their numbers, input by input."""
-        found = []
+        broken = []
         for i, x in enumerate(self.xs):
             mine = [k for k in self.numbers[i] if asked[k]]
             if mine:
                 y = self._known(i, labels[starts[i] : starts[i + 1]])
                 often = {k: self.rules[k].violations(x, y, example=self.places[i]) for k in mine}
-                found.append((i, often))
-        return found
+                broken.append((i, often))
+        return broken
 
     def _known(self, i: int, choices: Ids) -> Groups:
         """The output of an input as rules read it."""
@@ -125,7 +125,7 @@ class RuledVariables:
 
 def groups_of(members: Mapping[str, Mapping[Any, Any]]) -> Groups:
     """An output by kind and key, as rules read it."""
-    return Groups({kind: VariableGroup(kind, found) for kind, found in members.items()})
+    return Groups({kind: VariableGroup(kind, group) for kind, group in members.items()})
 
 
 def symbolic_groups(called: Sequence[Variable], domains: Mapping[str, Domain]) -> Groups:

@@ -33,15 +33,15 @@ class Said:
 
     def degree(self, labels: Ids) -> int:
         """How often a known output breaks the rule; no counter is made for it."""
-        found = 0
+        total = 0
         known: list[int] | None = None
         for piece in self.pieces:
             if piece.kind != "counter" or piece.is_made:
-                found += piece.degree(labels)
+                total += piece.degree(labels)
             else:
                 known = labels.tolist() if known is None else known
-                found += degree(piece.says, known)
-        return found
+                total += degree(piece.says, known)
+        return total
 
     def visit(self) -> None:
         """Count a use; what is used often is worth all of its counters, unless one is too large."""

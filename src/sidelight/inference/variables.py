@@ -46,8 +46,8 @@ class VariableProblem(RuledProblem):
         return tuple(len(scores) for scores in self.scores)
 
     def score(self, labels: Sequence[int]) -> float:
-        found = sum(float(scores[label]) for scores, label in zip(self.scores, labels))
-        return found + sum(float(table[labels[v], labels[w]]) for (v, w), table in zip(self.pairs, self.pair_scores))
+        score = sum(float(scores[label]) for scores, label in zip(self.scores, labels))
+        return score + sum(float(table[labels[v], labels[w]]) for (v, w), table in zip(self.pairs, self.pair_scores))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -58,9 +58,9 @@ class VariableBatchScores:
 
     @classmethod
     def of(cls, scores: VariableScores, space: VariableSpace) -> VariableBatchScores:
-        found = []
+        problems = []
         for _, tables, sizes in space.each(scores):
             own = tuple(tables[v,] for v in range(len(sizes)))
             pairs = [scope for scope in tables if len(scope) == 2]
-            found.append(VariableProblem(own, tuple(pairs), tuple(tables[scope] for scope in pairs)))
-        return cls(tuple(found))
+            problems.append(VariableProblem(own, tuple(pairs), tuple(tables[scope] for scope in pairs)))
+        return cls(tuple(problems))

@@ -81,8 +81,8 @@ def agree(
     gains = np.ascontiguousarray(shares[:, models[0].labels.label_of])
     labels = sums.best_by_tokens(batches[0].space, gains, n_jobs=n_jobs)
     rows = [dict(zip(models[0].labels.classes, row)) for row in shares.tolist()]
-    told = _cut(models[0], batches[0], rows)
-    return Agreement(_decoded(models[0], batches[0], labels), near.tolist(), soft.values, told)
+    objective = _cut(models[0], batches[0], rows)
+    return Agreement(_decoded(models[0], batches[0], labels), near.tolist(), soft.values, objective)
 
 
 def _check_labels(first: Model, second: Model) -> None:

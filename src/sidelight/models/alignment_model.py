@@ -61,8 +61,8 @@ class AlignmentModel:
         if not len(sources) and not len(targets):
             return []
         text = self.bitext(sources, targets, n_jobs=n_jobs)
-        found = self.posteriors(text, step, n_jobs=n_jobs)
-        return links_of(text, found.forward, found.backward, rule=combine, threshold=threshold, n_jobs=n_jobs)
+        posteriors = self.posteriors(text, step, n_jobs=n_jobs)
+        return links_of(text, posteriors.forward, posteriors.backward, rule=combine, threshold=threshold, n_jobs=n_jobs)
 
     def translations(self, word: str, count: int = 10) -> list[tuple[str, float]]:
         """The likeliest target words of a source word with their probabilities; none for a word it does not know."""
@@ -178,9 +178,9 @@ def _rounded(values: Any) -> Any:
 def pairs_of_input(pairs: Any, targets: Any = None) -> tuple[Sequence[Any], Sequence[Any]]:
     """Sources and targets, from pairs or from the two of them."""
     if targets is not None:
-        for name, given in (("pairs", pairs), ("targets", targets)):
-            if not is_listed(given):
-                problem = f"{name} is {shown(given)}"
+        for name, value in (("pairs", pairs), ("targets", targets)):
+            if not is_listed(value):
+                problem = f"{name} is {shown(value)}"
                 raise DataError(problem, remedy="give lists of sentences, sources and targets, or a list of pairs")
         return list(pairs), list(targets)
     if isinstance(pairs, str | bytes) or not isinstance(pairs, Iterable) or getattr(pairs, "shape", None) == ():

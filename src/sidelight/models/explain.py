@@ -65,21 +65,21 @@ def _explain_whole(model: Model, x: Any) -> Explanation:
 
     rows = model.prepare([x])
     batch = model.batch(rows)
-    found, values = sums.k_best(batch.space, batch.scores(model.weights), 2)
+    outputs, values = sums.k_best(batch.space, batch.scores(model.weights), 2)
     if values[1, 0] == -np.inf:
         raise DataError("there is one output only, so nothing to compare with", remedy="give a larger input")
     slots = model.structure.slots(rows)
-    best, other = (model.structure.choice_words(rows, one) for one in found)
+    best, other = (model.structure.choice_words(rows, one) for one in outputs)
     margin = float(values[0, 0] - values[1, 0])
     names = model.structure.weight_names()
     if isinstance(batch.space, BatchedSlotSpace) and isinstance(names, FeatureWeightNames) and names.hashed:
         table = batch.space.block(batch.scores(model.weights))  # [slots, choices]
         items = [
             Contribution("slot", t, "choice", str(one), str(two), float(table[t, a] - table[t, b]))
-            for t, (one, two, a, b) in enumerate(zip(best, other, *found.tolist()))
+            for t, (one, two, a, b) in enumerate(zip(best, other, *outputs.tolist()))
         ]
         return Explanation(slots, best, other, float(values[0, 0]), margin, largest_first(items))
-    differs = batch.differences(np.arange(1), *found, scales=np.ones(1))
+    differs = batch.differences(np.arange(1), *outputs, scales=np.ones(1))
     items = []
     for place, count in zip(differs.indices.tolist(), differs.values.tolist()):
         part, name, label = names.named(place)

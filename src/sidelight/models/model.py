@@ -150,14 +150,14 @@ class Model:
         return batch.best(self.weights) if len(batch) else Paths(np.zeros(0, np.int32), np.zeros(0), np.zeros(0))
 
     def _soft_maxima(self, batch: Batch) -> Floats:
-        given = batch.scores(self.weights / self.temperature)
-        return soft_maxima(batch.space, given, self.temperature, n_jobs=batch.n_jobs)
+        scores = batch.scores(self.weights / self.temperature)
+        return soft_maxima(batch.space, scores, self.temperature, n_jobs=batch.n_jobs)
 
     def _of_structure(self, name: str) -> Any:
-        found = getattr(self.structure, name, None)
-        if found is None:
+        function = getattr(self.structure, name, None)
+        if function is None:
             raise DataError(f"a model of {self.structure.outputs_are} has no {name}", remedy="use that of a Tagger")
-        return found
+        return function
 
 
 def model_of(fitted: Any) -> Model:

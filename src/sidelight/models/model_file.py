@@ -43,12 +43,12 @@ def load_model(path: str | Path, *, function: SegmentFunction | None = None, str
     `structure` is what a file does not hold of the models of `Joint` and `Predictor`, whose `load` gives it. Raises
     `ModelFileError` in one line where the file is damaged, foreign or newer, `DataError` without the function.
     """
-    given = function if structure is None else structure
+    about_structure = function if structure is None else structure
     with reading(path):
         kind = kind_of(path)
         if kind in (SEGMENTS, VARIABLES):
-            return model_from(*read_tensors(path, kind=kind, version=1), given)
-        return model_from(*read_tensors(path, kind=KIND, version=VERSION), given)
+            return model_from(*read_tensors(path, kind=kind, version=1), about_structure)
+        return model_from(*read_tensors(path, kind=KIND, version=VERSION), about_structure)
 
 
 def model_state(model: Model, path: str | Path) -> tuple[dict[str, Any], Tensors, int]:

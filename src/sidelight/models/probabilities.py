@@ -101,13 +101,13 @@ def k_best(
     order = 2 if isinstance(batch.space, SecondOrderSpace) else 1
     k = bounded_k(k, batch.lengths, len(model.labels), order=order)
     labels, values = sums.k_best(batch.space, scores, k, n_jobs=n_jobs)
-    found: list[list[tuple[Any, float]]] = [[] for _ in range(len(batch))]
+    outputs: list[list[tuple[Any, float]]] = [[] for _ in range(len(batch))]
     for choices, worth in zip(labels, values.tolist()):
         there = [i for i, value in enumerate(worth) if value > -np.inf]
         some = rows.take(there)
         for i, y in zip(there, model.structure.outputs(some, choices[rows.tokens_of(there)])):
-            found[i].append((y, worth[i]))
-    return found
+            outputs[i].append((y, worth[i]))
+    return outputs
 
 
 def samples(

@@ -32,14 +32,14 @@ def explain_segments(model: Model, x: Any) -> Explanation:
     """
     batch = model.batch([x])
     assert isinstance(batch.scorer, SegmentScorer)
-    found, values = sums.k_best(batch.space, batch.scores(model.weights), 2)
+    outputs, values = sums.k_best(batch.space, batch.scores(model.weights), 2)
     if values[1, 0] == -np.inf:
         raise DataError("there is one segmentation only, so nothing to compare with", remedy="give a longer input")
-    best, other = (batch.scorer.reading.cut(batch.starts, one)[0] for one in found)
+    best, other = (batch.scorer.reading.cut(batch.starts, one)[0] for one in outputs)
     pieces = _pieces(best), _pieces(other)
     items = [*_of_tokens(model, batch.scorer, best, other), *_of_segments(model, batch.scorer, *pieces)]
     items += _of_steps(model, *pieces)
-    labels = [model.labels.decode(one) for one in found]
+    labels = [model.labels.decode(one) for one in outputs]
     margin = float(values[0, 0] - values[1, 0])
     tokens = shown_tokens(x, int(batch.starts[-1]))
     return Explanation(tokens, labels[0], labels[1], float(values[0, 0]), margin, largest_first(items))

@@ -37,17 +37,17 @@ class ColumnForm:
 
     def plus(self, other: ColumnForm, factor: int = 1) -> ColumnForm:
         """This one and a multiple of another."""
-        found = ColumnForm(dict(self.terms), self.constant)
-        found.add(other, factor)
-        return found
+        total = ColumnForm(dict(self.terms), self.constant)
+        total.add(other, factor)
+        return total
 
     def add(self, other: ColumnForm, factor: int = 1) -> None:
         """Add a multiple of another to this one."""
         terms = self.terms
         for column, weight in other.terms.items():
-            found = terms.get(column, 0) + factor * weight
-            if found:
-                terms[column] = found
+            coefficient = terms.get(column, 0) + factor * weight
+            if coefficient:
+                terms[column] = coefficient
             else:
                 terms.pop(column, None)
         self.constant += factor * other.constant
@@ -187,6 +187,6 @@ def _shortest(table: Whole) -> Known:
 
 def _commonest(values: Whole) -> int:
     """The value that occurs most often; 0 among equals."""
-    found, counts = np.unique(values, return_counts=True)
-    counts = 2 * counts + (found == 0)
-    return int(found[np.argmax(counts)])
+    distinct, counts = np.unique(values, return_counts=True)
+    counts = 2 * counts + (distinct == 0)
+    return int(distinct[np.argmax(counts)])

@@ -308,8 +308,13 @@ def total(weighted: Iterable[tuple[int, object]]) -> Total:
     """The sum of the weights, whole numbers, of what is true."""
     constant = 0
     terms: list[tuple[int, Expr]] = []
-    for given, value in weighted:
-        weight, part = given if type(given) is int else whole(given, "weights are whole numbers"), as_expr(value)
+    for weight_as_written, value in weighted:
+        weight, part = (
+            weight_as_written
+            if type(weight_as_written) is int
+            else whole(weight_as_written, "weights are whole numbers"),
+            as_expr(value),
+        )
         if isinstance(part, KnownValue):
             constant += weight if part else 0
         elif weight:
@@ -351,7 +356,7 @@ def variables(expression: Expr) -> set[int]:
         return {expression.variable}
     if isinstance(expression, Same):
         return {expression.first, expression.second}
-    found: set[int] = set()
+    numbers: set[int] = set()
     for child in children(expression):
-        found |= variables(child)
-    return found
+        numbers |= variables(child)
+    return numbers

@@ -67,12 +67,12 @@ def _rules_of(module: ModuleType, path: Path) -> list[Rule]:
     if listed is None:
         listed = [value for value in vars(module).values() if isinstance(value, Rule)]
     try:
-        found = checked_rules(listed, name="RULES" if hasattr(module, "RULES") else "rules")
+        rules = checked_rules(listed, name="RULES" if hasattr(module, "RULES") else "rules")
     except DataError as error:
         raise DataError(error.problem, file=path, remedy=error.remedy) from None
-    if not found:
+    if not rules:
         raise DataError("the file has no rules", file=path, remedy="put @rule above a function of x and y")
-    return list(dict.fromkeys(found))
+    return list(dict.fromkeys(rules))
 
 
 @contextmanager

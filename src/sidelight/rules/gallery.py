@@ -101,8 +101,8 @@ def words_are(words: str | Iterable[str], *labels: Any, name: str, case: bool = 
 
 
 def _words_are(x: Sentence, y: Labels, *, words: frozenset[str], labels: tuple[Any, ...], case: bool) -> Expr:
-    found = x.words if case else x.lower
-    return every(one_of(y[t], labels) for t in x.positions if found[t] in words)
+    tokens = x.words if case else x.lower
+    return every(one_of(y[t], labels) for t in x.positions if tokens[t] in words)
 
 
 @arguments_checked

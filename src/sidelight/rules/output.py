@@ -27,17 +27,17 @@ class Domain:
     def number(self, label: Any) -> int:
         """The number of a label; raises `DataError` where it is unknown, with what it may have been meant to be."""
         try:
-            found = self.numbers.get(label)
+            number = self.numbers.get(label)
         except TypeError:  # a list, say
-            found = None
-        if found is None:
+            number = None
+        if number is None:
             near = difflib.get_close_matches(str(label), [str(known) for known in self.labels], n=1)
             names = ", ".join(str(known) for known in self.labels[:12]) + (", …" if len(self.labels) > 12 else "")
             remedy = f"did you mean {near[0]!r}?" if near else f"the labels are {names}"
             if isinstance(label, (list, tuple, set, frozenset)):
                 remedy = "ask for one of several labels with one_of(y[t], labels)"
             raise NoSuchLabel(label, remedy)
-        return found
+        return number
 
 
 class NoSuchLabel(DataError):

@@ -71,8 +71,8 @@ def said_of_length(rule: Rule, length: int, domain: Domain) -> Expr | None:
     """
     x = _OnlyLength(length)
     try:
-        found = as_expr(rule.says(x, symbolic_labels(length, domain)))
-        return None if x.looked else found
+        expression = as_expr(rule.says(x, symbolic_labels(length, domain)))
+        return None if x.looked else expression
     except _Looked:
         return None
     except Exception:  # it will fail on the input itself too, with its name and place

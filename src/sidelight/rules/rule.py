@@ -85,10 +85,10 @@ class Rule:
 
     def violations(self, x: Any, y: Any, *, example: int | None = None) -> int:
         """How often a known output breaks it; `y` is a sequence of labels, or an output with known groups."""
-        found = self.on(x, y if not isinstance(y, (list, tuple)) else Labels(y), example=example)
-        if not isinstance(found, KnownValue):
+        value = self.on(x, y if not isinstance(y, (list, tuple)) else Labels(y), example=example)
+        if not isinstance(value, KnownValue):
             raise DataError(f"the rule {self.name} is open on a known output", remedy="give every variable a label")
-        return found.degree
+        return value.degree
 
     def check(self, labels: Sequence[Any]) -> None:
         """Raise `DataError` where it speaks of a label that is not among these."""
@@ -126,8 +126,8 @@ class Rule:
         rest = self.name, self.penalty, self.sentence, self.labels, self.reads_input
         module, path = (getattr(self.says, part, None) for part in ("__module__", "__qualname__"))
         if isinstance(module, str) and isinstance(path, str) and "<" not in path:
-            found = _named(module, path)
-            if isinstance(found, Rule) and found.says is self.says:
+            namesake = _named(module, path)
+            if isinstance(namesake, Rule) and namesake.says is self.says:
                 return _pickled, (module, path, *rest)
         return Rule, (self.says, *rest)
 
@@ -153,10 +153,10 @@ class Rule:
 
 def _named(module: str, path: str) -> Any:
     """What a module calls by a name, or None."""
-    found: Any = sys.modules.get(module)
+    value: Any = sys.modules.get(module)
     for part in path.split("."):
-        found = getattr(found, part, None)
-    return found
+        value = getattr(value, part, None)
+    return value
 
 
 def _pickled(module: str, path: str, *rest: Any) -> Rule:
@@ -227,12 +227,12 @@ def checked_rules(rules: Iterable[Any] | None, *, name: str = "rules") -> tuple[
         raise DataError(f"{name} is {str(rules)!r}", remedy="read a file of rules with sidelight.rules.read_rules")
     if not isinstance(rules, Iterable) or getattr(rules, "shape", None) == ():
         raise DataError(f"{name} is {rules!r}", remedy="give a list of rules, made with @sidelight.rules.rule")
-    found = tuple(rules)
-    for one in found:
+    distinct = tuple(rules)
+    for one in distinct:
         if not isinstance(one, Rule):
             raise DataError(f"{name} has {one!r}", remedy="make a rule of a function with @sidelight.rules.rule")
-    _check_names(found)
-    return found
+    _check_names(distinct)
+    return distinct
 
 
 def _check_names(rules: Sequence[Rule]) -> None:

@@ -81,24 +81,24 @@ def words_of(function: Any) -> list[str]:
     >>> words_of(lambda x, y: x.words[0] in {"lion", "bear"} or y[0] == "A")
     ['bear', 'lion', 'A']
     """
-    found: list[str] = []
+    words: list[str] = []
     while isinstance(function, partial):
-        found += (word for value in (*function.args, *function.keywords.values()) for word in _strings(value))
+        words += (word for value in (*function.args, *function.keywords.values()) for word in _strings(value))
         function = function.func
     function = inspect.unwrap(function)
     code = getattr(function, "__code__", None)
     if isinstance(code, CodeType):
         scope = getattr(function, "__globals__", {})
         for part in _codes(code):
-            found += (word for value in part.co_consts for word in _strings(value))
-            found += (word for name in part.co_names for word in _strings(scope.get(name)))
+            words += (word for value in part.co_consts for word in _strings(value))
+            words += (word for name in part.co_names for word in _strings(scope.get(name)))
     for cell in getattr(function, "__closure__", None) or ():
         try:
-            found += _strings(cell.cell_contents)
+            words += _strings(cell.cell_contents)
         except ValueError:  # not bound yet
             continue
     said = {getattr(function, "__doc__", None), ""}
-    return [word for word in dict.fromkeys(found) if word not in said and not any(map(str.isspace, word))]
+    return [word for word in dict.fromkeys(words) if word not in said and not any(map(str.isspace, word))]
 
 
 def _codes(code: CodeType) -> Iterator[CodeType]:

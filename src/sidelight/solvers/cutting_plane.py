@@ -118,7 +118,7 @@ class CuttingPlane:
             new += fresh
             mine = np.concatenate([members, np.arange(len(self.pool) - fresh, len(self.pool))])
             self._sweep(mine, terms.prices, BLOCK_SWEEPS, 0.0)
-        made = self._sweep_all(terms, tolerance)
+        sweeps = self._sweep_all(terms, tolerance)
         primal = self.primal(terms, self.weights)
         dual = dual_value(self.pool, self.weights, terms.prices, power=self.power, origin=self.origin)
         if primal < self.best_primal:
@@ -129,7 +129,7 @@ class CuttingPlane:
         else:
             self.at_best = False
         self.gap = self.best_primal - dual
-        return CuttingPlaneProgress(primal, dual, new, len(self.pool), made)
+        return CuttingPlaneProgress(primal, dual, new, len(self.pool), sweeps)
 
     def finished(self, tolerance: float) -> bool:
         """Whether the gap is small enough."""
@@ -171,13 +171,13 @@ class CuttingPlane:
         if not np.isfinite(self.gap):
             return self._sweep(everything, terms.prices, FIRST_SWEEPS, 0.0)[0]
         aim = max(INNER * self.gap, 0.3 * tolerance * abs(self.best_primal))
-        made, step = 0, 1
-        while made < MOST_SWEEPS:
-            made += self._sweep(everything, terms.prices, step, 0.0)[0]
+        sweeps, step = 0, 1
+        while sweeps < MOST_SWEEPS:
+            sweeps += self._sweep(everything, terms.prices, step, 0.0)[0]
             step = min(2 * step, 32)
             values = worst_values(self.pool, self.weights, everything, power=self.power)
             loss = total_loss(values, terms.prices, self.power)
             dual = dual_value(self.pool, self.weights, terms.prices, power=self.power, origin=self.origin)
             if self._regulariser(self.weights) + loss - dual <= aim:
                 break
-        return made
+        return sweeps

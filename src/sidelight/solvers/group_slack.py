@@ -179,8 +179,8 @@ class GroupSlack:
         point = self.best + self.reach * (self.weights - self.best) if begun else self.best
         if self.plain:
             point = self.weights
-        found = [terms.worst(point) for terms in groups]
-        losses = (total_loss(worst.values, terms.prices, 1) for worst, terms in zip(found, groups))
+        maxima = [terms.worst(point) for terms in groups]
+        losses = (total_loss(worst.values, terms.prices, 1) for worst, terms in zip(maxima, groups))
         primal = 0.5 * inner(point, point) + sum(losses)
         if self.plain or primal < self.best_primal:
             self.best, self.best_primal = point, primal
@@ -191,7 +191,7 @@ class GroupSlack:
         enough = sum(epsilon * float(np.sum(terms.prices)) for epsilon, terms in zip(epsilons, groups))
         if self.best_primal - dual <= enough + 1e-12 * (1.0 + abs(self.best_primal)):
             return GroupSlackProgress(self.best_primal, dual, 0, size)
-        for group, (terms, worst) in enumerate(zip(groups, found)):
+        for group, (terms, worst) in enumerate(zip(groups, maxima)):
             self._add(group, terms, worst.outputs, np.where(worst.values > 0, terms.prices, 0.0))
         self._solve(len(groups))
         return GroupSlackProgress(primal, dual, len(groups), size)

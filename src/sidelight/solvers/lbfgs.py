@@ -227,11 +227,11 @@ class Lbfgs:
         step = 1.0 if self.order else min(1.0, 1.0 / length)
         trial, gradient = np.empty(len(direction)), np.empty(len(direction))
         searching = self._projected if self.options.l1 > 0 else self._wolfe
-        found = searching(evaluate, direction, slope, step, trial, gradient)
-        if found is None:
+        value = searching(evaluate, direction, slope, step, trial, gradient)
+        if value is None:
             return False
         slot = self._remember(trial, gradient)
-        self.point, self.gradient, self.value = trial, gradient, found
+        self.point, self.gradient, self.value = trial, gradient, value
         self._refresh(slot)
         return True
 

@@ -88,12 +88,12 @@ class OneSlack:
 
     def round(self, terms: Terms, *, infer: bool = False) -> OneSlackProgress:
         """One iteration, see the module's text; with inference in any case if asked for."""
-        made = None if infer or not self._may_use_cache() else self._from_cache(terms)
+        cut = None if infer or not self._may_use_cache() else self._from_cache(terms)
         slack = max(0.0, float(np.max(self._values(), initial=0.0)))
         primal = None
-        if made is not None and made[0] - slack >= self.options.promise * self.gap:
+        if cut is not None and cut[0] - slack >= self.options.promise * self.gap:
             self.cached_in_a_row += 1
-            offset, slope = made[1], made[2]
+            offset, slope = cut[1], cut[2]
         else:
             self.cached_in_a_row = 0
             primal, offset, slope = self._from_inference(terms)

@@ -85,14 +85,14 @@ class SegmentAlignment:
     def decode(self, x: Strings, choices: Ids) -> list[Pair]:
         """The pairs of an alignment."""
         wide, forms = self.longest[1], self._forms
-        found: list[Pair] = []
+        pairs: list[Pair] = []
         for i, choice in enumerate(choices.tolist()):
             form = (choice - 1) % forms
             n = int((1 + np.sqrt(1 + 8 * form)) // 2)
             if choice > 0 and form == n * (n - 1) // 2:  # the first symbol of its pair
                 j, m = (choice - 1) // forms // wide, (choice - 1) // forms % wide + 1
-                found.append(((i, i + n), (j, j + m)))
-        return found
+                pairs.append(((i, i + n), (j, j + m)))
+        return pairs
 
     def admitted(self, x: Strings, y: Sequence[Pair | Collection[Pair] | None]) -> Bytes:
         """What Partial and Candidates leave: of every left symbol a pair, several, () for nothing, None for any."""
@@ -108,9 +108,9 @@ class SegmentAlignment:
 
     def first_weights(self) -> Floats:
         """Pairs of single symbols are good, for want of better knowledge."""
-        found = np.zeros((1 << self.bits) + 1)
-        found[pair_features.single_place(self.bits)] = 1.0
-        return found
+        weights = np.zeros((1 << self.bits) + 1)
+        weights[pair_features.single_place(self.bits)] = 1.0
+        return weights
 
     def slot_words(self, x: Strings) -> list[str]:
         """Left symbols with their numbers."""
@@ -118,10 +118,10 @@ class SegmentAlignment:
 
     def choice_words(self, x: Strings, choices: Ids) -> list[str]:
         """The pairs that cover left symbols."""
-        found = ["nothing"] * len(x[0])
+        words = ["nothing"] * len(x[0])
         for (a, b), (c, d) in self.decode(x, choices):
-            found[a:b] = [f"{''.join(x[0][a:b])} – {''.join(x[1][c:d])}"] * (b - a)
-        return found
+            words[a:b] = [f"{''.join(x[0][a:b])} – {''.join(x[1][c:d])}"] * (b - a)
+        return words
 
     @property
     def _forms(self) -> int:
@@ -185,18 +185,18 @@ def pairs_of(links: Iterable[tuple[int, int]]) -> list[Pair]:
     rights: dict[int, list[int]] = {}
     for i, j in sorted(set(links)):
         rights.setdefault(i, []).append(j)
-    found: list[Pair] = []
+    pairs: list[Pair] = []
     for i, own in rights.items():
         span = own[0], own[-1] + 1
         if len(own) != span[1] - span[0]:
             problem = f"left symbol {i} is linked with {', '.join(map(str, own))}, which do not follow each other"
             raise DataError(problem, remedy="link it with right symbols that do")
-        if found and found[-1] == ((found[-1][0][0], i), span):
-            found[-1] = (found[-1][0][0], i + 1), span
+        if pairs and pairs[-1] == ((pairs[-1][0][0], i), span):
+            pairs[-1] = (pairs[-1][0][0], i + 1), span
             continue
-        for (first, last), (begin, end) in found:
+        for (first, last), (begin, end) in pairs:
             if begin < span[1] and span[0] < end:
                 problem = f"left symbols {first} to {last - 1} and {i} share right symbols, and no pair of spans"
                 raise DataError(problem, remedy="link every symbol of a span with every symbol of the other one")
-        found.append(((i, i + 1), span))
-    return found
+        pairs.append(((i, i + 1), span))
+    return pairs

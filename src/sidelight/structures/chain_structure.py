@@ -66,9 +66,9 @@ class ChainStructure(TokenLabels):
     def moved(self, weights: Floats, before: Structure) -> Floats:
         if not isinstance(before, ChainStructure) or before.layout.grown(self.layout.n_attributes) != self.layout:
             raise unlike()
-        found = self.layout.zeros()
-        found[: len(weights)] = weights
-        return found
+        moved_weights = self.layout.zeros()
+        moved_weights[: len(weights)] = weights
+        return moved_weights
 
     def check(self, evidence: Sequence[Evidence], rows: Rows, encoded: Encoded, *, n_jobs: int | None) -> None:
         """Raise `Infeasible` at the first input whose labels cannot follow each other; Gold was looked at before."""

@@ -91,9 +91,9 @@ class GraphAlignment:
         if strange:
             raise ValueError(f"there is no feature {strange[0]!r}; give {', '.join(BY_NAME)}")
         salts = [*(BY_NAME[name] for name in words), *range(MORE, MORE + len(similarity))]
-        found = np.zeros((1 << self.bits) + 1)
-        found[places_of(salts, self.bits)] = [*words.values(), *similarity]
-        return found
+        vector = np.zeros((1 << self.bits) + 1)
+        vector[places_of(salts, self.bits)] = [*words.values(), *similarity]
+        return vector
 
     def encode(self, x: tuple[Graph, Graph], y: Mapping[int, int]) -> Ids:
         """The choices of words and edges; raises `DataError` for words that are not there, or are mapped twice."""

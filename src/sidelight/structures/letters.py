@@ -80,12 +80,12 @@ class CharacterAlignment:
 
         A table of romanisation is such knowledge; the thesis begins LCLR, and its two-stage baseline, with one.
         """
-        found = np.zeros((1 << self.bits) + 1)
+        vector = np.zeros((1 << self.bits) + 1)
         _, _, one, two = symbols_of(list(table) or [("a", "a")])  # the distance has one place, whatever the letters
         places, near = pair_features.letter_places(one, two, self.bits)
-        found[places] = list(table.values()) or 0.0
-        found[near] = distance
-        return found
+        vector[places] = list(table.values()) or 0.0
+        vector[near] = distance
+        return vector
 
     def slot_words(self, x: Strings) -> list[str]:
         """Left symbols with their numbers."""
@@ -114,11 +114,11 @@ def targets_of(links: Iterable[tuple[int, int]], length: int) -> list[Target]:
     >>> targets_of([(0, 0), (2, 1)], 3)
     [0, None, 1]
     """
-    found: list[Target] = [None] * length
+    targets: list[Target] = [None] * length
     for i, j in links:
-        if found[i] is not None or j in found:
-            side, symbol = ("left", i) if found[i] is not None else ("right", j)
+        if targets[i] is not None or j in targets:
+            side, symbol = ("left", i) if targets[i] is not None else ("right", j)
             problem = f"{side} symbol {symbol} is linked twice"
             raise DataError(problem, remedy="link symbols one to one, or take alignments of segments")
-        found[i] = j
-    return found
+        targets[i] = j
+    return targets

@@ -26,7 +26,7 @@ def settings_of(plain: Any) -> dict[str, Any] | None:
     >>> settings_of(DependencyTree(projective=False, relations=("obj",)))
     {'projective': False, 'relations': ['obj']}
     """
-    found: dict[str, Any] = {}
+    settings: dict[str, Any] = {}
     for one in fields(plain):
         value = getattr(plain, one.name)
         if one.name in NO_SETTINGS or value == _usual(one):
@@ -34,8 +34,8 @@ def settings_of(plain: Any) -> dict[str, Any] | None:
         values = value if isinstance(value, tuple) else (value,)
         if not all(isinstance(part, bool | int | float | str) for part in values):
             return None
-        found[one.name] = list(value) if isinstance(value, tuple) else value
-    return found
+        settings[one.name] = list(value) if isinstance(value, tuple) else value
+    return settings
 
 
 def _usual(one: Field[Any]) -> Any:
@@ -49,7 +49,7 @@ def library_structure(name: str, settings: Mapping[str, Any]) -> Any:
     """A structure by the name of its class; raises `ModelFileError` for settings that it does not have."""
     make = getattr(import_module(f"sidelight.structures.{LIBRARY[name]}"), name)
     known: dict[str, Field[Any]] = {one.name: one for one in fields(make) if one.name not in NO_SETTINGS}
-    given: dict[str, Any] = {}
+    arguments: dict[str, Any] = {}
     for setting, value in settings.items():
         if setting not in known:
             raise ModelFileError(f"{name} has no setting {setting!r}", remedy="a newer version may have written it")
@@ -60,8 +60,8 @@ def library_structure(name: str, settings: Mapping[str, Any]) -> Any:
         alike = not any(isinstance(part, bool) or not isinstance(part, int | str) for part in parts)
         if not isinstance(value, kinds) or isinstance(value, bool) != isinstance(usual, bool) or not alike:
             raise ModelFileError(f"the setting {setting!r} of {name} is {value!r}")
-        given[setting] = value
+        arguments[setting] = value
     try:
-        return make(**given)
+        return make(**arguments)
     except (TypeError, ValueError) as error:
         raise ModelFileError(f"{name} cannot be made ({error})") from None

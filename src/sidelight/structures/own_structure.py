@@ -93,12 +93,12 @@ class OwnStructure:
 
     def rows(self, xs: Any, *, n_jobs: int | None = None) -> OwnRows:
         every = tuple(xs)
-        made = self.plain.batch(every)
-        if made.scorer.size != self.size:
-            problem = f"the batch of new inputs has {made.scorer.size:,} weights, and the model {self.size:,}"
+        batch = self.plain.batch(every)
+        if batch.scorer.size != self.size:
+            problem = f"the batch of new inputs has {batch.scorer.size:,} weights, and the model {self.size:,}"
             remedy = "let batch(xs) make as many for all inputs; FeatureNames called names are closed by fit"
             raise DataError(problem, remedy=remedy)
-        return OwnRows(every, made, sizes_of(self.plain, every, made))
+        return OwnRows(every, batch, sizes_of(self.plain, every, batch))
 
     def batch(self, rows: OwnRows, *, n_jobs: int | None = None) -> Batch:
         return replace(rows.made, n_jobs=n_jobs)
@@ -117,8 +117,8 @@ class OwnStructure:
 
     def mask(self, rows: OwnRows, clamp: Any) -> Bytes:
         pieces = [Unlabeled(x) if y is None else Partial(x, y) for x, y in zip(rows.xs, clamp, strict=True)]
-        found = _encoded(pieces, rows, self.plain).admitted
-        return np.ones((rows.n_tokens, rows.made.space.n_labels), dtype=np.uint8) if found is None else found
+        admitted = _encoded(pieces, rows, self.plain).admitted
+        return np.ones((rows.n_tokens, rows.made.space.n_labels), dtype=np.uint8) if admitted is None else admitted
 
     def slots(self, rows: OwnRows) -> list[str]:
         """Slots as the structure calls them, or by their numbers."""
@@ -231,8 +231,8 @@ class Own:
         if names is not None:
             names.closed = before is not None and settings.freeze_vocabulary
         xs = tuple(piece.x for piece in evidence)
-        made = own.batch(xs)
-        rows = OwnRows(xs, made, sizes_of(own, xs, made))
+        batch = own.batch(xs)
+        rows = OwnRows(xs, batch, sizes_of(own, xs, batch))
         if names is not None:
             names.closed = True
         structure = OwnStructure(own, rows.made.space.n_labels, rows.made.scorer.size)
@@ -240,8 +240,8 @@ class Own:
 
 
 def _names(plain: Any) -> FeatureNames | None:
-    found = getattr(plain, "names", None)
-    return found if isinstance(found, FeatureNames) else None
+    names = getattr(plain, "names", None)
+    return names if isinstance(names, FeatureNames) else None
 
 
 def _is_frozen(plain: Any) -> bool:
@@ -293,8 +293,8 @@ def _admitted(piece: Evidence, i: int, plain: Any, known: Any, shape: tuple[int,
     if not hasattr(plain, "admitted"):
         remedy = "give it a method admitted(x, y), or give evidence of another kind"
         raise DataError(f"{type(plain).__name__} does not say which choices labels admit", remedy=remedy)
-    found = np.asarray(plain.admitted(piece.x, known), dtype=np.uint8)
-    if found.ndim != 2 or len(found) != shape[0] or found.shape[1] > shape[1]:
-        problem = f"admitted gave an array of shape {found.shape} and not {shape}"
+    mask = np.asarray(plain.admitted(piece.x, known), dtype=np.uint8)
+    if mask.ndim != 2 or len(mask) != shape[0] or mask.shape[1] > shape[1]:
+        problem = f"admitted gave an array of shape {mask.shape} and not {shape}"
         raise trouble(piece, i, problem=problem, remedy="give [slots, choices]")
-    return np.pad(found, ((0, 0), (0, shape[1] - found.shape[1])))  # choices that other inputs have
+    return np.pad(mask, ((0, 0), (0, shape[1] - mask.shape[1])))  # choices that other inputs have

@@ -46,7 +46,7 @@ def _piece(piece: Evidence, i: int, sequences: bool) -> Evidence:
     if isinstance(piece, Companion) and piece.candidates is not None:
         return replace(piece, candidates=_sets(piece, i, piece.candidates, sequences))
     if isinstance(piece, Voted) and isinstance(piece.votes, Mapping):
-        return replace(piece, votes={name: _votes(given) for name, given in piece.votes.items()})
+        return replace(piece, votes={name: _votes(votes) for name, votes in piece.votes.items()})
     if not isinstance(piece, Candidates):
         return piece
     sets, known, initial = _sets(piece, i, piece.y, sequences), piece.known, piece.initial
@@ -88,8 +88,8 @@ def _sets(piece: Evidence, i: int, sets: Any, sequences: bool) -> Any:
 def _listed(piece: Evidence, i: int, labels: Any, token: int | None) -> list[Any]:
     if labels.dtype.kind == "b":
         raise trouble(piece, i, token=token, problem="the candidates are a mask, an array of truths", remedy=SETS)
-    found: list[Any] = labels.tolist()
-    return found
+    values: list[Any] = labels.tolist()
+    return values
 
 
 def _labels(piece: Evidence, i: int, labels: Any, what: str) -> Any:

@@ -86,10 +86,10 @@ class EntityRelation:
     @cached_property
     def choice_names(self) -> tuple[tuple[str, str], ...]:
         """The kind and label of every choice; "… reversed" is a relation whose head is the later entity."""
-        found = [(ENTITY, name) for name in self.types] + [(RELATION, NONE)]
+        names = [(ENTITY, name) for name in self.types] + [(RELATION, NONE)]
         for name in self.relations:
-            found += [(RELATION, name), (RELATION, f"{name} reversed")]
-        return tuple(found)
+            names += [(RELATION, name), (RELATION, f"{name} reversed")]
+        return tuple(names)
 
     @property
     def sub_problems(self) -> dict[str, tuple[int, ...]]:
@@ -114,13 +114,15 @@ class EntityRelation:
         types, relations = _checked_output(y)
         if len(types) != len(x.spans):
             raise DataError(f"{len(x.spans)} entities have {len(types)} types", remedy="give every entity a type")
-        found: dict[tuple[str, Any], int] = {(ENTITY, i): self._number(ENTITY, name) for i, name in enumerate(types)}
+        choice_of: dict[tuple[str, Any], int] = {
+            (ENTITY, i): self._number(ENTITY, name) for i, name in enumerate(types)
+        }
         for head, tail, name in relations:
             key, choice = self._choice(len(x.spans), head, tail, name)
-            if (RELATION, key) in found:
+            if (RELATION, key) in choice_of:
                 raise DataError(f"entities {head} and {tail} have two relations", remedy="give one of them")
-            found[RELATION, key] = choice
-        choices = np.array([found.get(slot, len(self.types)) for slot in _slots(x)], dtype=np.int32)
+            choice_of[RELATION, key] = choice
+        choices = np.array([choice_of.get(slot, len(self.types)) for slot in _slots(x)], dtype=np.int32)
         self._check_rules(x, choices)
         return choices
 
@@ -167,8 +169,8 @@ class EntityRelation:
         if kind == ENTITY:
             return (kind, key), [self._number(ENTITY, name) for name in labels]
         head, tail = key
-        found = [self._choice(count, head, tail, name)[1] for name in labels]
-        return (kind, (min(head, tail), max(head, tail))), found
+        names = [self._choice(count, head, tail, name)[1] for name in labels]
+        return (kind, (min(head, tail), max(head, tail))), names
 
     def _number(self, kind: str, name: Any) -> int:
         known = self.types if kind == ENTITY else (NONE, *self.relations)

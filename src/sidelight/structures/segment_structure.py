@@ -79,10 +79,10 @@ class SegmentStructure(TokenLabels):
         old, new = before.layout, self.layout
         if old.tokens.grown(new.tokens.n_attributes) != new.tokens or before.max_length != self.max_length:
             raise unlike()
-        found = new.zeros()
-        found[: old.tokens.size] = old.token_weights(weights)
-        new.segment_weights(found)[: old.n_attributes] = old.segment_weights(weights)
-        return found
+        moved_weights = new.zeros()
+        moved_weights[: old.tokens.size] = old.token_weights(weights)
+        new.segment_weights(moved_weights)[: old.n_attributes] = old.segment_weights(weights)
+        return moved_weights
 
     def check(self, evidence: Sequence[Evidence], rows: Any, encoded: Encoded, *, n_jobs: int | None) -> None:
         """Raise `DataError` at the first input without a segmentation; Gold was looked at before."""
@@ -166,9 +166,11 @@ class Segmenting:
         else:
             segments = before.segments.copy()
         if before is None or not settings.freeze_vocabulary:
-            found = Segments(np.full(tokens.n_tokens, -1, dtype=np.int32), np.zeros(tokens.n_tokens, dtype=np.uint8))
-            found.labels[which], found.begins[which] = scheme.reading(max_length).cut(starts, right)[0]
-            rows = segments.grow(xs, gold=_gold_rows(tokens.starts, found, max_length), n_jobs=settings.n_jobs)
+            gold_segments = Segments(
+                np.full(tokens.n_tokens, -1, dtype=np.int32), np.zeros(tokens.n_tokens, dtype=np.uint8)
+            )
+            gold_segments.labels[which], gold_segments.begins[which] = scheme.reading(max_length).cut(starts, right)[0]
+            rows = segments.grow(xs, gold=_gold_rows(tokens.starts, gold_segments, max_length), n_jobs=settings.n_jobs)
         else:
             rows = segments.rows(xs, n_jobs=settings.n_jobs)
         sizes = len(scheme.segments), extractor.n_attributes, extractor.n_dense

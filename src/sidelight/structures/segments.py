@@ -62,14 +62,14 @@ class SegmentScheme:
         """The first thing that keeps a token labeling from being a segmentation, or `None`; only BIO has any."""
         if not self.bio or len(labels) == 0:
             return None
-        found = self.segment_of[labels]
-        inside = labels != self.first[found]
-        before = np.append(-1, found[:-1])
+        segments = self.segment_of[labels]
+        inside = labels != self.first[segments]
+        before = np.append(-1, segments[:-1])
         before[starts[:-1]] = -1
-        loose = np.flatnonzero(inside & (before != found))
+        loose = np.flatnonzero(inside & (before != segments))
         if len(loose):
             name = self.tokens.names[labels[loose[0]]]
-            remedy = f"begin the segment with {self.tokens.names[self.first[found[loose[0]]]]}"
+            remedy = f"begin the segment with {self.tokens.names[self.first[segments[loose[0]]]]}"
             return _fault(starts, int(loose[0]), f"{name} goes on with a segment that has not begun", remedy)
         if max_length is not None:
             long = np.flatnonzero(self._lengths(starts, labels) > max_length)
@@ -84,12 +84,12 @@ class SegmentScheme:
 
     def spans(self, starts: Ints, labels: Ids) -> list[list[Span]]:
         """The segments of every sequence by name, from its token labels; the pieces of a run are one segment."""
-        found = self._whole(starts).cut(starts, labels)[0]
+        segments = self._whole(starts).cut(starts, labels)[0]
         names = self.segments.names
         out = []
         for a, b in pairwise(starts.tolist()):
-            firsts = [*(np.flatnonzero(found.begins[a:b])).tolist(), b - a]
-            out.append([(i, j - 1, names[found.labels[a + i]]) for i, j in pairwise(firsts)])
+            firsts = [*(np.flatnonzero(segments.begins[a:b])).tolist(), b - a]
+            out.append([(i, j - 1, names[segments.labels[a + i]]) for i, j in pairwise(firsts)])
         return out
 
     def spans_of(self, outputs: Sequence[Sequence[Any]]) -> list[list[Span]]:

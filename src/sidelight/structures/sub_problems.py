@@ -118,18 +118,18 @@ class SubProblems:
 
     def decode(self, x: Any, choices: Ids) -> dict[str, dict[Any, Any]]:
         """{kind: {key: label}}."""
-        found: dict[str, dict[Any, Any]] = {}
+        output: dict[str, dict[Any, Any]] = {}
         for (kind, key), choice in zip(self._reader.variables_of(x, 0), choices.tolist()):
-            found.setdefault(kind, {})[key] = self.choice_names[choice][1]
-        return found
+            output.setdefault(kind, {})[key] = self.choice_names[choice][1]
+        return output
 
     def admitted(self, x: Any, y: Mapping[str, Mapping[Any, Any]]) -> Bytes:
         """What Partial and Candidates leave: of some variables a label, or a list of labels. # [slots, K]"""
         several = any(isinstance(said, list | set | tuple) for members in y.values() for said in members.values())
         piece = Candidates(x, y) if several else Partial(x, y)
         called = self._reader.variables_of(x, 0)
-        found = encode_variables([piece], [called], self._reader.choices).admitted
-        return np.ones((len(called), len(self.choice_names)), dtype=np.uint8) if found is None else found
+        mask = encode_variables([piece], [called], self._reader.choices).admitted
+        return np.ones((len(called), len(self.choice_names)), dtype=np.uint8) if mask is None else mask
 
     @cached_property
     def _reader(self) -> VariableReader:
@@ -200,11 +200,11 @@ class RuledSlots(BatchedSlotSpace):
     @property
     def there(self) -> Bytes:
         """# [T, K]"""
-        found = np.zeros((int(self.starts[-1]), self.n_labels), dtype=np.uint8)
+        mask = np.zeros((int(self.starts[-1]), self.n_labels), dtype=np.uint8)
         slots = zip((o for own in self.offsets for o in own), (w for own in self.widths for w in own))
         for t, (first, width) in enumerate(slots):
-            found[t, first : first + width] = 1
-        return found if self.mask is None else np.asarray(found & self.mask)
+            mask[t, first : first + width] = 1
+        return mask if self.mask is None else np.asarray(mask & self.mask)
 
     def take(self, which: Ints) -> Self:
         """The space of some of the inputs."""
@@ -224,11 +224,11 @@ class RuledSlots(BatchedSlotSpace):
             if any(np.all(one == -np.inf) for one in own):
                 continue
             try:
-                found = solve(VariableProblem(own, clauses=self.clauses[i]))
+                solution = solve(VariableProblem(own, clauses=self.clauses[i]))
             except Infeasible:
                 continue
-            labels[first : first + len(own)] = np.array(found.labels) + np.array(self.offsets[i])
-            values[i] = found.value
+            labels[first : first + len(own)] = np.array(solution.labels) + np.array(self.offsets[i])
+            values[i] = solution.value
         return labels, values
 
     def projected(self, learned: Bytes) -> NoReturn:

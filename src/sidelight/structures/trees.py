@@ -120,7 +120,7 @@ def attachment(heads: Sequence[Sequence[Any]], gold: Sequence[Sequence[Any]]) ->
     0.6666666666666666
     """
     pairs = [
-        (one, other) for told, right in zip(heads, gold, strict=True) for one, other in zip(told, right, strict=True)
+        (one, other) for guess, right in zip(heads, gold, strict=True) for one, other in zip(guess, right, strict=True)
     ]
     return float(sum(one == other for one, other in pairs)) / max(len(pairs), 1)
 

@@ -69,12 +69,12 @@ class VariableStructure:
     def moved(self, weights: Floats, before: Structure) -> Floats:
         if not isinstance(before, VariableStructure) or before.reader.labels != self.reader.labels:
             raise unlike()
-        old, new, found = before.layout, self.layout, self.layout.zeros()
+        old, new, moved_weights = before.layout, self.layout, self.layout.zeros()
         if self.types[: len(before.types)] != before.types:
             raise unlike()
-        found[: old.attributes_at] = weights[: old.attributes_at]  # new types come after the old ones
-        new.attribute_weights(found)[: old.n_attributes] = old.attribute_weights(weights)
-        return found
+        moved_weights[: old.attributes_at] = weights[: old.attributes_at]  # new types come after the old ones
+        new.attribute_weights(moved_weights)[: old.n_attributes] = old.attribute_weights(weights)
+        return moved_weights
 
     def outputs(self, rows: VariableRows, choices: Ids) -> list[Any]:
         """{kind: {key: label}} of every input."""
@@ -86,8 +86,8 @@ class VariableStructure:
     def mask(self, rows: VariableRows, clamp: Any) -> Bytes:
         """What is left where the labels of some variables are fixed: {kind: {key: label}} of every input, or None."""
         pieces = [Unlabeled(None) if y is None else Partial(None, y) for y in clamp]
-        found = self._known(rows, clamp, "clamps", pieces).admitted
-        return np.ones((int(rows.starts[-1]), len(self.labels)), dtype=np.uint8) if found is None else found
+        admitted = self._known(rows, clamp, "clamps", pieces).admitted
+        return np.ones((int(rows.starts[-1]), len(self.labels)), dtype=np.uint8) if admitted is None else admitted
 
     def _known(self, rows: VariableRows, given: Any, what: str, pieces: Sequence[Evidence]) -> Encoded:
         if len(given) != len(rows):
@@ -103,14 +103,14 @@ class VariableStructure:
 
     def beliefs(self, rows: VariableRows, shares: Floats) -> list[Any]:
         """For every variable a dict from label to probability."""
-        found: list[dict[str, dict[Any, dict[Any, float]]]] = []
+        beliefs: list[dict[str, dict[Any, dict[Any, float]]]] = []
         lines = iter(shares.tolist())
         for own in rows.called:
-            found.append({})
+            beliefs.append({})
             for kind, key in own:
                 row = {label: share for (of, label), share in zip(self.labels.names, next(lines)) if of == kind}
-                found[-1].setdefault(kind, {})[key] = row
-        return found
+                beliefs[-1].setdefault(kind, {})[key] = row
+        return beliefs
 
     def check(self, evidence: Sequence[Evidence], rows: Any, encoded: Encoded, *, n_jobs: int | None) -> None:
         """Nothing: labels of variables are free of each other, and every one has a candidate."""
@@ -146,19 +146,19 @@ class VariableStructure:
     def scored(self, xs: Sequence[Any], weights: Floats, clamp: Any = None) -> Iterator[Scored]:
         """The scores of every input's variables and pairs, as `Joint.predict` takes them; -inf for what is clamped."""
         rows = self.rows(xs)
-        found = variable_scores(rows.attributes, self.layout, weights)
+        scores = variable_scores(rows.attributes, self.layout, weights)
         if clamp is not None:
-            found.slots[self.mask(rows, clamp) == 0] = -np.inf
+            scores.slots[self.mask(rows, clamp) == 0] = -np.inf
         first, kinds = self.layout.first, {kind: k for k, kind in enumerate(self.reader.labels)}
         variables = rows.variables
         for i, own in enumerate(rows.called):
-            slots = found.slots[variables.starts[i] : variables.starts[i + 1]]
+            slots = scores.slots[variables.starts[i] : variables.starts[i + 1]]
             alone: dict[str, dict[Any, Floats]] = {}
             for (kind, key), row in zip(own, slots):
                 alone.setdefault(kind, {})[key] = row[first[kinds[kind]] : first[kinds[kind] + 1]]
             both: dict[tuple[Variable, Variable], Floats] = {}
             for sort, one, other in variables.pairs[variables.pair_starts[i] : variables.pair_starts[i + 1]].tolist():
-                pair, table = (own[one], own[other]), found.tables[sort]
+                pair, table = (own[one], own[other]), scores.tables[sort]
                 both[pair] = both[pair] + table if pair in both else table
             yield alone, both
 
@@ -212,8 +212,8 @@ class Deciding:
         encoded = encode_variables(evidence, called, self.reader.choices)
         extractor = extractor_of(Attributes()) if before is None else before.extractor.copy()
         grow = before is None or not settings.freeze_vocabulary
-        made = (extractor.grow if grow else extractor.rows)(attributes, n_jobs=settings.n_jobs)
+        attribute_rows = (extractor.grow if grow else extractor.rows)(attributes, n_jobs=settings.n_jobs)
         kinds = tuple(len(names) for names in self.reader.labels.values())
         layout = VariableLayout(kinds, tuple((one, other) for _, one, other in types), extractor.n_attributes)
-        rows = VariableRows(made, variables, tuple(map(tuple, called)))
+        rows = VariableRows(attribute_rows, variables, tuple(map(tuple, called)))
         return Prepared(VariableStructure(self.reader, types, extractor, layout), rows, encoded)

@@ -43,15 +43,15 @@ class VariableReader:
 
     def variables_of(self, x: Any, i: int) -> list[Variable]:
         """The variables of input i, kind by kind; raises `DataError` for unknown kinds and for keys that come twice."""
-        found = asked("variables", self.variables, x, i=i)
-        if not isinstance(found, Mapping):
-            problem = f"input {i}: variables(x) gave a {type(found).__name__}"
+        variables = asked("variables", self.variables, x, i=i)
+        if not isinstance(variables, Mapping):
+            problem = f"input {i}: variables(x) gave a {type(variables).__name__}"
             raise DataError(problem, remedy="give {kind: keys}")
-        for kind in found:
+        for kind in variables:
             if kind not in self.labels:
                 remedy = f"there are {', '.join(self.labels)}"
                 raise DataError(f"input {i}: there is no kind of variable {kind!r}", remedy=remedy)
-        every = [(kind, key) for kind in self.labels for key in found.get(kind, ())]
+        every = [(kind, key) for kind in self.labels for key in variables.get(kind, ())]
         if len({one for one in every if isinstance(one[1], Hashable)}) < len(every):
             problem = f"input {i}: a key is there twice, or is a list"
             raise DataError(problem, remedy="give every variable a key of its own")
@@ -64,15 +64,15 @@ class VariableReader:
     def pairs_of(self, x: Any, variables: Sequence[Variable], i: int) -> list[tuple[str, int, int]]:
         """The name and both variables of each pair of input i, by their numbers."""
         number = {variable: v for v, variable in enumerate(variables)}
-        found = []
+        pairs = []
         for pair in () if self.pairs is None else self.pairs(x):
             one, other = pair[-2:]
             name = str(pair[0]) if len(pair) == 3 else f"{one[0]} {other[0]}"
             if one not in number or other not in number or one == other:
                 problem = f"input {i}: the pair {one!r}, {other!r} is not of two of its variables"
                 raise DataError(problem, remedy="give (kind, key) of each")
-            found.append((name, number[one], number[other]))
-        return found
+            pairs.append((name, number[one], number[other]))
+        return pairs
 
 
 def asked(name: str, function: Callable[..., Any], *given: Any, i: int) -> Any:
@@ -87,15 +87,15 @@ def asked(name: str, function: Callable[..., Any], *given: Any, i: int) -> Any:
 def pair_types(reader: VariableReader, xs: Sequence[Any]) -> tuple[PairType, ...]:
     """The types of pairs that inputs have, in order of appearance; raises `DataError` where a name has two meanings."""
     kinds = {kind: k for k, kind in enumerate(reader.labels)}
-    found: dict[str, PairType] = {}
+    types: dict[str, PairType] = {}
     for i, x in enumerate(xs):
         variables = reader.variables_of(x, i)
         for name, one, other in reader.pairs_of(x, variables, i):
             meant = (name, kinds[variables[one][0]], kinds[variables[other][0]])
-            if found.setdefault(name, meant) != meant:
+            if types.setdefault(name, meant) != meant:
                 problem = f"input {i}: the pairs called {name!r} are of different kinds"
                 raise DataError(problem, remedy="give them names of their own")
-    return tuple(found.values())
+    return tuple(types.values())
 
 
 def read_variables(
@@ -162,14 +162,14 @@ def encode_variables(evidence: Sequence[Any], called: Sequence[Sequence[Variable
 
 def decode_variables(called: Sequence[Sequence[Variable]], numbers: Ids, choices: LabelSet) -> list[dict[str, Any]]:
     """Outputs {kind: {key: label}} of choices."""
-    found: list[dict[str, Any]] = []
+    outputs: list[dict[str, Any]] = []
     names = iter(choices.decode(numbers))
     for variables in called:
         output: dict[str, Any] = {}
         for (kind, key), (_, label) in zip(variables, names):
             output.setdefault(kind, {})[key] = label
-        found.append(output)
-    return found
+        outputs.append(output)
+    return outputs
 
 
 def _labels_of(piece: Evidence, i: int, variables: Sequence[Variable], y: Any) -> list[Any]:

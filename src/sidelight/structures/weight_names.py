@@ -99,14 +99,14 @@ class VariableWeightNames:
     types: Sequence[str]
 
     def label_of(self) -> Ints:
-        layout, found = self.layout, np.arange(self.layout.size, dtype=np.int64) - 1
+        layout, labels = self.layout, np.arange(self.layout.size, dtype=np.int64) - 1
         at = layout.tables_at
         for sort, (_, other) in enumerate(layout.pairs):
             here = slice(int(at[sort]), int(at[sort + 1]))
-            found[here] = layout.first[other] + np.arange(here.stop - here.start) % layout.kinds[other]
-        rest = found[layout.attributes_at :]
+            labels[here] = layout.first[other] + np.arange(here.stop - here.start) % layout.kinds[other]
+        rest = labels[layout.attributes_at :]
         rest[:] = np.arange(len(rest)) % layout.n_labels
-        return found
+        return labels
 
     def named(self, place: int) -> Named:
         layout, names = self.layout, self.labels.names

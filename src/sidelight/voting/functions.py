@@ -27,8 +27,8 @@ class LabellingFunction:
         if not callable(self.function):
             raise DataError(f"the function {self.name!r} is a {type(self.function).__name__}", remedy="give a function")
         if not isinstance(self.name, str) or not self.name or self.name == OUTSIDE:
-            taken = f"; {OUTSIDE!r} is taken" if is_among(self.name, (OUTSIDE,)) else ""
-            raise DataError(f"a function is called {self.name!r}", remedy=f"name it by another string{taken}")
+            reason = f"; {OUTSIDE!r} is taken" if is_among(self.name, (OUTSIDE,)) else ""
+            raise DataError(f"a function is called {self.name!r}", remedy=f"name it by another string{reason}")
         if not is_among(self.returns, get_args(Returns)):
             raise ValueError(f"returns is {shown(self.returns)}; there are {', '.join(get_args(Returns))}")
         check_scheme(self.scheme)
@@ -88,17 +88,17 @@ def named_functions(functions: Any) -> tuple[LabellingFunction, ...]:
         problem = f"a {type(functions).__name__} in the place of labelling functions"
         raise DataError(problem, remedy="give a list of functions, or {name: function}")
     if isinstance(functions, Mapping):
-        found = [_made(function, name) for name, function in functions.items()]
+        result = [_made(function, name) for name, function in functions.items()]
     else:
-        found = [_made(function, None) for function in functions]
-    if not found:
+        result = [_made(function, None) for function in functions]
+    if not result:
         raise DataError("no labelling functions", remedy="give at least one")
-    names = [one.name for one in found]
+    names = [one.name for one in result]
     for name in names:
         if names.count(name) > 1:
             remedy = "name them apart: {name: function}, or @labelling_function(name=…)"
             raise DataError(f"two functions are called {name!r}", remedy=remedy)
-    return tuple(found)
+    return tuple(result)
 
 
 def check_scheme(scheme: str | None) -> None:

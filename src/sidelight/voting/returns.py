@@ -79,12 +79,12 @@ def _form(returned: Any, function: LabellingFunction, *, single: bool) -> str:
         return "spans"
     if isinstance(returned, tuple) and _is_span(returned) and not isinstance(returned[2], int):
         raise BadReturn(f"a span alone, {returned!r}", "return a list of spans")
-    found = "tokens" if listed else "sparse" if isinstance(returned, Mapping) else "sentence"
-    fits = {"auto": True, "tokens": found in ("tokens", "sparse"), "spans": False, "sentence": found == "sentence"}
+    form = "tokens" if listed else "sparse" if isinstance(returned, Mapping) else "sentence"
+    fits = {"auto": True, "tokens": form in ("tokens", "sparse"), "spans": False, "sentence": form == "sentence"}
     if not fits[declared]:
         remedy = _SPAN if declared == "spans" else FORMS
         raise BadReturn(f"{_shown(returned)}, where {declared} were declared", remedy)
-    return found
+    return form
 
 
 def _are_spans(returned: Sequence[Any]) -> bool:

@@ -91,7 +91,7 @@ class Votes(Sequence[Voted]):
 
 def majority_of(piece: Voted) -> list[Any | None]:
     """The label with the most votes at each token, `None` where there is no such label."""
-    found: list[Any | None] = []
+    labels: list[Any | None] = []
     for votes in _columns(piece):
         counts = Counter[Any]()
         for vote in votes:
@@ -99,8 +99,8 @@ def majority_of(piece: Voted) -> list[Any | None]:
             counts.update(dict.fromkeys(named, 1.0 / max(len(named), 1)))
         top = counts.most_common(2)
         clear = top and (len(top) == 1 or top[0][1] > top[1][1] + 1e-9)
-        found.append(top[0][0] if clear else None)
-    return found
+        labels.append(top[0][0] if clear else None)
+    return labels
 
 
 def candidates_of(piece: Voted) -> list[tuple[Any, ...] | None]:
@@ -166,11 +166,11 @@ def votes(
 def _gold(gold: Iterable[Gold] | None) -> list[Gold]:
     if gold is not None and not is_listed(gold):
         raise DataError(f"gold is {shown(gold)}", remedy="give a list of Gold, as sidelight.gold makes it")
-    found = [] if gold is None else list(gold)
-    for piece in found:
+    pieces = [] if gold is None else list(gold)
+    for piece in pieces:
         if not isinstance(piece, Gold):
             raise DataError(f"a {type(piece).__name__} among the gold", remedy="give Gold, as sidelight.gold makes it")
-    return found
+    return pieces
 
 
 def _voted(

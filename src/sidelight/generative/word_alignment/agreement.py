@@ -117,18 +117,18 @@ def expect(
 
     parts = shards(text.cell_starts[first : last + 1] - base, tokens=SHARD_CELLS)
     found = threads(work, parts, n_jobs=n_jobs)
-    told = np.array([part.told for part in found]).reshape(-1, 5)
+    sums_of_parts = np.array([part.told for part in found]).reshape(-1, 5)
     return Posteriors(
         *links,
         nulls[0][text.target_starts[first] : text.target_starts[last]],
         nulls[1][text.source_starts[first] : text.source_starts[last]],
         added([(part.distances_one, part.leaving_one) for part in found]),
         added([(part.distances_other, part.leaving_other) for part in found]),
-        objective=float(told[:, OBJECTIVE].sum()),
-        apart=float(told[:, APART].sum()),
-        worst=float(told[:, WORST].max(initial=0.0)),
-        sums=int(told[:, SUMS].sum()),
-        in_logs=int(told[:, IN_LOGS].sum()),
+        objective=float(sums_of_parts[:, OBJECTIVE].sum()),
+        apart=float(sums_of_parts[:, APART].sum()),
+        worst=float(sums_of_parts[:, WORST].max(initial=0.0)),
+        sums=int(sums_of_parts[:, SUMS].sum()),
+        in_logs=int(sums_of_parts[:, IN_LOGS].sum()),
     )
 
 

@@ -140,14 +140,14 @@ def agree(
         quasi_newton(gradient, curvature, steps, bends, weights, seen, way)
         slope = inner(gradient, way)
         set_moves(a, b, rows, columns, way)
-        step, found = 1.0, False
-        while sums < most and not found:
+        step, enough = 1.0, False
+        while sums < most and not enough:
             trial = sum_side(a, one, rows + 1, step) + sum_side(b, other, columns + 1, step)
             sums += 1
-            found = trial <= value + ENOUGH * step * slope
-            if not found:
+            enough = trial <= value + ENOUGH * step * slope
+            if not enough:
                 step *= SHORTER
-        if not found:
+        if not enough:
             step = 0.0
             trial = sum_side(a, one, rows + 1, 0.0) + sum_side(b, other, columns + 1, 0.0)
         value = trial

@@ -66,7 +66,7 @@ class AlignmentEM:
         text, counts = self.text, no_counts(self.table)
         objective = apart = 0.0
         sums = in_logs = 0
-        found: list[Posteriors] = []
+        parts: list[Posteriors] = []
         for slab in self.slabs:
             pairs = (slab.first, slab.last)
             got = expect(text, parameters, step, pairs=pairs, counts=True, tilts=tilts, n_jobs=self.n_jobs)
@@ -74,15 +74,15 @@ class AlignmentEM:
             _add_nulls(counts, text, slab, got)
             objective, apart = objective + got.objective, apart + got.apart
             sums, in_logs = sums + got.sums, in_logs + got.in_logs
-            found.append(replace(got, forward=got.forward[:0], backward=got.backward[:0]))
+            parts.append(replace(got, forward=got.forward[:0], backward=got.backward[:0]))
         lexicon = normalised(self.table, self.rows, counts, prior=self.prior, n_jobs=self.n_jobs)
         after = replace(parameters, lexicon=lexicon)
         if parameters.forward is not None and parameters.backward is not None:
             one, other = parameters.forward, parameters.backward
             after = replace(
                 after,
-                forward=one.updated(*added([part.forward_jumps for part in found])),
-                backward=other.updated(*added([part.backward_jumps for part in found])),
+                forward=one.updated(*added([part.forward_jumps for part in parts])),
+                backward=other.updated(*added([part.backward_jumps for part in parts])),
             )
         name = "model1" if parameters.forward is None else "hmm"
         return after, Told(name, objective, apart / len(text.targets), sums / text.size, in_logs)

@@ -48,8 +48,8 @@ def numbers(sentences: Sentences, words: Mapping[str, int]) -> tuple[Ids, Ints]:
     unknown = len(words)
     lengths = np.fromiter(map(len, sentences), dtype=np.int64, count=len(sentences))
     starts = np.concatenate([[0], np.cumsum(lengths)])
-    found = (words.get(word, unknown) for word in chain.from_iterable(sentences))
-    return np.fromiter(found, dtype=np.int32, count=int(starts[-1])), starts
+    number_of_word = (words.get(word, unknown) for word in chain.from_iterable(sentences))
+    return np.fromiter(number_of_word, dtype=np.int32, count=int(starts[-1])), starts
 
 
 def cells(source_starts: Ints, target_starts: Ints) -> Ints:

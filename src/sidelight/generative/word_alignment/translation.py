@@ -137,7 +137,7 @@ def pairs_of(starts: Ints) -> Ids:
 
 def slabs_of(text: Bitext, *, most: int = SLAB_CELLS) -> list[Slab]:
     """Runs of pairs with about `most` cells each."""
-    found = []
+    slabs = []
     for first, last in shards(text.cell_starts, tokens=most):
         begin, end = int(text.source_starts[first]), int(text.source_starts[last])
         order = (begin + np.argsort(text.sources[begin:end], kind="stable")).astype(np.int32)
@@ -145,8 +145,8 @@ def slabs_of(text: Bitext, *, most: int = SLAB_CELLS) -> list[Slab]:
         word_starts = np.concatenate([places, [end - begin]]).astype(np.int64)
         lengths = np.diff(text.target_starts)[pairs_of(text.source_starts[first : last + 1]) + first]
         work = np.concatenate([[0], np.cumsum(lengths[order - begin])])[word_starts]
-        found.append(Slab(first, last, word_starts, order, shards(work, tokens=SHARD_CELLS)))
-    return found
+        slabs.append(Slab(first, last, word_starts, order, shards(work, tokens=SHARD_CELLS)))
+    return slabs
 
 
 def add_counts(
@@ -215,8 +215,8 @@ def finished(values: TranslationLexicon) -> TranslationLexicon:
 def _digammas(values: Floats) -> Floats:
     from scipy.special import digamma as psi
 
-    found: Floats = psi(np.maximum(values, 1e-300))
-    return found
+    digammas: Floats = psi(np.maximum(values, 1e-300))
+    return digammas
 
 
 def _empty(sources: Ids, source_starts: Ints, targets: Ids, target_starts: Ints) -> Bitext:

@@ -108,15 +108,15 @@ class ExpectationBatch:
         for first, out in zip(self.starts, self.nodes_out):
             scores[first + out // self.n_labels, out % self.n_labels] = -math.inf
         if gamma == 0.0:
-            found = self._by_program(scores, free, transition, n_jobs)
+            beliefs = self._by_program(scores, free, transition, n_jobs)
         else:
-            found = self._by_ascent(scores, free, transition, gamma, warm, most_steps, tolerance, n_jobs)
+            beliefs = self._by_ascent(scores, free, transition, gamma, warm, most_steps, tolerance, n_jobs)
 
         def run(i: int) -> None:
-            self._by_pairs(found, i, scores, free, transition, gamma, warm, most_steps, tolerance)
+            self._by_pairs(beliefs, i, scores, free, transition, gamma, warm, most_steps, tolerance)
 
         threads(run, self.counting, n_jobs=n_jobs)
-        return found
+        return beliefs
 
     def _by_ascent(
         self,
@@ -133,7 +133,7 @@ class ExpectationBatch:
         fixed = self.group == FIXED
         multipliers = np.zeros(len(self.bound)) if warm is None else np.array(warm, dtype=np.float64)
         multipliers[fixed] = 1.0 / gamma
-        found = ConstrainedBeliefs(
+        beliefs = ConstrainedBeliefs(
             starts=self.starts,
             tokens=np.zeros_like(scores),
             moves=np.zeros((count, size, size)),
@@ -156,8 +156,8 @@ class ExpectationBatch:
             ascend(
                 self.starts, lo, hi, divided, onward, self.out_starts, self.ruled_out, self.cell_starts, self.places,
                 self.entry_starts, self.entry_rows, self.entry_weights, self.row_starts, self.bound, self.group,
-                self.share, caps, most_steps, tolerance, multipliers, found.tokens, found.moves, means, sums,
-                found.duals, residuals, found.steps,
+                self.share, caps, most_steps, tolerance, multipliers, beliefs.tokens, beliefs.moves, means, sums,
+                beliefs.duals, residuals, beliefs.steps,
             )  # fmt: skip
 
         threads(run, shards(self.starts), n_jobs=n_jobs)
@@ -166,21 +166,21 @@ class ExpectationBatch:
                 continue
             first, last = int(self.row_starts[i]), int(self.row_starts[i + 1]) - 1
             mine, expected = multipliers[first : last + 1], means[first : last + 1]
-            found.violations[i] = reading.violation(expected[:-1]) if sums[i] > -math.inf else math.inf
-            if found.violations[i] > max(DOUBTFUL, tolerance):
+            beliefs.violations[i] = reading.violation(expected[:-1]) if sums[i] > -math.inf else math.inf
+            if beliefs.violations[i] > max(DOUBTFUL, tolerance):
                 self._check(i, free, transition)
             slack = reading.slack(expected[:-1])
-            found.penalties[i] = reading.constant + float(expected[-1]) + float(reading.price @ slack)
+            beliefs.penalties[i] = reading.constant + float(expected[-1]) + float(reading.price @ slack)
             if math.isfinite(gamma):
                 worth = gamma * (float(sums[i]) + float(mine @ expected))
             else:
                 part = slice(int(self.starts[i]), int(self.starts[i + 1]))
-                worth = _expected(found.tokens[part], scores[part]) + _expected(found.moves[i], transition)
-            found.values[i] = worth - found.penalties[i]
-            found.bounds[i] = math.inf if math.isinf(gamma) else gamma * found.duals[i, -1] - reading.constant
+                worth = _expected(beliefs.tokens[part], scores[part]) + _expected(beliefs.moves[i], transition)
+            beliefs.values[i] = worth - beliefs.penalties[i]
+            beliefs.bounds[i] = math.inf if math.isinf(gamma) else gamma * beliefs.duals[i, -1] - reading.constant
         if math.isfinite(gamma):
-            found.duals[:] *= gamma
-        return found
+            beliefs.duals[:] *= gamma
+        return beliefs
 
     def _by_program(self, scores: Floats, free: Floats, transition: Floats, n_jobs: int | None) -> ConstrainedBeliefs:
         count, size = len(self.starts) - 1, self.n_labels
@@ -229,8 +229,8 @@ class ExpectationBatch:
         chain = paired(scores[part], transition, self.readings[i])
         n_pairs = chain.n_pairs
         if gamma == 0.0 and length * n_pairs * n_pairs > MOST_COLUMNS:
-            told = f"{length} tokens and {n_pairs} pairs of a label and a state of counters"
-            raise Intractable(f"a linear program with {told} is too large; use gamma above 0")
+            variables = f"{length} tokens and {n_pairs} pairs of a label and a state of counters"
+            raise Intractable(f"a linear program with {variables} is too large; use gamma above 0")
         nothing = np.zeros(n_pairs)
         try:
             one = ExpectationBatch([length], n_pairs, [chain.reading]).beliefs(
@@ -314,10 +314,10 @@ class _Cells:
 
 def _prices(reading: Expectations) -> Floats:
     """The price of the group of every row, and of the fixed one."""
-    found = np.full(reading.n_rows + 1, math.inf)
+    prices = np.full(reading.n_rows + 1, math.inf)
     soft = np.flatnonzero(reading.group != HARD)
-    found[soft] = reading.price[reading.group[soft]]
-    return found
+    prices[soft] = reading.price[reading.group[soft]]
+    return prices
 
 
 def _whole(parts: Sequence[Ints]) -> Ints:

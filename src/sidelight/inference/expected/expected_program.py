@@ -23,16 +23,16 @@ def believed_by_program(scores: Floats, transition: Floats, reading: Expectation
     `scores` [T, L] have those of the start and the end added, and −inf where a label is ruled out.
     """
     program = _program(scores, transition, reading)
-    found = solve(program, integer=False)
-    if found.point is None:
+    optimum = solve(program, integer=False)
+    if optimum.point is None:
         return None
     length, size = scores.shape
-    nodes = found.point[: length * size].reshape(length, size)
-    edges = found.point[length * size : length * size * (1 + size) - size * size].reshape(-1, size, size)
-    slack = found.point[len(found.point) - len(reading.price) :]
+    nodes = optimum.point[: length * size].reshape(length, size)
+    edges = optimum.point[length * size : length * size * (1 + size) - size * size].reshape(-1, size, size)
+    slack = optimum.point[len(optimum.point) - len(reading.price) :]
     penalty = reading.constant + float(reading.price @ slack)
-    penalty += float(reading.cost @ found.point[: len(reading.cost)])
-    return np.clip(nodes, 0.0, 1.0), np.clip(edges, 0.0, 1.0).sum(axis=0), found.value - reading.constant, penalty
+    penalty += float(reading.cost @ optimum.point[: len(reading.cost)])
+    return np.clip(nodes, 0.0, 1.0), np.clip(edges, 0.0, 1.0).sum(axis=0), optimum.value - reading.constant, penalty
 
 
 def possible(scores: Floats, transition: Floats, reading: Expectations) -> bool:

@@ -75,7 +75,7 @@ def paired(scores: Floats, transition: Floats, reading: Expectations) -> PairedC
             charges.append(charge[s, k, label])
             every = first + np.flatnonzero(before.ravel())[:, None] * pairs + there
             outs.append(np.setdiff1d(every, edges, assume_unique=True))
-    found = _reading(
+    expectations = _reading(
         reading,
         np.concatenate(places),
         np.concatenate(bases),
@@ -83,7 +83,7 @@ def paired(scores: Floats, transition: Floats, reading: Expectations) -> PairedC
         np.concatenate([np.zeros(0, np.int64), *outs]),
         length * pairs + (length - 1) * pairs * pairs,
     )
-    return PairedChain(wide, np.tile(transition, (steps.n_states, steps.n_states)), found)
+    return PairedChain(wide, np.tile(transition, (steps.n_states, steps.n_states)), expectations)
 
 
 def _walk(reading: Expectations, length: int, size: int) -> _Steps:

@@ -88,13 +88,13 @@ class ChainLattice(Lattice):
 
     def frontier(self, taken: Taken, guide: Guide, *, floor: float, width: int, most_nodes: int) -> Searched:
         labels = np.empty(self.length, dtype=np.int32)
-        given = self.tokens, self.edges, self.triple, guide.future, guide.bonus, taken.machines
-        return Searched(*frontier(*given, floor, width, most_nodes, labels), labels)
+        potentials = self.tokens, self.edges, self.triple, guide.future, guide.bonus, taken.machines
+        return Searched(*frontier(*potentials, floor, width, most_nodes, labels), labels)
 
     def a_star(self, taken: Taken, guide: Guide, *, most_nodes: int) -> Searched:
         labels = np.empty(self.length, dtype=np.int32)
-        given = self.tokens, self.edges, self.triple, guide.future, guide.bonus, taken.machines
-        return Searched(*a_star(*given, taken.most_codes, most_nodes, labels), labels)
+        potentials = self.tokens, self.edges, self.triple, guide.future, guide.bonus, taken.machines
+        return Searched(*a_star(*potentials, taken.most_codes, most_nodes, labels), labels)
 
     def moves(self, t: int, node: Node, *, look_ahead: bool = True) -> list[tuple[Node, float, float]]:
         before, label = node or (0, 0)  # the label before is told apart for second order only

@@ -39,12 +39,12 @@ def search(
         return Reached(None, -math.inf, -math.inf, 0)
     least = floor - slack(floor) + chain.constant if floor > -math.inf else -math.inf
     guide = plain_guide(chain, taken) if guide is None else guide
-    found = chain.frontier(taken, guide, floor=least, width=width, most_nodes=most_nodes)
-    if found.came == TOO_MANY:
+    result = chain.frontier(taken, guide, floor=least, width=width, most_nodes=most_nodes)
+    if result.came == TOO_MANY:
         names = ", ".join(dict.fromkeys(chain.name(k) for k in taken.clauses))
         raise Intractable(f"dynamic programming needs more than {most_nodes} states (rules: {names})")
-    labels = None if found.came == NONE else found.labels
-    return Reached(labels, found.value - chain.constant, found.bound - chain.constant, found.nodes)
+    labels = None if result.came == NONE else result.labels
+    return Reached(labels, result.value - chain.constant, result.bound - chain.constant, result.nodes)
 
 
 def best_under(

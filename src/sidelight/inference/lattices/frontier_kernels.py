@@ -195,7 +195,7 @@ def frontier(
     costs = np.zeros(members.shape[1])
     more = np.zeros(members.shape[1])
     lost = -np.inf
-    made = 0
+    count_of_nodes = 0
     for t in range(length):
         base = starts[t]
         count = 0
@@ -234,17 +234,17 @@ def frontier(
                 key = (codes[c] * pairs + own) * size + after
                 count = put(nodes, base, count, key, worth, ahead, i)
                 if base + count > most_nodes:
-                    return TOO_MANY, -np.inf, lost, made
-        made += count
+                    return TOO_MANY, -np.inf, lost, count_of_nodes
+        count_of_nodes += count
         if count > width:
             lost = max(lost, keep_best(nodes, base, count, width))
             count = width
         if count == 0:
-            return NONE, -np.inf, lost, made
+            return NONE, -np.inf, lost, count_of_nodes
         starts[t + 1] = base + count
     best = best_of(nodes.values, starts[length - 1], base + count)
     value = nodes.values[best]
     for t in range(length - 1, -1, -1):
         labels[t] = nodes.keys[best] % size
         best = nodes.back[best]
-    return FOUND, value, lost, made
+    return FOUND, value, lost, count_of_nodes

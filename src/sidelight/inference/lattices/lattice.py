@@ -122,13 +122,13 @@ class Lattice(Folded):
     def broken(self, labels: Ids, among: Sequence[int]) -> dict[int, int]:
         """Which of some clauses with counters an output breaks, and how much."""
         known = labels.tolist()
-        found: dict[int, int] = {}
+        degrees: dict[int, int] = {}
         for k in among:
             piece = self.pieces[k]
             much = piece.counter().degree(labels) if piece.is_made else degree(piece.says, known)
             if much:
-                found[k] = much
-        return found
+                degrees[k] = much
+        return degrees
 
     @property
     def columns(self) -> InputColumns:
@@ -157,11 +157,11 @@ class Lattice(Folded):
     def best_first(
         self, clauses: Sequence[int], *, floor: float = -math.inf, most_nodes: int | None = None, tighten: int = 0
     ) -> tuple[Reached, bool]:
-        taken, guide = self.take(clauses), None
+        program, guide = self.take(clauses), None
         if tighten and self.constant < math.inf:
-            guide = tight_guide(self, taken, floor=floor, steps=tighten)
+            guide = tight_guide(self, program, floor=floor, steps=tighten)
         most_nodes = best_first.MOST_NODES if most_nodes is None else most_nodes
-        return best_first.best_first(self, taken, guide=guide, most_nodes=most_nodes)
+        return best_first.best_first(self, program, guide=guide, most_nodes=most_nodes)
 
     def beam(self, *, width: int, look_ahead: bool = True) -> tuple[Reached, str]:
         try:

@@ -101,7 +101,7 @@ def joint_classes(classes: Classes, which: Ids, ids: Ids, members: Ids, places: 
     owners = np.empty(length, np.int64)  # the first token of each joint table
     tables = 0
     for t in range(length):
-        found = -1
+        place = -1
         for j in range(tables):
             same = True
             for m in range(machines):
@@ -109,10 +109,10 @@ def joint_classes(classes: Classes, which: Ids, ids: Ids, members: Ids, places: 
                     same = False
                     break
             if same:
-                found = j
+                place = j
                 break
-        if found >= 0:
-            places[t] = found
+        if place >= 0:
+            places[t] = place
             continue
         places[t] = tables
         owners[tables] = t

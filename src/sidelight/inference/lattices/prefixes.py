@@ -137,9 +137,9 @@ class Prefixes:
 
     def output(self, prefix: Prefix) -> Ids:
         """The labels of a complete prefix, variable by variable."""
-        found = np.zeros(len(self.order), np.int32)
-        found[list(self.order)] = prefix.labels
-        return found
+        labels = np.zeros(len(self.order), np.int32)
+        labels[list(self.order)] = prefix.labels
+        return labels
 
 
 def _order(count: int, scopes: Sequence[set[int]]) -> tuple[int, ...]:

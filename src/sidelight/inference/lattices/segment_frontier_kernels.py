@@ -57,7 +57,7 @@ def segment_frontier(
     costs = np.zeros(members.shape[1])
     more = np.zeros(members.shape[1])
     lost = -np.inf
-    made = 0
+    nodes = 0
     for t in range(length):
         pairing = ids[places[t]]
         signs = members[places[t]]
@@ -88,9 +88,9 @@ def segment_frontier(
                 if ahead == -np.inf or ahead < floor:
                     continue
                 count = put(begun, base, count, codes[c] * size + label, worth, ahead, i)
-                if made + count > most_nodes:
-                    return TOO_MANY, -np.inf, lost, made
-        made += count
+                if nodes + count > most_nodes:
+                    return TOO_MANY, -np.inf, lost, nodes
+        nodes += count
         if count > width:
             lost = max(lost, keep_best(begun, base, count, width))
             count = width
@@ -124,15 +124,15 @@ def segment_frontier(
                 if ahead == -np.inf or ahead < floor:
                     continue
                 count = put(ended, base, count, now[b] * kinds + end, worth, ahead, b)
-                if made + count > most_nodes:
-                    return TOO_MANY, -np.inf, lost, made
-        made += count
+                if nodes + count > most_nodes:
+                    return TOO_MANY, -np.inf, lost, nodes
+        nodes += count
         if count > width:
             lost = max(lost, keep_best(ended, base, count, width))
             count = width
         starts[t + 1] = base + count
     if starts[length] == starts[length - 1]:
-        return NONE, -np.inf, lost, made
+        return NONE, -np.inf, lost, nodes
     best = best_of(ended.values, starts[length - 1], base + count)
     value = ended.values[best]
     t = length - 1
@@ -142,4 +142,4 @@ def segment_frontier(
         write(parts, s, t, begun.keys[b] % size, labels)
         best = begun.back[b]
         t = s - 1
-    return FOUND, value, lost, made
+    return FOUND, value, lost, nodes

@@ -75,13 +75,13 @@ class SegmentLattice(Lattice):
 
     def frontier(self, taken: Taken, guide: Guide, *, floor: float, width: int, most_nodes: int) -> Searched:
         labels = np.empty(self.length, dtype=np.int32)
-        given = self.parts, guide.future, guide.bonus, taken.machines
-        return Searched(*segment_frontier(*given, floor, width, most_nodes, labels), labels)
+        potentials = self.parts, guide.future, guide.bonus, taken.machines
+        return Searched(*segment_frontier(*potentials, floor, width, most_nodes, labels), labels)
 
     def a_star(self, taken: Taken, guide: Guide, *, most_nodes: int) -> Searched:
         labels = np.empty(self.length, dtype=np.int32)
-        given = self.parts, guide.future, guide.bonus, taken.machines
-        return Searched(*segment_a_star(*given, taken.most_codes, most_nodes, labels), labels)
+        potentials = self.parts, guide.future, guide.bonus, taken.machines
+        return Searched(*segment_a_star(*potentials, taken.most_codes, most_nodes, labels), labels)
 
     def moves(self, t: int, node: Node, *, look_ahead: bool = True) -> list[tuple[Node, float, float]]:
         parts, (kinds, size) = self.parts, self.parts.links.shape[1:]
@@ -94,15 +94,15 @@ class SegmentLattice(Lattice):
                 places.append(((label, d + 1, int(parts.inside[label])), 0.0))
         links = parts.links[t, end].tolist()
         places += [((label, 1, int(first)), gain + links[label]) for label, first in enumerate(parts.first)]
-        found = []
+        moves = []
         for place, worth in places:
             label, d, _ = place
             if t == self.length - 1:  # it ends here
-                found.append((place, worth + float(parts.totals[t, d - 1, label]), 0.0))
+                moves.append((place, worth + float(parts.totals[t, d - 1, label]), 0.0))
             else:
                 ahead = float(self.future[t, 0, kinds + (d - 1) * size + label]) if look_ahead else 0.0
-                found.append((place, worth, ahead))
-        return found
+                moves.append((place, worth, ahead))
+        return moves
 
     def tighten(self, taken: Taken, *, floor: float, steps: int) -> Guide:
         future, bonus = np.array(self.future), taken.zero_bonus()

@@ -40,13 +40,13 @@ def a_star(
         return _solution(reached, reached.value, "A*", len(given.says), reached.nodes)
     if at_limit == "raise":
         raise Intractable(f"A* needs more than {reached.nodes:,} nodes; give it more, or use another method")
-    found, _ = given.beam(width=WIDTH)
-    if found.labels is None:
+    beam, _ = given.beam(width=WIDTH)
+    if beam.labels is None:
         raise Intractable(
             f"A* needs more than {reached.nodes:,} nodes, and beam search found no output that obeys the rules"
         )
-    bound = min(found.lost, reached.lost)
-    return _solution(found, bound, "A*, then beam search", len(given.says), reached.nodes + found.nodes)
+    bound = min(beam.lost, reached.lost)
+    return _solution(beam, bound, "A*, then beam search", len(given.says), reached.nodes + beam.nodes)
 
 
 def _solution(found: Reached, bound: float, method: str, taken_in: int, nodes: int) -> Solution:

@@ -49,9 +49,9 @@ class Side(NamedTuple):
 
     def expected(self, shares: Floats, count: int) -> Floats:
         """How much of each link the choices of slots [T, K] make. # [links]"""
-        made = self.links >= 0
-        found: Floats = np.bincount(self.links[made], weights=shares[made], minlength=count).astype(np.float64)
-        return found
+        linked = self.links >= 0
+        totals: Floats = np.bincount(self.links[linked], weights=shares[linked], minlength=count).astype(np.float64)
+        return totals
 
     def made(self, labels: Ids, count: int) -> Floats:
         """Which links an output makes. # [links]"""
@@ -62,8 +62,8 @@ class Side(NamedTuple):
         """The input of each link, −1 for those that this side does not make. # [links]"""
         inputs = np.repeat(np.arange(len(self.space.starts) - 1), np.diff(self.space.starts))
         out = np.full(count, -1, dtype=np.int64)
-        made = self.links >= 0
-        out[self.links[made]] = np.broadcast_to(inputs[:, None], self.links.shape)[made]
+        linked = self.links >= 0
+        out[self.links[linked]] = np.broadcast_to(inputs[:, None], self.links.shape)[linked]
         return out
 
 
@@ -134,12 +134,12 @@ def agreed_outputs(first: Side, second: Side, *, max_rounds: int = 200, n_jobs: 
     rounds = 0
     while rounds < max_rounds and not agreed.all():
         rounds += 1
-        found = []
+        sides = []
         for side, sign in ((first, 1.0), (second, -1.0)):
             space, scores = side.raised(sign * multipliers)
-            found.append(space.best(scores, n_jobs=n_jobs))
-        values = found[0].values + found[1].values
-        apart = first.made(found[0].labels, count) - second.made(found[1].labels, count)
+            sides.append(space.best(scores, n_jobs=n_jobs))
+        values = sides[0].values + sides[1].values
+        apart = first.made(sides[0].labels, count) - second.made(sides[1].labels, count)
         norms = np.bincount(owners[owners >= 0], weights=(apart * apart)[owners >= 0], minlength=size)
         if rounds == 1:
             levels = LEVEL * (1.0 + np.abs(values))
@@ -148,7 +148,7 @@ def agreed_outputs(first: Side, second: Side, *, max_rounds: int = 200, n_jobs: 
         waited = np.where(lower, 0, waited + 1)
         rates[waited >= PATIENCE] *= 0.5
         waited[waited >= PATIENCE] = 0
-        for place, (side, one) in enumerate(zip((first, second), found)):
+        for place, (side, one) in enumerate(zip((first, second), sides)):
             still = np.repeat(~agreed, np.diff(side.space.starts))
             labels[place][still] = one.labels[still]
         agreed |= norms == 0.0

@@ -26,10 +26,10 @@ def best_first(
     guide = plain_guide(chain, taken) if guide is None else guide
     room = min(FIRST_NODES, most_nodes)
     while True:
-        found = chain.a_star(taken, guide, most_nodes=room)
-        if found.came != TOO_MANY or room >= most_nodes:
+        search = chain.a_star(taken, guide, most_nodes=room)
+        if search.came != TOO_MANY or room >= most_nodes:
             break
         room = min(8 * room, most_nodes)
-    labels = found.labels if found.came not in (NONE, TOO_MANY) else None
-    reached = Reached(labels, found.value - chain.constant, found.bound - chain.constant, found.nodes)
-    return reached, found.came != TOO_MANY
+    labels = search.labels if search.came not in (NONE, TOO_MANY) else None
+    reached = Reached(labels, search.value - chain.constant, search.bound - chain.constant, search.nodes)
+    return reached, search.came != TOO_MANY

@@ -71,11 +71,11 @@ def _flow(length: int, size: int, triples: bool) -> tuple[Ints, Ints, Floats, Fl
 
 def _ties(joint: Ints, before: Ints | None, after: Ints | None) -> list[tuple[Ints, Floats]]:
     """Rows that say that sums of joint columns [K, A, B] over B are `before` [K, A], over A `after` [K, B]."""
-    found: list[tuple[Ints, Floats]] = []
+    ties: list[tuple[Ints, Floats]] = []
     for single, sums in ((before, joint), (after, joint.transpose(0, 2, 1))):
         if single is not None:
             rows = np.concatenate([sums, single[:, :, None]], axis=2).reshape(-1, sums.shape[2] + 1)
             weights = np.ones(rows.shape)
             weights[:, -1] = -1.0
-            found.append((rows, weights))
-    return found
+            ties.append((rows, weights))
+    return ties

@@ -90,9 +90,9 @@ def _solver(method: str) -> Callable[..., Solution]:
 def _auto(problem: RuledProblem, names: Sequence[str], given: Folded | None, most_states: int) -> Solution:
     given = folded(problem, names=names) if given is None else given
     try:
-        found = settle(given, most_states=most_states)
+        solution = settle(given, most_states=most_states)
     except Intractable:
         return _solver("ilp")(problem, names=names)
-    if found is None:
+    if solution is None:
         raise no_output(problem, names)
-    return found
+    return solution

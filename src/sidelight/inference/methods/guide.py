@@ -21,5 +21,5 @@ def plain_guide(chain: Lattice, taken: Taken) -> Guide:
 
 def tight_guide(chain: Lattice, taken: Taken, *, floor: float = -math.inf, steps: int = STEPS) -> Guide:
     """Completions that know what counters want; `floor` is the value of some output, if one is known."""
-    found = chain.tighten(taken, floor=floor + chain.constant, steps=steps)
-    return replace(found, bound=found.bound - chain.constant)
+    guide = chain.tighten(taken, floor=floor + chain.constant, steps=steps)
+    return replace(guide, bound=guide.bound - chain.constant)

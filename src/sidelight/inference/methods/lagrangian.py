@@ -66,9 +66,9 @@ class _Search(Ascent):
 
     def repair(self) -> None:
         """Look for a legal output near the labels that were met."""
-        found = self.given.near(self._used / max(self.steps, 1))
-        if found is not None:
-            self._try(found)
+        labels = self.given.near(self._used / max(self.steps, 1))
+        if labels is not None:
+            self._try(labels)
 
     def evaluate(self, multipliers: Floats) -> tuple[float, Floats]:
         """L(λ), and A c − b at its maximum."""

@@ -35,9 +35,9 @@ def prefix_beam(chain: Lattice, *, width: int, look_ahead: bool = True) -> Reach
     length, size = chain.tokens.shape
     clauses = [(RuleProgress(chain.pieces[k].says, size), chain.prices[k]) for k in chain.counters]
     start = _Prefix((), tuple(one.initial() for one, _ in clauses), 0.0, 0.0, None)
-    layer, lost, made = [start], -math.inf, 0
+    layer, lost, nodes = [start], -math.inf, 0
     for t in range(length):
-        found: dict[Key, _Prefix] = {}
+        prefixes: dict[Key, _Prefix] = {}
         for prefix in layer:
             label = prefix.node[-1] if prefix.node else 0
             for node, gain, ahead in chain.moves(t, prefix.node, look_ahead=look_ahead):
@@ -53,15 +53,15 @@ def prefix_beam(chain: Lattice, *, width: int, look_ahead: bool = True) -> Reach
                 if reach == -math.inf:
                     continue
                 key = node, tuple(left)
-                if key not in found or value > found[key].value:
-                    found[key] = _Prefix(*key, value, reach, prefix)
-        made += len(found)
-        layer = sorted(found.values(), key=lambda prefix: -prefix.reach)
+                if key not in prefixes or value > prefixes[key].value:
+                    prefixes[key] = _Prefix(*key, value, reach, prefix)
+        nodes += len(prefixes)
+        layer = sorted(prefixes.values(), key=lambda prefix: -prefix.reach)
         if len(layer) > width:
             lost = max(lost, layer[width].reach)
             layer = layer[:width]
         if not layer:
-            return Reached(None, -math.inf, lost - chain.constant, made)
+            return Reached(None, -math.inf, lost - chain.constant, nodes)
     best = max(layer, key=lambda prefix: prefix.value)
     labels = np.empty(length, dtype=np.int32)
     value, back = best.value, best
@@ -69,4 +69,4 @@ def prefix_beam(chain: Lattice, *, width: int, look_ahead: bool = True) -> Reach
         labels[t] = back.node[-1]
         assert back.back is not None
         back = back.back
-    return Reached(labels, value - chain.constant, lost - chain.constant, made)
+    return Reached(labels, value - chain.constant, lost - chain.constant, nodes)

@@ -37,9 +37,9 @@ def solve_program(
     Raises `Infeasible`, naming the rules in conflict, where there is none; `Intractable` where the time is up before
     any output is found.
     """
-    given = folded(problem, names=names)
-    lazy = given.lazy if lazy is None else lazy
-    columns = given.columns
+    folded_problem = folded(problem, names=names)
+    lazy = folded_problem.lazy if lazy is None else lazy
+    columns = folded_problem.columns
     if columns.count > MOST_COLUMNS:
         raise Intractable(
             f"the integer program of {problem.length:,} tokens with {problem.n_labels} labels has {columns.count:,} "
@@ -47,41 +47,41 @@ def solve_program(
             "inference='beam'"
         )
     try:
-        labels, bound = given.plain()
-        found, nodes = None, 1
+        labels, bound = folded_problem.plain()
+        optimum, nodes = None, 1
     except Intractable:
-        found, nodes = _best(given, given.program(), (), seconds), 1
+        optimum, nodes = _best(folded_problem, folded_problem.program(), (), seconds), 1
     base: LinearProgram | None = None
     lowering = Lowering(columns, tight=True)
-    taken: list[int] = []
+    counters: list[int] = []
     while True:
-        if found is not None:
-            nodes += max(found.nodes, 1)
-            bound = found.bound
-            if found.point is not None:
-                labels = labels_of(found.point, columns)
+        if optimum is not None:
+            nodes += max(optimum.nodes, 1)
+            bound = optimum.bound
+            if optimum.point is not None:
+                labels = labels_of(optimum.point, columns)
         if bound == -math.inf:
             raise infeasible(problem.clauses, lambda chosen: feasible(problem, chosen), names)
-        left = [k for k in given.counters if k not in taken]
-        broken = list(given.broken(labels, left) if lazy else left)
+        left = [k for k in folded_problem.counters if k not in counters]
+        broken = list(folded_problem.broken(labels, left) if lazy else left)
         if not broken:
             best = tuple(labels.tolist())
             worth = problem.value(best)
             exact = bound <= worth + CLOSE * max(1.0, abs(worth))
-            count = len(given.says) - len(given.counters) + len(taken)
+            count = len(folded_problem.says) - len(folded_problem.counters) + len(counters)
             return Solution(best, worth, worth if exact else bound, exact, "integer program", count, nodes)
         for k in broken:
-            lowering.add(given.says[k], given.prices[k])
-        taken += broken
-        base = given.program() if base is None else base
-        found = _best(given, with_rows(base, lowering.rows(), columns.count), taken, seconds)
+            lowering.add(folded_problem.says[k], folded_problem.prices[k])
+        counters += broken
+        base = folded_problem.program() if base is None else base
+        optimum = _best(folded_problem, with_rows(base, lowering.rows(), columns.count), counters, seconds)
 
 
 def _best(given: Folded, program: LinearProgram, taken: Sequence[int], seconds: float) -> Optimum:
     """The best whole point: that of the relaxation, where it is whole."""
-    found = solve(program, integer=False)
-    if found.point is None or _whole(found, given, taken):
-        return found
+    optimum = solve(program, integer=False)
+    if optimum.point is None or _whole(optimum, given, taken):
+        return optimum
     return solve(program, integer=True, seconds=seconds)
 
 
@@ -105,10 +105,10 @@ def lowered(given: Folded) -> LinearProgram:
 
 def feasible(problem: RuledProblem, clauses: Sequence[Clause]) -> bool:
     """Whether some output with a finite score obeys the hard ones of these clauses."""
-    given = folded(problem.with_clauses([clause for clause in clauses if clause.hard]))
-    if given.constant == math.inf:
+    folded_problem = folded(problem.with_clauses([clause for clause in clauses if clause.hard]))
+    if folded_problem.constant == math.inf:
         return False
-    return solve(without_gain(lowered(given)), integer=True).point is not None
+    return solve(without_gain(lowered(folded_problem)), integer=True).point is not None
 
 
 def without_gain(program: LinearProgram) -> LinearProgram:

@@ -27,22 +27,24 @@ def solve_relaxation(problem: RuledProblem, *, names: Sequence[str] = ()) -> Sol
 
     Raises `Infeasible`, naming the rules in conflict, where there is no output; `Intractable` where none is found.
     """
-    given = folded(problem, names=names)
-    found = Optimum(None, -math.inf, -math.inf, 0)
-    if given.constant < math.inf:
-        found = solve(lowered(given), integer=False)
-    if found.point is None:
+    folded_problem = folded(problem, names=names)
+    optimum = Optimum(None, -math.inf, -math.inf, 0)
+    if folded_problem.constant < math.inf:
+        optimum = solve(lowered(folded_problem), integer=False)
+    if optimum.point is None:
         raise infeasible(problem.clauses, lambda chosen: feasible(problem, chosen), names)
-    candidates = [labels_of(found.point, given.columns)]
-    if not is_whole(found.point, given.columns):
-        candidates += _rounded(given, found.point[: given.columns.offsets[-1]])
+    candidates = [labels_of(optimum.point, folded_problem.columns)]
+    if not is_whole(optimum.point, folded_problem.columns):
+        candidates += _rounded(folded_problem, optimum.point[: folded_problem.columns.offsets[-1]])
     value, labels = max((problem.value(known), known) for known in (tuple(one.tolist()) for one in candidates))
     if value == -math.inf:
         if not feasible(problem, problem.clauses):
             raise infeasible(problem.clauses, lambda chosen: feasible(problem, chosen), names)
         raise Intractable("the linear relaxation has no legal output near it; use the integer program")
-    exact = found.value <= value + CLOSE * max(1.0, abs(value))
-    return Solution(labels, value, value if exact else found.value, exact, "linear relaxation", len(given.says), 1)
+    exact = optimum.value <= value + CLOSE * max(1.0, abs(value))
+    return Solution(
+        labels, value, value if exact else optimum.value, exact, "linear relaxation", len(folded_problem.says), 1
+    )
 
 
 def _rounded(given: Folded, nodes: Floats) -> Iterator[Ids]:

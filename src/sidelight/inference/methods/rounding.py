@@ -49,12 +49,12 @@ def rounded(
 
     depth, left = 0, [ranked(order[0])]
     while depth >= 0:
-        variable, found = order[depth], False
-        while left[depth] and not found:
+        variable, fitting = order[depth], False
+        while left[depth] and not fitting:
             labels[variable] = left[depth].pop()
-            found = fits(variable)
+            fitting = fits(variable)
             visits += 1
-        if not found:
+        if not fitting:
             labels[variable] = OPEN
             left.pop()
             depth -= 1

@@ -36,9 +36,9 @@ class _Ties:
 
     def new(self, *shape: int) -> Ints:
         """So many rows, numbered. # [*shape]"""
-        found = self.rows + np.arange(int(np.prod(shape)), dtype=np.int64).reshape(shape)
-        self.rows += found.size
-        return found
+        rows = self.rows + np.arange(int(np.prod(shape)), dtype=np.int64).reshape(shape)
+        self.rows += rows.size
+        return rows
 
     def add(self, row: Ints, column: Ints, weight: float = 1.0) -> None:
         """Put columns into rows; shapes are broadcast."""

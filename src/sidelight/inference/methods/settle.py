@@ -26,7 +26,7 @@ def settle(given: Folded, *, most_states: int | None = None, needed: list[int] |
     """
     if most_states is None:
         most_states = max(MOST_STATES, STATES_A_TOKEN * given.length)
-    taken: list[int] = [] if needed is None else needed
+    counters: list[int] = [] if needed is None else needed
     left = list(given.counters)
     floor, steps = -math.inf, 0
     if left and not given.lazy:
@@ -38,16 +38,16 @@ def settle(given: Folded, *, most_states: int | None = None, needed: list[int] |
         broken = given.broken(labels, left)
         floor = value - sum(given.prices[k] * much for k, much in broken.items())
     while broken:
-        taken += broken
+        counters += broken
         left = [k for k in left if k not in broken]
-        reached, method = _exactly(given, taken, floor=floor, most_states=most_states)
+        reached, method = _exactly(given, counters, floor=floor, most_states=most_states)
         steps += reached.nodes
         if reached.labels is None:
             return None
         labels, value = reached.labels, reached.value
         broken = given.broken(labels, left)
         floor = max(floor, value - sum(given.prices[k] * much for k, much in broken.items()))
-    count = len(given.says) - len(given.counters) + len(taken)
+    count = len(given.says) - len(given.counters) + len(counters)
     return Solution(tuple(labels.tolist()), value, value, True, method, count, steps)
 
 

@@ -72,14 +72,14 @@ class Counter:
     def read(self, labels: tuple[int, ...] | list[int]) -> list[int]:
         """The violation charged up to each token. # [T]"""
         state = total = previous = 0
-        found = []
+        totals = []
         for t, label in enumerate(labels):
             kind = self.classes[self.which[t], previous, label]
             total += int(self.degrees[t, state, kind])
             state = int(self.following[t, state, kind])
             previous = label
-            found.append(total)
-        return found
+            totals.append(total)
+        return totals
 
 
 class Piece:
@@ -137,15 +137,15 @@ def counter(
     root = Root(expression, reading)
     summed = root.summed
     if summed is not None and not summed.parts and not summed.crossed:
-        found = _counter_of_sum(summed, _alphabet(reading, length), most_states)
+        result = _counter_of_sum(summed, _alphabet(reading, length), most_states)
     else:
-        found = _counter_of_root(root, _alphabet(reading, length), most_states)
-    if isinstance(found, int):
+        result = _counter_of_root(root, _alphabet(reading, length), most_states)
+    if isinstance(result, int):
         raise Intractable(
-            f"the rule {name} needs more than {found} states at one token, with {length} tokens: "
+            f"the rule {name} needs more than {result} states at one token, with {length} tokens: "
             "use integer programming, or say it with fewer far-apart parts"
         )
-    return found
+    return result
 
 
 @dataclass(frozen=True, slots=True, eq=False)

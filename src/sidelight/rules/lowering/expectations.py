@@ -71,10 +71,10 @@ class Expectations:
 
     def slack(self, means: Floats) -> Floats:
         """ξ of every group, given E_q[φ] of every row. # [G]"""
-        found = np.zeros(len(self.price))
+        slack = np.zeros(len(self.price))
         soft = self.group != HARD
-        np.maximum.at(found, self.group[soft], (means - self.bound)[soft] / self.share[soft])
-        return found
+        np.maximum.at(slack, self.group[soft], (means - self.bound)[soft] / self.share[soft])
+        return slack
 
     def violation(self, means: Floats) -> float:
         """By how much the worst hard row is broken."""
@@ -140,8 +140,8 @@ def expectations(
         penalty == math.inf or any(one.clause == k for one in counters) or _counted(expression, columns)
         for k, (expression, penalty) in enumerate(zip(says, penalties))
     ]
-    found = _read(lowering.rows(), list(zip(local, lowering.local)), columns, counted, called)
-    return replace(found, counters=tuple(counters)) if counters else found
+    constraints = _read(lowering.rows(), list(zip(local, lowering.local)), columns, counted, called)
+    return replace(constraints, counters=tuple(counters)) if counters else constraints
 
 
 def _lowered(says: Sequence[Expr], penalties: Sequence[float], columns: InputColumns) -> tuple[Lowering, list[int]]:
@@ -167,17 +167,19 @@ def _counters(clause: int, expression: Expr, penalty: float, columns: InputColum
     if columns != chain_columns(length, size):
         raise Intractable(f"the rule {name} has no linear reading, and counters are for chains")
     try:
-        found = [counter(piece, length, size, most_states=max(MOST_STATES // size, 1)) for piece in pieces(expression)]
+        counters = [
+            counter(piece, length, size, most_states=max(MOST_STATES // size, 1)) for piece in pieces(expression)
+        ]
     except Intractable:
         raise too_many_states([name], length, size) from None
-    return [Counted(clause, one, penalty) for one in found]
+    return [Counted(clause, one, penalty) for one in counters]
 
 
 def too_many_states(names: Sequence[str], length: int, size: int) -> Intractable:
     """The error where sums over labels and states of counters would be too large."""
-    told = f"the rule {names[0]} has" if len(names) == 1 else f"the rules {', '.join(names)} together have"
+    subject = f"the rule {names[0]} has" if len(names) == 1 else f"the rules {', '.join(names)} together have"
     return Intractable(
-        f"{told} no linear reading in expectations, and with {length} tokens and {size} labels more than "
+        f"{subject} no linear reading in expectations, and with {length} tokens and {size} labels more than "
         f"{MOST_STATES} states: use codl (gamma -inf), or say it with counts outside of implications and disjunctions"
     )
 
@@ -245,12 +247,12 @@ def _above_least(form: ColumnForm, bound: float, columns: InputColumns) -> list[
     """Where a sum must be as small as it can be, the columns that would make it larger."""
     if columns.bounds(form)[0] > bound:
         return list(range(columns.size(0)))
-    found: list[int] = []
+    heavier: list[int] = []
     for block in sorted({bisect_right(columns.starts, column) for column in form.terms}):
         first, after = columns.starts[block - 1], columns.starts[block]
         weights = [form.terms.get(column, 0) for column in range(first, after)]
-        found += [first + k for k, weight in enumerate(weights) if weight > min(weights)]
-    return found
+        heavier += [first + k for k, weight in enumerate(weights) if weight > min(weights)]
+    return heavier
 
 
 def _counted(expression: Expr, columns: InputColumns) -> bool:

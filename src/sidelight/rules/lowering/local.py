@@ -76,11 +76,11 @@ def truth_table(expression: Expr, t: int, n_labels: int) -> Bools:
     if isinstance(expression, Not):
         return ~truth_table(expression.part, t, n_labels)
     if isinstance(expression, (Every, Some)):
-        found = truth_table(expression.parts[0], t, n_labels)
+        table = truth_table(expression.parts[0], t, n_labels)
         for part in expression.parts[1:]:
             other = truth_table(part, t, n_labels)
-            found = found & other if isinstance(expression, Every) else found | other
-        return found
+            table = table & other if isinstance(expression, Every) else table | other
+        return table
     if isinstance(expression, Between):
         total = total_table(expression, t, n_labels)
         low = -(1 << 60) if expression.low is None else expression.low
@@ -109,9 +109,9 @@ def degree_table(expression: Expr, t: int, n_labels: int) -> Ints:
         return _is_not_one_of(expression.labels, n_labels)
     if isinstance(expression, Same):
         return _is_not_same(n_labels)
-    found = _degrees(expression, t, n_labels)
-    rows, columns = found.shape
-    return found if columns == n_labels else np.broadcast_to(found, (rows, n_labels))
+    table = _degrees(expression, t, n_labels)
+    rows, columns = table.shape
+    return table if columns == n_labels else np.broadcast_to(table, (rows, n_labels))
 
 
 def _degrees(expression: Expr, t: int, n_labels: int) -> Ints:

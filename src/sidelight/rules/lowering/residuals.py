@@ -77,8 +77,8 @@ class Negated(Part):
         return self.inner.initial()
 
     def step(self, state: State, t: int, signs: Signs) -> State:
-        found = self.inner.step(state, t, signs)
-        return not found if found is True or found is False else found
+        outcome = self.inner.step(state, t, signs)
+        return not outcome if outcome is True or outcome is False else outcome
 
 
 class FarSame(Part):
@@ -172,7 +172,7 @@ class Sum(Part):
         gained = 0 if place is None else signs[place]
         least, most = self.least[t], self.most[t]
         if self.parts:
-            found = []
+            counts = []
             for (weight, part), old in zip(self.parts, left):
                 new = old
                 if old is not False and part.first <= t <= part.last:
@@ -183,8 +183,8 @@ class Sum(Part):
                 if new is not False:
                     least += min(weight, 0)
                     most += max(weight, 0)
-                found.append(new)
-            left = tuple(found)
+                counts.append(new)
+            left = tuple(counts)
         return None if low is None else low - gained, None if high is None else high - gained, left, least, most
 
     def step(self, state: State, t: int, signs: Signs) -> State:
@@ -234,10 +234,10 @@ class Root:
             return DONE, signs[0]
         if self.summed is not None:
             return self.summed.advance(state, t, signs)
-        found = self.part.step(state, t, signs)
-        if found is True or found is False:
-            return DONE, 0 if found else 1
-        return found, 0
+        outcome = self.part.step(state, t, signs)
+        if outcome is True or outcome is False:
+            return DONE, 0 if outcome else 1
+        return outcome, 0
 
 
 class RuleProgress:

@@ -274,12 +274,12 @@ class Lowering:
 
     def _total(self, terms: tuple[tuple[int, Expr], ...], *, from_below: bool, from_above: bool) -> ColumnForm:
         """Σ weight · [part], never too large where it must be at least something, never too small where at most."""
-        found = ColumnForm()
+        sum_of_forms = ColumnForm()
         for weight, part in terms:
             for positive in {*([weight > 0] if from_below else []), *([weight < 0] if from_above else [])}:
                 form = self._literal((part, True), positive)
-            found.add(form, weight)
-        return found
+            sum_of_forms.add(form, weight)
+        return sum_of_forms
 
     def _interval(self, terms: tuple[tuple[int, Expr], ...], form: ColumnForm | None = None) -> tuple[int, int]:
         least = sum(min(weight, 0) for weight, _ in terms)

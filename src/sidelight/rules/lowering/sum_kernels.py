@@ -57,7 +57,7 @@ def sum_states(
     stamp = np.full(slots, -1, np.int64)  # the token at which a place was written
     sizes[0] = 1
     for t in range(length):
-        found = 0
+        size = 0
         for s in range(sizes[t]):
             for c in range(counts[t]):
                 if now[s] == FREE:
@@ -68,13 +68,13 @@ def sum_states(
                 while stamp[slot] == t and after[place[slot]] != total:
                     slot = (slot + 1) & (slots - 1)
                 if stamp[slot] != t:
-                    if found == room:
+                    if size == room:
                         return False
-                    stamp[slot], place[slot], after[found] = t, found, total
-                    found += 1
+                    stamp[slot], place[slot], after[size] = t, size, total
+                    size += 1
                 following[t, s, c] = place[slot]
                 degrees[t, s, c] = degree
-        sizes[t + 1] = found
-        for k in range(found):
+        sizes[t + 1] = size
+        for k in range(size):
             now[k] = after[k]
     return True

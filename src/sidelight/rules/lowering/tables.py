@@ -38,10 +38,10 @@ def _degrees(expression: Expr, axes: Mapping[int, int], sizes: Sequence[int]) ->
     if isinstance(expression, KnownValue):
         return np.full((1,) * len(sizes), expression.degree, np.int64)
     if isinstance(expression, Every):
-        found = _degrees(expression.parts[0], axes, sizes)
+        degrees = _degrees(expression.parts[0], axes, sizes)
         for part in expression.parts[1:]:
-            found = found + _degrees(part, axes, sizes)
-        return found
+            degrees = degrees + _degrees(part, axes, sizes)
+        return degrees
     if isinstance(expression, Between):
         total = _totals(expression, axes, sizes)
         outside = np.zeros_like(total)
@@ -54,10 +54,10 @@ def _degrees(expression: Expr, axes: Mapping[int, int], sizes: Sequence[int]) ->
 
 
 def _totals(expression: Between, axes: Mapping[int, int], sizes: Sequence[int]) -> Whole:
-    found: Whole = np.zeros((1,) * len(sizes), np.int64)
+    totals: Whole = np.zeros((1,) * len(sizes), np.int64)
     for weight, part in expression.terms:
-        found = found + weight * _truths(part, axes, sizes)
-    return found
+        totals = totals + weight * _truths(part, axes, sizes)
+    return totals
 
 
 def _truths(expression: Expr, axes: Mapping[int, int], sizes: Sequence[int]) -> Truths:
@@ -65,17 +65,17 @@ def _truths(expression: Expr, axes: Mapping[int, int], sizes: Sequence[int]) -> 
         axis = axes[expression.variable]
         shape = [1] * len(sizes)
         shape[axis] = sizes[axis]
-        found = np.zeros(sizes[axis], np.bool_)
-        found[list(expression.labels)] = True
-        return found.reshape(shape)
+        truths = np.zeros(sizes[axis], np.bool_)
+        truths[list(expression.labels)] = True
+        return truths.reshape(shape)
     if isinstance(expression, Not):
         return np.logical_not(_truths(expression.part, axes, sizes))
     if isinstance(expression, (Every, Some)):
         meet = np.logical_and if isinstance(expression, Every) else np.logical_or
-        found = _truths(expression.parts[0], axes, sizes)
+        truths = _truths(expression.parts[0], axes, sizes)
         for part in expression.parts[1:]:
-            found = meet(found, _truths(part, axes, sizes))
-        return found
+            truths = meet(truths, _truths(part, axes, sizes))
+        return truths
     if isinstance(expression, Same):
         first, second = sorted((axes[expression.first], axes[expression.second]))
         shape = [1] * len(sizes)

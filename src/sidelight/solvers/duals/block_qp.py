@@ -71,11 +71,11 @@ def _exact(gram: Floats, offsets: Floats, blocks: Ints, caps: Floats, eases: Flo
     matrix = gram[np.ix_(which, which)] + same * eases[blocks[which]][:, None]
     system = np.block([[matrix, member], [member.T, np.zeros((len(full), len(full)))]])
     right = np.concatenate([offsets[which], caps[full]])
-    found = np.linalg.lstsq(system, right, rcond=None)[0][: len(which)]
-    if np.any(found < 0.0):
+    solution = np.linalg.lstsq(system, right, rcond=None)[0][: len(which)]
+    if np.any(solution < 0.0):
         return None
     out = np.zeros(len(alphas))
-    out[which] = found
+    out[which] = solution
     sums = np.bincount(blocks, out, minlength=len(caps))
     over = np.where(np.isfinite(caps), sums / np.maximum(caps, 1e-300), 0.0)
     if np.any(over > 1.0 + 1e-9):
@@ -177,11 +177,11 @@ def _block_steps(
     at_most: int,
 ) -> tuple[int, float]:
     """Steps of two members until slopes differ by at most the tolerance; their number, and the sum of the block."""
-    for made in range(at_most):
+    for count in range(at_most):
         left = cap - total
         up, down, curve = _pair(gram, members, alphas, slopes, left, ease, tolerance)
         if down == NOBODY:
-            return made, total
+            return count, total
         high = slopes[up] if up >= 0 else 0.0
         difference = high - (slopes[down] if down >= 0 else 0.0)
         room = alphas[members[down]] if down >= 0 else left
@@ -216,9 +216,9 @@ def _steps(
     for block in range(caps.shape[0]):
         most = max(most, ptr[block + 1] - ptr[block])
     mine, moves = np.empty(most), np.empty(most)
-    made = 0
+    count = 0
     moved = True
-    while moved and made < at_most:
+    while moved and count < at_most:
         moved = False
         for block in range(caps.shape[0]):
             members = order[ptr[block] : ptr[block + 1]]
@@ -231,7 +231,7 @@ def _steps(
             if steps == 0:
                 continue
             moved = True
-            made += steps
+            count += steps
             for m in range(members.shape[0]):
                 if moves[m] != 0.0:
                     row = gram[members[m]]

@@ -128,11 +128,11 @@ class CutBlocks:
         values = block.values(weights)
         worst = int(np.argmax(values)) if len(values) and values.max() > 0.0 else -1
         if look:
-            found = self._parts[i].worst(weights)
-            value = float(found.values[0])
+            maximum = self._parts[i].worst(weights)
+            value = float(maximum.values[0])
             gaps[i] = max(price * max(value, 0.0) - float(block.alphas @ values), 0.0)
             if value > max(values.max(initial=0.0), 0.0) + 1e-12 * (1.0 + abs(value)):
-                worst = self._add(i, found, values)
+                worst = self._add(i, maximum, values)
                 values = block.values(weights)
         if steps == 0:
             target = np.zeros(len(values))

@@ -38,9 +38,9 @@ def encode_votes(evidence: Sequence[Evidence], labels: LabelSet, starts: Ints, u
     votes: list[int] = []
     for i, piece in voted:
         first = int(starts[i])
-        for name, given in piece.votes.items():
+        for name, votes_of_function in piece.votes.items():
             f = number[name]
-            for t, vote in enumerate(() if given is None else given):
+            for t, vote in enumerate(() if votes_of_function is None else votes_of_function):
                 if vote is None:
                     continue
                 key = f, (frozenset(vote) if isinstance(vote, Set) else vote)
@@ -94,9 +94,9 @@ class Encoded:
 
     def gold(self) -> tuple[Ints, Ints]:
         """Gold that says everything, and Gold with a label of several states."""
-        found = self.of_kind("gold")
-        hidden = np.minimum.reduceat(self.targets, self.starts[:-1])[found] < 0
-        return found[~hidden], found[hidden]
+        rows = self.of_kind("gold")
+        hidden = np.minimum.reduceat(self.targets, self.starts[:-1])[rows] < 0
+        return rows[~hidden], rows[hidden]
 
 
 def labels_in(evidence: Sequence[Evidence], *, sequences: bool) -> list[Any]:

@@ -195,11 +195,11 @@ def with_states(labels: LabelSet, states: int | Mapping[Any, int] | None) -> Lab
 
 def written_labels(names: Iterable[Any]) -> list[str | int]:
     """Labels for a file; raises `ModelFileError` for those that are neither text nor numbers."""
-    found = list(names)
-    odd = [name for name in found if not isinstance(name, (str, int, np.integer, np.bool_))]
+    labels = list(names)
+    odd = [name for name in labels if not isinstance(name, (str, int, np.integer, np.bool_))]
     if odd:
         raise ModelFileError(f"label {odd[0]!r} is neither text nor a number", remedy="use such labels")
-    return [plain_label(name) for name in found]
+    return [plain_label(name) for name in labels]
 
 
 def read_labels(spec: Any) -> tuple[str | int, ...]:

@@ -25,8 +25,8 @@ def scheme_transitions(labels: LabelSet, scheme: SchemeName) -> Transitions:
     """
     names = labels.classes
     table = [[may_follow(before, after, scheme) for after in (*names, None)] for before in (*names, None)]
-    found = np.array(table, dtype=np.uint8)  # [L + 1, L + 1] with the edges of the sentence
-    between, start, end = (np.ascontiguousarray(part) for part in (found[:-1, :-1], found[-1, :-1], found[:-1, -1]))
+    square = np.array(table, dtype=np.uint8)  # [L + 1, L + 1] with the edges of the sentence
+    between, start, end = (np.ascontiguousarray(part) for part in (square[:-1, :-1], square[-1, :-1], square[:-1, -1]))
     return _over_states(Transitions(between, start, end), labels)
 
 
@@ -45,12 +45,12 @@ def allowed_transitions(
             if label not in labels:
                 raise DataError(f"an allowed transition names the unknown label {label!r}", remedy="list known labels")
         between[plain.number[before], plain.number[after]] = 1
-    found = Transitions(
+    transitions = Transitions(
         between,
         plain.mask(None if start is None else list(start)),
         plain.mask(None if end is None else list(end)),
     )
-    return _over_states(found, labels)
+    return _over_states(transitions, labels)
 
 
 def _over_states(found: Transitions, labels: LabelSet) -> Transitions:
