@@ -63,7 +63,15 @@ class LatentClassifier(Estimator):
         rounds: int = 10,
         seed: int = 0,
     ) -> None:
-        self._keep(locals())
+        self.structure = structure
+        self.method = method
+        self.start = start
+        self.C = C
+        self.loss = loss
+        self.tolerance = tolerance
+        self.decrease = decrease
+        self.rounds = rounds
+        self.seed = seed
 
     def fit(self, xs: Sequence[Any], zs: Sequence[Any], *, sample_weight: Floats | None = None) -> Self:
         """Learn from inputs and answers +1 or −1."""
