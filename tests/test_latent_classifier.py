@@ -6,6 +6,8 @@ import numpy as np
 import pytest
 
 import sidelight as sl
+from sidelight.commands.shared.structured import answers_of
+from sidelight.models.model_file import load_model
 from sidelight.structures.letters import CharacterAlignment
 
 LETTERS = dict(zip("abcdefgh", "stuvwxyz"))
@@ -57,12 +59,38 @@ def test_two_stages_rest_on_the_first_weights():
     np.testing.assert_allclose(model.decision_function(x), expected)
 
 
+@pytest.mark.parametrize("method", ["lclr", "lclr_approximate", "two_stage"])
+def test_files_are_those_of_all_models(method, tmp_path):
+    model = sl.LatentClassifier(STRUCTURE, method=method, start=START, rounds=2).fit(XS, ZS)
+    path, again = tmp_path / "names.model", tmp_path / "again.model"
+    model.save(path)
+    other = sl.LatentClassifier(STRUCTURE).load(path)
+    new, _ = pairs(10, 1)
+    assert other.judge(new) == model.judge(new) and np.array_equal(other.weights_, model.weights_)
+    other.save(again)
+    assert again.read_bytes() == path.read_bytes()
+    predictor = sl.Predictor(STRUCTURE).load(path)
+    assert predictor.predict(new) == [one.output for one in model.judge(new)]
+    np.testing.assert_array_equal(predictor.judge(new), model.decision_function(new))
+    answers = answers_of(load_model(path), new, jobs=1)
+    assert answers.outputs == predictor.predict(new)
+    np.testing.assert_allclose(answers.scores, model.decision_function(new), rtol=1e-12)
+    predictor.save(again)
+    assert sl.LatentClassifier(STRUCTURE).load(again).judge(new) == model.judge(new)
+
+
+def test_files_of_others_are_refused(tmp_path):
+    sl.Tagger(learner="perceptron").fit([["a"]], [["X"]]).save(tmp_path / "m")
+    with pytest.raises(sl.errors.ModelFileError, match="not the model of a Predictor"):
+        sl.LatentClassifier(STRUCTURE).load(tmp_path / "m")
+
+
 @pytest.mark.parametrize(
     ("options", "data", "words"),
     [
-        ({}, (XS[:3], [1, -1]), "3 inputs have 2 answers"),
-        ({}, (XS[:2], [1, 0]), "an answer is 0; give \\+1 for good inputs and -1"),
-        ({}, (XS[:2], [1, 1]), "all answers are the same"),
+        ({}, (XS[:3], [1, -1]), "3 inputs have 2 answers and 3 weights"),
+        ({}, (XS[:2], [1, 0]), "the answer 0; answer \\+1 or -1"),
+        ({}, (XS[:2], [1, 1]), "no bad inputs; give inputs that are good, and some that are bad"),
         ({}, ([("", "x"), ("a", "x")], [1, -1]), "input 0: the left string is empty"),
         ({"method": "svm"}, (XS, ZS), "method is 'svm'; give one of lclr, lclr_approximate, two_stage"),
         ({"loss": "square"}, (XS, ZS), "loss is 'square'"),

@@ -166,12 +166,14 @@ class Training:
         if any(rule.learned for rule in self.settings.rules):
             found = zip(self.settings.rules, self.penalties() if then is None else then.penalties)
             about["penalties"] = {rule.name: price for rule, price in found if rule.learned}
+        finding = getattr(self.learner, "finding", None)
         return Model(
             self.structure,
-            weights,
+            weights if finding is None else finding,
             self.settings.size_by,
             about,
             TEMPERATURE if self.settings.learner.soft_answers and self._answered else 0.0,
+            None if finding is None else weights,
         )
 
     @property

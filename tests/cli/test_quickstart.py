@@ -90,7 +90,7 @@ def test_reproduce_wants_a_name_and_data(run: Run) -> None:
 
 def test_reproduce_refuses_what_cannot_be_chosen(run: Run) -> None:
     for name, choice, problem in (
-        ("jlis-ads", "sizes=20", "jlis-ads has nothing to choose; leave --choose out\n"),
+        ("jlis-alignment", "sizes=20", "jlis-alignment has nothing to choose; leave --choose out\n"),
         ("strangers", "sizes", "--choose sizes has no =; write it as NAME=VALUE\n"),
         ("strangers", "corpora=poems", "there is no 'poems' here; choose from "),
     ):

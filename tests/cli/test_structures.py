@@ -369,3 +369,21 @@ def test_relations_that_cannot_be_are_left_out(run: Run) -> None:
     Path("gold.jsonl").write_text(json.dumps(lines[1]))
     failed = run("train", "--structure", "relations", "--gold", "gold.jsonl", "--out", "m", code=2)
     assert failed.err.startswith("error: gold.jsonl:1: entities 0 and 1 have two relations")
+
+
+def test_what_evidence_is_worth(run: Run, made: Any) -> None:
+    file = made("letters", 5)
+    few = ("--gold", file("gold"), "--set", "bits=10", "--jobs", 1)
+    out = run(
+        "worth", "--structure", "letters", *few, "--good", file("good"), "--bad", file("bad"), "--json", "w.json"
+    ).out
+    assert out.splitlines()[0].split()[:4] == ["trained", "on", "links", "F1"] and "gold + companion answers" in out
+    assert json.loads(Path("w.json").read_text())["metric"] == "links F1"
+    for arguments, problem in (
+        (("--metric", "accuracy"), "--metric is about labels of tokens, and there are none in letters; leave it out"),
+        (("--rules", "r.py"), "--rules is about labels of tokens, and there are none in letters; leave it out"),
+        (("--set", "order=2"), "--set is 'order=2'; letters has the options crossing, bits, and jlis has restarts"),
+        ((), "nothing beside Gold that could be worth anything; give other evidence, or rules"),
+    ):
+        found = run("worth", "--structure", "letters", *few, *arguments, code=2)
+        assert found.err == f"error: {problem}\n"

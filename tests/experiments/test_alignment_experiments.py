@@ -76,6 +76,12 @@ def test_whose_sounds_these_are(tmp_path, monkeypatch):
     assert [row["method"] for row in rows if row["metric"] == "accuracy"] == ["initialisation", "joint"] * 2
     assert {row["setting"].split(":")[0] for row in rows} == {"NETtalk", "names"}
     assert all(row["value"] > 50.0 for row in rows if row["metric"] == "accuracy")
+    part = {"corpora": "names", "draws": "1"}
+    some = reproduce(
+        "jlis-identification", data=tmp_path, quick=True, n_jobs=1, report=lambda line: None, choose={**part}
+    )
+    first = {row["method"]: row["value"] for row in some if row["metric"] == "accuracy"}
+    assert {row["setting"].split(":")[0] for row in some} == {"names"} and set(first) == {"initialisation", "joint"}
 
 
 def test_rankings():

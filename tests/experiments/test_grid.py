@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
-from sidelight import Tagger, companion, features, gold, shuffled
+from sidelight import Tagger, companion, experiments, features, gold, shuffled
+from sidelight.errors import DataError
 from sidelight.experiments.grid import (
     GRIDS,
     JLIS,
@@ -19,6 +21,7 @@ from sidelight.experiments.grid import (
     Prices,
     Scores,
     Setting,
+    TablePlan,
     Task,
     choose,
     fit,
@@ -55,6 +58,7 @@ class Letters:
 
 SMALL = {SSVM: (Prices(1.0),), JLIS: (Prices(1.0, 0.1), Prices(1.0, 1.0))}
 SETTING = Setting("2 sentences", 2, 3)
+TWO = (SETTING, Setting("4 sentences", 4, 3))
 
 
 def test_the_grid_is_the_papers():
@@ -177,3 +181,13 @@ def test_an_error_in_a_process_comes_back():
 
     with pytest.raises(AttributeError), runner(Nothing(), n_jobs=1, report=lambda line: None) as run:  # type: ignore[arg-type]
         run([Task(SETTING, 0, Prices(1.0))])
+
+
+def test_a_part_of_the_settings_and_of_the_draws(monkeypatch, tmp_path):
+    module = SimpleNamespace(plans=lambda data: [TablePlan("letters", Letters(), TWO, TWO[:1], grids=SMALL)])
+    monkeypatch.setattr(experiments.importlib, "import_module", lambda name: module)
+    options = {"data": tmp_path, "n_jobs": 1, "report": lambda line: None}
+    rows = experiments.reproduce("jlis-ads", choose={"settings": "4 sentences", "draws": "2"}, **options)
+    assert {(row["setting"], row["draws"]) for row in rows} == {("4 sentences", 2)}
+    with pytest.raises(DataError, match="settings has no '4 sentences'; choose settings=2 sentences"):
+        experiments.reproduce("jlis-ads", quick=True, choose={"settings": "4 sentences"}, **options)

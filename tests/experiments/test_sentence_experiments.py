@@ -80,6 +80,17 @@ def test_pairs_of_sentences(corpora, monkeypatch, name, module):
     assert (corpora / "rows.json").exists() and told
 
 
+def test_unknown_parts_are_refused_before_anything_is_read(corpora):
+    for name, part, problem in (
+        ("lclr-paraphrase", {"definitions": "+ null"}, "definitions has no '\\+ null'; choose definitions=none;words;"),
+        ("lclr-entailment", {"sets": "RTE-4"}, "sets has no 'RTE-4'; choose sets=RTE-1 to RTE-3;RTE-5"),
+        ("lclr-entailment", {"draws": "0"}, "draws is '0'; give a whole number from 1 on"),
+        ("lclr-entailment", {"years": "5"}, "there is no choice 'years'; choose sets, draws"),
+    ):
+        with pytest.raises(DataError, match=problem):
+            reproduce(name, data=corpora, n_jobs=1, report=lambda line: None, choose=part)
+
+
 def test_definitions_are_compared_on_all_pairs_by_exchanging_answers():
     rng = np.random.default_rng(0)
     outcomes = [sentence_pairs.PairOutcome(1.0, rng.random(300) < share) for share in (0.6, 0.9)]

@@ -57,7 +57,7 @@ def test_what_is_kept_is_the_better_of_two_starts():
 
 
 def test_algorithm_12_holds_all_structures():
-    fitted = predictor(learner=recipes.lclr(approximate=True, repeats=3)).fit(PIECES)
+    fitted = predictor(learner=recipes.lclr(method="lclr_approximate", repeats=3)).fit(PIECES)
     other = sl.LatentClassifier(LETTERS, method="lclr_approximate", rounds=3).fit(XS, ZS)
     np.testing.assert_allclose(fitted.model_.weights, other.weights_, atol=1e-9)
 

@@ -15,7 +15,7 @@ from typing import TypeVar
 
 import numpy as np
 
-from sidelight.choice.held_out import FEWEST, FOLDS, Block, blocks
+from sidelight.choice.held_out import FEWEST, FOLDS, Block, blocks, label_counts
 from sidelight.choice.plan import TEXT, WORDS, Offer, Plan, alternatives, fixed_plan, gold_alone, without
 from sidelight.choice.race import FitAndPredict, Race, Told, tokens_in
 from sidelight.choice.report import Candidate, ChoiceReport, KindVerdict
@@ -65,8 +65,7 @@ def choose(question: Question, fit_and_predict: FitAndPredict, *, progress: Told
         rest,
         _blocks(question, len(gold)),
         fit_and_predict,
-        question.metric,
-        question.sequences,
+        label_counts(question.metric, sequences=question.sequences),
         FITS / FOLD_SHARE * tokens_in([*gold, *rest]),
         question.n_jobs,
         FOLDS,

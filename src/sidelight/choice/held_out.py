@@ -9,7 +9,7 @@ was held out several times, by repeated folds, it still counts as one, with the 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
@@ -18,7 +18,9 @@ import numpy as np
 from sidelight.core.arrays import Floats
 from sidelight.evaluate.gold_folds import GoldFolds
 from sidelight.evaluate.spans import span_counts
+from sidelight.evidence import Gold
 
+Counted = Callable[[Sequence[Any], Sequence[Gold]], Floats]  # guesses for Gold: right, predicted, there are [N, 3]
 FOLDS = 5
 FEWEST = 4  # labelled inputs below which nothing is held out
 REPEATS = ((30, 3), (100, 2))  # up to so many labelled inputs: how often all of them are held out
@@ -44,13 +46,18 @@ def blocks(count: int, seed: int) -> list[Block]:
     return [Block(number, held_out.tolist()) for number, (_, held_out) in enumerate(folds)]
 
 
-def sentence_counts(metric: str, guesses: Sequence[Any], right: Sequence[Any], *, sequences: bool) -> Floats:
-    """What every output counts for: right, predicted, there are. # [N, 3]"""
-    if metric == "span_f1":
-        return span_counts(guesses, right).astype(np.float64)
-    pairs = zip(guesses, right) if sequences else (([guess], [truth]) for guess, truth in zip(guesses, right))
-    rows = [(sum(a == b for a, b in zip(guess, truth)), len(truth), len(truth)) for guess, truth in pairs]
-    return np.array(rows, dtype=np.float64).reshape(len(rows), 3)
+def label_counts(metric: str, *, sequences: bool) -> Counted:
+    """What outputs of labels count for."""
+
+    def counted(guesses: Sequence[Any], held_out: Sequence[Gold]) -> Floats:
+        right = [piece.y for piece in held_out]
+        if metric == "span_f1":
+            return span_counts(guesses, right).astype(np.float64)
+        pairs = zip(guesses, right) if sequences else (([guess], [truth]) for guess, truth in zip(guesses, right))
+        rows = [(sum(a == b for a, b in zip(guess, truth)), len(truth), len(truth)) for guess, truth in pairs]
+        return np.array(rows, dtype=np.float64).reshape(len(rows), 3)
+
+    return counted
 
 
 @dataclass(slots=True)

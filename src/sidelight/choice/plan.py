@@ -109,9 +109,9 @@ def gold_alone(offer: Offer) -> Plan:
     return _plan(offer, frozenset(), offer.prices)
 
 
-def only(offer: Offer, kind: str) -> Plan:
-    """Learning from Gold and one other kind of evidence."""
-    return _plan(offer, frozenset({kind}), offer.prices)
+def of_kinds(offer: Offer, kinds: frozenset[str]) -> Plan:
+    """Learning from Gold and these other kinds of evidence."""
+    return _plan(offer, kinds, offer.prices)
 
 
 def without(offer: Offer, plan: Plan, kind: str) -> Plan:

@@ -13,7 +13,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from sidelight.choice.held_out import Block, HeldOut, sentence_counts
+from sidelight.choice.held_out import Block, Counted, HeldOut
 from sidelight.choice.plan import Plan
 from sidelight.core.arrays import Floats
 from sidelight.describe import content_key
@@ -35,8 +35,7 @@ class Race:
     rest: Sequence[Evidence]
     blocks: Sequence[Block]
     fit_and_predict: FitAndPredict
-    metric: str
-    sequences: bool
+    counted: Counted
     budget: float  # in tokens learned from
     n_jobs: int | None
     folds: int  # that hold out every sentence once
@@ -96,9 +95,7 @@ class Race:
                 guesses = self.fit_and_predict(plan, _taken(plan, known, rest), [piece.x for piece in held_out])
             except (Infeasible, Intractable) as error:
                 return None, time.perf_counter() - began, str(error)
-            right = [piece.y for piece in held_out]
-            counts = sentence_counts(self.metric, guesses, right, sequences=self.sequences)
-            return counts, time.perf_counter() - began, None
+            return self.counted(guesses, held_out), time.perf_counter() - began, None
 
         for plan, (counts, seconds, failure) in zip(todo, threads(one, todo, n_jobs=self.n_jobs)):
             result = self.results[plan]

@@ -8,14 +8,17 @@ from typing import Annotated
 
 import typer
 
+from sidelight.commands.registry import CHAIN, SEGMENTS
 from sidelight.commands.shared import options
 from sidelight.commands.shared.inputs import EvidenceFiles
-from sidelight.commands.shared.outputs import write
+from sidelight.commands.shared.outputs import note, write
 from sidelight.commands.shared.rule_options import RulesFiles, rules_in
-from sidelight.commands.shared.settings import sequences_in
-from sidelight.commands.shared.train_options import Metric
+from sidelight.commands.shared.settings import choose_learner, sequences_in
+from sidelight.commands.shared.structured import StructureTask, chosen_entry, refuse, split_options
+from sidelight.commands.shared.train_options import LearnerOptions, Metric, StructureName
 from sidelight.data import write_text_atomically
 
+LEARNER = "jlis"  # of structures: it learns from all kinds of evidence
 JsonFile = Annotated[
     Path | None,
     typer.Option("--json", metavar="FILE", help="Write the figures here too.", rich_help_panel=options.OUTPUT),
@@ -33,6 +36,8 @@ def command(
     unlabeled: options.UnlabeledFiles = None,
     votes: options.VoteFiles = None,
     rules: RulesFiles = None,
+    structure: StructureName = CHAIN,
+    structure_options: LearnerOptions = None,
     format: options.Format = None,
     label_column: options.LabelColumn = -1,
     metric: Metric = None,
@@ -40,10 +45,16 @@ def command(
     jobs: options.Jobs = options.DEFAULTS["n_jobs"],
     json: JsonFile = None,
 ) -> None:
-    """Show what each kind of evidence adds to the labels, by cross-validation over these."""
+    """Show what each kind of evidence adds to the labels, by cross-validation over these.
+
+    Structures are judged by their first score: F1 of links or relations, the attachment score of trees.
+    """
     from sidelight.estimators.evidence_worth import worth
+    from sidelight.estimators.predictor import Predictor
+    from sidelight.estimators.segment_tagger import SegmentTagger
     from sidelight.estimators.taggers import Classifier, Tagger
 
+    entry = chosen_entry(structure)
     kinds = {
         "gold": gold,
         "partial": partial,
@@ -54,9 +65,23 @@ def command(
         "unlabeled": unlabeled,
         "votes": votes,
     }
-    evidence = EvidenceFiles(kinds, shuffle_good, format, label_column, seed).read()
-    estimator = Tagger if sequences_in(evidence) else Classifier
-    found = worth(evidence, estimator=estimator(rules=rules_in(rules), metric=metric, seed=seed, n_jobs=jobs))
+    if entry is not None:
+        told = {"--metric": metric is not None, "--label-column": label_column != -1}
+        refuse(entry.name, {**told, "--rules": bool(rules) and not entry.ruled})
+        own, rest = split_options(entry, LEARNER, structure_options or [])
+        own |= {"rules": rules_in(rules)} if entry.ruled else {}
+        task = StructureTask(entry, own, shuffle_good, format, seed)
+        evidence = task.read(kinds, lambda line: None)
+        predictor = Predictor(task.structure, learner=choose_learner(LEARNER, rest) or LEARNER, seed=seed, n_jobs=jobs)
+        found = worth(evidence, estimator=predictor, measure=entry.measures(task.structure)[0])
+        for line in task.notes:
+            note(line)
+    else:
+        if structure_options:
+            raise ValueError("--set is about structures here; name one with --structure, or leave it out")
+        evidence = EvidenceFiles(kinds, shuffle_good, format, label_column, seed).read()
+        single = SegmentTagger if structure == SEGMENTS else Tagger if sequences_in(evidence) else Classifier
+        found = worth(evidence, estimator=single(rules=rules_in(rules), metric=metric, seed=seed, n_jobs=jobs))
     if json is not None:
         write_text_atomically(json, json_format.dumps(found.as_dict(), indent=2) + "\n")
     write(f"{found}\n", None)

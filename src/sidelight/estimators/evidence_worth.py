@@ -9,18 +9,27 @@ a larger one, if there were none (two-sided, normal).
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from dataclasses import asdict, dataclass
-from typing import Any
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from typing import Any, NamedTuple
 
-from sidelight.choice.held_out import FEWEST, FOLDS, blocks
-from sidelight.choice.plan import WORDS, Plan, fixed_plan, gold_alone, only, without
-from sidelight.choice.race import Race
+import numpy as np
+
+from sidelight.choice.held_out import FEWEST, FOLDS, Counted, blocks, label_counts
+from sidelight.choice.plan import RULES, WORDS, Plan, fixed_plan, of_kinds
+from sidelight.choice.race import FitAndPredict, Race
 from sidelight.core import html
+from sidelight.core.arrays import Floats
 from sidelight.core.checks import shown
 from sidelight.errors import DataError
-from sidelight.estimators.taggers import Classifier, Tagger
+from sidelight.estimators.base_estimator import metric_of
+from sidelight.estimators.predictor import Predictor
+from sidelight.estimators.segment_tagger import SegmentTagger
+from sidelight.estimators.taggers import Classifier, LearningEstimator, Tagger
+from sidelight.evaluate.parts import Measure, part_counts
 from sidelight.evidence import Evidence, Gold
+from sidelight.recipes import recipe_of
+from sidelight.structures.labels.encoding import labels_in
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,8 +60,7 @@ class Worth:
 
     def table(self) -> list[tuple[str, ...]]:
         """Headers and rows as text."""
-        name = "span F1" if self.metric == "span_f1" else "accuracy"
-        found: list[tuple[str, ...]] = [("trained on", name, "gain", "p", "seconds a fit")]
+        found: list[tuple[str, ...]] = [("trained on", self.metric.replace("_f1", " F1"), "gain", "p", "seconds a fit")]
         for row in self.rows:
             alone = row.p is None
             gain = "" if alone else f"{row.gain:+.1f} ± {row.error:.1f}"
@@ -76,44 +84,121 @@ class Worth:
 
 
 def worth(
-    evidence: Sequence[Evidence], *, estimator: Tagger | Classifier | None = None, n_jobs: int | None = -1
+    evidence: Sequence[Evidence],
+    *,
+    estimator: LearningEstimator | None = None,
+    measure: Measure | None = None,
+    n_jobs: int | None = -1,
 ) -> Worth:
     """What each kind of evidence is worth to an estimator, a `Tagger()` unless another is given, which has the rules.
 
-    Raises `DataError` where there is too little Gold to hold out, or nothing beside Gold.
+    A `Tagger` or a `Classifier` learns as `learner="auto"` would, a `SegmentTagger` or a `Predictor` by its own
+    learner. Outputs of a `Predictor` are judged by a `measure` of their parts (`sidelight.evaluate.parts`), or by the
+    share of slots that are right. Raises `DataError` where there is too little Gold to hold out, or nothing beside
+    Gold.
     """
     asked = Tagger(n_jobs=n_jobs) if estimator is None else estimator
-    if not isinstance(asked, Tagger | Classifier):
-        raise ValueError(f"estimator is {shown(asked)}; give a Tagger or a Classifier")
-    trials = asked._trials(asked._evidence(evidence, None, None))
-    question = trials.question
-    known = [piece for piece in question.evidence if isinstance(piece, Gold)]
-    rest = [piece for piece in question.evidence if not isinstance(piece, Gold)]
+    if not isinstance(asked, Tagger | Classifier | SegmentTagger | Predictor):
+        raise ValueError(f"estimator is {shown(asked)}; give a Tagger, Classifier, SegmentTagger or Predictor")
+    if measure is not None and not isinstance(asked, Predictor):
+        raise ValueError("measure is about the outputs of a Predictor; labels have a metric")
+    pieces = asked._evidence(evidence, None, None)
+    trials = _of_labels(asked, pieces) if isinstance(asked, Tagger | Classifier) else _as_it_is(asked, pieces, measure)
+    known = [piece for piece in trials.evidence if isinstance(piece, Gold)]
+    rest = [piece for piece in trials.evidence if not isinstance(piece, Gold)]
     if len(known) < FEWEST:
         raise DataError(f"{len(known)} labelled inputs", remedy=f"give at least {FEWEST}, to hold some of them out")
-    plans = _plans(trials.question.offer)
+    plans = _plans(trials)
     if len(plans) < 2:
         raise DataError("nothing beside Gold that could be worth anything", remedy="give other evidence, or rules")
-    folds = blocks(len(known), question.seed)
-    judged = (question.metric, question.sequences)
-    race = Race(known, rest, folds, trials.fit_and_predict, *judged, math.inf, question.n_jobs, FOLDS)
+    folds = blocks(len(known), asked.seed)
+    race = Race(known, rest, folds, trials.fit_and_predict, trials.counted, math.inf, asked.n_jobs, FOLDS)
     for block in folds:
         race.try_all(block, list(plans.values()))
     base = plans["gold alone"]
     rows = tuple(_row(race, name, plan, base) for name, plan in plans.items() if race.usable(plan))
-    return Worth(question.metric, len(known), len(folds), rows)
+    return Worth(trials.metric, len(known), len(folds), rows)
 
 
-def _plans(offer: Any) -> dict[str, Plan]:
+class WorthTrials(NamedTuple):
+    """What is tried, and how it is judged."""
+
+    evidence: Sequence[Evidence]
+    kinds: frozenset[str]  # beside Gold
+    plan: Callable[[frozenset[str]], Plan]  # of Gold and some kinds
+    fit_and_predict: FitAndPredict
+    counted: Counted
+    metric: str
+
+
+def _of_labels(asked: Tagger | Classifier, pieces: list[Evidence]) -> WorthTrials:
+    """Plans as the automatic choice makes them."""
+    trials = asked._trials(pieces)
+    question = trials.question
+    return WorthTrials(
+        question.evidence,
+        fixed_plan(question.offer).kinds,
+        lambda kinds: of_kinds(question.offer, kinds),
+        trials.fit_and_predict,
+        label_counts(question.metric, sequences=question.sequences),
+        question.metric,
+    )
+
+
+def _as_it_is(asked: SegmentTagger | Predictor, pieces: list[Evidence], measure: Measure | None) -> WorthTrials:
+    """The learner that the estimator has, from some of the evidence, with its rules or without."""
+    own = {**asked.get_params(deep=False), "n_jobs": 1, "callbacks": (), "checkpoint": None, "warm_start": False}
+    bare = {**own, **_without_rules(own)}
+    kinds = {piece.kind for piece in pieces if not isinstance(piece, Gold)} | ({RULES} if bare != own else set())
+    learner = recipe_of(own["learner"])
+
+    def fit_and_predict(plan: Plan, evidence: Sequence[Evidence], xs: Sequence[Any]) -> list[Any]:
+        params = own if RULES in plan.kinds else bare
+        guesses: list[Any] = type(asked)(**params).fit(list(evidence)).predict(xs)
+        return guesses
+
+    if isinstance(asked, SegmentTagger):
+        metric = metric_of(asked.metric, labels_in(pieces, sequences=True))
+        counted = label_counts(metric, sequences=True)
+    elif measure is not None:
+        metric, counted = measure.score, _measured(measure)
+    else:
+        metric, counted = "accuracy", _slots(asked.structure)
+    return WorthTrials(pieces, frozenset(kinds), lambda some: Plan(learner, some), fit_and_predict, counted, metric)
+
+
+def _without_rules(params: Mapping[str, Any]) -> dict[str, Any]:
+    """The parameters, or the one, that are other without rules."""
+    if params.get("rules"):
+        return {"rules": ()}
+    structure: Any = params.get("structure")
+    return {"structure": replace(structure, rules=())} if getattr(structure, "rules", ()) else {}
+
+
+def _measured(measure: Measure) -> Counted:
+    return lambda guesses, held_out: part_counts(measure, [one.y for one in held_out], guesses).astype(np.float64)
+
+
+def _slots(structure: Any) -> Counted:
+    """The slots of every output whose choice is right."""
+
+    def counted(guesses: Sequence[Any], held_out: Sequence[Gold]) -> Floats:
+        pairs = [(structure.encode(one.x, y), structure.encode(one.x, one.y)) for y, one in zip(guesses, held_out)]
+        return np.array([(np.sum(a == b), len(b), len(b)) for a, b in pairs], dtype=np.float64).reshape(-1, 3)
+
+    return counted
+
+
+def _plans(trials: WorthTrials) -> dict[str, Plan]:
     """Gold alone, with each kind, with all, with all but each; nothing twice."""
-    everything = fixed_plan(offer)
-    kinds = [kind for kind in WORDS if kind in everything.kinds]
-    found = {"gold alone": gold_alone(offer)}
-    found |= {f"gold + {WORDS[kind]}": only(offer, kind) for kind in kinds}
+    every = trials.kinds
+    kinds = [kind for kind in WORDS if kind in every]
+    found = {"gold alone": trials.plan(frozenset())}
+    found |= {f"gold + {WORDS[kind]}": trials.plan(frozenset({kind})) for kind in kinds}
     if len(kinds) > 1:
-        found["all"] = everything
+        found["all"] = trials.plan(every)
     if len(kinds) > 2:
-        found |= {f"all but {WORDS[kind]}": without(offer, everything, kind) for kind in kinds}
+        found |= {f"all but {WORDS[kind]}": trials.plan(every - {kind}) for kind in kinds}
     return found
 
 

@@ -3,22 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from copy import deepcopy
+from pathlib import Path
 from typing import Any, NamedTuple, Self
 
 import numpy as np
 
 from sidelight.core.arrays import Floats
-from sidelight.core.checks import amount, is_among, positive, shown, whole
+from sidelight.core.checks import is_among, positive, real_numbers, shown, whole
 from sidelight.core.records import Round
-from sidelight.errors import NotFitted
+from sidelight.errors import DataError, NotFitted
 from sidelight.estimators.base_estimator import Estimator
-from sidelight.objective.cuts import POWERS
-from sidelight.objective.decisions import Decisions, decisions
-from sidelight.objective.structure import PlainStructure, first_weights_of, sizes_of
-from sidelight.rounds.lclr import HeldLearner, lclr_learner
-from sidelight.rounds.margin import MarginLearner, MarginOptions
-
-METHODS = ("lclr", "lclr_approximate", "two_stage")
+from sidelight.estimators.predictor import Predictor
+from sidelight.evidence import Companion
+from sidelight.learners.lclr import Lclr
+from sidelight.models.model import Model
+from sidelight.objective.structure import PlainStructure
+from sidelight.rounds.lclr import METHODS
 
 
 class Judgement(NamedTuple):
@@ -32,6 +33,8 @@ class Judgement(NamedTuple):
 class LatentClassifier(Estimator):
     """Learning over constrained latent representations, LCLR (thesis chapter 5), and its two baselines.
 
+    A `Predictor` with the learner "lclr" that takes answers and gives them: files of one are files of the other.
+
     Parameters:
 
     - structure: what decisions rest on, such as `structures.letters.CharacterAlignment()`.
@@ -44,7 +47,7 @@ class LatentClassifier(Estimator):
     - tolerance: the relative duality gap of a convex problem; decrease: LCLR ends when a completion lowers the
       objective by less, relatively.
 
-    After `fit`: `weights_`, `rounds_` (the records of what was kept), `objective_` (Eq. 5.3).
+    After `fit`: `model_`, `rounds_` (the records of what was kept), `objective_` (Eq. 5.3).
     """
 
     def __init__(
@@ -72,77 +75,85 @@ class LatentClassifier(Estimator):
 
     def fit(self, xs: Sequence[Any], zs: Sequence[Any], *, sample_weight: Floats | None = None) -> Self:
         """Learn from inputs and answers +1 or −1."""
-        self._check()
-        data = decisions(self.structure, xs, zs, C=self.C, weights=sample_weight)
-        given = first_weights_of(self.structure) if self.start is None else self.start
-        start = np.zeros(data.size) if given is None else np.asarray(given, dtype=np.float64)
-        options = MarginOptions(
-            power=POWERS[self.loss], tolerance=self.tolerance, decrease=self.decrease, seed=self.seed
+        learner = self._learner()
+        weights = np.ones(len(xs)) if sample_weight is None else real_numbers("sample_weight", sample_weight)
+        if not len(xs) == len(zs) == len(weights):
+            problem = f"{len(xs)} inputs have {len(zs)} answers and {len(weights)} weights"
+            raise DataError(problem, remedy="give one answer for each input")
+        predictor = Predictor(
+            self.structure,
+            learner=learner,
+            loss=self.loss,
+            prices={"companion": self.C},
+            tolerance=self.tolerance,
+            decrease=self.decrease,
+            seed=self.seed,
         )
-        self.first_ = start
-        found = [self._run(learner, data) for learner in self._learners(data, start, options)]
-        self.objective_, self.weights_, self.rounds_ = min(found, key=lambda one: one[0])
+        if self.start is not None:
+            predictor.begin_with(self._first(xs))
+        predictor.fit([Companion(x, z, weight=weight) for x, z, weight in zip(xs, zs, weights.tolist())])
+        last = predictor.rounds_[-1]
+        self.rounds_: list[Round] = [one for one in predictor.rounds_ if one.restart == last.restart]
+        self.model_, self.objective_ = predictor.model_, last.objective
         return self
 
     def judge(self, xs: Sequence[Any]) -> list[Judgement]:
         """The answer for every input, its score and the structure that it rests on."""
-        weights = self._weights()
-        batch = self.structure.batch(xs)
-        finding = self.first_ if self.method == "two_stage" else weights
-        choices = batch.best(finding).labels
-        scores = batch.score(weights, choices) / sizes_of(self.structure, xs, batch) + weights[0]
-        return [
-            Judgement(1 if score >= 0 else -1, score, self.structure.decode(x, choices[first:last]))
-            for x, score, first, last in zip(xs, scores.tolist(), batch.starts[:-1], batch.starts[1:])
-        ]
+        model = self._fitted()
+        rows = model.prepare(xs)
+        found = zip(model.judge(rows).tolist(), model.predict(rows))
+        return [Judgement(1 if score >= 0 else -1, score, output) for score, output in found]
 
     def decision_function(self, xs: Sequence[Any]) -> Floats:
         """How good the best structure of each input is; good from 0 on. # [N]"""
-        return np.array([one.score for one in self.judge(xs)])
+        return self._fitted().judge(xs)
 
     def predict(self, xs: Sequence[Any]) -> list[int]:
         """+1 for good inputs, −1 for bad ones."""
-        return [one.answer for one in self.judge(xs)]
+        return [1 if score >= 0 else -1 for score in self.decision_function(xs)]
 
     def score(self, xs: Sequence[Any], zs: Sequence[Any]) -> float:
         """The share of right answers."""
         return float(np.mean(np.array(self.predict(xs)) == np.asarray(zs)))
 
-    def _learners(self, data: Decisions, start: Floats, options: MarginOptions) -> list[MarginLearner | HeldLearner]:
-        once = MarginOptions(power=options.power, tolerance=options.tolerance, seed=options.seed, max_rounds=1)
-        if self.method == "two_stage":
-            return [HeldLearner.fresh(data, start, once, name="two_stage")]
-        if self.method == "lclr_approximate":
-            many = MarginOptions(
-                power=options.power, tolerance=options.tolerance, seed=options.seed, max_rounds=self.rounds
-            )
-            return [HeldLearner.fresh(data, start, many)]
-        second = HeldLearner.fresh(data, start, once, name="two_stage")
-        second.round()
-        return [lclr_learner(data, first, options) for first in (second.weights, start)]
+    @property
+    def weights_(self) -> Floats:
+        """The weights that judge."""
+        model = self._fitted()
+        return model.weights if model.decision is None else model.decision
 
-    @staticmethod
-    def _run(learner: MarginLearner | HeldLearner, data: Decisions) -> tuple[float, Floats, list[Round]]:
-        records = list(learner.run())
-        weights = np.array(learner.finish())
-        return data.objective(weights, power=learner.options.power), weights, records
+    def save(self, path: str | Path) -> None:
+        """Write the model to a file, which `Predictor` and the command line read too."""
+        from sidelight.models.model_file import save_model
 
-    def _check(self) -> None:
-        for name, names in (("method", METHODS), ("loss", tuple(POWERS))):
-            if not is_among(getattr(self, name), names):
-                raise ValueError(f"{name} is {shown(getattr(self, name))}; give one of {', '.join(names)}")
+        save_model(self._fitted(), path)
+
+    def load(self, path: str | Path) -> Self:
+        """Take the model of a file that was saved with a structure of the same class; raises `ModelFileError`."""
+        self.model_ = Predictor(self.structure).load(path).model_
+        return self
+
+    def _learner(self) -> Lclr:
+        """The learner, after a look at the parameters that it has by other names."""
+        if not is_among(self.method, METHODS):
+            raise ValueError(f"method is {shown(self.method)}; give one of {', '.join(METHODS)}")
         positive("C", self.C)
-        amount("tolerance", self.tolerance)
-        amount("decrease", self.decrease)
         whole("rounds", self.rounds, least=1)
-        whole("seed", self.seed, least=0)
+        return Lclr(method=self.method, repeats=self.rounds)
 
-    def _weights(self) -> Floats:
-        if not hasattr(self, "weights_"):
+    def _first(self, xs: Sequence[Any]) -> Floats:
+        """The first weights; raises ValueError where they are not those of the structure."""
+        first, size = np.asarray(self.start, dtype=np.float64), deepcopy(self.structure).batch(xs[:1]).scorer.size
+        if first.shape != (size,) or not np.all(np.isfinite(first)):
+            raise ValueError(f"first weights have the shape {first.shape}, or are not finite; give {size:,} numbers")
+        return first
+
+    def _fitted(self) -> Model:
+        if not hasattr(self, "model_"):
             raise NotFitted("this LatentClassifier has not been fitted; call fit first")
-        return self.weights_
+        return self.model_
 
     def _fit_in_words(self) -> list[tuple[str, str]]:
-        if not hasattr(self, "weights_"):
+        if not hasattr(self, "rounds_"):
             return []
         return [("objective", f"{self.objective_:.6g}"), ("rounds", f"{len(self.rounds_):,}")]

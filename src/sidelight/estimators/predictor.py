@@ -8,12 +8,14 @@ from typing import Any, Self
 
 import numpy as np
 
+from sidelight.core.arrays import Floats
 from sidelight.core.records import Callback
 from sidelight.data.checks import check_weight, trouble
 from sidelight.errors import DataError, ModelFileError
 from sidelight.estimators.base_estimator import labelled
 from sidelight.estimators.taggers import LearningEstimator
 from sidelight.evidence import Companion, Evidence, gold
+from sidelight.models.model import Model
 from sidelight.recipes import Recipe, recipe_of
 from sidelight.rules import Rule
 from sidelight.specs.settings import Settings
@@ -142,6 +144,11 @@ class Predictor(StructuredEstimator):
             remedy = "give a structure as docs/add_a_structure.md has one"
             raise DataError(f"the structure {self.structure!r} {what}", remedy=remedy)
         return Own(self.structure)
+
+    def begin_with(self, weights: Floats) -> Self:
+        """Let fits begin with first weights, which a structure may make of what is known of it beforehand."""
+        self.warm_start, self.model_ = True, Model(OwnStructure(self.structure, 1, len(weights)), weights)
+        return self
 
     def load(self, path: str | Path) -> Self:  # type: ignore[override]
         """Take the model of a file that was saved with a structure of the same class and arguments.

@@ -26,6 +26,11 @@ class Measure:
     parts: Callable[[Any], Collection[Any]]  # of an output, each once
     share: bool = False  # whether all outputs of an input have as many
 
+    @property
+    def score(self) -> str:
+        """What is told of it: F1, or the share itself."""
+        return self.name if self.share else f"{self.name} F1"
+
 
 @dataclass(frozen=True, slots=True)
 class PartScores:
@@ -76,7 +81,7 @@ def score_parts(
     """
     if len(gold) != len(found):
         raise DataError(f"{len(found):,} outputs but {len(gold):,} right ones", remedy="give both of the same inputs")
-    tables = [_table(measure, gold, found) for measure in measures]  # [N, 3] right, predicted, gold
+    tables = [part_counts(measure, gold, found) for measure in measures]
     right = np.all([np.all(table == table[:, :1], axis=1) for table in tables], axis=0)
     counts = [Counts(gold=int(total[2]), predicted=int(total[1]), correct=int(total[0])) for total in map(_sum, tables)]
     return PartScores(tuple(measures), tuple(counts), int(right.sum()) if whole else None, len(gold))
@@ -84,11 +89,12 @@ def score_parts(
 
 def compare_parts(measure: Measure, gold: Sequence[Any], first: Sequence[Any], second: Sequence[Any]) -> Comparison:
     """Whether the difference between two systems could be chance, by exchanging the outputs of inputs."""
-    one, other = _table(measure, gold, first), _table(measure, gold, second)
+    one, other = part_counts(measure, gold, first), part_counts(measure, gold, second)
     return exchanged(measure.name, one[:, :2], other[:, :2], int(one[:, 2].sum()))
 
 
-def _table(measure: Measure, gold: Sequence[Any], found: Sequence[Any]) -> Ints:
+def part_counts(measure: Measure, gold: Sequence[Any], found: Sequence[Any]) -> Ints:
+    """Parts of every output that are right, that were found, and that there are. # [N, 3]"""
     rows = []
     for right, guess in zip(gold, found, strict=True):
         one, other = set(measure.parts(right)), set(measure.parts(guess))

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import importlib
 import inspect
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 from sidelight.errors import DataError
-from sidelight.experiments.grid import TablePlan, run_setting, runner
+from sidelight.experiments.choices import chosen
+from sidelight.experiments.grid import Setting, TablePlan, run_setting, runner
 from sidelight.experiments.table import lines_of, rows_of, write_rows
 
 MODULES: dict[str, tuple[str, str]] = {  # of every experiment: its file, and what it is
@@ -134,8 +136,6 @@ def reproduce(
     if name not in NAMES:
         raise DataError(f"there is no experiment {name!r}", remedy=f"choose from {', '.join(NAMES)}")
     module = importlib.import_module(f"{__name__}.{MODULES[name][0]}")
-    if choose and not hasattr(module, "CHOICES"):
-        raise DataError(f"{name} has nothing to choose", remedy="leave --choose out")
     if hasattr(module, "rows"):
         save = partial(write_rows, json_path)
         options = {"quick": quick, "n_jobs": n_jobs, "report": report, "save": save}
@@ -146,41 +146,53 @@ def reproduce(
             options["cells"] = json_path.with_suffix(".cells.jsonl")
         if "choose" in takes:
             options["choose"] = choose or {}
+        elif choose:
+            raise DataError(f"{name} has nothing to choose", remedy="leave --choose out")
         found, notes = module.rows(Path(data), **options)
         for line in lines_of(found, chosen={}, notes=notes):
             report(line)
         return list(found)
     plans: list[TablePlan] = module.plans(Path(data))
     rows: list[dict[str, Any]] = []
-    for plan in plans:
-        rows += _carry_out(plan, before=rows, json_path=json_path, quick=quick, n_jobs=n_jobs, report=report)
+    for plan, settings in zip(plans, _settings(plans, quick=quick, choose=choose or {})):
+        rows += _carry_out(plan, settings, before=rows, json_path=json_path, n_jobs=n_jobs, report=report)
     return rows
+
+
+def _settings(plans: Sequence[TablePlan], *, quick: bool, choose: Mapping[str, str]) -> list[list[Setting]]:
+    """The settings of every table, by name, with as many draws as are wanted."""
+    every = [list(plan.quick if quick else plan.settings) for plan in plans]
+    names = dict.fromkeys(setting.name for settings in every for setting in settings)
+    wanted = chosen(choose, settings=list(names), draws=())
+    kept = [[setting for setting in settings if setting.name in wanted["settings"]] for settings in every]
+    if count := len(wanted["draws"]):
+        kept = [[replace(setting, draws=count) for setting in settings] for settings in kept]
+    return kept
 
 
 def _carry_out(
     plan: TablePlan,
+    settings: Sequence[Setting],
     *,
     before: list[dict[str, Any]],
     json_path: Path | None,
-    quick: bool,
     n_jobs: int,
     report: Callable[[str], None],
 ) -> list[dict[str, Any]]:
     """The rows of one table, after which `before` and they are in the file."""
-    settings = plan.quick if quick else plan.settings
     if not settings:
         return []
     report(plan.title)
     rows: list[dict[str, Any]] = []
-    chosen: dict[tuple[str, str], str] = {}
+    prices: dict[tuple[str, str], str] = {}
     with runner(plan.study, n_jobs=n_jobs, report=report) as run:
         for setting in settings:
             results = run_setting(setting, run, grids=plan.grids, per_draw=plan.per_draw)
             found = rows_of(results, completions=plan.completions)
             rows += [{**line, "method": line["method"] + plan.suffix} for line in found]
-            chosen |= {(result.setting.name, result.method + plan.suffix): result.chosen for result in results}
+            prices |= {(result.setting.name, result.method + plan.suffix): result.chosen for result in results}
             write_rows(json_path, [*before, *rows])
-    for line in lines_of(rows, chosen=chosen, notes=plan.notes):
+    for line in lines_of(rows, chosen=prices, notes=plan.notes):
         report(line)
     return rows
 

@@ -17,7 +17,7 @@ from sidelight.learners.margin import options_of, problem_of
 from sidelight.objective.decisions import Decisions
 from sidelight.objective.structure import first_weights_of
 from sidelight.rounds import Learner
-from sidelight.rounds.lclr import HeldLearner, lclr_learner
+from sidelight.rounds.lclr import LCLR, METHODS, TWO_STAGE, HeldLearner, lclr_learner
 from sidelight.rounds.restarts import Restarts
 from sidelight.specs import LearnerSpec, Need, option
 from sidelight.specs.fit_data import FitData
@@ -30,8 +30,9 @@ class Lclr(LearnerSpec):
     """LCLR: yes or no, by the best structure that an input has (Chang, Goldwasser, Roth and Srikumar 2010).
 
     Companion answers are all that it learns from; `judge` gives decisions, and `predict` the structures that they rest
-    on. With `approximate` structures of good and bad inputs are held alike (thesis Algorithm 12, for `repeats` rounds),
-    and the objective may rise.
+    on. By the method "lclr_approximate" structures of good and bad inputs are held alike (thesis Algorithm 12, for
+    `repeats` rounds), and the objective may rise; by "two_stage" (Alignment+Learning) structures are those of the first
+    weights, in training and later.
     """
 
     name = "lclr"
@@ -43,19 +44,20 @@ class Lclr(LearnerSpec):
     stops = "relative decrease, or no change, between completions"
     compile_seconds = 6.0
 
-    approximate: bool = option(False)
+    method: str = option(LCLR, among=METHODS)
     repeats: int = option(10, low=1)
 
     def make(self, data: FitData) -> Learner:
         decisions, options = _decisions(data), options_of(data)
         start = _start(data)
-        if self.approximate:
-            return HeldLearner.fresh(decisions, start, replace(options, max_rounds=self.repeats))
+        if self.method != LCLR:
+            rounds = 1 if self.method == TWO_STAGE else self.repeats
+            return HeldLearner.fresh(decisions, start, replace(options, max_rounds=rounds), name=self.method)
 
         def one(number: int) -> Learner:
             if number:
                 return lclr_learner(decisions, start, options)
-            second = HeldLearner.fresh(decisions, start, replace(options, max_rounds=1), name="two_stage")
+            second = HeldLearner.fresh(decisions, start, replace(options, max_rounds=1), name=TWO_STAGE)
             second.round()
             return lclr_learner(decisions, second.weights, options)
 

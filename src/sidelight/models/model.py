@@ -64,6 +64,7 @@ class Model:
     size_by: str = "tokens"  # κ(x) of companion decisions: "tokens", "one" or "function"
     about: dict[str, Any] = field(default_factory=dict)  # how it was trained, for people
     temperature: float = 0.0  # τ of companion decisions: 0 for the best output's score, else a soft maximum
+    decision: Floats | None = None  # weights of companion decisions, where they are not those that find outputs
 
     @property
     def labels(self) -> LabelSet:
@@ -142,9 +143,17 @@ class Model:
             divisors = own if self.size_by == "tokens" else np.ones(len(batch))
         if not len(batch):
             return np.zeros(0)
-        best = self._soft_maxima(batch) if self.temperature > 0 else batch.best(self.weights).values
-        decisions: Floats = best / divisors + self.weights[0]
+        if self.decision is not None:
+            best = batch.score(self.decision, batch.best(self.weights).labels)
+        else:
+            best = self._soft_maxima(batch) if self.temperature > 0 else batch.best(self.weights).values
+        decisions: Floats = best / divisors + self.threshold
         return decisions
+
+    @property
+    def threshold(self) -> float:
+        """The weight of the constant feature of companion decisions; 0 where none were learned from."""
+        return float((self.weights if self.decision is None else self.decision)[0])
 
     def _best(self, batch: Batch) -> Paths:
         return batch.best(self.weights) if len(batch) else Paths(np.zeros(0, np.int32), np.zeros(0), np.zeros(0))

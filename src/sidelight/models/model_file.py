@@ -21,9 +21,11 @@ from sidelight.structures.structure import Structure
 from sidelight.structures.variable_structure import restored_variables
 
 # since 2 layouts have an order, since 3 labels may have states, since 4 companion decisions a temperature, since 5
-# there may be segments, since 6 variables and structures of one's own; what a model does not use is not written
-VERSION = 6
+# there may be segments, since 6 variables and structures of one's own, since 7 decisions weights of their own; what a
+# model does not use is not written
+VERSION = 7
 KIND = "sidelight model"
+DECISION = "decision."  # arrays of the weights of companion decisions
 SEGMENTS = "sidelight segment model"  # what files of segments were before, of version 1
 VARIABLES = "sidelight joint model"  # and those of variables
 HEAVIEST = 1e100  # sums of weights beyond this would not be numbers
@@ -66,6 +68,9 @@ def model_state(model: Model, path: str | Path) -> tuple[dict[str, Any], Tensors
         tensors |= {f"features.{name}": array for name, array in arrays.items()}
     if model.temperature > 0:
         description["temperature"], version = model.temperature, max(version, 4)
+    if model.decision is not None:
+        tensors |= {f"{DECISION}{name}": array for name, array in weight_tensors(model.decision).items()}
+        version = VERSION
     return description, tensors, version
 
 
@@ -78,6 +83,7 @@ def model_from(spec: Any, tensors: Tensors, given: Any = None) -> Model:
         text_of(spec, "size_by", among=("tokens", "one", "function")) if "size_by" in spec else "tokens",
         about_in(spec),
         number_of(spec, "temperature", low=0.0) if "temperature" in spec else 0.0,
+        stored_weights(own, structure.size) if (own := part_of(tensors, DECISION)) else None,
     )
 
 

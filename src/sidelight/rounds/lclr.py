@@ -27,12 +27,13 @@ from sidelight.rounds.stopping import MAX_ROUNDS
 from sidelight.solvers.cutting_plane import CuttingPlane
 
 MAX_SVM_ROUNDS = 1000
+METHODS = LCLR, APPROXIMATE, TWO_STAGE = "lclr", "lclr_approximate", "two_stage"
 
 
 def lclr_learner(data: Decisions, start: Floats, options: MarginOptions | None = None) -> MarginLearner:
     """Algorithms 10 and 11, before the first round; good inputs are first completed with `start`."""
     return MarginLearner.fresh(
-        data.problem(), options or MarginOptions(), size=data.size, start=_checked(start, data.size), name="lclr"
+        data.problem(), options or MarginOptions(), size=data.size, start=_checked(start, data.size), name=LCLR
     )
 
 
@@ -43,22 +44,27 @@ class HeldLearner(RoundByRound):
     data: Decisions
     options: MarginOptions
     now: Floats
-    name: str = "lclr_approximate"
+    first: Floats  # which find the structures of two stages for good
+    name: str = APPROXIMATE
     rounds: int = 0
     seconds: float = 0.0
     done: bool = False
 
     @classmethod
-    def fresh(
-        cls, data: Decisions, start: Floats, options: MarginOptions, *, name: str = "lclr_approximate"
-    ) -> HeldLearner:
+    def fresh(cls, data: Decisions, start: Floats, options: MarginOptions, *, name: str = APPROXIMATE) -> HeldLearner:
         """A learner before its first round, whose structures `start` finds."""
-        return cls(data, options, _checked(start, data.size), name)
+        first = _checked(start, data.size)
+        return cls(data, options, first, first, name)
 
     @property
     def weights(self) -> Floats:
         """Those of the last SVM, however good they are."""
         return self.now
+
+    @property
+    def finding(self) -> Floats | None:
+        """The weights that find structures, where the others only judge them."""
+        return self.first if self.name == TWO_STAGE else None
 
     def round(self) -> Round:
         """One SVM; its record has the objective of Eq. 5.3, where structures are not held."""

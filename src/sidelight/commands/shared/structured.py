@@ -25,7 +25,6 @@ from sidelight.evaluate.parts import score_parts
 from sidelight.evidence import Candidates, Companion, Evidence, Gold, Partial
 from sidelight.models.model import Model
 from sidelight.recipes import LEARNERS, Recipe
-from sidelight.structures.own_structure import OwnStructure
 
 _MADE = {"gold": Gold, "partial": Partial, "candidates": Candidates}
 ESTIMATOR = ("learner", "loss", "max_rounds", "tolerance", "seed", "n_jobs", "checkpoint", "prices", "callbacks")
@@ -124,8 +123,7 @@ class StructureTask:
         made = Predictor(self.structure, **parameters)
         if self.table is not None:
             start = start_weights(self.structure, self.table, self.entry.name)
-            made.set_params(warm_start=True)
-            made.model_ = Model(OwnStructure(self.structure, 1, len(start)), start)
+            made.begin_with(start)
         return made
 
     def measured(self, fitted: Any, judges: Sequence[Any]) -> tuple[str, float]:
@@ -229,8 +227,8 @@ def answers_of(model: Model, xs: Sequence[Any], *, jobs: int) -> StructureAnswer
         proven = [gap == 0.0 for gap in solved.gaps.tolist()]
     else:
         choices, values = batch.best(model.weights)[:2]
-    plain = model.temperature == 0 and model.size_by == "tokens"
-    scores = values / rows.sizes + model.weights[0] if plain else model.judge(rows, n_jobs=jobs)
+    plain = model.temperature == 0 and model.size_by == "tokens" and model.decision is None
+    scores = values / rows.sizes + model.threshold if plain else model.judge(rows, n_jobs=jobs)
     return StructureAnswers(model.structure.outputs(rows, choices), scores, proven)
 
 

@@ -10,7 +10,7 @@ alignments, C2 by the ranking of 100 development words, in every draw.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from itertools import pairwise
 from pathlib import Path
 from typing import NamedTuple
@@ -24,6 +24,7 @@ from sidelight.estimators.predictor import Predictor
 from sidelight.evaluate.paired import paired_t
 from sidelight.evaluate.ranking import score_rankings
 from sidelight.evidence import Evidence, Gold
+from sidelight.experiments.choices import chosen
 from sidelight.experiments.draws import folder_of
 from sidelight.experiments.grid import PRICES
 from sidelight.experiments.jlis.alignments import STRUCTURE, Word, companions, f1_of, read_words
@@ -65,18 +66,32 @@ class IdentificationOutcome(NamedTuple):
 
 
 def rows(
-    data: Path, *, quick: bool, n_jobs: int, report: Callable[[str], None], save: Callable[[Sequence[Row]], None]
+    data: Path,
+    *,
+    quick: bool,
+    n_jobs: int,
+    report: Callable[[str], None],
+    save: Callable[[Sequence[Row]], None],
+    choose: Mapping[str, str],
 ) -> tuple[list[Row], tuple[str, ...]]:
     """Accuracy of the first rank, by labelled pairs and companions."""
     found: list[Row] = []
-    for corpus, read in CORPORA.items():
-        words = read(data)
-        for labelled in LABELLED[: 1 if quick else None]:
-            for count in QUICK_COMPANIONS if quick else COMPANIONS:
-                tasks = [IdentificationTask(draw, labelled, count) for draw in range(QUICK_DRAWS if quick else DRAWS)]
+    wanted = chosen(
+        choose,
+        corpora=list(CORPORA),
+        labelled=LABELLED[: 1 if quick else None],
+        companions=QUICK_COMPANIONS if quick else COMPANIONS,
+        draws=range(QUICK_DRAWS if quick else DRAWS),
+    )
+    for corpus in wanted["corpora"]:
+        words = CORPORA[corpus](data)
+        for labelled in wanted["labelled"]:
+            for count in wanted["companions"]:
+                tasks = [IdentificationTask(draw, labelled, count) for draw in wanted["draws"]]
                 outcomes = carried_out(fit, words, tasks, n_jobs=n_jobs, report=report)
-                found += _rows_of(f"{corpus}: {tasks[0]}", outcomes)
-                report(f"{corpus}: {tasks[0]}: {found[-4]['value']:.1f}, jointly {found[-3]['value']:.1f}")
+                own = _rows_of(f"{corpus}: {tasks[0]}", outcomes)
+                report(f"{own[0]['setting']}: {own[0]['value']:.1f}, jointly {own[1]['value']:.1f}")
+                found += own
                 save(found)
     return found, NOTES
 
@@ -84,12 +99,14 @@ def rows(
 def _rows_of(setting: str, outcomes: Sequence[IdentificationOutcome]) -> list[Row]:
     start, joint = [one.start for one in outcomes], [one.joint for one in outcomes]
     name = f"{JOINT} - {START}"
-    return [
+    found = [
         row(setting, START, "accuracy", start),
         row(setting, JOINT, "accuracy", joint),
         row(setting, name, "difference", [b - a for a, b in zip(start, joint)]),
-        {**row(setting, name, "p-value", [paired_t(joint, start)[1]]), "draws": len(joint)},
     ]
+    if len(joint) > 1:
+        found.append({**row(setting, name, "p-value", [paired_t(joint, start)[1]]), "draws": len(joint)})
+    return found
 
 
 def fit(words: list[Word], task: IdentificationTask) -> IdentificationOutcome:

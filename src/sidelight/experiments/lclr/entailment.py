@@ -8,13 +8,14 @@ the RTE-5 development part, by its long texts, tested on the others of it. Edges
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
 
 from sidelight.data.files import read_lines
 from sidelight.errors import DataError
+from sidelight.experiments.choices import chosen
 from sidelight.experiments.draws import folder_of
 from sidelight.experiments.lclr.sentence_graphs import Reader, reader
 from sidelight.experiments.lclr.sentence_pairs import (
@@ -33,6 +34,7 @@ from sidelight.experiments.pool import pool
 from sidelight.experiments.table import Row, row
 
 METHODS = (STAGES, APPROXIMATE, LCLR)
+SETS = ("RTE-1 to RTE-3", "RTE-5")
 PAPER = {STAGES: 65.0, LCLR: 66.8}
 SIZE, DRAWS = 600, 5
 HALF = 300  # pairs of RTE-5 to train on
@@ -48,31 +50,37 @@ NOTES = (
 
 
 def rows(
-    data: Path, *, quick: bool, n_jobs: int, report: Callable[[str], None], save: Callable[[Sequence[Row]], None]
+    data: Path,
+    *,
+    quick: bool,
+    n_jobs: int,
+    report: Callable[[str], None],
+    save: Callable[[Sequence[Row]], None],
+    choose: Mapping[str, str],
 ) -> tuple[list[Row], tuple[str, ...]]:
     """Test accuracies of every method, and what LCLR gains."""
     folder = folder_of(data, "rte")
+    wanted = chosen(choose, sets=SETS[: 1 if quick else None], draws=range(QUICK_DRAWS if quick else DRAWS))
     report("vectors of words, then a tagger and a parser")
     similarity = WordSimilarity(word_vectors(english(data)))
     read = reader(data, sentences=QUICK_SENTENCES if quick else None)
-    sets = read_sets(folder / "rte123.tsv.gz", read)
-    train, test = (joined([sets[f"rte{n}_{part}"] for n in (1, 2, 3)]) for part in ("dev", "test"))
-    if quick:
-        test = test.take(np.arange(min(QUICK_TEST, len(test.xs))))
-    study = PairStudy(train, test, similarity, "first")
-    tasks = [
-        PairTask(NULLS, draw, QUICK_SIZE if quick else SIZE, METHODS) for draw in range(QUICK_DRAWS if quick else DRAWS)
-    ]
     found: list[Row] = []
-    with pool(fit, study, n_jobs=n_jobs, report=report) as run:
-        found += _rows_of(f"RTE-1 to RTE-3, {tasks[0].size} pairs", run(tasks))
-    report(", ".join(f"{one['method']} {one['value']:.1f}" for one in found[: len(METHODS)]))
-    save(found)
-    if not quick:
+    if SETS[0] in wanted["sets"]:
+        sets = read_sets(folder / "rte123.tsv.gz", read)
+        train, test = (joined([sets[f"rte{n}_{part}"] for n in (1, 2, 3)]) for part in ("dev", "test"))
+        if quick:
+            test = test.take(np.arange(min(QUICK_TEST, len(test.xs))))
+        study = PairStudy(train, test, similarity, "first")
+        tasks = [PairTask(NULLS, draw, QUICK_SIZE if quick else SIZE, METHODS) for draw in wanted["draws"]]
+        with pool(fit, study, n_jobs=n_jobs, report=report) as run:
+            found += _rows_of(f"{SETS[0]}, {tasks[0].size} pairs", run(tasks))
+        report(", ".join(f"{one['method']} {one['value']:.1f}" for one in found[: len(METHODS)]))
+        save(found)
+    if SETS[1] in wanted["sets"]:
         glue = [folder / f"glue_rte_{part}.tsv.gz" for part in ("train", "dev")]
         fifth = read_long(glue, read)
         with pool(_fit_half, (fifth, similarity), n_jobs=n_jobs, report=report) as run:
-            found += _rows_of(f"RTE-5, {HALF} pairs", run(list(range(DRAWS))))
+            found += _rows_of(f"{SETS[1]}, {HALF} pairs", run(wanted["draws"]))
         save(found)
     return found, NOTES
 

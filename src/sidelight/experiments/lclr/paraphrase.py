@@ -6,13 +6,14 @@ pairs, and on all of them. Tested on the published test part throughout. C is th
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
 
 from sidelight.data.files import read_lines
 from sidelight.errors import DataError
+from sidelight.experiments.choices import chosen
 from sidelight.experiments.draws import folder_of
 from sidelight.experiments.lclr.sentence_graphs import Reader, reader
 from sidelight.experiments.lclr.sentence_pairs import (
@@ -38,6 +39,7 @@ PAPER = {
     "words and relations": {STAGES: 76.23, APPROXIMATE: 75.4, LCLR: 76.41},
 }
 SIZE, DRAWS = 500, 5
+EVERY = "all"
 QUICK_SIZE, QUICK_DRAWS, QUICK_TEST, QUICK_SENTENCES = 200, 2, 300, 1000
 FILES = {"train": "msr_paraphrase_train.txt.gz", "test": "msr_paraphrase_test.txt"}
 NOTES = (
@@ -49,27 +51,41 @@ NOTES = (
 
 
 def rows(
-    data: Path, *, quick: bool, n_jobs: int, report: Callable[[str], None], save: Callable[[Sequence[Row]], None]
+    data: Path,
+    *,
+    quick: bool,
+    n_jobs: int,
+    report: Callable[[str], None],
+    save: Callable[[Sequence[Row]], None],
+    choose: Mapping[str, str],
 ) -> tuple[list[Row], tuple[str, ...]]:
     """Test accuracies by definition and method, and what each gains."""
-    study = read_study(data, quick=quick, report=report)
     size, draws = (QUICK_SIZE, QUICK_DRAWS) if quick else (SIZE, DRAWS)
+    wanted = chosen(
+        choose,
+        definitions=list(DEFINITIONS)[2 if quick else 0 :],
+        sizes=(size,) if quick else (size, EVERY),
+        draws=range(draws),
+    )
+    study = read_study(data, quick=quick, report=report)
     found: list[Row] = []
     drawn: dict[str, list[list[PairOutcome]]] = {}
     every: dict[str, list[list[PairOutcome]]] = {}
     with pool(fit, study, n_jobs=n_jobs, report=report) as run:
-        for nulls in list(DEFINITIONS)[2:] if quick else DEFINITIONS:
-            drawn[nulls] = run([PairTask(nulls, 0, size, METHODS)])
+        for nulls in wanted["definitions"]:
+            drawn[nulls] = run([PairTask(nulls, 0, size, METHODS)])  # chooses C for the others
+            if size not in wanted["sizes"]:
+                continue
             prices = tuple(one.price for one in drawn[nulls][0])
-            drawn[nulls] += run([PairTask(nulls, draw, size, METHODS, prices) for draw in range(1, draws)])
+            drawn[nulls] += run([PairTask(nulls, draw, size, METHODS, prices) for draw in wanted["draws"][1:]])
             found += _rows_of(f"{size:,} pairs, {DEFINITIONS[nulls]}", nulls, drawn[nulls], published=False)
             _tell(found, nulls, report, save)
-        for nulls in () if quick else DEFINITIONS:
+        for nulls in wanted["definitions"] if EVERY in wanted["sizes"] else ():
             prices = tuple(one.price for one in drawn[nulls][0])
             every[nulls] = run([PairTask(nulls, -1, len(study.train.xs), METHODS, prices)])
             found += _rows_of(f"all pairs, {DEFINITIONS[nulls]}", nulls, every[nulls], published=True)
             _tell(found, nulls, report, save)
-    for setting, outcomes in ((f"{size:,} pairs", drawn), ("all pairs", every)):
+    for setting, outcomes in ((f"{size:,} pairs", drawn if size in wanted["sizes"] else {}), ("all pairs", every)):
         found += _between(setting, outcomes)
     save(found)
     return found, NOTES

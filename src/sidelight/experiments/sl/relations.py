@@ -15,10 +15,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from sidelight.data.relations import EntitySentence, Extraction, read_relations, without_types
-from sidelight.errors import DataError
 from sidelight.estimators.sequential_learner import SequentialLearner
 from sidelight.evaluate.paired import paired_t
 from sidelight.evaluate.relations import RelationScores, score_relations
+from sidelight.experiments.choices import chosen
 from sidelight.experiments.draws import folder_of
 from sidelight.experiments.pool import carried_out
 from sidelight.experiments.table import Row, row
@@ -33,7 +33,6 @@ ARGUMENTS = {
     "Live_In": ("Peop", "Loc"),
     "Kill": ("Peop", "Peop"),
 }
-CHOICES = ("features", "fits")
 PARTS = ("train", "dev", "test")
 TRAIN, DEV, DRAWS = 815, 333, 5
 MARGINS = ((10.0, 1.0), (20.0, 1.0), (20.0, 3.0), (20.0, 10.0), (40.0, 3.0))  # of entities and relations, in updates
@@ -96,30 +95,28 @@ def rows(
 ) -> tuple[list[Row], tuple[str, ...]]:
     """Relation and entity scores of each method, and what it gains over another."""
     examples = read_examples(folder_of(data, "conll04"))
-    draws, found = range(2 if quick else DRAWS), list[Row]()
-    sets = choose.get("features", "paper" if quick else "paper;rich").split(";")
-    fits = choose["fits"].split(";") if "fits" in choose else list(FITS)[: 3 if quick else None]
-    if not set(choose) <= set(CHOICES) or not set(sets) <= set(SETS) or not set(fits) <= set(FITS):
-        remedy = f"choose features={';'.join(SETS)} and fits={';'.join(FITS)}, or some of them"
-        raise DataError(f"chosen was {dict(choose)}", remedy=remedy)
-    for features in sets:
-        chosen: dict[str, list[RelationOutcome]] = {}
+    found = list[Row]()
+    fits = list(FITS)[: 3 if quick else None]
+    wanted = chosen(choose, features=SETS[: 1 if quick else None], fits=fits, draws=range(2 if quick else DRAWS))
+    draws = wanted["draws"]
+    for features in wanted["features"]:
+        by: dict[str, list[RelationOutcome]] = {}
         setting = f"{features} features"
-        for name in fits:
+        for name in wanted["fits"]:
             forms = FITS[name][2]
             tasks = [RelationTask(draw, features, name) for draw in draws]
             outcomes = carried_out(score, examples, tasks, n_jobs=n_jobs, report=report)
             for form in forms:
-                chosen[form] = [one[form] for one in outcomes]
-                found += _rows_of(setting, form, [one.plain for one in chosen[form]], PAPER.get(form))
-                found += _rows_of(setting, f"{form}, bias", [one.biased for one in chosen[form]], None)
-                each = " ".join(f"{100 * one.plain.relations.f1:.1f}" for one in chosen[form])
+                by[form] = [one[form] for one in outcomes]
+                found += _rows_of(setting, form, [one.plain for one in by[form]], PAPER.get(form))
+                found += _rows_of(setting, f"{form}, bias", [one.biased for one in by[form]], None)
+                each = " ".join(f"{100 * one.plain.relations.f1:.1f}" for one in by[form])
                 report(f"{setting}, {form}: F1 {found[-8]['value']:.1f} ({each})")
-                for draw, one in zip(draws, chosen[form]):
+                for draw, one in zip(draws, by[form]):
                     report(f"  split {draw}: {one.chosen}")
             save(found)
         for first, second in GAINS:
-            found += _gain(setting, first, second, chosen) if {first, second} <= set(chosen) else []
+            found += _gain(setting, first, second, by) if {first, second} <= set(by) else []
         save(found)
     return found, NOTES
 
