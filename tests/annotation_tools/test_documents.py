@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import pytest
+from drawing_documents import TYPES, labelled, texts
 from hypothesis import given
 from hypothesis import strategies as st
 
-from drawing_documents import TYPES, labelled, texts
 from sidelight.annotation_tools.documents import (
     Annotation,
     Said,
@@ -33,7 +35,7 @@ def test_tokens_are_where_they_are_said_to_be(text):
     assert [text[a:b] for a, b in token_places(text, spaces=True)] == text.split()
     assert [x for line in text.splitlines() if (x := tokens_in(line))] == doc.inputs
     places = [place for line in doc.lines for place in line]
-    assert all(a < b for a, b in places) and all(b <= c for (_, b), (c, _) in zip(places, places[1:]))
+    assert all(a < b for a, b in places) and all(b <= c for (_, b), (c, _) in pairwise(places))
 
 
 @given(labelled())

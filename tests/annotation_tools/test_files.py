@@ -10,10 +10,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from drawing_documents import labelled
 from hypothesis import given
 from hypothesis import strategies as st
 
-from drawing_documents import labelled
 from sidelight.annotation_tools import brat, doccano, document, extractions, label_studio
 from sidelight.data.relations import EntitySentence, Extraction
 from sidelight.errors import DataError, LeftOut
@@ -98,13 +98,15 @@ def test_kinds_of_evidence(studio: Any) -> None:
         task(annotations=[{"result": [], "was_cancelled": True}]),
     )
     kinds = [piece.kind for piece in file.evidence]
-    twice = [kind for kind in "gold gold unlabeled candidates partial gold unlabeled".split() for _ in range(2)]
+    twice = [
+        kind for kind in ["gold", "gold", "unlabeled", "candidates", "partial", "gold", "unlabeled"] for _ in range(2)
+    ]
     twice[7] = twice[9] = "gold"  # the second line of a text is in order where the first is not
     assert kinds == twice and sum(file.counts().values()) == len(kinds)
     assert file.of_kind("candidates") == [
-        Candidates("Ann 🙂 left New-York .".split(), [("B-PER", "B-ORG"), ("O",), ("O",), ("O",), ("O",)])
+        Candidates(["Ann", "🙂", "left", "New-York", "."], [("B-PER", "B-ORG"), ("O",), ("O",), ("O",), ("O",)])
     ]
-    assert file.of_kind("partial") == [Partial("Ann 🙂 left New-York .".split(), ["O", "O", "O", None, "O"])]
+    assert file.of_kind("partial") == [Partial(["Ann", "🙂", "left", "New-York", "."], ["O", "O", "O", None, "O"])]
     assert [str(one) for one in file.misfits] == [
         f"{file.documents[0].file}, task 7, characters 11 to 14 ('New', LOC): ends inside the token 'New-York'",
         f"{file.documents[0].file}, task 7: has annotations beside one that is marked as ground truth",
@@ -193,11 +195,11 @@ def test_doccano_keeps_other_keys_and_reads_both_forms(tmp_path: Path) -> None:
 
 
 def test_what_brat_has_besides_text_bound_annotations_is_reported(tmp_path: Path) -> None:
-    (tmp_path / "n.txt").write_bytes("Ann met Bob\r\nin Oslo.".encode())
-    (tmp_path / "n.ann").write_text(
-        "T1\tPER 0 3\tAnn\nT2\tPER 8 11\tBob\nT3\tLOC 0 3;16 20\tAnn Oslo\nT4\tLOC 16 20\tRome\nR1\tmet Arg1:T1 Arg2:T2\t\n"
-        "E1\tMeet:T1 Who:T2\nA1\tSure T1\n#1\tAnnotatorNotes T1\tgood\n*\tEquiv T1 T2\nN1\tReference T1 Wiki:1\tAnn\n"
-    )
+    (tmp_path / "n.txt").write_bytes(b"Ann met Bob\r\nin Oslo.")
+    bound = ["T1\tPER 0 3\tAnn", "T2\tPER 8 11\tBob", "T3\tLOC 0 3;16 20\tAnn Oslo", "T4\tLOC 16 20\tRome"]
+    others = ["R1\tmet Arg1:T1 Arg2:T2\t", "E1\tMeet:T1 Who:T2", "A1\tSure T1", "#1\tAnnotatorNotes T1\tgood"]
+    others += ["*\tEquiv T1 T2", "N1\tReference T1 Wiki:1\tAnn", ""]
+    (tmp_path / "n.ann").write_text("\n".join([*bound, *others]))
     with pytest.warns(LeftOut):
         file = brat.read(tmp_path / "n.ann")
     assert sorted(one.problem for one in file.misfits) == [

@@ -6,8 +6,10 @@ Each format is a module with `read`, `text_of` and `write`, such as `annotation_
 from sidelight.annotation_tools import brat, doccano, label_studio
 from sidelight.annotation_tools.annotated_file import AnnotatedFile, extractions
 from sidelight.annotation_tools.documents import Annotation, Document, Misfit, document, of_tokens
+from sidelight.annotation_tools.tools import TOOLS, read, tool_of
 
 __all__ = [
+    "TOOLS",
     "AnnotatedFile",
     "Annotation",
     "Document",
@@ -18,4 +20,6 @@ __all__ = [
     "extractions",
     "label_studio",
     "of_tokens",
+    "read",
+    "tool_of",
 ]
