@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import sidelight as sl
@@ -71,6 +71,7 @@ LISTS = ["dict", "pandas", "polars", "arrow", "batch", "stream", "datasets"]
 
 
 @pytest.mark.parametrize("kind", LISTS)
+@settings(max_examples=25)
 @given(rows)
 def test_a_sentence_a_row(kind: str, drawn: Any) -> None:
     xs = [[word for word, _ in row] for row in drawn]
@@ -86,6 +87,7 @@ def test_a_sentence_a_row(kind: str, drawn: Any) -> None:
 
 
 @pytest.mark.parametrize("kind", [*LISTS, "interchange"])
+@settings(max_examples=25)
 @given(rows)
 def test_a_token_a_row(kind: str, drawn: Any) -> None:
     flat = [(f"s{s}", word, label) for s, row in enumerate(drawn) for word, label in row]
@@ -135,7 +137,7 @@ def test_columns_can_be_given_as_they_are() -> None:
         for fitted in (tagger.fit(sl.gold(table["tokens"], table["tags"])), tagger.fit(table["tokens"], table["tags"])):
             told.append(fitted.predict(table["tokens"]))
         for refused in (lambda: sl.gold(table, ys), lambda: tagger.predict(table), lambda: tagger.fit(table, ys)):  # noqa: B023
-            with pytest.raises(DataError, match="a table .*from_table"):
+            with pytest.raises(DataError, match=r"a table .*from_table"):
                 refused()
     assert told == [ys] * 8
 

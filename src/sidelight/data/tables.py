@@ -158,7 +158,7 @@ def _class_names(table: Any, labels: str) -> Sequence[str] | None:
         kind = getattr(kind, "feature", None)
     if kind is not None:
         return list(kind.names)
-    metadata = getattr(getattr(table, "schema", None), "metadata", None)
+    metadata: Any = getattr(getattr(table, "schema", None), "metadata", None)
     try:
         stored = json.loads(metadata[b"huggingface"])["info"]["features"][labels]
         return [str(name) for name in stored.get("feature", stored)["names"]]
