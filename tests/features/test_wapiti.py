@@ -110,7 +110,7 @@ def wapiti() -> Any:
     there = importlib.util.find_spec("wapiti")
     files = [] if there is None or there.origin is None else list(Path(there.origin).parents[1].glob("libwapiti*.so"))
     if not files:
-        pytest.skip("libwapiti is in the extra interop")
+        pytest.skip("libwapiti is in the extra interop-wapiti")
     library = ctypes.CDLL(str(files[0]))
     library.pat_comp.restype = library.pat_exec.restype = ctypes.c_void_p
     library.pat_exec.argtypes = [ctypes.c_void_p, ctypes.c_void_p, ctypes.c_uint32]

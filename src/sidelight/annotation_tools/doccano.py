@@ -4,8 +4,8 @@
     {"id": 1, "text": "Ann left Oslo", "entities": [{"id": 1, "label": "PER", "start_offset": 0, "end_offset": 3}],
      "relations": [{"id": 1, "from_id": 1, "to_id": 2, "type": "left"}]}
 
-"labels" is read as "label" is. doccano counts characters of Unicode; `offsets="utf16"` reads files of versions before
-2019, which counted as JavaScript does.
+"labels" is read as "label" is. doccano counts characters of Unicode; `offsets="utf16"` reads files that count as
+JavaScript does, as the first versions did.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
 """Label Studio: exports in JSON, one object for a task, and predictions to import for pre-annotation.
 
 A task has its text in "data", and in "annotations" what each annotator marked: characters from "start" to "end". Label
-Studio counts characters of Unicode (code points) since its frontend was mended for emoji in 2022, and before that units
-of UTF-16, as JavaScript does. With "auto", the text that an annotation says it has tells which; without it, what the
-other annotations of the task show, and else characters.
+Studio counts characters of Unicode (code points) since about 2022, when its frontend was mended for emoji, and before
+that units of UTF-16, as JavaScript does. With "auto", the text that an annotation says it has tells which; without it,
+what the other annotations of the task show, and else characters.
 """
 
 from __future__ import annotations
