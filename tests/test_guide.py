@@ -118,8 +118,11 @@ PAGES = [
     ("docs/how_to/rules.md", tuple, 2),
     ("docs/how_to/unlabelled.md", tuple, 2),
     ("docs/how_to/votes.md", tuple, 2),
+    ("docs/how_to/annotation_tools.md", tuple, 4),
+    ("docs/how_to/tables.md", tuple, 3),
     ("docs/from_crfsuite.md", tuple, 6),
     ("docs/from_crfpp.md", tuple, 1),
+    ("docs/from_wapiti.md", tuple, 1),
     ("docs/from_snorkel.md", tuple, 3),
     ("docs/limits.md", tuple, 6),
     ("docs/add_a_solver.md", tuple, 3),
@@ -127,6 +130,7 @@ PAGES = [
 ]
 
 
+@pytest.mark.filterwarnings("ignore::sidelight.errors.LeftOut")  # which a page shows
 @pytest.mark.parametrize(("name", "given", "values"), PAGES)
 def test_code_of_a_page(name, given, values, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)  # pages save models under their names

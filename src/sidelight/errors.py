@@ -69,3 +69,7 @@ class UnknownFeatures(UserWarning):
 
 class Intractable(SidelightError):
     """The space does not offer this kind of inference."""
+
+
+class LeftOut(UserWarning):
+    """Something in a file of annotations is no label of tokens, and was left out."""

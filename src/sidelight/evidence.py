@@ -12,13 +12,14 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from sidelight.core.arrays import by_position
+from sidelight.core.arrays import by_position, is_table
 from sidelight.core.checks import generator, is_number, real_numbers, whole
 from sidelight.errors import DataError
 from sidelight.rules import Rule
 from sidelight.rules.rule import checked_rules
 
 MOST_COPIES = 10**6
+TABLE_REMEDY = "take its columns: sidelight.data.from_table(table, tokens=…, labels=…) has them as .xs and .ys"
 Input = Any  # a sentence: tokens as strings, tuples of columns, attribute dicts, or a row view; a document for classes
 
 
@@ -174,6 +175,7 @@ def _inputs(xs: Any) -> Sequence[Any]:
     if hasattr(xs, "tocsr"):
         rows = xs.tocsr()
         return [rows[i : i + 1] for i in range(rows.shape[0])]
+    xs = by_position(xs)
     _check_listed(xs, "inputs")
     return xs  # type: ignore[no-any-return]
 
@@ -185,6 +187,8 @@ def _same_length(xs: Sequence[Input], ys: Sequence[Any]) -> None:
 
 
 def _check_listed(given: Any, what: str) -> None:
+    if is_table(given):
+        raise DataError(f"the {what} are a table ({type(given).__name__})", remedy=TABLE_REMEDY)
     if not hasattr(given, "__len__") or isinstance(given, Set | Mapping) or getattr(given, "shape", None) == ():
         raise DataError(f"the {what} are a {type(given).__name__}", remedy="give a list with one element per input")
 
@@ -195,21 +199,21 @@ def gold(xs: Sequence[Input], ys: Sequence[Any], *, weight: float | Iterable[flo
     >>> len(gold([["a"], ["b", "c"]], [["X"], ["X", "Y"]]))
     2
     """
-    xs = _inputs(xs)
+    xs, ys = _inputs(xs), by_position(ys)
     _same_length(xs, ys)
     return [Gold(x, y, weight=w) for x, y, w in zip(xs, ys, _weights(weight, len(xs)))]
 
 
 def partial(xs: Sequence[Input], ys: Sequence[Any], *, weight: float | Iterable[float] = 1.0) -> list[Partial]:
     """One `Partial` per input; `None` marks a token whose label is not known."""
-    xs = _inputs(xs)
+    xs, ys = _inputs(xs), by_position(ys)
     _same_length(xs, ys)
     return [Partial(x, y, weight=w) for x, y, w in zip(xs, ys, _weights(weight, len(xs)))]
 
 
 def candidates(xs: Sequence[Input], ys: Sequence[Any], *, weight: float | Iterable[float] = 1.0) -> list[Candidates]:
     """One `Candidates` per input: a collection of labels, or `None`, for every token (for single labels: for it)."""
-    xs = _inputs(xs)
+    xs, ys = _inputs(xs), by_position(ys)
     _same_length(xs, ys)
     return [Candidates(x, y, weight=w) for x, y, w in zip(xs, ys, _weights(weight, len(xs)))]
 

@@ -48,7 +48,9 @@ def test_the_reference_shows_objects_and_not_modules_of_the_same_name(site: Path
             r'<h2 id="([\w.]+)" class="doc doc-heading">(.*?)</h2>', path.read_text("utf-8"), re.DOTALL
         )
         modules = {name for name, heading in headings if "doc-symbol-module" in heading}
-        assert modules <= {f"sidelight.{name}" for name in ("features", "recipes", "rules", "rules.gallery")}
+        tools = ("annotation_tools", *(f"annotation_tools.{tool}" for tool in ("label_studio", "doccano", "brat")))
+        names = ("data", "features", "recipes", "rules", "rules.gallery", *tools)
+        assert modules <= {f"sidelight.{name}" for name in names}
 
 
 def test_what_pages_include_is_there(site: Path) -> None:

@@ -6,17 +6,19 @@ import json
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 import typer
 
+from sidelight.annotation_tools import tool_of
 from sidelight.commands.registry import entry_of
 from sidelight.commands.registry.entry import StructureEntry
 from sidelight.commands.shared import options
-from sidelight.commands.shared.inputs import check_fits, label_position, read_inputs, read_twice
+from sidelight.commands.shared.inputs import check_fits, is_jsonl, label_position, read_inputs, read_twice
 from sidelight.commands.shared.notes import warnings_noted
 from sidelight.commands.shared.outputs import check_writable, write
 from sidelight.commands.shared.plain_text import inputs_of, read_plain, written
+from sidelight.commands.shared.predictions_for_tools import predicted_text, texts_in
 from sidelight.commands.shared.rule_options import Inference, RulesFiles, check_inference, predictor
 from sidelight.commands.shared.structured import (
     answers_of,
@@ -51,6 +53,10 @@ def command(
     spaces: Annotated[
         bool, typer.Option("--spaces", help="With --text: tokens are what stands between spaces, marks and all.")
     ] = False,
+    to: Annotated[
+        Literal["label-studio", "doccano", "brat"] | None,
+        typer.Option("--to", help="Write for this annotation tool; by default for the one that INPUT is of, if any."),
+    ] = None,
     format: options.Format = None,
     label_column: options.InputLabelColumn = None,
     labelled: options.Labelled = False,
@@ -64,18 +70,27 @@ def command(
     Column files come back with tabs and one more column (and without -DOCSTART- lines), JSON lines with "predicted" in
     each object; for attribute files one label a line is written, after the right one if --labelled is given. With
     --text, words come back as columns, or as one line a sentence with --inline; marks at the edges of words are tokens.
-    Files of structures come back with the structures filled in.
+    Files of structures come back with the structures filled in, and those of annotation tools with predictions: tasks
+    of Label Studio with "predictions" and how sure they are, lines of doccano with labels, a text of brat as its .ann.
     """
     check_writable(out, reads=[model, input, *(rules or ())])
     check_inference(inference, rules)
     _check_form(input, text, {"--inline": inline, "--spaces": spaces}, format, labelled, label_column)
     loaded, predict = predictor(model, rules, inference)
     if (entry := entry_of(loaded)) is not None:
-        refuse(entry.name, {"--text": text, "--labelled": labelled, "--label-column": label_column is not None})
+        others = {"--text": text, "--labelled": labelled, "--label-column": label_column is not None, "--to": bool(to)}
+        refuse(entry.name, others)
         assert input is not None
         write(_structures(entry, under_rules(limited(loaded, seconds), entry, rules), input, format, jobs), out)
         return
     limited(loaded, seconds)
+    tool = to or (None if text or input is None else tool_of(input, format))
+    if tool is not None:
+        if inline:
+            raise ValueError("--inline is for words with labels; leave it out, or leave out --to")
+        texts = texts_in(input or Path(STDIN), loaded, tool, plain=text, spaces=spaces, format=format)
+        write(predicted_text(loaded, predict, texts, tool, jobs), out)
+        return
     if text or input is None:
         lines = read_plain(input or Path(STDIN), spaces=spaces)
         predicted = predict(inputs_of(lines, loaded), jobs)
@@ -84,7 +99,7 @@ def command(
     column = label_position(input, format=format, labelled=labelled, label_column=label_column)
     with read_twice(input), _text_in_mind():
         corpus = read_inputs(input, format=format, label_column=column)
-        objects = read_lines(input) if (format or format_of(input)) == "jsonl" else []
+        objects = read_lines(input) if is_jsonl(input, format) else []
     check_fits(loaded, list(zip(corpus.xs, corpus.origins)))
     with warnings_noted():
         predicted = predict(corpus.xs, jobs)

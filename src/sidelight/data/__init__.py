@@ -8,18 +8,21 @@ from sidelight.data.files import read_lines, read_text, write_text_atomically
 from sidelight.data.jsonl import read_jsonl
 from sidelight.data.load import load_corpus, load_evidence
 from sidelight.data.relations import EntitySentence, Extraction, read_relations, write_relations
+from sidelight.data.tables import from_table, read_parquet
 
 __all__ = [
     "Corpus",
     "EntitySentence",
     "Extraction",
     "check_evidence",
+    "from_table",
     "load_corpus",
     "load_evidence",
     "read_attributes",
     "read_columns",
     "read_jsonl",
     "read_lines",
+    "read_parquet",
     "read_relations",
     "read_text",
     "write_columns",

@@ -25,11 +25,12 @@ def shown_name(path: str | Path) -> str:
     return "<stdin>" if str(path) == STDIN else str(path)
 
 
-def read_text(path: str | Path) -> str:
+def read_text(path: str | Path, *, as_it_is: bool = False) -> str:
     """The text of a UTF-8 file, every line ended by `\\n`.
 
-    A name that ends in `.gz` is decompressed and `-` is the standard input. A byte order mark is dropped. Raises
-    `DataError` for a file that cannot be read, for a model, and for a byte that is not UTF-8, with its line.
+    A name that ends in `.gz` is decompressed and `-` is the standard input. A byte order mark is dropped; `as_it_is`
+    leaves it there, and the ends of lines as they are. Raises `DataError` for a file that cannot be read, for a model,
+    and for a byte that is not UTF-8, with its line.
 
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
@@ -37,7 +38,9 @@ def read_text(path: str | Path) -> str:
     ...     read_text(Path(folder, "a.txt.gz"))
     'Licht\\nan\\n'
     """
-    data = _read_bytes(path).removeprefix(codecs.BOM_UTF8)
+    data = _read_bytes(path)
+    if not as_it_is:
+        data = data.removeprefix(codecs.BOM_UTF8)
     if (kind := _tensors_in(data)) is not None:
         raise DataError(f"a {kind}, not data", file=shown_name(path), remedy="name a file with inputs")
     try:
@@ -50,7 +53,7 @@ def read_text(path: str | Path) -> str:
             line=line,
             remedy="convert the file to UTF-8, e.g. iconv -f latin1 -t utf8",
         ) from None
-    return _unix_lines(text)
+    return text if as_it_is else _unix_lines(text)
 
 
 def read_lines(path: str | Path) -> list[str]:

@@ -16,13 +16,20 @@ from sidelight.data.files import shown_name
 from sidelight.data.jsonl import Record, output, read_jsonl, read_records
 from sidelight.data.jsonl_candidates import details_of
 from sidelight.data.jsonl_votes import votes_of
+from sidelight.data.tables import label_column_of, read_parquet
 from sidelight.errors import DataError
 from sidelight.evidence import Candidates, Companion, Evidence, Gold, Origin, Partial, Unlabeled, Voted
 
-FORMATS = ("columns", "jsonl", "attributes")
+FORMATS = ("columns", "jsonl", "attributes", "parquet")
 KINDS = ("gold", "partial", "candidates", "good", "bad", "companion", "unlabeled", "votes")
 _WITH_LABELS = ("gold", "partial", "candidates")
-_EXTENSIONS = {".jsonl": "jsonl", ".json": "jsonl", ".crfsuite": "attributes", ".attributes": "attributes"}
+_EXTENSIONS = {
+    ".jsonl": "jsonl",
+    ".json": "jsonl",
+    ".crfsuite": "attributes",
+    ".attributes": "attributes",
+    ".parquet": "parquet",
+}
 
 
 def format_of(path: str | Path) -> str:
@@ -53,6 +60,8 @@ def load_corpus(path: str | Path, *, format: str | None = None, label_column: in
         case "attributes":
             corpus = read_attributes(path, labelled=label_column is not None)
             return Corpus(corpus.xs, None if label_column is None else corpus.ys, corpus.origins)
+        case "parquet":
+            return read_parquet(path, labels=None if label_column is None else label_column_of(path))
         case _:
             if label_column is not None:
                 return read_jsonl(path)
@@ -110,9 +119,8 @@ def load_evidence(
 
 def _known_format(path: str | Path, format: str | None) -> str:
     if format is not None and format not in FORMATS:
-        raise DataError(
-            f"no format is called {format!r}", file=shown_name(path), remedy=f"choose one of {', '.join(FORMATS)}"
-        )
+        remedy = f"choose one of {', '.join(FORMATS)}; sidelight.annotation_tools has label-studio, doccano and brat"
+        raise DataError(f"no format is called {format!r}", file=shown_name(path), remedy=remedy)
     return format or format_of(path)
 
 

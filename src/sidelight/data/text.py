@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+import unicodedata
+from itertools import takewhile
 
 # Marks at either end of a word; a word is what has a letter or a digit at both of its ends.
 _EDGES = re.compile(r"([^\w\s]*)(.*?)([^\w\s]*)", re.DOTALL)
@@ -20,7 +22,24 @@ def tokens_in(line: str) -> list[str]:
     >>> tokens_in("It 's 3.5 % , in New-York .")
     ['It', "'s", '3.5', '%', ',', 'in', 'New-York', '.']
     """
-    return [token for word in line.split() for token in _parts(word)]
+    return [line[start:end] for start, end in token_places(line)]
+
+
+def token_places(text: str, *, spaces: bool = False) -> list[tuple[int, int]]:
+    """Where the tokens of a text are: the first character of each, and the one after its last.
+
+    With `spaces`, tokens are what stands between white space, marks and all.
+
+    >>> token_places("Ann  left, she said.")
+    [(0, 3), (5, 9), (9, 10), (11, 14), (15, 19), (19, 20)]
+    """
+    places = []
+    for word in re.finditer(r"\S+", text):
+        at = word.start()
+        for part in [word.group()] if spaces else _parts(word.group()):
+            places.append((at, at + len(part)))
+            at += len(part)
+    return places
 
 
 def _parts(word: str) -> list[str]:
@@ -28,10 +47,27 @@ def _parts(word: str) -> list[str]:
     assert found is not None
     before, middle, after = found.groups()
     if not middle:
-        return [mark.group() for mark in _SAME.finditer(word)]
+        return _marks(word)
+    accents = "".join(takewhile(_is_combining, after))
+    middle, after = middle + accents, after[len(accents) :]
     if before in ("'", "’") and not after:  # 's and 'll, as tokenisers write them
         return [word]
     if after.startswith(".") and not after.startswith("..") and _SHORTENED.fullmatch(middle):
         middle, after = f"{middle}.", after[1:]
-    marks = [[mark.group() for mark in _SAME.finditer(edge)] for edge in (before, after)]
-    return [*marks[0], middle, *marks[1]]
+    return [*_marks(before), middle, *_marks(after)]
+
+
+def _marks(edge: str) -> list[str]:
+    """The marks of an edge, each with the combining characters after it."""
+    found: list[str] = []
+    for mark in _SAME.finditer(edge):
+        if found and _is_combining(mark[1]):
+            found[-1] += mark.group()
+        else:
+            found.append(mark.group())
+    return found
+
+
+def _is_combining(char: str) -> bool:
+    """Whether it is an accent, or a vowel sign, of the character before it."""
+    return unicodedata.category(char).startswith("M")

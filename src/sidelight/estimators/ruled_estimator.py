@@ -8,6 +8,7 @@ from typing import Any, Generic, TypeVar
 
 import numpy as np
 
+from sidelight.core.arrays import by_position
 from sidelight.core.checks import is_among
 from sidelight.core.fit_log import FitLog, check_verbose, counted, in_words
 from sidelight.core.progress import round_line
@@ -150,7 +151,9 @@ class RuledEstimator(Estimator, Generic[FittedModel]):
             xs = self._inputs(evidence) if self._sequences else as_sequences(evidence, sequences=False)
             if not self._sequences and not isinstance(xs, Matrix):
                 xs = evidence
-            pieces: list[Evidence] = list(gold(xs, list(y), weight=1.0 if sample_weight is None else sample_weight))
+            pieces: list[Evidence] = list(
+                gold(xs, list(by_position(y)), weight=1.0 if sample_weight is None else sample_weight)
+            )
         else:
             if sample_weight is not None:
                 raise ValueError("sample_weight goes with fit(xs, ys); evidence has weights of its own")

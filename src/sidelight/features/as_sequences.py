@@ -7,8 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from sidelight.core.arrays import by_position
+from sidelight.core.arrays import by_position, is_table
 from sidelight.errors import DataError
+from sidelight.evidence import TABLE_REMEDY
 from sidelight.features.inputs import Matrix, MatrixSequence, check_sequences, matrix_of
 
 
@@ -19,6 +20,9 @@ def as_sequences(xs: Any, *, sequences: bool) -> Sequence[Any]:
     """
     if isinstance(xs, Matrix):
         return xs
+    if sequences and is_table(xs):
+        raise DataError(f"a table ({type(xs).__name__}) in the place of all inputs", remedy=TABLE_REMEDY)
+    xs = by_position(xs)
     if hasattr(xs, "shape") and len(xs.shape) == 2:  # a scipy matrix or a numpy array
         if sequences:
             raise DataError(

@@ -65,7 +65,7 @@ class HashingExtractor:
         columns = columns_of(xs)
         starts = columns.starts
         tokens = int(starts[-1])
-        check_columns(self.templates.views, columns, trained=self.n_columns)
+        check_columns(self.templates, columns, trained=self.n_columns)
         views = self._views.hashes(columns)
         attributes = np.empty((tokens, len(self.templates.templates)), dtype=np.int32)
         skip = self.templates.boundary == "skip"

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import Protocol
 
 from sidelight.errors import DataError
+from sidelight.features.wapiti_patterns import compiled
 
 Transform = Callable[[str], str | None]
 
@@ -102,6 +103,9 @@ def transform(name: str, classes: Classes | None = None) -> Transform:
     signature, prefixN, suffixN, foldedprefixN, foldedsuffixN, endingN, classN, or a flag: capitalized, capitals
     (nothing else), mixed, initial ("J."), hyphen, digit, number, punctuation.
 
+    Those of Wapiti are "test:expression" ("true" or "false"), "match:expression" (what it finds, which may be nothing)
+    and "lowermatch:expression"; see `wapiti_patterns`.
+
     classN is the class of the word at a level of `classes` (see `word_classes`), 1 the coarsest.
 
     A prefix or suffix is absent from words that are shorter than it; an ending is lower-cased, and the whole of a
@@ -112,6 +116,12 @@ def transform(name: str, classes: Classes | None = None) -> Transform:
     """
     if name in _NAMED:
         return _NAMED[name]
+    kind, colon, expression = name.partition(":")
+    if colon and kind in ("test", "match", "lowermatch"):
+        found = compiled(expression)
+        if kind == "test":
+            return lambda text: "false" if found(text) is None else "true"
+        return (lambda text: found(text) or "") if kind == "match" else (lambda text: (found(text) or "").lower())
     sized = _SIZED.fullmatch(name)
     if sized is not None and sized[1] == "class":
         return _class(int(sized[2]), classes)

@@ -192,7 +192,7 @@ class TemplateExtractor:
         def work(which: list[int], strings: list[str]) -> Ids:
             return np.stack([self.lexicons[view].numbers(strings, grow=grow) for view in which])
 
-        check_columns(self.templates.views, columns, trained=self.n_columns)  # before any lexicon grows
+        check_columns(self.templates, columns, trained=self.n_columns)  # before any lexicon grows
         views: Ids = self._seen.numbers(columns, work, anew=grow)
         for lexicon in self.lexicons:
             if len(lexicon) >= 1 << kernels.SLOT_BITS:

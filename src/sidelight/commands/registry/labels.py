@@ -12,11 +12,10 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from sidelight.commands.shared.inputs import check_fits, read_inputs, read_twice
+from sidelight.commands.shared.inputs import check_fits, is_jsonl, read_inputs, read_twice
 from sidelight.data import read_lines
 from sidelight.data.items import Item
 from sidelight.data.jsonl import Place, good_at
-from sidelight.data.load import format_of
 from sidelight.models.contributions import shown_tokens
 from sidelight.models.model import Model
 
@@ -25,7 +24,7 @@ def read_label_items(model: Model, path: Path, format: str | None) -> list[Item]
     """Inputs without labels; raises `DataError` where they do not fit the model."""
     with read_twice(path):
         corpus = read_inputs(path, format=format, label_column=None)
-        lines = read_lines(path) if (format or format_of(path)) == "jsonl" else []
+        lines = read_lines(path) if is_jsonl(path, format) else []
     check_fits(model, list(zip(corpus.xs, corpus.origins)))
     entries: list[Any] = [json.loads(line) for line in lines if line.strip()] or [None] * len(corpus)
     items = []

@@ -4,15 +4,20 @@ from __future__ import annotations
 
 import io
 import sys
+import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal
 
+from sidelight.annotation_tools import read as read_annotated
+from sidelight.annotation_tools import tool_of
+from sidelight.annotation_tools.annotated_file import AnnotatedFile, check_kind
+from sidelight.commands.shared.notes import warnings_noted
 from sidelight.data import Corpus, load_corpus, load_evidence
 from sidelight.data.load import format_of
-from sidelight.errors import DataError
+from sidelight.errors import DataError, LeftOut
 from sidelight.evidence import Companion, Evidence, Gold, Origin, shuffled
 from sidelight.features.attributes.attributes import AttributeExtractor
 from sidelight.models.model import Model
@@ -33,9 +38,16 @@ class EvidenceFiles:
     def read(self, say: Callable[[str], None] = lambda text: None) -> list[Evidence]:
         """All evidence, kind after kind; raises `DataError` where a file cannot be used."""
         evidence: list[Evidence] = []
+        marked: dict[Path, AnnotatedFile] = {}  # files of annotation tools, each read once for all kinds
         for kind, paths in self.files.items():
             for path in paths or ():
                 say(f"reading {path}")
+                if (tool := tool_of(path, self.format)) is not None:
+                    if path not in marked:
+                        kinds = [one for one, named in self.files.items() if path in (named or ())]
+                        marked[path] = _read_marked(path, tool, kinds)
+                    evidence += _of_kind(marked[path], kind, path)
+                    continue
                 column: int | Literal["auto"] = self.label_column if kind in _WITH_LABELS else "auto"
                 evidence += load_evidence(path, kind, format=self.format, label_column=column)
         if not evidence:
@@ -63,21 +75,61 @@ class EvidenceFiles:
 
 def read_labelled(path: Path, *, format: str | None, label_column: int = -1) -> list[Gold]:
     """Inputs with all their labels."""
+    if (tool := tool_of(path, format)) is not None:
+        found = _of_kind(_read_marked(path, tool, ["gold"]), "gold", path)
+        return [_in_columns(piece) for piece in found]
     pieces = load_evidence(path, "gold", format=format, label_column=label_column)
     return [_in_columns(piece) for piece in pieces if isinstance(piece, Gold)]
 
 
 def read_inputs(path: Path, *, format: str | None, label_column: int | None) -> Corpus:
     """Inputs of a file; a label column is left out of them and read into the outputs."""
+    if (tool := tool_of(path, format)) is not None:
+        file = read_unmarked(path, tool)
+        origins = [piece.origin or Origin(str(path), (1,)) for piece in file.evidence]
+        return Corpus([in_columns(x) for x in file.inputs], None, origins)
     corpus = load_corpus(path, format=format, label_column=label_column)
     return Corpus([in_columns(x) for x in corpus.xs], corpus.ys, corpus.origins)
 
 
 def label_position(path: Path, *, format: str | None, labelled: bool, label_column: int | None) -> int | None:
     """The label column of inputs; JSON lines say themselves what they have."""
-    if (format or format_of(path)) == "jsonl":
+    if is_jsonl(path, format):
         return None
     return -1 if labelled and label_column is None else label_column
+
+
+def is_jsonl(path: Path, format: str | None) -> bool:
+    """Whether a file has an input in each line, as JSON."""
+    return (format or format_of(path)) == "jsonl" and tool_of(path, format) is None
+
+
+def read_unmarked(path: Path, tool: str) -> AnnotatedFile:
+    """A file of an annotation tool, whatever is annotated there; raises `DataError` where it has no text."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", LeftOut)
+        file = read_annotated(path, tool)
+    if not file.evidence:
+        raise DataError("no text", file=path, remedy="give documents with words in them")
+    return file
+
+
+def _read_marked(path: Path, tool: str, kinds: Sequence[str]) -> AnnotatedFile:
+    """A file of an annotation tool, with notes of what is left out, other kinds of evidence than `kinds` among it."""
+    with warnings_noted():
+        file = read_annotated(path, tool)
+        counts = file.counts()
+        left = [f"{count} {kind}" for kind, count in counts.items() if kind not in kinds]
+        if left and any(kind in counts for kind in kinds):
+            warnings.warn(LeftOut(f"{path}: {', '.join(left)} left out of {len(file.evidence)} lines"), stacklevel=2)
+    return file
+
+
+def _of_kind(file: AnnotatedFile, kind: str, path: Path) -> list[Any]:
+    if kind in ("good", "bad"):
+        z = 1 if kind == "good" else -1
+        return [Companion(piece.x, z, origin=piece.origin) for piece in file.evidence]
+    return check_kind(file, kind, str(path))
 
 
 def in_columns(x: Any) -> Any:

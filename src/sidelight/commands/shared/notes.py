@@ -5,10 +5,11 @@ from __future__ import annotations
 import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from contextvars import ContextVar
 from typing import Any, TextIO
 
 from sidelight.commands.shared.outputs import note
-from sidelight.errors import LongTraining, UnknownFeatures
+from sidelight.errors import LeftOut, LongTraining, UnknownFeatures
 from sidelight.evidence import Evidence
 from sidelight.recipes import Recipe
 
@@ -31,12 +32,27 @@ def notes_on(
         yield f"the model has no features and looks at no input{seen}"
 
 
-NOTED: dict[type[Warning], str] = {LongTraining: "; Ctrl-C stops it", UnknownFeatures: ""}  # and what is added
+NOTED: dict[type[Warning], str] = {LongTraining: "; Ctrl-C stops it", UnknownFeatures: "", LeftOut: ""}  # what is added
+_WITHIN: ContextVar[bool] = ContextVar("_WITHIN", default=False)
 
 
 @contextmanager
 def warnings_noted(*, quiet: bool = False) -> Iterator[None]:
-    """Within it, some warnings are notes: the first one of each kind, and none with --quiet."""
+    """Within it, some warnings are notes: the first one of each kind (what files leave out: all), none with --quiet.
+
+    Within another one, that one decides.
+    """
+    if _WITHIN.get():
+        yield
+        return
+    before = _WITHIN.set(True)
+    try:
+        yield from _noted(quiet)
+    finally:
+        _WITHIN.reset(before)
+
+
+def _noted(quiet: bool) -> Iterator[None]:
     said: set[type[Warning]] = set(NOTED) if quiet else set()
     with warnings.catch_warnings():
         for kind in NOTED:
@@ -54,8 +70,10 @@ def warnings_noted(*, quiet: bool = False) -> Iterator[None]:
             if category not in NOTED:
                 usual(message, category, filename, lineno, file, line)
             elif category not in said:
-                said.add(category)
-                note(f"{message}{NOTED[category]}")
+                if category is not LeftOut:
+                    said.add(category)
+                for one in f"{message}{NOTED[category]}".splitlines():
+                    note(one)
 
         warnings.showwarning = show
         yield

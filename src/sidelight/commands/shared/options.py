@@ -43,8 +43,9 @@ Format = Annotated[
     typer.Option(
         "--format",
         metavar="NAME",
-        help="How the files are written: columns, jsonl or attributes, or as sidelight structures NAME says. By "
-        "default their names tell: .jsonl, .crfsuite or .attributes, else columns.",
+        help="How the files are written: columns, jsonl, attributes or parquet; label-studio, doccano or brat; or as "
+        "sidelight structures NAME says. By default their names tell (.jsonl, .crfsuite, .parquet, .ann), and how a "
+        ".json file begins; else columns.",
         rich_help_panel=READING,
     ),
 ]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from hashlib import blake2b
 from itertools import chain, repeat
@@ -16,7 +16,7 @@ from sidelight.errors import DataError
 from sidelight.features.inputs import check_sequences
 from sidelight.features.rows import offsets_of
 from sidelight.features.transforms import Classes, transform
-from sidelight.features.words.templates import FARTHEST
+from sidelight.features.words.templates import FARTHEST, Templates
 from sidelight.features.words.token_kinds import refuse_attributes, refuse_matrices
 
 RESERVED = 2 * FARTHEST  # numbers 0..15 stand for _B-1.._B-8 and _B+1.._B+8
@@ -132,15 +132,21 @@ class Lexicon:
         return f"_B-{number + 1}" if number < FARTHEST else f"_B+{number - FARTHEST + 1}"
 
 
-def check_columns(views: Iterable[tuple[str, int]], columns: Columns, *, trained: int = 0) -> None:
-    """Refuse input without the column of a view, or with attributes in the place of columns; `trained` had so many."""
+def check_columns(templates: Templates, columns: Columns, *, trained: int = 0) -> None:
+    """Refuse input without the column of a template, or with attributes in the place of columns.
+
+    There were `trained` columns in training; 0 where that is not known.
+    """
     refuse_attributes([column[0] for column in columns.columns], trained=trained)
-    for _, column in views:
-        if len(columns) and column >= len(columns):
-            raise DataError(
-                f"a template looks at column {column} (from 0), but tokens have {len(columns)} column(s)",
-                remedy="give the missing columns, as in training, or use other templates",
-            )
+    if not len(columns):
+        return
+    for template in templates.templates:
+        for slot in template.slots:
+            if slot.column >= len(columns):
+                where = f" in {template.written}" if template.written else ""
+                looks = f"looks at column {slot.column} (from 0), but tokens have {len(columns)} column(s)"
+                remedy = "give the missing columns, as in training, or use other templates"
+                raise DataError(f"a template{where} {looks}", remedy=remedy)
 
 
 def string_hashes(name: str, strings: list[str], classes: Classes | None = None) -> Keys:

@@ -1,15 +1,17 @@
-"""Feature templates in the syntax of CRF++.
+"""Feature templates in the syntax of CRF++, and in that of Wapiti.
 
 `U00:%x[-1,0]/%x[0,0]` is a feature of the previous and the current token's first column; `B` alone asks for transition
-weights; `#` begins a comment. Besides `%x` there are macros that look at part of a string, such as `%suffix3[0,0]`: see
-`transforms`.
+weights, and `*` alone for these and for a feature that every token has; `#` begins a comment. Besides `%x` there are
+macros that look at part of a string, such as `%suffix3[0,0]` (see `transforms`), and those of Wapiti: `%X` in lower
+case, `%t[0,0,"expression"]` whether a regular expression is found in the token, `%m[0,0,"expression"]` what it finds,
+and `%M` that in lower case (see `wapiti_patterns`).
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Literal, NamedTuple
 
@@ -17,7 +19,11 @@ from sidelight.core.checks import arguments_checked, check_fields, file_name, sh
 from sidelight.errors import DataError
 from sidelight.features.transforms import Classes, transform
 
-_MACRO = re.compile(r"%([a-z]+[0-9]?)\[(-?\d+),(\d+)\]")
+_PLACE = r"\[ *([+-]?\d+) *, *(\d+) *"
+_MACRO = re.compile(rf"""%(?:((?![tm]\[)[a-z]+[0-9]?|X){_PLACE}\]|([tTmM]){_PLACE}, *"((?:[^"\\]|\\.)*)" *\])""")
+_ELSEWHERE = re.compile(r"%[xXtTmM]\[ *[@*]")  # Wapiti: counted from an end, or by a column
+_OF_WAPITI = {"x": "x", "X": "lower", "t": "test", "T": "test", "m": "match", "M": "lowermatch"}
+_COMMENT = re.compile(r"\s#.*")
 FARTHEST = 8  # how many tokens away a template may look
 
 
@@ -35,6 +41,7 @@ class Template:
 
     text: str
     slots: tuple[Slot, ...]
+    written: str = field(default="", compare=False, repr=False)  # the line it was read from, and where that is
 
     def name(self, values: Iterable[str]) -> str:
         """The name of the feature with these values in its slots."""
@@ -86,7 +93,7 @@ def parse_templates(
     classes: Classes | None = None,
     file: str | Path | None = None,
 ) -> Templates:
-    """Templates from the text of a CRF++ template file.
+    """Templates from the text of a template file of CRF++, or of a pattern file of Wapiti.
 
     >>> [t.text for t in parse_templates("U00:%x[-1,0]/%x[0,0]\\nB").templates]
     ['U00:{}/{}']
@@ -97,29 +104,28 @@ def parse_templates(
     seen: dict[str, int] = {}
     transitions = False
     for number, raw in enumerate(text.splitlines(), 1):
-        line = raw.strip()
-        if not line or line.startswith("#"):
+        line = _COMMENT.sub("", f" {raw}").strip()
+        if not line:
             continue
         if line in seen:
             raise DataError(
                 f"template {line!r} was given on line {seen[line]} already", file=file, line=number, remedy="remove one"
             )
         seen[line] = number
-        if line.startswith("B"):
-            if "%" in line:
-                raise DataError(
-                    f"bigram template {line!r} has macros", file=file, line=number, remedy="use B alone for transitions"
-                )
-            transitions = True
-        elif line.startswith("U"):
-            templates.append(_template(line, file, number, classes))
-        else:
+        kind = line[0].upper()
+        if kind not in "UB*":
             raise DataError(
                 f"template {line!r} begins with neither U nor B",
                 file=file,
                 line=number,
                 remedy="write U..:%x[row,column] or B",
             )
+        if kind != "U" and "%" in line:
+            remedy = "use B alone for transitions" + (", and a line with U for the token" if kind == "*" else "")
+            raise DataError(f"bigram template {line!r} has macros", file=file, line=number, remedy=remedy)
+        transitions = transitions or kind != "U"
+        if kind != "B":
+            templates.append(_template(line, file, number, classes))
     if not templates:
         raise DataError("no unigram template", file=file, remedy="give at least one line such as U00:%x[0,0]")
     return Templates(tuple(templates), transitions, boundary, min_count, hash_bits, classes)
@@ -137,8 +143,11 @@ def with_classes(templates: Templates, classes: Classes) -> Templates:
 
 
 def _template(line: str, file: str | Path | None, number: int, classes: Classes | None) -> Template:
-    slots = [Slot(m[1], int(m[2]), int(m[3])) for m in _MACRO.finditer(line)]
+    slots = [_slot(*macro.groups()) for macro in _MACRO.finditer(line)]
     bare = _MACRO.sub("\0", line)
+    if _ELSEWHERE.search(bare):
+        problem = f"{line!r} counts tokens from an end of the sentence, or by a column"
+        raise DataError(problem, file=file, line=number, remedy="count from the token: %x[-1,0] is the one before")
     if "%" in bare:
         raise DataError(f"cannot read {line!r}", file=file, line=number, remedy="write macros as %x[row,column]")
     for slot in slots:
@@ -150,12 +159,22 @@ def _template(line: str, file: str | Path | None, number: int, classes: Classes 
             raise DataError(
                 f"{line!r} looks {abs(slot.offset)} tokens away", file=file, line=number, remedy=f"at most {FARTHEST}"
             )
-    return Template(bare.replace("{", "{{").replace("}", "}}").replace("\0", "{}"), tuple(slots))
+    text = bare.replace("{", "{{").replace("}", "}}").replace("\0", "{}")
+    return Template(text, tuple(slots), f"{'line' if file is None else file}:{number} ({line})")
+
+
+def _slot(
+    name: str, offset: str, column: str, tested: str, test_offset: str, test_column: str, expression: str
+) -> Slot:
+    """One macro as the groups of `_MACRO` have it: a plain one, or one with a regular expression."""
+    if tested:
+        return Slot(f"{_OF_WAPITI[tested]}:{expression}", int(test_offset), int(test_column))
+    return Slot(_OF_WAPITI.get(name, name), int(offset), int(column))
 
 
 @arguments_checked
 def read_templates(path: str | Path, *, min_count: int = 1, hash_bits: int | None = None) -> Templates:
-    """Templates from a CRF++ template file."""
+    """Templates from a template file of CRF++ or a pattern file of Wapiti."""
     try:
         text = Path(file_name(path)).read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:

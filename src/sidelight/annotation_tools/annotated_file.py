@@ -1,0 +1,157 @@
+"""What a file of annotations says, as evidence: Gold, Partial, Candidates or Unlabeled for every line of its texts."""
+
+from __future__ import annotations
+
+import warnings
+from collections import Counter
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from sidelight.annotation_tools.documents import Annotation, Document, Labels, Misfit, Said, fitted
+from sidelight.data.relations import EntitySentence, Extraction, RelationCorpus
+from sidelight.errors import DataError, LeftOut
+from sidelight.evaluate.schemes import SchemeName
+from sidelight.evidence import Candidates, Evidence, Gold, Partial, Unlabeled
+
+Empty = Literal["unlabeled", "gold"]  # what a document without a single annotation is
+SHOWN = 10  # so many misfits are told one by one in a warning
+
+
+@dataclass(frozen=True, slots=True)
+class AnnotatedFile:
+    """Documents, evidence for each of their lines in their order, and everything that did not fit."""
+
+    documents: tuple[Document, ...]
+    evidence: tuple[Evidence, ...]
+    misfits: tuple[Misfit, ...]
+
+    @property
+    def inputs(self) -> list[list[str]]:
+        """The tokens of every line of every document, as `evidence` has them."""
+        return [x for doc in self.documents for x in doc.inputs]
+
+    def of_kind(self, kind: str) -> list[Evidence]:
+        """The evidence of one kind: gold, partial, candidates or unlabeled."""
+        return [piece for piece in self.evidence if piece.kind == kind]
+
+    def counts(self) -> Counter[str]:
+        """How much evidence there is of each kind."""
+        return Counter(piece.kind for piece in self.evidence)
+
+
+def annotated(
+    docs: Iterable[Document],
+    *,
+    scheme: SchemeName = "BIO",
+    labels: Collection[str] | None = None,
+    empty: Empty = "unlabeled",
+) -> AnnotatedFile:
+    """The evidence of documents; warns (`LeftOut`) of what did not fit.
+
+    A line of which everybody says the same is Gold, or Partial where something touches a token and does not fit. Where
+    annotators disagree it is Candidates: the labels that anybody gave, any label where something did not fit.
+    """
+    kept, evidence, misfits = tuple(docs), list[Evidence](), list[Misfit]()
+    for doc in kept:
+        rows: list[list[Labels]] = []  # of each annotator, of each line
+        for said in doc.said:
+            labelled, wrong = fitted(doc, said, scheme=scheme, labels=labels)
+            misfits += wrong
+            if said.annotations or empty == "gold":
+                rows.append(labelled)
+        for n, x in enumerate(doc.inputs):
+            different = list(dict.fromkeys(tuple(row[n]) for row in rows))
+            evidence.append(_piece(doc, n, x, different))
+    if misfits:
+        warnings.warn(LeftOut(told(misfits)), stacklevel=3)
+    return AnnotatedFile(kept, tuple(evidence), tuple(misfits))
+
+
+def _piece(doc: Document, n: int, x: list[str], different: Sequence[tuple[str | None, ...]]) -> Evidence:
+    origin = doc.origin(n)
+    match different:
+        case []:
+            return Unlabeled(x, origin=origin)
+        case [labels]:
+            return (Partial if None in labels else Gold)(x, list(labels), origin=origin)
+        case _:
+            sets = [None if None in given else tuple(dict.fromkeys(given)) for given in zip(*different)]
+            return Candidates(x, sets, origin=origin)
+
+
+def told(misfits: Sequence[Misfit]) -> str:
+    """A line that counts, and one for each of the first few."""
+    files = ", ".join(dict.fromkeys(one.file for one in misfits))
+    first = [str(one) for one in misfits[:SHOWN]]
+    rest = len(misfits) - len(first)
+    more = [f"and {rest} more; .misfits of what sidelight.annotation_tools reads has all of them"] if rest else []
+    return "\n".join([f"{files}: {len(misfits)} annotation{'s' * (len(misfits) > 1)} left out", *first, *more])
+
+
+def extractions(file: AnnotatedFile) -> tuple[RelationCorpus, tuple[Misfit, ...]]:
+    """Entities and relations of every line, as `sidelight.data.relations` has them, and what did not fit.
+
+    Entities may overlap here, and those without a relation stay. The first annotator of a document is believed; lines
+    without entities are left out, as are documents that nobody annotated.
+    """
+    xs, ys, misfits = list[EntitySentence](), list[Extraction](), list[Misfit]()
+    for doc in file.documents:
+        for other in doc.said[1:]:
+            misfits += [doc.misfit("is of a second annotator", one) for one in other.annotations]
+        said = doc.said[0] if doc.said else Said()
+        misfits += said.misfits
+        for n in range(len(doc.lines)):
+            x, y = _extraction(doc, said, n)
+            if x.spans:
+                xs.append(x)
+                ys.append(y)
+        misfits += _unread(doc, said)
+    return RelationCorpus(xs, ys), tuple(misfits)
+
+
+def _entities(doc: Document, said: Said, n: int) -> dict[str, tuple[Annotation, int, int]]:
+    """The annotations that are whole tokens of a line, by their keys, with their first token and the one after."""
+    line = doc.lines[n]
+    starts = {a: t for t, (a, _) in enumerate(line)}
+    ends = {b: t + 1 for t, (_, b) in enumerate(line)}
+    found = {}
+    for number, one in enumerate(said.annotations):
+        text = doc.text[one.start : one.end]
+        start, end = one.start + len(text) - len(text.lstrip()), one.end - len(text) + len(text.rstrip())
+        if not one.problem and one.label and start in starts and end in ends:
+            found[one.key or f"#{number}"] = (one, starts[start], ends[end])
+    return found
+
+
+def _extraction(doc: Document, said: Said, n: int) -> tuple[EntitySentence, Extraction]:
+    entities = _entities(doc, said, n)
+    order = sorted(entities, key=lambda key: entities[key][1:])
+    place = {key: i for i, key in enumerate(order)}
+    relations = sorted((place[r.head], place[r.tail], r.name) for r in said.relations if {r.head, r.tail} <= set(place))
+    x = EntitySentence(tuple(doc.inputs[n]), tuple(entities[key][1:] for key in order))
+    return x, Extraction(tuple(entities[key][0].label for key in order), tuple(r for r in relations if r[0] != r[1]))
+
+
+def _unread(doc: Document, said: Said) -> list[Misfit]:
+    """Annotations and relations that no line has."""
+    lines = [set(_entities(doc, said, n)) for n in range(len(doc.lines))]
+    misfits = [
+        doc.misfit(one.problem or "is no whole tokens of one line", one)
+        for number, one in enumerate(said.annotations)
+        if not any((one.key or f"#{number}") in line for line in lines)
+    ]
+    for one in said.relations:
+        ends = {one.head, one.tail}
+        if len(ends) < 2 or not any(ends <= line for line in lines):
+            misfits.append(doc.misfit(f"the relation {one.name} from {one.head} to {one.tail} is not within a line"))
+    return misfits
+
+
+def check_kind(file: AnnotatedFile, kind: str, name: str) -> list[Evidence]:
+    """The evidence of a kind; raises `DataError` where there is none."""
+    found = file.of_kind(kind)
+    if not found:
+        there = ", ".join(f"{count} {other}" for other, count in file.counts().items()) or "no text"
+        raise DataError(f"no line of it is {kind}: {there}", file=name, remedy="name the file for a kind that it has")
+    return found

@@ -1,0 +1,264 @@
+"""Label Studio: exports in JSON, one object for a task, and predictions to import for pre-annotation.
+
+A task has its text in "data", and in "annotations" what each annotator marked: characters from "start" to "end". Label
+Studio counts characters of Unicode (code points) since about 2022, when its frontend was mended for emoji, and before
+that units of UTF-16, as JavaScript does. With "auto", the text that an annotation says it has tells which; without it,
+what the other annotations of the task show, and else characters.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, Literal
+
+from sidelight.annotation_tools.annotated_file import AnnotatedFile, annotated
+from sidelight.annotation_tools.documents import (
+    Annotation,
+    Document,
+    Misfit,
+    Offsets,
+    Relation,
+    Said,
+    from_utf16,
+    lines_of,
+    marked,
+    utf16_places,
+)
+from sidelight.core.checks import arguments_checked
+from sidelight.data.files import read_text, shown_name, write_text_atomically
+from sidelight.data.jsonl import Place
+from sidelight.evaluate.schemes import SchemeName
+from sidelight.evaluate.spans import Scheme
+
+REMEDY = 'export from Label Studio as "JSON"'
+_LABELLED = ("labels", "hypertextlabels", "paragraphlabels")
+
+
+@arguments_checked
+def read(
+    path: str | Path,
+    *,
+    text: str | None = None,
+    scheme: SchemeName = "BIO",
+    labels: Collection[str] | None = None,
+    offsets: Literal["auto", "characters", "utf16"] = "auto",
+    take: Literal["annotations", "predictions"] = "annotations",
+) -> AnnotatedFile:
+    """The evidence of an export, and what did not fit.
+
+    `text` is the key of the text in "data"; by default "text", or the only string that there is. A task without
+    annotations is Unlabeled, one with an empty annotation Gold without any span. Of several annotations one that is
+    marked as ground truth is believed alone; cancelled ones are left out. With `take="predictions"`, predictions are
+    read in the place of annotations. Raises `DataError` for what is no export.
+
+    >>> import tempfile
+    >>> marks = [{"type": "labels", "value": {"start": 9, "end": 13, "labels": ["LOC"]}}]
+    >>> task = {"id": 1, "data": {"text": "Ann left Oslo"}, "annotations": [{"result": marks}]}
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     _ = Path(folder, "a.json").write_text(json.dumps([task]))
+    ...     read(Path(folder, "a.json")).evidence
+    (Gold(x=['Ann', 'left', 'Oslo'], weight=1.0, y=['O', 'O', 'B-LOC']),)
+    """
+    docs = [
+        _document(task, number, place, text, offsets, take)
+        for number, (task, place) in enumerate(_tasks(read_text(path), shown_name(path)), start=1)
+    ]
+    return annotated(docs, scheme=scheme, labels=labels, empty="gold")
+
+
+def _tasks(text: str, file: str) -> Iterator[tuple[dict[str, Any], Place]]:
+    """The tasks of an export, each with the line that it begins on."""
+    decoder, at, line = json.JSONDecoder(), 0, 1
+
+    def skip(marks: str) -> None:
+        nonlocal at, line
+        while at < len(text) and text[at] in " \n\t\r" + marks:
+            line += text[at] == "\n"
+            at += 1
+
+    skip("")
+    if text[at : at + 1] != "[":
+        Place(file, line).fail("not a list of tasks", REMEDY)
+    at += 1
+    skip("")
+    while text[at : at + 1] != "]":
+        place = Place(file, line)
+        try:
+            task, end = decoder.raw_decode(text, at)
+        except json.JSONDecodeError as error:
+            Place(file, error.lineno).fail(f"not JSON ({error.msg} at column {error.colno})", REMEDY)
+        except (ValueError, RecursionError) as error:
+            place.fail(f"JSON that cannot be used ({error})", REMEDY)
+        if not isinstance(task, dict):
+            place.fail("a task is no JSON object", REMEDY)
+        yield task, place
+        line += text.count("\n", at, end)
+        at = end
+        skip("")
+        if text[at : at + 1] not in (",", "]"):
+            Place(file, line).fail("not JSON (a task ends without a comma or a bracket)", REMEDY)
+        skip(",")
+    if text[at + 1 :].strip():
+        Place(file, line).fail("something stands after the list of tasks", REMEDY)
+
+
+def _document(task: Mapping[str, Any], number: int, place: Place, key: str | None, offsets: str, take: str) -> Document:
+    name = f"task {task.get('id', number)}"
+    text = _text(task.get("data"), key, place, name)
+    done = task.get(take, task.get("completions", []) if take == "annotations" else [])
+    if not isinstance(done, list) or not all(isinstance(one, dict) for one in done):
+        place.fail(f'the "{take}" of {name} are no list of objects', REMEDY)
+    bare = Document(name, text, lines_of(text), (), place.file, (place.line,), dict(task))
+    kept, dropped = [], list[Misfit]()
+    for one in done:
+        results = one.get("result", [])
+        if not isinstance(results, list) or not all(isinstance(part, dict) for part in results):
+            place.fail(f'the "result" of an annotation of {name} is no list of objects', REMEDY)
+        if one.get("was_cancelled"):
+            dropped += [bare.misfit("is in an annotation that was cancelled")] * bool(results)
+        else:
+            kept.append((bool(one.get("ground_truth")), results))
+    sure = [results for truth, results in kept if truth]
+    if sure and len(sure) < len(kept):
+        dropped.append(bare.misfit("has annotations beside one that is marked as ground truth"))
+    said = [_said(bare, results, place, offsets) for results in sure or [results for _, results in kept]]
+    if dropped and said:
+        said[0] = Said(said[0].annotations, said[0].relations, (*dropped, *said[0].misfits))
+    return Document(name, text, bare.lines, tuple(said), place.file, bare.numbers, bare.source)
+
+
+def _text(data: Any, key: str | None, place: Place, name: str) -> str:
+    if not isinstance(data, dict):
+        place.fail(f'{name} has no "data"', f"{REMEDY}, not JSON-MIN")
+    texts = [one for one, value in data.items() if isinstance(value, str)]
+    chosen = key or ("text" if "text" in texts or len(texts) != 1 else texts[0])
+    if chosen not in texts:
+        there = ", ".join(map(repr, texts)) or "no text"
+        place.fail(f'the "data" of {name} has no text {chosen!r}, but {there}', "say which one by text=")
+    text: str = data[chosen]
+    try:
+        text.encode("utf-8")
+    except UnicodeEncodeError:
+        place.fail(f"the text of {name} has half of a surrogate pair", "write the character itself, or both halves")
+    return text
+
+
+def _said(doc: Document, results: Sequence[Mapping[str, Any]], place: Place, offsets: str) -> Said:
+    regions, relations, misfits = [], list[Relation](), list[Misfit]()
+    for one in results:
+        kind, value = one.get("type"), one.get("value")
+        if kind == "relation":
+            names = one.get("labels") or ["related"]
+            relations += [Relation(str(name), str(one.get("from_id")), str(one.get("to_id"))) for name in names]
+        elif kind not in _LABELLED or not isinstance(value, dict):
+            misfits.append(doc.misfit(f"a result of type {kind!r} is no label of a stretch of text"))
+        elif not all(_whole(value.get(end)) for end in ("start", "end")):
+            misfits.append(doc.misfit(f"a result has no whole numbers for start and end, but {value.get('start')!r}"))
+        else:
+            regions.append((one, value))
+    counted = _counted(doc, [value for _, value in regions], offsets)
+    annotations = []
+    for (one, value), (start, end, problem) in zip(regions, counted):
+        names = value.get(one["type"], value.get("labels"))
+        if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
+            place.fail(f"the labels of a result of {doc.name} are no list of names", REMEDY)
+        for name in names or [""]:
+            annotations.append(Annotation(start, end, name, str(one.get("id", "")), problem))
+    return Said(tuple(annotations), tuple(relations), tuple(misfits))
+
+
+def _counted(doc: Document, values: Sequence[Mapping[str, Any]], offsets: str) -> list[tuple[int, int, str]]:
+    """Places in characters, and what is wrong with each, if anything is."""
+    units = utf16_places(doc.text)
+    plain = [(value["start"], value["end"]) for value in values]
+    if units[-1] == len(doc.text) or offsets == "characters":
+        return [(a, b, _other_text(doc, a, b, value)) for (a, b), value in zip(plain, values)]
+    narrow = [(from_utf16(units, a), from_utf16(units, b)) for a, b in plain]
+    fit_plain = [b <= len(doc.text) and not _other_text(doc, a, b, value) for (a, b), value in zip(plain, values)]
+    fit_narrow = [
+        a is not None and b is not None and not _other_text(doc, a, b, value) for (a, b), value in zip(narrow, values)
+    ]
+    shown = any(there and not here for there, here in zip(fit_narrow, fit_plain))  # by a text
+    found = []
+    for (a, b), (c, d), here, there, value in zip(plain, narrow, fit_plain, fit_narrow, values):
+        if offsets != "utf16" and not (there and (shown or not here)):
+            found.append((a, b, _other_text(doc, a, b, value)))
+        elif c is None or d is None:
+            found.append((a, b, "begins or ends inside a character, or outside of the text, in UTF-16"))
+        else:
+            found.append((c, d, _other_text(doc, c, d, value)))
+    return found
+
+
+def _other_text(doc: Document, start: int, end: int, value: Mapping[str, Any]) -> str:
+    """What is wrong where an annotation says that it has another text; white space does not matter."""
+    said = value.get("text")
+    if not isinstance(said, str) or "".join(said.replace("\\n", "\n").split()) == "".join(doc.text[start:end].split()):
+        return ""
+    return f"says that its text is {said[:40]!r}"
+
+
+def _whole(value: Any) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool)
+
+
+def text_of(
+    docs: Sequence[Document],
+    outputs: Sequence[Sequence[str]],
+    *,
+    confidence: Sequence[Sequence[float]] | None = None,
+    scheme: Scheme = "auto",
+    offsets: Offsets = "characters",
+    names: tuple[str, str] | None = None,
+    version: str = "sidelight",
+) -> str:
+    """Tasks with what a model predicts as "predictions", in JSON that Label Studio imports.
+
+    `outputs` has the labels of every line of every document (`AnnotatedFile.inputs`), and `confidence` how sure the
+    model is of each: a region has the score of its least sure token, and a task that of its least sure one. `names` are
+    those of the labels and of the text in the labelling interface; by default those of the annotations that a task has,
+    or "label" and "text".
+    """
+    found, line = [], 0
+    for doc, spans in zip(docs, marked(docs, outputs, scheme=scheme)):
+        sure = None
+        if confidence is not None:
+            rows = confidence[line : line + len(doc.lines)]
+            sure = {a: float(c) for own, row in zip(doc.lines, rows) for (a, _), c in zip(own, row)}
+        line += len(doc.lines)
+        units = utf16_places(doc.text) if offsets == "utf16" else range(len(doc.text) + 1)
+        label, text = names or _names_in(doc.source)
+        results = []
+        for number, one in enumerate(spans, start=1):
+            value = {"start": units[one.start], "end": units[one.end], "text": doc.text[one.start : one.end]}
+            region: dict[str, Any] = {"id": f"p{number}", "from_name": label, "to_name": text, "type": "labels"}
+            region["value"] = {**value, "labels": [one.label]}
+            if sure is not None:
+                region["score"] = round(min(c for a, c in sure.items() if one.start <= a < one.end), 6)
+            results.append(region)
+        prediction: dict[str, Any] = {"model_version": version, "result": results}
+        if sure:
+            prediction["score"] = round(min(sure.values()), 6)
+        task = dict(doc.source) if _is_task(doc.source) else {"data": {"text": doc.text}}
+        found.append({**task, "predictions": [prediction]})
+    return json.dumps(found, ensure_ascii=False, indent=1) + "\n"
+
+
+def write(path: str | Path, docs: Sequence[Document], outputs: Sequence[Sequence[str]], **how: Any) -> None:
+    """Write what `text_of` makes to a file."""
+    write_text_atomically(path, text_of(docs, outputs, **how))
+
+
+def _is_task(source: Any) -> bool:
+    return isinstance(source, dict) and isinstance(source.get("data"), dict)
+
+
+def _names_in(source: Any) -> tuple[str, str]:
+    """What the labels and the text are called in the annotations of a task."""
+    for one in source.get("annotations", []) if _is_task(source) else []:
+        for region in one.get("result", []):
+            if region.get("type") in _LABELLED and isinstance(region.get("from_name"), str):
+                return region["from_name"], str(region.get("to_name", "text"))
+    return "label", "text"

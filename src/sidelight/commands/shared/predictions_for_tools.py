@@ -1,0 +1,86 @@
+"""Predictions in the files of annotation tools, made of such files, of plain text, or of tokens."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from sidelight.annotation_tools import TOOLS, Document, document, of_tokens, tool_of
+from sidelight.commands.shared.inputs import check_fits, read_inputs, read_unmarked
+from sidelight.commands.shared.notes import warnings_noted
+from sidelight.commands.shared.plain_text import inputs_of
+from sidelight.data import read_text
+from sidelight.data.files import shown_name
+from sidelight.errors import DataError, Intractable
+from sidelight.evaluate.schemes import scheme_of
+from sidelight.models import probabilities
+from sidelight.models.model import Model
+
+
+@dataclass(frozen=True, slots=True)
+class Texts:
+    """Documents, and the inputs of a model that their lines are."""
+
+    documents: Sequence[Document]
+    inputs: list[Any]
+
+
+def texts_in(path: Path, model: Model, tool: str, *, plain: bool, spaces: bool, format: str | None) -> Texts:
+    """What a file has to label for a tool; raises `DataError` for what the model or the tool has no place for."""
+    if not model.sequences:
+        raise DataError("the model labels whole inputs, and annotation tools mark stretches", remedy="leave --to out")
+    own = None if plain else tool_of(path, format)
+    if own is None and not plain:
+        return _of_tokens(path, format, tool)
+    docs: Sequence[Document] = read_unmarked(path, own).documents if own else _plain(path, tool, spaces)
+    if tool == "brat" and len(docs) != 1:
+        problem = f"{len(docs)} texts, and brat has a file for each"
+        raise DataError(problem, file=shown_name(path), remedy="name one text, or write for another tool")
+    return Texts(docs, inputs_of([x for doc in docs for x in doc.inputs], model))
+
+
+def _plain(path: Path, tool: str, spaces: bool) -> list[Document]:
+    """Plain text: one document for brat, which reads the same file, and one for every line for others."""
+    if tool == "brat":
+        docs = [document(read_text(path, as_it_is=True), path.stem, spaces=spaces)]
+    else:
+        lines = [line for line in read_text(path).split("\n") if line.strip()]
+        docs = [document(line, f"line {number}", spaces=spaces) for number, line in enumerate(lines, start=1)]
+    if not any(doc.lines for doc in docs):
+        raise DataError("no text", file=shown_name(path), remedy="give a sentence a line")
+    return docs
+
+
+def _of_tokens(path: Path, format: str | None, tool: str) -> Texts:
+    """Inputs whose tokens are known, with spaces between their words."""
+    if tool == "brat":
+        problem = "brat marks characters of a text, and these are tokens"
+        raise DataError(problem, file=shown_name(path), remedy="give plain text with --text, or write for another tool")
+    corpus = read_inputs(path, format=format, label_column=None)
+    docs = []
+    for number, (x, origin) in enumerate(zip(corpus.xs, corpus.origins), start=1):
+        words = [token[0] if isinstance(token, tuple) else token for token in x]
+        if not all(isinstance(word, str) and word and not word.isspace() for word in words):
+            remedy = "give words, as columns or JSON lines"
+            raise DataError("tokens without words", file=origin.file, line=origin.line(0), remedy=remedy)
+        docs.append(of_tokens(words, f"input {number}"))
+    return Texts(docs, corpus.xs)
+
+
+def predicted_text(model: Model, predict: Callable[..., Any], texts: Texts, tool: str, jobs: int) -> str:
+    """What the tool reads, with the labels that `predict` gives, and for Label Studio how sure they are."""
+    check_fits(model, [(x, None) for x in texts.inputs])
+    with warnings_noted():
+        outputs = [[str(label) for label in output] for output in predict(texts.inputs, jobs)]
+    more: dict[str, Any] = {}
+    if tool == "label-studio":
+        with suppress(Intractable):
+            shares = probabilities.named_marginals(model, texts.inputs, n_jobs=jobs)
+            named = [[{str(label): p for label, p in token.items()} for token in x] for x in shares]
+            more["confidence"] = [[p[y] for p, y in zip(x, output)] for x, output in zip(named, outputs)]
+    scheme = "runs" if scheme_of(model.labels.classes) is None else "bio"
+    found: str = TOOLS[tool].text_of(texts.documents, outputs, scheme=scheme, **more)
+    return found

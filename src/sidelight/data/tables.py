@@ -1,0 +1,241 @@
+"""Tables to inputs and outputs: Hugging Face datasets, frames of pandas and polars, Arrow tables, Parquet files.
+
+A table has a sentence in each row, its tokens and its labels as lists; or, with a column that says which sentence a row
+is of, a token in each row. Tables are asked for their columns by what they offer; none of their libraries is imported,
+but for a table that offers the stream of Arrow or `__dataframe__` alone, and for files: there pyarrow is.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from sidelight.core.arrays import by_position, is_table
+from sidelight.core.checks import arguments_checked, file_name, is_listed, shown
+from sidelight.data.corpus import Corpus
+from sidelight.data.files import shown_name
+from sidelight.errors import DataError
+from sidelight.evidence import Origin
+
+NOT_KNOWN = -100  # what Hugging Face writes for tokens that have no label of their own
+ARROW = 'install it with pip install "sidelight[arrow]"'
+_LIST = "give lists; or name the column that says which sentence a row is of, sentence=…"
+
+
+@arguments_checked
+def from_table(
+    table: Any,
+    *,
+    tokens: str | Sequence[str] = "tokens",
+    labels: str | None = None,
+    sentence: str | None = None,
+    names: Sequence[str] | None = None,
+    file: str | Path = "table",
+) -> Corpus:
+    """The inputs of a table, and the outputs if a column of `labels` is named.
+
+    `tokens` names the column of tokens, or several for tokens of several columns. Where each row is one token,
+    `sentence` names the column of the number or name of its sentence; rows of a sentence stand together, and an empty
+    cell means the sentence of the row before. Labels that are numbers are read by `names`, which a dataset with
+    `ClassLabel` has itself; a label that is not known (None, NaN, -100, or -1 where there are names) becomes None, for
+    `partial`. Raises `DataError` for a column that is not there and for what has another shape.
+
+    >>> table = {"tokens": [["Ann", "left"], ["Oslo"]], "tags": [[1, 0], [2]]}
+    >>> from_table(table, labels="tags", names=["O", "B-PER", "B-LOC"]).ys
+    [['B-PER', 'O'], ['B-LOC']]
+    >>> from_table({"word": ["Ann", "left", "Oslo"], "of": [1, 1, 2]}, tokens="word", sentence="of").xs
+    [['Ann', 'left'], ['Oslo']]
+    """
+    wanted = [tokens] if isinstance(tokens, str) else list(tokens)
+    if not wanted:
+        raise DataError("no column of tokens", remedy='name one, such as tokens="tokens"')
+    found = _columns(table, [*wanted, *([labels] if labels else []), *([sentence] if sentence else [])])
+    if labels is not None and names is None:
+        names = _class_names(table, labels)
+    place = shown_name(file)
+    if len({len(column) for column in found.values()}) > 1:
+        sizes = ", ".join(f"{name!r} has {len(column)}" for name, column in found.items())
+        raise DataError(f"columns of different lengths: {sizes} rows", file=place, remedy="give as many of each")
+    if not len(found[wanted[0]]):
+        raise DataError("no rows", file=place, remedy="give at least one sentence")
+    cells = [found[name] for name in wanted]
+    if sentence is not None:
+        rows = _groups(found[sentence], sentence, place)
+        listed = [[[column[r] for r in own] for column in cells] for own in rows]
+        said = None if labels is None else [[found[labels][r] for r in own] for own in rows]
+    else:
+        rows = [(r,) for r in range(len(cells[0]))]
+        named = list(zip(wanted, cells))
+        listed = [[_list(column[r], name, r, place) for name, column in named] for (r,) in rows]
+        said = None if labels is None else [_list(cell, labels, r, place) for r, cell in enumerate(found[labels])]
+    xs = [_input(lists, wanted, own, place) for lists, own in zip(listed, rows)]
+    ys = None if said is None else [_output(cell, x, names, own, place) for cell, x, own in zip(said, xs, rows)]
+    return Corpus(xs, ys, [Origin(place, own) for own in rows])
+
+
+@arguments_checked
+def read_parquet(
+    path: str | Path, *, tokens: str | Sequence[str] = "tokens", labels: str | None = None, names: Any = None
+) -> Corpus:
+    """The inputs of a Parquet file, as `from_table` reads them; raises `DataError` without pyarrow."""
+    try:
+        from pyarrow import ArrowException, parquet
+    except ImportError:
+        raise DataError("Parquet files need pyarrow", file=path, remedy=ARROW) from None
+    try:
+        table = parquet.read_table(file_name(path))
+    except FileNotFoundError:
+        raise DataError("there is no such file", file=path, remedy="check the name") from None
+    except (ArrowException, OSError) as error:
+        raise DataError(f"no Parquet file ({shown(error)})", file=path, remedy="check what wrote it") from None
+    return from_table(table, tokens=tokens, labels=labels, names=names, file=path)
+
+
+def label_column_of(path: str | Path) -> str | None:
+    """The column of a Parquet file that holds labels: labels, ner_tags, tags or pos_tags; None where there is none."""
+    try:
+        from pyarrow import ArrowException, parquet
+    except ImportError:
+        raise DataError("Parquet files need pyarrow", file=path, remedy=ARROW) from None
+    try:
+        there = parquet.read_schema(file_name(path)).names
+    except (ArrowException, OSError):
+        return None  # which reading it tells better
+    return next((name for name in ("labels", "ner_tags", "tags", "pos_tags") if name in there), None)
+
+
+def _columns(table: Any, wanted: Sequence[str]) -> dict[str, Sequence[Any]]:
+    """Columns by name, as lists of what Python has for their cells."""
+    if hasattr(type(table), "collect") and not hasattr(type(table), "get_column"):
+        raise DataError("a lazy frame", remedy="collect it first: from_table(frame.collect(), …)")
+    there = list(table) if isinstance(table, Mapping) else None
+    if is_table(table) and there is None:
+        there = list(table.column_names if hasattr(table, "column_names") else table.columns)
+    if there is None:
+        return _columns(_by_arrow(table), wanted)
+    if isinstance(table, Mapping) and any(map(is_table, table.values())):
+        splits = ", ".join(map(str, table))
+        raise DataError(f"several tables: {splits}", remedy=f"give one of them, such as table[{next(iter(table))!r}]")
+    for name in wanted:
+        if name not in there:
+            raise DataError(f"no column {name!r}; there are {', '.join(map(repr, there))}", remedy="name one of them")
+    if hasattr(table, "with_format") and not hasattr(table, "__len__"):
+        raise DataError("a stream of rows", remedy="take some: Dataset.from_list(list(stream.take(1000)))")
+    if hasattr(table, "with_format"):
+        table = table.select_columns(list(dict.fromkeys(wanted))).with_format(None)[:]
+    elif hasattr(table, "get_column"):
+        table = {name: table.get_column(name).to_list() for name in wanted}
+    elif hasattr(table, "column_names"):
+        table = {name: table.column(name).to_pylist() for name in wanted}
+    found = {name: table[name] for name in wanted}
+    for name, column in found.items():
+        if not is_listed(column) or len(getattr(column, "shape", (0,))) != 1:
+            raise DataError(f"the column {name!r} is {shown(column)}", remedy="give one list for each column")
+    return {name: list(column) for name, column in found.items()}
+
+
+def _by_arrow(table: Any) -> Any:
+    """What offers its columns to any library, as an Arrow table."""
+    if not any(hasattr(table, name) for name in ("__arrow_c_stream__", "__dataframe__")):
+        raise DataError(
+            f"{shown(table)} is no table", remedy="give a Dataset, a frame of pandas or polars, or an Arrow table"
+        )
+    try:
+        import pyarrow
+        from pyarrow.interchange import from_dataframe
+    except ImportError:
+        raise DataError(f"a {type(table).__name__} is read by pyarrow", remedy=ARROW) from None
+    return pyarrow.table(table) if hasattr(table, "__arrow_c_stream__") else from_dataframe(table)
+
+
+def _class_names(table: Any, labels: str) -> Sequence[str] | None:
+    """The names of labels that a dataset of Hugging Face gives numbers, and keeps in its files."""
+    features = getattr(table, "features", None)
+    kind = features.get(labels) if isinstance(features, Mapping) else None
+    while kind is not None and not hasattr(kind, "names"):
+        kind = getattr(kind, "feature", None)
+    if kind is not None:
+        return list(kind.names)
+    metadata: Any = getattr(getattr(table, "schema", None), "metadata", None)
+    try:
+        stored = json.loads(metadata[b"huggingface"])["info"]["features"][labels]
+        return [str(name) for name in stored.get("feature", stored)["names"]]
+    except (TypeError, KeyError, ValueError, AttributeError):  # no table of Arrow, or none that datasets wrote
+        return None
+
+
+def _groups(column: Sequence[Any], name: str, file: str) -> list[tuple[int, ...]]:
+    """The rows of each sentence, in their order."""
+    begins: dict[Any, int] = {}
+    rows: list[list[int]] = []
+    before: Any = None
+    for r, cell in enumerate(column):
+        if _is_missing(cell):
+            if r == 0:
+                raise DataError(f"{name!r} is empty in the first row", file=file, remedy="say which sentence it is of")
+        elif r == 0 or cell != before:
+            if cell in begins:
+                problem = f"row {r} is of the sentence {cell!r}, which began in row {begins[cell]} and had ended"
+                raise DataError(problem, file=file, remedy=f"sort the rows by {name!r}, or give new names")
+            begins[cell], before = r, cell
+            rows.append([])
+        rows[-1].append(r)
+    return [tuple(own) for own in rows]
+
+
+def _list(cell: Any, name: str, row: int, file: str) -> list[Any]:
+    cell = by_position(cell)
+    if isinstance(cell, str | bytes | Mapping) or not isinstance(cell, Iterable):
+        raise DataError(f"row {row}: {name!r} is {shown(cell)}, and no list", file=file, remedy=_LIST)
+    return list(cell)
+
+
+def _input(lists: Sequence[list[Any]], names: Sequence[str], rows: Sequence[int], file: str) -> list[Any]:
+    place = f"row {rows[0]}"
+    if not lists[0]:
+        raise DataError(f"{place} has no tokens", file=file, remedy="leave it out")
+    for name, own in zip(names, lists):
+        if len(own) != len(lists[0]):
+            problem = f"{place}: {len(lists[0])} {names[0]} but {len(own)} {name}"
+            raise DataError(problem, file=file, remedy="give one of each for every token")
+        for t, token in enumerate(own):
+            if not isinstance(token, str):
+                where = f"row {rows[t]}" if len(rows) > 1 else f"{place}, token {t}"
+                raise DataError(f"{where}: {name!r} is {shown(token)}, and no text", file=file, remedy="give words")
+    words = [[str(token) for token in own] for own in lists]
+    return words[0] if len(words) == 1 else list(zip(*words))
+
+
+def _output(given: Any, x: list[Any], names: Sequence[str] | None, rows: Sequence[int], file: str) -> list[Any]:
+    if len(given) != len(x):
+        problem = f"row {rows[0]}: {len(x)} tokens but {len(given)} labels"
+        raise DataError(problem, file=file, remedy="give one label for every token")
+    return [_label(label, t, names, rows, file) for t, label in enumerate(given)]
+
+
+def _label(label: Any, t: int, names: Sequence[str] | None, rows: Sequence[int], file: str) -> Any:
+    label = label.item() if hasattr(label, "item") else label
+    if _is_missing(label) or (not isinstance(label, bool) and label in (NOT_KNOWN, *([-1] if names else []))):
+        return None
+    if isinstance(label, int) and not isinstance(label, bool):
+        if names is None:
+            return label
+        if 0 <= label < len(names):
+            return names[label]
+    elif isinstance(label, str) and label:
+        return str(label)
+    where = f"row {rows[t]}" if len(rows) > 1 else f"row {rows[0]}, token {t}"
+    there = f", where there are {len(names)} names" if names is not None else ""
+    raise DataError(f"{where}: the label {shown(label)}{there}", file=file, remedy="give names, or their numbers")
+
+
+def _is_missing(cell: Any) -> bool:
+    """Whether it is None or what frames have for nothing: NaN, NaT, NA."""
+    if cell is None:
+        return True
+    try:
+        return bool(cell != cell)
+    except (TypeError, ValueError):
+        return type(cell).__name__ == "NAType"
