@@ -10,7 +10,7 @@ from sidelight.describe import describe  # at once: modules of the same names wo
 from sidelight.evaluate import compare, evaluate
 
 if TYPE_CHECKING:
-    from sidelight import features, recipes, rules
+    from sidelight import features, interop, recipes, rules
     from sidelight.core.records import Round
     from sidelight.errors import DataError, Infeasible, Intractable, ModelFileError, NotFitted, SidelightError
     from sidelight.estimators.aligner import Aligner
@@ -54,7 +54,7 @@ __version__ = "0.1.0"
 logging.getLogger("sidelight").addHandler(logging.NullHandler())  # silent unless the user asks for it
 
 _PLACES = {  # where each public name lives; a module is loaded when one of its names is first used
-    "sidelight": ("features", "recipes", "rules"),
+    "sidelight": ("features", "interop", "recipes", "rules"),
     "sidelight.models.agreement": ("agree",),
     "sidelight.estimators.aligner": ("Aligner",),
     "sidelight.estimators.co_training": ("CoTraining",),
@@ -138,6 +138,7 @@ __all__ = [
     "explain",
     "features",
     "gold",
+    "interop",
     "labelling_function",
     "load_model",
     "partial",
