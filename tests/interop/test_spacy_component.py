@@ -1,4 +1,4 @@
-"""A model as a component of spaCy's pipelines: what it sets, how it is saved, batches, entities that are there already."""
+"""A model as a component of spaCy's pipelines: what it sets, files, batches, entities that are there."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ spacy = pytest.importorskip("spacy", reason="needs the extra spacy")
 from spacy.tokens import Doc, Span, Token  # noqa: E402
 from spacy.training import Example  # noqa: E402
 
-from sidelight.interop import spacy_component  # noqa: E402, F401
+from sidelight.interop import spacy_component  # noqa: E402
 
 TEXTS = ["Ann Holt lives in Oslo .", "in Rome Bob met a friend", "Eve Berg lives in Lima ."]
 
@@ -143,9 +143,9 @@ def test_any_entity_stays_and_no_other_touches_it(
         mine = Span(doc, min(first, 5), min(first + size, 6), label)
         doc.set_ents([mine], default="missing")
         component(doc)
-        assert [(one.start, one.end, one.label_) for one in doc.ents if one.start < mine.end and mine.start < one.end] == [
-            (mine.start, mine.end, label)
-        ]
+        assert [
+            (one.start, one.end, one.label_) for one in doc.ents if one.start < mine.end and mine.start < one.end
+        ] == [(mine.start, mine.end, label)]
 
 
 def test_what_it_puts_around_an_entity_is_the_best_there_is(tagger: sl.Tagger) -> None:
