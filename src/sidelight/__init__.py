@@ -44,6 +44,7 @@ if TYPE_CHECKING:
     from sidelight.features.segments.segment_features import SegmentFeatures
     from sidelight.models.agreement import agree
     from sidelight.models.explain import explain
+    from sidelight.models.export import export
     from sidelight.models.model import Model
     from sidelight.models.model_file import load_model, save_model
     from sidelight.models.weights import weights
@@ -83,6 +84,7 @@ _PLACES = {  # where each public name lives; a module is loaded when one of its 
     "sidelight.estimators.joint": ("Joint",),
     "sidelight.estimators.latent_classifier": ("LatentClassifier",),
     "sidelight.models.explain": ("explain",),
+    "sidelight.models.export": ("export",),
     "sidelight.models.model": ("Model",),
     "sidelight.models.weights": ("weights",),
     "sidelight.models.model_file": ("load_model", "save_model"),
@@ -136,6 +138,7 @@ __all__ = [
     "describe",
     "evaluate",
     "explain",
+    "export",
     "features",
     "gold",
     "interop",

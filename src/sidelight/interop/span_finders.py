@@ -80,7 +80,7 @@ def _found(finder: Any, doc: Any) -> Iterable[Any]:
     if not isinstance(found, Doc):
         return found  # type: ignore[no-any-return]
     group = getattr(finder, "key", None) or getattr(finder, "name", None)
-    return list(found.spans[group] if group in found.spans else found.ents)  # a group lives as long as its Doc
+    return list(found.spans.get(group, found.ents))  # a group lives as long as its Doc
 
 
 def _doc_of(x: Any, finder: Any, vocab: Any) -> Any:
