@@ -10,7 +10,7 @@ from sidelight.describe import describe  # at once: modules of the same names wo
 from sidelight.evaluate import compare, evaluate
 
 if TYPE_CHECKING:
-    from sidelight import annotation_tools, data, features, recipes, rules
+    from sidelight import annotation_tools, data, features, interop, recipes, rules
     from sidelight.core.records import Round
     from sidelight.errors import DataError, Infeasible, Intractable, ModelFileError, NotFitted, SidelightError
     from sidelight.estimators.aligner import Aligner
@@ -44,6 +44,7 @@ if TYPE_CHECKING:
     from sidelight.features.segments.segment_features import SegmentFeatures
     from sidelight.models.agreement import agree
     from sidelight.models.explain import explain
+    from sidelight.models.export import export
     from sidelight.models.model import Model
     from sidelight.models.model_file import load_model, save_model
     from sidelight.models.weights import weights
@@ -54,7 +55,7 @@ __version__ = "0.1.0"
 logging.getLogger("sidelight").addHandler(logging.NullHandler())  # silent unless the user asks for it
 
 _PLACES = {  # where each public name lives; a module is loaded when one of its names is first used
-    "sidelight": ("annotation_tools", "data", "features", "recipes", "rules"),
+    "sidelight": ("annotation_tools", "data", "features", "interop", "recipes", "rules"),
     "sidelight.models.agreement": ("agree",),
     "sidelight.estimators.aligner": ("Aligner",),
     "sidelight.estimators.co_training": ("CoTraining",),
@@ -83,6 +84,7 @@ _PLACES = {  # where each public name lives; a module is loaded when one of its 
     "sidelight.estimators.joint": ("Joint",),
     "sidelight.estimators.latent_classifier": ("LatentClassifier",),
     "sidelight.models.explain": ("explain",),
+    "sidelight.models.export": ("export",),
     "sidelight.models.model": ("Model",),
     "sidelight.models.weights": ("weights",),
     "sidelight.models.model_file": ("load_model", "save_model"),
@@ -138,8 +140,10 @@ __all__ = [
     "describe",
     "evaluate",
     "explain",
+    "export",
     "features",
     "gold",
+    "interop",
     "labelling_function",
     "load_model",
     "partial",

@@ -69,6 +69,11 @@ COMMANDS = (
         "sidelight serve model.sidelight --port 8000",
     ),
     Entry(
+        "export",
+        "Write a model for other programs: as plain JSON, or as an ONNX graph.",
+        "sidelight export model.sidelight --to json --out model.json",
+    ),
+    Entry(
         "explain",
         "Show the prediction for one input, the runner-up, and which weights decide between the two.",
         'sidelight explain model.sidelight --text "Light is good"',

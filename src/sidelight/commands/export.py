@@ -1,0 +1,39 @@
+"""`sidelight export`: a model for programs that know nothing of this library."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from sidelight.commands.shared import options
+from sidelight.commands.shared.loading import load
+from sidelight.commands.shared.outputs import check_writable, note, size_of
+
+
+class Form(StrEnum):
+    """What may be written."""
+
+    json = "json"
+    onnx = "onnx"
+
+
+def command(
+    model: options.ModelFile,
+    to: Annotated[Form, typer.Option(help="Plain JSON with features by name; or ONNX, with features by number.")],
+    out: Annotated[Path, typer.Option(metavar="FILE", help="Where it is written.")],
+) -> None:
+    """Write a model for other programs: as plain JSON, or as an ONNX graph. Taggers of order 1 and classifiers.
+
+    docs/how_to/export.md has a reader of the JSON, fifty lines of Python.
+    """
+    from sidelight.models.export import export
+
+    check_writable(out, reads=[model])
+    loaded = load(model)
+    export(loaded, out, to=to.value)
+    if names := loaded.about.get("rules"):
+        note(f"{model} was trained under the rules {', '.join(names)}, which are no part of what is written")
+    typer.echo(f"{out}: {size_of(out)}")
