@@ -69,3 +69,7 @@ class UnknownFeatures(UserWarning):
 
 class Intractable(SidelightError):
     """The space does not offer this kind of inference."""
+
+
+class PlaceError(SidelightError):
+    """The place where a fit runs cannot go on: a cluster that is gone, a worker that dies again and again."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -84,7 +85,7 @@ class Training:
         """
         path = self.settings.checkpoint
         if path is None:
-            yield from self.learner.run()
+            yield from self._learned()
             return
         mark = self._fingerprint(validating)
         state = load_checkpoint(path, mark)
@@ -92,7 +93,7 @@ class Training:
         if last is not None and validating is not None:
             yield last
             last = None
-        for record in self.learner.run():
+        for record in self._learned():
             last = None
             values, arrays = self.learner.state()
             judged: dict[str, Any] = {}
@@ -107,6 +108,16 @@ class Training:
             yield record
         if last is not None:
             yield last
+
+    def _learned(self) -> Iterator[Round]:
+        """The learner's rounds, with what workers did in each."""
+        began = time.perf_counter()
+        for record in self.learner.run():
+            if (found := self.data.place.figures()) is not None:
+                solving = max(time.perf_counter() - began - found.inference - found.transit, 0.0)
+                record = replace(record, place=replace(found, solving=solving))
+            yield record
+            began = time.perf_counter()
 
     def _take_up(self, state: State) -> Round:
         """Go on from a checkpoint; its last round, which is not the last where more rounds are allowed by now."""
@@ -200,7 +211,7 @@ class Training:
         return self.structure.counted(rules, xs, ys)
 
     def _fingerprint(self, validating: str | None) -> str:
-        ignored = {"callbacks", "verbose", "checkpoint", "n_jobs", "max_rounds", "features", "sequences", "patience"}
+        ignored = {"callbacks", "verbose", "checkpoint", "n_jobs", "max_rounds", "features", "sequences", "patience", "place"}
         ignored |= {"outputs"}  # which the rows tell of
         names = [name for name in Settings.__slots__ if name not in ignored]
         settings = {name: _stable(getattr(self.settings, name)) for name in names}

@@ -84,6 +84,7 @@ class Aligner(Estimator):
         combine: str = "mean",
         threshold: float = 0.5,
         n_jobs: int | None = -1,
+        place: Any = None,
         callbacks: Sequence[Callback] = (),
         verbose: int = 0,
     ) -> None:

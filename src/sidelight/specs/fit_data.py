@@ -16,6 +16,8 @@ from sidelight.features.rows import Rows
 from sidelight.inference.ruled_inputs import AnyRuled, Ruled
 from sidelight.inference.ruled_space import RuledSpace
 from sidelight.objective.batch import Batch
+from sidelight.parallel import place_of
+from sidelight.parallel.place import Place
 from sidelight.rounds import Learner
 from sidelight.rounds.codl import DrivenLearner
 from sidelight.rounds.hmm import HmmLearner
@@ -41,6 +43,11 @@ class FitData:
     start: Floats | None = None  # weights of an earlier fit, in this layout
     go_on: bool = False  # stay near them: `partial_fit`
     memory: Memory | None = None  # what the learner of an earlier fit left behind
+
+    @property
+    def place(self) -> Place:
+        """Where the data is held."""
+        return place_of(self.settings.place, self.settings.n_jobs)
 
     @property
     def labels(self) -> LabelSet:

@@ -83,6 +83,10 @@ class LearnerSpec:
         """The nearest learners that take evidence of a kind."""
         return self.kin.get(kind, "jlis")
 
+    def stays(self) -> str:
+        """Why it cannot be spread over workers, or nothing where it can."""
+        return "has not been spread over workers"
+
     @property
     def called(self) -> str:
         """It in words, with the learner that it drives."""
