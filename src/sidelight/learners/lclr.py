@@ -41,6 +41,7 @@ class Lclr(LearnerSpec):
     minimises = "½‖w‖² + C2 Σ loss on companion answers, by the best structure of each input"
     inference = "argmax"
     stops = "relative decrease, or no change, between completions"
+    alone = ""
     compile_seconds = 6.0
 
     approximate: bool = option(False)

@@ -151,12 +151,10 @@ class SemiCrf(LearnerSpec):
     stops = "the gradient"
     usual_prices = LikelihoodSpec.usual_prices
     soft_answers = True
+    alone = ""
     compile_seconds = 17.0
 
     max_length: int | None = option(None, low=1)
-
-    def stays(self) -> str:
-        return ""
 
     def needed(self) -> Mapping[Need, str]:
         return {**super().needed(), Need.SEGMENTS: f"use SegmentTagger(learner={self.name!r})"}

@@ -221,7 +221,7 @@ class Labelled:
         first, last = (int(self.batch.starts[i]) for i in (lo, hi))
         slots = slice(first, last)
         return Labelled(
-            self.batch.part(lo, hi),
+            self.batch.here().part(lo, hi),
             self.prices[lo:hi],
             None if self.targets is None else self.targets[slots],
             None if self.admitted is None else self.admitted[slots],
