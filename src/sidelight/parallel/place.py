@@ -123,13 +123,15 @@ def added(one: Any, other: Any) -> Any:
     """
     if one is None:
         return None
+    if hasattr(one, "plus"):
+        return one.plus(other)
     if isinstance(one, tuple):
         parts = [added(a, b) for a, b in zip(one, other, strict=True)]
         return type(one)(*parts) if hasattr(one, "_fields") else tuple(parts)
     if isinstance(one, np.ndarray) and one.ndim:
         one += other
         return one
-    return one.plus(other) if hasattr(one, "plus") else one + other
+    return one + other
 
 
 def pieces_of(starts: Any, tokens: int) -> list[Node]:
