@@ -21,6 +21,8 @@ from sidelight.parallel.threads import shards
 
 SHARD_TOKENS = 1 << 18  # of a shard, about; data with fewer is one, and stays in this process
 
+LOT = 1024  # inputs that are predicted together
+
 Function = Callable[..., Any]
 Node = tuple[int, int]  # pieces lo..hi, whose sum is a node of the tree
 
@@ -132,6 +134,17 @@ def added(one: Any, other: Any) -> Any:
         one += other
         return one
     return one + other
+
+
+def in_lots(place: Place, function: Function, items: Sequence[Any], *common: Any) -> list[Any]:
+    """The results of function(some items, number of the first, *common), one an item, in the order of the items."""
+    firsts = range(0, len(items), LOT)
+    held = place.hold([(list(items[first : first + LOT]), first) for first in firsts])
+    return [found for some in held.each(_of_lot, function, common, held.n_jobs) for found in some]
+
+
+def _of_lot(piece: tuple[list[Any], int], function: Function, common: tuple[Any, ...], n_jobs: int | None) -> Any:
+    return function(*piece, *common, n_jobs)
 
 
 def pieces_of(starts: Any, tokens: int) -> list[Node]:
