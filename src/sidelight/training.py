@@ -211,7 +211,17 @@ class Training:
         return self.structure.counted(rules, xs, ys)
 
     def _fingerprint(self, validating: str | None) -> str:
-        ignored = {"callbacks", "verbose", "checkpoint", "n_jobs", "max_rounds", "features", "sequences", "patience", "place"}
+        ignored = {
+            "callbacks",
+            "verbose",
+            "checkpoint",
+            "n_jobs",
+            "max_rounds",
+            "features",
+            "sequences",
+            "patience",
+            "place",
+        }
         ignored |= {"outputs"}  # which the rows tell of
         names = [name for name in Settings.__slots__ if name not in ignored]
         settings = {name: _stable(getattr(self.settings, name)) for name in names}

@@ -215,7 +215,6 @@ class Labelled:
         targets = None if self.targets is None else self.targets[tokens]
         return Shown(scorer.rows.take(which), targets, None if self.admitted is None else self.admitted[tokens])
 
-
     def part(self, lo: int, hi: int) -> Labelled:
         """The inputs lo..hi alone."""
         first, last = (int(self.batch.starts[i]) for i in (lo, hi))

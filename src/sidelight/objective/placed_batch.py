@@ -64,12 +64,12 @@ class PlacedBatch(Batch):
         return Batch(self.scorer, self.space, self.n_jobs)
 
     def part(self, lo: int, hi: int) -> Batch:
-        return replace(self, scorer=self.scorer.part(lo, hi), space=self.space.part(lo, hi), which=self._numbers()[lo:hi])
+        return replace(
+            self, scorer=self.scorer.part(lo, hi), space=self.space.part(lo, hi), which=self._numbers()[lo:hi]
+        )
 
     def take(self, which: Ints) -> Batch:
-        return replace(
-            self, scorer=self.scorer.take(which), space=self.space.take(which), which=self._numbers()[which]
-        )
+        return replace(self, scorer=self.scorer.take(which), space=self.space.take(which), which=self._numbers()[which])
 
     def within(self, space: Space) -> Batch:
         if self.which is not None or self.source is None:
@@ -134,6 +134,3 @@ def _best(batch: Batch, weights: Floats, n_jobs: int | None, which: Any, cost: A
         return None
     some = batch.part(*which) if isinstance(which, tuple) else batch.take(which)
     return replace(some, n_jobs=n_jobs).best(weights, cost=cost)
-
-
-

@@ -53,8 +53,8 @@ class Held(Protocol):
         """The sum of function(piece, *common), whose results are fresh: see `added`."""
         ...
 
-    def advance(self, function: Function, *common: Any) -> Any:
-        """The same for function(piece, state, *common) -> (state, summand); a piece's state is None at first."""
+    def advance(self, function: Function, *common: Any, own: Sequence[tuple[Any, ...]] | None = None) -> Any:
+        """The same for function(piece, state, *common, *own) -> (state, summand); a state is None at first."""
         ...
 
     def made(self, function: Function, *common: Any, own: Sequence[tuple[Any, ...]] | None = None) -> Held:
@@ -184,9 +184,10 @@ class _Here:
     def total(self, function: Function, *common: Any) -> Any:
         return summed((0, len(self)), lambda k: function(self._pieces[k], *common))
 
-    def advance(self, function: Function, *common: Any) -> Any:
+    def advance(self, function: Function, *common: Any, own: Sequence[tuple[Any, ...]] | None = None) -> Any:
         def one(k: int) -> Any:
-            self._states[k], found = function(self._pieces[k], self._states[k], *common)
+            more = () if own is None else own[k]
+            self._states[k], found = function(self._pieces[k], self._states[k], *common, *more)
             return found
 
         return summed((0, len(self)), one)

@@ -327,19 +327,20 @@ class RayHeld:
         found = team.ask(self._key, lambda actor, n: actor.total.remote(self._key, message, self._nodes(n)))
         return self._sum(found, began)
 
-    def advance(self, function: Function, *common: Any) -> Any:
+    def advance(self, function: Function, *common: Any, own: Sequence[tuple[Any, ...]] | None = None) -> Any:
         team, began = self._team, time.perf_counter()
         message, none = team._put((function, common)), packed({})
+        mine = [self._own(number, own) for number in range(len(team))]
 
         def call(actor: Any, n: int) -> Any:
             before = none if self._states[n] is None else self._states[n]
-            return actor.advance.options(num_returns=2).remote(self._key, message, before, self._nodes(n))
+            return actor.advance.options(num_returns=2).remote(self._key, message, mine[n], before, self._nodes(n))
 
         found = team.ask(self._key, call)
         self._states = [None] * len(team)
         for (_, state), number in zip(found, self._busy()):
             self._states[number] = state
-        return self._sum([answer for answer, _ in found], began)
+        return self._sum([answer for answer, _ in found], began, mine)
 
     def made(self, function: Function, *common: Any, own: Sequence[tuple[Any, ...]] | None = None) -> Held:
         return self._team.make(self._key, function, common, own)
@@ -353,12 +354,12 @@ class RayHeld:
     def _own(self, number: int, own: Sequence[tuple[Any, ...]] | None) -> bytes:
         return packed({} if own is None else {k: own[k] for k in range(*self._team.range_of(number, len(self)))})
 
-    def _sum(self, found: list[tuple[bytes, float]], began: float) -> Any:
+    def _sum(self, found: list[tuple[bytes, float]], began: float, sent: Sequence[bytes] = ()) -> Any:
         known: dict[Node, Any] = {}
         for blob, _ in found:
             known |= pickle.loads(blob)
         total = summed((0, len(self)), known.__getitem__, known)  # type: ignore[arg-type]
-        self._team.answered(began, [blob for blob, _ in found], [seconds for _, seconds in found])
+        self._team.answered(began, [*sent, *(blob for blob, _ in found)], [seconds for _, seconds in found])
         return total
 
 

@@ -85,16 +85,21 @@ class Worker:
         found = {node: summed(node, leaf) for node in nodes}
         return pickle.dumps(found, protocol=PROTOCOL), time.perf_counter() - began
 
-    def advance(self, key: int, message: bytes, states: bytes, nodes: list[Node]) -> tuple[tuple[bytes, float], bytes]:
+    def advance(
+        self, key: int, message: bytes, own: bytes, states: bytes, nodes: list[Node]
+    ) -> tuple[tuple[bytes, float], bytes]:
         """The same, with what each piece's state has become."""
         function, common = pickle.loads(message)
+        mine = pickle.loads(own)
         before: dict[int, Any] = pickle.loads(states)
         after: dict[int, Any] = {}
         began = time.perf_counter()
 
         def leaf(number: int) -> Any:
             with _memory_for(number):
-                after[number], found = function(self._held[key][number], before.get(number), *common)
+                after[number], found = function(
+                    self._held[key][number], before.get(number), *common, *mine.get(number, ())
+                )
             return found
 
         found = {node: summed(node, leaf) for node in nodes}
