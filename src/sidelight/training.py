@@ -21,6 +21,7 @@ from sidelight.learners.votes import reliabilities_of
 from sidelight.models.files import REMEDY, fingerprint, load_checkpoint, save_checkpoint
 from sidelight.models.model import Model, Point, history_in, point_of, thinned
 from sidelight.objective.companion_likelihood import TEMPERATURE
+from sidelight.parallel.place import figures_since
 from sidelight.rounds.learner import Memory, Remembering, State
 from sidelight.rounds.stopping import MAX_ROUNDS
 from sidelight.rules import Rule
@@ -113,10 +114,8 @@ class Training:
         """The learner's rounds, with what workers did in each."""
         began = time.perf_counter()
         for record in self.learner.run():
-            if (found := self.data.place.figures()) is not None:
-                solving = max(time.perf_counter() - began - found.inference - found.transit, 0.0)
-                record = replace(record, place=replace(found, solving=solving))
-            yield record
+            found = figures_since(self.data.place, began)
+            yield record if found is None else replace(record, place=found)
             began = time.perf_counter()
 
     def _take_up(self, state: State) -> Round:
@@ -211,18 +210,8 @@ class Training:
         return self.structure.counted(rules, xs, ys)
 
     def _fingerprint(self, validating: str | None) -> str:
-        ignored = {
-            "callbacks",
-            "verbose",
-            "checkpoint",
-            "n_jobs",
-            "max_rounds",
-            "features",
-            "sequences",
-            "patience",
-            "place",
-        }
-        ignored |= {"outputs"}  # which the rows tell of
+        ignored = {"callbacks", "verbose", "checkpoint", "n_jobs", "max_rounds", "features", "sequences", "patience"}
+        ignored |= {"place", "outputs"}  # which the rows tell of
         names = [name for name in Settings.__slots__ if name not in ignored]
         settings = {name: _stable(getattr(self.settings, name)) for name in names}
         if validating is not None:

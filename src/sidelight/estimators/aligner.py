@@ -23,8 +23,8 @@ from sidelight.generative.word_alignment.agreement import NO_TILTS, AgreementSte
 from sidelight.generative.word_alignment.alignment_decoding import RULES
 from sidelight.generative.word_alignment.alignment_em import AlignmentEM, with_jumps
 from sidelight.generative.word_alignment.bitext import check_sentences, folded, numbers, vocabulary
-from sidelight.generative.word_alignment.translation import table_of
 from sidelight.generative.word_alignment.sharded_alignment import sharded_alignment
+from sidelight.generative.word_alignment.translation import table_of
 from sidelight.models.alignment_model import (
     AlignmentModel,
     load_alignment_model,
@@ -33,7 +33,7 @@ from sidelight.models.alignment_model import (
     trimmed,
 )
 from sidelight.parallel import place_of
-from sidelight.parallel.place import in_lots
+from sidelight.parallel.place import figures_since, in_lots
 from sidelight.specs.settings import check_callbacks, check_whole
 
 MOST = 10_000  # iterations, and steps
@@ -153,9 +153,10 @@ class Aligner(Estimator):
                 parameters = with_jumps(parameters)
             tilts = em.tilts(step) if iterations else NO_TILTS
             for _ in range(iterations):
+                start = time.perf_counter()
                 parameters, told = em.iterate(parameters, step, tilts=tilts)
                 number = len(self.rounds_) + 1
-                figures = place.figures()
+                figures = figures_since(place, start)
                 record = Round(
                     number,
                     name,

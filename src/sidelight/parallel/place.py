@@ -10,8 +10,9 @@ piece as it was, and the question is asked once more.
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
 import numpy as np
@@ -134,6 +135,15 @@ def added(one: Any, other: Any) -> Any:
         one += other
         return one
     return one + other
+
+
+def figures_since(place: Place, began: float) -> PlaceFigures | None:
+    """What workers did in a round that began then; what is left of its time was spent here."""
+    found = place.figures()
+    if found is None:
+        return None
+    solving = time.perf_counter() - began - found.inference - found.transit
+    return replace(found, solving=max(solving, 0.0))
 
 
 def in_lots(place: Place, function: Function, items: Sequence[Any], *common: Any) -> list[Any]:

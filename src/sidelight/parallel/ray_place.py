@@ -134,7 +134,7 @@ class Team:
 
     def _wait_for_workers(self) -> None:
         ready = [actor.pid.remote() for actor in self._actors]
-        there, missing = self.ray.wait(ready, num_returns=len(ready), timeout=START)
+        _, missing = self.ray.wait(ready, num_returns=len(ready), timeout=START)
         if missing:
             self.end()
             problem = f"{len(missing)} of {len(ready)} workers did not start within {START:.0f} s"

@@ -1,8 +1,8 @@
 """EM for word alignment whose sentence pairs are held shard by shard.
 
 A shard has the part of the translation table that its own pairs need: it is told these probabilities alone, and counts
-these entries alone. So no worker has the whole table, which is put together, and normalised, in one place. Multipliers of
-agreement stay with their shard from one iteration to the next.
+these entries alone. So no worker has the whole table, which is put together, and normalised, in one place. Multipliers
+of agreement stay with their shard from one iteration to the next.
 """
 
 from __future__ import annotations
