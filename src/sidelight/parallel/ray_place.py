@@ -74,10 +74,16 @@ def _team(address: str, workers: int | None, threads: int) -> Team:
     before = _teams.get(address)
     if before is not None and before[0] == (workers, threads) and before[1].is_there():
         return before[1]
+    ray = _connected(address, workers, threads)
+    cpus = int(ray.cluster_resources().get("CPU", 1))
+    wanted = workers or max(1, cpus // threads)
+    if wanted * threads > cpus:
+        problem = f"{wanted} workers with {threads} threads each, where the cluster {address} has {cpus} processors"
+        raise PlaceError(f"{problem}; give fewer workers, or start the cluster with more (num_cpus)")
     if before is not None:
         del _teams[address]
         before[1].end()
-    _teams[address] = (workers, threads), Team(address, workers, threads)
+    _teams[address] = (workers, threads), Team(ray, address, wanted, threads)
     return _teams[address][1]
 
 
@@ -103,16 +109,9 @@ class _Pieces:
 class Team:
     """The workers of a place, in a fixed order."""
 
-    def __init__(self, address: str, workers: int | None, threads: int) -> None:
-        self.ray = _connected(address, workers, threads)
-        self.address = address
-        cpus = int(self.ray.cluster_resources().get("CPU", 1))
-        self.threads = threads
-        wanted = workers or max(1, cpus // threads)
-        if wanted * threads > cpus:
-            problem = f"{wanted} workers with {threads} threads each, where the cluster {address} has {cpus} processors"
-            raise PlaceError(f"{problem}; give fewer workers, or start the cluster with more (num_cpus)")
-        self._actors: list[Any] = [self._actor() for _ in range(wanted)]
+    def __init__(self, ray: Any, address: str, workers: int, threads: int) -> None:
+        self.ray, self.address, self.threads = ray, address, threads
+        self._actors: list[Any] = [self._actor() for _ in range(workers)]
         self._sets: dict[int, _Pieces] = {}
         self._keys = count()
         self._dropped: list[int] = []
