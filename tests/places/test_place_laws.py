@@ -6,6 +6,7 @@ import os
 import signal
 from dataclasses import dataclass
 from functools import partial
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -25,7 +26,7 @@ def test_runs_of_pieces_add_up_to_the_same_bits(values, cuts):
     alone = summed(whole, values.__getitem__)
     bounds = sorted({0, len(values), *(cut for cut in cuts if cut < len(values))})
     known = {}
-    for first, last in zip(bounds, bounds[1:]):
+    for first, last in pairwise(bounds):
         known |= {node: summed(node, values.__getitem__) for node in nodes_within(whole, first, last)}
     assert summed(whole, None, known) == alone
     assert np.isclose(alone, sum(values), rtol=1e-9, atol=1e-6)
@@ -128,9 +129,9 @@ def test_more_workers_than_processors_are_refused(workers):
 
 @pytest.mark.parametrize("place", [3, "rai", "", ["ray"], {"address": "x"}])
 def test_places_that_are_none(place):
-    with pytest.raises(ValueError, match="place is .*; give 'threads', 'ray', the address"):
+    with pytest.raises(ValueError, match=r"place is .*; give 'threads', 'ray', the address"):
         sl.Tagger(place=place).fit([["a"]], [["N"]])
-    with pytest.raises(ValueError, match="place is"):
+    with pytest.raises(ValueError, match=r"place is"):
         sl.Aligner(place=place).fit([(["a"], ["b"])])
 
 
