@@ -13,7 +13,8 @@ import numpy as np
 import pytest
 
 from placed_fits import TOKENS
-from sidelight.parallel.ray_place import RayPlace, Team
+from sidelight.parallel.ray_place import RayPlace
+from sidelight.parallel.ray_team import Team
 
 
 @pytest.fixture(scope="session")

@@ -104,7 +104,7 @@ def test_a_worker_that_dies_twice_is_asked_again(workers, tmp_path):
 
 
 def test_a_worker_that_always_dies_is_given_up(workers, tmp_path, monkeypatch):
-    monkeypatch.setattr("sidelight.parallel.ray_place.MOST_DEATHS", 1)
+    monkeypatch.setattr("sidelight.parallel.ray_team.MOST_DEATHS", 1)
     with pytest.raises(PlaceError, match=r"worker \d with shards 0 to 0 died 2 times .*checkpoint"):
         workers.hold([np.ones(2)]).total(_dying, tmp_path / "deaths", 100)
     assert workers.hold([np.ones(2)]).total(_product, np.ones(2)) == 2.0
@@ -159,3 +159,24 @@ def test_what_goes_on_step_by_step_says_so(learner, why):
 def test_places_by_name():
     assert place_of(None, 2) == place_of("threads", 2) == ThreadPlace(2)
     assert place_of("head:6379", 2) == sl.RayPlace("head:6379")
+
+
+def _weighed(piece, weights):
+    return float(piece @ weights[: len(piece)])
+
+
+def test_vectors_are_told_by_their_changes(workers):
+    rng = np.random.default_rng(0)
+    pieces, weights = [rng.normal(size=4) for _ in range(3)], rng.normal(size=20_000)
+    here, there = ThreadPlace().hold(pieces), workers.hold(pieces)
+    sent = []
+    for step in range(5):
+        weights[rng.integers(0, 4, 2)] = [-0.0, rng.normal()]
+        if step in (2, 4):
+            os.kill(workers.team().pids()[step % 3 - 1], signal.SIGKILL)
+        if step == 2:  # without a vector: whoever began anew must know the last one all the same
+            assert there.each(_remembered, None, np.ones(4)) == here.each(_remembered, None, np.ones(4))
+        workers.figures()
+        assert here.total(_weighed, weights) == there.total(_weighed, weights)
+        sent.append(workers.figures().bytes)
+    assert sent[0] > weights.nbytes > 100 * sent[1]
