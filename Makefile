@@ -2,7 +2,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: install quickstart test lint doctests docs bench bench-torch clean
+.PHONY: install quickstart test lint doctests docs bench bench-torch bench-scale clean
 
 install: .venv/.installed
 
@@ -54,6 +54,10 @@ bench: .venv/.measuring
 # torch is large where its build is not for processors alone; the benchmark works without it.
 bench-torch: .venv/.measuring-torch
 	$(BIN)/python -m benchmarks sums
+
+# Workers on Ray against threads; needs a quiet machine, SIDELIGHT_DATA, and about an hour.
+bench-scale: .venv/.developing
+	$(BIN)/python -m benchmarks.scale --json build/scale.json
 
 clean:
 	rm -rf .venv build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis quickstart-out

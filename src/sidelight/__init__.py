@@ -12,7 +12,15 @@ from sidelight.evaluate import compare, evaluate
 if TYPE_CHECKING:
     from sidelight import annotation_tools, data, features, interop, recipes, rules
     from sidelight.core.records import Round
-    from sidelight.errors import DataError, Infeasible, Intractable, ModelFileError, NotFitted, SidelightError
+    from sidelight.errors import (
+        DataError,
+        Infeasible,
+        Intractable,
+        ModelFileError,
+        NotFitted,
+        PlaceError,
+        SidelightError,
+    )
     from sidelight.estimators.aligner import Aligner
     from sidelight.estimators.co_training import CoTraining
     from sidelight.estimators.constrained import Constrained, HandedScores
@@ -48,6 +56,8 @@ if TYPE_CHECKING:
     from sidelight.models.model import Model
     from sidelight.models.model_file import load_model, save_model
     from sidelight.models.weights import weights
+    from sidelight.parallel.place import ThreadPlace
+    from sidelight.parallel.ray_place import RayPlace
     from sidelight.voting import LabellingFunction, Votes, labelling_function, votes
 
 __version__ = "0.1.0"
@@ -60,7 +70,15 @@ _PLACES = {  # where each public name lives; a module is loaded when one of its 
     "sidelight.estimators.aligner": ("Aligner",),
     "sidelight.estimators.co_training": ("CoTraining",),
     "sidelight.estimators.constrained": ("Constrained", "HandedScores"),
-    "sidelight.errors": ("DataError", "Infeasible", "Intractable", "ModelFileError", "NotFitted", "SidelightError"),
+    "sidelight.errors": (
+        "DataError",
+        "Infeasible",
+        "Intractable",
+        "ModelFileError",
+        "NotFitted",
+        "PlaceError",
+        "SidelightError",
+    ),
     "sidelight.estimators.taggers": ("Classifier", "Tagger"),
     "sidelight.evidence": (
         "Candidates",
@@ -89,6 +107,8 @@ _PLACES = {  # where each public name lives; a module is loaded when one of its 
     "sidelight.models.weights": ("weights",),
     "sidelight.models.model_file": ("load_model", "save_model"),
     "sidelight.estimators.predictor": ("Predictor",),
+    "sidelight.parallel.place": ("ThreadPlace",),
+    "sidelight.parallel.ray_place": ("RayPlace",),
     "sidelight.core.records": ("Round",),
     "sidelight.estimators.segment_tagger": ("SegmentTagger",),
     "sidelight.estimators.sequential_learner": ("SequentialLearner",),
@@ -120,13 +140,16 @@ __all__ = [
     "ModelFileError",
     "NotFitted",
     "Partial",
+    "PlaceError",
     "Predictor",
+    "RayPlace",
     "Round",
     "SegmentFeatures",
     "SegmentTagger",
     "SequentialLearner",
     "SidelightError",
     "Tagger",
+    "ThreadPlace",
     "Unlabeled",
     "Voted",
     "Votes",

@@ -73,3 +73,7 @@ class Intractable(SidelightError):
 
 class LeftOut(UserWarning):
     """Something in a file of annotations is no label of tokens, and was left out."""
+
+
+class PlaceError(SidelightError):
+    """The place where a fit runs cannot go on: a cluster that is gone, a worker that dies again and again."""

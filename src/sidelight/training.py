@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -20,6 +21,7 @@ from sidelight.learners.votes import reliabilities_of
 from sidelight.models.files import REMEDY, fingerprint, load_checkpoint, save_checkpoint
 from sidelight.models.model import Model, Point, history_in, point_of, thinned
 from sidelight.objective.companion_likelihood import TEMPERATURE
+from sidelight.parallel.place import figures_since
 from sidelight.rounds.learner import Memory, Remembering, State
 from sidelight.rounds.stopping import MAX_ROUNDS
 from sidelight.rules import Rule
@@ -84,7 +86,7 @@ class Training:
         """
         path = self.settings.checkpoint
         if path is None:
-            yield from self.learner.run()
+            yield from self._learned()
             return
         mark = self._fingerprint(validating)
         state = load_checkpoint(path, mark)
@@ -92,7 +94,7 @@ class Training:
         if last is not None and validating is not None:
             yield last
             last = None
-        for record in self.learner.run():
+        for record in self._learned():
             last = None
             values, arrays = self.learner.state()
             judged: dict[str, Any] = {}
@@ -107,6 +109,14 @@ class Training:
             yield record
         if last is not None:
             yield last
+
+    def _learned(self) -> Iterator[Round]:
+        """The learner's rounds, with what workers did in each."""
+        began = time.perf_counter()
+        for record in self.learner.run():
+            found = figures_since(self.data.place, began)
+            yield record if found is None else replace(record, place=found)
+            began = time.perf_counter()
 
     def _take_up(self, state: State) -> Round:
         """Go on from a checkpoint; its last round, which is not the last where more rounds are allowed by now."""
@@ -203,7 +213,7 @@ class Training:
 
     def _fingerprint(self, validating: str | None) -> str:
         ignored = {"callbacks", "verbose", "checkpoint", "n_jobs", "max_rounds", "features", "sequences", "patience"}
-        ignored |= {"outputs"}  # which the rows tell of
+        ignored |= {"place", "outputs"}  # which the rows tell of
         names = [name for name in Settings.__slots__ if name not in ignored]
         settings = {name: _stable(getattr(self.settings, name)) for name in names}
         if validating is not None:

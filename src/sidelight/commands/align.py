@@ -124,6 +124,7 @@ def train(
         Path | None, typer.Option(metavar="FILE.jsonl", help="Write all iterations there.", rich_help_panel=OUTPUT)
     ] = None,
     jobs: options.Jobs = DEFAULTS["n_jobs"],
+    place: options.PlaceName = None,
     quiet: options.Quiet = False,
     verbose: options.Verbose = 0,
 ) -> None:
@@ -146,6 +147,7 @@ def train(
             combine=combine,
             threshold=threshold,
             n_jobs=jobs,
+            place=place,
             callbacks=[rounds.append],
         )
         aligner.fit(text.sources, text.targets)

@@ -57,6 +57,7 @@ def command(
     inference: Inference = options.DEFAULTS["inference"],
     seconds: options.Seconds = None,
     jobs: options.Jobs = options.DEFAULTS["n_jobs"],
+    place: options.PlaceName = None,
 ) -> None:
     """Compare a model's labels with the right ones: token accuracy, and precision, recall and F1 of spans.
 
@@ -90,14 +91,14 @@ def command(
     limited(loaded, seconds)
     pieces = read_labelled(file, format=format, label_column=label_column)
     truth = [piece.y for piece in pieces]
-    guesses = _predictions(model, pieces, rules, inference, jobs)
+    guesses = _predictions(model, pieces, rules, inference, jobs, place)
     first = evaluate(truth, guesses, scheme=scheme)
     found = {"model": str(model), **first.as_dict()}
     text = f"{first}\n"
     if against is not None:
         same = against == model
         name = "" if same else "the other model"
-        others = _predictions(against, pieces, None if same else rules, inference, jobs, name=name)
+        others = _predictions(against, pieces, None if same else rules, inference, jobs, place, name=name)
         second = evaluate(truth, others, scheme=scheme)
         comparison = compare(truth, guesses, others, metric=metric, scheme=scheme)
         text = f"{model}\n{first}\n\n{against}\n{second}\n\n{comparison}\n"
@@ -108,11 +109,18 @@ def command(
 
 
 def _predictions(
-    path: Path, pieces: list[Gold], rules: list[Path] | None, inference: str, jobs: int, *, name: str = "the model"
+    path: Path,
+    pieces: list[Gold],
+    rules: list[Path] | None,
+    inference: str,
+    jobs: int,
+    place: str | None,
+    *,
+    name: str = "the model",
 ) -> list[Any]:
     """Outputs with labels as text, which is what files hold."""
     model, predict = predictor(path, rules, inference, name=name)
     check_fits(model, [(piece.x, piece.origin) for piece in pieces])
     with warnings_noted():
-        outputs = predict([piece.x for piece in pieces], jobs)
+        outputs = predict([piece.x for piece in pieces], jobs, place)
     return [[str(label) for label in output] if model.sequences else str(output) for output in outputs]

@@ -64,6 +64,7 @@ def command(
     inference: Inference = options.DEFAULTS["inference"],
     seconds: options.Seconds = None,
     jobs: options.Jobs = options.DEFAULTS["n_jobs"],
+    place: options.PlaceName = None,
 ) -> None:
     """Write the inputs with the labels that the model gives them.
 
@@ -93,7 +94,7 @@ def command(
         return
     if text or input is None:
         lines = read_plain(input or Path(STDIN), spaces=spaces)
-        predicted = predict(inputs_of(lines, loaded), jobs)
+        predicted = predict(inputs_of(lines, loaded), jobs, place)
         write(written(lines, predicted, sequences=loaded.sequences, inline=inline), out)
         return
     column = label_position(input, format=format, labelled=labelled, label_column=label_column)
@@ -102,7 +103,7 @@ def command(
         objects = read_lines(input) if is_jsonl(input, format) else []
     check_fits(loaded, list(zip(corpus.xs, corpus.origins)))
     with warnings_noted():
-        predicted = predict(corpus.xs, jobs)
+        predicted = predict(corpus.xs, jobs, place)
     match format or format_of(input):
         case "jsonl":
             found = _with_predicted(objects, predicted)

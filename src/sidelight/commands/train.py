@@ -67,6 +67,7 @@ def command(
     tolerance: given.Tolerance = DEFAULTS["tolerance"],
     seed: options.Seed = DEFAULTS["seed"],
     jobs: options.Jobs = DEFAULTS["n_jobs"],
+    place: options.PlaceName = None,
     out: given.Out,
     checkpoint: given.Checkpoint = None,
     history: given.History = None,
@@ -119,6 +120,7 @@ def command(
         "tolerance": tolerance,
         "seed": seed,
         "n_jobs": jobs,
+        "place": place,
         "checkpoint": checkpoint,
     }
     asked = {"name": features, "template": template, "min_count": min_count, "hash_bits": hash_bits}

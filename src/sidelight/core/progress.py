@@ -13,7 +13,7 @@ from typing import Self, TextIO
 
 from sidelight.core.compiling import watched
 from sidelight.core.live_line import Live, live_line
-from sidelight.core.records import Round
+from sidelight.core.records import PlaceFigures, Round
 
 FITS, ROUNDS = 1, 2  # what lines there are: of fits as they begin and end, and of their rounds
 
@@ -123,7 +123,19 @@ def round_line(record: Round, total: int | None = None) -> str:
         parts.append(f"{record.mistakes:,} mistakes")
     elif record.working_set:
         parts.append(f"working set {record.working_set:,}")
-    return ", ".join([*parts, f"{record.seconds:.1f} s"])
+    parts.append(f"{record.seconds:.1f} s")
+    return ", ".join(parts + ([] if record.place is None else [place_line(record.place)]))
+
+
+def place_line(place: PlaceFigures) -> str:
+    """What workers did in a round, in one line.
+
+    >>> place_line(PlaceFigures(2, 8, 48_000_000, 1.25, 0.125, 0.25))
+    '2 workers with 8 shards: 48.0 MB, 1.2 s inference, 0.1 s transit, 0.2 s solving'
+    """
+    seconds = f"{place.inference:.1f} s inference, {place.transit:.1f} s transit, {place.solving:.1f} s solving"
+    again = f", {place.restarts} restarted" if place.restarts else ""
+    return f"{place.workers} workers with {place.shards} shards: {place.bytes / 1e6:.1f} MB, {seconds}{again}"
 
 
 def relative_gap(record: Round) -> float | None:

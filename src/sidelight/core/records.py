@@ -10,6 +10,19 @@ from sidelight.core.file_contents import flag_of, number_of, text_of, whole_of
 
 
 @dataclass(frozen=True, slots=True)
+class PlaceFigures:
+    """What workers in other processes did in a round."""
+
+    workers: int
+    shards: int
+    bytes: int  # that were sent and came back
+    inference: float  # seconds that the slowest worker of every question took to answer it
+    transit: float  # seconds that the questions took besides
+    solving: float = 0.0  # seconds of the round that were spent in the driver
+    restarts: int = 0  # of workers that died
+
+
+@dataclass(frozen=True, slots=True)
 class Round:
     """One round of training.
 
@@ -39,6 +52,7 @@ class Round:
     last: bool = False  # training ends with this round
     restart: int | None = None  # which of several learners this is a round of; the very last is of the one that is kept
     stopped: str | None = None  # why training ends, in the last round
+    place: PlaceFigures | None = None  # of workers, where there are any
 
     def as_dict(self) -> dict[str, Any]:
         """Plain values, for JSON."""

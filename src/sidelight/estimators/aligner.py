@@ -23,6 +23,7 @@ from sidelight.generative.word_alignment.agreement import NO_TILTS, AgreementSte
 from sidelight.generative.word_alignment.alignment_decoding import RULES
 from sidelight.generative.word_alignment.alignment_em import AlignmentEM, with_jumps
 from sidelight.generative.word_alignment.bitext import check_sentences, folded, numbers, vocabulary
+from sidelight.generative.word_alignment.sharded_alignment import sharded_alignment
 from sidelight.generative.word_alignment.translation import table_of
 from sidelight.models.alignment_model import (
     AlignmentModel,
@@ -31,6 +32,8 @@ from sidelight.models.alignment_model import (
     save_alignment_model,
     trimmed,
 )
+from sidelight.parallel import place_of
+from sidelight.parallel.place import figures_since, in_lots
 from sidelight.specs.settings import check_callbacks, check_whole
 
 MOST = 10_000  # iterations, and steps
@@ -58,7 +61,7 @@ class Aligner(Estimator):
     - combine: how the two directions become one: "mean", "product", "intersection", "union", "grow-diag",
       "grow-diag-final", "grow-diag-final-and", "forward" or "backward" (see `generative.alignment_decoding`).
     - threshold: the posterior that a link needs.
-    - n_jobs: threads, -1 for all cores; the result is the same bit for bit. Nothing is random.
+    - n_jobs: threads, -1 for all cores; the result is the same bit for bit. Nothing is random. place: as for `Tagger`.
     - callbacks: functions of a `Round`, whose objective is −T(θ; γ) of the parameters that the iteration began with,
       and whose disagreement is Σ |q₁ − q₂| over all links, per target word; verbose: as for `Tagger`.
 
@@ -84,6 +87,7 @@ class Aligner(Estimator):
         combine: str = "mean",
         threshold: float = 0.5,
         n_jobs: int | None = -1,
+        place: Any = None,
         callbacks: Sequence[Callback] = (),
         verbose: int = 0,
     ) -> None:
@@ -101,6 +105,7 @@ class Aligner(Estimator):
         self.combine = combine
         self.threshold = threshold
         self.n_jobs = n_jobs
+        self.place = place
         self.callbacks = callbacks
         self.verbose = verbose
 
@@ -134,6 +139,8 @@ class Aligner(Estimator):
             n_jobs=self.n_jobs,
         )
         em = AlignmentEM.of(table, text, prior=float(self.smoothing), n_jobs=self.n_jobs)
+        place = place_of(self.place, self.n_jobs)
+        em = sharded_alignment(em, place)
         parameters = em.start(null=float(self.null))
         self.rounds_: list[Round] = []
         total = self.model1_iterations + self.hmm_iterations
@@ -144,11 +151,12 @@ class Aligner(Estimator):
             step = self._step(gamma)
             if name == "hmm" and iterations:
                 parameters = with_jumps(parameters)
-            seeking = self.agreement and iterations > 0
-            tilts = np.zeros(len(text.entries), dtype=np.float32) if seeking else NO_TILTS
+            tilts = em.tilts(step) if iterations else NO_TILTS
             for _ in range(iterations):
+                start = time.perf_counter()
                 parameters, told = em.iterate(parameters, step, tilts=tilts)
                 number = len(self.rounds_) + 1
+                figures = figures_since(place, start)
                 record = Round(
                     number,
                     name,
@@ -157,6 +165,7 @@ class Aligner(Estimator):
                     sweeps=round(told.sums),
                     disagreement=told.apart,
                     last=number == total,
+                    place=figures,
                 )
                 self.rounds_.append(record)
                 log.round(record)
@@ -175,9 +184,12 @@ class Aligner(Estimator):
             "agreed": AgreementStep(float(self.gamma), True, self.steps, float(self.tolerance)),
         }[self.decode]
         sources, targets = pairs_of_input(pairs, targets)
-        return model.align(
-            sources, targets, step=step, combine=self.combine, threshold=float(self.threshold), n_jobs=self.n_jobs
-        )
+        options = {"step": step, "combine": self.combine, "threshold": float(self.threshold)}
+        place = place_of(self.place, self.n_jobs)
+        if place.remote:
+            check_sentences(sources, targets)
+            return in_lots(place, _aligned, list(zip(sources, targets)), model, options)
+        return model.align(sources, targets, **options, n_jobs=self.n_jobs)  # type: ignore[arg-type]
 
     def predict(self, pairs: Any, targets: Any = None) -> list[list[Link]]:
         """The same as `align`."""
@@ -224,7 +236,9 @@ class Aligner(Estimator):
 
     def _plain_parameters(self) -> dict[str, Any]:
         return {
-            name: value for name, value in self.get_params().items() if name not in ("callbacks", "n_jobs", "verbose")
+            name: value
+            for name, value in self.get_params().items()
+            if name not in ("callbacks", "n_jobs", "place", "verbose")
         }
 
     def _fitted(self) -> AlignmentModel:
@@ -246,6 +260,7 @@ class Aligner(Estimator):
             amount(name, getattr(self, name))
         if self.n_jobs is not None:
             check_whole("n_jobs", self.n_jobs)
+        place_of(self.place, self.n_jobs)
         check_callbacks(self.callbacks)
         for name in ("gamma", "model1_gamma"):
             if not 0.0 <= getattr(self, name) < math.inf:
@@ -265,6 +280,13 @@ class Aligner(Estimator):
             raise ValueError(f"combine is {shown(self.combine)}; there are {', '.join(RULES)}")
         if not is_among(self.decode, DECODERS):
             raise ValueError(f"decode is {shown(self.decode)}; there are {', '.join(DECODERS)}")
+
+
+def _aligned(
+    pairs: list[Any], first: int, model: AlignmentModel, options: dict[str, Any], n_jobs: int | None
+) -> list[list[Link]]:
+    sources, targets = ([pair[k] for pair in pairs] for k in (0, 1))
+    return model.align(sources, targets, **options, n_jobs=n_jobs)
 
 
 def _are_links(given: Any) -> bool:

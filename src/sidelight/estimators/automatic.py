@@ -135,6 +135,7 @@ class AutomaticEstimator(RuledEstimator[Model]):
         own = {**self.get_params(deep=False), "labels": labels, "max_rounds": rounds}
         own |= {"max_completions": completions, "decrease": decrease}
         own |= {"n_jobs": 1, "callbacks": (), "checkpoint": None, "warm_start": False, "verbose": 0}
+        own |= {"place": None} if "place" in own else {}
 
         def trial(plan: Plan, evidence: Sequence[Evidence], xs: Sequence[Any]) -> list[Any]:
             estimator = type(self)(**{**own, **params(plan)})

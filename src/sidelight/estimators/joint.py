@@ -100,6 +100,7 @@ class Joint(StructuredEstimator, JointInference):
         warm_start: bool = False,
         freeze_vocabulary: bool = False,
         n_jobs: int | None = -1,
+        place: Any = None,
         seed: int = 0,
         callbacks: Sequence[Callback] = (),
         verbose: int = 0,

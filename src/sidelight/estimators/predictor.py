@@ -130,6 +130,7 @@ class Predictor(StructuredEstimator):
         warm_start: bool = False,
         freeze_vocabulary: bool = False,
         n_jobs: int | None = -1,
+        place: Any = None,
         seed: int = 0,
         callbacks: Sequence[Callback] = (),
         verbose: int = 0,

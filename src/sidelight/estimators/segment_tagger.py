@@ -49,7 +49,7 @@ class SegmentTagger(LearningEstimator):
     - tolerance: relative duality gap at which margin learners stop; for likelihoods half the squared gradient, which
       bounds the gap, over the objective. violation: ε of new cuts.
     - decrease, max_completions, max_rounds: as for `Tagger`.
-    - n_jobs: threads, -1 for all cores; the same seed gives the same bits for any number.
+    - n_jobs: threads, -1 for all cores; the same seed gives the same bits for any number; place: as for `Tagger`.
     - callbacks: functions of a `Round`; verbose: as for `Tagger`.
     - rules: what predictions must or should obey (`sidelight.rules`); they speak of the labels of tokens. Penalties
       that are to be learned are counted on Gold; with codl they follow what is completed.
@@ -95,6 +95,7 @@ class SegmentTagger(LearningEstimator):
         warm_start: bool = False,
         freeze_vocabulary: bool = False,
         n_jobs: int | None = -1,
+        place: Any = None,
         seed: int = 0,
         callbacks: Sequence[Callback] = (),
         verbose: int = 0,

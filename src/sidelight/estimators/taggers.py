@@ -18,10 +18,14 @@ from sidelight.errors import DataError, ModelFileError
 from sidelight.estimators.automatic import AutomaticEstimator
 from sidelight.estimators.base_estimator import held_out, measured, metric_of
 from sidelight.estimators.constrained import Constrained
+from sidelight.estimators.placed_prediction import predict_in, solve_in, spread
 from sidelight.evaluate.schemes import SchemeName
 from sidelight.features import FeatureSet
 from sidelight.inference.problem import Solution
+from sidelight.inference.proofs import warn_of_unproved
 from sidelight.models import probabilities
+from sidelight.parallel import place_of
+from sidelight.parallel.place import Place
 from sidelight.recipes import AUTO, LEARNERS, Recipe
 from sidelight.rounds.stopping import PATIENCE
 from sidelight.rules import Rule
@@ -68,6 +72,7 @@ class LearningEstimator(AutomaticEstimator):
         warm_start: bool = False,
         freeze_vocabulary: bool = False,
         n_jobs: int | None = -1,
+        place: Any = None,
         seed: int = 0,
         callbacks: Sequence[Callback] = (),
         verbose: int = 0,
@@ -137,8 +142,15 @@ class LearningEstimator(AutomaticEstimator):
         if self._asked(rules):
             if by != "path":
                 raise ValueError("rules are about the best path; give by='path', or rules=()")
-            return self._under(rules).predict(inputs, clamp=clamp)
+            under = self._under(rules)
+            if clamp is None and spread(self._place(), inputs):
+                solved = solve_in(self._place(), under, inputs)
+                warn_of_unproved(solved)
+                return under.outputs(solved)
+            return under.predict(inputs, clamp=clamp)
         if by == "path" and clamp is None:
+            if spread(self._place(), inputs):
+                return predict_in(self._place(), model, inputs)
             return model.predict(inputs, n_jobs=self.n_jobs)
         decode = probabilities.best if by == "path" else probabilities.posterior
         return decode(model, inputs, clamp=clamp, n_jobs=self.n_jobs)
@@ -227,6 +239,10 @@ class LearningEstimator(AutomaticEstimator):
         """The labels in their order."""
         return list(self._fitted().labels.classes)
 
+    def _place(self) -> Place:
+        """Where it works; a process that was not told works in its own threads."""
+        return place_of(getattr(self, "place", None), self.n_jobs)
+
     def _clamped(self, clamp: Any) -> Any:
         """Labels to clamp by token: that of a class stands alone, or in a list of one."""
         if self._sequences or not isinstance(clamp, (list, tuple, np.ndarray)) or not is_listed(clamp):
@@ -305,6 +321,8 @@ class Tagger(LearningEstimator):
     - warm_start: `fit` begins from the weights of the fit before, which matters to learners that go by rounds;
       freeze_vocabulary: no new features after the first.
     - n_jobs: threads, -1 for all cores; the same seed gives the same bits for any number.
+    - place: "threads" (this process), "ray" (workers on this machine), the address of a Ray cluster, or a `RayPlace`;
+      the bits are the same in all of them (docs/scale.md).
     - callbacks: functions of a `Round`; checkpoint: a file from which an interrupted fit goes on.
     - verbose: 0 is silent; 1 shows progress on the standard error, as a bar on terminals and in notebooks; 2 writes a
       line for every round. The loggers "sidelight.fit" and "sidelight.core.kernels" tell the same.

@@ -17,12 +17,13 @@ linear program for γ = 0, dual ascent for γ > 0 (posterior regularisation for 
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
 
-from sidelight.core.arrays import Bytes, Floats
+from sidelight.core.arrays import Bytes, Floats, Ids, Ints
 from sidelight.errors import Infeasible, Intractable
 from sidelight.generative import hmm_kernels as kernels
 from sidelight.generative.beliefs import NO_SECOND, StateBeliefs, expected, point
@@ -55,6 +56,19 @@ class Completion(Protocol):
 @dataclass(frozen=True, slots=True)
 class Free:
     """No demands on q but the labelings of the space."""
+
+    prices = ()
+    memory = None
+
+    def part(self, lo: int, hi: int) -> Free:
+        """That of some inputs: the same."""
+        return self
+
+    def at(self, prices: Sequence[float], memory: Floats | None) -> None:
+        """There is nothing to take up."""
+
+    def completed(self, labels: Ids | None, starts: Ints) -> None:
+        """There is nothing to learn of it."""
 
     def complete(
         self,

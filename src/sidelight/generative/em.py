@@ -33,6 +33,11 @@ class EMStep(NamedTuple):
     objective: float  # T of the parameters it was made with
     labels: Ids | None  # [T] of the completed inputs, where each has one labeling
 
+    def plus(self, other: EMStep) -> EMStep:
+        """That of these inputs and of those after them."""
+        labels = None if self.labels is None or other.labels is None else np.concatenate([self.labels, other.labels])
+        return EMStep(self.counts.plus(other.counts), self.objective + other.objective, labels)
+
 
 @dataclass(frozen=True, slots=True)
 class Inputs:

@@ -204,6 +204,29 @@ class Ruled:
         """The penalties that were learned from the same outputs as the weights that the last E-step was made with."""
         return self.used or self.penalties
 
+    def part(self, lo: int, hi: int) -> Ruled:
+        """That of the inputs lo..hi, which leaves penalties as they are: these are learned of all inputs together."""
+        inputs = self.inputs.take(np.arange(lo, hi))
+        return Ruled(inputs, list(self.first), None, self.method, list(self.penalties))
+
+    @property
+    def prices(self) -> list[float]:
+        """The penalties of the next E-step."""
+        return self.penalties
+
+    @property
+    def memory(self) -> Floats | None:
+        return self.multipliers
+
+    def at(self, prices: Sequence[float], memory: Floats | None) -> None:
+        self.penalties, self.multipliers = list(prices), memory
+
+    def completed(self, labels: Ids | None, starts: Ints) -> None:
+        """An E-step was made; penalties that are learned follow its outputs."""
+        self.used = list(self.penalties)
+        if labels is not None and any(rule.learned for rule in self.inputs.rules) and self.beta is not None:
+            self.penalties = mixed(self.first, self.inputs.counted(labels, starts), self.beta)
+
     def complete(
         self,
         scores: SecondOrderScores,
@@ -217,14 +240,14 @@ class Ruled:
         if not self.inputs.rules:
             return Free().complete(scores, space, gamma=gamma, weights=weights, n_jobs=n_jobs)
         batch = ChainBatchScores.of(scores, space)
-        self.used = list(self.penalties)
         if gamma >= 0.0:
-            return self._believed(batch, gamma, weights, n_jobs)
+            found = self._believed(batch, gamma, weights, n_jobs)
+            self.completed(None, space.starts)
+            return found
         solutions = self.inputs.solutions(batch, self.penalties, method=self.method)
         labels = np.array([label for solution in solutions for label in solution.labels], dtype=np.int32)
         values = np.array([solution.value for solution in solutions])
-        if any(rule.learned for rule in self.inputs.rules) and self.beta is not None:
-            self.penalties = mixed(self.first, self.inputs.counted(labels, space.starts), self.beta)
+        self.completed(labels, space.starts)
         return point(labels, values, space, weights=weights)
 
     def _believed(

@@ -43,6 +43,7 @@ class ClSvm(LearnerSpec):
     minimises = "as structural_svm, all labelings as Gold"
     inference = "loss-augmented"
     stops = "duality gap"
+    alone = ""
 
     at_most: int = option(5_000_000, low=1)
 

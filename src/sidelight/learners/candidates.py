@@ -43,6 +43,7 @@ class CandidateSpec(LearnerSpec):
     heeds = frozenset({"cost", "prices", "states", "chunks"})
     inference = "loss-augmented, inside and outside candidates"
     stops = "precision at its threshold, and no decrease or no change"
+    alone = ""
     compile_seconds = 7.0
     margins: ClassVar[Margins] = "cllp"
 
@@ -293,6 +294,7 @@ class Naive(LearnerSpec):
     minimises = "as structural_svm, labels picked"
     inference = "loss-augmented"
     stops = "duality gap"
+    alone = ""
 
     initial: str = option("random", among=INITIAL)
 

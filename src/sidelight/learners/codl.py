@@ -61,6 +61,9 @@ class RuledSpec(LearnerSpec):
     def emits(self) -> bool:
         return self.driven.emits
 
+    def stays(self) -> str:
+        return self.driven.stays()
+
     @property
     def over_hmm(self) -> bool:
         """Whether the base is an HMM."""

@@ -22,6 +22,7 @@ from sidelight.generative.emissions import Emissions
 from sidelight.generative.hmm import Hmm
 from sidelight.generative.hmm_counts import HmmSmoothing
 from sidelight.generative.hmm_starts import STARTS, Start
+from sidelight.generative.sharded_em import sharded
 from sidelight.generative.smoothing import KINDS, Smoothing
 from sidelight.learners.shared.under_rules import completion_under_rules
 from sidelight.rounds import Learner
@@ -53,6 +54,7 @@ class HmmSpec(LearnerSpec):
     needs = frozenset({Need.GENERATIVE})
     heeds = frozenset({"states"})
     kin: ClassVar[Mapping[str, str]] = {"classes": "naive_bayes"}
+    alone = ""
     compile_seconds = 22.0
 
     emission: str = option("mass", among=KINDS)
@@ -230,7 +232,10 @@ def hmm_learner(data: FitData, own: HmmSpec, plan: EmPlan, *, completion: Comple
     if data.settings.max_rounds is not None:
         options = replace(options, iterations=min(options.iterations, data.settings.max_rounds))
     hmm = _start(data, own, plan, problem, completed)
-    return HmmLearner(problem, data.layout, options, hmm, name, completion=Free() if completion is None else completion)
+    under = Free() if completion is None else completion
+    if options.iterations:
+        problem = sharded(problem, under, data.place)
+    return HmmLearner(problem, data.layout, options, hmm, name, completion=under)
 
 
 def _beta(data: FitData, plan: EmPlan) -> float | None:

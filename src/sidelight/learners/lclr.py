@@ -42,6 +42,7 @@ class Lclr(LearnerSpec):
     minimises = "½‖w‖² + C2 Σ loss on companion answers, by the best structure of each input"
     inference = "argmax"
     stops = "relative decrease, or no change, between completions"
+    alone = ""
     compile_seconds = 6.0
 
     method: str = option(LCLR, among=METHODS)

@@ -64,6 +64,11 @@ class LikelihoodSpec(LearnerSpec):
         if self.solver != "lbfgs" and self.l1 > 0:
             raise ValueError(f"the solver {self.solver} has no l1; use lbfgs")
 
+    def stays(self) -> str:
+        if self.solver == "lbfgs":
+            return ""
+        return f"with the solver {self.solver} takes one example after another; use the solver lbfgs"
+
     @property
     def trust(self) -> TrustOptions:
         """In functions that vote, beforehand."""
@@ -146,6 +151,7 @@ class SemiCrf(LearnerSpec):
     stops = "the gradient"
     usual_prices = LikelihoodSpec.usual_prices
     soft_answers = True
+    alone = ""
     compile_seconds = 17.0
 
     max_length: int | None = option(None, low=1)
@@ -187,7 +193,8 @@ def likelihood_learner(
 def _smooth(data: FitData, own: LikelihoodSpec, inputs: list[Labelled]) -> LikelihoodLearner:
     """Nothing is latent but labels: one problem."""
     settings = data.settings
-    problem = likelihood_problem(inputs, support=own.support, l2=1.0, n_jobs=settings.n_jobs)
+    place = data.place if own.solver == "lbfgs" else None
+    problem = likelihood_problem(inputs, support=own.support, l2=1.0, n_jobs=settings.n_jobs, place=place)
     options = LikelihoodOptions(
         MOST_ROUNDS if settings.max_rounds is None else settings.max_rounds,
         _lbfgs_of(data, l1=own.l1),
@@ -215,7 +222,7 @@ def _latent(
         raise ValueError(f"{name} solves problem after problem by L-BFGS, and the solver is {own.solver}")
     shown = [part.shown() for part in inputs] + [one for plan in plans for one in plan.shown]
     scorer = data.batch(np.zeros(0, dtype=np.int64)).scorer
-    form = form_of(scorer, shown, support=own.support, n_jobs=settings.n_jobs)
+    form = form_of(scorer, shown, support=own.support, n_jobs=settings.n_jobs, place=data.place)
     most = settings.completions if most is None else most
     options = LatentOptions(
         most if settings.max_rounds is None else min(most, settings.max_rounds),

@@ -41,6 +41,7 @@ class MarginSpec(LearnerSpec):
     stops = COMPLETED
     no_partial_fit = ""
     sums_losses = True
+    alone = ""
     compile_seconds = 6.0
 
     def make(self, data: FitData) -> Learner:
@@ -70,7 +71,8 @@ class RestartedSpec(MarginSpec):
             own = replace(options, random_ties=True, seed=seed)
             return MarginLearner.fresh(problem, own, size=size, name=self.name)
 
-        return Restarts(one, range(options.seed, options.seed + self.restarts), n_jobs=data.settings.n_jobs)
+        n_jobs = 1 if data.place.remote else data.settings.n_jobs  # the workers are busy with one run
+        return Restarts(one, range(options.seed, options.seed + self.restarts), n_jobs=n_jobs)
 
 
 @dataclass(frozen=True, kw_only=True)

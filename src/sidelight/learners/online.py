@@ -45,6 +45,7 @@ class OnlineSpec(LearnerSpec):
     inference = "loss-augmented or argmax"
     stops = "epochs, or none moved"
     no_partial_fit = "use the perceptron, or fit with warm_start"
+    alone = "sets one example right after another"
 
     def steps(self) -> MiraOptions | ArowOptions:
         """How weights change."""

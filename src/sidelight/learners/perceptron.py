@@ -9,7 +9,7 @@ from functools import partial
 
 import numpy as np
 
-from sidelight.core.arrays import Floats, Ids
+from sidelight.core.arrays import Floats, Floats32, Ids
 from sidelight.core.file_contents import array_like, flag_of, number_of, random_of, whole_of
 from sidelight.core.records import Round
 from sidelight.learners.margin import MARGIN_KIN
@@ -18,11 +18,12 @@ from sidelight.objective.entries import has_kernels
 from sidelight.objective.margin import TargetTerms
 from sidelight.objective.online import plain_epochs
 from sidelight.objective.online.online import perceptron_epoch
+from sidelight.parallel.place import Held
 from sidelight.rounds.learner import Learner, Memory, State
 from sidelight.rounds.stopping import MAX_ROUNDS, NO_MISTAKES
 from sidelight.solvers.perceptron import Epoch, Perceptron
 from sidelight.spaces import Cost
-from sidelight.specs import LearnerSpec
+from sidelight.specs import LearnerSpec, option
 from sidelight.specs.fit_data import FitData
 
 EPOCHS = 10
@@ -30,7 +31,14 @@ EPOCHS = 10
 
 @dataclass(frozen=True, kw_only=True)
 class AveragedPerceptron(LearnerSpec):
-    """The averaged structured perceptron on Gold (Collins 2002)."""
+    """The averaged structured perceptron on Gold (Collins 2002).
+
+    With `shards` it is trained by iterative parameter mixing (McDonald, Hall and Mann 2010): the examples are so many
+    shards, each of which makes an epoch of its own from the same weights, and the next epoch begins with the mean of
+    what they came to. Where some weights separate the data by a margin γ and features are at most R long, the mistakes
+    of all epochs, those of each shard divided by the number of shards, are at most R²/γ²: as without shards, so that
+    epochs end. What it comes to depends on the number of shards, but not on who works on them.
+    """
 
     name = "perceptron"
     heeds = frozenset({"rules_in_training"})
@@ -40,6 +48,8 @@ class AveragedPerceptron(LearnerSpec):
     stops = "epochs, or none wrong"
     no_partial_fit = ""
     compile_seconds = 4.0
+
+    shards: int | None = option(None, low=1)
 
     def make(self, data: FitData) -> Learner:
         """A fresh perceptron, or one that goes on from the weights and the average of an earlier fit."""
@@ -54,8 +64,26 @@ class AveragedPerceptron(LearnerSpec):
         settings = data.settings
         rounds = 1 if data.go_on else EPOCHS if settings.max_rounds is None else settings.max_rounds
         rng = np.random.default_rng([settings.seed, int(fresh.clock)])
-        targets = data.encoded.targets[data.rows.tokens_of(gold)]
-        return PerceptronLearner(data.batch(gold), targets, data.encoded.weights[gold], fresh, rng, rounds)
+        targets, importance = data.encoded.targets[data.rows.tokens_of(gold)], data.encoded.weights[gold]
+        batch = data.batch(gold)
+        plain = PerceptronLearner(batch, targets, importance, fresh, rng, rounds)
+        if self.shards is None:
+            return plain
+        held = self._held(plain, data)
+        return MixedPerceptron(batch, targets, importance, fresh, rng, rounds, held=held, seed=settings.seed)
+
+    def stays(self) -> str:
+        mixed = "give it shards, which learn side by side and are mixed"
+        return f"takes one example right after another; {mixed}" if self.shards is None else ""
+
+    def _held(self, plain: PerceptronLearner, data: FitData) -> Held:
+        """The examples in shards: k, k + S, k + 2 S, … together."""
+        assert self.shards is not None
+        here, pieces = plain.batch.here(), []
+        for k in range(min(self.shards, len(here))):
+            lot = np.arange(k, len(here), self.shards)
+            pieces.append((k, here.take(lot), plain.targets[here.slots_of(lot)], plain.importance[lot]))
+        return data.place.hold(pieces)
 
 
 @dataclass(slots=True)
@@ -94,20 +122,17 @@ class PerceptronLearner:
     def round(self) -> Round:
         """One epoch."""
         began = time.perf_counter()
-        mistakes = self.perceptron.epoch(self._epoch(), len(self.batch), self.rng)
+        mistakes = self._pass()
         self.rounds += 1
         stopped = NO_MISTAKES if mistakes == 0 else MAX_ROUNDS if self.rounds >= self.max_rounds else None
         self.done = stopped is not None
         self.seconds += time.perf_counter() - began
         return Round(self.rounds, "perceptron", self.seconds, mistakes=mistakes, last=self.done, stopped=stopped)
 
-    def _epoch(self) -> Epoch:
-        """An epoch in one kernel for chains of order 1 and classes, one example after another elsewhere."""
-        if has_kernels(self.batch):
-            return partial(perceptron_epoch, self.batch, self.targets, self.importance)
-        size = self.batch.space.n_labels
-        terms = TargetTerms(self.batch, Cost(self.targets, 1.0 - np.eye(size)), np.ones(len(self.batch)))
-        return partial(plain_epochs.perceptron_epoch, terms, self.importance)
+    def _pass(self) -> int:
+        """Go through all examples; returns the number of mistakes."""
+        run = epoch_of(self.batch, self.targets, self.importance)
+        return self.perceptron.epoch(run, len(self.batch), self.rng)
 
     def has_result(self, record: Round) -> bool:
         """Every epoch ends with weights that can be used."""
@@ -133,3 +158,39 @@ class PerceptronLearner:
         random_of(values, "rng", self.rng)
         self.rounds, self.seconds = whole_of(values, "rounds"), number_of(values, "seconds", low=0.0)
         self.done = flag_of(values, "done")
+
+
+@dataclass(slots=True)
+class MixedPerceptron(PerceptronLearner):
+    """The perceptron by iterative parameter mixing: epochs of shards, and their mean."""
+
+    held: Held | None = None
+    seed: int = 0
+
+    def _pass(self) -> int:
+        assert self.held is not None
+        before = self.perceptron.average()
+        shares = len(self.held), [self.seed, self.rounds]
+        weights, average, mistakes = self.held.total(_epoch_of_shard, self.perceptron.weights, *shares)
+        average = before + (average - before) / (self.rounds + 1.0)  # the mean of all epochs
+        self.perceptron = Perceptron.going_on(weights.astype(np.float32), average, self.rounds + 1.0)
+        return int(mistakes)
+
+
+def _epoch_of_shard(
+    piece: tuple[int, Batch, Ids, Floats], weights: Floats32, count: int, seed: list[int]
+) -> tuple[Floats, Floats, int]:
+    """What a shard's epoch comes to, divided by the number of shards, and its mistakes."""
+    number, batch, targets, importance = piece
+    own = Perceptron.going_on(weights.copy(), weights.astype(np.float64), 1.0)
+    rng = np.random.default_rng([*seed, number])
+    mistakes = own.epoch(epoch_of(batch, targets, importance), len(batch), rng)
+    return own.weights.astype(np.float64) / count, own.average() / count, mistakes
+
+
+def epoch_of(batch: Batch, targets: Ids, importance: Floats) -> Epoch:
+    """An epoch in one kernel for chains of order 1 and classes, one example after another elsewhere."""
+    if has_kernels(batch):
+        return partial(perceptron_epoch, batch, targets, importance)
+    terms = TargetTerms(batch, Cost(targets, 1.0 - np.eye(batch.space.n_labels)), np.ones(len(batch)))
+    return partial(plain_epochs.perceptron_epoch, terms, importance)

@@ -76,6 +76,11 @@ class StructuralSvm(MarginSpec):
     def heeded(self) -> frozenset[Heed]:
         return self.heeds - {"rules_in_training"} if self.solver == "exponentiated_gradient" else self.heeds
 
+    def stays(self) -> str:
+        if self.solver in ("dual_coordinate", "one_slack", "n_slack_qp"):
+            return ""
+        return f"with the solver {self.solver} takes one example after another; use dual_coordinate or one_slack"
+
     def make(self, data: FitData) -> Learner:
         if self.solver == "dual_coordinate":
             return super().make(data)

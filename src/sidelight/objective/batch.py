@@ -121,6 +121,10 @@ class Batch:
         """The slots of some of the inputs, in order."""
         return taken(self.space.starts, which)[1]
 
+    def here(self) -> Batch:
+        """The same inputs, to be looked at in this process."""
+        return self
+
     def part(self, lo: int, hi: int) -> Batch:
         """The inputs lo..hi alone."""
         return replace(self, scorer=self.scorer.part(lo, hi), space=self.space.part(lo, hi))

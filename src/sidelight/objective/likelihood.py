@@ -31,6 +31,8 @@ from sidelight.objective.expected_features import Known, ShortFeatures, Weighted
 from sidelight.objective.scorers.chain_scorer import ChainScorer
 from sidelight.objective.scorers.linear import FullWeights, LinearFeatures
 from sidelight.objective.scorers.segment_scorer import SegmentScorer
+from sidelight.objective.sharded_terms import ShardedTerms
+from sidelight.parallel.place import Place, pieces_of
 from sidelight.spaces import ChainSpace, Space, sums
 
 
@@ -213,6 +215,18 @@ class Labelled:
         targets = None if self.targets is None else self.targets[tokens]
         return Shown(scorer.rows.take(which), targets, None if self.admitted is None else self.admitted[tokens])
 
+    def part(self, lo: int, hi: int) -> Labelled:
+        """The inputs lo..hi alone."""
+        first, last = (int(self.batch.starts[i]) for i in (lo, hi))
+        slots = slice(first, last)
+        return Labelled(
+            self.batch.here().part(lo, hi),
+            self.prices[lo:hi],
+            None if self.targets is None else self.targets[slots],
+            None if self.admitted is None else self.admitted[slots],
+            None if self.answers is None else Answers(self.answers.signs[lo:hi], self.answers.sizes[lo:hi]),
+        )
+
 
 @dataclass(frozen=True, slots=True)
 class AllWeights(FullWeights):
@@ -260,6 +274,7 @@ class Form:
     full_size: int
     support: Support | None = None
     n_jobs: int | None = None
+    place: Place | None = None  # where terms are; None: together, in this process
 
     @property
     def size(self) -> int:
@@ -292,7 +307,12 @@ class Form:
         return full if self.support is None else ShortFeatures(full, self.support)
 
     def terms(self, part: Labelled) -> LogLinearTerms:
-        """The terms of labelled inputs."""
+        """The terms of labelled inputs, in their place where they make several shards."""
+        lots = [] if self.place is None else pieces_of(part.batch.starts, self.place.shard_tokens)
+        if self.place is not None and len(lots) > 1:
+            held = self.place.hold([part.part(lo, hi) for lo, hi in lots])
+            held = held.made(_terms_of, replace(self, place=None, n_jobs=held.n_jobs))
+            return ShardedTerms(held, self, part.batch.space, part.prices)
         features, space = self.features(part.batch), part.batch.space
         if part.answers is not None:
             if not isinstance(part.batch.scorer, LinearScorer):
@@ -305,6 +325,10 @@ class Form:
         return LikelihoodTerms(features, space, part.prices, admitted=only)
 
 
+def _terms_of(part: Labelled, form: Form) -> LogLinearTerms:
+    return form.terms(part)
+
+
 def form_of(
     scorer: Scorer,
     shown: Sequence[Shown | None],
@@ -312,6 +336,7 @@ def form_of(
     support: str = "seen",
     transitions: str = "all",
     n_jobs: int | None = None,
+    place: Place | None = None,
 ) -> Form:
     """With a weight for every attribute and label ("all") or those seen together; `transitions` says the same of
     transitions. Other structures than chains have all weights."""
@@ -321,8 +346,8 @@ def form_of(
         raise ValueError(f"transitions is {transitions!r}; with support 'all' it must be 'all'")
     if support == "seen" and isinstance(scorer, ChainScorer):
         known = [part for part in shown if part is not None]
-        return Form(scorer.size, Support.seen(scorer.layout, known, transitions=transitions), n_jobs)
-    return Form(scorer.size, None, n_jobs)
+        return Form(scorer.size, Support.seen(scorer.layout, known, transitions=transitions), n_jobs, place)
+    return Form(scorer.size, None, n_jobs, place)
 
 
 def likelihood_problem(
@@ -332,8 +357,9 @@ def likelihood_problem(
     transitions: str = "all",
     l2: float = 1.0,
     n_jobs: int | None = None,
+    place: Place | None = None,
 ) -> LikelihoodProblem:
     """The problem of inputs of one structure; options as for `form_of`."""
     shown, scorer = [part.shown() for part in inputs], inputs[0].batch.scorer
-    form = form_of(scorer, shown, support=support, transitions=transitions, n_jobs=n_jobs)
+    form = form_of(scorer, shown, support=support, transitions=transitions, n_jobs=n_jobs, place=place)
     return LikelihoodProblem([form.terms(part) for part in inputs], l2=l2, n_jobs=n_jobs)

@@ -115,6 +115,10 @@ class PartLoss:
         """The cost of the tokens first..last alone."""
         return PartLoss(self.targets[first:last], self.parts.part(first, last))
 
+    def take(self, slots: Ints) -> PartLoss:
+        """The cost of some tokens alone."""
+        return replace(self, targets=self.targets[slots], parts=self.parts.take(slots))
+
     def with_targets(self, targets: Ids) -> PartLoss:
         """The same cost against other targets."""
         return replace(self, targets=targets)
@@ -143,6 +147,10 @@ class PartLeavingCost:
     def part(self, first: int, last: int) -> PartLeavingCost:
         """The cost of the tokens first..last alone."""
         return PartLeavingCost(self.targets[first:last], self.parts.part(first, last))
+
+    def take(self, slots: Ints) -> PartLeavingCost:
+        """The cost of some tokens alone."""
+        return PartLeavingCost(self.targets[slots], self.parts.take(slots))
 
     def with_targets(self, targets: Ids) -> PartLeavingCost:
         """The same cost against other targets."""

@@ -16,6 +16,9 @@ from sidelight.features.rows import Rows
 from sidelight.inference.ruled_inputs import AnyRuled, Ruled
 from sidelight.inference.ruled_space import RuledSpace
 from sidelight.objective.batch import Batch
+from sidelight.objective.placed_batch import placed
+from sidelight.parallel import place_of
+from sidelight.parallel.place import Place
 from sidelight.rounds import Learner
 from sidelight.rounds.codl import DrivenLearner
 from sidelight.rounds.hmm import HmmLearner
@@ -43,6 +46,11 @@ class FitData:
     memory: Memory | None = None  # what the learner of an earlier fit left behind
 
     @property
+    def place(self) -> Place:
+        """Where the data is held."""
+        return place_of(self.settings.place, self.settings.n_jobs)
+
+    @property
     def labels(self) -> LabelSet:
         """The choices of slots by their names."""
         return self.structure.labels
@@ -52,9 +60,10 @@ class FitData:
         rows = self.rows if np.array_equal(which, np.arange(len(self.rows))) else self.rows.take(which)
         batch = self.structure.batch(rows, n_jobs=self.settings.n_jobs)
         if not self.settings.ruled_training:
-            return batch
+            return placed(batch, self.place)
         inputs = self.ruled_inputs(which)
-        return batch.within(RuledSpace(batch.space, inputs, tuple(self.gold_penalties(inputs))))
+        ruled = batch.within(RuledSpace(batch.space, inputs, tuple(self.gold_penalties(inputs))))
+        return placed(ruled, self.place)
 
     def ruled_inputs(self, which: Ints) -> Any:
         """Some inputs with the rules of the settings and their own."""

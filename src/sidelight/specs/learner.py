@@ -54,6 +54,7 @@ class LearnerSpec:
     plain: ClassVar[str] = ""  # its `plain_form`
     beside: ClassVar[tuple[str, ...]] = ("unlabeled",)  # kinds of evidence that make it more than that
     about_rules: ClassVar[bool] = False  # without rules there is little reason to use it
+    alone: ClassVar[str] = "has not been spread over workers"  # why it stays in one process, or nothing
     compile_seconds: ClassVar[float] = 10.0  # of CPU, of its kernels (benchmarks/compile_times.py)
 
     def __post_init__(self) -> None:
@@ -82,6 +83,10 @@ class LearnerSpec:
     def relative(self, kind: str) -> str:
         """The nearest learners that take evidence of a kind."""
         return self.kin.get(kind, "jlis")
+
+    def stays(self) -> str:
+        """Why it cannot be spread over workers, or nothing where it can."""
+        return self.alone
 
     @property
     def called(self) -> str:

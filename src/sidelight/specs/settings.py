@@ -16,6 +16,7 @@ from sidelight.features import FeatureSet
 from sidelight.features.segments.segment_sources import SegmentFeatures
 from sidelight.inference.methods.choose import check_method
 from sidelight.objective.cuts import POWERS
+from sidelight.parallel import place_of
 from sidelight.rules import Rule
 from sidelight.rules.rule import checked_rules
 from sidelight.specs import LearnerSpec
@@ -77,6 +78,7 @@ class Settings:
     rules_in: str
     inference: str
     outputs: Declared = CHAINS  # which are learned
+    place: Any = None  # where a fit runs: see `parallel.place_of`
 
     def __post_init__(self) -> None:
         self._check_types()
@@ -94,6 +96,7 @@ class Settings:
         if self.order == 2 and not self.sequences:
             raise ValueError("order is 2, and single labels have no order; leave it out")
         check_method(self.inference)
+        self._check_place()
         object.__setattr__(self, "rules", checked_rules(self.rules))
         if not is_among(self.rules_in, RULES_IN):
             raise ValueError(f"rules_in is {shown(self.rules_in)}; give {' or '.join(map(repr, RULES_IN))}")
@@ -145,6 +148,11 @@ class Settings:
         check_features(self.features)
         if self.checkpoint is not None:
             file_name(self.checkpoint, name="checkpoint")
+
+    def _check_place(self) -> None:
+        """Raises ValueError where a learner goes on one step after another, and was to be spread over workers."""
+        if place_of(self.place, self.n_jobs).remote and (why := self.learner.stays()):
+            raise ValueError(f"place is {shown(self.place)}, and {self.learner.called} {why}; leave place out")
 
     @property
     def ruled_training(self) -> bool:

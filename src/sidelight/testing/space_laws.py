@@ -224,15 +224,10 @@ def check_parts(batch: Batch, weights: Floats, lists: list[ListedOutputs], rng: 
         (f"take({some.tolist()})", some, batch.take(some)),
     ):
         slots = taken(batch.starts, which)[1]
-        own = _cost_of(cost, slots)
+        own = cost.take(slots)
         found = piece.best(weights, cost=own)
         if not (np.allclose(found.values, whole.values[which]) and np.allclose(found.targets, whole.targets[which])):
             raise BrokenLaw(f"{law}: the best values differ from those of the whole batch")
-
-
-def _cost_of(cost: AnyCost, slots: Any) -> AnyCost:
-    assert isinstance(cost, Cost)
-    return Cost(cost.targets[slots], cost.costs, cost.token_weights[slots])
 
 
 def admitted_at_random(lists: list[ListedOutputs], size: int, rng: np.random.Generator) -> Bytes:

@@ -91,6 +91,14 @@ Seed = Annotated[int, typer.Option("--seed", help="The same seed gives the same 
 Jobs = Annotated[
     int, typer.Option("--jobs", callback=threads("--jobs"), help="Threads to work with; -1 takes all cores.")
 ]
+PlaceName = Annotated[
+    str | None,
+    typer.Option(
+        "--place",
+        metavar="threads|ray|ADDRESS",
+        help="Where to work: this process, workers on this machine, or those of a Ray cluster.",
+    ),
+]
 AllPairs = Annotated[
     bool,
     typer.Option("--all", help="Candidates of every left side are the right sides of all inputs; its own is right."),

@@ -71,16 +71,20 @@ def predictor(path: Path, rules: Sequence[Path] | None, inference: str, *, name:
 
     model = load(path)
 
-    def predict(xs: Any, jobs: int) -> list[Any]:
+    def predict(xs: Any, jobs: int, place: str | None = None) -> list[Any]:
+        from sidelight.estimators.placed_prediction import predict_in, solve_in, spread
+        from sidelight.parallel import place_of
+
+        where = place_of(place, jobs)
         if rules:
             under = constrained(model, rules, inference, jobs=jobs)
             with shown():
-                solutions = under.solutions(xs)
+                solutions = solve_in(where, under, xs) if spread(where, xs) else under.solutions(xs)
             if said := unproved(solutions):
                 note(f"{said}; --inference auto is exact")
             return under.outputs(solutions)
         with shown():
-            found = model.predict(xs, n_jobs=jobs)
+            found = predict_in(where, model, xs) if spread(where, xs) else model.predict(xs, n_jobs=jobs)
         if name:
             note_missing_rules(model, name=name)
         return found

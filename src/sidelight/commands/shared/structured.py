@@ -27,7 +27,18 @@ from sidelight.models.model import Model
 from sidelight.recipes import LEARNERS, Recipe
 
 _MADE = {"gold": Gold, "partial": Partial, "candidates": Candidates}
-ESTIMATOR = ("learner", "loss", "max_rounds", "tolerance", "seed", "n_jobs", "checkpoint", "prices", "callbacks")
+ESTIMATOR = (
+    "learner",
+    "loss",
+    "max_rounds",
+    "tolerance",
+    "seed",
+    "n_jobs",
+    "place",
+    "checkpoint",
+    "prices",
+    "callbacks",
+)
 
 
 def chosen_entry(name: str) -> StructureEntry | None:

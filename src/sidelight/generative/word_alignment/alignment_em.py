@@ -7,10 +7,11 @@ exactly agreement was reached; with a prior on translations it is variational Ba
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import numpy as np
 
-from sidelight.core.arrays import Floats32, Ids
+from sidelight.core.arrays import Floats, Floats32, Ids
 from sidelight.generative.word_alignment.agreement import NO_TILTS, AgreementStep, Parameters, Posteriors, added, expect
 from sidelight.generative.word_alignment.alignment_hmm import level
 from sidelight.generative.word_alignment.bitext import Bitext
@@ -26,6 +27,8 @@ from sidelight.generative.word_alignment.translation import (
     uniform,
 )
 
+JUMPS = ("forward_jumps", "backward_jumps")
+
 
 @dataclass(frozen=True, slots=True)
 class Told:
@@ -35,6 +38,18 @@ class Told:
     objective: float  # T(θ; γ) of the parameters that the iteration began with, in nats
     apart: float  # Σ |q₁ − q₂| over all cells, per target word
     sums: float  # how often the sums of a pair were made, on average
+    in_logs: int
+
+
+class AlignmentCounts(NamedTuple):
+    """What an E-step expects of some pairs."""
+
+    lexicon: TranslationLexicon
+    forward_jumps: tuple[Floats, Floats]
+    backward_jumps: tuple[Floats, Floats]
+    objective: float
+    apart: float  # Σ |q₁ − q₂|
+    sums: int
     in_logs: int
 
 
@@ -55,6 +70,10 @@ class AlignmentEM:
         """What every iteration needs, made once."""
         return cls(table, text, prior, n_jobs, table.rows(), pairs_of(text.source_starts), slabs_of(text))
 
+    def tilts(self, step: AgreementStep) -> Floats32:
+        """Where the search for agreement begins, in the first of several iterations with these steps."""
+        return np.zeros(len(self.text.entries), dtype=np.float32) if step.agreement else NO_TILTS
+
     def start(self, *, null: float) -> Parameters:
         """Model 1 with all translations equally likely."""
         return Parameters(uniform(self.table), None, None, null)
@@ -63,6 +82,10 @@ class AlignmentEM:
         self, parameters: Parameters, step: AgreementStep, *, tilts: Floats32 = NO_TILTS
     ) -> tuple[Parameters, Told]:
         """One iteration: the parameters after it, and what it came to."""
+        return self.updated(parameters, self.counted(parameters, step, tilts=tilts))
+
+    def counted(self, parameters: Parameters, step: AgreementStep, *, tilts: Floats32 = NO_TILTS) -> AlignmentCounts:
+        """The E-step: what is expected of all pairs."""
         text, counts = self.text, no_counts(self.table)
         objective = apart = 0.0
         sums = in_logs = 0
@@ -75,17 +98,23 @@ class AlignmentEM:
             objective, apart = objective + got.objective, apart + got.apart
             sums, in_logs = sums + got.sums, in_logs + got.in_logs
             parts.append(replace(got, forward=got.forward[:0], backward=got.backward[:0]))
-        lexicon = normalised(self.table, self.rows, counts, prior=self.prior, n_jobs=self.n_jobs)
+        forward, backward = (added([getattr(part, name) for part in parts]) for name in JUMPS)
+        return AlignmentCounts(counts, forward, backward, objective, apart, sums, in_logs)
+
+    def updated(self, parameters: Parameters, found: AlignmentCounts) -> tuple[Parameters, Told]:
+        """The M-step, which takes over the counts of words."""
+        lexicon = normalised(self.table, self.rows, found.lexicon, prior=self.prior, n_jobs=self.n_jobs)
         after = replace(parameters, lexicon=lexicon)
         if parameters.forward is not None and parameters.backward is not None:
             one, other = parameters.forward, parameters.backward
             after = replace(
                 after,
-                forward=one.updated(*added([part.forward_jumps for part in parts])),
-                backward=other.updated(*added([part.backward_jumps for part in parts])),
+                forward=one.updated(*found.forward_jumps),
+                backward=other.updated(*found.backward_jumps),
             )
         name = "model1" if parameters.forward is None else "hmm"
-        return after, Told(name, objective, apart / len(text.targets), sums / text.size, in_logs)
+        words, pairs = len(self.text.targets), self.text.size
+        return after, Told(name, found.objective, found.apart / words, found.sums / pairs, found.in_logs)
 
 
 def with_jumps(parameters: Parameters) -> Parameters:

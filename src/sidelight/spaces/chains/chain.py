@@ -59,6 +59,10 @@ class AnyCost(Protocol):
         """The cost of the tokens first..last alone."""
         ...
 
+    def take(self, slots: Ints) -> AnyCost:
+        """The cost of some tokens alone."""
+        ...
+
     def with_targets(self, targets: Ids) -> AnyCost:
         """The same cost against other targets."""
         ...
@@ -84,6 +88,11 @@ class Cost:
         """The cost of the tokens first..last alone."""
         weights = self.token_weights[first:last] if len(self.token_weights) else self.token_weights
         return Cost(self.targets[first:last], self.costs, weights)
+
+    def take(self, slots: Ints) -> Cost:
+        """The cost of some tokens alone."""
+        weights = self.token_weights[slots] if len(self.token_weights) else self.token_weights
+        return Cost(self.targets[slots], self.costs, weights)
 
     def with_targets(self, targets: Ids) -> Cost:
         """The same cost against other targets."""
@@ -111,6 +120,10 @@ class LeavingCost:
     def part(self, first: int, last: int) -> LeavingCost:
         """The cost of the tokens first..last alone."""
         return LeavingCost(self.targets[first:last], self.admitted[first:last])
+
+    def take(self, slots: Ints) -> LeavingCost:
+        """The cost of some tokens alone."""
+        return LeavingCost(self.targets[slots], self.admitted[slots])
 
     def with_targets(self, targets: Ids) -> LeavingCost:
         """The same cost against other targets."""

@@ -1,0 +1,136 @@
+"""A batch whose best outputs are found where its inputs are held: in workers.
+
+An output depends on its own input alone, so any cut into shards gives the same bits. Shard k has the inputs k, k + S,
+k + 2 S, …: so every block of terms that a solver looks at has some in every shard, and all workers are busy with it.
+What comes back is the outputs themselves, four bytes a slot, whatever the number of features: cuts and sums are made of
+them here.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from sidelight.core.arrays import Bytes, Floats, Ints
+from sidelight.features.rows import taken
+from sidelight.objective.batch import Batch
+from sidelight.parallel.place import Held, Place, pieces_of
+from sidelight.spaces import AnyCost, Paths, Space
+
+
+class Source:
+    """All inputs of a batch, which workers get when they are first asked."""
+
+    def __init__(self, place: Place, batch: Batch, shards: int, before: Source | None = None) -> None:
+        self.shards = shards
+        self._place, self._batch, self._before = place, batch, before
+        self._held: Held | None = None
+        self._inside: dict[int, tuple[Bytes, PlacedBatch]] = {}  # by the identity of what is admitted
+
+    @property
+    def held(self) -> Held:
+        """Batches, one a shard."""
+        if self._held is None:
+            lots = [np.arange(k, len(self._batch), self.shards) for k in range(self.shards)]
+            if self._before is None:
+                self._held = self._place.hold([self._batch.take(lot) for lot in lots])
+            else:  # they have the features already
+                self._held = self._before.held.made(_within, own=[(self._batch.space.take(lot),) for lot in lots])
+        return self._held
+
+    def within(self, space: Space) -> PlacedBatch:
+        """The same inputs with other outputs."""
+        batch = self._batch.within(space)
+        return _whole(batch, Source(self._place, batch, self.shards, self))
+
+    def inside(self, admitted: Bytes) -> PlacedBatch:
+        """The same inputs with the outputs that are admitted; made once."""
+        known = self._inside.get(id(admitted))
+        if known is None or known[0] is not admitted:
+            known = self._inside[id(admitted)] = (admitted, self.within(self._batch.space.inside(admitted)))
+        return known[1]
+
+
+@dataclass(frozen=True, slots=True)
+class PlacedBatch(Batch):
+    """Some inputs of a source; their features and spaces are here too, for all that is not a best output."""
+
+    source: Source | None = None
+    which: Ints | None = None  # [N] their numbers in the source; None: all
+
+    def here(self) -> Batch:
+        return Batch(self.scorer, self.space, self.n_jobs)
+
+    def part(self, lo: int, hi: int) -> Batch:
+        return replace(
+            self, scorer=self.scorer.part(lo, hi), space=self.space.part(lo, hi), which=self._numbers()[lo:hi]
+        )
+
+    def take(self, which: Ints) -> Batch:
+        return replace(self, scorer=self.scorer.take(which), space=self.space.take(which), which=self._numbers()[which])
+
+    def within(self, space: Space) -> Batch:
+        if self.which is not None or self.source is None:
+            return self.here().within(space)
+        return self.source.within(space)
+
+    def inside(self, admitted: Bytes | None) -> Batch:
+        if admitted is None:
+            return self
+        if self.which is not None or self.source is None:
+            return self.here().inside(admitted)
+        return self.source.inside(admitted)
+
+    def best(self, weights: Floats, *, cost: AnyCost | None = None, rng: np.random.Generator | None = None) -> Paths:
+        """The best output of each input; ties are broken at random in this process alone."""
+        if rng is not None or self.source is None or not len(self):
+            return self.here().best(weights, cost=cost, rng=rng)
+        held, count = self.source.held, self.source.shards
+        numbers, starts = self._numbers(), self.starts
+        places = [np.flatnonzero(numbers % count == k) for k in range(count)]
+        slots = [taken(starts, place)[1] for place in places]
+        own: list[tuple[Any, ...]] = [
+            (_span(numbers[place] // count), None if cost is None else cost.take(mine))
+            for place, mine in zip(places, slots)
+        ]
+        labels, values = np.empty(int(starts[-1]), dtype=np.int32), np.empty(len(self))
+        targets = np.empty(0 if cost is None else len(self))
+        for place, mine, found in zip(places, slots, held.each(_best, weights, held.n_jobs, own=own)):
+            if found is not None:
+                labels[mine], values[place] = found.labels, found.values
+                if cost is not None:
+                    targets[place] = found.targets
+        return Paths(labels, values, targets)
+
+    def _numbers(self) -> Ints:
+        return np.arange(len(self)) if self.which is None else self.which
+
+
+def placed(batch: Batch, place: Place) -> Batch:
+    """A batch in a place; as it is where that is this process, or one shard is all there is."""
+    count = len(pieces_of(batch.starts, place.shard_tokens)) if place.remote else 1
+    return batch if count <= 1 else _whole(batch, Source(place, batch, count))
+
+
+def _whole(batch: Batch, source: Source) -> PlacedBatch:
+    return PlacedBatch(batch.scorer, batch.space, batch.n_jobs, source)
+
+
+def _span(numbers: Ints) -> Any:
+    """Neighbouring inputs as a pair, which is a view and not a copy where they are."""
+    if len(numbers) and numbers[-1] - numbers[0] == len(numbers) - 1 and np.all(np.diff(numbers) == 1):
+        return int(numbers[0]), int(numbers[-1]) + 1
+    return numbers
+
+
+def _within(batch: Batch, space: Space) -> Batch:
+    return batch.within(space)
+
+
+def _best(batch: Batch, weights: Floats, n_jobs: int | None, which: Any, cost: AnyCost | None) -> Paths | None:
+    if not isinstance(which, tuple) and not len(which):
+        return None
+    some = batch.part(*which) if isinstance(which, tuple) else batch.take(which)
+    return replace(some, n_jobs=n_jobs).best(weights, cost=cost)

@@ -1,0 +1,206 @@
+"""Where a fit runs: in the threads of this process, or in workers that hold the data.
+
+Data is cut into pieces, *shards*, which depend on the data alone. A place holds them, and is asked about all of them at
+once by a function of one piece. Sums are made along one fixed tree over the pieces, so that they have the same bits
+wherever the pieces are, and however many workers there are.
+
+A function that is asked must be one of a module, and must not change its piece: a worker that died begins anew with the
+piece as it was, and the question is asked once more.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Protocol
+
+import numpy as np
+
+from sidelight.core.records import PlaceFigures
+from sidelight.parallel.threads import shards
+
+SHARD_TOKENS = 1 << 18  # of a shard, about; data with fewer is one, and stays in this process
+
+LOT = 1024  # inputs that are predicted together
+
+Function = Callable[..., Any]
+Node = tuple[int, int]  # pieces lo..hi, whose sum is a node of the tree
+
+
+class Stored(Protocol):
+    """A piece that is read where it is wanted, as from a file that every worker can reach."""
+
+    def load(self) -> Any:
+        """The piece itself."""
+        ...
+
+
+class Held(Protocol):
+    """Pieces in a place."""
+
+    @property
+    def n_jobs(self) -> int | None:
+        """Threads that a function should use for its piece."""
+        ...
+
+    def __len__(self) -> int: ...
+
+    def each(self, function: Function, *common: Any, own: Sequence[tuple[Any, ...]] | None = None) -> list[Any]:
+        """function(piece, *common, *own of the piece) of every piece, in order."""
+        ...
+
+    def total(self, function: Function, *common: Any) -> Any:
+        """The sum of function(piece, *common), whose results are fresh: see `added`."""
+        ...
+
+    def advance(self, function: Function, *common: Any, own: Sequence[tuple[Any, ...]] | None = None) -> Any:
+        """The same for function(piece, state, *common, *own) -> (state, summand); a state is None at first."""
+        ...
+
+    def made(self, function: Function, *common: Any, own: Sequence[tuple[Any, ...]] | None = None) -> Held:
+        """Other pieces, made of these where they are."""
+        ...
+
+
+class Place(Protocol):
+    """Where pieces are held."""
+
+    @property
+    def shard_tokens(self) -> int: ...
+
+    @property
+    def remote(self) -> bool:
+        """Whether its pieces are in other processes."""
+        ...
+
+    def hold(self, pieces: Sequence[Any]) -> Held:
+        """Pieces, or `Stored` ones, to ask about from now on."""
+        ...
+
+    def figures(self) -> PlaceFigures | None:
+        """What has been done since this was asked last; nothing where there are no workers."""
+        ...
+
+
+def split(node: Node) -> tuple[Node, Node]:
+    """The two halves of a node; the first is as large as a power of two allows.
+
+    >>> split((0, 6))
+    ((0, 4), (4, 6))
+    """
+    first, last = node
+    middle = first + (1 << ((last - first - 1).bit_length() - 1))
+    return (first, middle), (middle, last)
+
+
+def nodes_within(node: Node, first: int, last: int) -> list[Node]:
+    """The largest nodes below this one that lie within first..last.
+
+    >>> nodes_within((0, 8), 3, 8)
+    [(3, 4), (4, 8)]
+    """
+    if node[0] >= last or node[1] <= first:
+        return []
+    if first <= node[0] and node[1] <= last:
+        return [node]
+    one, other = split(node)
+    return nodes_within(one, first, last) + nodes_within(other, first, last)
+
+
+def summed(node: Node, leaf: Callable[[int], Any], known: Mapping[Node, Any] | None = None) -> Any:
+    """The sum of a node, of leaves or of sums that are known."""
+    if known is not None and node in known:
+        return known[node]
+    if node[1] - node[0] == 1:
+        return leaf(node[0])
+    one, other = split(node)
+    return added(summed(one, leaf, known), summed(other, leaf, known))
+
+
+def added(one: Any, other: Any) -> Any:
+    """Two results as one: arrays (the first takes the sum), numbers, tuples of such, and what has `plus`; None stays.
+
+    >>> added((1.0, None), (2.0, None))
+    (3.0, None)
+    """
+    if one is None:
+        return None
+    if hasattr(one, "plus"):
+        return one.plus(other)
+    if isinstance(one, tuple):
+        parts = [added(a, b) for a, b in zip(one, other, strict=True)]
+        return type(one)(*parts) if hasattr(one, "_fields") else tuple(parts)
+    if isinstance(one, np.ndarray) and one.ndim:
+        one += other
+        return one
+    return one + other
+
+
+def figures_since(place: Place, began: float) -> PlaceFigures | None:
+    """What workers did in a round that began then; what is left of its time was spent here."""
+    found = place.figures()
+    if found is None:
+        return None
+    solving = time.perf_counter() - began - found.inference - found.transit
+    return replace(found, solving=max(solving, 0.0))
+
+
+def in_lots(place: Place, function: Function, items: Sequence[Any], *common: Any) -> list[Any]:
+    """The results of function(some items, number of the first, *common), one an item, in the order of the items."""
+    firsts = range(0, len(items), LOT)
+    held = place.hold([(list(items[first : first + LOT]), first) for first in firsts])
+    return [found for some in held.each(_of_lot, function, common, held.n_jobs) for found in some]
+
+
+def _of_lot(piece: tuple[list[Any], int], function: Function, common: tuple[Any, ...], n_jobs: int | None) -> Any:
+    return function(*piece, *common, n_jobs)
+
+
+def pieces_of(starts: Any, tokens: int) -> list[Node]:
+    """The inputs lo..hi of every shard."""
+    return shards(starts, tokens=tokens)
+
+
+@dataclass(frozen=True, slots=True)
+class ThreadPlace:
+    """This process: one piece after the other, each with all threads."""
+
+    n_jobs: int | None = None
+    shard_tokens: int = SHARD_TOKENS
+    remote = False
+
+    def hold(self, pieces: Sequence[Any]) -> Held:
+        return _Here([piece.load() if hasattr(piece, "load") else piece for piece in pieces], self.n_jobs)
+
+    def figures(self) -> PlaceFigures | None:
+        return None
+
+
+class _Here:
+    """Pieces in this process."""
+
+    def __init__(self, pieces: list[Any], n_jobs: int | None) -> None:
+        self._pieces = pieces
+        self._states: list[Any] = [None] * len(pieces)
+        self.n_jobs = n_jobs
+
+    def __len__(self) -> int:
+        return len(self._pieces)
+
+    def each(self, function: Function, *common: Any, own: Sequence[tuple[Any, ...]] | None = None) -> list[Any]:
+        return [function(piece, *common, *more) for piece, more in zip(self._pieces, own or [()] * len(self))]
+
+    def total(self, function: Function, *common: Any) -> Any:
+        return summed((0, len(self)), lambda k: function(self._pieces[k], *common))
+
+    def advance(self, function: Function, *common: Any, own: Sequence[tuple[Any, ...]] | None = None) -> Any:
+        def one(k: int) -> Any:
+            more = () if own is None else own[k]
+            self._states[k], found = function(self._pieces[k], self._states[k], *common, *more)
+            return found
+
+        return summed((0, len(self)), one)
+
+    def made(self, function: Function, *common: Any, own: Sequence[tuple[Any, ...]] | None = None) -> Held:
+        return _Here(self.each(function, *common, own=own), self.n_jobs)

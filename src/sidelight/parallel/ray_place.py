@@ -1,0 +1,104 @@
+"""A place on Ray: workers on this machine, or on those of a cluster."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from sidelight.core.records import PlaceFigures
+from sidelight.errors import PlaceError
+from sidelight.parallel.place import SHARD_TOKENS, Held
+from sidelight.parallel.ray_team import Team
+from sidelight.parallel.threads import thread_count
+
+LOCAL = "local"
+MISSING = "ray is not installed; pip install 'sidelight[ray]'"
+
+
+@dataclass(frozen=True, slots=True)
+class RayPlace:
+    """Workers on a Ray cluster: that of an address, or one that is started on this machine.
+
+    `workers` is their number (None: one for every `threads` processors of the cluster), `threads` those of each. The
+    results do not depend on either. `shard_tokens` is the size of a shard, which they do depend on, in the last bits.
+    """
+
+    address: str = LOCAL
+    workers: int | None = None
+    threads: int = 1
+    shard_tokens: int = SHARD_TOKENS
+    remote = True
+
+    def __post_init__(self) -> None:
+        for name in ("workers", "threads", "shard_tokens"):
+            value = getattr(self, name)
+            if value is None and name == "workers":
+                continue
+            if isinstance(value, bool) or not isinstance(value, int) or value < 1:
+                raise ValueError(f"{name} is {value!r}; give a whole number from 1 on")
+
+    def hold(self, pieces: Sequence[Any]) -> Held:
+        return self.team().hold(pieces)
+
+    def figures(self) -> PlaceFigures | None:
+        return self.team().figures()
+
+    def team(self) -> Team:
+        """The workers, which are started when they are first needed, and serve later fits too."""
+        return _team(self.address, self.workers, self.threads)
+
+
+_teams: dict[str, tuple[tuple[int | None, int], Team]] = {}  # by address: the workers of now
+
+
+def _team(address: str, workers: int | None, threads: int) -> Team:
+    """The workers at an address; those of another number make room for them."""
+    before = _teams.get(address)
+    if before is not None and before[0] == (workers, threads) and before[1].is_there():
+        return before[1]
+    ray = _connected(address, workers, threads)
+    cpus = int(ray.cluster_resources().get("CPU", 1))
+    wanted = workers or max(1, cpus // threads)
+    if wanted * threads > cpus:
+        problem = f"{wanted} workers with {threads} threads each, where the cluster {address} has {cpus} processors"
+        raise PlaceError(f"{problem}; give fewer workers, or start the cluster with more (num_cpus)")
+    if before is not None:
+        del _teams[address]
+        before[1].end()
+    _teams[address] = (workers, threads), Team(ray, address, wanted, threads)
+    return _teams[address][1]
+
+
+def disband() -> None:
+    """End all workers, and the cluster if it was started here."""
+    import ray
+
+    _teams.clear()
+    ray.shutdown()
+
+
+def _connected(address: str, workers: int | None, threads: int) -> Any:
+    """Ray, connected to a cluster; raises `PlaceError` where it is not installed or the cluster does not answer."""
+    try:
+        import ray
+        import ray.exceptions
+    except ImportError:
+        raise PlaceError(MISSING) from None
+    if ray.is_initialized():
+        return ray
+    quiet: dict[str, Any] = {"log_to_driver": False, "logging_level": "error", "ignore_reinit_error": True}
+    if address == LOCAL:
+        os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
+        os.environ.setdefault("RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO", "0")
+        cpus = max(thread_count(-1), (workers or 1) * threads)
+        ray.init(address=LOCAL, num_cpus=cpus, include_dashboard=False, **quiet)
+        return ray
+    try:
+        ray.init(address=address, **quiet)
+    except (ConnectionError, RuntimeError, ValueError, TimeoutError) as error:
+        cause = " ".join(str(error).split())[:300]
+        remedy = "give the address of a running head (ray start --head prints it), or 'ray' to start one here"
+        raise PlaceError(f"no Ray cluster answers at {address} ({cause}); {remedy}") from None
+    return ray

@@ -1,0 +1,321 @@
+"""A place on Ray: pieces live in actors, one a worker, on this machine or on a cluster.
+
+Each worker holds a run of neighbouring pieces, and adds up what it can of the tree before it answers. The driver keeps
+a packed copy of every piece in Ray's object store, and what was made of it as a recipe; so a worker that dies is
+replaced, its pieces are made again and it is asked once more. What pieces remember between two questions (`advance`) is
+kept in the object store too, as it was before the question.
+"""
+
+from __future__ import annotations
+
+import pickle
+import socket
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from itertools import count
+from typing import Any
+
+import numpy as np
+
+from sidelight.core.records import PlaceFigures
+from sidelight.errors import PlaceError
+from sidelight.parallel.place import Function, Held, Node, nodes_within, summed
+from sidelight.parallel.ray_worker import Shortage, Weights, Worker, packed, weights_since
+
+START = 120.0  # seconds that workers may take to start
+PATIENCE = 5.0  # seconds without an answer, after which the cluster is looked for
+TRIES = 3  # of finding it
+LARGE = 1 << 13  # numbers in a vector that is told by its changes
+MOST_DEATHS = 8  # of one worker over one question
+SHORT_OF_MEMORY = ("NODE_OUT_OF_MEMORY", "running low on memory", "OutOfMemoryError")  # Ray's words
+AGAIN = "start the same command again: with a checkpoint it goes on from the last round"
+
+
+@dataclass(slots=True)
+class _Pieces:
+    """How a set of pieces comes to be: packed ones, or a function of another set."""
+
+    count: int
+    blobs: list[Any]  # references, one a piece
+    source: int = -1
+    message: Any = None  # a reference
+    own: Sequence[tuple[Any, ...]] | None = None
+
+
+class Team:
+    """The workers of a place, in a fixed order."""
+
+    def __init__(self, ray: Any, address: str, workers: int, threads: int) -> None:
+        self.ray, self.address, self.threads = ray, address, threads
+        self._actors: list[Any] = [self._actor() for _ in range(workers)]
+        self._sets: dict[int, _Pieces] = {}
+        self._keys = count()
+        self._dropped: list[int] = []
+        self._weights: tuple[int, Any] = (0, None)  # the last large vector, and its number
+        self._clean()
+        self._wait_for_workers()
+
+    def __len__(self) -> int:
+        return len(self._actors)
+
+    def is_there(self) -> bool:
+        """Whether its cluster is still that of this process."""
+        return bool(self.ray.is_initialized())
+
+    def end(self) -> None:
+        """End the workers."""
+        if self.is_there():
+            for actor in self._actors:
+                self.ray.kill(actor)
+
+    def _wait_for_workers(self) -> None:
+        ready = [actor.pid.remote() for actor in self._actors]
+        _, missing = self.ray.wait(ready, num_returns=len(ready), timeout=START)
+        if missing:
+            self.end()
+            problem = f"{len(missing)} of {len(ready)} workers did not start within {START:.0f} s"
+            raise PlaceError(f"{problem} at {self.address}; is the cluster busy with other work? (ray status)")
+
+    def _clean(self) -> None:
+        self._bytes = self._restarts = self._shards = 0
+        self._inference = self._transit = 0.0
+
+    def figures(self) -> PlaceFigures:
+        """What was done since this was asked last."""
+        found = PlaceFigures(
+            len(self), self._shards, self._bytes, self._inference, self._transit, restarts=self._restarts
+        )
+        self._clean()
+        return found
+
+    def pids(self) -> list[int]:
+        """The processes of the workers."""
+        return [int(pid) for pid in self.ray.get([actor.pid.remote() for actor in self._actors])]
+
+    def hold(self, pieces: Sequence[Any]) -> RayHeld:
+        began = time.perf_counter()
+        blobs = [packed(piece) for piece in pieces]
+        self._bytes += sum(map(len, blobs))
+        key = self._new(_Pieces(len(pieces), [self.ray.put(blob) for blob in blobs]))
+        self._transit += time.perf_counter() - began
+        return RayHeld(self, key, len(pieces))
+
+    def make(self, source: int, function: Function, common: tuple[Any, ...], own: Any) -> RayHeld:
+        message = self._put((function, common))
+        size = self._sets[source].count
+        key = self._new(_Pieces(size, [], source, message, own))
+        return RayHeld(self, key, size)
+
+    def _new(self, pieces: _Pieces) -> int:
+        key = next(self._keys)
+        self._sets[key] = pieces
+        for number in range(len(self)):
+            self._load(number, key)
+        return key
+
+    def drop(self, key: int) -> None:
+        """Forget a set, at the next question: nobody holds it any more."""
+        self._dropped.append(key)
+
+    def _put(self, value: Any) -> Any:
+        blob = packed(value)
+        self._bytes += len(blob) * len(self)
+        return self.ray.put(blob)
+
+    def question(self, function: Function, common: tuple[Any, ...]) -> Any:
+        """A reference to a question, whose large vector is told by its difference from that of the one before."""
+        told: list[Any] = list(common)
+        for k, one in enumerate(common):
+            if isinstance(one, np.ndarray) and one.dtype == np.float64 and one.ndim == 1 and one.size >= LARGE:
+                number, known = self._weights
+                told[k] = weights_since(number + 1, known, one)
+                self._weights = number + 1, one.copy()
+                break
+        return self._put((function, tuple(told)))
+
+    def range_of(self, number: int, size: int) -> Node:
+        """The pieces of a worker, of so many."""
+        return size * number // len(self), size * (number + 1) // len(self)
+
+    def _load(self, number: int, key: int) -> None:
+        """Give a worker its pieces of a set."""
+        one, actor = self._sets[key], self._actors[number]
+        first, last = self.range_of(number, one.count)
+        if one.source < 0:
+            actor.hold.remote(key, list(range(first, last)), *one.blobs[first:last])
+            return
+        own = {} if one.own is None else {k: one.own[k] for k in range(first, last)}
+        blob = packed(own)
+        self._bytes += len(blob)
+        actor.make.remote(key, one.source, one.message, blob)
+
+    def ask(self, key: int, call: Callable[[Any, int], Any]) -> list[Any]:
+        """The results of a call to every worker that has pieces of a set; each is made again where a worker dies."""
+        self._forget()
+        size = self._sets[key].count
+        self._shards = max(self._shards, size)
+        numbers = [n for n in range(len(self)) if len(range(*self.range_of(n, size)))]
+        found: dict[int, Any] = {}
+        deaths = dict.fromkeys(numbers, 0)
+        pending = {_first(result := call(self._actors[n], n)): (n, result) for n in numbers}
+        silent = 0
+        while pending:
+            ready, _ = self.ray.wait(list(pending), timeout=PATIENCE)
+            silent = 0 if ready else silent + self._is_silent()
+            if silent >= TRIES:
+                raise PlaceError(f"the Ray cluster {self.address} is gone; {AGAIN}")
+            for reference in ready:
+                number, result = pending.pop(reference)
+                try:
+                    found[number] = self._taken(result, reference)
+                except self.ray.exceptions.RayActorError as error:
+                    deaths[number] += 1
+                    self._restart(number, size, deaths[number], error)
+                    result = call(self._actors[number], number)
+                    pending[_first(result)] = (number, result)
+        return [found[number] for number in numbers]
+
+    def _taken(self, result: Any, reference: Any) -> Any:
+        """An answer, with references to what stays in the object store."""
+        try:
+            answer = self.ray.get(reference)
+        except self.ray.exceptions.RayTaskError as error:
+            cause = error.cause
+            if isinstance(cause, Shortage):
+                raise PlaceError(f"a worker had too little memory for {cause}; {_more_memory()}") from None
+            raise cause from None
+        return (answer, result[1]) if isinstance(result, list) else answer
+
+    def _restart(self, number: int, size: int, deaths: int, error: Exception) -> None:
+        """Another actor in the place of one that died, with the same pieces."""
+        if not self.ray.is_initialized():
+            raise PlaceError(f"the Ray cluster {self.address} is gone; {AGAIN}") from None
+        first, last = self.range_of(number, size)
+        where = f"worker {number} with shards {first} to {last - 1}"
+        if any(sign in str(error) for sign in SHORT_OF_MEMORY):
+            raise PlaceError(f"{where} was ended for want of memory; {_more_memory()}") from None
+        if deaths > MOST_DEATHS:
+            cause = " ".join(str(error).split())[:300]
+            raise PlaceError(f"{where} died {deaths} times over one question ({cause}); {AGAIN}") from None
+        self.ray.kill(self._actors[number])
+        self._actors[number] = self._actor()
+        self._restarts += 1
+        for key in self._sets:
+            self._load(number, key)
+        if self._weights[1] is not None:
+            self._actors[number].know.remote(packed((None, (Weights(*self._weights),))))
+
+    def _actor(self) -> Any:
+        options = {"num_cpus": self.threads, "max_restarts": 0, "scheduling_strategy": "SPREAD"}
+        return self.ray.remote(Worker).options(**options).remote()
+
+    def _forget(self) -> None:
+        if not self._dropped:
+            return
+        keys = [key for key in self._dropped if not any(one.source == key for one in self._sets.values())]
+        for key in keys:
+            self._dropped.remove(key)
+            del self._sets[key]
+        for actor in self._actors:
+            actor.drop.remote(keys)
+
+    def _is_silent(self) -> bool:
+        """Whether the cluster's head does not even take a connection."""
+        if not self.ray.is_initialized():
+            return True
+        where = getattr(self.ray.get_runtime_context(), "gcs_address", "")
+        host, _, port = where.rpartition(":")
+        if not port.isdigit():
+            return False
+        try:
+            socket.create_connection((host.strip("[]"), int(port)), timeout=PATIENCE).close()
+        except OSError:
+            return True
+        return False
+
+    def answered(self, began: float, blobs: list[bytes], seconds: list[float]) -> None:
+        """Count what a question cost."""
+        inference = max(seconds, default=0.0)
+        self._bytes += sum(map(len, blobs))
+        self._inference += inference
+        self._transit += max(time.perf_counter() - began - inference, 0.0)
+
+
+class RayHeld:
+    """Pieces in the workers of a team."""
+
+    def __init__(self, team: Team, key: int, size: int) -> None:
+        self._team, self._key, self._size = team, key, size
+        self._states: list[Any] = [None] * len(team)  # references, one a worker
+
+    def __del__(self) -> None:
+        self._team.drop(self._key)
+
+    def __len__(self) -> int:
+        return self._size
+
+    @property
+    def n_jobs(self) -> int | None:
+        return self._team.threads
+
+    def each(self, function: Function, *common: Any, own: Sequence[tuple[Any, ...]] | None = None) -> list[Any]:
+        team, began = self._team, time.perf_counter()
+        message = team.question(function, common)
+        mine = [self._own(number, own) for number in range(len(team))]
+        found = team.ask(self._key, lambda actor, n: actor.each.remote(self._key, message, mine[n]))
+        answers: dict[int, Any] = {}
+        for blob, _ in found:
+            answers |= pickle.loads(blob)
+        blobs = [blob for blob, _ in found] + mine
+        team.answered(began, blobs, [seconds for _, seconds in found])
+        return [answers[number] for number in range(len(self))]
+
+    def total(self, function: Function, *common: Any) -> Any:
+        team, began = self._team, time.perf_counter()
+        message = team.question(function, common)
+        found = team.ask(self._key, lambda actor, n: actor.total.remote(self._key, message, self._nodes(n)))
+        return self._sum(found, began)
+
+    def advance(self, function: Function, *common: Any, own: Sequence[tuple[Any, ...]] | None = None) -> Any:
+        team, began = self._team, time.perf_counter()
+        message, none = team.question(function, common), packed({})
+        mine = [self._own(number, own) for number in range(len(team))]
+
+        def call(actor: Any, n: int) -> Any:
+            before = none if self._states[n] is None else self._states[n]
+            return actor.advance.options(num_returns=2).remote(self._key, message, mine[n], before, self._nodes(n))
+
+        found = team.ask(self._key, call)
+        self._states = [None] * len(team)
+        for (_, state), number in zip(found, self._busy()):
+            self._states[number] = state
+        return self._sum([answer for answer, _ in found], began, mine)
+
+    def made(self, function: Function, *common: Any, own: Sequence[tuple[Any, ...]] | None = None) -> Held:
+        return self._team.make(self._key, function, common, own)
+
+    def _busy(self) -> list[int]:
+        return [n for n in range(len(self._team)) if len(range(*self._team.range_of(n, len(self))))]
+
+    def _nodes(self, number: int) -> list[Node]:
+        return nodes_within((0, len(self)), *self._team.range_of(number, len(self)))
+
+    def _own(self, number: int, own: Sequence[tuple[Any, ...]] | None) -> bytes:
+        return packed({} if own is None else {k: own[k] for k in range(*self._team.range_of(number, len(self)))})
+
+    def _sum(self, found: list[tuple[bytes, float]], began: float, sent: Sequence[bytes] = ()) -> Any:
+        known: dict[Node, Any] = {}
+        for blob, _ in found:
+            known |= pickle.loads(blob)
+        total = summed((0, len(self)), known.__getitem__, known)  # type: ignore[arg-type]
+        self._team.answered(began, [*sent, *(blob for blob, _ in found)], [seconds for _, seconds in found])
+        return total
+
+
+def _first(result: Any) -> Any:
+    return result[0] if isinstance(result, list) else result
+
+
+def _more_memory() -> str:
+    return "give the fit fewer workers on a machine, smaller shards (shard_tokens), or machines with more memory"

@@ -1,0 +1,164 @@
+"""A worker of a Ray place: holds pieces of the data, and answers questions about them.
+
+Messages are pickles that the driver and its workers made for each other; nothing of a file goes through them unread.
+Arrays come as copies of their own, since kernels are compiled for arrays that may be written to.
+"""
+
+from __future__ import annotations
+
+import os
+import pickle
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from sidelight.core.arrays import NO_FLOATS, Floats, Ids
+from sidelight.parallel.place import Node, summed
+
+PROTOCOL = 4  # later ones leave arrays that cannot be written to
+
+
+def packed(value: Any) -> bytes:
+    """A message; functions of a user's own script go along as they are."""
+    from ray import cloudpickle
+
+    dumps: Any = cloudpickle.dumps
+    found: bytes = dumps(value, protocol=PROTOCOL)
+    return found
+
+
+@dataclass(frozen=True, slots=True)
+class Weights:
+    """A large vector in a message: whole, or as what has changed since the vector of the message before it."""
+
+    number: int  # of the vector
+    values: Floats  # [size], or [changed]
+    places: Ids | None = None  # [changed]
+
+
+def weights_since(number: int, before: Floats | None, now: Floats) -> Weights:
+    """The shorter way to tell of a vector to those who know the one before it; the same bits either way.
+
+    >>> weights_since(1, np.zeros(4), np.array([0.0, -0.0, 0.0, 0.0])).places.tolist()
+    [1]
+    """
+    if before is not None and before.shape == now.shape:
+        places = np.flatnonzero(before.view(np.int64) != now.view(np.int64))
+        if 2 * len(places) < len(now):
+            return Weights(number, now[places], places.astype(np.int32))
+    return Weights(number, now)
+
+
+class Shortage(Exception):
+    """A worker had too little memory for a piece."""
+
+
+class Worker:
+    """Pieces by the number of their set and their own."""
+
+    def __init__(self) -> None:
+        self._held: dict[int, dict[int, Any]] = {}
+        self._weights: tuple[int, Floats] = (-1, NO_FLOATS)  # the last vector, and its number
+
+    def pid(self) -> int:
+        """Its process."""
+        return os.getpid()
+
+    def hold(self, key: int, numbers: list[int], *blobs: bytes) -> None:
+        """Take pieces; those that are stored elsewhere are read from there."""
+        self._held[key] = {}
+        for number, blob in zip(numbers, blobs):
+            with _memory_for(number):
+                piece = pickle.loads(blob)
+                self._held[key][number] = piece.load() if hasattr(piece, "load") else piece
+
+    def make(self, key: int, source: int, message: bytes, own: bytes) -> None:
+        """Make other pieces of those of a set."""
+        function, common = pickle.loads(message)
+        mine = pickle.loads(own)
+        self._held[key] = {}
+        for number, piece in self._held[source].items():
+            with _memory_for(number):
+                self._held[key][number] = function(piece, *common, *mine.get(number, ()))
+
+    def know(self, message: bytes) -> None:
+        """Take up a vector that later messages begin from."""
+        self._read(message)
+
+    def _read(self, message: bytes) -> tuple[Any, tuple[Any, ...]]:
+        """A function and its arguments."""
+        function, common = pickle.loads(message)
+        return function, tuple(self._whole(one) if isinstance(one, Weights) else one for one in common)
+
+    def _whole(self, weights: Weights) -> Floats:
+        number, known = self._weights
+        if weights.number != number:  # else it is the same question once more
+            if weights.places is None:
+                known = weights.values
+            else:
+                known = known.copy()
+                known[weights.places] = weights.values
+            self._weights = weights.number, known
+        return known
+
+    def drop(self, keys: list[int]) -> None:
+        """Forget sets of pieces."""
+        for key in keys:
+            self._held.pop(key, None)
+
+    def each(self, key: int, message: bytes, own: bytes) -> tuple[bytes, float]:
+        """The answers of all pieces, and how long they took."""
+        function, common = self._read(message)
+        mine = pickle.loads(own)
+        began = time.perf_counter()
+        found = {}
+        for number, piece in self._held[key].items():
+            with _memory_for(number):
+                found[number] = function(piece, *common, *mine.get(number, ()))
+        return pickle.dumps(found, protocol=PROTOCOL), time.perf_counter() - began
+
+    def total(self, key: int, message: bytes, nodes: list[Node]) -> tuple[bytes, float]:
+        """The sums of some nodes of the tree."""
+        function, common = self._read(message)
+        began = time.perf_counter()
+
+        def leaf(number: int) -> Any:
+            with _memory_for(number):
+                return function(self._held[key][number], *common)
+
+        found = {node: summed(node, leaf) for node in nodes}
+        return pickle.dumps(found, protocol=PROTOCOL), time.perf_counter() - began
+
+    def advance(
+        self, key: int, message: bytes, own: bytes, states: bytes, nodes: list[Node]
+    ) -> tuple[tuple[bytes, float], bytes]:
+        """The same, with what each piece's state has become."""
+        function, common = self._read(message)
+        mine = pickle.loads(own)
+        before: dict[int, Any] = pickle.loads(states)
+        after: dict[int, Any] = {}
+        began = time.perf_counter()
+
+        def leaf(number: int) -> Any:
+            with _memory_for(number):
+                after[number], found = function(
+                    self._held[key][number], before.get(number), *common, *mine.get(number, ())
+                )
+            return found
+
+        found = {node: summed(node, leaf) for node in nodes}
+        seconds = time.perf_counter() - began
+        return (pickle.dumps(found, protocol=PROTOCOL), seconds), pickle.dumps(after, protocol=PROTOCOL)
+
+
+@contextmanager
+def _memory_for(number: int) -> Iterator[None]:
+    """Says which piece it was that memory did not suffice for."""
+    try:
+        yield
+    except MemoryError:
+        raise Shortage(f"shard {number}") from None

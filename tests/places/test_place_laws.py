@@ -1,0 +1,182 @@
+"""What a place promises, checked on plain arrays."""
+
+from __future__ import annotations
+
+import os
+import signal
+from dataclasses import dataclass
+from functools import partial
+from itertools import pairwise
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import sidelight as sl
+from sidelight.errors import PlaceError
+from sidelight.parallel import place_of
+from sidelight.parallel.place import ThreadPlace, added, nodes_within, summed
+
+
+@given(st.lists(st.floats(-1e6, 1e6), min_size=1, max_size=40), st.lists(st.integers(0, 40), max_size=6))
+def test_runs_of_pieces_add_up_to_the_same_bits(values, cuts):
+    whole = (0, len(values))
+    alone = summed(whole, values.__getitem__)
+    bounds = sorted({0, len(values), *(cut for cut in cuts if cut < len(values))})
+    known = {}
+    for first, last in pairwise(bounds):
+        known |= {node: summed(node, values.__getitem__) for node in nodes_within(whole, first, last)}
+    assert summed(whole, None, known) == alone
+    assert np.isclose(alone, sum(values), rtol=1e-9, atol=1e-6)
+
+
+def test_results_are_added_part_by_part():
+    one, other = (np.ones(2), 1.0, None), (np.full(2, 2.0), 2.0, None)
+    arrays, number, nothing = added(one, other)
+    assert arrays.tolist() == [3.0, 3.0] and number == 3.0 and nothing is None
+
+
+@dataclass
+class InFile:
+    """A piece that is read where it is wanted."""
+
+    path: Path
+
+    def load(self):
+        return np.load(self.path)
+
+
+def _product(piece, weights):
+    return piece @ weights
+
+
+def _remembered(piece, state, weights):
+    state = (0.0 if state is None else state) + float(piece @ weights)
+    return state, (state,)
+
+
+def _dying(piece, counter, times):
+    with open(counter, "a") as file:
+        file.write("x")
+    if os.path.getsize(counter) <= times:
+        os.kill(os.getpid(), signal.SIGKILL)
+    return float(piece.sum())
+
+
+def _greedy(piece):
+    if piece.sum() > 5:
+        raise MemoryError
+    return 0.0
+
+
+def _wrong(piece):
+    raise sl.errors.DataError("a piece is wrong", file="a.txt", line=3, remedy="mend it")
+
+
+def test_pieces_of_files_are_read_by_workers(workers, tmp_path):
+    pieces = [np.arange(4.0) + k for k in range(5)]
+    for k, piece in enumerate(pieces):
+        np.save(tmp_path / f"{k}.npy", piece)
+    weights = np.array([0.1, 0.2, 0.3, 0.4])
+    stored = [InFile(tmp_path / f"{k}.npy") for k in range(5)]
+    expected = ThreadPlace().hold(pieces).each(_product, weights)
+    assert (
+        expected == workers.hold(stored).each(_product, weights) == ThreadPlace().hold(stored).each(_product, weights)
+    )
+
+
+def test_what_pieces_remember_outlives_their_worker(workers):
+    pieces, weights = [np.arange(4.0) + k for k in range(5)], np.ones(4)
+    here, there = ThreadPlace().hold(pieces), workers.hold(pieces)
+    for step in range(3):
+        if step == 1:
+            os.kill(workers.team().pids()[0], signal.SIGKILL)
+        assert here.advance(_remembered, weights) == there.advance(_remembered, weights)
+
+
+def test_a_worker_that_dies_twice_is_asked_again(workers, tmp_path):
+    held = workers.hold([np.ones(2)])
+    workers.figures()
+    assert held.total(_dying, tmp_path / "deaths", 2) == 2.0
+    assert workers.figures().restarts == 2
+
+
+def test_a_worker_that_always_dies_is_given_up(workers, tmp_path, monkeypatch):
+    monkeypatch.setattr("sidelight.parallel.ray_team.MOST_DEATHS", 1)
+    with pytest.raises(PlaceError, match=r"worker \d with shards 0 to 0 died 2 times .*checkpoint"):
+        workers.hold([np.ones(2)]).total(_dying, tmp_path / "deaths", 100)
+    assert workers.hold([np.ones(2)]).total(_product, np.ones(2)) == 2.0
+
+
+def test_want_of_memory_names_shard_and_remedy(workers):
+    with pytest.raises(PlaceError, match="too little memory for shard 1; give the fit fewer workers"):
+        workers.hold([np.ones(2), np.full(2, 9.0)]).total(_greedy)
+
+
+def test_errors_of_workers_are_those_of_threads(workers):
+    with pytest.raises(sl.errors.DataError, match=r"a.txt:3: a piece is wrong; mend it"):
+        workers.hold([np.ones(2)]).total(_wrong)
+
+
+def test_more_workers_than_processors_are_refused(workers):
+    workers.team()
+    with pytest.raises(PlaceError, match="500 workers with 1 threads each, where the cluster local has"):
+        sl.RayPlace(workers=500).team()
+    workers.hold([np.ones(2)]).total(_product, np.ones(2))
+
+
+@pytest.mark.parametrize("place", [3, "rai", "", ["ray"], {"address": "x"}])
+def test_places_that_are_none(place):
+    with pytest.raises(ValueError, match=r"place is .*; give 'threads', 'ray', the address"):
+        sl.Tagger(place=place).fit([["a"]], [["N"]])
+    with pytest.raises(ValueError, match=r"place is"):
+        sl.Aligner(place=place).fit([(["a"], ["b"])])
+
+
+@pytest.mark.parametrize("make", [partial(sl.RayPlace, workers=0), partial(sl.RayPlace, threads=True)])
+def test_numbers_of_workers_that_are_none(make):
+    with pytest.raises(ValueError, match="give a whole number from 1 on"):
+        make()
+
+
+@pytest.mark.parametrize(
+    ("learner", "why"),
+    [
+        ("perceptron", "takes one example right after another; give it shards"),
+        (sl.recipes.crf(solver="sgd"), "takes one example after another; use the solver lbfgs"),
+        (sl.recipes.structural_svm(solver="frank_wolfe"), "use dual_coordinate or one_slack"),
+        ("mira", "sets one example right after another"),
+        ("contrastive", "has not been spread over workers"),
+    ],
+)
+def test_what_goes_on_step_by_step_says_so(learner, why):
+    with pytest.raises(ValueError, match=f"place is 'ray', and .*{why}.*; leave place out"):
+        sl.Tagger(learner=learner, place="ray").fit([["a"]], [["N"]])
+
+
+def test_places_by_name():
+    assert place_of(None, 2) == place_of("threads", 2) == ThreadPlace(2)
+    assert place_of("head:6379", 2) == sl.RayPlace("head:6379")
+
+
+def _weighed(piece, weights):
+    return float(piece @ weights[: len(piece)])
+
+
+def test_vectors_are_told_by_their_changes(workers):
+    rng = np.random.default_rng(0)
+    pieces, weights = [rng.normal(size=4) for _ in range(3)], rng.normal(size=20_000)
+    here, there = ThreadPlace().hold(pieces), workers.hold(pieces)
+    sent = []
+    for step in range(5):
+        weights[rng.integers(0, 4, 2)] = [-0.0, rng.normal()]
+        if step in (2, 4):
+            os.kill(workers.team().pids()[step % 3 - 1], signal.SIGKILL)
+        if step == 2:  # without a vector: whoever began anew must know the last one all the same
+            assert there.each(_remembered, None, np.ones(4)) == here.each(_remembered, None, np.ones(4))
+        workers.figures()
+        assert here.total(_weighed, weights) == there.total(_weighed, weights)
+        sent.append(workers.figures().bytes)
+    assert sent[0] > weights.nbytes > 100 * sent[1]

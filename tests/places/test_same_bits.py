@@ -1,0 +1,61 @@
+"""A place changes no bit of what is learned, whoever works there, and whoever dies."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import placed_fits
+import sidelight as sl
+from sidelight.parallel.place import ThreadPlace
+from sidelight.parallel.ray_place import RayPlace
+
+HERE = ThreadPlace(shard_tokens=placed_fits.TOKENS)
+
+
+@pytest.mark.parametrize("family", placed_fits.FAMILIES)
+def test_workers_that_die_change_nothing(family, workers, chaos):
+    fit = placed_fits.FAMILIES[family]
+    expected = fit(HERE)
+    with chaos(seed=len(family), most=2).loose() as loose:
+        found = fit(workers)
+    assert loose.kills
+    assert all(np.array_equal(a, b, equal_nan=True) for a, b in zip(expected, found, strict=True))
+
+
+@pytest.mark.parametrize("family", ["crf", "structural_svm", "jlis", "em", "cllp", "alignment"])
+def test_shards_change_at_most_last_bits(family):
+    fit = placed_fits.FAMILIES[family]
+    for whole, sharded in zip(fit(None), fit(HERE), strict=True):
+        np.testing.assert_allclose(sharded, whole, rtol=1e-6, atol=1e-9)
+
+
+def test_one_worker_does_what_two_do(workers):
+    evidence, options = placed_fits.FITS["crf"]
+    two = sl.Tagger(place=workers, n_jobs=1, **options).fit(evidence)
+    one = sl.Tagger(place=RayPlace(workers=1, shard_tokens=placed_fits.TOKENS), n_jobs=1, **options).fit(evidence)
+    assert np.array_equal(one.model_.weights, two.model_.weights)
+    assert [r.place.workers for r in (one.rounds_[-1], two.rounds_[-1])] == [1, 2]
+    figures = two.rounds_[-1].as_dict()["place"]
+    assert figures["shards"] > 2 and figures["bytes"] > 0 and figures["inference"] > 0 and figures["transit"] > 0
+
+
+def test_predictions_come_in_order(workers, chaos, monkeypatch):
+    monkeypatch.setattr("sidelight.parallel.place.LOT", 16)
+    tagger = sl.Tagger(learner="perceptron", n_jobs=1).fit(placed_fits.GOLD)
+    expected = tagger.predict(placed_fits.XS), tagger.predict(placed_fits.XS, rules=placed_fits.HARD)
+    tagger.set_params(place=workers)
+    with chaos(seed=1, most=1, share=1.0).loose() as loose:
+        assert tagger.predict(placed_fits.XS) == expected[0]
+    assert loose.kills and tagger.predict(placed_fits.XS, rules=placed_fits.HARD) == expected[1]
+
+
+def test_a_checkpoint_goes_on_elsewhere(workers, tmp_path):
+    evidence, options = placed_fits.FITS["crf"]
+    expected = sl.Tagger(place=HERE, n_jobs=1, **options).fit(evidence).model_.weights
+    path = tmp_path / "checkpoint"
+    shorter = {**options, "max_rounds": 2, "checkpoint": path, "n_jobs": 1}
+    sl.Tagger(place=workers, **shorter).fit(evidence)
+    gone_on = sl.Tagger(place=HERE, **{**shorter, "max_rounds": options["max_rounds"]}).fit(evidence)
+    assert len(gone_on.rounds_) == options["max_rounds"] - 2
+    assert np.array_equal(gone_on.model_.weights, expected)
