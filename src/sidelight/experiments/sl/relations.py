@@ -98,7 +98,7 @@ def rows(
     examples = read_examples(folder_of(data, "conll04"))
     draws, found = range(2 if quick else DRAWS), list[Row]()
     sets = choose.get("features", "paper" if quick else "paper;rich").split(";")
-    fits = choose["fits"].split(";") if "fits" in choose else list(FITS)[: 3 if quick else None]
+    fits = choose["fits"].split(";") if "fits" in choose else list(FITS)[: 4 if quick else None]
     if not set(choose) <= set(CHOICES) or not set(sets) <= set(SETS) or not set(fits) <= set(FITS):
         remedy = f"choose features={';'.join(SETS)} and fits={';'.join(FITS)}, or some of them"
         raise DataError(f"chosen was {dict(choose)}", remedy=remedy)
