@@ -40,7 +40,8 @@ from sidelight.structures.relations import ENTITY, RELATION, EntityRelation
 LABELLED, SHOWN, LONGEST = 5, 3, 45  # references learned from, shown, and tokens of one that is shown
 PAIRS, STEPS, WORDS = 1000, 5, (8, 14)  # sentence pairs learned from, agreement steps, words of a pair that is shown
 SPELLED, LETTERS = 80, 9  # words learned from, and letters of one that is shown
-SENTENCES, PASSES, RELATIONS = 400, 10, 2  # sentences learned from, epochs, and relations of one that is shown
+SENTENCES, PASSES = 900, 20  # sentences learned from, and epochs
+RELATIONS, MODERATE = 2, (12, 24)  # relations of a sentence that is shown, and its tokens
 
 NOTES = (
     f"references: an HMM of {LABELLED} labelled ones; of the test references of at most {LONGEST} tokens those that "
@@ -50,7 +51,7 @@ NOTES = (
     f"letters and sounds: a structural SVM of {SPELLED} words; the first test words of {LETTERS} letters and more, one "
     "of them with an error, where there is one",
     f"entities and relations: perceptrons of {SENTENCES} sentences; test sentences with {RELATIONS} relations and more "
-    "that rules about the types of arguments repair most",
+    f"and {MODERATE[0]} to {MODERATE[1]} tokens that rules about the types of arguments repair most",
 )
 
 
@@ -161,18 +162,20 @@ def _relations(data: Path) -> list[Row]:
         examples = [(item.x, item.said) for item in facts(2 * SENTENCES, seed=1)]
         types = sorted({one for _, y in examples for one in y.types})
     order = np.random.default_rng(0).permutation(len(examples)).tolist()
-    train, test = [examples[i] for i in order[:SENTENCES]], [examples[i] for i in order[SENTENCES : 2 * SENTENCES]]
+    train, test = [examples[i] for i in order[:SENTENCES]], [examples[i] for i in order[SENTENCES:]]
     structure = EntityRelation(types, list(arguments), [argument_types(arguments)])
     margins = {ENTITY: 20.0, RELATION: 3.0}
     learner = SequentialLearner(structure, method="L+I", passes=PASSES, margin=margins)
     learner.fit([x for x, _ in train], [y for _, y in train])
-    test = [(x, y) for x, y in test if len(y.relations) >= RELATIONS and len(x.tokens) <= LONGEST] or test
+    low, high = MODERATE
+    test = [(x, y) for x, y in test if len(y.relations) >= RELATIONS and low <= len(x.tokens) <= high] or test
     xs = [x for x, _ in test]
     joint = learner.predict(xs)
     alone = learner.set_params(method="LO").predict(xs)
-    gains = [_agreed(b, y) - _agreed(a, y) for a, b, (_, y) in zip(alone, joint, test)]
+    merits = [(_agreed(b, y), _agreed(a, y)) for a, b, (_, y) in zip(alone, joint, test)]
+    order = sorted(range(len(test)), key=lambda k: (merits[k][1] - merits[k][0], -merits[k][0] / len(test[k][1].types)))
     found = []
-    for number, k in enumerate(np.argsort([-gain for gain in gains], kind="stable").tolist()[:SHOWN], start=1):
+    for number, k in enumerate(order[:SHOWN], start=1):
         x, truth = test[k]
         for method, said in (("each by itself", alone[k]), ("together, under rules", joint[k])):
             picture = {"kind": "relations", "tokens": x.tokens, "spans": x.spans, "types": said.types}
