@@ -75,16 +75,14 @@ def command(
     reproduce(name, data=data, json_path=json, quick=quick, n_jobs=jobs, choose=chosen, report=typer.echo)
 
 
-def _into_folder(names: list[str], data: Path, out: Path, *, quick: bool, jobs: int | None) -> None:
+def _into_folder(names: list[str], data: Path, out: Path, *, quick: bool, jobs: int) -> None:
     """Run what is not finished, make the page, and tell what failed."""
     from sidelight.experiments.run_all import jobs_of, run_all
 
     out.mkdir(parents=True, exist_ok=True)
     check_writable(out / PAGE)
     with Progress(lines=FITS) as progress:
-        failures = run_all(
-            jobs_of(names, quick=quick), data=data, out=out, quick=quick, n_jobs=jobs, progress=progress
-        )
+        failures = run_all(jobs_of(names, quick=quick), data=data, out=out, quick=quick, n_jobs=jobs, progress=progress)
     _write_page(out)
     for name, problem in failures.items():
         typer.echo(f"{name} failed: {problem}", err=True)

@@ -15,7 +15,6 @@ from sidelight.errors import DataError
 from sidelight.evidence import Evidence, Gold, companion, gold, shuffled
 from sidelight.experiments.grid import LabelledExamples, Setting
 
-
 READ: dict[str, Path] = {}  # the corpora that this process has asked for
 
 

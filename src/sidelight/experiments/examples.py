@@ -112,8 +112,8 @@ def _bitexts(data: Path) -> list[Row]:
     else:
         items = transliterations(PAIRS, seed=1)
         source, pairs = "generated names, letter by letter", [(list(one.x[0]), list(one.x[1])) for one in items]
-        links = [frozenset((i, j) for i, j in one.said if j is not None) for one in items]
-        test, truth = pairs, [GoldLinks(one, one) for one in links]
+        known = [frozenset((i, j) for i, j in one.said if j is not None) for one in items]
+        test, truth = pairs, [GoldLinks(one, one) for one in known]
     low, high = WORDS
     which = [k for k, (one, other) in enumerate(test) if low <= len(one) <= high and low <= len(other) <= high][:SHOWN]
     which = which or sorted(range(len(test)), key=lambda k: -len(test[k][0]))[:SHOWN]
@@ -121,7 +121,7 @@ def _bitexts(data: Path) -> list[Row]:
     found = []
     for number, (k, links) in enumerate(zip(which, aligner.align([test[k] for k in which])), start=1):
         sure, possible = sorted(truth[k].sure), sorted(truth[k].possible)
-        picture = {"kind": "grid", "source": test[k][0], "target": test[k][1], "links": sorted(links)}
+        picture: dict[str, Any] = {"kind": "grid", "source": test[k][0], "target": test[k][1], "links": sorted(links)}
         picture |= {"sure": sure, "possible": possible}
         error = 100.0 * score_alignments([truth[k]], [links]).aer
         found.append(picture_row(f"{source}, pair {number}", "γ = 0.3, agreement", "AER", error, picture))

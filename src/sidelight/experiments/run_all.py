@@ -250,7 +250,8 @@ def _carry_out(job: Job, options: RunOptions, connection: Connection) -> None:
     def report(line: str) -> None:
         if not line.startswith("note: "):
             told.append(line)
-        print(line, flush=True)
+        sys.stdout.write(f"{line}\n")
+        sys.stdout.flush()
         connection.send(("task", line.strip()))
 
     since: list[Any] = [None, 0, 0.0]  # a batch of tasks: its size, what was done of it before, and when that was
@@ -264,13 +265,15 @@ def _carry_out(job: Job, options: RunOptions, connection: Connection) -> None:
         connection.send(("task", f"{task}{draw}, {done} of {total} fits{left}"))
 
     draws.READ.clear()
-    watching.set(Watch(tell, KeptOutcomes(outcomes, header)))
+    kept = KeptOutcomes(outcomes, header)
+    resumed = len(kept.known)
+    watching.set(Watch(tell, kept))
     rows, notes = run(
         job.place, options.data, options.quick, options.n_jobs, {}, report=report, save=lambda rows: None, cells=cells
     )
     data = {name: fingerprint(folder) for name, folder in sorted(draws.READ.items())}
     about = {"seconds": round(time.perf_counter() - began, 1), **_used(), "finished": _now()}
-    about |= {"processes": options.n_jobs, "versions": versions(), "told": told}
+    about |= {"processes": options.n_jobs, "resumed": resumed, "versions": versions(), "told": told}
     settings = settings_of(job.place, {})
     write_result(options.out, Result(job.name, options.quick, list(rows), list(notes), settings, data, about))
     for path in (outcomes, cells):

@@ -102,7 +102,7 @@ def trace(problem: SolverProblem, recipe: Recipe, *, limit: float) -> Trace:
             found.seconds.append(record.seconds)
             found.primal.append(float(record.objective))
         dual = max(dual, -np.inf if record.dual is None else float(record.dual))
-        if record.seconds > limit:
+        if record.seconds > limit and found.seconds:  # some know their objective in few rounds only
             break
     return found._replace(dual=dual)
 

@@ -32,7 +32,12 @@ class Series:
 
 
 def curves(
-    series: Sequence[Series], *, title: str, x: str = "", y: str = "", logarithmic: tuple[bool | None, bool] = (None, False)
+    series: Sequence[Series],
+    *,
+    title: str,
+    x: str = "",
+    y: str = "",
+    logarithmic: tuple[bool | None, bool] = (None, False),
 ) -> Html | None:
     """Curves with bands of a standard deviation; None where none has two points.
 
@@ -212,7 +217,9 @@ def scatter(groups: Mapping[str, Sequence[tuple[float, float, str]]], *, title: 
         colour = COLOURS[number % len(COLOURS)]
         for a, b, told in group:
             place = f'cx="{across(a):.1f}" cy="{up(b):.1f}"'
-            parts.append(f'<circle {place} r="4" fill="{colour}" fill-opacity=".75"><title>{escape(told)}</title></circle>')
+            parts.append(
+                f'<circle {place} r="4" fill="{colour}" fill-opacity=".75"><title>{escape(told)}</title></circle>'
+            )
     return _figure(title, parts, HEIGHT, list(groups))
 
 

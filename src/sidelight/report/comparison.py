@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from sidelight.core.html import Html, escape
@@ -50,7 +50,9 @@ def blocks(rows: Sequence[Row]) -> list[list[Row]]:
 
 
 def _pivots(rows: Sequence[Row], p_values: Mapping[tuple[str, str], float] | None = None) -> list[Html]:
-    settings, methods, metrics = (list(dict.fromkeys(row[key] for row in rows)) for key in ("setting", "method", "metric"))
+    settings, methods, metrics = (
+        list(dict.fromkeys(row[key] for row in rows)) for key in ("setting", "method", "metric")
+    )
     each = max(len({row["metric"] for row in rows if row["setting"] == setting}) for setting in settings)
     if each >= MANY_METRICS:
         panel, down, across = "setting", "method", "metric"
@@ -77,7 +79,7 @@ def _pivot(
     published = {column for (_, column), row in cells.items() if row["paper"] is not None}
     sign = "+" if p_values is not None else ""
     double = bool(published) or p_values is not None
-    heads, seconds = [f'<th{" rowspan=2" if double else ""}>{escape(TITLES[down])}</th>'], []
+    heads, seconds = [f"<th{' rowspan=2' if double else ''}>{escape(TITLES[down])}</th>"], []
     for column in columns:
         parts = [*(["paper"] if column in published else []), "here", *(["p"] if p_values is not None else [])]
         heads.append(f'<th class="number group" colspan="{len(parts)}">{escape(column)}</th>')
@@ -87,7 +89,9 @@ def _pivot(
         line = [f'<th class="row">{escape(name)}</th>']
         for column in columns:
             row = cells.get((name, column))
-            line.append(_cells(row, column in published, sign, None if p_values is None or row is None else _p(row, p_values)))
+            line.append(
+                _cells(row, column in published, sign, None if p_values is None or row is None else _p(row, p_values))
+            )
             if row is None and p_values is not None:
                 line.append("<td></td>")
         lines.append(f"<tr>{''.join(line)}</tr>")
@@ -131,14 +135,19 @@ def _draws(rows: Iterable[Row]) -> str:
     return f'<p class="faint small">Means ± standard deviations over {told} draws.</p>'
 
 
+def _plain(value: Any) -> str:
+    return "" if value is None else f"{value:.6g}" if isinstance(value, float) else str(value)
+
+
 def all_rows(rows: Sequence[Row]) -> Html:
     """Every row as the file has it."""
-    plain: Callable[[Any], str] = lambda value: "" if value is None else f"{value:.6g}" if isinstance(value, float) else str(value)
     heads = [*KNOWN[:-2], "more"]
     lines = []
     for row in rows:
-        more = "; ".join(f"{key}: {json.dumps(value, ensure_ascii=False)}" for key, value in row.items() if key not in KNOWN)
-        cells = [escape(plain(row[key])) for key in KNOWN[:-2]]
+        more = "; ".join(
+            f"{key}: {json.dumps(value, ensure_ascii=False)}" for key, value in row.items() if key not in KNOWN
+        )
+        cells = [escape(_plain(row[key])) for key in KNOWN[:-2]]
         numbers = [' class="number"' if key not in ("setting", "method", "metric") else "" for key in KNOWN[:-2]]
         line = "".join(f"<td{mark}>{cell}</td>" for mark, cell in zip(numbers, cells))
         lines.append(f'<tr class="one">{line}<td>{escape(more)}</td></tr>')

@@ -53,7 +53,8 @@ body.aside nav { position: fixed; top: 0; bottom: 0; left: 0; width: 15.5rem; bo
   overflow-y: auto; padding: 1.4rem .6rem 2rem 1.2rem; border-right: 1px solid var(--line); font-size: 13.5px; }
 body.aside nav a { display: block; margin: 0; padding: .12rem 0; text-decoration: none; }
 body.aside nav a:hover { color: var(--here); }
-body.aside nav a.l2 { font-weight: 600; margin-top: .7rem; } body.aside nav a.l3 { padding-left: .8rem; color: var(--faint); }
+body.aside nav a.l2 { font-weight: 600; margin-top: .7rem; }
+body.aside nav a.l3 { padding-left: .8rem; color: var(--faint); }
 body.aside main { margin-left: 15.5rem; max-width: 74rem; padding: 2rem 2rem 6rem; }
 body.aside h2 { margin-top: 3rem; padding-top: .8rem; border-top: 1px solid var(--line); font-size: 1.4rem; }
 @media (max-width: 60rem) {
@@ -93,7 +94,7 @@ class Page:
             f'<!doctype html><html lang="en"><head><meta charset="utf-8">'
             f'<meta name="viewport" content="width=device-width, initial-scale=1">'
             f"<title>{escape(self.title)}</title><style>{style}</style></head>"
-            f'<body{" class=aside" if self.aside else ""}>{before}<main>'
+            f"<body{' class=aside' if self.aside else ''}>{before}<main>"
             f'<h1>{escape(self.title)}</h1><p class="faint">{escape(self.lead)}</p>{within}{body}'
             f"</main></body></html>\n"
         )

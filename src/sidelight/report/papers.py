@@ -120,9 +120,7 @@ PLAIN = r"^(?!.*(completion chosen|one choice)).*$"
 PLOTS: dict[str, tuple[Plot | DotPlot, ...]] = {
     "jlis-alignment": (Plot("Table 1 as a curve", rf"^{NUMBER} pairs", "labelled pairs", "F1"),),
     "jlis-citations": (Plot("Learning curve", rf"^{NUMBER} tokens", "labelled tokens", methods=PLAIN),),
-    "jlis-ads": (
-        Plot("Learning curve", rf"^{NUMBER} tokens(?: \(all\))?", "labelled tokens", methods=PLAIN),
-    ),
+    "jlis-ads": (Plot("Learning curve", rf"^{NUMBER} tokens(?: \(all\))?", "labelled tokens", methods=PLAIN),),
     "jlis-pos": (
         Plot("Learning curve", rf"^{NUMBER} tokens$", "labelled tokens", methods=PLAIN),
         Plot("Companions", rf"^{NUMBER} companion tokens$", "tokens of companions", methods=PLAIN),
@@ -163,9 +161,7 @@ PLOTS: dict[str, tuple[Plot | DotPlot, ...]] = {
         Plot("By γ and start", rf"^gamma {NUMBER}$", "γ", panels=False),
         Plot("Relative to EM", rf"^gamma {NUMBER}$", "γ", "relative", panels=False),
     ),
-    "uem-alignment": (
-        Plot("By γ", rf"^(?:PR \(|LP-EM \()?γ = {NUMBER}\)?$", "γ", "AER", panels=False),
-    ),
+    "uem-alignment": (Plot("By γ", rf"^(?:PR \(|LP-EM \()?γ = {NUMBER}\)?$", "γ", "AER", panels=False),),
     "lclr-transliteration": (DotPlot("First ranks"), DotPlot("Mean reciprocal rank", "mean reciprocal rank")),
     "lclr-paraphrase": (DotPlot("Definitions of an alignment"),),
     "lclr-entailment": (DotPlot("Entailment"),),
@@ -186,4 +182,5 @@ PLOTS: dict[str, tuple[Plot | DotPlot, ...]] = {
 def experiments_of(paper: Paper) -> list[str]:
     """The experiments that are shown under a paper: those that no paper before it has."""
     before = {place.experiment for one in PAPERS[: PAPERS.index(paper)] for place in one.places}
-    return list(dict.fromkeys(place.experiment for place in paper.places if place.experiment not in {*before, None}))
+    own = [place.experiment for place in paper.places if place.experiment is not None]
+    return [name for name in dict.fromkeys(own) if name not in before]

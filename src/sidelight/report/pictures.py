@@ -23,22 +23,24 @@ def picture(of: Mapping[str, Any], colours: Mapping[str, str]) -> Html:
 
 STYLE = """
 .fields { line-height: 1.35; max-width: 34rem; }
-.field { display: inline; border-bottom: 2px solid; border-radius: 3px; padding: .05rem .3rem .12rem; margin-right: .1rem;
-  -webkit-box-decoration-break: clone; box-decoration-break: clone; line-height: 2; }
+.field { display: inline; border-bottom: 2px solid; border-radius: 3px; line-height: 2; margin-right: .1rem;
+  padding: .05rem .3rem .12rem; -webkit-box-decoration-break: clone; box-decoration-break: clone; }
 .field small { font-size: 11px; font-weight: 600; margin-left: .4rem; }
 .field u { text-decoration: underline wavy #c4572b 1.5px; text-underline-offset: 3px; }
-.beside { display: flex; flex-wrap: wrap; gap: .4rem 2.5rem; margin-bottom: 1rem; } .beside > div { flex: 1 1 30rem; max-width: 36rem; }
+.beside { display: flex; flex-wrap: wrap; gap: .4rem 2.5rem; margin-bottom: 1rem; }
+.beside > div { flex: 1 1 30rem; max-width: 36rem; }
 svg text.arc { paint-order: stroke; stroke: var(--back); stroke-width: 5px; }
 .beside.relations > div { flex: 1 1 100%; max-width: 100%; }
 .beside.small > div { flex: 0 1 auto; }
-.beside h5 { margin: .3rem 0; font-size: 13.5px; font-weight: 600; } .beside h5 span { color: var(--faint); font-weight: normal; }
+.beside h5 { margin: .3rem 0; font-size: 13.5px; font-weight: 600; }
+.beside h5 span { color: var(--faint); font-weight: normal; }
 """
 
 
 def legend(kind: str) -> str:
     """How pictures of a kind are read."""
     return {
-        "labels": "Every field that a model finds has its colour and its name; words in the wrong field are underlined.",
+        "labels": "Every field that a model finds has its colour and its name; words in a wrong field are underlined.",
         "grid": "Filled: a link that was found, green where a person has it too (surely or possibly), red where not. "
         "Framed: a link that a person is sure of; dotted: one that may be there.",
         "letters": "Green: a link as a person has it; red: a wrong one; dashed: one that was missed.",
@@ -49,7 +51,9 @@ def legend(kind: str) -> str:
 
 def colours_of(pictures: Iterable[Mapping[str, Any]]) -> dict[str, str]:
     """A colour for each label of some pictures; labels beyond the colours share them."""
-    labels = sorted({label for of in pictures for label in (*of.get("labels", ()), *of.get("right", ())) if of["kind"] == "labels"})
+    labels = sorted(
+        {label for of in pictures for label in (*of.get("labels", ()), *of.get("right", ())) if of["kind"] == "labels"}
+    )
     return {label: FIELDS[k % len(FIELDS)] for k, label in enumerate(labels)}
 
 
@@ -58,7 +62,8 @@ def _labels(of: Mapping[str, Any], colours: Mapping[str, str]) -> Html:
     parts = []
     for label, words in groupby(zip(of["tokens"], of["labels"], of["right"]), key=lambda one: one[1]):
         told = " ".join(
-            escape(word) if truth == label else f'<u title="{escape(truth)}">{escape(word)}</u>' for word, _, truth in words
+            escape(word) if truth == label else f'<u title="{escape(truth)}">{escape(word)}</u>'
+            for word, _, truth in words
         )
         colour = colours[label]
         parts.append(
@@ -135,7 +140,9 @@ def _relations(of: Mapping[str, Any]) -> Html:
         path = f"M {a:.1f} {top} V {v + 8} Q {a:.1f} {v} {a + (8 if b > a else -8):.1f} {v} "
         path += f"H {b - (8 if b > a else -8):.1f} Q {b:.1f} {v} {b:.1f} {v + 8} V {top - 3}"
         parts.append(f'<path d="{path}" fill="none" stroke="{colour}" stroke-width="1.8"{dash}/>')
-        parts.append(f'<path d="M {b - 4:.1f} {top - 8} L {b:.1f} {top - 1} L {b + 4:.1f} {top - 8} z" fill="{colour}"/>')
+        parts.append(
+            f'<path d="M {b - 4:.1f} {top - 8} L {b:.1f} {top - 1} L {b + 4:.1f} {top - 8} z" fill="{colour}"/>'
+        )
         names.append(f'<text x="{(a + b) / 2:.1f}" y="{v + 4}" text-anchor="middle" class="arc">{escape(name)}</text>')
     for token, left, right in zip(of["tokens"], starts, ends):
         size = f'textLength="{right - left:.1f}" lengthAdjust="spacingAndGlyphs"'

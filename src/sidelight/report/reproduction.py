@@ -12,10 +12,10 @@ from typing import Any
 from sidelight.core.html import Html, escape
 from sidelight.experiments import NAMES
 from sidelight.experiments.result_files import Result, results_in
-from sidelight.report.charts import Series, curves, dots, scatter
+from sidelight.report.charts import Point, Series, curves, dots, scatter
 from sidelight.report.comparison import DERIVED, all_rows, tables
 from sidelight.report.page import Page, details, table
-from sidelight.report.papers import PAPERS, PLOTS, DotPlot, Paper, Plot, experiments_of
+from sidelight.report.papers import PAPERS, PLOTS, DotPlot, Plot, experiments_of
 from sidelight.report.pictures import STYLE as PICTURE_STYLE
 from sidelight.report.pictures import colours_of, legend, picture
 
@@ -30,10 +30,12 @@ STYLE = """
 table.results td.paper { color: var(--faint); } table.results td.number { color: var(--ink); }
 table.results .group { padding-left: 1rem; } table.results th.row { color: var(--ink); font-weight: normal; }
 table.results small { color: var(--faint); } td.p { font-size: 12.5px; } .small { font-size: 13px; }
-.state { display: inline-block; padding: 0 .5rem; border-radius: 1rem; font-size: 12.5px; border: 1px solid var(--line); }
+.state { display: inline-block; padding: 0 .5rem; border-radius: 1rem; font-size: 12.5px;
+  border: 1px solid var(--line); }
 .full { background: rgba(58,143,92,.18); } .quick { background: rgba(47,111,178,.15); }
 .missing { background: rgba(196,87,43,.15); } .cards { display: flex; flex-wrap: wrap; gap: 1rem; margin: 1rem 0; }
-a.name, .state { white-space: nowrap; } .halves { columns: 2 30rem; column-gap: 2rem; } .half { break-inside: avoid; } .half h4 { margin-top: .3rem; }
+a.name, .state { white-space: nowrap; } .halves { columns: 2 30rem; column-gap: 2rem; }
+.half { break-inside: avoid; } .half h4 { margin-top: .3rem; }
 .card { border: 1px solid var(--line); border-radius: 8px; padding: .6rem 1.1rem; background: var(--soft); }
 .card b { display: block; font-size: 1.6rem; line-height: 1.3; }
 """
@@ -101,7 +103,9 @@ def _glance(results: Mapping[str, Result]) -> list[Html | str | None]:
     return [
         Html(f'<div class="cards">{shown}</div>'),
         "Each point is a difference between two methods that a paper has figures for, in points; on the line are those "
-        "that are the same here." if gains else None,
+        "that are the same here."
+        if gains
+        else None,
         scatter(by_paper, title="Gains: published and here", x="published", y="here"),
         "Some corpora of the papers are not public, and others stand in for them; the notes of each experiment say so. "
         "A quick run has fewer settings and draws, and shows the direction only."
@@ -124,7 +128,7 @@ def _contents(results: Mapping[str, Result]) -> list[Html]:
     parts = []
     numbers = _section_numbers(results)
     for paper in PAPERS:
-        lines = []
+        lines: list[tuple[str, str | Html, Html]] = []
         for place in paper.places:
             if place.experiment is None:
                 lines.append((place.name, f"none: {place.reason}", Html('<span class="state missing">not here</span>')))
@@ -156,7 +160,9 @@ def _experiment(name: str, result: Result | None) -> list[Html | str | None]:
     head = Html(f"{what} {escape(_state(result))}</p>")
     charts = [chart for plot in PLOTS.get(name, ()) for chart in _charts(plot, result.rows)]
     charts += _traces(result.rows)
-    notes = Html("<ul>" + "".join(f"<li>{escape(note)}</li>" for note in result.notes) + "</ul>") if result.notes else None
+    notes = (
+        Html("<ul>" + "".join(f"<li>{escape(note)}</li>" for note in result.notes) + "</ul>") if result.notes else None
+    )
     about = table(["", ""], [(key, value) for key, value in (*result.settings.items(), *result.data.items())])
     told = Html("<pre>" + escape("\n".join(result.run.get("told", []))) + "</pre>")
     return [
@@ -166,7 +172,9 @@ def _experiment(name: str, result: Result | None) -> list[Html | str | None]:
         details("Notes: what differs from the paper", notes) if notes else None,
         details("Settings and data", about) if result.settings or result.data else None,
         all_rows(result.rows),
-        details("What the run told, with what was chosen on development data", told) if result.run.get("told") else None,
+        details("What the run told, with what was chosen on development data", told)
+        if result.run.get("told")
+        else None,
     ]
 
 
@@ -234,7 +242,7 @@ def _traces(rows: Sequence[Mapping[str, Any]]) -> list[Html]:
     panels: dict[str, list[Series]] = {}
     for row in rows:
         if row.get("curve"):
-            points = [(x, y, None) for x, y in row["curve"]]
+            points: list[Point] = [(x, y, None) for x, y in row["curve"]]
             panels.setdefault(row["setting"], []).append(Series(row["method"], points))
     found = [
         curves(series, title=f"Convergence: {name}", x="seconds", y="relative gap", logarithmic=(True, True))
@@ -265,14 +273,20 @@ def _runs(results: Mapping[str, Result]) -> list[Html | str]:
     """Time, memory and versions of every run."""
     runs = {name: result.run for name, result in results.items()}
     lines = [
-        (name, _state(results[name]), *(run.get(key, "") for key in ("seconds", "cpu_seconds", "megabytes", "finished")))
+        (
+            name,
+            _state(results[name]),
+            *(run.get(key, "") for key in ("seconds", "cpu_seconds", "megabytes", "finished")),
+        )
         for name, run in runs.items()
     ]
     heads = ["experiment", "", "seconds", "processor seconds", "megabytes", "finished"]
     total = sum(run.get("cpu_seconds", 0.0) for run in runs.values())
+    resumed = [name for name, run in runs.items() if run.get("resumed")]
+    told = f" Resumed after a stop, with the time of the last part alone: {', '.join(resumed)}." if resumed else ""
     return [
         SEEDS,
-        f"All runs took {total:,.0f} seconds of processor time.",
+        f"All runs took {total:,.0f} seconds of processor time.{told}",
         table(heads, lines),
         Html("<h4>Versions</h4>"),
         *_versions(runs.values()),
@@ -283,7 +297,9 @@ def _versions(runs: Iterable[Mapping[str, Any]]) -> Iterator[Html]:
     """What the experiments ran with: one table where all are alike."""
     kinds = Counter(tuple(run.get("versions", {}).items()) for run in runs)
     for kind, count in kinds.items():
-        yield table([f"{count} experiments" if count > 1 else "1 experiment", ""], [(key, value) for key, value in kind])
+        yield table(
+            [f"{count} experiments" if count > 1 else "1 experiment", ""], [(key, value) for key, value in kind]
+        )
 
 
 __all__ = ["reproduction_page"]
