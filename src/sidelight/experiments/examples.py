@@ -26,6 +26,7 @@ from sidelight.estimators.taggers import Tagger
 from sidelight.evaluate.alignments import score_alignments
 from sidelight.evidence import Gold, gold
 from sidelight.experiments.ccm.constrained_study import CHOSEN, Fit, load_citations, prepared
+from sidelight.experiments.draws import folder_of
 from sidelight.experiments.grid import LabelledExamples
 from sidelight.experiments.jlis.alignments import STRUCTURE, Word, read_words
 from sidelight.experiments.sl.relations import ARGUMENTS, TYPES, read_examples
@@ -131,7 +132,7 @@ def _bitexts(data: Path) -> list[Row]:
 def _spellings(data: Path) -> list[Row]:
     """Letters and their sounds."""
     if (data / "nettalk").is_dir():
-        source, words = "nettalk", read_words(data / "nettalk" / "nettalk.tsv")
+        source, words = "nettalk", read_words(folder_of(data, "nettalk") / "nettalk.tsv")
     else:
         items = spellings(400, seed=1)
         source = "generated words"
@@ -156,7 +157,12 @@ def _spellings(data: Path) -> list[Row]:
 def _relations(data: Path) -> list[Row]:
     """Entities and relations, each by itself and under rules."""
     if (data / "conll04").is_dir():
-        source, types, arguments, examples = "conll04", list(TYPES), ARGUMENTS, read_examples(data / "conll04")
+        source, types, arguments, examples = (
+            "conll04",
+            list(TYPES),
+            ARGUMENTS,
+            read_examples(folder_of(data, "conll04")),
+        )
     else:
         source, arguments = "generated facts", FACT_ARGUMENTS
         examples = [(item.x, item.said) for item in facts(2 * SENTENCES, seed=1)]
