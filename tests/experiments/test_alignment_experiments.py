@@ -59,6 +59,7 @@ def test_letters_and_sounds(tmp_path, monkeypatch):
     monkeypatch.setattr(jlis_alignment, "TEST", 30)
     monkeypatch.setattr(jlis_alignment, "DEV", 10)
     monkeypatch.setattr(jlis_alignment, "QUICK_COMPANIONS", (110,))
+    monkeypatch.setattr(jlis_alignment, "QUICK_SIZES", (10,))
     write_words(tmp_path / "nettalk")
     rows = reproduce("jlis-alignment", data=tmp_path, json_path=None, quick=True, n_jobs=1, report=lambda line: None)
     assert [row["method"] for row in rows if row["metric"] == "F1"] == ["SSVM", "J-LIS, 110 companions"]
@@ -68,6 +69,7 @@ def test_letters_and_sounds(tmp_path, monkeypatch):
 def test_whose_sounds_these_are(tmp_path, monkeypatch):
     monkeypatch.setattr(jlis_identification, "TEST", 12)
     monkeypatch.setattr(jlis_identification, "DEV", 8)
+    monkeypatch.setattr(jlis_identification, "QUICK_COMPANIONS", (100,))
     write_words(tmp_path / "nettalk")
     write_names(tmp_path / "translit_he", {"train": 120})
     rows = reproduce(

@@ -9,16 +9,33 @@ import typer
 
 from sidelight.commands.shared import options
 from sidelight.commands.shared.outputs import check_writable
+from sidelight.core.progress import FITS, Progress
 from sidelight.errors import DataError
+
+ALL, PAGE = "all", "report.html"
+FAILED = 1  # the exit code where an experiment failed
 
 
 def command(
-    name: Annotated[str | None, typer.Argument(metavar="NAME", help="The experiment; --list shows them.")] = None,
+    name: Annotated[
+        str | None, typer.Argument(metavar="NAME", help="The experiment, or all; --list shows them.")
+    ] = None,
     data: Annotated[
         Path | None,
         typer.Option("--data", metavar="DIR", envvar="SIDELIGHT_DATA", help="The folder with the data sets."),
     ] = None,
     json: Annotated[Path | None, typer.Option("--json", metavar="FILE", help="Write the results there.")] = None,
+    out: Annotated[
+        Path | None,
+        typer.Option(
+            "--out",
+            metavar="DIR",
+            help=f"The folder for results and a page about them, {PAGE}; what is finished there is kept.",
+        ),
+    ] = None,
+    page_only: Annotated[
+        bool, typer.Option("--page-only", help="Run nothing: make the page of --out again from its results.")
+    ] = False,
     quick: Annotated[bool, typer.Option("--quick", help="A smaller run that only shows the direction.")] = False,
     jobs: options.Jobs = options.DEFAULTS["n_jobs"],
     choose: Annotated[
@@ -29,7 +46,7 @@ def command(
     ] = None,
     list_names: Annotated[bool, typer.Option("--list", help="Show the experiments and exit.")] = False,
 ) -> None:
-    """Run a published experiment again and show its results beside the published ones."""
+    """Run published experiments again and show their results beside the published ones."""
     from sidelight.experiments import NAMES, reproduce
 
     if list_names:
@@ -37,17 +54,60 @@ def command(
         for known, line in NAMES.items():
             typer.echo(f"{known:<{width}}  {line}")
         return
-    if name is None or name not in NAMES:
+    if page_only:
+        _write_page(_folder(out, data))
+        return
+    if name is None or name not in (*NAMES, ALL):
         problem = "no experiment was named" if name is None else f"no experiment is called {name!r}"
-        raise ValueError(f"{problem}; choose one of {', '.join(NAMES)}")
+        raise ValueError(f"{problem}; choose one of {', '.join(NAMES)}, or {ALL}")
     if data is None:
         raise ValueError("no data folder; give --data DIR, or set SIDELIGHT_DATA")
     if not data.is_dir():
         raise DataError("there is no such folder", file=data, remedy="give --data DIR, or set SIDELIGHT_DATA")
+    if name == ALL or out is not None:
+        if json is not None or choose:
+            raise ValueError("--json and --choose are for one experiment without --out; leave them out")
+        _into_folder(list(NAMES) if name == ALL else [name], data, _folder(out, data), quick=quick, jobs=jobs)
+        return
     among = json is not None and json.exists() and json.resolve().is_relative_to(data.resolve())
     check_writable(json, reads=[json] if among else [])
     chosen = dict(_choice(text) for text in choose or [])
     reproduce(name, data=data, json_path=json, quick=quick, n_jobs=jobs, choose=chosen, report=typer.echo)
+
+
+def _into_folder(names: list[str], data: Path, out: Path, *, quick: bool, jobs: int) -> None:
+    """Run what is not finished, make the page, and tell what failed."""
+    from sidelight.experiments.run_all import jobs_of, run_all
+
+    out.mkdir(parents=True, exist_ok=True)
+    check_writable(out / PAGE)
+    with Progress(lines=FITS) as progress:
+        failures = run_all(jobs_of(names, quick=quick), data=data, out=out, quick=quick, n_jobs=jobs, progress=progress)
+    _write_page(out)
+    for name, problem in failures.items():
+        typer.echo(f"{name} failed: {problem}", err=True)
+    if failures:
+        typer.echo(f"{len(failures)} of {len(names)} experiments failed; run the command again to go on", err=True)
+        raise typer.Exit(FAILED)
+
+
+def _folder(out: Path | None, data: Path | None) -> Path:
+    """The folder for results, which holds no corpora."""
+    if out is None:
+        raise ValueError("no folder for the results; give --out DIR")
+    if out.exists() and not out.is_dir():
+        raise DataError("this is no folder", file=out, remedy="name a folder that is there, or is to be made")
+    if data is not None and out.resolve().is_relative_to(data.resolve()):
+        raise DataError("results would lie among the corpora", file=out, remedy="name a folder outside of --data")
+    return out
+
+
+def _write_page(out: Path) -> None:
+    from sidelight.commands.shared.outputs import write
+    from sidelight.report.reproduction import reproduction_page
+
+    out.mkdir(parents=True, exist_ok=True)
+    write(reproduction_page(out), out / PAGE)
 
 
 def _choice(text: str) -> tuple[str, str]:

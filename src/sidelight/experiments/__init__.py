@@ -13,7 +13,8 @@ from typing import Any
 from sidelight.errors import DataError
 from sidelight.experiments.choices import chosen
 from sidelight.experiments.grid import Setting, TablePlan, run_setting, runner
-from sidelight.experiments.table import lines_of, rows_of, write_rows
+from sidelight.experiments.pool import Report
+from sidelight.experiments.table import Row, lines_of, rows_of, write_rows
 
 MODULES: dict[str, tuple[str, str]] = {  # of every experiment: its file, and what it is
     "jlis-citations": (
@@ -111,6 +112,7 @@ MODULES: dict[str, tuple[str, str]] = {  # of every experiment: its file, and wh
     ),
     "trees": ("trees", "dependency trees of web text, projective and not: attachment scores by training sentences"),
     "features": ("default_features", "what each group of the default features is worth, by development data"),
+    "examples": ("examples", "outputs to look at: before and after rules, alignments, entities and relations"),
     "solvers": ("solvers", "gap against time for every solver of the structural SVM (thesis Table 2.2)"),
 }
 NAMES: dict[str, str] = {name: line for name, (_, line) in MODULES.items()}
@@ -124,39 +126,58 @@ def reproduce(
     quick: bool = False,
     n_jobs: int = -1,
     choose: Mapping[str, str] | None = None,
-    report: Callable[[str], None],
-) -> list[dict[str, Any]]:
+    report: Report,
+) -> list[Row]:
     """Run an experiment of `NAMES` on the corpora in the folder `data`, and give its rows.
 
     A row has setting, method, metric, value (the mean over draws), std, paper (None where nothing was published) and
-    draws. They are written to `json_path` after every setting, whole or not at all. `quick` runs the smallest setting
-    only, with fewer draws; `choose` takes part of a large experiment, by names that it knows. `report` gets progress
+    draws. They are written to `json_path` after every setting, whole or not at all. `quick` runs few small
+    settings with fewer draws; `choose` takes part of a large experiment, by names that it knows. `report` gets progress
     and, at the end, the table, line by line. Raises `DataError` for an unknown name or a missing corpus.
     """
+    cells = None if json_path is None else json_path.with_suffix(".cells.jsonl")
+    save = partial(write_rows, json_path)
+    return run(module_of(name), data, quick, n_jobs, choose or {}, report=report, save=save, cells=cells)[0]
+
+
+def module_of(name: str) -> str:
+    """Where an experiment is; raises `DataError` for an unknown name."""
     if name not in NAMES:
         raise DataError(f"there is no experiment {name!r}", remedy=f"choose from {', '.join(NAMES)}")
-    module = importlib.import_module(f"{__name__}.{MODULES[name][0]}")
+    return f"{__name__}.{MODULES[name][0]}"
+
+
+def run(
+    place: str,
+    data: Path,
+    quick: bool,
+    n_jobs: int,
+    choose: Mapping[str, str],
+    *,
+    report: Report,
+    save: Callable[[Sequence[Row]], None],
+    cells: Path | None = None,
+) -> tuple[list[Row], list[str]]:
+    """The rows and the notes of the experiment in the module `place`; `cells` is a file that some go on from."""
+    module = importlib.import_module(place)
     if hasattr(module, "rows"):
-        save = partial(write_rows, json_path)
-        options = {"quick": quick, "n_jobs": n_jobs, "report": report, "save": save}
+        options: dict[str, Any] = {"quick": quick, "n_jobs": n_jobs, "report": report, "save": save}
         takes = inspect.signature(module.rows).parameters
-        if "plot" in takes and json_path is not None:
-            options["plot"] = json_path.with_suffix(".svg")
-        if "cells" in takes and json_path is not None:
-            options["cells"] = json_path.with_suffix(".cells.jsonl")
-        if "choose" in takes:
-            options["choose"] = choose or {}
-        elif choose:
-            raise DataError(f"{name} has nothing to choose", remedy="leave --choose out")
+        options |= {name: one for name, one in (("cells", cells), ("choose", choose)) if name in takes}
+        if choose and "choose" not in takes:
+            raise DataError(f"{place.rpartition('.')[2]} has nothing to choose", remedy="leave --choose out")
         found, notes = module.rows(Path(data), **options)
         for line in lines_of(found, chosen={}, notes=notes):
             report(line)
-        return list(found)
+        return list(found), list(notes)
     plans: list[TablePlan] = module.plans(Path(data))
-    rows: list[dict[str, Any]] = []
-    for plan, settings in zip(plans, _settings(plans, quick=quick, choose=choose or {})):
-        rows += _carry_out(plan, settings, before=rows, json_path=json_path, n_jobs=n_jobs, report=report)
-    return rows
+    rows: list[Row] = []
+    kept: list[str] = []
+    for plan, settings in zip(plans, _settings(plans, quick=quick, choose=choose)):
+        if settings:
+            rows += _carry_out(plan, settings, before=rows, n_jobs=n_jobs, report=report, save=save)
+            kept += [note for note in plan.notes if note not in kept]
+    return rows, kept
 
 
 def _settings(plans: Sequence[TablePlan], *, quick: bool, choose: Mapping[str, str]) -> list[list[Setting]]:
@@ -174,27 +195,25 @@ def _carry_out(
     plan: TablePlan,
     settings: Sequence[Setting],
     *,
-    before: list[dict[str, Any]],
-    json_path: Path | None,
+    before: list[Row],
     n_jobs: int,
-    report: Callable[[str], None],
-) -> list[dict[str, Any]]:
-    """The rows of one table, after which `before` and they are in the file."""
-    if not settings:
-        return []
+    report: Report,
+    save: Callable[[Sequence[Row]], None],
+) -> list[Row]:
+    """The rows of one table, after which `before` and they are saved."""
     report(plan.title)
-    rows: list[dict[str, Any]] = []
+    rows: list[Row] = []
     prices: dict[tuple[str, str], str] = {}
-    with runner(plan.study, n_jobs=n_jobs, report=report) as run:
+    with runner(plan.study, n_jobs=n_jobs, report=report) as carry_out:
         for setting in settings:
-            results = run_setting(setting, run, grids=plan.grids, per_draw=plan.per_draw)
+            results = run_setting(setting, carry_out, grids=plan.grids, per_draw=plan.per_draw)
             found = rows_of(results, completions=plan.completions)
             rows += [{**line, "method": line["method"] + plan.suffix} for line in found]
             prices |= {(result.setting.name, result.method + plan.suffix): result.chosen for result in results}
-            write_rows(json_path, [*before, *rows])
+            save([*before, *rows])
     for line in lines_of(rows, chosen=prices, notes=plan.notes):
         report(line)
     return rows
 
 
-__all__ = ["NAMES", "reproduce"]
+__all__ = ["NAMES", "module_of", "reproduce", "run"]

@@ -31,7 +31,7 @@ STANDARD, WINDOW, SPELLING = "standard", "window", "spelling"
 METHODS = (STANDARD, *(f"without {group}" for group in GROUPS), SPELLING, WINDOW)
 SIZES, MUCH, DRAWS = (20, 50, 200), 1000, 3
 WITH_MUCH = ("names, news", "tags, web")
-QUICK_CORPORA, QUICK_SIZES, QUICK_DRAWS = ("fields, hotel posts",), (20,), 1
+QUICK_CORPORA, QUICK_SIZES, QUICK_DRAWS = ("fields, hotel posts",), (20, 50), 1
 DEVELOPMENT = 300  # sentences
 ALL = "all corpora"
 

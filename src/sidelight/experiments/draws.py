@@ -15,12 +15,15 @@ from sidelight.errors import DataError
 from sidelight.evidence import Evidence, Gold, companion, gold, shuffled
 from sidelight.experiments.grid import LabelledExamples, Setting
 
+READ: dict[str, Path] = {}  # the corpora that this process has asked for
+
 
 def folder_of(data: Path, name: str) -> Path:
     """The folder of a corpus; raises `DataError` where it is missing."""
     folder = Path(data) / name
     if not folder.is_dir():
         raise DataError("there is no such folder", file=folder, remedy=f"give the folder that holds {name}/")
+    READ[name] = folder
     return folder
 
 

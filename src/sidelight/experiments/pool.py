@@ -8,8 +8,10 @@ import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from contextlib import contextmanager
+from contextvars import ContextVar
 from typing import Any, TypeVar
 
+from sidelight.experiments.kept_outcomes import Watch
 from sidelight.parallel.threads import thread_count
 
 # Linear algebra libraries read these when a process starts; their threads would get in the way of the other processes.
@@ -31,29 +33,53 @@ def pool(
     `function` is one of a module; the study travels to every process once, so it is data.
     """
     count = thread_count(n_jobs)
+    watch = watching.get()
     if count == 1:
-        yield lambda tasks: [function(study, task) for task in tasks]
+        yield _watched(lambda tasks: ((k, function(study, task)) for k, task in enumerate(tasks)), watch)
         return
     context = multiprocessing.get_context("spawn")  # a fork would copy threads in an unknown state
     with (
-        _environment(ONE_THREAD),
+        environment(ONE_THREAD),
         ProcessPoolExecutor(count, mp_context=context, initializer=_begin, initargs=(function, study)) as workers,
     ):
 
-        def run(tasks: Sequence[Task]) -> list[Outcome]:
+        def finished(tasks: Sequence[Task]) -> Iterator[tuple[int, Outcome]]:
             futures = {workers.submit(_work, task): number for number, task in enumerate(tasks)}
-            outcomes: dict[int, Outcome] = {}
             try:
-                for future in as_completed(futures):
-                    outcomes[futures[future]] = future.result()
-                    if len(tasks) > 5 * TOLD and len(outcomes) % (len(tasks) // TOLD) == 0:
-                        report(f"  {tasks[0]}: {len(outcomes)} of {len(tasks)} fits")
+                for done, future in enumerate(as_completed(futures), start=1):
+                    yield futures[future], future.result()
+                    if len(tasks) > 5 * TOLD and done % (len(tasks) // TOLD) == 0:
+                        report(f"  {tasks[0]}: {done} of {len(tasks)} fits")
             except BaseException:
                 workers.shutdown(wait=False, cancel_futures=True)
                 raise
-            return [outcomes[number] for number in range(len(tasks))]
 
-        yield run
+        yield _watched(finished, watch)
+
+
+def _watched(
+    finished: Callable[[Sequence[Task]], Iterator[tuple[int, Outcome]]], watch: Watch | None
+) -> Callable[[Sequence[Task]], list[Outcome]]:
+    """Tasks to outcomes in their order; `finished` gives outcomes with their numbers, in any order."""
+    kept = None if watch is None else watch.kept
+    pool_number = 0 if kept is None else kept.next_pool()
+
+    def run(tasks: Sequence[Task]) -> list[Outcome]:
+        keys = [None if kept is None else kept.key(pool_number, task) for task in tasks]
+        outcomes = {k: kept.known[key] for k, key in enumerate(keys) if kept is not None and key in kept.known}
+        missing = [k for k in range(len(tasks)) if k not in outcomes]
+        if watch is not None and missing:
+            watch.tell(tasks[missing[0]], len(outcomes), len(tasks))
+        for place, outcome in finished([tasks[k] for k in missing]):
+            number = missing[place]
+            outcomes[number] = outcome
+            if kept is not None:
+                kept.add(keys[number], outcome)
+            if watch is not None:
+                watch.tell(tasks[missing[min(place + 1, len(missing) - 1)]], len(outcomes), len(tasks))
+        return [outcomes[number] for number in range(len(tasks))]
+
+    return run
 
 
 def carried_out(
@@ -69,8 +95,11 @@ def carried_out(
         return run(tasks)
 
 
+watching: ContextVar[Watch | None] = ContextVar("sidelight.experiments.pool", default=None)
+
+
 @contextmanager
-def _environment(values: Mapping[str, str]) -> Iterator[None]:
+def environment(values: Mapping[str, str]) -> Iterator[None]:
     """Environment variables for the processes that are started meanwhile."""
     before = {name: os.environ.get(name) for name in values}
     os.environ.update(values)
@@ -89,11 +118,15 @@ _held: list[Any] = []  # in a worker process: the function and the study it was 
 
 def _begin(function: Callable[[Study, Task], Outcome], study: Study) -> None:
     _held[:] = [function, study]
-    threading.Thread(target=_end_with_parent, daemon=True).start()
+    end_with_parent()
 
 
-def _end_with_parent() -> None:
-    """A process that was killed cannot stop its workers, so they watch it."""
+def end_with_parent() -> None:
+    """A process that was killed cannot stop its workers, so they watch it: call this in each of them."""
+    threading.Thread(target=_wait_for_end, daemon=True).start()
+
+
+def _wait_for_end() -> None:
     parent = multiprocessing.parent_process()
     if parent is not None:
         parent.join()

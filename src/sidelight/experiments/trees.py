@@ -21,7 +21,7 @@ from sidelight.solvers.perceptron import Perceptron
 from sidelight.structures.trees import DependencyTree, attachment
 
 EPOCHS, DRAWS = 5, 3
-SIZES, QUICK_SIZES = (100, 300, 1000, 3000, 12544), (300,)
+SIZES, QUICK_SIZES = (100, 300, 1000, 3000, 12544), (100, 300)
 STRUCTURES = {"projective": DependencyTree(), "non-projective": DependencyTree(projective=False)}
 NOTES = (
     "unlabelled attachment score on the test part, all tokens, gold universal tags",

@@ -17,7 +17,8 @@ from sidelight.evaluate import Evaluation, evaluate
 from sidelight.evaluate.scores import Counts
 from sidelight.models import probabilities
 from sidelight.models.model import Model
-from sidelight.report.page import COLOURS, Page, chart, sentence, shaded, table
+from sidelight.report.charts import Series, curves
+from sidelight.report.page import COLOURS, Page, sentence, shaded, table
 
 MOST_CONFUSED = 20  # labels in the table of confusions
 MOST_ERRORS = 15
@@ -99,8 +100,10 @@ def _confusions(truth: Sequence[Any], guesses: Sequence[Any], sequences: bool) -
 
 def _training(model: Model) -> list[Html | str]:
     points = model.about.get("history", [])
-    objective = chart([(n, y) for n, y, _ in points if y is not None], title="objective by round")
-    gap = chart([(n, y) for n, _, y in points if y is not None], title="gap by round (logarithmic)", logarithmic=True)
+    reached = Series("objective", [(n, y, None) for n, y, _ in points if y is not None])
+    apart = Series("gap", [(n, gap, None) for n, y, gap in points if y is not None and gap is not None])
+    objective = curves([reached], title="objective by round", x="round")
+    gap = curves([apart], title="gap by round (logarithmic)", x="round", logarithmic=(None, True))
     found: list[Html | str] = [one for one in (objective, gap) if one is not None]
     if found:
         return found

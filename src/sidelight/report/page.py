@@ -9,7 +9,6 @@ True
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -18,53 +17,85 @@ from sidelight.core.html import Html, escape
 
 COLOURS = ("#2f6fb2", "#c4572b", "#3a8f5c", "#8458a8", "#a37a1e", "#4b8d97", "#b0416c", "#6b7280")
 STYLE = """
-:root { color-scheme: light dark; --ink: #1d2733; --faint: #66717e; --line: #d9dee5; --back: #ffffff; --soft: #f3f6f9; }
+:root { color-scheme: light dark; --ink: #1d2733; --faint: #66717e; --line: #d9dee5; --back: #ffffff; --soft: #f3f6f9;
+  --here: #2f6fb2; }
 @media (prefers-color-scheme: dark) {
-  :root { --ink: #e4e9ef; --faint: #9aa5b1; --line: #37414d; --back: #14191f; --soft: #1d242c; } }
+  :root { --ink: #e4e9ef; --faint: #9aa5b1; --line: #37414d; --back: #14191f; --soft: #1d242c; --here: #7fb2e5; } }
+html { scroll-behavior: smooth; }
 body { margin: 0; background: var(--back); color: var(--ink); font: 15px/1.5 system-ui, Helvetica, Arial, sans-serif; }
 main { max-width: 62rem; margin: 0 auto; padding: 2rem 1.2rem 4rem; }
-h1 { font-size: 1.7rem; margin: 0 0 .2rem; } h2 { font-size: 1.2rem; margin: 2.2rem 0 .5rem; }
-p { margin: .4rem 0; } .faint { color: var(--faint); }
+h1 { font-size: 1.7rem; margin: 0 0 .2rem; } h2 { font-size: 1.25rem; margin: 2.2rem 0 .5rem; }
+h3 { font-size: 1.05rem; margin: 2rem 0 .3rem; } h4 { font-size: .95rem; margin: 1.2rem 0 .2rem; }
+p { margin: .4rem 0; max-width: 48rem; } .faint { color: var(--faint); } a { color: var(--here); }
 nav a { margin-right: 1rem; color: inherit; }
 .wide { overflow-x: auto; margin: .6rem 0 1.4rem; }
 table { border-collapse: collapse; font-size: 14px; }
 th, td { padding: .25rem .8rem .25rem 0; text-align: left; vertical-align: top; border-bottom: 1px solid var(--line); }
 th { color: var(--faint); font-weight: 600; }
-td.number, th.number { text-align: right; font-variant-numeric: tabular-nums; }
+td.number, th.number { text-align: right; font-variant-numeric: tabular-nums; white-space: nowrap; }
 .token { display: inline-block; margin: 0 .25rem .4rem 0; text-align: center; line-height: 1.15; }
 .token small { display: block; font-size: 11px; color: var(--faint); }
 .token b { border-bottom: 3px solid; padding: 0 .1rem; font-weight: normal; }
 .token.wrong { background: var(--soft); outline: 1px solid #c4572b; border-radius: 3px; padding: 0 .15rem; }
-svg text { fill: var(--faint); font-size: 12px; }
+figure { display: inline-block; vertical-align: top; margin: .6rem 1.2rem 1rem 0; max-width: 520px; }
+figure > svg { max-width: 100%; height: auto; } figcaption { font-weight: 600; font-size: 14px; }
+.legend { font-size: 13px; line-height: 1.4; } .key { display: inline-block; margin-right: .9rem; }
+.key svg { margin-right: .35rem; }
+svg text { fill: var(--faint); font-size: 12px; } svg text.name { fill: var(--ink); }
+svg text.big { fill: var(--ink); font-size: 16px; }
+svg text.mono { fill: var(--ink); font: 13px ui-monospace, Menlo, Consolas, monospace; }
+svg .grid { stroke: var(--line); } svg .tick { stroke: var(--faint); }
+details { margin: .5rem 0 1rem; } summary { cursor: pointer; color: var(--faint); }
+details table { font-size: 12.5px; }
+"""
+ASIDE = """
+body.aside nav { position: fixed; top: 0; bottom: 0; left: 0; width: 15.5rem; box-sizing: border-box; margin: 0;
+  overflow-y: auto; padding: 1.4rem .6rem 2rem 1.2rem; border-right: 1px solid var(--line); font-size: 13.5px; }
+body.aside nav a { display: block; margin: 0; padding: .12rem 0; text-decoration: none; }
+body.aside nav a:hover { color: var(--here); }
+body.aside nav a.l2 { font-weight: 600; margin-top: .7rem; }
+body.aside nav a.l3 { padding-left: .8rem; color: var(--faint); }
+body.aside main { margin-left: 15.5rem; max-width: 74rem; padding: 2rem 2rem 6rem; }
+body.aside h2 { margin-top: 3rem; padding-top: .8rem; border-top: 1px solid var(--line); font-size: 1.4rem; }
+@media (max-width: 60rem) {
+  body.aside nav { position: static; width: auto; border: 0; } body.aside main { margin-left: 0; padding: 1rem; } }
+@media print { body.aside nav { display: none; } body.aside main { margin-left: 0; } }
 """
 
 
 @dataclass
 class Page:
-    """Sections in their order."""
+    """Sections in their order; those of level 3 belong to the one of level 2 before them."""
 
     title: str
     lead: str = ""
-    sections: list[tuple[str, str]] = field(default_factory=list)
+    sections: list[tuple[str, str, int]] = field(default_factory=list)
     style: str = ""  # beside that of all pages
+    aside: bool = False  # whether links to sections stand beside them, and not above
 
-    def add(self, title: str, *parts: Html | str | None) -> None:
-        """A section; text is escaped, nothing is left out but None."""
-        inside = "".join(part.text if isinstance(part, Html) else f"<p>{escape(part)}</p>" for part in parts if part)
-        self.sections.append((title, inside))
+    def add(self, title: str, *parts: Html | str | None, level: int = 2) -> str:
+        """A section, and the name by which links find it."""
+        self.sections.append((title, fragments(parts), level))
+        return f"s{len(self.sections) - 1}"
 
     def html(self) -> str:
         """The whole page."""
-        links = "".join(f'<a href="#s{k}">{escape(title)}</a>' for k, (title, _) in enumerate(self.sections))
-        body = "".join(
-            f'<section id="s{k}"><h2>{escape(title)}</h2>{inside}</section>'
-            for k, (title, inside) in enumerate(self.sections)
+        links = "".join(
+            f'<a class="l{level}" href="#s{k}">{escape(title)}</a>' for k, (title, _, level) in enumerate(self.sections)
         )
+        body = "".join(
+            f'<section id="s{k}"><h{level}>{escape(title)}</h{level}>{inside}</section>'
+            for k, (title, inside, level) in enumerate(self.sections)
+        )
+        nav = f"<nav>{links}</nav>"
+        before, within = (nav, "") if self.aside else ("", nav)
+        style = STYLE + (ASIDE if self.aside else "") + self.style
         return (
             f'<!doctype html><html lang="en"><head><meta charset="utf-8">'
             f'<meta name="viewport" content="width=device-width, initial-scale=1">'
-            f"<title>{escape(self.title)}</title><style>{STYLE}{self.style}</style></head><body><main>"
-            f'<h1>{escape(self.title)}</h1><p class="faint">{escape(self.lead)}</p><nav>{links}</nav>{body}'
+            f"<title>{escape(self.title)}</title><style>{style}</style></head>"
+            f"<body{' class=aside' if self.aside else ''}>{before}<main>"
+            f'<h1>{escape(self.title)}</h1><p class="faint">{escape(self.lead)}</p>{within}{body}'
             f"</main></body></html>\n"
         )
 
@@ -105,31 +136,14 @@ def shaded(heads: Sequence[str], rows: Sequence[tuple[str, Sequence[int]]]) -> H
     return Html(f'<div class="wide"><table><tr><th></th>{top}</tr>{"".join(lines)}</table></div>')
 
 
-def chart(points: Sequence[tuple[float, float]], *, title: str, logarithmic: bool = False) -> Html | None:
-    """A line through points; None where there are fewer than two that are finite (and positive, if logarithmic)."""
-    kept = [(x, y) for x, y in points if math.isfinite(y) and (y > 0 or not logarithmic)]
-    if len(kept) < 2:
-        return None
-    width, height, left, low = 460, 220, 76, 28
-    xs, ys = [x for x, _ in kept], [math.log10(y) if logarithmic else y for _, y in kept]
-    wide, high = max(max(xs) - min(xs), 1e-12), max(max(ys) - min(ys), 1e-12)
-    places = [
-        (left + (width - left - 10) * (x - min(xs)) / wide, height - low - (height - low - 24) * (y - min(ys)) / high)
-        for x, y in zip(xs, ys)
-    ]
-    path = " ".join(f"{x:.1f},{y:.1f}" for x, y in places)
-    top, bottom = (10**value if logarithmic else value for value in (max(ys), min(ys)))
-    return Html(
-        f'<svg viewBox="0 0 {width} {height}" width="{width}" role="img" aria-label="{escape(title)}">'
-        f'<text x="{left}" y="14">{escape(title)}</text>'
-        f'<line x1="{left}" y1="{height - low}" x2="{width - 10}" y2="{height - low}" stroke="var(--line)"/>'
-        f'<line x1="{left}" y1="24" x2="{left}" y2="{height - low}" stroke="var(--line)"/>'
-        f'<text x="{left - 6}" y="30" text-anchor="end">{top:.4g}</text>'
-        f'<text x="{left - 6}" y="{height - low}" text-anchor="end">{bottom:.4g}</text>'
-        f'<text x="{left}" y="{height - 10}">{min(xs):g}</text>'
-        f'<text x="{width - 10}" y="{height - 10}" text-anchor="end">{max(xs):g}</text>'
-        f'<polyline points="{path}" fill="none" stroke="{COLOURS[0]}" stroke-width="2"/></svg>'
-    )
+def details(summary: str, *parts: Html | str | None) -> Html:
+    """Parts that are folded away under a line."""
+    return Html(f"<details><summary>{escape(summary)}</summary>{fragments(parts)}</details>")
+
+
+def fragments(parts: Iterable[Html | str | None]) -> str:
+    """Parts one after another; text is a paragraph, and escaped; nothing is left out but None."""
+    return "".join(part.text if isinstance(part, Html) else f"<p>{escape(part)}</p>" for part in parts if part)
 
 
 def sentence(tokens: Sequence[str], labels: Sequence[str], right: Sequence[str], colours: Sequence[str]) -> Html:

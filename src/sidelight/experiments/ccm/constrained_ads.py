@@ -35,7 +35,7 @@ from sidelight.rules import Rule, gallery
 TITLE = "Hotel posts in place of advertisements, with and without rules (shape of thesis Tables 3.3, 3.8)"
 NAME, AREA, STARS, OTHER = "hotelname", "localarea", "starrating", "O"
 SHORTEST = 4  # letters of a word that the list of hotels is trusted with
-SIZES, QUICK_SIZES = (5, 10, 20, 100, 325), (5,)
+SIZES, QUICK_SIZES = (5, 10, 20, 100, 325), (5, 20)
 DRAWS, QUICK_DRAWS = 10, 2
 PILOTS = 3
 ALL_POSTS = 325

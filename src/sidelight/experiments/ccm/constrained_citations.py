@@ -70,7 +70,7 @@ SETTINGS = (
     CitationSetting(100, 5, {}, 2),
     CitationSetting(300, 1, _published(86.69, 93.92, 87.89, 94.32)),
 )
-QUICK = (CitationSetting(5, 2, SETTINGS[0].paper, 0),)
+QUICK = (CitationSetting(5, 2, SETTINGS[0].paper, 0), CitationSetting(20, 2, SETTINGS[2].paper, 0))
 WITH_OTHER_BETA, OTHER_BETA_DRAWS = (5, 20, 300), 5
 
 SELF, SEEN, SEEN_CCM = "HMM, pool labelled by CoDL", "HMM, test seen", "HMM-CCM, test seen"

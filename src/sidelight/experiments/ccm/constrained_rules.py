@@ -46,6 +46,7 @@ PAPER_ALONE = {  # supervised, semi-supervised
 SIDES: dict[str, Method] = {"supervised": "hmm", "semi-supervised": "codl"}
 BETAS = (0.0, 0.1, 0.5, 0.9, 1.0)
 BETA_SIZES = (5, 20, 300)
+QUICK_BETAS = (0.0, 0.9, 1.0)
 DRAWS, BETA_DRAWS, QUICK_DRAWS = 5, 3, 1
 
 NOTES = (
@@ -80,8 +81,8 @@ def rows(data: Path, *, quick: bool, n_jobs: int, report: Report, save: Save) ->
         names = [rule.name for rule in study.rules()]
         found += alone_rows(names[:3] if quick else names, fits, draws)
         save(found)
-        for size in () if quick else BETA_SIZES:
-            found += beta_rows(size, fits, BETA_DRAWS)
+        for size in BETA_SIZES[:1] if quick else BETA_SIZES:
+            found += beta_rows(size, fits, min(draws, BETA_DRAWS), QUICK_BETAS if quick else BETAS)
             save(found)
     return found, NOTES
 
@@ -123,10 +124,10 @@ def alone_rows(names: Sequence[str], fits: Fits, draws: int) -> list[Row]:
     return found
 
 
-def beta_rows(size: int, fits: Fits, draws: int) -> list[Row]:
+def beta_rows(size: int, fits: Fits, draws: int, betas: Sequence[float]) -> list[Row]:
     """Figure 3.6: CoDL by β."""
     tasks = {
-        beta: [Fit(size, draw, "codl", CHOSEN[size], beta=beta) for draw in draws_of(size, draws)] for beta in BETAS
+        beta: [Fit(size, draw, "codl", CHOSEN[size], beta=beta) for draw in draws_of(size, draws)] for beta in betas
     }
     fits.of([task for some in tasks.values() for task in some])
     return [

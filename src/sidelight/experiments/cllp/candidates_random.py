@@ -43,7 +43,8 @@ WHOLE_TRIALS = CandidateTrials(
     (0.03, 0.1, 0.3), (0.1, 0.3, 1.0), (0.1, 0.3, 1.0), (0.01,), jointly=True, thresholds=False
 )
 WHOLE_FIRST, WHOLE_PILOT = 10, 100  # the first of the draws that are scored there, and the one that chooses
-DRAWS, QUICK_DRAWS = 5, 3
+DRAWS, QUICK_DRAWS = 5, 2
+QUICK_DOUBLINGS = (2, 8)
 CORPORA = {"chunks": chunks, "names": names, "tags": tags}
 
 NOTES = (
@@ -78,7 +79,7 @@ def rows(
         if quick and corpus != "chunks":
             continue
         study = load(data, "random")
-        points = DOUBLINGS[1:2] if quick else DOUBLINGS
+        points = QUICK_DOUBLINGS if quick else DOUBLINGS
         sampled = sample_rows(study, corpus, points, QUICK_DRAWS if quick else DRAWS, n_jobs=n_jobs, report=report)
         whole = whole_rows(study, corpus, () if quick else WHOLE[corpus], n_jobs=n_jobs, report=report)
         for lines in chain(sampled, whole):

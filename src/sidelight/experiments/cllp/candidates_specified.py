@@ -38,7 +38,8 @@ GRID = (0.06, 0.15, 0.36)  # prices, with all sentences
 WHOLE = {2: (*GRID, 1.0), 3: GRID, 4: GRID, 5: GRID, 7: GRID}  # by candidates; with two, the dearest was the best
 FIRST, PILOTS = 10, (100, 101, 102, 103)  # the first of the draws that are scored there, and those that choose
 SETS = (MMS, MMS_LIKE_CLLP, CLLP, CLLP_LIKE_MMS)
-DRAWS, AGAIN_DRAWS, QUICK_DRAWS = 10, 20, 3
+DRAWS, AGAIN_DRAWS, QUICK_DRAWS = 10, 20, 2
+QUICK_SIZES = (2, 5)
 
 NOTES = (
     "the paper shows a figure without numbers: the gap between CLLP and MMS grows with the number of candidates, and "
@@ -66,7 +67,7 @@ def rows(
     figures = {
         "specified": [
             CandidateSetting(f"{m} candidates", m, draws, methods=(GOLD, NAIVE, *SETS))
-            for m in (SIZES[1:2] if quick else SIZES)
+            for m in (QUICK_SIZES if quick else SIZES)
         ],
         "error": [
             CandidateSetting(

@@ -30,7 +30,7 @@ from sidelight.experiments.table import Row, row
 from sidelight.structures.alignments import Pair, SegmentAlignment, Strings, links_of
 
 SIZES, COMPANIONS, DRAWS = (10, 20, 40, 80), (2000, 8000), 5
-QUICK_SIZES, QUICK_COMPANIONS, QUICK_DRAWS = (10,), (500,), 2
+QUICK_SIZES, QUICK_COMPANIONS, QUICK_DRAWS = (10, 40), (500,), 2
 PAPER = {10: (72.9, 78.8, 80.0), 20: (82.1, 84.6, 85.4), 40: (85.7, 86.9, 87.4), 80: (88.6, 89.4, 89.4)}
 BAD = 10  # for each good companion
 TEST, DEV = 1000, 200

@@ -36,7 +36,7 @@ from sidelight.rounds.lclr import lclr_learner
 from sidelight.structures.alignments import Pair
 
 LABELLED, COMPANIONS, DRAWS = (10, 20), (100, 200, 400, 800), 5
-QUICK_COMPANIONS, QUICK_DRAWS = (100,), 2
+QUICK_COMPANIONS, QUICK_DRAWS = (100, 200), 2
 TEST, DEV = 200, 100
 ALIGNED = 3000  # names that the aligner learns from
 START, JOINT = "initialisation", "joint"

@@ -23,11 +23,11 @@ CITATIONS_TITLE = (
     "Citations, 100 labelled tokens: token accuracy by the number of bad references (Chang et al. 2010, Figure 3)"
 )
 CITATIONS = tuple(Setting(f"{n} negatives", n, 10, pilots=4) for n in (0, 250, 500, 1000, 2000, 4000))
-CITATIONS_QUICK = (Setting("250 negatives", 250, 4, pilots=2),)
+CITATIONS_QUICK = tuple(Setting(f"{n} negatives", n, 2, pilots=1) for n in (0, 250, 1000))
 
 POS_TITLE = "Part-of-speech tagging, 10 labelled sentences: token accuracy by shuffles per good sentence (thesis 6.5.3)"
 POS = tuple(Setting(f"{k} negatives per sentence", k, 10, pilots=2) for k in (1, 2, 4, 8, 16))
-POS_QUICK = (Setting("1 negatives per sentence", 1, 4, pilots=2),)
+POS_QUICK = tuple(Setting(f"{k} negatives per sentence", k, 2, pilots=1) for k in (1, 4))
 
 TREND = "the paper shows a figure without numbers: accuracy rises with the number of bad examples"
 

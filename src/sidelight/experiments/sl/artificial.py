@@ -28,6 +28,7 @@ KINDS = tuple(f"y{t}" for t in range(1, 6))
 DIMENSIONS, TEST = 100, 10_000
 SIZES, ILLEGAL, FIXED = (50, 100, 200, 400, 800, 1600, 3200), (0, 8, 16, 24, 28), 200
 PASSES, DRAWS = (5, 10, 20), 10
+QUICK_SIZES, QUICK_ILLEGAL, QUICK_DRAWS = (100, 400), (0, 24), 3
 GIVEN = "SL, order given"
 METHODS = ("LO", "L+I", "IBT", "SL", GIVEN)  # LO has the passes of L+I, SL in a given order those of SL
 TUNED = METHODS[1:4]
@@ -71,9 +72,9 @@ def rows(
     data: Path, *, quick: bool, n_jobs: int, report: Callable[[str], None], save: Callable[[Sequence[Row]], None]
 ) -> tuple[list[Row], tuple[str, ...]]:
     """Accuracy per label, by examples and by illegal outputs, and what SL gains."""
-    draws = range(5 if quick else DRAWS)
-    settings: list[tuple[int, int | None]] = [(size, None) for size in (SIZES[1:2] if quick else SIZES)]
-    settings += [] if quick else [(FIXED, count) for count in ILLEGAL]
+    draws = range(QUICK_DRAWS if quick else DRAWS)
+    settings: list[tuple[int, int | None]] = [(size, None) for size in (QUICK_SIZES if quick else SIZES)]
+    settings += [(FIXED, count) for count in (QUICK_ILLEGAL if quick else ILLEGAL)]
     found: list[Row] = []
     grid = tuple((method, passes) for method in TUNED for passes in PASSES)
     for examples, illegal in settings:

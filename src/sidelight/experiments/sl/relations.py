@@ -96,7 +96,7 @@ def rows(
     """Relation and entity scores of each method, and what it gains over another."""
     examples = read_examples(folder_of(data, "conll04"))
     found = list[Row]()
-    fits = list(FITS)[: 3 if quick else None]
+    fits = list(FITS)[: 4 if quick else None]
     wanted = chosen(choose, features=SETS[: 1 if quick else None], fits=fits, draws=range(2 if quick else DRAWS))
     draws = wanted["draws"]
     for features in wanted["features"]:

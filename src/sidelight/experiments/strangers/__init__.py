@@ -130,7 +130,11 @@ def finished(path: Path | None, study: StrangersStudy) -> dict[Cell, CellOutcome
     """The outcomes that a file has."""
     if path is None or not path.exists():
         return {}
-    records = (json.loads(line) for line in path.read_text(encoding="utf-8").splitlines() if line)
+    text = path.read_text(encoding="utf-8")
+    whole = text[: text.rfind("\n") + 1]
+    if whole != text:  # the run was killed while it wrote a line
+        path.write_text(whole, encoding="utf-8")
+    records = (json.loads(line) for line in whole.splitlines() if line)
     return {outcome.cell: outcome for record in records if (outcome := of_record(record, study)) is not None}
 
 

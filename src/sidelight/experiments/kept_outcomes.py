@@ -1,0 +1,72 @@
+"""Outcomes of tasks in a file, so that an experiment that was killed goes on from the tasks that it had finished.
+
+The file is the experiment's own and for this machine alone: it holds pickled values, is read only by the same sources
+with the same settings, and is removed when the experiment is finished.
+"""
+
+from __future__ import annotations
+
+import pickle
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+NAMELESS = " at 0x"  # in the text of a task: an address, which says nothing in another process
+
+
+@dataclass
+class KeptOutcomes:
+    """Outcomes by task; `header` says what they belong to, and a file with another one is begun anew."""
+
+    path: Path
+    header: str
+    known: dict[str, Any] = field(default_factory=dict)
+    pools: int = 0
+
+    def __post_init__(self) -> None:
+        """Read what is there; the last outcome may have been cut off when the process was killed."""
+        good = 0
+        if self.path.exists():
+            with self.path.open("rb") as stream:
+                try:
+                    if pickle.load(stream) == self.header:
+                        good = stream.tell()
+                        while True:
+                            key, outcome = pickle.load(stream)
+                            self.known[key] = outcome
+                            good = stream.tell()
+                except Exception:  # whatever a file that ends in the middle makes pickle say
+                    pass
+        self.path.parent.mkdir(parents=True, exist_ok=True)
+        with self.path.open("r+b" if good else "wb") as stream:
+            stream.truncate(good)
+            stream.seek(good)
+            if not good:
+                pickle.dump(self.header, stream)
+
+    def next_pool(self) -> int:
+        """The number of a pool of tasks; an experiment has them in the same order every time."""
+        self.pools += 1
+        return self.pools
+
+    def key(self, pool: int, task: Any) -> str | None:
+        """What a task is known by; None where its text does not say all of it."""
+        text = repr(task)
+        return None if NAMELESS in text else f"{pool} {text}"
+
+    def add(self, key: str | None, outcome: Any) -> None:
+        """Keep one more."""
+        if key is None:
+            return
+        self.known[key] = outcome
+        with self.path.open("ab") as stream:
+            pickle.dump((key, outcome), stream)
+
+
+@dataclass(frozen=True)
+class Watch:
+    """What follows the tasks of an experiment: hears which is next and how many are done, and keeps outcomes."""
+
+    tell: Callable[[Any, int, int], None]  # task, done, of how many
+    kept: KeptOutcomes | None = None

@@ -1,0 +1,186 @@
+"""Which tables and figures of the papers there are, which experiment has each, and how its figures are drawn."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+JLIS, THESIS, CLLP, SL, OWN = "J-LIS", "Thesis", "CLLP", "Sequential learning", "Beyond the papers"
+
+
+class Place(NamedTuple):
+    """A table or figure of a paper, and the experiment that has it; None where nothing has, for the reason told."""
+
+    name: str
+    experiment: str | None
+    reason: str = ""
+
+
+@dataclass(frozen=True)
+class Paper:
+    """A paper with its tables and figures of results."""
+
+    name: str
+    title: str
+    places: tuple[Place, ...]
+
+
+PAPERS = (
+    Paper(
+        JLIS,
+        "Chang, Srikumar, Goldwasser and Roth (2010), Structured output learning with indirect supervision, ICML",
+        (
+            Place("Table 1", "jlis-alignment"),
+            Place("Table 2, citations", "jlis-citations"),
+            Place("Table 2, advertisements", "jlis-ads"),
+            Place("Figure 2", "jlis-pos"),
+            Place("Figure 3", "jlis-negatives"),
+            Place("Figure 4", "jlis-identification"),
+            Place("Section 5, no labels", "jlis-unsupervised"),
+        ),
+    ),
+    Paper(
+        THESIS,
+        "Chang (2011), Structured prediction with indirect supervision, University of Illinois",
+        (
+            Place("Table 2.2, convergence of solvers", "solvers"),
+            Place("Section 3.1.2, ways of inference", "ccm-inference"),
+            Place("Table 3.3, citations; Figures 3.3, 3.4", "ccm-citations"),
+            Place("Tables 3.3, advertisements, and 3.8", "ccm-ads"),
+            Place("Figure 3.5", "ccm-em"),
+            Place("Tables 3.4, 3.5", "ccm-semicrf"),
+            Place("Tables 3.6, 3.7; Figure 3.6", "ccm-rules"),
+            Place("Figure 4.1", "uem-pos"),
+            Place("Tables 4.2, 4.3", "uem-alignment"),
+            Place("Figure 5.2, transliteration", "lclr-transliteration"),
+            Place("Figure 5.2, entailment", "lclr-entailment"),
+            Place("Tables 5.3, 5.5", "lclr-paraphrase"),
+            Place("Table 5.6", None, "WordNet is not among the corpora"),
+            Place("Figures 6.2, 6.5 (right)", "jlis-pos"),
+            Place("Figure 6.3 (left)", "jlis-alignment"),
+            Place("Figure 6.3 (right)", "jlis-citations"),
+            Place("Figure 6.4", "jlis-newsgroups"),
+            Place("Figures 6.5 (left), 6.6 (left)", "jlis-negatives"),
+            Place("Figure 6.6 (right)", "jlis-identification"),
+            Place("Section 6.5.4", "jlis-unsupervised"),
+        ),
+    ),
+    Paper(
+        CLLP,
+        "Li, Zhang and Chen (2014), Learning from candidate labeling sets of local parts (CLLP)",
+        (
+            Place("Figure 1", "cllp-random"),
+            Place("Figure 2", "cllp-specified"),
+            Place("Figure 3", "cllp-discount"),
+            Place("Table 1", "cllp-dictionary"),
+            Place("Table 2", "cllp-typing"),
+        ),
+    ),
+    Paper(
+        SL,
+        "Roth, Small and Titov (2009), Sequential learning of classifiers for structured prediction problems, AISTATS",
+        (
+            Place("Figures 3, 4", "sl-artificial"),
+            Place("Table 1", "sl-relations"),
+        ),
+    ),
+    Paper(
+        OWN,
+        "What no paper has: a stranger's data, the default features, trees",
+        (
+            Place("Few labels and indirect evidence, by default", "strangers"),
+            Place("Groups of features", "features"),
+            Place("Dependency trees", "trees"),
+        ),
+    ),
+)
+
+
+class Plot(NamedTuple):
+    """Curves of an experiment: where x is in the names of settings, or else of methods; what else they have."""
+
+    title: str
+    x: str  # a pattern with one group
+    axis: str
+    metric: str = "accuracy"  # "" for any but differences
+    methods: str = ""  # a pattern of those that are drawn; all if empty
+    panels: bool = True  # whether what is left of settings makes charts of their own, else curves
+
+
+class DotPlot(NamedTuple):
+    """Values by method, for settings without a number; a chart for each setting."""
+
+    title: str
+    metric: str = "accuracy"
+    methods: str = ""
+
+
+NUMBER = r"([\d.,]+k?)"
+PLAIN = r"^(?!.*(completion chosen|one choice)).*$"
+PLOTS: dict[str, tuple[Plot | DotPlot, ...]] = {
+    "jlis-alignment": (Plot("Table 1 as a curve", rf"^{NUMBER} pairs", "labelled pairs", "F1"),),
+    "jlis-citations": (Plot("Learning curve", rf"^{NUMBER} tokens", "labelled tokens", methods=PLAIN),),
+    "jlis-ads": (Plot("Learning curve", rf"^{NUMBER} tokens(?: \(all\))?", "labelled tokens", methods=PLAIN),),
+    "jlis-pos": (
+        Plot("Learning curve", rf"^{NUMBER} tokens$", "labelled tokens", methods=PLAIN),
+        Plot("Companions", rf"^{NUMBER} companion tokens$", "tokens of companions", methods=PLAIN),
+        Plot("Completions that J-LIS needs", rf"^{NUMBER} tokens$", "labelled tokens", "completions"),
+    ),
+    "jlis-negatives": (
+        Plot("Citations: bad examples", rf"^{NUMBER} negatives$", "bad references", methods=PLAIN),
+        Plot("Tags: bad examples", rf"^{NUMBER} negatives per sentence$", "shuffles of each sentence", methods=PLAIN),
+    ),
+    "jlis-identification": (Plot("By companions", rf", {NUMBER} companions", "companions"),),
+    "jlis-newsgroups": (Plot("Learning curve", rf"^{NUMBER} documents", "labelled documents", methods=PLAIN),),
+    "jlis-unsupervised": (DotPlot("Without labels"),),
+    "cllp-random": (Plot("By doublings", rf"^{NUMBER} doublings", "doublings of candidates in a sentence"),),
+    "cllp-specified": (
+        Plot("By candidates", rf"^{NUMBER} candidates", "candidates of every token"),
+        Plot("By initial error", rf"^{NUMBER} initial error", "share of wrong labels to begin with"),
+    ),
+    "cllp-discount": (Plot("By rounds and discount", rf", {NUMBER} rounds", "rounds of CCCP", panels=False),),
+    "cllp-dictionary": (DotPlot("With a tag dictionary"),),
+    "cllp-typing": (DotPlot("Types of entities", ""),),
+    "ccm-citations": (Plot("Learning curve", rf"^{NUMBER} references", "labelled references"),),
+    "ccm-ads": (
+        Plot("Learning curve", rf"^{NUMBER} posts$", "labelled posts"),
+        DotPlot("Every rule alone", methods=r"^rule (?!.* - )"),
+    ),
+    "ccm-em": (Plot("By iterations", rf"^{NUMBER} iterations", "iterations"),),
+    "ccm-rules": (
+        Plot("By β", rf", beta {NUMBER}", "β, the weight of the supervised model", panels=False),
+        DotPlot("Every rule alone", methods=r"^rule (?!.* - )"),
+        DotPlot("Hard and soft rules", methods=r"^semi HMM-CCM, (soft|hard)$"),
+    ),
+    "ccm-semicrf": (
+        Plot("Learning curve", rf"^{NUMBER} references$", "labelled references"),
+        Plot("With unlabelled references", rf"^{NUMBER} references, 1000 unlabelled", "labelled references"),
+    ),
+    "ccm-inference": (DotPlot("Time of one reference", "ms"), DotPlot("Outputs that are the best", "best")),
+    "uem-pos": (
+        Plot("By γ and start", rf"^gamma {NUMBER}$", "γ", panels=False),
+        Plot("Relative to EM", rf"^gamma {NUMBER}$", "γ", "relative", panels=False),
+    ),
+    "uem-alignment": (Plot("By γ", rf"^(?:PR \(|LP-EM \()?γ = {NUMBER}\)?$", "γ", "AER", panels=False),),
+    "lclr-transliteration": (DotPlot("First ranks"), DotPlot("Mean reciprocal rank", "mean reciprocal rank")),
+    "lclr-paraphrase": (DotPlot("Definitions of an alignment"),),
+    "lclr-entailment": (DotPlot("Entailment"),),
+    "sl-artificial": (
+        Plot("By examples; the order that SL finds, and a given one", rf"^{NUMBER} examples$", "examples"),
+        Plot("By illegal outputs", rf", {NUMBER} illegal outputs", "illegal outputs of 32"),
+    ),
+    "sl-relations": (
+        DotPlot("Relations, by the order of classifiers", "relation F1"),
+        DotPlot("Entities", "entity accuracy"),
+    ),
+    "strangers": (Plot("By labelled sentences", rf", {NUMBER}$", "labelled sentences", ""),),
+    "features": (Plot("By labelled sentences", rf", {NUMBER}$", "labelled sentences", "score"),),
+    "trees": (Plot("Learning curve", rf"^{NUMBER} sentences", "sentences", "attachment score"),),
+}
+
+
+def experiments_of(paper: Paper) -> list[str]:
+    """The experiments that are shown under a paper: those that no paper before it has."""
+    before = {place.experiment for one in PAPERS[: PAPERS.index(paper)] for place in one.places}
+    own = [place.experiment for place in paper.places if place.experiment is not None]
+    return [name for name in dict.fromkeys(own) if name not in before]

@@ -1,0 +1,305 @@
+"""The page about experiments run again: papers and results side by side, from the JSON files of a folder alone."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import groupby
+from pathlib import Path
+from typing import Any
+
+from sidelight.core.html import Html, escape
+from sidelight.experiments import NAMES
+from sidelight.experiments.result_files import Result, results_in
+from sidelight.report.charts import Point, Series, curves, dots, scatter
+from sidelight.report.comparison import DERIVED, all_rows, tables
+from sidelight.report.page import Page, details, table
+from sidelight.report.papers import PAPERS, PLOTS, DotPlot, Plot, experiments_of
+from sidelight.report.pictures import STYLE as PICTURE_STYLE
+from sidelight.report.pictures import colours_of, legend, picture
+
+EXAMPLES = "examples"
+PICTURES = {
+    "labels": "References before and after the rules",
+    "grid": "Words that translate each other",
+    "letters": "Letters and their sounds",
+    "relations": "Entities and relations",
+}
+STYLE = """
+table.results td.paper { color: var(--faint); } table.results td.number { color: var(--ink); }
+table.results .group { padding-left: 1rem; } table.results th.row { color: var(--ink); font-weight: normal; }
+table.results small { color: var(--faint); } td.p { font-size: 12.5px; } .small { font-size: 13px; }
+.state { display: inline-block; padding: 0 .5rem; border-radius: 1rem; font-size: 12.5px;
+  border: 1px solid var(--line); }
+.full { background: rgba(58,143,92,.18); } .quick { background: rgba(47,111,178,.15); }
+.missing { background: rgba(196,87,43,.15); } .cards { display: flex; flex-wrap: wrap; gap: 1rem; margin: 1rem 0; }
+a.name, .state { white-space: nowrap; } .halves { columns: 2 30rem; column-gap: 2rem; }
+.half { break-inside: avoid; } .half h4 { margin-top: .3rem; }
+.card { border: 1px solid var(--line); border-radius: 8px; padding: .6rem 1.1rem; background: var(--soft); }
+.card b { display: block; font-size: 1.6rem; line-height: 1.3; }
+"""
+SEEDS = (
+    "Draw k of an experiment is drawn and learned with the seed k (some experiments have first draws other than 0, "
+    "which their settings tell); all methods of an experiment see the same draws."
+)
+
+
+def reproduction_page(folder: Path) -> str:
+    """The page about the results in a folder; what has not run is named."""
+    results = results_in(folder, list(NAMES))
+    page = Page("Published results, run again", _lead(results), style=STYLE + PICTURE_STYLE, aside=True)
+    page.add("At a glance", *_glance(results))
+    page.add("Tables and figures", *_contents(results))
+    if EXAMPLES in results:
+        page.add("Examples", "What the numbers are about: single inputs, chosen to show something.")
+        for kind, title in PICTURES.items():
+            page.add(title, *_pictures(results[EXAMPLES], kind), level=3)
+        page.add("How examples were chosen", *results[EXAMPLES].notes, all_rows(results[EXAMPLES].rows), level=3)
+    else:
+        page.add("Examples", _missing(EXAMPLES))
+    for paper in PAPERS:
+        page.add(paper.name, paper.title)
+        for name in experiments_of(paper):
+            places = [place.name for place in paper.places if place.experiment == name]
+            page.add("; ".join(places), *_experiment(name, results.get(name)), level=3)
+    page.add("Runs", *_runs(results))
+    return page.html()
+
+
+def _lead(results: Mapping[str, Result]) -> str:
+    quick = sum(result.quick for result in results.values())
+    kinds = [f"{len(results) - quick} in full"] if len(results) > quick else []
+    kinds += [f"{quick} quick"] if quick else []
+    return f"Sidelight: {len(results)} of {len(NAMES)} experiments ({', '.join(kinds) or 'none yet'})"
+
+
+def _missing(name: str) -> Html:
+    command = f"sidelight reproduce {name} --data DIR --out FOLDER"
+    return Html(f'<p><span class="state missing">not run</span> <code>{escape(command)}</code> adds it.</p>')
+
+
+def _state(result: Result | None) -> Html:
+    kind = "missing" if result is None else "quick" if result.quick else "full"
+    words = {"missing": "not run", "quick": "quick run", "full": "in full"}
+    return Html(f'<span class="state {kind}">{words[kind]}</span>')
+
+
+def _glance(results: Mapping[str, Result]) -> list[Html | str | None]:
+    """How many gains of papers are gains here, as figures and as a picture."""
+    if not results:
+        return ["No experiment has run."]
+    gains = list(_gains(results))
+    rows = [row for result in results.values() for row in result.rows]
+    compared = [row for row in rows if row["paper"] is not None and row["metric"] not in DERIVED]
+    same = sum(paper * here > 0 for _, _, paper, here in gains)
+    cards = [(f"{len(results)} of {len(NAMES)}", "experiments have run"), (f"{len(rows):,}", "figures of ours")]
+    cards += [(f"{len(compared) + len(gains):,}", "of them beside a published one")]
+    cards += [(f"{same} of {len(gains)}", "published gains have the same sign here")] if gains else []
+    shown = "".join(f'<div class="card"><b>{escape(number)}</b>{escape(words)}</div>' for number, words in cards)
+    by_paper: dict[str, list[tuple[float, float, str]]] = {}
+    for paper_name, told, paper, here in gains:
+        by_paper.setdefault(paper_name, []).append((paper, here, f"{told}: paper {paper:+.2f}, here {here:+.2f}"))
+    return [
+        Html(f'<div class="cards">{shown}</div>'),
+        "Each point is a difference between two methods that a paper has figures for, in points; on the line are those "
+        "that are the same here."
+        if gains
+        else None,
+        scatter(by_paper, title="Gains: published and here", x="published", y="here"),
+        "Some corpora of the papers are not public, and others stand in for them; the notes of each experiment say so. "
+        "A quick run has fewer settings and draws, and shows the direction only."
+        if any(result.quick for result in results.values())
+        else None,
+    ]
+
+
+def _gains(results: Mapping[str, Result]) -> Iterator[tuple[str, str, float, float]]:
+    """Paper, what is compared, its gain, and ours."""
+    for paper in PAPERS:
+        for name in experiments_of(paper):
+            for row in results[name].rows if name in results else ():
+                if row["metric"] == "difference" and row["paper"] is not None:
+                    yield paper.name, f"{name}, {row['setting']}, {row['method']}", row["paper"], row["value"]
+
+
+def _contents(results: Mapping[str, Result]) -> list[Html]:
+    """Every table and figure, and whether it is here."""
+    parts = []
+    numbers = _section_numbers(results)
+    for paper in PAPERS:
+        lines: list[tuple[str, str | Html, Html]] = []
+        for place in paper.places:
+            if place.experiment is None:
+                lines.append((place.name, f"none: {place.reason}", Html('<span class="state missing">not here</span>')))
+                continue
+            link = Html(f'<a class="name" href="#s{numbers[place.experiment]}">{place.experiment}</a>')
+            lines.append((place.name, link, _state(results.get(place.experiment))))
+        inside = table(["", "experiment", ""], lines).text
+        parts.append(f'<div class="half"><h4>{escape(paper.title)}</h4>{inside}</div>')
+    return [Html(f'<div class="halves">{"".join(parts)}</div>')]
+
+
+def _section_numbers(results: Mapping[str, Result]) -> dict[str, int]:
+    """The section of each experiment, as `reproduction_page` adds them."""
+    number = 3 + (len(PICTURES) + 1 if EXAMPLES in results else 0)
+    found = {}
+    for paper in PAPERS:
+        number += 1
+        for name in experiments_of(paper):
+            found[name] = number
+            number += 1
+    return found
+
+
+def _experiment(name: str, result: Result | None) -> list[Html | str | None]:
+    """Figures, tables, notes, settings."""
+    what = f"<p><code>{name}</code>: {escape(NAMES[name])}."
+    if result is None:
+        return [Html(f"{what}</p>"), _missing(name)]
+    head = Html(f"{what} {escape(_state(result))}</p>")
+    charts = [chart for plot in PLOTS.get(name, ()) for chart in _charts(plot, result.rows)]
+    charts += _traces(result.rows)
+    notes = (
+        Html("<ul>" + "".join(f"<li>{escape(note)}</li>" for note in result.notes) + "</ul>") if result.notes else None
+    )
+    about = table(["", ""], [(key, value) for key, value in (*result.settings.items(), *result.data.items())])
+    told = Html("<pre>" + escape("\n".join(result.run.get("told", []))) + "</pre>")
+    return [
+        head,
+        *charts,
+        *tables(result.rows),
+        details("Notes: what differs from the paper", notes) if notes else None,
+        details("Settings and data", about) if result.settings or result.data else None,
+        all_rows(result.rows),
+        details("What the run told, with what was chosen on development data", told)
+        if result.run.get("told")
+        else None,
+    ]
+
+
+def _charts(plot: Plot | DotPlot, rows: Sequence[Mapping[str, Any]]) -> list[Html]:
+    drawn = [
+        row
+        for row in rows
+        if (row["metric"] == plot.metric or (not plot.metric and row["metric"] not in DERIVED))
+        and (not plot.methods or re.search(plot.methods, row["method"]))
+    ]
+    return _dot_charts(plot, drawn) if isinstance(plot, DotPlot) else _curve_charts(plot, drawn)
+
+
+def _dot_charts(plot: DotPlot, rows: Sequence[Mapping[str, Any]]) -> list[Html]:
+    settings: dict[tuple[str, str], list[tuple[str, float, float | None, float | None]]] = {}
+    for row in rows:
+        lines = settings.setdefault((row["setting"], row["metric"]), [])
+        lines.append((row["method"], row["value"], row["std"], row["paper"]))
+    found = [
+        dots(lines, title=f"{plot.title}: {setting}", x=metric)
+        for (setting, metric), lines in settings.items()
+        if len(lines) > 1
+    ]
+    return [chart for chart in found if chart is not None]
+
+
+def _curve_charts(plot: Plot, rows: Sequence[Mapping[str, Any]]) -> list[Html]:
+    panels: dict[str, dict[str, Series]] = {}
+    metrics: dict[str, str] = {}
+    for row in rows:
+        setting, method = row["setting"], row["method"]
+        key = "setting" if re.search(plot.x, setting) else "method"
+        match = re.search(plot.x, row[key])
+        if match is None:
+            continue
+        rest = (row[key][: match.start()] + row[key][match.end() :]).strip(" ,")
+        setting, method = (rest, method) if key == "setting" else (setting, rest)
+        panel = setting if plot.panels else ""
+        name = method if plot.panels else ", ".join(part for part in (setting, method) if part)
+        metrics[panel] = row["metric"]
+        series = panels.setdefault(panel, {}).setdefault(name, Series(name, [], []))
+        x = number_of(match.group(1))
+        series.points.append((x, row["value"], row["std"]))
+        if row["paper"] is not None:
+            series.published.append((x, row["paper"], None))
+    found = []
+    for panel, named in panels.items():
+        title = f"{plot.title}: {panel}" if panel else plot.title
+        found.append(curves(list(named.values()), title=title, x=plot.axis, y=metrics[panel]))
+    return [chart for chart in found if chart is not None]
+
+
+def number_of(text: str) -> float:
+    """A number of a setting's name.
+
+    >>> number_of("9k"), number_of("1,600"), number_of("0.5")
+    (9000.0, 1600.0, 0.5)
+    """
+    plain = text.rstrip(".,").replace(",", "")
+    return 1000.0 * float(plain[:-1]) if plain.endswith("k") else float(plain)
+
+
+def _traces(rows: Sequence[Mapping[str, Any]]) -> list[Html]:
+    """Curves that rows bring with them: the gap of a solver by its seconds."""
+    panels: dict[str, list[Series]] = {}
+    for row in rows:
+        if row.get("curve"):
+            points: list[Point] = [(x, y, None) for x, y in row["curve"]]
+            panels.setdefault(row["setting"], []).append(Series(row["method"], points))
+    found = [
+        curves(series, title=f"Convergence: {name}", x="seconds", y="relative gap", logarithmic=(True, True))
+        for name, series in panels.items()
+    ]
+    return [chart for chart in found if chart is not None]
+
+
+def _pictures(result: Result, kind: str) -> list[Html | str]:
+    """The pictures of a kind; what is of one input stands side by side."""
+    rows = [row for row in result.rows if row.get("picture", {}).get("kind") == kind]
+    colours = colours_of(row["picture"] for row in rows)
+    groups = [(setting, list(own)) for setting, own in groupby(rows, key=lambda row: row["setting"])]
+    several = any(len(own) > 1 for _, own in groups)
+    parts = []
+    for setting, own in groups:
+        if several:
+            parts.append(f'<h4>{escape(setting)}</h4><div class="beside {kind}">')
+        for row in own:
+            name = row["method"] if several else setting
+            head = f"{escape(name)} <span>{escape(row['metric'])} {row['value']:.1f}</span>"
+            parts.append(f"<div><h5>{head}</h5>{picture(row['picture'], colours).text}</div>")
+        parts.append("</div>" if several else "")
+    return [legend(kind), Html("".join(parts) if several else f'<div class="beside small">{"".join(parts)}</div>')]
+
+
+def _runs(results: Mapping[str, Result]) -> list[Html | str]:
+    """Time, memory and versions of every run."""
+    runs = {name: result.run for name, result in results.items()}
+    lines = [
+        (
+            name,
+            _state(results[name]),
+            *(run.get(key, "") for key in ("seconds", "cpu_seconds", "megabytes", "finished")),
+        )
+        for name, run in runs.items()
+    ]
+    heads = ["experiment", "", "seconds", "processor seconds", "megabytes", "finished"]
+    total = sum(run.get("cpu_seconds", 0.0) for run in runs.values())
+    resumed = [name for name, run in runs.items() if run.get("resumed")]
+    told = f" Resumed after a stop, with the time of the last part alone: {', '.join(resumed)}." if resumed else ""
+    return [
+        SEEDS,
+        f"All runs took {total:,.0f} seconds of processor time.{told}",
+        table(heads, lines),
+        Html("<h4>Versions</h4>"),
+        *_versions(runs.values()),
+    ]
+
+
+def _versions(runs: Iterable[Mapping[str, Any]]) -> Iterator[Html]:
+    """What the experiments ran with: one table where all are alike."""
+    kinds = Counter(tuple(run.get("versions", {}).items()) for run in runs)
+    for kind, count in kinds.items():
+        yield table(
+            [f"{count} experiments" if count > 1 else "1 experiment", ""], [(key, value) for key, value in kind]
+        )
+
+
+__all__ = ["reproduction_page"]
