@@ -349,6 +349,36 @@ def structures(folder: Path) -> dict[str, Entry]:
     }
 
 
+def other_files(folder: Path) -> dict[str, Entry]:
+    """Tables, and files of annotation tools."""
+    from sidelight.annotation_tools import brat, doccano, extractions, label_studio, of_tokens
+
+    docs, rows = [of_tokens(["Ann", "left"])], [["B-PER", "O"]]
+    studio, lines = folder / "export.json", folder / "export.jsonl"
+    label_studio.write(studio, docs, rows)
+    doccano.write(lines, docs, rows)
+    brat.write(folder / "brat", docs, rows)
+    told: dict[str, Any] = {"docs": docs, "outputs": rows, "scheme": "auto"}
+    read: dict[str, Any] = {"scheme": "BIO", "labels": None}
+    table = {"tokens": [["a", "b"]], "labels": [["X", "Y"]]}
+    more = {"text": None, "offsets": "auto", "take": "annotations"}
+    sure = {"confidence": [[0.5, 1.0]], "offsets": "characters", "names": None, "version": "v"}
+    return {
+        "from_table": (
+            data.from_table,
+            {"table": table, "tokens": "tokens", "labels": "labels", "sentence": None, "names": None, "file": "t"},
+        ),
+        "label_studio.read": (label_studio.read, {"path": studio, **read, **more}),
+        "doccano.read": (doccano.read, {"path": lines, **read, "offsets": "characters", "empty": "gold"}),
+        "brat.read": (brat.read, {"path": folder / "brat", **read, "empty": "gold"}),
+        "label_studio.text_of": (label_studio.text_of, {**told, **sure}),
+        "doccano.text_of": (doccano.text_of, told),
+        "brat.text_of": (brat.text_of, told),
+        "brat.write": (brat.write, {"folder": folder / "out", **told}),
+        "extractions": (extractions, {"file": brat.read(folder / "brat")}),
+    }
+
+
 def tied(folder: Path) -> dict[str, Entry]:
     """Entities and relations, and sequential learning."""
     from sidelight.data.relations import EntitySentence, Extraction, read_relations, write_relations

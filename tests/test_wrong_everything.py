@@ -17,7 +17,7 @@ import numpy as np
 import pytest
 
 import sidelight as sl
-from entry_points import asking, estimators, learning, structures, tied
+from entry_points import asking, estimators, learning, other_files, structures, tied
 
 HOME = Path(sl.__file__).parent
 STEP = 1 if os.environ.get("SIDELIGHT_WRONG") == "all" else 7
@@ -64,11 +64,11 @@ def fault(what: Any, given: dict[str, Any]) -> str | None:
     return None
 
 
-@pytest.mark.parametrize("group", ["learning", "estimators", "asking", "structures", "tied"])
+@pytest.mark.parametrize("group", ["learning", "estimators", "asking", "structures", "tied", "other_files"])
 def test_wrong_things(group: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     makers = {"learning": learning, "estimators": estimators}
-    in_folder = {"asking": asking, "structures": structures, "tied": tied}
+    in_folder = {"asking": asking, "structures": structures, "tied": tied, "other_files": other_files}
     entries = makers[group]() if group in makers else in_folder[group](tmp_path)
     odd, turn = [], 0
     for name, (what, given) in entries.items():

@@ -309,3 +309,66 @@ def test_files_of_brat_that_are_not_there(tmp_path: Path) -> None:
         brat.write(tmp_path, [document("x"), document("y")], [["O"], ["O"]])
     with pytest.raises(DataError, match="2 documents"):
         brat.text_of([document("x"), document("y")], [["O"], ["O"]])
+
+
+def nodes(value: Any, path: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
+    """The places of everything inside a JSON value."""
+    inside = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    return [path, *(place for key, one in inside for place in nodes(one, (*path, key)))]
+
+
+def replaced(value: Any, path: tuple[Any, ...], by: Any) -> Any:
+    """The value with something else at a place."""
+    copy = json.loads(json.dumps(value))
+    if not path:
+        return by
+    place = copy
+    for key in path[:-1]:
+        place = place[key]
+    place[path[-1]] = by
+    return copy
+
+
+RELATED = {"type": "relation", "from_id": "r", "to_id": "s", "labels": ["met"]}
+FULL = task([region(0, 3, "PER", text="Ann"), RELATED], [{"type": "choices", "value": {}}], meta={"a": [1]})
+LINE = {
+    "text": "Ann left",
+    "entities": [{"id": 1, "label": "PER", "start_offset": 0, "end_offset": 3}],
+    "relations": [{"id": 1, "from_id": 1, "to_id": 1, "type": "met"}],
+}
+ODD: list[Any] = [None, 3, -1, 10**30, 2.5, True, "", "x", [], [[]], {}, {"a": 1}, [None], ["x"]]
+CASES = [("a.json", label_studio.read, FULL), ("a.jsonl", doccano.read, LINE)]
+CASES.append(("a.jsonl", doccano.read, {"text": "Ann left", "label": [[0, 3, "PER"]]}))
+
+
+@pytest.mark.filterwarnings("ignore::sidelight.errors.LeftOut")
+@pytest.mark.parametrize(("name", "read", "whole"), CASES)
+def test_odd_values_anywhere_are_read_or_refused(name: str, read: Any, whole: Any, tmp_path: Path) -> None:
+    path = tmp_path / name
+    refused = 0
+    for place in nodes(whole):
+        for odd in ODD:
+            value = replaced(whole, place, odd)
+            path.write_text(json.dumps([value] if name.endswith(".json") else value))
+            try:
+                file = read(path)
+            except DataError as error:
+                refused += 1
+                assert str(error).startswith(str(path)) and "\n" not in str(error)
+            else:
+                assert extractions(file) and len(file.evidence) == len(file.inputs)
+    assert refused > 50
+
+
+@pytest.mark.filterwarnings("ignore::sidelight.errors.LeftOut")
+@given(st.lists(st.text(alphabet="T1R\t 03;4#*E:A\r", max_size=14), max_size=3))
+def test_lines_of_brat_are_read_or_refused(lines: list[str]) -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        Path(folder, "a.txt").write_text("Ann left")
+        Path(folder, "a.ann").write_bytes("\n".join(lines).encode())
+        try:
+            file = brat.read(folder)
+        except DataError as error:
+            assert error.file and error.file.endswith("a.ann") and "\n" not in str(error)
+        else:
+            assert extractions(file)

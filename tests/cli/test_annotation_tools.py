@@ -106,6 +106,8 @@ def test_from_text_and_columns_to_a_tool(run: Run, tmp_path: Path) -> None:
     Path("cols.txt").write_text("Ann\nis\nin\nOslo\n\nBob\n\n")
     lines = run("predict", "model", "cols.txt", "--to", "doccano").out.splitlines()
     assert json.loads(lines[0]) == {"text": "Ann is in Oslo", "label": [[0, 3, "PER"], [10, 14, "LOC"]]}
+    Path("told.txt").write_text("Ann X\nis X\nin X\nOslo X\n\nBob X\n\n")
+    assert run("predict", "model", "told.txt", "--to", "doccano", "--labelled").out.splitlines() == lines
 
 
 def test_what_does_not_fit_is_told_and_counted(run: Run, tmp_path: Path) -> None:
@@ -144,6 +146,7 @@ def test_mistakes(run: Run, tmp_path: Path) -> None:
     run("train", "--gold", export, *TRAIN, "--out", "model")
     Path("bad.json").write_text('[{"data": {"text": "a"}}')
     Path("raw.jsonl").write_text('{"text": "a", "label": []}\n')
+    Path("raw.txt").write_text("Ann\nleft\n")
     Path("empty.jsonl").write_text('{"text": " ", "label": []}\n')
     wrong = {
         ("train", "--gold", "bad.json", "--out", "m"): "bad.json:1: not JSON",
@@ -154,6 +157,9 @@ def test_mistakes(run: Run, tmp_path: Path) -> None:
         ("predict", "model", "empty.jsonl"): "empty.jsonl: no text",
         ("predict", "model", export, "--to", "brat"): "18 texts, and brat has a file for each",
         ("predict", "model", "--text", "--to", "doccano", "--inline"): "--inline is for words with labels",
+        ("predict", "model", export, "--labelled"): "--labelled and --label-column are for columns",
+        ("predict", "model", "raw.txt", "--to", "brat"): "brat marks characters of a text, and these are tokens",
+        ("predict", "model", "raw.txt", "--to", "prodigy"): "Invalid value for '--to'",
     }
     for arguments, problem in wrong.items():
         found = run(*arguments, code=2, input="a\n")

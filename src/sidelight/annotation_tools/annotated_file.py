@@ -9,12 +9,12 @@ from dataclasses import dataclass
 from typing import Literal
 
 from sidelight.annotation_tools.documents import Annotation, Document, Labels, Misfit, Said, fitted
+from sidelight.core.checks import shown
 from sidelight.data.relations import EntitySentence, Extraction, RelationCorpus
 from sidelight.errors import DataError, LeftOut
 from sidelight.evaluate.schemes import SchemeName
 from sidelight.evidence import Candidates, Evidence, Gold, Partial, Unlabeled
 
-Empty = Literal["unlabeled", "gold"]  # what a document without a single annotation is
 SHOWN = 10  # so many misfits are told one by one in a warning
 
 
@@ -45,7 +45,7 @@ def annotated(
     *,
     scheme: SchemeName = "BIO",
     labels: Collection[str] | None = None,
-    empty: Empty = "unlabeled",
+    empty: Literal["unlabeled", "gold"] = "unlabeled",  # what a document without a single annotation is
 ) -> AnnotatedFile:
     """The evidence of documents; warns (`LeftOut`) of what did not fit.
 
@@ -95,6 +95,8 @@ def extractions(file: AnnotatedFile) -> tuple[RelationCorpus, tuple[Misfit, ...]
     Entities may overlap here, and those without a relation stay. The first annotator of a document is believed; lines
     without entities are left out, as are documents that nobody annotated.
     """
+    if not isinstance(file, AnnotatedFile):
+        raise DataError(f"the file is {shown(file)}", remedy="give what read() of a format makes of it")
     xs, ys, misfits = list[EntitySentence](), list[Extraction](), list[Misfit]()
     for doc in file.documents:
         for other in doc.said[1:]:

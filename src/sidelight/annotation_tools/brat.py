@@ -14,14 +14,23 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Sequence
 from pathlib import Path
+from typing import Literal
 
-from sidelight.annotation_tools.annotated_file import AnnotatedFile, Empty, annotated
-from sidelight.annotation_tools.documents import Annotation, Document, Misfit, Relation, Said, lines_of, marked
+from sidelight.annotation_tools.annotated_file import AnnotatedFile, annotated
+from sidelight.annotation_tools.documents import (
+    Annotation,
+    Document,
+    Misfit,
+    Relation,
+    Said,
+    check_documents,
+    lines_of,
+    marked,
+)
 from sidelight.core.checks import arguments_checked, file_name
 from sidelight.data.files import read_lines, read_text, shown_name, write_text_atomically
 from sidelight.data.jsonl import Place
 from sidelight.errors import DataError
-from sidelight.evaluate.schemes import SchemeName
 from sidelight.evaluate.spans import Scheme
 
 _BOUND = re.compile(r"(T\d\S*)\t(\S+) (\d+ \d+(?:;\d+ \d+)*)(?:\t(.*))?")
@@ -34,9 +43,9 @@ _REMEDY = "write T1, a tab, a type with start and end, a tab and the text, as br
 def read(
     path: str | Path,
     *,
-    scheme: SchemeName = "BIO",
+    scheme: Literal["BIO", "IOB1", "BIOES", "BILOU"] = "BIO",
     labels: Collection[str] | None = None,
-    empty: Empty = "unlabeled",
+    empty: Literal["unlabeled", "gold"] = "unlabeled",
 ) -> AnnotatedFile:
     """The evidence of a text (.txt or .ann), or of all texts of a folder, and what did not fit.
 
@@ -114,6 +123,7 @@ def _annotation(doc: Document, bound: re.Match[str], place: Place) -> Annotation
 
 def text_of(docs: Sequence[Document], outputs: Sequence[Sequence[str]], *, scheme: Scheme = "auto") -> str:
     """The file of annotations of one document, of the labels of its lines; raises `DataError` for several documents."""
+    check_documents(docs)
     if len(docs) != 1:
         raise DataError(f"{len(docs)} documents", remedy="write them with write, each to files of its own")
     rows = []
@@ -130,6 +140,7 @@ def write(
 ) -> None:
     """Write each document to a folder, NAME.txt and NAME.ann, with what a model predicts."""
     place, line = Path(file_name(folder)), 0
+    check_documents(docs)
     if len({doc.name for doc in docs}) < len(docs):
         raise DataError("two documents have one name", remedy="give each a name of its own")
     marked(docs, outputs, scheme=scheme)  # checked before anything is written

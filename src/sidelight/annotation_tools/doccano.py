@@ -13,14 +13,13 @@ from __future__ import annotations
 import json
 from collections.abc import Collection, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
-from sidelight.annotation_tools.annotated_file import AnnotatedFile, Empty, annotated
+from sidelight.annotation_tools.annotated_file import AnnotatedFile, annotated
 from sidelight.annotation_tools.documents import (
     Annotation,
     Document,
     Misfit,
-    Offsets,
     Relation,
     Said,
     from_utf16,
@@ -32,7 +31,6 @@ from sidelight.core.checks import arguments_checked
 from sidelight.data.files import read_lines, shown_name, write_text_atomically
 from sidelight.data.jsonl import Place, object_at
 from sidelight.errors import DataError
-from sidelight.evaluate.schemes import SchemeName
 from sidelight.evaluate.spans import Scheme
 
 TRIPLES = ("label", "labels")
@@ -43,10 +41,10 @@ EXAMPLE = 'write e.g. {"text": "Ann left", "label": [[0, 3, "PER"]]}'
 def read(
     path: str | Path,
     *,
-    scheme: SchemeName = "BIO",
+    scheme: Literal["BIO", "IOB1", "BIOES", "BILOU"] = "BIO",
     labels: Collection[str] | None = None,
-    offsets: Offsets = "characters",
-    empty: Empty = "unlabeled",
+    offsets: Literal["characters", "utf16"] = "characters",
+    empty: Literal["unlabeled", "gold"] = "unlabeled",
 ) -> AnnotatedFile:
     """The evidence of an export, and what did not fit.
 

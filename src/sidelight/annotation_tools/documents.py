@@ -9,11 +9,12 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Sequence, Set
 from dataclasses import dataclass, field
 from itertools import accumulate, pairwise
-from typing import Any, Literal, NamedTuple
+from typing import Any, NamedTuple
 
+from sidelight.core.checks import is_listed, shown
 from sidelight.data.text import token_places
 from sidelight.errors import DataError
 from sidelight.evaluate.schemes import SchemeName, written
@@ -22,7 +23,6 @@ from sidelight.evidence import Origin
 
 Place = tuple[int, int]  # the first character, and the one after the last
 Labels = list[str | None]
-Offsets = Literal["characters", "utf16"]  # what is counted: characters of Unicode, or units of UTF-16 (JavaScript)
 
 
 class Annotation(NamedTuple):
@@ -198,6 +198,9 @@ def marked(
     [[Annotation(start=0, end=3, label='PER', key='', problem=''), Annotation(start=9, end=13, label='LOC', key='', \
 problem='')]]
     """
+    check_documents(docs)
+    if not is_list(outputs) or not all(map(is_list, outputs)):
+        raise DataError(f"the outputs are {shown(outputs)}", remedy="give a list of the labels of every line")
     owners = [(d, line) for d, doc in enumerate(docs) for line in doc.lines]
     if len(owners) != len(outputs):
         problem = f"{len(outputs)} outputs for {len(owners)} lines of {len(docs)} documents"
@@ -206,10 +209,21 @@ problem='')]]
         if len(line) != len(output):
             raise DataError(f"output {number} has {len(output)} labels for {len(line)} tokens", remedy="give one each")
     found: list[list[Any]] = [[] for _ in docs]
-    for s, first, stop, label in spans(outputs, scheme=scheme) if outputs else ():
+    for s, first, stop, label in spans(outputs, scheme=scheme) if len(outputs) else ():
         owner, line = owners[s]
         found[owner].append(Annotation(line[first][0], line[stop - 1][1], label))
     return found
+
+
+def check_documents(docs: Any) -> None:
+    """Raises `DataError` for what is no list of documents."""
+    if not is_list(docs) or not all(isinstance(doc, Document) for doc in docs):
+        raise DataError(f"the documents are {shown(docs)}", remedy="give the .documents of what a file was read into")
+
+
+def is_list(given: Any) -> bool:
+    """Whether it has elements in an order, and says how many."""
+    return is_listed(given) and hasattr(given, "__len__") and not isinstance(given, Set)
 
 
 def utf16_places(text: str) -> list[int]:

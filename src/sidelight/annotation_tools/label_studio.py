@@ -18,18 +18,18 @@ from sidelight.annotation_tools.documents import (
     Annotation,
     Document,
     Misfit,
-    Offsets,
     Relation,
     Said,
     from_utf16,
+    is_list,
     lines_of,
     marked,
     utf16_places,
 )
-from sidelight.core.checks import arguments_checked
+from sidelight.core.checks import arguments_checked, is_number, shown
 from sidelight.data.files import read_text, shown_name, write_text_atomically
 from sidelight.data.jsonl import Place
-from sidelight.evaluate.schemes import SchemeName
+from sidelight.errors import DataError
 from sidelight.evaluate.spans import Scheme
 
 REMEDY = 'export from Label Studio as "JSON"'
@@ -41,7 +41,7 @@ def read(
     path: str | Path,
     *,
     text: str | None = None,
-    scheme: SchemeName = "BIO",
+    scheme: Literal["BIO", "IOB1", "BIOES", "BILOU"] = "BIO",
     labels: Collection[str] | None = None,
     offsets: Literal["auto", "characters", "utf16"] = "auto",
     take: Literal["annotations", "predictions"] = "annotations",
@@ -150,8 +150,8 @@ def _said(doc: Document, results: Sequence[Mapping[str, Any]], place: Place, off
     for one in results:
         kind, value = one.get("type"), one.get("value")
         if kind == "relation":
-            names = one.get("labels") or ["related"]
-            relations += [Relation(str(name), str(one.get("from_id")), str(one.get("to_id"))) for name in names]
+            names = _named(one.get("labels"), doc, place) or ["related"]
+            relations += [Relation(name, str(one.get("from_id")), str(one.get("to_id"))) for name in names]
         elif kind not in _LABELLED or not isinstance(value, dict):
             misfits.append(doc.misfit(f"a result of type {kind!r} is no label of a stretch of text"))
         elif not all(_whole(value.get(end)) for end in ("start", "end")):
@@ -161,12 +161,16 @@ def _said(doc: Document, results: Sequence[Mapping[str, Any]], place: Place, off
     counted = _counted(doc, [value for _, value in regions], offsets)
     annotations = []
     for (one, value), (start, end, problem) in zip(regions, counted):
-        names = value.get(one["type"], value.get("labels"))
-        if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
-            place.fail(f"the labels of a result of {doc.name} are no list of names", REMEDY)
-        for name in names or [""]:
+        for name in _named(value.get(one["type"], value.get("labels")), doc, place) or [""]:
             annotations.append(Annotation(start, end, name, str(one.get("id", "")), problem))
     return Said(tuple(annotations), tuple(relations), tuple(misfits))
+
+
+def _named(labels: Any, doc: Document, place: Place) -> list[str]:
+    """The labels of a result."""
+    if labels is not None and not (isinstance(labels, list) and all(isinstance(name, str) for name in labels)):
+        place.fail(f"the labels of a result of {doc.name} are no list of names", REMEDY)
+    return labels or []
 
 
 def _counted(doc: Document, values: Sequence[Mapping[str, Any]], offsets: str) -> list[tuple[int, int, str]]:
@@ -204,13 +208,14 @@ def _whole(value: Any) -> bool:
     return isinstance(value, int) and not isinstance(value, bool)
 
 
+@arguments_checked
 def text_of(
     docs: Sequence[Document],
     outputs: Sequence[Sequence[str]],
     *,
     confidence: Sequence[Sequence[float]] | None = None,
     scheme: Scheme = "auto",
-    offsets: Offsets = "characters",
+    offsets: Literal["characters", "utf16"] = "characters",
     names: tuple[str, str] | None = None,
     version: str = "sidelight",
 ) -> str:
@@ -222,7 +227,12 @@ def text_of(
     or "label" and "text".
     """
     found, line = [], 0
-    for doc, spans in zip(docs, marked(docs, outputs, scheme=scheme)):
+    spans_of = marked(docs, outputs, scheme=scheme)
+    if confidence is not None and not _is_for_each(confidence, outputs):
+        raise DataError("confidence is not a number for every label", remedy="give it in the form of outputs")
+    if names is not None and not (isinstance(names, tuple) and list(map(type, names)) == [str, str]):
+        raise DataError(f"names is {shown(names)}", remedy='give two, such as ("label", "text")')
+    for doc, spans in zip(docs, spans_of):
         sure = None
         if confidence is not None:
             rows = confidence[line : line + len(doc.lines)]
@@ -249,6 +259,14 @@ def text_of(
 def write(path: str | Path, docs: Sequence[Document], outputs: Sequence[Sequence[str]], **how: Any) -> None:
     """Write what `text_of` makes to a file."""
     write_text_atomically(path, text_of(docs, outputs, **how))
+
+
+def _is_for_each(confidence: Any, outputs: Sequence[Sequence[str]]) -> bool:
+    """Whether there is a number for every label."""
+    if not is_list(confidence) or not all(map(is_list, confidence)):
+        return False
+    same = list(map(len, confidence)) == list(map(len, outputs))
+    return same and all(is_number(value) for row in confidence for value in row)
 
 
 def _is_task(source: Any) -> bool:

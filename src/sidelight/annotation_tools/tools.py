@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
+import zlib
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -51,7 +52,7 @@ def _first_line(path: Path) -> bytes:
     try:
         with opened(path, "rb") as lines:
             return next((line.strip().removeprefix(b"\xef\xbb\xbf").strip() for line in lines if line.strip()), b"")
-    except (OSError, EOFError):
+    except (OSError, EOFError, zlib.error):
         return b""
 
 

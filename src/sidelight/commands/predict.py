@@ -89,7 +89,8 @@ def command(
     if tool is not None:
         if inline:
             raise ValueError("--inline is for words with labels; leave it out, or leave out --to")
-        texts = texts_in(input or Path(STDIN), loaded, tool, plain=text, spaces=spaces, format=format)
+        how: dict[str, Any] = {"format": format, "labelled": labelled, "label_column": label_column}
+        texts = texts_in(input or Path(STDIN), loaded, tool, plain=text, spaces=spaces, **how)
         write(predicted_text(loaded, predict, texts, tool, jobs), out)
         return
     if text or input is None:

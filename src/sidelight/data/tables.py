@@ -51,9 +51,10 @@ def from_table(
     wanted = [tokens] if isinstance(tokens, str) else list(tokens)
     if not wanted:
         raise DataError("no column of tokens", remedy='name one, such as tokens="tokens"')
-    found = _columns(table, [*wanted, *([labels] if labels else []), *([sentence] if sentence else [])])
+    found = _columns(table, [*wanted, *([] if labels is None else [labels]), *([] if sentence is None else [sentence])])
     if labels is not None and names is None:
         names = _class_names(table, labels)
+    names = None if names is None else list(names)
     place = shown_name(file)
     if len({len(column) for column in found.values()}) > 1:
         sizes = ", ".join(f"{name!r} has {len(column)}" for name, column in found.items())

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from sidelight.annotation_tools import TOOLS, Document, document, of_tokens, tool_of
-from sidelight.commands.shared.inputs import check_fits, read_inputs, read_unmarked
+from sidelight.commands.shared.inputs import check_fits, label_position, read_inputs, read_unmarked
 from sidelight.commands.shared.notes import warnings_noted
 from sidelight.commands.shared.plain_text import inputs_of
 from sidelight.data import read_text
@@ -28,13 +28,26 @@ class Texts:
     inputs: list[Any]
 
 
-def texts_in(path: Path, model: Model, tool: str, *, plain: bool, spaces: bool, format: str | None) -> Texts:
+def texts_in(
+    path: Path,
+    model: Model,
+    tool: str,
+    *,
+    plain: bool,
+    spaces: bool,
+    format: str | None,
+    labelled: bool,
+    label_column: int | None,
+) -> Texts:
     """What a file has to label for a tool; raises `DataError` for what the model or the tool has no place for."""
     if not model.sequences:
         raise DataError("the model labels whole inputs, and annotation tools mark stretches", remedy="leave --to out")
     own = None if plain else tool_of(path, format)
     if own is None and not plain:
-        return _of_tokens(path, format, tool)
+        column = label_position(path, format=format, labelled=labelled, label_column=label_column)
+        return _of_tokens(path, format, tool, column)
+    if labelled or label_column is not None:
+        raise ValueError("--labelled and --label-column are for columns of labels; leave them out")
     docs: Sequence[Document] = read_unmarked(path, own).documents if own else _plain(path, tool, spaces)
     if tool == "brat" and len(docs) != 1:
         problem = f"{len(docs)} texts, and brat has a file for each"
@@ -54,12 +67,12 @@ def _plain(path: Path, tool: str, spaces: bool) -> list[Document]:
     return docs
 
 
-def _of_tokens(path: Path, format: str | None, tool: str) -> Texts:
+def _of_tokens(path: Path, format: str | None, tool: str, column: int | None) -> Texts:
     """Inputs whose tokens are known, with spaces between their words."""
     if tool == "brat":
         problem = "brat marks characters of a text, and these are tokens"
         raise DataError(problem, file=shown_name(path), remedy="give plain text with --text, or write for another tool")
-    corpus = read_inputs(path, format=format, label_column=None)
+    corpus = read_inputs(path, format=format, label_column=column)
     docs = []
     for number, (x, origin) in enumerate(zip(corpus.xs, corpus.origins), start=1):
         words = [token[0] if isinstance(token, tuple) else token for token in x]
