@@ -25,6 +25,7 @@ from sidelight.experiments.grid import (
     run_setting,
     runner,
 )
+from sidelight.experiments.jlis import ads, citations, newsgroups, pos
 
 
 def sentences(count: int, seed: int) -> LabelledExamples:
@@ -177,3 +178,10 @@ def test_an_error_in_a_process_comes_back():
 
     with pytest.raises(AttributeError), runner(Nothing(), n_jobs=1, report=lambda line: None) as run:  # type: ignore[arg-type]
         run([Task(SETTING, 0, Prices(1.0))])
+
+
+@pytest.mark.parametrize("study", [citations.Citations, ads.Ads, pos.TaggedSentences, newsgroups.Newsgroups])
+def test_what_is_called_svm_is_one(study):
+    """The default learner may be another one for labels alone."""
+    some = study(*[None] * (6 if study is newsgroups.Newsgroups else 5))
+    assert some.estimator({"gold": 1.0}, 0).learner == "jlis"
