@@ -28,6 +28,7 @@ from sidelight.experiments.grid import (
     run_setting,
     runner,
 )
+from sidelight.experiments.jlis import ads, citations, newsgroups, pos
 
 
 def sentences(count: int, seed: int) -> LabelledExamples:
@@ -191,3 +192,10 @@ def test_a_part_of_the_settings_and_of_the_draws(monkeypatch, tmp_path):
     assert {(row["setting"], row["draws"]) for row in rows} == {("4 sentences", 2)}
     with pytest.raises(DataError, match="settings has no '4 sentences'; choose settings=2 sentences"):
         experiments.reproduce("jlis-ads", quick=True, choose={"settings": "4 sentences"}, **options)
+
+
+@pytest.mark.parametrize("study", [citations.Citations, ads.Ads, pos.TaggedSentences, newsgroups.Newsgroups])
+def test_what_is_called_svm_is_one(study):
+    """The default learner may be another one for labels alone."""
+    some = study(*[None] * (6 if study is newsgroups.Newsgroups else 5))
+    assert some.estimator({"gold": 1.0}, 0).learner == "jlis"

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -38,7 +39,8 @@ class Ads(ShuffledCorpus):
     """The corpus, and what learns from it."""
 
     def estimator(self, prices: dict[str, float], draw: int) -> Tagger:
-        return Tagger(features=words(before=1), labels=self.labels, prices=prices, tolerance=0.003, n_jobs=1, seed=draw)
+        options: dict[str, Any] = {"prices": prices, "tolerance": 0.003, "n_jobs": 1, "seed": draw}
+        return Tagger(learner="jlis", features=words(before=1), labels=self.labels, **options)
 
 
 def read_posts(path: Path, *, marked: bool = False) -> LabelledExamples:

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 from sidelight.estimators.taggers import Tagger
 from sidelight.experiments.draws import ShuffledCorpus, folder_of, labels_of, read_words
@@ -54,9 +55,8 @@ class Citations(ShuffledCorpus):
     tolerance: float = TOLERANCE
 
     def estimator(self, prices: dict[str, float], draw: int) -> Tagger:
-        return Tagger(
-            features=words(before=1), labels=self.labels, prices=prices, tolerance=self.tolerance, n_jobs=1, seed=draw
-        )
+        options: dict[str, Any] = {"prices": prices, "tolerance": self.tolerance, "n_jobs": 1, "seed": draw}
+        return Tagger(learner="jlis", features=words(before=1), labels=self.labels, **options)
 
 
 def load(data: Path, *, folded: bool = False) -> Citations:

@@ -64,7 +64,8 @@ class Newsgroups:
         return [*companion(self.good, +1), *companion(self.bad, -1)]
 
     def estimator(self, prices: dict[str, float], draw: int) -> Classifier:
-        return Classifier(labels=self.labels, prices=prices, tolerance=0.003, n_jobs=1, seed=draw)
+        options: dict[str, Any] = {"prices": prices, "tolerance": 0.003, "n_jobs": 1, "seed": draw}
+        return Classifier(learner="jlis", labels=self.labels, **options)
 
 
 def read_documents(path: Path) -> tuple[list[str], list[int]]:

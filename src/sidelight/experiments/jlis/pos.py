@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -54,7 +55,8 @@ class TaggedSentences(ShuffledCorpus):
     """The corpus, and what learns from it."""
 
     def estimator(self, prices: dict[str, float], draw: int) -> Tagger:
-        return Tagger(features=spelling(), labels=self.labels, prices=prices, tolerance=0.01, n_jobs=1, seed=draw)
+        options: dict[str, Any] = {"prices": prices, "tolerance": 0.01, "n_jobs": 1, "seed": draw}
+        return Tagger(learner="jlis", features=spelling(), labels=self.labels, **options)
 
 
 @dataclass(frozen=True)

@@ -96,6 +96,7 @@ def fit(study: Dictionary, run: UnsupervisedRun) -> Found:
         return _fit_generative(study, run)
     evidence = [*(study.labelled(run.seed) if run.labelled else []), *study.companion(run.seed)]
     tagger = Tagger(
+        learner="jlis",
         features=words(),
         labels=study.labels,
         order=2,
