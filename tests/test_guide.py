@@ -115,7 +115,7 @@ PAGES = [
     ("docs/how_to/gold.md", tuple, 3),
     ("docs/how_to/partial_and_candidates.md", tuple, 1),
     ("docs/how_to/dictionary.md", tuple, 3),
-    ("docs/how_to/companions.md", tuple, 2),
+    ("docs/how_to/companions.md", tuple, 3),
     ("docs/how_to/rules.md", tuple, 2),
     ("docs/how_to/unlabelled.md", tuple, 2),
     ("docs/how_to/votes.md", tuple, 2),

@@ -1,4 +1,4 @@
-"""Rules, functions and dictionaries that Gold contradicts.
+"""Rules, functions, dictionaries and companion answers that Gold contradicts.
 
 A rule that labelled inputs break is no law, whatever it says. A hard rule that no labelled input breaks stays hard. One
 that few of them break is taken as soft, with a penalty learned from Gold; one that more than a share `FALSE` of them
@@ -10,6 +10,8 @@ right every other time, it would be right as seldom as that with a probability o
 Candidate labels are as a rule those of a dictionary, so they are tried on labelled inputs by their tokens: a label of
 Gold is admitted where any candidates of the same token, wherever it stands, admit it. Where fewer than a share `TRUE`
 are, and not by chance, candidates are left out.
+
+Companion answers are left out where labelled inputs look like the inputs that are called bad (`likeness`).
 """
 
 from __future__ import annotations
@@ -21,9 +23,10 @@ from typing import Any, NamedTuple
 
 from scipy.special import bdtr
 
+from sidelight.choice.likeness import likeness
 from sidelight.core.checks import is_hashable, is_listed
 from sidelight.describe import content_key
-from sidelight.evidence import Candidates, Evidence, Gold, Unlabeled, Voted, voted_labels
+from sidelight.evidence import Candidates, Companion, Evidence, Gold, Unlabeled, Voted, voted_labels
 from sidelight.rules import Rule, Sentence
 
 FALSE = 0.2
@@ -80,10 +83,11 @@ class BelievableEvidence(NamedTuple):
     notes: tuple[str, ...] = ()
     wrong_functions: tuple[str, ...] = ()
     wrong_candidates: bool = False
+    wrong_companions: bool = False
 
 
-def believable_evidence(evidence: Sequence[Evidence]) -> BelievableEvidence:
-    """The evidence without votes and candidates that labelled inputs contradict.
+def believable_evidence(evidence: Sequence[Evidence], *, sequences: bool = True) -> BelievableEvidence:
+    """The evidence without votes, candidates and companion answers that labelled inputs contradict.
 
     >>> votes = {"good": ["A"] * 6, "bad": ["B"] * 6}
     >>> found = believable_evidence([Gold(list("abcdef"), ["A"] * 6), Voted(list("abcdef"), votes)])
@@ -94,21 +98,33 @@ def believable_evidence(evidence: Sequence[Evidence]) -> BelievableEvidence:
     candidate labels admit 0 of 8 labels of Gold, by tokens that both have: left out
     """
     functions, said = _wrong_functions(evidence)
-    kept = without(evidence, functions, candidates=False)
     admitted, judged = _admitted(evidence)
-    wrong = judged > 0 and bdtr(admitted, judged, TRUE) < CHANCE
-    if wrong:
+    candidates = judged > 0 and bool(bdtr(admitted, judged, TRUE) < CHANCE)
+    if candidates:
         counts = f"{admitted:,} of {judged:,}"
         said.append(f"candidate labels admit {counts} labels of Gold, by tokens that both have: left out")
-        kept = without(kept, (), candidates=True)
-    return BelievableEvidence(kept, tuple(said), functions, wrong)
+    answers = [[piece.x for piece in evidence if isinstance(piece, Companion) and piece.z == z] for z in (1, -1)]
+    look = likeness([piece.x for piece in evidence if isinstance(piece, Gold)], *answers, sequences=sequences)
+    if look.contradicted:
+        by = "by the order of their tokens" if sequences else "by their features"
+        counts = f"{look.like_bad:,} of {look.judged:,}"
+        said.append(f"companion answers: {counts} labelled inputs look like the bad ones, {by}: left out")
+    kept = without(evidence, functions, candidates=candidates, companions=look.contradicted)
+    return BelievableEvidence(kept, tuple(said), functions, candidates, look.contradicted)
 
 
-def without(evidence: Sequence[Evidence], functions: Sequence[str], *, candidates: bool) -> list[Evidence]:
-    """The evidence without the votes of some functions, and without candidates if so asked: what is left is text."""
+def without(
+    evidence: Sequence[Evidence], functions: Sequence[str], *, candidates: bool, companions: bool
+) -> list[Evidence]:
+    """The evidence without the votes of some functions, and without candidates and answers if so asked.
+
+    What is left of votes and candidates is text; of inputs that are called good or bad nobody knows what they are.
+    """
     kept = [_without(piece, functions) if functions and isinstance(piece, Voted) else piece for piece in evidence]
     return [
-        _text(piece) if _is_empty(piece) or (candidates and isinstance(piece, Candidates)) else piece for piece in kept
+        _text(piece) if _is_empty(piece) or (candidates and isinstance(piece, Candidates)) else piece
+        for piece in kept
+        if not (companions and isinstance(piece, Companion))
     ]
 
 

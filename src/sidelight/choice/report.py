@@ -62,6 +62,7 @@ class ChoiceReport:
     false_rules: tuple[str, ...] = ()  # names of rules that Gold contradicts
     wrong_functions: tuple[str, ...] = ()  # names of labelling functions that Gold contradicts
     wrong_candidates: bool = False  # whether Gold contradicts the candidate labels
+    wrong_companions: bool = False  # whether labelled inputs look like those that are called bad
     labelled: int = 0  # inputs that were held out, in turn
     folds: int = 0
     fits: int = 0
@@ -78,6 +79,7 @@ class ChoiceReport:
             "false_rules": list(self.false_rules),
             "wrong_functions": list(self.wrong_functions),
             "wrong_candidates": self.wrong_candidates,
+            "wrong_companions": self.wrong_companions,
             "kinds": [{"kind": k.kind, "verdict": k.verdict, "gain": k.gain, "error": k.error} for k in self.kinds],
             "candidates": [one.as_dict() for one in self.candidates],
             "labelled": self.labelled,

@@ -38,6 +38,11 @@ class Trials(NamedTuple):
     rules: Believable
     evidence: BelievableEvidence
 
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What Gold contradicts, in words."""
+        return (*self.rules.notes, *self.evidence.notes)
+
 
 class AutomaticEstimator(RuledEstimator[Model]):
     """An estimator whose learner may be left to the evidence."""
@@ -68,7 +73,8 @@ class AutomaticEstimator(RuledEstimator[Model]):
             plan = self.choice_.chosen
             others: dict[str, Any] = {"learner": plan.learner, "prices": dict(plan.prices) or None}
             others["rules"] = self._rules_used
-            pieces = without(pieces, self.choice_.wrong_functions, candidates=self.choice_.wrong_candidates)
+            wrong = {"candidates": self.choice_.wrong_candidates, "companions": self.choice_.wrong_companions}
+            pieces = without(pieces, self.choice_.wrong_functions, **wrong)
         else:
             trials = self._trials(pieces, validation)
             found = choose(trials.question, trials.fit_and_predict, progress=_told)
@@ -77,10 +83,11 @@ class AutomaticEstimator(RuledEstimator[Model]):
             self.choice_ = replace(
                 found,
                 left_out=(*sorted(gone), *found.left_out),
-                reasons=(*rules.notes, *kept.notes, *found.reasons),
+                reasons=(*trials.notes, *found.reasons),
                 false_rules=rules.false,
                 wrong_functions=kept.wrong_functions,
                 wrong_candidates=kept.wrong_candidates,
+                wrong_companions=kept.wrong_companions,
             )
             plan, pieces = found.chosen, kept.evidence
             others = trials.params(plan)
@@ -90,7 +97,7 @@ class AutomaticEstimator(RuledEstimator[Model]):
     def _trials(self, pieces: list[Evidence], validation: tuple[Any, Any] | None = None) -> Trials:
         """How plans are tried on this evidence; raises for parameters that are no good, before any work."""
         self._settings(learner="jlis")  # which takes all parameters
-        kept = believable_evidence(pieces)
+        kept = believable_evidence(pieces, sequences=self._sequences)
         pieces = kept.evidence
         known = [piece for piece in pieces if isinstance(piece, Gold)]
         names = self.labels if self.labels is not None else labels_in(pieces, sequences=self._sequences)

@@ -53,6 +53,7 @@ class Worth:
     labelled: int
     folds: int
     rows: tuple[WorthRow, ...]
+    notes: tuple[str, ...] = ()  # evidence that Gold contradicts, and what was done with it
 
     def as_dict(self) -> dict[str, Any]:
         """Plain values, for JSON."""
@@ -72,11 +73,12 @@ class Worth:
         table = self.table()
         widths = [max(len(row[k]) for row in table) for k in range(len(table[0]))]
         lines = ["  ".join(cell.ljust(width) for cell, width in zip(row, widths)).rstrip() for row in table]
-        return "\n".join([*lines, self._held_out])
+        return "\n".join([*lines, self._held_out, *self.notes])
 
     def _repr_html_(self) -> str:
         headers, *rows = self.table()
-        return html.block("what evidence is worth", html.table(headers, rows), html.muted(self._held_out))
+        told = "; ".join([self._held_out, *self.notes])
+        return html.block("what evidence is worth", html.table(headers, rows), html.muted(told))
 
     @property
     def _held_out(self) -> str:
@@ -110,14 +112,15 @@ def worth(
         raise DataError(f"{len(known)} labelled inputs", remedy=f"give at least {FEWEST}, to hold some of them out")
     plans = _plans(trials)
     if len(plans) < 2:
-        raise DataError("nothing beside Gold that could be worth anything", remedy="give other evidence, or rules")
+        why = "; ".join(["nothing beside Gold that could be worth anything", *trials.notes])
+        raise DataError(why, remedy="give other evidence, or rules")
     folds = blocks(len(known), asked.seed)
     race = Race(known, rest, folds, trials.fit_and_predict, trials.counted, math.inf, asked.n_jobs, FOLDS)
     for block in folds:
         race.try_all(block, list(plans.values()))
     base = plans["gold alone"]
     rows = tuple(_row(race, name, plan, base) for name, plan in plans.items() if race.usable(plan))
-    return Worth(trials.metric, len(known), len(folds), rows)
+    return Worth(trials.metric, len(known), len(folds), rows, trials.notes)
 
 
 class WorthTrials(NamedTuple):
@@ -129,6 +132,7 @@ class WorthTrials(NamedTuple):
     fit_and_predict: FitAndPredict
     counted: Counted
     metric: str
+    notes: tuple[str, ...] = ()
 
 
 def _of_labels(asked: Tagger | Classifier, pieces: list[Evidence]) -> WorthTrials:
@@ -142,6 +146,7 @@ def _of_labels(asked: Tagger | Classifier, pieces: list[Evidence]) -> WorthTrial
         trials.fit_and_predict,
         label_counts(question.metric, sequences=question.sequences),
         question.metric,
+        trials.notes,
     )
 
 

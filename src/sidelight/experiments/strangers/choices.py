@@ -24,6 +24,8 @@ def verdicts(tagger: Tagger) -> dict[str, str]:
         said["votes"] = "left out"
     if tagger.choice_.wrong_candidates:
         said["candidates"] = "left out"
+    if tagger.choice_.wrong_companions:
+        said["companion"] = "left out"
     return {**dict.fromkeys(tagger.choice_.left_out, "left out"), **said}
 
 

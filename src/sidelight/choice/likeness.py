@@ -1,0 +1,198 @@
+"""Whether labelled inputs look like the inputs that are called good, or like those that are called bad.
+
+An input that has a label has a good output, so labelled inputs should look like the good ones. Two models of pairs of
+neighbouring tokens (by the word in lower case, by its shape, by ending and shape; by every column or named value) learn
+what good and bad inputs look like; where they saw nothing they are level. The score of an input is the mean logarithm
+of what the one gives over what the other gives, less the same of its own tokens in random order: so the order counts,
+and words that only one side has do not. Inputs that are no sequences are scored by their features.
+
+Answers are contradicted where two things hold that would be chance with a probability of less than `CHANCE` each:
+labelled inputs are oftener on the side of the bad ones, and they are below good inputs that the models did not see.
+The second is for answers that have nothing to do with the order: there both models are noise, and so is the side.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from scipy.special import bdtr, ndtr
+
+from sidelight.core.arrays import Floats, Ints
+from sidelight.describe import content_key
+from sidelight.features.structured.relation_features import shape
+
+CHANCE = 0.05
+MOST_GOLD, MOST_ANSWERS = 200, 500  # inputs that are looked at; of good and of bad ones each
+FOLDS = 4  # of answers: an input is scored by what was learned from the others
+SHUFFLES = 5  # of every input
+BACKOFF = 2.0  # so many sights of a token before half of what followed it is believed
+LONGEST, ENDING = 12, 3  # letters of a shape, and of an ending
+MOST_NAMES = 6  # values of a token that are looked at
+
+View = list[Any]  # one value for each token of an input
+
+
+class Likeness(NamedTuple):
+    """How many labelled inputs look like the bad ones, of so many that look like either."""
+
+    like_bad: int = 0
+    judged: int = 0
+    contradicted: bool = False
+
+
+def likeness(gold: Sequence[Any], good: Sequence[Any], bad: Sequence[Any], *, sequences: bool) -> Likeness:
+    """How labelled inputs look beside the good and the bad ones; nothing is judged where tokens are numbers.
+
+    >>> good = [["to", "be"], ["or", "not", "to", "be"], ["not", "to", "be"]] * 4
+    >>> bad = [x[::-1] for x in good]
+    >>> likeness(good, good, bad, sequences=True).like_bad, likeness(good, bad, good, sequences=True)
+    (0, Likeness(like_bad=12, judged=12, contradicted=True))
+    """
+    answers = [_spread(good, MOST_ANSWERS), _spread(bad, MOST_ANSWERS)]
+    sizes = [sum(len(x) if hasattr(x, "__len__") else 1 for x in xs) for xs in answers]
+    answers = [_spread(xs, len(xs) * min(sizes) // max(1, size)) for xs, size in zip(answers, sizes)]
+    sides = [_spread(gold, MOST_GOLD), *answers]  # as much of good as of bad
+    views = _views([x for side in sides for x in side], sequences=sequences) if all(sides) else []
+    if not views:
+        return Likeness()
+    counts = [len(side) for side in sides]
+    side = np.repeat(np.arange(3), counts)
+    fold = np.concatenate([np.arange(count) % FOLDS for count in counts])
+    scores = np.zeros(len(side))
+    for view in views:
+        scores += _scores(view, side, fold, ordered=sequences)
+    known, others = scores[side == 0], scores[side == 1]
+    like_bad, like_good = int((known < -1e-9).sum()), int((known > 1e-9).sum())
+    oftener = bdtr(like_good, like_good + like_bad, 0.5) < CHANCE
+    return Likeness(like_bad, like_good + like_bad, bool(oftener and _below(known, others) < CHANCE))
+
+
+def _spread(xs: Sequence[Any], most: int) -> list[Any]:
+    """At most so many of the inputs, from all over the list."""
+    return [xs[i * len(xs) // most] for i in range(most)] if len(xs) > most else list(xs)
+
+
+def _views(xs: Sequence[Any], *, sequences: bool) -> list[list[View]]:
+    """Every view of all inputs; none where tokens hold nothing that can be counted."""
+    if not sequences:
+        atoms = [_named(x) for x in xs]
+        return [[list(one.items()) for one in atoms if one is not None]] if None not in atoms else []
+    if not all(isinstance(x, list | tuple) and x for x in xs):
+        return []
+    tokens = [token for x in xs for token in x]
+    if all(isinstance(token, str) for token in tokens):
+        read: Callable[[Any], View] = _word
+    elif all(isinstance(token, list | tuple) and len(token) == len(tokens[0]) > 0 for token in tokens):
+        read = _columns
+    else:
+        named = [_named(token) for token in tokens]
+        shared = [name for name in named[0] or () if all(one is not None and name in one for one in named)]
+
+        def read(token: Any) -> View:
+            return [(_named(token) or {})[name] for name in shared[:MOST_NAMES]]
+
+    values = [[read(token) for token in x] for x in xs]
+    return [[[token[k] for token in x] for x in values] for k in range(len(values[0][0]))]
+
+
+def _word(word: str) -> View:
+    low, form = word.lower(), shape(word[:LONGEST])
+    return [low, form, (low[-ENDING:], form)]
+
+
+def _columns(token: Sequence[Any]) -> View:
+    return [*_word(str(token[0])), *map(content_key, token[1:MOST_NAMES])]
+
+
+def _named(token: Any) -> dict[Any, Any] | None:
+    """The values of a token by their names: of a dict, or of strings that read name=value or name alone.
+
+    >>> _named({"w=on": 1.0, "tag": "RP"}), _named(["w=on", "title"]), _named(3.0)
+    ({'w': 'on', 'tag': 'RP'}, {'w': 'on', 'title': ''}, None)
+    """
+    if not isinstance(token, Mapping | list | tuple | set | frozenset):
+        return None
+    values = token if isinstance(token, Mapping) else dict.fromkeys(token, "")
+    found = {}
+    for name, value in values.items():
+        first, equals, rest = str(name).partition("=")
+        found[first if equals else name] = rest if equals else content_key(value)
+    return found
+
+
+class Pairs(NamedTuple):
+    """Places of neighbouring tokens among those of all inputs (-1 is a border), and the input that they are of."""
+
+    before: Ints  # [P]
+    after: Ints  # [P]
+    owner: Ints  # [P]
+
+
+def _pairs(lengths: Ints, *, ordered: bool, rng: np.random.Generator | None = None) -> Pairs:
+    """The pairs of inputs of these lengths, their tokens in random order if so asked; without order, all after -1."""
+    starts = np.concatenate([[0], np.cumsum(lengths)])
+    owner = np.repeat(np.arange(len(lengths)), lengths)
+    places = np.arange(starts[-1])
+    if not ordered:
+        return Pairs(np.full(len(places), -1), places, owner)
+    if rng is not None:
+        places = places[np.lexsort((rng.random(len(places)), owner))]
+    owner = np.repeat(np.arange(len(lengths)), lengths + 1)
+    return Pairs(np.insert(places, starts[:-1], -1), np.insert(places, starts[1:], -1), owner)
+
+
+def _scores(view: Sequence[View], side: Ints, fold: Ints, *, ordered: bool) -> Floats:
+    """The scores of inputs [N] in one view, each by what was learned from good and bad ones of other folds."""
+    numbers: dict[Any, int] = {}
+    codes = np.array([numbers.setdefault(value, len(numbers)) for x in view for value in x] + [len(numbers)])
+    lengths = np.array([len(x) for x in view])
+    seen = _pairs(lengths, ordered=ordered)
+    ratios = _ratios(codes, seen, side, fold)
+    found = ratios(seen)
+    if ordered:
+        rng = np.random.default_rng(0)
+        found -= sum(ratios(_pairs(lengths, ordered=True, rng=rng)) for _ in range(SHUFFLES)) / SHUFFLES
+    return found
+
+
+def _ratios(codes: Ints, seen: Pairs, side: Ints, fold: Ints) -> Callable[[Pairs], Floats]:
+    """Models of what follows what, by side and fold, and from them the mean log ratio of every input [N]."""
+    size = int(codes.max()) + 1
+    keys = codes[seen.before] * size + codes[seen.after]
+    answers = np.flatnonzero(side[seen.owner] > 0)
+    known, number = np.unique(keys[answers], return_inverse=True)
+    where = (side[seen.owner] - 1)[answers] * FOLDS + fold[seen.owner][answers]
+    pairs = _tally(where, number, len(known))  # [2, folds, pairs]
+    firsts = _tally(where, codes[seen.before][answers], size)
+    after = np.bincount(codes[seen.after][answers], minlength=size) + 1.0
+    prior = after / after.sum()
+
+    def ratios(asked: Pairs) -> Floats:
+        first, second, folds = codes[asked.before], codes[asked.after], fold[asked.owner]
+        key = first * size + second
+        place = np.minimum(np.searchsorted(known, key), len(known) - 1)
+        together = np.where(known[place] == key, pairs[:, folds, place], 0.0)
+        alone = firsts[:, folds, first]
+        share = alone.mean(axis=0) / (alone.mean(axis=0) + BACKOFF)  # the same for both sides
+        usual = np.broadcast_to(prior[second], alone.shape)
+        told = np.divide(together, alone, out=usual.copy(), where=alone > 0)
+        good, bad = share * told + (1.0 - share) * usual
+        return np.bincount(asked.owner, np.log(good / bad), len(side)) / np.bincount(asked.owner, minlength=len(side))
+
+    return ratios
+
+
+def _tally(where: Ints, what: Ints, size: int) -> Floats:
+    """How often there is what, on either side, in all folds but one. # [2, folds, size]"""
+    counts = np.bincount(where * size + what, minlength=2 * FOLDS * size).reshape(2, FOLDS, size)
+    return np.asarray(counts.sum(axis=1, keepdims=True) - counts, dtype=np.float64)
+
+
+def _below(some: Floats, others: Floats) -> float:
+    """The probability that some are as far below others, by ranks, where both are alike (Mann-Whitney)."""
+    others = np.sort(others)
+    above = len(others) - (np.searchsorted(others, some, "left") + np.searchsorted(others, some, "right")) / 2
+    n, m = len(some), len(others)
+    return float(ndtr((n * m / 2 - above.sum()) / np.sqrt(n * m * (n + m + 1) / 12)))
