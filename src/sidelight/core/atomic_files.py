@@ -10,7 +10,8 @@ from __future__ import annotations
 import errno
 import os
 import secrets
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -104,4 +105,28 @@ def _remove_stale(target: Path) -> None:
                 os.close(handle)
 
 
-__all__ = ["write_atomically"]
+@contextmanager
+def locked(path: str | Path, *, held: str) -> Iterator[None]:
+    """Keep others out while this lasts; raises `DataError` (`held`) where somebody is in.
+
+    The lock of a process ends with it, however it ends.
+    """
+    try:
+        handle = os.open(path, os.O_RDWR | os.O_CREAT, 0o666)
+    except OSError as error:
+        remedy = "check the folder, its permissions and the room on the disk"
+        raise DataError(f"cannot be written ({error.strerror or error})", file=path, remedy=remedy) from error
+    try:
+        if fcntl is not None:
+            try:
+                fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except OSError:
+                raise DataError(held, remedy="wait until it has ended") from None
+        yield
+        with suppress(OSError):
+            os.unlink(path)
+    finally:
+        os.close(handle)
+
+
+__all__ = ["locked", "write_atomically"]

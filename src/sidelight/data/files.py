@@ -7,6 +7,8 @@ import gzip
 import json
 import sys
 import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from sidelight.core.atomic_files import write_atomically
@@ -38,24 +40,43 @@ def read_text(path: str | Path) -> str:
     'Licht\\nan\\n'
     """
     data = _read_bytes(path).removeprefix(codecs.BOM_UTF8)
-    if (kind := _tensors_in(data)) is not None:
-        raise DataError(f"a {kind}, not data", file=shown_name(path), remedy="name a file with inputs")
+    refuse_tensors(data, shown_name(path))
+    return decoded(data, shown_name(path))
+
+
+def decoded(data: bytes, name: str, *, before: int = 0) -> str:
+    """Bytes as text, every line ended by `\\n`; raises `DataError` at a byte that is not UTF-8, after so many lines."""
     try:
         text = data.decode("utf-8")
     except UnicodeDecodeError as error:
-        line = _unix_lines(data[: error.start].decode("utf-8")).count("\n") + 1
+        line = before + _unix_lines(data[: error.start].decode("utf-8")).count("\n") + 1
         raise DataError(
             f"the byte 0x{data[error.start]:02x} is not UTF-8",
-            file=shown_name(path),
+            file=name,
             line=line,
             remedy="convert the file to UTF-8, e.g. iconv -f latin1 -t utf8",
         ) from None
     return _unix_lines(text)
 
 
+def refuse_tensors(data: bytes, name: str) -> None:
+    """Raise `DataError` for what begins as a model does."""
+    if (kind := _tensors_in(data)) is not None:
+        raise DataError(f"a {kind}, not data", file=name, remedy="name a file with inputs")
+
+
 def read_lines(path: str | Path) -> list[str]:
-    """The lines of a UTF-8 file without their ends; only `\\n`, `\\r\\n` and `\\r` end a line."""
-    lines = read_text(path).split("\n")
+    """The lines of a UTF-8 file, or of a piece of one, without their ends.
+
+    Only `\\n`, `\\r\\n` and `\\r` end a line.
+    """
+    own: list[str] | None = getattr(path, "lines", None)
+    return lines_of(read_text(path)) if own is None else list(own)
+
+
+def lines_of(text: str) -> list[str]:
+    """The lines of a text without their ends."""
+    lines = text.split("\n")
     if not lines[-1]:
         lines.pop()
     return lines
@@ -81,6 +102,21 @@ def write_text_atomically(path: str | Path, text: str) -> None:
     write_atomically(path, data)
 
 
+@contextmanager
+def unreadable(path: str | Path) -> Iterator[None]:
+    """A file that cannot be opened is a `DataError` that says why."""
+    try:
+        yield
+    except FileNotFoundError:
+        raise DataError("there is no such file", file=path, remedy="check the name") from None
+    except IsADirectoryError:
+        raise DataError("a folder, not a file", file=path, remedy="name a file in it") from None
+    except OSError as error:
+        raise DataError(
+            f"cannot be read ({error.strerror or error})", file=path, remedy="check the name and the permissions"
+        ) from error
+
+
 def _unix_lines(text: str) -> str:
     return text.replace("\r\n", "\n").replace("\r", "\n") if "\r" in text else text
 
@@ -100,16 +136,8 @@ def _tensors_in(data: bytes) -> str | None:
 def _read_bytes(path: str | Path) -> bytes:
     if str(path) == STDIN:
         return sys.stdin.buffer.read()
-    try:
+    with unreadable(path):
         data = Path(file_name(path)).read_bytes()
-    except FileNotFoundError:
-        raise DataError("there is no such file", file=path, remedy="check the name") from None
-    except IsADirectoryError:
-        raise DataError("a folder, not a file", file=path, remedy="name a file in it") from None
-    except OSError as error:
-        raise DataError(
-            f"cannot be read ({error.strerror or error})", file=path, remedy="check the name and the permissions"
-        ) from error
     if Path(path).suffix != ".gz":
         return data
     try:

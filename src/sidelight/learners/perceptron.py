@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
-from dataclasses import dataclass
-from functools import partial
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
 
 import numpy as np
 
-from sidelight.core.arrays import Floats, Ids
+from sidelight.core.arrays import Floats, Floats32, Ids, Ints
 from sidelight.core.file_contents import array_like, flag_of, number_of, random_of, whole_of
 from sidelight.core.records import Round
 from sidelight.learners.margin import MARGIN_KIN
@@ -17,10 +16,11 @@ from sidelight.objective.batch import Batch
 from sidelight.objective.entries import has_kernels
 from sidelight.objective.margin import TargetTerms
 from sidelight.objective.online import plain_epochs
+from sidelight.objective.online.example_order import ExampleOrder
 from sidelight.objective.online.online import perceptron_epoch
 from sidelight.rounds.learner import Learner, Memory, State
 from sidelight.rounds.stopping import MAX_ROUNDS, NO_MISTAKES
-from sidelight.solvers.perceptron import Epoch, Perceptron
+from sidelight.solvers.perceptron import Perceptron
 from sidelight.spaces import Cost
 from sidelight.specs import LearnerSpec
 from sidelight.specs.fit_data import FitData
@@ -40,10 +40,10 @@ class AveragedPerceptron(LearnerSpec):
     stops = "epochs, or none wrong"
     no_partial_fit = ""
     compile_seconds = 4.0
+    blocks = True
 
     def make(self, data: FitData) -> Learner:
         """A fresh perceptron, or one that goes on from the weights and the average of an earlier fit."""
-        gold = data.encoded.of_kind("gold")
         fresh = Perceptron.fresh(data.size)
         weights, memory = data.start, data.memory
         if data.go_on and memory is not None and weights is not None:
@@ -54,23 +54,48 @@ class AveragedPerceptron(LearnerSpec):
         settings = data.settings
         rounds = 1 if data.go_on else EPOCHS if settings.max_rounds is None else settings.max_rounds
         rng = np.random.default_rng([settings.seed, int(fresh.clock)])
-        targets = data.encoded.targets[data.rows.tokens_of(gold)]
-        return PerceptronLearner(data.batch(gold), targets, data.encoded.weights[gold], fresh, rng, rounds)
+        gold = [_gold(data)] if data.stored is None else data.stored_of("gold").map(_gold)
+        return PerceptronLearner(gold, fresh, rng, rounds)
 
 
-@dataclass(slots=True)
-class PerceptronLearner:
-    """The averaged perceptron over outputs of any structure."""
+def _gold(data: FitData) -> GoldBlock:
+    which = data.encoded.of_kind("gold")
+    targets = data.encoded.targets[data.rows.tokens_of(which)]
+    return GoldBlock(data.batch(which), targets, data.encoded.weights[which])
+
+
+@dataclass(frozen=True, slots=True)
+class GoldBlock:
+    """Inputs with the outputs that are right."""
 
     batch: Batch
     targets: Ids
     importance: Floats
+
+    def epoch(self, order: Ints, weights: Floats32, totals: Floats, clock: float) -> tuple[int, float]:
+        """One pass: in one kernel for chains of order 1 and classes, one example after another elsewhere."""
+        if has_kernels(self.batch):
+            return perceptron_epoch(self.batch, self.targets, self.importance, order, weights, totals, clock)
+        size = self.batch.space.n_labels
+        terms = TargetTerms(self.batch, Cost(self.targets, 1.0 - np.eye(size)), np.ones(len(self.batch)))
+        return plain_epochs.perceptron_epoch(terms, self.importance, order, weights, totals, clock)
+
+
+@dataclass(slots=True)
+class PerceptronLearner:
+    """The averaged perceptron over outputs of any structure, which lie in one block or in several."""
+
+    gold: Sequence[GoldBlock]
     perceptron: Perceptron
     rng: np.random.Generator
     max_rounds: int
     rounds: int = 0
     seconds: float = 0.0
     done: bool = False
+    examples: ExampleOrder = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.examples = ExampleOrder.of([len(block.importance) for block in self.gold])
 
     @property
     def weights(self) -> Floats:
@@ -94,20 +119,20 @@ class PerceptronLearner:
     def round(self) -> Round:
         """One epoch."""
         began = time.perf_counter()
-        mistakes = self.perceptron.epoch(self._epoch(), len(self.batch), self.rng)
+        mistakes = self.perceptron.epoch(self._epoch, self.examples.shuffled(self.rng))
         self.rounds += 1
         stopped = NO_MISTAKES if mistakes == 0 else MAX_ROUNDS if self.rounds >= self.max_rounds else None
         self.done = stopped is not None
         self.seconds += time.perf_counter() - began
         return Round(self.rounds, "perceptron", self.seconds, mistakes=mistakes, last=self.done, stopped=stopped)
 
-    def _epoch(self) -> Epoch:
-        """An epoch in one kernel for chains of order 1 and classes, one example after another elsewhere."""
-        if has_kernels(self.batch):
-            return partial(perceptron_epoch, self.batch, self.targets, self.importance)
-        size = self.batch.space.n_labels
-        terms = TargetTerms(self.batch, Cost(self.targets, 1.0 - np.eye(size)), np.ones(len(self.batch)))
-        return partial(plain_epochs.perceptron_epoch, terms, self.importance)
+    def _epoch(self, order: Ints, weights: Floats32, totals: Floats, clock: float) -> tuple[int, float]:
+        """One pass, block after block."""
+        mistakes = 0
+        for number, own in self.examples.runs(order):
+            found, clock = self.gold[number].epoch(own, weights, totals, clock)
+            mistakes += found
+        return mistakes, clock
 
     def has_result(self, record: Round) -> bool:
         """Every epoch ends with weights that can be used."""
