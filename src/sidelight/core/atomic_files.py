@@ -10,7 +10,7 @@ from __future__ import annotations
 import errno
 import os
 import secrets
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
@@ -27,8 +27,8 @@ except ImportError:  # Windows has none
 SUFFIX = ".part"
 
 
-def write_atomically(path: str | Path, data: bytes) -> None:
-    """Write a file; a reader sees the old one or the new one, never part of one.
+def write_atomically(path: str | Path, data: bytes | Iterable[bytes]) -> None:
+    """Write a file, whole or piece by piece; a reader sees the old one or the new one, never part of one.
 
     Raises `DataError` where the folder is missing, `path` is something else than a file, or it cannot be written (a
     full disk, no permission; the `OSError` is the cause): the old file is then as it was.
@@ -56,7 +56,7 @@ def write_atomically(path: str | Path, data: bytes) -> None:
         raise
 
 
-def _put(temporary: Path, target: Path, data: bytes) -> None:
+def _put(temporary: Path, target: Path, data: bytes | Iterable[bytes]) -> None:
     handle = _nameless(target.parent)
     nameless = handle is not None
     if handle is None:
@@ -65,7 +65,7 @@ def _put(temporary: Path, target: Path, data: bytes) -> None:
             with suppress(OSError):
                 fcntl.flock(handle, fcntl.LOCK_EX)
     with os.fdopen(handle, "wb") as file:
-        file.write(data)
+        file.writelines([data] if isinstance(data, bytes) else data)
         file.flush()
         os.fsync(file.fileno())
         if nameless:

@@ -5,17 +5,26 @@ from __future__ import annotations
 import codecs
 import gzip
 import json
+import os
 import sys
 import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Protocol
 
 from sidelight.core.atomic_files import write_atomically
 from sidelight.core.checks import file_name
 from sidelight.errors import DataError
 
 STDIN = "-"
+CHUNK = 1 << 20  # bytes that are read at a time
+
+
+class Digest(Protocol):
+    """One of `hashlib`."""
+
+    def update(self, data: bytes, /) -> None: ...
 
 
 def shown_name(path: str | Path) -> str:
@@ -88,6 +97,11 @@ def write_text_atomically(path: str | Path, text: str) -> None:
     The text goes to a temporary name in the same folder, which then takes the place of `path`. Raises `DataError` if
     the folder is missing or cannot be written to, or if `path` is something else than a file.
     """
+    write_atomically(path, encoded(path, text))
+
+
+def encoded(path: str | Path, text: str) -> bytes:
+    """The bytes that a text, or a piece of it, has in a file of this name; raises `DataError` where it has none."""
     try:
         data = text.encode("utf-8")
     except UnicodeEncodeError as error:
@@ -97,9 +111,15 @@ def write_text_atomically(path: str | Path, text: str) -> None:
             line=text.count("\n", 0, error.start) + 1,
             remedy="remove it: it is half of a surrogate pair",
         ) from None
-    if Path(path).suffix == ".gz":
-        data = gzip.compress(data, mtime=0)
-    write_atomically(path, data)
+    return gzip.compress(data, mtime=0) if Path(path).suffix == ".gz" else data
+
+
+def add_contents(digest: Digest, path: str | Path) -> None:
+    """Add the size and the bytes of a file to a digest; raises `DataError` where it cannot be read."""
+    with unreadable(path), open(path, "rb") as file:
+        digest.update(f"{os.fstat(file.fileno()).st_size}:".encode())
+        while data := file.read(CHUNK):
+            digest.update(data)
 
 
 @contextmanager

@@ -23,7 +23,7 @@ import numpy as np
 from sidelight.core.atomic_files import locked
 from sidelight.core.file_contents import list_of, mapping_of, part_of, reading, text_of, whole_of
 from sidelight.core.progress import present
-from sidelight.data.files import unreadable
+from sidelight.data.files import add_contents, unreadable
 from sidelight.data.single import single_labels
 from sidelight.data.stored import KINDS, StoredCorpus
 from sidelight.data.text_pieces import TextPiece, placed
@@ -43,7 +43,6 @@ from sidelight.structures.labels.token_labels import features_of
 
 INDEX, INDEX_KIND = "index.sidelight", "sidelight prepared features"
 SHARD_TOKENS = 1 << 17  # or a few more
-CHUNK = 1 << 20  # bytes that are hashed at a time
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,10 +128,7 @@ def _fingerprint(corpus: StoredCorpus, settings: Any, features: Any) -> str:
         digest.update(raw_bytes(tensors[name]))
     for kind, path in corpus.paths:
         digest.update(f"{kind} {path.suffix}".encode())
-        with unreadable(path), open(path, "rb") as file:
-            digest.update(str(os.fstat(file.fileno()).st_size).encode())
-            while data := file.read(CHUNK):
-                digest.update(data)
+        add_contents(digest, path)
     return digest.hexdigest()
 
 

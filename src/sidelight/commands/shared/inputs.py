@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from sidelight.data import Corpus, load_corpus, load_evidence
-from sidelight.data.load import format_of
+from sidelight.data.stored import PARQUET, format_of_stored
 from sidelight.errors import DataError
 from sidelight.evidence import Companion, Evidence, Gold, Origin, shuffled
 from sidelight.features.attributes.attributes import AttributeExtractor
@@ -75,7 +75,7 @@ def read_inputs(path: Path, *, format: str | None, label_column: int | None) -> 
 
 def label_position(path: Path, *, format: str | None, labelled: bool, label_column: int | None) -> int | None:
     """The label column of inputs; JSON lines say themselves what they have."""
-    if (format or format_of(path)) == "jsonl":
+    if (format or format_of_stored(path)) in ("jsonl", PARQUET):
         return None
     return -1 if labelled and label_column is None else label_column
 

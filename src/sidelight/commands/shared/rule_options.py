@@ -70,18 +70,21 @@ def predictor(path: Path, rules: Sequence[Path] | None, inference: str, *, name:
     from sidelight.inference.proofs import unproved
 
     model = load(path)
+    said: set[str] = set()  # what is said once, though inputs come piece by piece
 
     def predict(xs: Any, jobs: int) -> list[Any]:
         if rules:
             under = constrained(model, rules, inference, jobs=jobs)
             with shown():
                 solutions = under.solutions(xs)
-            if said := unproved(solutions):
-                note(f"{said}; --inference auto is exact")
+            if (text := unproved(solutions)) and text not in said:
+                said.add(text)
+                note(f"{text}; --inference auto is exact")
             return under.outputs(solutions)
         with shown():
             found = model.predict(xs, n_jobs=jobs)
-        if name:
+        if name and name not in said:
+            said.add(name)
             note_missing_rules(model, name=name)
         return found
 
