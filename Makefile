@@ -2,7 +2,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: install quickstart test lint doctests docs bench bench-torch clean
+.PHONY: install quickstart test lint doctests docs bench bench-torch bench-out-of-core clean
 
 install: .venv/.installed
 
@@ -54,6 +54,10 @@ bench: .venv/.measuring
 # torch is large where its build is not for processors alone; the benchmark works without it.
 bench-torch: .venv/.measuring-torch
 	$(BIN)/python -m benchmarks sums
+
+# 20 million generated tokens in files; QUICK=--quick for one million.
+bench-out-of-core: .venv/.measuring
+	$(BIN)/python -m benchmarks out_of_core $(QUICK) --json out-of-core.json
 
 clean:
 	rm -rf .venv build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis quickstart-out

@@ -23,6 +23,7 @@ from sidelight.data.files import STDIN, decoded, lines_of, refuse_tensors, shown
 from sidelight.errors import DataError
 
 SIZE = 1 << 22  # bytes of a piece, or a little more
+NEAR = 1 << 16  # bytes at the end of a piece, where it is most likely cut
 _END = rb"(?:\r\n|\n|\r)"
 _BETWEEN = re.compile(_END + rb"[ \t]*" + _END)  # sentences
 _ENDS = re.compile(_END)
@@ -50,14 +51,14 @@ class TextPiece(PathLike[str]):
 
 
 def pieces_of(
-    path: str | Path, *, by_line: bool, begin: int = 0, first: int = 0, size: int = SIZE
+    path: str | Path, *, by_line: bool, begin: int = 0, first: int = 0, size: int | None = None
 ) -> Iterator[TextPiece]:
     """The pieces of a file, compressed or not; `by_line` may cut after any line, else between sentences.
 
     To go on where an earlier reading stopped, `begin` and `first` are the `end` of its last piece and the number of
     lines up to there. Raises `DataError` as `read_text` does.
     """
-    name, cut = shown_name(path), _ENDS if by_line else _BETWEEN
+    name, cut, size = shown_name(path), _ENDS if by_line else _BETWEEN, SIZE if size is None else size
     with _opened(path) as file:
         if begin:
             file.seek(begin)
@@ -97,8 +98,11 @@ def placed(piece: Any) -> Iterator[None]:
 
 def _last_cut(cut: re.Pattern[bytes], data: bytes) -> int:
     """The last place where a piece may end; 0 where there is none. What ends in a return may go on with a new line."""
-    places = [match.end() for match in cut.finditer(data)]
-    return next((at for at in reversed(places) if at < len(data)), 0)
+    for begin in (max(len(data) - NEAR, 0), 0):
+        places = [match.end() for match in cut.finditer(data, begin) if match.end() < len(data)]
+        if places:
+            return places[-1]
+    return 0
 
 
 @contextmanager
