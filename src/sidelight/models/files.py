@@ -104,7 +104,7 @@ def _mapped(path: str | Path) -> Tensors:
     return found
 
 
-_DTYPES = {"F64": "f8", "F32": "f4", "I64": "i8", "I32": "i4", "I16": "i2", "U8": "u1", "U32": "u4", "U64": "u8"}
+_DTYPES = {f"{sort.upper()}{8 * size}": f"{sort}{size}" for sort in "fiu" for size in (1, 2, 4, 8)} | {"BOOL": "?"}
 
 
 def _foreign(path: str | Path, found: Any, wanted: str) -> ModelFileError:

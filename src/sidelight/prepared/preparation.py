@@ -36,7 +36,7 @@ from sidelight.features.stacking import stack_rows
 from sidelight.features.vocabulary import TemplateExtractor
 from sidelight.features.words.programs import class_tensors, to_json
 from sidelight.models.files import raw_bytes, read_tensors, write_tensors
-from sidelight.prepared.shard import REMEDY, VERSION, Shard
+from sidelight.prepared.shard import REMEDY, VERSION, Shard, names_in
 from sidelight.structures.labels.encoding import Encoded, encode, labels_in
 from sidelight.structures.labels.label_sets import LabelSet
 from sidelight.structures.labels.token_labels import features_of
@@ -95,7 +95,7 @@ def _found(folder: Path) -> Preparation:
         )
         if not shards:
             raise ModelFileError("there are no shards")
-        return Preparation(folder, extractor, tuple(list_of(spec, "names")), shards)
+        return Preparation(folder, extractor, names_in(spec), shards)
 
 
 def _features(corpus: StoredCorpus, settings: Any) -> Any:

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sidelight.core.arrays import Bytes, Floats, Ids, Ints
+from sidelight.core.checks import LARGEST
 from sidelight.core.file_contents import array_of, list_of, offsets_of, reading, text_of, whole_of
 from sidelight.data.stored import KINDS
 from sidelight.errors import ModelFileError
@@ -109,20 +110,26 @@ def _state_of(path: Path) -> tuple[str, int, int] | None:
     return str(path.resolve()), found.st_mtime_ns, found.st_size
 
 
-def _sound(spec: Any, arrays: dict[str, NDArray[Any]]) -> Shard:
-    """A shard that was looked through, so that kernels can trust its numbers."""
-    names, kind = list_of(spec, "names"), text_of(spec, "kind", among=KINDS)
-    attributes = whole_of(spec, "attributes", high=2**31 - 1)
+def names_in(spec: Any) -> tuple[Any, ...]:
+    """Labels in order of appearance."""
+    names = list_of(spec, "names")
     if not all(isinstance(name, str | int) for name in names) or len(set(names)) != len(names):
         raise ModelFileError("'names' are no labels")
+    return tuple(names)
+
+
+def _sound(spec: Any, arrays: dict[str, NDArray[Any]]) -> Shard:
+    """A shard that was looked through, so that kernels can trust its numbers."""
+    names, kind = names_in(spec), text_of(spec, "kind", among=KINDS)
+    attributes = whole_of(spec, "attributes", high=2**31 - 1)
     entries = array_of(arrays, "indices", np.int32, [None], low=0, high=attributes - 1).shape[0]
-    values = array_of(arrays, "values", np.float64, [None]).shape[0]
+    values = array_of(arrays, "values", np.float64, [None], low=-LARGEST, high=LARGEST).shape[0]
     if values not in (0, entries):
         raise ModelFileError(f"there are {values} values of {entries} features")
     tokens = array_of(arrays, "targets", np.int32, [None], low=-1, high=len(names) - 1).shape[0]
     if kind == "gold" and arrays["targets"].min(initial=0) < 0:
         raise ModelFileError("a token of gold has no label")
-    count = array_of(arrays, "weights", np.float64, [None], low=0.0).shape[0]
+    count = array_of(arrays, "weights", np.float64, [None], low=0.0, high=LARGEST).shape[0]
     offsets_of(arrays, "indptr", count=tokens, total=entries)
     starts = offsets_of(arrays, "starts", count=count, total=tokens)
     if not count or np.any(np.diff(starts) < 1):

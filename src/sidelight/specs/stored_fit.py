@@ -50,16 +50,13 @@ def stored_fit(settings: Settings, corpus: StoredCorpus) -> FitData:
         if name not in labels:
             raise DataError(f"the evidence has the label {name!r}", remedy="add it to labels, or leave them out")
 
+    _check_shards(preparation, structure)
+
     def part(number: int) -> FitData:
         shard = Shard.open(preparation.folder, number)
-        if shard.n_attributes > structure.layout.n_attributes:
-            path = shard_file(preparation.folder, number)
-            raise ModelFileError("it names features that the vocabulary does not have", file=path, remedy=REMEDY)
         return FitData(settings, (), shard.rows, shard.encoded(labels), structure)
 
     parts = OneAtATime(part, len(preparation.shards))
-    if structure.allowed is not None:
-        _check_transitions(preparation, structure)
     return FitData(settings, (), StoredRows(preparation), _summary(preparation.shards), structure, stored=parts)
 
 
@@ -72,10 +69,20 @@ def _summary(shards: Sequence[tuple[str, int, int]]) -> Encoded:
     )
 
 
-def _check_transitions(preparation: Preparation, structure: ChainStructure) -> None:
-    """Raise `DataError` at the first input whose labels cannot follow each other."""
-    for number in range(len(preparation.shards)):
-        shard = Shard.open(preparation.folder, number)
+def _check_shards(preparation: Preparation, structure: ChainStructure) -> None:
+    """Look through all shards; raise `ModelFileError` where one does not fit the index, and `DataError` at the first
+    input whose labels cannot follow each other."""
+    for number, (kind, inputs, tokens) in enumerate(preparation.shards):
+        shard, path = Shard.open(preparation.folder, number), shard_file(preparation.folder, number)
+        if (shard.kind, len(shard.rows), shard.rows.n_tokens) != (kind, inputs, tokens):
+            raise ModelFileError("it has other inputs than the index says", file=path, remedy=REMEDY)
+        rows, layout = shard.rows, structure.layout
+        if shard.n_attributes > layout.n_attributes or rows.dense.shape[1] != layout.n_dense:
+            raise ModelFileError("it has features that the vocabulary does not have", file=path, remedy=REMEDY)
+        if not set(shard.names) <= set(preparation.names):
+            raise ModelFileError("it has labels that the index does not have", file=path, remedy=REMEDY)
+        if structure.allowed is None:
+            continue
         encoded = shard.encoded(structure.labels)
         found = first_closed_step(structure, shard.rows, encoded)
         if found is not None:
