@@ -2,7 +2,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: install quickstart test lint doctests docs bench bench-torch bench-scale clean
+.PHONY: install quickstart test lint doctests docs bench bench-torch bench-scale bench-out-of-core clean
 
 install: .venv/.installed
 
@@ -58,6 +58,10 @@ bench-torch: .venv/.measuring-torch
 # Workers on Ray against threads; needs a quiet machine, SIDELIGHT_DATA, and about an hour.
 bench-scale: .venv/.developing
 	$(BIN)/python -m benchmarks.scale --json build/scale.json
+
+# 20 million generated tokens in files; QUICK=--quick for one million.
+bench-out-of-core: .venv/.measuring
+	$(BIN)/python -m benchmarks out_of_core $(QUICK) --json out-of-core.json
 
 clean:
 	rm -rf .venv build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis quickstart-out

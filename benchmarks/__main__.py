@@ -32,6 +32,7 @@ NAMES = [
     "growth",
     "structures",
     "lclr",
+    "out_of_core",
 ]
 CORPUS = {
     "chunking": "conll2000",
@@ -66,6 +67,7 @@ QUICK = [
     "choice",
     "structures",
     "lclr",
+    "out_of_core",
 ]  # have a small size
 
 

@@ -19,6 +19,7 @@ import numpy as np
 
 import sidelight as sl
 from sidelight import features
+from sidelight.data import stored
 from sidelight.errors import SidelightError
 from sidelight.estimators.segment_tagger import SegmentTagger
 from sidelight.features.segments.segment_sources import SegmentFeatures
@@ -95,6 +96,9 @@ def _ask(kind: str, path: Path) -> None:
         aligner.align(list(zip(SOURCES[:5], TARGETS[:5])))
         aligner.translations(SOURCES[0][0])
         return
+    if kind in PREPARED:
+        _fit_again(kind, path)
+        return
     if kind == "pair":
         sl.CoTraining.load(path, views=(_firsts, _seconds)).predict([[(w, w) for w in x] for x in XS[:4]])
         return
@@ -118,6 +122,34 @@ def _ask(kind: str, path: Path) -> None:
 
 MODELS = ["templates", "classes", "columns", "hashing", "attributes", "dense", "matrix", "two classes", "three classes"]
 MODELS += ["segments", "hashed segments", "alignment", "pair"]
+PREPARED = {"shard": "shard-00000.sidelight", "index": "index.sidelight"}  # features of files larger than memory
+
+
+def _corpus(folder: Path) -> Any:
+    """Files whose features are prepared in a folder."""
+    text = "".join("".join(f"{word} {y}\n" for word, y in zip(x, ys)) + "\n" for x, ys in zip(XS, YS))
+    folder.mkdir(exist_ok=True)
+    Path(folder, "train.txt").write_text(text, encoding="utf-8")
+    return stored(gold=folder / "train.txt", folder=folder / "prepared")
+
+
+def _prepare(kind: str, path: Path) -> None:
+    """Write one of the files of a preparation, and leave the others beside it."""
+    folder = path.parent / f"{kind} and others"
+    sl.Tagger(features=features.spelling(), learner="perceptron", **FEW).fit(_corpus(folder))
+    (found,) = folder.glob(f"prepared/*/{PREPARED[kind]}")
+    path.write_bytes(found.read_bytes())
+
+
+def _fit_again(kind: str, path: Path) -> None:
+    """A fit that finds this file where it was written."""
+    folder = path.parent / f"{kind} and others"
+    (found,) = folder.glob(f"prepared/*/{PREPARED[kind]}")
+    found.unlink()  # what is mapped is not written over
+    found.write_bytes(path.read_bytes())
+    sl.Tagger(features=features.spelling(), learner="perceptron", **FEW).fit(_corpus(folder)).predict(XS[:4])
+    sl.Tagger(features=features.spelling(), learner="crf", **FEW).fit(_corpus(folder)).predict(XS[:4])
+
 
 SVM = sl.recipes.structural_svm
 LEARNERS: dict[str, dict[str, Any]] = {  # those that have checkpoints of different kinds
@@ -168,6 +200,8 @@ def original(kind: str, path: Path) -> None:
     """Write a file of a kind that is as it should be."""
     if kind in CHECKPOINTS:
         _resume(kind, path, 2)
+    elif kind in PREPARED:
+        _prepare(kind, path)
     else:
         _made(kind).save(path)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -12,9 +13,9 @@ from numpy.typing import NDArray
 
 from sidelight.core.arrays import Floats
 from sidelight.core.file_contents import array_of, mapping_of, number_of, numbers_of, part_of, reading, whole_of
-from sidelight.core.fit_log import counted
 from sidelight.core.records import Round
 from sidelight.data.single import single_labels
+from sidelight.data.stored import StoredCorpus
 from sidelight.errors import DataError, ModelFileError
 from sidelight.evidence import Evidence
 from sidelight.learners.votes import reliabilities_of
@@ -27,6 +28,7 @@ from sidelight.rounds.stopping import MAX_ROUNDS
 from sidelight.rules import Rule
 from sidelight.specs.fit_data import FitData, learned_penalties, learner_of
 from sidelight.specs.settings import Settings
+from sidelight.specs.stored_fit import stored_fit
 from sidelight.structures import LabelSet
 from sidelight.voting.table import Reliability
 
@@ -47,20 +49,19 @@ class Training:
     def __init__(
         self,
         settings: Settings,
-        evidence: Sequence[Evidence],
+        evidence: Sequence[Evidence] | StoredCorpus,
         *,
         before: Model | None = None,
         go_on: bool = False,
         memory: Memory | None = None,
     ) -> None:
         self.settings = settings
-        evidence = evidence if settings.sequences else single_labels(evidence)
-        old = None if before is None else before.structure
-        self.structure, self.rows, self.encoded = settings.outputs.prepare(settings, evidence, old)
-        self.structure.read_rules(settings.rules, [piece.x for piece in evidence])
-        weights = None if before is None else self.structure.moved(before.weights, before.structure)
-        data = FitData(settings, evidence, self.rows, self.encoded, self.structure, weights, go_on, memory)
-        self.data = data
+        if isinstance(evidence, StoredCorpus):
+            data = stored_fit(settings, evidence)
+            data.structure.read_rules(settings.rules, [])
+        else:
+            data = _in_memory(settings, evidence, before, go_on, memory)
+        self.data, self.structure, self.rows, self.encoded = data, data.structure, data.rows, data.encoded
         self.learner = learner_of(data)
         self.best: Best | None = None
         self.idle = 0  # results since the best one
@@ -169,7 +170,7 @@ class Training:
         """The model of these weights, as things are now or were then."""
         made = self.learner.rounds if then is None else then.rounds
         about: dict[str, Any] = {"learner": self.settings.learner.name, "rounds": made}
-        about |= {"history": thinned(self.history), "evidence": counted(self.data.evidence)}
+        about |= {"history": thinned(self.history), "evidence": self.counted()}
         about |= self.settings.told_of_segments | self.structure.told()
         if self.settings.rules:
             about["rules"] = [rule.name for rule in self.settings.rules]
@@ -185,6 +186,10 @@ class Training:
             TEMPERATURE if self.settings.learner.soft_answers and self._answered else 0.0,
             None if finding is None else weights,
         )
+
+    def counted(self) -> dict[str, int]:
+        """How many inputs there are of each kind of evidence."""
+        return dict(Counter(self.encoded.kinds))
 
     @property
     def _answered(self) -> bool:
@@ -230,6 +235,18 @@ class Training:
         for first, labels in self.encoded.chunks:
             arrays += [np.array([first]), labels]
         return fingerprint(settings, [str(name) for name in self.labels.names], arrays)
+
+
+def _in_memory(
+    settings: Settings, evidence: Sequence[Evidence], before: Model | None, go_on: bool, memory: Memory | None
+) -> FitData:
+    """The data of a fit that has all of its evidence."""
+    evidence = evidence if settings.sequences else single_labels(evidence)
+    old = None if before is None else before.structure
+    structure, rows, encoded = settings.outputs.prepare(settings, evidence, old)
+    structure.read_rules(settings.rules, [piece.x for piece in evidence])
+    weights = None if before is None else structure.moved(before.weights, before.structure)
+    return FitData(settings, evidence, rows, encoded, structure, weights, go_on, memory)
 
 
 def _stable(value: Any) -> str:

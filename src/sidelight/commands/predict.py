@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -14,12 +14,13 @@ from sidelight.annotation_tools import tool_of
 from sidelight.commands.registry import entry_of
 from sidelight.commands.registry.entry import StructureEntry
 from sidelight.commands.shared import options
-from sidelight.commands.shared.inputs import check_fits, is_jsonl, label_position, read_inputs, read_twice
+from sidelight.commands.shared.inputs import label_position
 from sidelight.commands.shared.notes import warnings_noted
-from sidelight.commands.shared.outputs import check_writable, write
+from sidelight.commands.shared.outputs import check_writable, note, write
 from sidelight.commands.shared.plain_text import inputs_of, read_plain, written
 from sidelight.commands.shared.predictions_for_tools import predicted_text, texts_in
 from sidelight.commands.shared.rule_options import Inference, RulesFiles, check_inference, predictor
+from sidelight.commands.shared.streams import Labelled, labelled_pieces, run_mark
 from sidelight.commands.shared.structured import (
     answers_of,
     filled,
@@ -29,9 +30,12 @@ from sidelight.commands.shared.structured import (
     refuse,
     under_rules,
 )
-from sidelight.data import Corpus, read_lines, write_columns
-from sidelight.data.files import STDIN
+from sidelight.core.atomic_files import write_atomically
+from sidelight.core.resumable_file import Position, ResumableFile
+from sidelight.data import Corpus, write_columns
+from sidelight.data.files import STDIN, encoded
 from sidelight.data.load import format_of
+from sidelight.data.text_pieces import placed
 from sidelight.errors import DataError
 from sidelight.models.model import Model
 
@@ -65,6 +69,12 @@ def command(
     seconds: options.Seconds = None,
     jobs: options.Jobs = options.DEFAULTS["n_jobs"],
     place: options.PlaceName = None,
+    resume: Annotated[
+        bool,
+        typer.Option(
+            "--resume", help="Go on where an earlier run was stopped, which had --resume too; for large files."
+        ),
+    ] = False,
 ) -> None:
     """Write the inputs with the labels that the model gives them.
 
@@ -76,22 +86,26 @@ def command(
     """
     check_writable(out, reads=[model, input, *(rules or ())])
     check_inference(inference, rules)
+    if resume and (out is None or input is None or text or str(input) == STDIN):
+        raise ValueError("--resume goes from a file to a file; name INPUT and --out, without --text")
     _check_form(input, text, {"--inline": inline, "--spaces": spaces}, format, labelled, label_column)
     loaded, predict = predictor(model, rules, inference)
     if (entry := entry_of(loaded)) is not None:
         others = {"--text": text, "--labelled": labelled, "--label-column": label_column is not None, "--to": bool(to)}
-        refuse(entry.name, others)
+        refuse(entry.name, {**others, "--resume": resume})
         assert input is not None
         write(_structures(entry, under_rules(limited(loaded, seconds), entry, rules), input, format, jobs), out)
         return
     limited(loaded, seconds)
     tool = to or (None if text or input is None else tool_of(input, format))
     if tool is not None:
+        if resume:
+            raise ValueError("--resume is for columns, JSON lines and Parquet; leave it out")
         if inline:
             raise ValueError("--inline is for words with labels; leave it out, or leave out --to")
         how: dict[str, Any] = {"format": format, "labelled": labelled, "label_column": label_column}
-        texts = texts_in(input or Path(STDIN), loaded, tool, plain=text, spaces=spaces, **how)
-        write(predicted_text(loaded, predict, texts, tool, jobs), out)
+        documents = texts_in(input or Path(STDIN), loaded, tool, plain=text, spaces=spaces, **how)
+        write(predicted_text(loaded, predict, documents, tool, jobs), out)
         return
     if text or input is None:
         lines = read_plain(input or Path(STDIN), spaces=spaces)
@@ -99,20 +113,55 @@ def command(
         write(written(lines, predicted, sequences=loaded.sequences, inline=inline), out)
         return
     column = label_position(input, format=format, labelled=labelled, label_column=label_column)
-    with read_twice(input), _text_in_mind():
-        corpus = read_inputs(input, format=format, label_column=column)
-        objects = read_lines(input) if is_jsonl(input, format) else []
-    check_fits(loaded, list(zip(corpus.xs, corpus.origins)))
-    with warnings_noted():
-        predicted = predict(corpus.xs, jobs, place)
-    match format or format_of(input):
+
+    def texts(begin: Position) -> Iterator[tuple[str, Position]]:
+        asked: dict[str, Any] = {"format": format, "label_column": column, "begin": begin.begin, "lines": begin.lines}
+        for found in labelled_pieces(loaded, lambda xs: predict(xs, jobs, place), input, **asked):
+            piece = found.piece
+            yield _written(found, _form_of(input, format), column), Position(piece.end, piece.first + len(piece.lines))
+
+    with warnings_noted(), _text_in_mind():
+        if resume:
+            assert out is not None
+            _write_resumably(out, texts, run_mark([input, model, *(rules or ())], [format, column, inference]))
+        elif out is None:
+            for found, _ in texts(Position()):
+                write(found, None)
+        else:
+            write_atomically(out, (encoded(out, found) for found, _ in texts(Position())))
+
+
+def _write_resumably(out: Path, texts: Callable[[Position], Iterator[tuple[str, Position]]], mark: str) -> None:
+    """Write what is missing of an output that an earlier run may have begun."""
+    file = ResumableFile(out, mark)
+    place = file.begin()
+    if place is None:
+        return
+    if place.lines:
+        note(f"going on after line {place.lines:,} of the input")
+    with file.writing():
+        for found, after in texts(place):
+            file.add(encoded(out, found), after)
+            place = after
+    file.end(place)
+
+
+def _form_of(input: Path, format: str | None) -> str:
+    form = format or format_of(input)
+    return "jsonl" if form == "parquet" else form
+
+
+def _written(found: Labelled, format: str, column: int | None) -> str:
+    """A piece of the input with its labels, in the form of the input."""
+    piece, corpus, predicted = found
+    match format:
         case "jsonl":
-            found = _with_predicted(objects, predicted)
+            return _with_predicted(piece.lines, predicted)
         case "attributes":
-            found = _labels_alone(corpus, predicted)
+            return _labels_alone(corpus, predicted)
         case _:
-            found = write_columns(_all_columns(corpus, column), [list(map(str, labels)) for labels in predicted])
-    write(found, out)
+            with placed(piece):
+                return write_columns(_all_columns(corpus, column), [list(map(str, labels)) for labels in predicted])
 
 
 def _structures(entry: StructureEntry, model: Model, input: Path, format: str | None, jobs: int) -> str:

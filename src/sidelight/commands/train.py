@@ -12,6 +12,7 @@ from sidelight.commands.shared import options, settings
 from sidelight.commands.shared import train_options as given
 from sidelight.commands.shared.notes import notes_on, warnings_noted
 from sidelight.commands.shared.options import DEFAULTS
+from sidelight.commands.shared.out_of_core import StoredTask, check_out_of_core, sample_of
 from sidelight.commands.shared.outputs import check_writable, keep, note, write
 from sidelight.commands.shared.price_search import price_search
 from sidelight.commands.shared.progress_display import shown
@@ -68,6 +69,7 @@ def command(
     seed: options.Seed = DEFAULTS["seed"],
     jobs: options.Jobs = DEFAULTS["n_jobs"],
     place: options.PlaceName = None,
+    out_of_core: given.OutOfCore = None,
     out: given.Out,
     checkpoint: given.Checkpoint = None,
     history: given.History = None,
@@ -125,6 +127,11 @@ def command(
     }
     asked = {"name": features, "template": template, "min_count": min_count, "hash_bits": hash_bits}
     task: TrainTask = LabelTask(shuffle_good, format, label_column, seed, structure == SEGMENTS, asked, metric)
+    if out_of_core is not None:
+        others = {"--structure": structure != CHAIN, "--shuffle-good": shuffle_good > 0, "--valid": valid is not None}
+        check_out_of_core(kinds, learner, {**others, "--states": states is not None, "--order 2": order == 2})
+        assert isinstance(task, LabelTask)
+        task = StoredTask(task, out_of_core, [])
     if entry is not None:
         about_labels = {**asked, **parameters, "metric": metric, "label_column": label_column}
         if entry.ruled:
@@ -161,7 +168,9 @@ def command(
             table, used = f"{best.choice_}\n\n", best.choice_.chosen.learner
         write(table + summary(best, out), None)
         assert used is not None
-        found = notes_on(best.model_, used, evidence, ruled=bool(rules), states=states, min_count=min_count)
+        found = notes_on(
+            best.model_, used, sample_of(task, evidence), ruled=bool(rules), states=states, min_count=min_count
+        )
         for text in (*task.notes, *edges, *found):
             note(text)
 

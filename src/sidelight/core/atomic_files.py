@@ -10,7 +10,8 @@ from __future__ import annotations
 import errno
 import os
 import secrets
-from contextlib import suppress
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -26,8 +27,8 @@ except ImportError:  # Windows has none
 SUFFIX = ".part"
 
 
-def write_atomically(path: str | Path, data: bytes) -> None:
-    """Write a file; a reader sees the old one or the new one, never part of one.
+def write_atomically(path: str | Path, data: bytes | Iterable[bytes]) -> None:
+    """Write a file, whole or piece by piece; a reader sees the old one or the new one, never part of one.
 
     Raises `DataError` where the folder is missing, `path` is something else than a file, or it cannot be written (a
     full disk, no permission; the `OSError` is the cause): the old file is then as it was.
@@ -55,7 +56,7 @@ def write_atomically(path: str | Path, data: bytes) -> None:
         raise
 
 
-def _put(temporary: Path, target: Path, data: bytes) -> None:
+def _put(temporary: Path, target: Path, data: bytes | Iterable[bytes]) -> None:
     handle = _nameless(target.parent)
     nameless = handle is not None
     if handle is None:
@@ -64,7 +65,7 @@ def _put(temporary: Path, target: Path, data: bytes) -> None:
             with suppress(OSError):
                 fcntl.flock(handle, fcntl.LOCK_EX)
     with os.fdopen(handle, "wb") as file:
-        file.write(data)
+        file.writelines([data] if isinstance(data, bytes) else data)
         file.flush()
         os.fsync(file.fileno())
         if nameless:
@@ -104,4 +105,28 @@ def _remove_stale(target: Path) -> None:
                 os.close(handle)
 
 
-__all__ = ["write_atomically"]
+@contextmanager
+def locked(path: str | Path, *, held: str) -> Iterator[None]:
+    """Keep others out while this lasts; raises `DataError` (`held`) where somebody is in.
+
+    The lock of a process ends with it, however it ends.
+    """
+    try:
+        handle = os.open(path, os.O_RDWR | os.O_CREAT, 0o666)
+    except OSError as error:
+        remedy = "check the folder, its permissions and the room on the disk"
+        raise DataError(f"cannot be written ({error.strerror or error})", file=path, remedy=remedy) from error
+    try:
+        if fcntl is not None:
+            try:
+                fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except OSError:
+                raise DataError(held, remedy="wait until it has ended") from None
+        yield
+        with suppress(OSError):
+            os.unlink(path)
+    finally:
+        os.close(handle)
+
+
+__all__ = ["locked", "write_atomically"]

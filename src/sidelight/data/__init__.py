@@ -8,12 +8,14 @@ from sidelight.data.files import read_lines, read_text, write_text_atomically
 from sidelight.data.jsonl import read_jsonl
 from sidelight.data.load import load_corpus, load_evidence
 from sidelight.data.relations import EntitySentence, Extraction, read_relations, write_relations
+from sidelight.data.stored import StoredCorpus, stored
 from sidelight.data.tables import from_table, read_parquet
 
 __all__ = [
     "Corpus",
     "EntitySentence",
     "Extraction",
+    "StoredCorpus",
     "check_evidence",
     "from_table",
     "load_corpus",
@@ -25,6 +27,7 @@ __all__ = [
     "read_parquet",
     "read_relations",
     "read_text",
+    "stored",
     "write_columns",
     "write_relations",
     "write_text_atomically",

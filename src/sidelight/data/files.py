@@ -5,15 +5,26 @@ from __future__ import annotations
 import codecs
 import gzip
 import json
+import os
 import sys
 import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from typing import Protocol
 
 from sidelight.core.atomic_files import write_atomically
 from sidelight.core.checks import file_name
 from sidelight.errors import DataError
 
 STDIN = "-"
+CHUNK = 1 << 20  # bytes that are read at a time
+
+
+class Digest(Protocol):
+    """One of `hashlib`."""
+
+    def update(self, data: bytes, /) -> None: ...
 
 
 def shown_name(path: str | Path) -> str:
@@ -41,24 +52,43 @@ def read_text(path: str | Path, *, as_it_is: bool = False) -> str:
     data = _read_bytes(path)
     if not as_it_is:
         data = data.removeprefix(codecs.BOM_UTF8)
-    if (kind := _tensors_in(data)) is not None:
-        raise DataError(f"a {kind}, not data", file=shown_name(path), remedy="name a file with inputs")
+    refuse_tensors(data, shown_name(path))
+    return decoded(data, shown_name(path), as_it_is=as_it_is)
+
+
+def decoded(data: bytes, name: str, *, before: int = 0, as_it_is: bool = False) -> str:
+    """Bytes as text, every line ended by `\\n`; raises `DataError` at a byte that is not UTF-8, after so many lines."""
     try:
         text = data.decode("utf-8")
     except UnicodeDecodeError as error:
-        line = _unix_lines(data[: error.start].decode("utf-8")).count("\n") + 1
+        line = before + _unix_lines(data[: error.start].decode("utf-8")).count("\n") + 1
         raise DataError(
             f"the byte 0x{data[error.start]:02x} is not UTF-8",
-            file=shown_name(path),
+            file=name,
             line=line,
             remedy="convert the file to UTF-8, e.g. iconv -f latin1 -t utf8",
         ) from None
     return text if as_it_is else _unix_lines(text)
 
 
+def refuse_tensors(data: bytes, name: str) -> None:
+    """Raise `DataError` for what begins as a model does."""
+    if (kind := _tensors_in(data)) is not None:
+        raise DataError(f"a {kind}, not data", file=name, remedy="name a file with inputs")
+
+
 def read_lines(path: str | Path) -> list[str]:
-    """The lines of a UTF-8 file without their ends; only `\\n`, `\\r\\n` and `\\r` end a line."""
-    lines = read_text(path).split("\n")
+    """The lines of a UTF-8 file, or of a piece of one, without their ends.
+
+    Only `\\n`, `\\r\\n` and `\\r` end a line.
+    """
+    own: list[str] | None = getattr(path, "lines", None)
+    return lines_of(read_text(path)) if own is None else list(own)
+
+
+def lines_of(text: str) -> list[str]:
+    """The lines of a text without their ends."""
+    lines = text.split("\n")
     if not lines[-1]:
         lines.pop()
     return lines
@@ -70,6 +100,11 @@ def write_text_atomically(path: str | Path, text: str) -> None:
     The text goes to a temporary name in the same folder, which then takes the place of `path`. Raises `DataError` if
     the folder is missing or cannot be written to, or if `path` is something else than a file.
     """
+    write_atomically(path, encoded(path, text))
+
+
+def encoded(path: str | Path, text: str) -> bytes:
+    """The bytes that a text, or a piece of it, has in a file of this name; raises `DataError` where it has none."""
     try:
         data = text.encode("utf-8")
     except UnicodeEncodeError as error:
@@ -79,9 +114,30 @@ def write_text_atomically(path: str | Path, text: str) -> None:
             line=text.count("\n", 0, error.start) + 1,
             remedy="remove it: it is half of a surrogate pair",
         ) from None
-    if Path(path).suffix == ".gz":
-        data = gzip.compress(data, mtime=0)
-    write_atomically(path, data)
+    return gzip.compress(data, mtime=0) if Path(path).suffix == ".gz" else data
+
+
+def add_contents(digest: Digest, path: str | Path) -> None:
+    """Add the size and the bytes of a file to a digest; raises `DataError` where it cannot be read."""
+    with unreadable(path), open(path, "rb") as file:
+        digest.update(f"{os.fstat(file.fileno()).st_size}:".encode())
+        while data := file.read(CHUNK):
+            digest.update(data)
+
+
+@contextmanager
+def unreadable(path: str | Path) -> Iterator[None]:
+    """A file that cannot be opened is a `DataError` that says why."""
+    try:
+        yield
+    except FileNotFoundError:
+        raise DataError("there is no such file", file=path, remedy="check the name") from None
+    except IsADirectoryError:
+        raise DataError("a folder, not a file", file=path, remedy="name a file in it") from None
+    except OSError as error:
+        raise DataError(
+            f"cannot be read ({error.strerror or error})", file=path, remedy="check the name and the permissions"
+        ) from error
 
 
 def _unix_lines(text: str) -> str:
@@ -103,16 +159,8 @@ def _tensors_in(data: bytes) -> str | None:
 def _read_bytes(path: str | Path) -> bytes:
     if str(path) == STDIN:
         return sys.stdin.buffer.read()
-    try:
+    with unreadable(path):
         data = Path(file_name(path)).read_bytes()
-    except FileNotFoundError:
-        raise DataError("there is no such file", file=path, remedy="check the name") from None
-    except IsADirectoryError:
-        raise DataError("a folder, not a file", file=path, remedy="name a file in it") from None
-    except OSError as error:
-        raise DataError(
-            f"cannot be read ({error.strerror or error})", file=path, remedy="check the name and the permissions"
-        ) from error
     if Path(path).suffix != ".gz":
         return data
     try:

@@ -53,7 +53,7 @@ def from_table(
         raise DataError("no column of tokens", remedy='name one, such as tokens="tokens"')
     found = _columns(table, [*wanted, *([] if labels is None else [labels]), *([] if sentence is None else [sentence])])
     if labels is not None and names is None:
-        names = _class_names(table, labels)
+        names = class_names(table, labels)
     names = None if names is None else list(names)
     place = shown_name(file)
     if len({len(column) for column in found.values()}) > 1:
@@ -151,7 +151,7 @@ def _by_arrow(table: Any) -> Any:
     return pyarrow.table(table) if hasattr(table, "__arrow_c_stream__") else from_dataframe(table)
 
 
-def _class_names(table: Any, labels: str) -> Sequence[str] | None:
+def class_names(table: Any, labels: str) -> Sequence[str] | None:
     """The names of labels that a dataset of Hugging Face gives numbers, and keeps in its files."""
     features = getattr(table, "features", None)
     kind = features.get(labels) if isinstance(features, Mapping) else None

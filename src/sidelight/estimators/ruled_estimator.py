@@ -73,8 +73,8 @@ class RuledEstimator(Estimator, Generic[FittedModel]):
             raise NotFitted(f"this {type(self).__name__} has not been fitted; call fit first")
         return self.model_
 
-    def _fit_log(self, pieces: Sequence[Evidence]) -> FitLog:
-        """What tells of a fit to these pieces; keeps how many there are of each kind."""
+    def _fit_log(self, pieces: Sequence[Evidence], *, given: str = "") -> FitLog:
+        """What tells of a fit to these pieces, or to what is `given`; keeps how many there are of each kind."""
         self.evidence_ = counted(pieces)
         rules = len(self._asked(None))
         name, seconds = _called(self.learner)
@@ -82,7 +82,7 @@ class RuledEstimator(Estimator, Generic[FittedModel]):
             type(self).__name__,
             learner=name,
             seconds=seconds,
-            given=in_words(self.evidence_) + (f" and {rules} rule{'s' * (rules != 1)}" if rules else ""),
+            given=(given or in_words(self.evidence_)) + (f" and {rules} rule{'s' * (rules != 1)}" if rules else ""),
             verbose=check_verbose(self.verbose),
             total=self.max_rounds,
         )

@@ -14,6 +14,7 @@ from sidelight.core.arrays import Floats
 from sidelight.core.checks import flag, generator, is_among, is_listed, shown
 from sidelight.core.fit_log import FitLog
 from sidelight.core.records import Callback, Round
+from sidelight.data.stored import StoredCorpus
 from sidelight.errors import DataError, ModelFileError
 from sidelight.estimators.automatic import AutomaticEstimator
 from sidelight.estimators.base_estimator import held_out, measured, metric_of
@@ -30,6 +31,7 @@ from sidelight.recipes import AUTO, LEARNERS, Recipe
 from sidelight.rounds.stopping import PATIENCE
 from sidelight.rules import Rule
 from sidelight.rules.rule import checked_rules
+from sidelight.specs.learner import IN_BLOCKS
 from sidelight.specs.settings import DEFAULT_PRICES
 from sidelight.structures.chain_structure import ChainStructure
 from sidelight.structures.structure import InputRows
@@ -86,12 +88,15 @@ class LearningEstimator(AutomaticEstimator):
     def fit(self, evidence: Any, y: Any = None, *, sample_weight: Any = None, validation: Any = None) -> Self:
         """Learn from evidence of any kinds, or from inputs and outputs in scikit-learn's manner.
 
-        `fit(evidence)` takes a list of Gold, Partial, Candidates, Companion and Unlabeled; `fit(xs, ys)` is the same as
-        `fit(gold(xs, ys))`. With `validation`, (inputs, outputs) or Gold, the model is the one of the completion (for
-        the perceptron: of the epoch) that labels them best, and training ends when `patience` of these have gone by
-        without a better one: a fully converged model of much indirect and little direct evidence may have drifted from
-        the labels (`last_model_` is where training ended). Raises `DataError` where the evidence cannot be used.
+        `fit(evidence)` takes a list of Gold, Partial, Candidates, Companion and Unlabeled, or files that may be larger
+        than memory (`sidelight.data.stored`, docs/scale.md); `fit(xs, ys)` is the same as `fit(gold(xs, ys))`. With
+        `validation`, (inputs, outputs) or Gold, the model is the one of the completion (for the perceptron: of the
+        epoch) that labels them best, and training ends when `patience` of these have gone by without a better one: a
+        fully converged model of much indirect and little direct evidence may have drifted from the labels
+        (`last_model_` is where training ended). Raises `DataError` where the evidence cannot be used.
         """
+        if isinstance(evidence, StoredCorpus):
+            return self._fit_stored(evidence, y, sample_weight, validation)
         pieces = self._evidence(evidence, y, sample_weight)
         if validation is not None:
             validation = held_out(validation, sequences=self._sequences)
@@ -105,6 +110,21 @@ class LearningEstimator(AutomaticEstimator):
                 settings = self._settings()
                 self._rules_given = self._rules_used = ()
             self._run(Training(settings, pieces, before=before), log, validation)
+        return self
+
+    def _fit_stored(self, corpus: StoredCorpus, y: Any, sample_weight: Any, validation: Any) -> Self:
+        """Learn from files, block by block."""
+        if y is not None or sample_weight is not None:
+            raise ValueError("files have outputs and weights of their own; leave y and sample_weight out")
+        if self._chooses and is_among(self.learner, (AUTO,)):
+            raise ValueError(f"learner='auto' tries learners on all data in memory; use {IN_BLOCKS}")
+        validation = None if validation is None else held_out(validation, sequences=self._sequences)
+        settings = self._settings()
+        self._rules_given = self._rules_used = ()
+        with self._fit_log([], given=str(corpus)) as log:
+            training = Training(settings, corpus)
+            self.evidence_ = training.counted()
+            self._run(training, log, validation)
         return self
 
     def partial_fit(self, evidence: Any, y: Any = None, *, sample_weight: Any = None) -> Self:

@@ -16,7 +16,7 @@ from sidelight.core.arrays import Floats
 from sidelight.data.conllu import Treebank, read_treebank
 from sidelight.experiments.draws import folder_of
 from sidelight.experiments.table import Row, row
-from sidelight.learners.perceptron import PerceptronLearner
+from sidelight.learners.perceptron import GoldBlock, PerceptronLearner
 from sidelight.solvers.perceptron import Perceptron
 from sidelight.structures.trees import DependencyTree, attachment
 
@@ -63,7 +63,7 @@ def learned(structure: DependencyTree, train: Treebank, *, seed: int) -> Floats:
     targets, batch = targets[batch.slots_of(fits)], batch.take(fits)
     perceptron = Perceptron.fresh(batch.scorer.size)
     learner = PerceptronLearner(
-        batch, targets, np.ones(len(batch)), perceptron, np.random.default_rng(seed), max_rounds=EPOCHS
+        [GoldBlock(batch, targets, np.ones(len(batch)))], perceptron, np.random.default_rng(seed), max_rounds=EPOCHS
     )
     for _ in learner.run():
         pass

@@ -12,7 +12,7 @@ attribute and label. Transitions that were not seen keep their places, with weig
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
@@ -42,7 +42,7 @@ class Support:
     kept: Bytes | None = None  # [L, L] transitions that have a weight; None for all
 
     @classmethod
-    def seen(cls, layout: Layout, shown: Sequence[Shown], *, transitions: str = "all") -> Support:
+    def seen(cls, layout: Layout, shown: Iterable[Shown], *, transitions: str = "all") -> Support:
         """The pairs, and with transitions="seen" the transitions, that some labeling of the inputs has."""
         if transitions not in ("all", "seen"):
             raise ValueError(f"transitions is {transitions!r}; give 'all' or 'seen'")

@@ -9,6 +9,8 @@ that threads can share them and their number does not matter.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 
@@ -40,24 +42,19 @@ class PairBlock:
     values: Floats  # [entries], or [0] when every value is 1
 
 
-@dataclass(frozen=True, slots=True)
-class SupportedFeatures:
-    """The features of a batch with weights for some pairs only."""
+class SortedEntries(NamedTuple):
+    """The entries of a batch as scores take them."""
 
-    rows: Rows
-    support: Support
     spread: Ids  # [W] attributes with many labels
     wide: Rows  # entries of these, by their number in `spread`
     indptr: Ints  # [T + 1] first pair of each token
     pairs: Ids  # [entries] pairs of the other attributes
     labels: Ids  # [entries] and their labels
     values: Floats  # [entries], or [0] when every value is 1
-    blocks: tuple[AttributeBlock, ...]  # of `wide`
-    pair_blocks: tuple[PairBlock, ...]
 
     @classmethod
-    def of(cls, rows: Rows, support: Support, *, n_jobs: int | None = None) -> SupportedFeatures:
-        """Sort the entries of a batch into those of attributes with many labels, and pairs of the others."""
+    def of(cls, rows: Rows, support: Support) -> SortedEntries:
+        """Sort the entries of a batch."""
         layout = support.layout
         many = max(2, (layout.columns + 5) // 6)
         spread = np.flatnonzero(np.diff(support.ptr) >= many).astype(np.int32)
@@ -71,22 +68,60 @@ class SupportedFeatures:
         codes, wide_values = np.empty(wide_ptr[-1], dtype=np.int32), np.empty(wide_ptr[-1] if valued else 0)
         pairs, pair_values = np.empty(pair_ptr[-1], dtype=np.int32), np.empty(pair_ptr[-1] if valued else 0)
         _sort(rows.indptr, rows.indices, rows.values, number, support.ptr, codes, wide_values, pairs, pair_values)
-        shift = layout.n_labels - layout.columns
         labels = support.columns[pairs]
-        labels += shift
+        labels += layout.n_labels - layout.columns
         wide = Rows(rows.starts, wide_ptr, codes, wide_values, rows.dense)
-        blocks = attribute_blocks(wide, len(spread), n_jobs=n_jobs)
+        return cls(spread, wide, pair_ptr, pairs, labels, pair_values)
+
+
+@dataclass(frozen=True)
+class SupportedFeatures:
+    """The features of a batch with weights for some pairs only; sorted when scores, turned around when slopes are
+    asked for."""
+
+    rows: Rows
+    support: Support
+    n_jobs: int | None = None
+
+    @classmethod
+    def of(cls, rows: Rows, support: Support, *, n_jobs: int | None = None) -> SupportedFeatures:
+        """The features of a batch."""
+        return cls(rows, support, n_jobs)
+
+    @cached_property
+    def entries(self) -> SortedEntries:
+        """The entries of the batch, sorted into those of attributes with many labels, and pairs of the others."""
+        return SortedEntries.of(self.rows, self.support)
+
+    @property
+    def spread(self) -> Ids:
+        """Attributes with many labels. # [W]"""
+        return self.entries.spread
+
+    @property
+    def wide(self) -> Rows:
+        """Entries of these, by their number in `spread`."""
+        return self.entries.wide
+
+    @cached_property
+    def blocks(self) -> tuple[AttributeBlock, ...]:
+        """The entries of `wide`, seen from their attributes."""
+        return attribute_blocks(self.wide, len(self.spread), n_jobs=self.n_jobs)
+
+    @cached_property
+    def pair_blocks(self) -> tuple[PairBlock, ...]:
+        """The pairs of the same blocks."""
 
         def group(block: AttributeBlock) -> PairBlock:
-            first, last = pair_ptr[block.first], pair_ptr[block.last]
+            own = self.entries
+            first, last = own.indptr[block.first], own.indptr[block.last]
             out = np.empty((2, last - first), dtype=np.int32)
-            values = np.empty(last - first if valued else 0)
-            span = block.first, block.last, len(support.columns), layout.n_labels
-            ptr = _group(pair_ptr, pairs, labels, pair_values, *span, out[0], out[1], values)
+            values = np.empty(last - first if len(own.values) else 0)
+            span = block.first, block.last, len(self.support.columns), self.layout.n_labels
+            ptr = _group(own.indptr, own.pairs, own.labels, own.values, *span, out[0], out[1], values)
             return PairBlock(ptr, out[0], out[1], values)
 
-        grouped = tuple(threads(group, blocks, n_jobs=n_jobs))
-        return cls(rows, support, spread, wide, pair_ptr, pairs, labels, pair_values, blocks, grouped)
+        return tuple(threads(group, self.blocks, n_jobs=self.n_jobs))
 
     @property
     def layout(self) -> Layout:
@@ -165,7 +200,7 @@ class SupportedScores:
         shift = layout.n_labels - layout.columns
         wide = features.wide
         _wide_scores(wide.indptr, wide.indices, wide.values, self.table, first, shift, out)
-        pairs = features.indptr, features.pairs, features.labels, features.values
+        pairs = features.entries[2:]
         _pair_scores(*pairs, self.weights[layout.emission_at :], first, out)
         if layout.n_dense:
             _dense_scores(features.rows.dense[first:last], layout.dense_weights(self.weights), out[:, shift:])

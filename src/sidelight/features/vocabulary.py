@@ -82,22 +82,39 @@ class TemplateExtractor:
             self.n_dense = dense.shape[1]
             self.n_columns = len(columns)
         self._tables = None
-        views = self._views(columns, grow=True)
+        views = self.views(columns, grow=True)
         tokens = int(columns.starts[-1])
         order = range(len(self.known))
-        found = threads(lambda m: self._collect(m, columns.starts, views, tokens), order, n_jobs=n_jobs)
+        found = threads(lambda m: self.collect(m, columns.starts, views, tokens), order, n_jobs=n_jobs)
         attributes = np.empty((len(self.known), tokens), dtype=np.int32)
         for m, (local, first, counts) in enumerate(found):
             attributes[m] = self._number(m, local, first, counts, columns.starts, views)
         self._names = None
         return check_dense(compressed(columns.starts, np.ascontiguousarray(attributes.T), dense), self.n_dense)
 
+    def learn(self, features: Sequence[Ids]) -> None:
+        """Take these features, by the numbers in the slots of each template, as all there are, in this order."""
+        self.n_attributes = 0
+        for m, parts in enumerate(features):
+            first, self.n_attributes = self.n_attributes, self.n_attributes + len(parts)
+            self.known[m] = _Known(parts, np.arange(first, self.n_attributes, dtype=np.int32))
+        self._tables = self._names = None
+
     def rows(self, xs: Sequence[Any], *, n_jobs: int | None = None) -> Rows:
         columns = columns_of(xs)
-        dense = dense_rows(xs)
-        views = self._views(columns, grow=False)
+        attributes, counts = self._looked_up(columns.starts, self.views(columns, grow=False), n_jobs)
+        known, unknown = (sum(count[k] for count in counts) for k in (0, 1))
+        warn_where_unknown(known, unknown, tokens=len(attributes))
+        return check_dense(compressed(columns.starts, attributes, dense_rows(xs)), self.n_dense)
+
+    def rows_of(self, starts: Ints, views: Ids, *, n_jobs: int | None = None) -> Rows:
+        """The rows of a batch whose views [V, T] are known; unknown features are left out."""
+        attributes, _ = self._looked_up(starts, views, n_jobs)
+        return compressed(starts, attributes, np.zeros((len(attributes), 0), dtype=np.float32))
+
+    def _looked_up(self, starts: Ints, views: Ids, n_jobs: int | None) -> tuple[Ids, list[tuple[int, int]]]:
+        """The attribute of each template at every token [T, M], and how many are known and are not, by shards."""
         tables = self._tables = self._tables or self._build_tables()
-        starts = columns.starts
         attributes = np.empty((int(starts[-1]), len(self.known)), dtype=np.int32)
 
         def run(shard: tuple[int, int]) -> tuple[int, int]:
@@ -121,10 +138,7 @@ class TemplateExtractor:
                 attributes[int(starts[lo]) : int(starts[hi])],
             )
 
-        counts = threads(run, shards(starts), n_jobs=n_jobs)
-        known, unknown = (sum(count[k] for count in counts) for k in (0, 1))
-        warn_where_unknown(known, unknown, tokens=len(attributes))
-        return check_dense(compressed(starts, attributes, dense), self.n_dense)
+        return attributes, threads(run, shards(starts), n_jobs=n_jobs)
 
     def name(self, attribute: int) -> str:
         if self._names is None:
@@ -186,14 +200,14 @@ class TemplateExtractor:
                 raise ModelFileError(f"the array {name!r} names a text beyond the {size} there are")
         return _Known(parts, attributes)
 
-    def _views(self, columns: Columns, *, grow: bool) -> Ids:
-        """The value of every view at every token. # [V, T]"""
+    def views(self, columns: Columns, *, grow: bool, again: bool = False) -> Ids:
+        """The value of every view at every token; growing `again`, what it kept of strings still holds. # [V, T]"""
 
         def work(which: list[int], strings: list[str]) -> Ids:
             return np.stack([self.lexicons[view].numbers(strings, grow=grow) for view in which])
 
         check_columns(self.templates, columns, trained=self.n_columns)  # before any lexicon grows
-        views: Ids = self._seen.numbers(columns, work, anew=grow)
+        views: Ids = self._seen.numbers(columns, work, anew=grow and not again)
         for lexicon in self.lexicons:
             if len(lexicon) >= 1 << kernels.SLOT_BITS:
                 raise DataError(
@@ -205,7 +219,7 @@ class TemplateExtractor:
     def _slots(self, m: int) -> range:
         return range(int(self.program.slot_ptr[m]), int(self.program.slot_ptr[m + 1]))
 
-    def _collect(self, m: int, starts: Ints, views: Ids, tokens: int) -> tuple[Ids, Ints, Ints]:
+    def collect(self, m: int, starts: Ints, views: Ids, tokens: int) -> tuple[Ids, Ints, Ints]:
         """The distinct features of a template in this batch: number per token, first token and count of each."""
         slots = self._slots(m)
         parts = np.empty((len(slots), tokens), dtype=np.int32)
@@ -225,8 +239,8 @@ class TemplateExtractor:
         size = kernels.collect(keys, bits, table_keys, table_ids, found, first, counts)
         return found, first[:size].copy(), counts[:size].copy()
 
-    def _number(self, m: int, local: Ids, first: Ints, counts: Ints, starts: Ints, views: Ids) -> Ids:
-        """Attributes per token: known features keep theirs, new ones that are frequent enough get the next numbers."""
+    def parts_of(self, m: int, first: Ints, starts: Ints, views: Ids) -> Ids:
+        """The numbers in the slots of a template at some tokens. # [n, slots]"""
         slots = self._slots(m)
         sequence = np.searchsorted(starts, first, side="right") - 1
         parts = np.empty((len(first), len(slots)), dtype=np.int32)
@@ -238,6 +252,11 @@ class TemplateExtractor:
             value = views[self.program.slot_view[slot]][np.where(inside, where, first)]
             edge = np.where(where < low, low - where - 1, 8 + where - high)
             parts[:, s] = np.where(inside, value, edge)
+        return parts
+
+    def _number(self, m: int, local: Ids, first: Ints, counts: Ints, starts: Ints, views: Ids) -> Ids:
+        """Attributes per token: known features keep theirs, new ones that are frequent enough get the next numbers."""
+        parts = self.parts_of(m, first, starts, views)
         table = np.full(len(first), -1, dtype=np.int32)
         known = self.known[m]
         fresh = np.ones(len(first), dtype=bool)

@@ -10,7 +10,7 @@ Each input counts as often as its weight. Two ways to set labelled inputs agains
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import count
 from typing import NamedTuple
@@ -18,6 +18,8 @@ from typing import NamedTuple
 import numpy as np
 
 from sidelight.core.arrays import Floats, Ids, Ints
+from sidelight.core.one_at_a_time import OneAtATime
+from sidelight.errors import Intractable
 from sidelight.generative.beliefs import StateBeliefs, point
 from sidelight.generative.completion import Completion
 from sidelight.generative.emissions import Emissions, grouped
@@ -67,28 +69,74 @@ class Inputs:
 
 
 @dataclass(frozen=True, slots=True)
+class InputBlocks:
+    """Inputs to be completed that lie in blocks, opened when they are needed."""
+
+    blocks: OneAtATime[Inputs]
+    starts: Ints  # [N + 1]
+
+    def __len__(self) -> int:
+        return len(self.starts) - 1
+
+
+@dataclass(frozen=True, slots=True)
 class EmProblem:
     """Labelled inputs as counts, inputs to be completed, and how parameters are made of both."""
 
     emissions: Emissions
     gold: HmmCounts | None
-    inputs: Inputs
+    all_inputs: Inputs | InputBlocks
     smoothing: HmmSmoothing
     beta: float | None = None
     n_jobs: int | None = None
     mix_logs: bool = False
 
+    @property
+    def inputs(self) -> Inputs:
+        """Those to be completed; raises `Intractable` where they do not lie in one block."""
+        if isinstance(self.all_inputs, InputBlocks):
+            raise Intractable("this way to begin needs all inputs in memory; begin with gold, uniform or em")
+        return self.all_inputs
+
+    @property
+    def blocks(self) -> Sequence[Inputs]:
+        """The same, block by block."""
+        return self.all_inputs.blocks if isinstance(self.all_inputs, InputBlocks) else (self.all_inputs,)
+
+    @property
+    def starts(self) -> Ints:
+        """The first token of each input to be completed. # [N + 1]"""
+        return self.all_inputs.starts if isinstance(self.all_inputs, InputBlocks) else self.all_inputs.space.starts
+
     def within(self, space: Space) -> EmProblem:
         """The same with another space for the inputs."""
-        return replace(self, inputs=replace(self.inputs, space=space))
+        return replace(self, all_inputs=replace(self.inputs, space=space))
+
+    def counts(self, believed: Callable[[Inputs], StateBeliefs]) -> HmmCounts:
+        """The expected counts of all inputs under what is believed of each block."""
+        counts: HmmCounts | None = None
+        for inputs in self.blocks:
+            here = inputs.counts(believed(inputs), n_jobs=self.n_jobs)
+            counts = here if counts is None else counts.plus(here)
+        if counts is None:
+            raise ValueError("nothing is to be completed; give inputs without labels")
+        return counts
 
     def expect(self, hmm: Hmm, completion: Completion, gamma: float) -> EMStep:
         """The E-step."""
-        inputs = self.inputs
-        scores = HmmScores(hmm, inputs.symbols)
-        posteriors = completion.complete(scores, inputs.space, gamma=gamma, weights=inputs.weights, n_jobs=self.n_jobs)
-        value = float(inputs.weights @ posteriors.values)
-        return EMStep(inputs.counts(posteriors, n_jobs=self.n_jobs), value + self.known(hmm), posteriors.labels)
+        value, labels = 0.0, []
+
+        def believed(inputs: Inputs) -> StateBeliefs:
+            nonlocal value
+            scores = HmmScores(hmm, inputs.symbols)
+            beliefs = completion.complete(scores, inputs.space, gamma=gamma, weights=inputs.weights, n_jobs=self.n_jobs)
+            value += float(inputs.weights @ beliefs.values)
+            if beliefs.labels is not None:
+                labels.append(beliefs.labels)
+            return beliefs
+
+        counts = self.counts(believed)
+        return EMStep(counts, value + self.known(hmm), np.concatenate(labels) if labels else None)
 
     def known(self, hmm: Hmm) -> float:
         """The part of T that needs no completion: the labelled inputs and the prior."""

@@ -15,6 +15,7 @@ has the linear weights
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -46,24 +47,44 @@ class Emissions:
     @classmethod
     def of(cls, rows: Rows, *, rare: int = 0) -> tuple[Emissions, Ids]:
         """The symbols of a batch, and the one that each token emits [T]; raises `DataError` for other features."""
-        constant, kinds, words = _columns(rows)
-        classes = np.unique(kinds)
+        emissions = cls.seen([rows], rare=rare)
+        return emissions, emissions.emitted(rows)
+
+    @classmethod
+    def seen(cls, blocks: Sequence[Rows], *, rare: int = 0) -> Emissions:
+        """The symbols of some batches; raises `DataError` for other features."""
+        width = max(_width(rows) for rows in blocks)
+        constants, kinds, pairs, counts = set[int](), [], [], []
+        for rows in blocks:
+            constant, own_kinds, words = _columns(rows, width)
+            constants.add(constant)
+            kinds.append(np.unique(own_kinds))
+            found, times = np.unique(((words << 32) | (own_kinds + 1))[words >= 0], return_counts=True)
+            pairs.append(found)
+            counts.append(times)
+        if len(constants) > 1:
+            raise DataError("an HMM needs a constant attribute before the word", remedy=REMEDY)
+        classes = np.unique(np.concatenate(kinds))
         if len(classes) > 1 and rare < 1:
             raise DataError("classes of unknown words are learned from rare words", remedy="give rare=1 or more")
-        seen = words >= 0
-        distinct, first, counts = np.unique(words[seen], return_index=True, return_counts=True)
-        place = np.searchsorted(classes, kinds)
-        of_word = place[seen][first]
-        number = np.searchsorted(distinct, words[seen])
-        if np.any(of_word[number] != place[seen]):
+        both, place = np.unique(np.concatenate(pairs), return_inverse=True)
+        words, of_words = both >> 32, (both & 0xFFFFFFFF) - 1
+        if np.any(words[1:] == words[:-1]):
             raise DataError("a word has more than one class", remedy="use classes that the word alone decides")
-        own = counts > rare
+        of_word = np.searchsorted(classes, of_words)
+        own = np.bincount(place, np.concatenate(counts), minlength=len(words)) > rare
         n_words = int(np.count_nonzero(own))
         symbols = np.where(own, np.cumsum(own) - 1, n_words + of_word)
-        tokens = n_words + place
-        tokens[seen] = symbols[number]
-        emissions = cls(constant, distinct, symbols, n_words + of_word, classes, n_words)
-        return emissions, tokens.astype(np.int32)
+        return cls(constants.pop(), words, symbols, n_words + of_word, classes, n_words)
+
+    def emitted(self, rows: Rows) -> Ids:
+        """The symbol of every token of a batch, all of whose words were seen. # [T]"""
+        width = 3 if len(self.classes) > 1 or self.classes[0] >= 0 else 2
+        _, kinds, words = _columns(rows, width)
+        seen = words >= 0
+        tokens = self.n_words + np.searchsorted(self.classes, kinds)
+        tokens[seen] = self.symbols[np.searchsorted(self.words, words[seen])]
+        return tokens.astype(np.int32)
 
     def weights(self, emission: Floats) -> tuple[Floats, Floats, Floats]:
         """Linear weights of the constant [L], of classes [C, L] and of words [W, L] from P(symbol | l) [V + C, L]."""
@@ -83,10 +104,14 @@ class Emissions:
         return np.asarray(emission / emission.sum(axis=0))
 
 
-def _columns(rows: Rows) -> tuple[int, Ints, Ints]:
+def _width(rows: Rows) -> int:
+    """How many entries tokens have, at most."""
+    return int(np.diff(rows.indptr).max(initial=0))
+
+
+def _columns(rows: Rows, width: int) -> tuple[int, Ints, Ints]:
     """The constant attribute, the class of every token (-1 if there are none) and its word (-1 if it is not known)."""
     entries = np.diff(rows.indptr)
-    width = int(entries.max(initial=0))
     ones = len(rows.values) == 0 or bool(np.all(rows.values == 1.0))
     if rows.dense.shape[1] or not ones or width not in (2, 3) or int(entries.min()) < width - 1:
         raise DataError("an HMM emits one word for a token, and these features are others", remedy=REMEDY)

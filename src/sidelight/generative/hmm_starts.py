@@ -66,9 +66,9 @@ class Start:
         return self.problem.estimate(None)
 
     def _uniform(self) -> Hmm:
-        inputs = self.problem.inputs
-        estimate = self._estimate(spread(inputs.space, weights=inputs.weights, n_jobs=self.problem.n_jobs))
-        return stirred(estimate, self.noise, self.rng)
+        jobs = self.problem.n_jobs
+        counts = self.problem.counts(lambda inputs: spread(inputs.space, weights=inputs.weights, n_jobs=jobs))
+        return stirred(self.problem.estimate(counts), self.noise, self.rng)
 
     def _labels(self) -> Hmm:
         if not np.any(self.initial >= 0):

@@ -10,7 +10,7 @@ import numpy as np
 
 from sidelight.core.arrays import Floats, Ids, Ints
 from sidelight.generative.completion import Completion
-from sidelight.generative.em import EmProblem, EMStep, Inputs
+from sidelight.generative.em import EmProblem, EMStep, InputBlocks, Inputs
 from sidelight.generative.hmm import Hmm, HmmScores
 from sidelight.parallel.place import Held, Place, pieces_of
 
@@ -58,9 +58,11 @@ class ShardedEm(EmProblem):
 
 def sharded(problem: EmProblem, completion: Completion, place: Place) -> EmProblem:
     """The problem in a place, where it makes several shards and its completion can be divided."""
+    if isinstance(problem.all_inputs, InputBlocks) or not isinstance(completion, Divisible):
+        return problem
     inputs = problem.inputs
     lots = pieces_of(inputs.space.starts, place.shard_tokens)
-    if len(lots) <= 1 or not isinstance(completion, Divisible):
+    if len(lots) <= 1:
         return problem
     held = place.hold([(_part(inputs, lo, hi), completion.part(lo, hi)) for lo, hi in lots])
     own = {name: getattr(problem, name) for name in EmProblem.__slots__}

@@ -16,11 +16,12 @@ import numpy as np
 
 from sidelight.core.arrays import Bytes, Floats, Ids, Ints
 from sidelight.errors import DataError
+from sidelight.features.rows import offsets_of
 from sidelight.generative.completion import Completion, Free
-from sidelight.generative.em import EmProblem, Inputs
+from sidelight.generative.em import EmProblem, InputBlocks, Inputs
 from sidelight.generative.emissions import Emissions
 from sidelight.generative.hmm import Hmm
-from sidelight.generative.hmm_counts import HmmSmoothing
+from sidelight.generative.hmm_counts import HmmCounts, HmmSmoothing
 from sidelight.generative.hmm_starts import STARTS, Start
 from sidelight.generative.sharded_em import sharded
 from sidelight.generative.smoothing import KINDS, Smoothing
@@ -56,6 +57,7 @@ class HmmSpec(LearnerSpec):
     kin: ClassVar[Mapping[str, str]] = {"classes": "naive_bayes"}
     alone = ""
     compile_seconds = 22.0
+    blocks = True
 
     emission: str = option("mass", among=KINDS)
     emission_amount: float = option(250.0, low=0)  # per label
@@ -124,6 +126,11 @@ class EmSpec(HmmSpec):
     iterations: int = option(50, low=1)
     start: str | None = option(None, among=STARTS)
     noise: float = option(0.1, low=0)
+
+    def needs_memory(self) -> str | None:
+        if self.start in (None, "gold", "uniform", "em"):
+            return None
+        return f"the start {self.start!r} needs all data in memory; use gold, uniform or em, or train in memory"
 
     def plan(self, options: EmOptions, beta: float | None) -> EmPlan:
         """From the start that was chosen."""
@@ -213,16 +220,8 @@ def hmm_learner(data: FitData, own: HmmSpec, plan: EmPlan, *, completion: Comple
     """
     name = data.settings.learner.name
     _check_layout(data, name)
-    emissions, symbols = Emissions.of(data.chain()[0], rare=own.rare)
-    weights = multiplicities(data)
-    completed = data.to_complete()
-    inputs = _inputs(data, completed, symbols, weights, emissions.size)
-    counted = np.setdiff1d(np.arange(len(data.rows)), completed)
-    gold = None
-    if len(counted):
-        labelled = _inputs(data, counted, symbols, weights, emissions.size)
-        gold = labelled.counts_of_labels(data.encoded.targets[data.rows.tokens_of(counted)])
-    beta = _beta(data, plan) if len(counted) and len(completed) else plan.beta
+    emissions, gold, inputs = _in_memory(data, own) if data.stored is None else _in_blocks(data, own)
+    beta = _beta(data, plan) if gold is not None and len(inputs) else plan.beta
     if gold is None and beta is not None:
         lacking = "the states of its labels are hidden" if data.labels.hidden else "there is no Gold"
         raise DataError(f"beta weighs the model of Gold, and {lacking}", remedy=f"give {name} a beta of none")
@@ -231,11 +230,42 @@ def hmm_learner(data: FitData, own: HmmSpec, plan: EmPlan, *, completion: Comple
     options = replace(plan.options, decrease=data.settings.fall)
     if data.settings.max_rounds is not None:
         options = replace(options, iterations=min(options.iterations, data.settings.max_rounds))
-    hmm = _start(data, own, plan, problem, completed)
+    hmm = _start(data, own, plan, problem)
     under = Free() if completion is None else completion
     if options.iterations:
         problem = sharded(problem, under, data.place)
     return HmmLearner(problem, data.layout, options, hmm, name, completion=under)
+
+
+def _in_memory(data: FitData, own: HmmSpec) -> tuple[Emissions, HmmCounts | None, Inputs]:
+    """What is emitted, the counts of Gold, and the inputs to be completed."""
+    emissions, symbols = Emissions.of(data.chain()[0], rare=own.rare)
+    weights = multiplicities(data)
+    completed = data.to_complete()
+    inputs = _inputs(data, completed, symbols, weights, emissions.size)
+    counted = np.setdiff1d(np.arange(len(data.rows)), completed)
+    if not len(counted):
+        return emissions, None, inputs
+    labelled = _inputs(data, counted, symbols, weights, emissions.size)
+    return emissions, labelled.counts_of_labels(data.encoded.targets[data.rows.tokens_of(counted)]), inputs
+
+
+def _in_blocks(data: FitData, own: HmmSpec) -> tuple[Emissions, HmmCounts | None, InputBlocks]:
+    """The same, of data that stays in files."""
+    assert data.stored is not None
+    emissions = Emissions.seen(data.stored.map(lambda part: part.chain()[0]), rare=own.rare)
+
+    def inputs(part: FitData) -> Inputs:
+        every = np.arange(len(part.rows))
+        return _inputs(part, every, emissions.emitted(part.rows), multiplicities(part), emissions.size)
+
+    gold: HmmCounts | None = None
+    for part in data.stored_of("gold"):
+        counts = inputs(part).counts_of_labels(part.encoded.targets)
+        gold = counts if gold is None else gold.plus(counts)
+    hidden = data.stored_of("partial", "unlabeled")
+    lengths = [np.empty(0, dtype=np.int64), *(part.rows.lengths for part in hidden)]
+    return emissions, gold, InputBlocks(hidden.map(inputs), offsets_of(np.concatenate(lengths)))
 
 
 def _beta(data: FitData, plan: EmPlan) -> float | None:
@@ -269,18 +299,20 @@ def _inputs(data: FitData, which: Ints, symbols: Ids, weights: Floats, size: int
     return Inputs.of(symbols[tokens], space, weights[which], size=size)
 
 
-def _start(data: FitData, own: HmmSpec, plan: EmPlan, problem: EmProblem, completed: Ints) -> Hmm:
+def _start(data: FitData, own: HmmSpec, plan: EmPlan, problem: EmProblem) -> Hmm:
     """Parameters of an earlier fit, or what the plan names; Gold is the first choice where none is named."""
     if data.start is not None:
         return Hmm.of_weights(data.start, data.layout, problem.emissions, ends=own.ends)
-    if not plan.options.iterations or not len(completed):
+    if not plan.options.iterations or not len(problem.all_inputs):
         if problem.gold is None:
             raise DataError("nothing to learn from", remedy="give some evidence with labels")
         return problem.estimate(None)
     name = plan.start
     if name is None:
         name = "uniform" if problem.gold is None else "gold"
-    initial = data.encoded.initial[data.rows.tokens_of(completed)]
+    initial = np.empty(0, dtype=np.int32)
+    if data.stored is None:
+        initial = data.encoded.initial[data.rows.tokens_of(data.to_complete())]
     return Start(problem, initial, plan.noise, np.random.default_rng(data.settings.seed)).named(name)
 
 

@@ -55,6 +55,7 @@ class LikelihoodSpec(LearnerSpec):
     soft_answers = True
     sums_losses = True
     compile_seconds = 16.0
+    blocks = True
 
     solver: str = option("lbfgs", among=SOLVERS)
     l1: float = option(0.0, low=0)
@@ -68,6 +69,11 @@ class LikelihoodSpec(LearnerSpec):
         if self.solver == "lbfgs":
             return ""
         return f"with the solver {self.solver} takes one example after another; use the solver lbfgs"
+
+    def needs_memory(self) -> str | None:
+        if self.solver == "eg":
+            return "the solver eg keeps a distribution of every token in memory; use lbfgs or sgd, or train in memory"
+        return None
 
     @property
     def trust(self) -> TrustOptions:
@@ -171,26 +177,26 @@ def likelihood_learner(
     data: FitData,
     options: LikelihoodSpec,
     plans: Sequence[LatentPlan],
-    inputs: list[Labelled],
+    inputs: Sequence[Labelled],
     *,
     most: int | None = None,
 ) -> Learner:
     """One likelihood of inputs and companion answers, and of groups with something latent; these are estimated at most
     so often."""
     companions = _companions(data)
-    if not inputs and not plans:
+    if not len(inputs) and not plans:
         raise DataError("no input has any label", remedy="give some Gold, Partial or Candidates")
     if companions and options.solver == "eg":
         raise ValueError("the solver eg knows no companion answers; use lbfgs or sgd")
     if not plans:
-        return _smooth(data, options, inputs + companions)
+        return _smooth(data, options, [*inputs, *companions] if companions else inputs)
     start = data.start
     if start is None and not inputs:  # answers alone say nothing of labels: groups are estimated first
         start = np.zeros(data.size)
-    return _latent(data, options, inputs + companions, plans, start, most)
+    return _latent(data, options, [*inputs, *companions], plans, start, most)
 
 
-def _smooth(data: FitData, own: LikelihoodSpec, inputs: list[Labelled]) -> LikelihoodLearner:
+def _smooth(data: FitData, own: LikelihoodSpec, inputs: Sequence[Labelled]) -> LikelihoodLearner:
     """Nothing is latent but labels: one problem."""
     settings = data.settings
     place = data.place if own.solver == "lbfgs" else None
@@ -254,8 +260,10 @@ def lbfgs_options(tolerance: float, *, l1: float = 0.0) -> LbfgsOptions:
     return replace(usual, epsilon=share * usual.epsilon, delta=share * usual.delta)
 
 
-def labelled(data: FitData, *, partly: bool = True) -> list[Labelled]:
+def labelled(data: FitData, *, partly: bool = True) -> Sequence[Labelled]:
     """Gold, and what has candidates unless it is left out; unlabelled inputs have nothing to say to a likelihood."""
+    if data.stored is not None:
+        return data.stored_of("gold", "partial").map(lambda part: labelled(part)[0])
     encoded, prices = data.encoded, data.prices()
     found = []
     gold, hidden = encoded.gold()

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
-from dataclasses import dataclass
-from functools import partial
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
 
 import numpy as np
 
-from sidelight.core.arrays import Floats, Floats32, Ids
+from sidelight.core.arrays import Floats, Floats32, Ids, Ints
 from sidelight.core.file_contents import array_like, flag_of, number_of, random_of, whole_of
 from sidelight.core.records import Round
 from sidelight.learners.margin import MARGIN_KIN
@@ -17,11 +16,12 @@ from sidelight.objective.batch import Batch
 from sidelight.objective.entries import has_kernels
 from sidelight.objective.margin import TargetTerms
 from sidelight.objective.online import plain_epochs
+from sidelight.objective.online.example_order import ExampleOrder
 from sidelight.objective.online.online import perceptron_epoch
 from sidelight.parallel.place import Held
 from sidelight.rounds.learner import Learner, Memory, State
 from sidelight.rounds.stopping import MAX_ROUNDS, NO_MISTAKES
-from sidelight.solvers.perceptron import Epoch, Perceptron
+from sidelight.solvers.perceptron import Perceptron
 from sidelight.spaces import Cost
 from sidelight.specs import LearnerSpec, option
 from sidelight.specs.fit_data import FitData
@@ -48,12 +48,12 @@ class AveragedPerceptron(LearnerSpec):
     stops = "epochs, or none wrong"
     no_partial_fit = ""
     compile_seconds = 4.0
+    blocks = True
 
     shards: int | None = option(None, low=1)
 
     def make(self, data: FitData) -> Learner:
         """A fresh perceptron, or one that goes on from the weights and the average of an earlier fit."""
-        gold = data.encoded.of_kind("gold")
         fresh = Perceptron.fresh(data.size)
         weights, memory = data.start, data.memory
         if data.go_on and memory is not None and weights is not None:
@@ -64,41 +64,66 @@ class AveragedPerceptron(LearnerSpec):
         settings = data.settings
         rounds = 1 if data.go_on else EPOCHS if settings.max_rounds is None else settings.max_rounds
         rng = np.random.default_rng([settings.seed, int(fresh.clock)])
-        targets, importance = data.encoded.targets[data.rows.tokens_of(gold)], data.encoded.weights[gold]
-        batch = data.batch(gold)
-        plain = PerceptronLearner(batch, targets, importance, fresh, rng, rounds)
+        gold = [_gold(data)] if data.stored is None else data.stored_of("gold").map(_gold)
         if self.shards is None:
-            return plain
-        held = self._held(plain, data)
-        return MixedPerceptron(batch, targets, importance, fresh, rng, rounds, held=held, seed=settings.seed)
+            return PerceptronLearner(gold, fresh, rng, rounds)
+        held = data.place.hold(gold[0].lots(self.shards))
+        return MixedPerceptron(gold, fresh, rng, rounds, held=held, seed=settings.seed)
 
     def stays(self) -> str:
         mixed = "give it shards, which learn side by side and are mixed"
         return f"takes one example right after another; {mixed}" if self.shards is None else ""
 
-    def _held(self, plain: PerceptronLearner, data: FitData) -> Held:
-        """The examples in shards: k, k + S, k + 2 S, … together."""
-        assert self.shards is not None
-        here, pieces = plain.batch.here(), []
-        for k in range(min(self.shards, len(here))):
-            lot = np.arange(k, len(here), self.shards)
-            pieces.append((k, here.take(lot), plain.targets[here.slots_of(lot)], plain.importance[lot]))
-        return data.place.hold(pieces)
+    def needs_memory(self) -> str | None:
+        return None if self.shards is None else "shards lie in memory; leave shards out, or train in memory"
 
 
-@dataclass(slots=True)
-class PerceptronLearner:
-    """The averaged perceptron over outputs of any structure."""
+def _gold(data: FitData) -> GoldBlock:
+    which = data.encoded.of_kind("gold")
+    targets = data.encoded.targets[data.rows.tokens_of(which)]
+    return GoldBlock(data.batch(which), targets, data.encoded.weights[which])
+
+
+@dataclass(frozen=True, slots=True)
+class GoldBlock:
+    """Inputs with the outputs that are right."""
 
     batch: Batch
     targets: Ids
     importance: Floats
+
+    def epoch(self, order: Ints, weights: Floats32, totals: Floats, clock: float) -> tuple[int, float]:
+        """One pass: in one kernel for chains of order 1 and classes, one example after another elsewhere."""
+        if has_kernels(self.batch):
+            return perceptron_epoch(self.batch, self.targets, self.importance, order, weights, totals, clock)
+        size = self.batch.space.n_labels
+        terms = TargetTerms(self.batch, Cost(self.targets, 1.0 - np.eye(size)), np.ones(len(self.batch)))
+        return plain_epochs.perceptron_epoch(terms, self.importance, order, weights, totals, clock)
+
+    def lots(self, count: int) -> list[tuple[int, GoldBlock]]:
+        """So many lots by their numbers k: the inputs k, k + count, k + 2 count, … together."""
+        here, pieces = self.batch.here(), []
+        for k in range(min(count, len(here))):
+            lot = np.arange(k, len(here), count)
+            pieces.append((k, GoldBlock(here.take(lot), self.targets[here.slots_of(lot)], self.importance[lot])))
+        return pieces
+
+
+@dataclass(slots=True)
+class PerceptronLearner:
+    """The averaged perceptron over outputs of any structure, which lie in one block or in several."""
+
+    gold: Sequence[GoldBlock]
     perceptron: Perceptron
     rng: np.random.Generator
     max_rounds: int
     rounds: int = 0
     seconds: float = 0.0
     done: bool = False
+    examples: ExampleOrder = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.examples = ExampleOrder.of([len(block.importance) for block in self.gold])
 
     @property
     def weights(self) -> Floats:
@@ -131,8 +156,15 @@ class PerceptronLearner:
 
     def _pass(self) -> int:
         """Go through all examples; returns the number of mistakes."""
-        run = epoch_of(self.batch, self.targets, self.importance)
-        return self.perceptron.epoch(run, len(self.batch), self.rng)
+        return self.perceptron.epoch(self._epoch, self.examples.shuffled(self.rng))
+
+    def _epoch(self, order: Ints, weights: Floats32, totals: Floats, clock: float) -> tuple[int, float]:
+        """One pass, block after block."""
+        mistakes = 0
+        for number, own in self.examples.runs(order):
+            wrong, clock = self.gold[number].epoch(own, weights, totals, clock)
+            mistakes += wrong
+        return mistakes, clock
 
     def has_result(self, record: Round) -> bool:
         """Every epoch ends with weights that can be used."""
@@ -178,19 +210,11 @@ class MixedPerceptron(PerceptronLearner):
 
 
 def _epoch_of_shard(
-    piece: tuple[int, Batch, Ids, Floats], weights: Floats32, count: int, seed: list[int]
+    piece: tuple[int, GoldBlock], weights: Floats32, count: int, seed: list[int]
 ) -> tuple[Floats, Floats, int]:
     """What a shard's epoch comes to, divided by the number of shards, and its mistakes."""
-    number, batch, targets, importance = piece
+    number, gold = piece
     own = Perceptron.going_on(weights.copy(), weights.astype(np.float64), 1.0)
-    rng = np.random.default_rng([*seed, number])
-    mistakes = own.epoch(epoch_of(batch, targets, importance), len(batch), rng)
+    order = np.random.default_rng([*seed, number]).permutation(len(gold.importance))
+    mistakes = own.epoch(gold.epoch, order)
     return own.weights.astype(np.float64) / count, own.average() / count, mistakes
-
-
-def epoch_of(batch: Batch, targets: Ids, importance: Floats) -> Epoch:
-    """An epoch in one kernel for chains of order 1 and classes, one example after another elsewhere."""
-    if has_kernels(batch):
-        return partial(perceptron_epoch, batch, targets, importance)
-    terms = TargetTerms(batch, Cost(targets, 1.0 - np.eye(batch.space.n_labels)), np.ones(len(batch)))
-    return partial(plain_epochs.perceptron_epoch, terms, importance)

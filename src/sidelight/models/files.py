@@ -6,6 +6,8 @@ Checkpoints are such files: training that was interrupted goes on from its last 
 from __future__ import annotations
 
 import json
+import math
+import mmap
 import zlib
 from collections.abc import Mapping, Sequence
 from hashlib import blake2b
@@ -47,8 +49,14 @@ def kind_of(path: str | Path) -> str | None:
     return kind if isinstance(kind, str) else None
 
 
-def read_tensors(path: str | Path, *, kind: str, version: int) -> tuple[Any, Tensors]:
-    """JSON values and arrays of a file; raises `ModelFileError` in one line where it is damaged, foreign or newer."""
+def read_tensors(
+    path: str | Path, *, kind: str, version: int, mapped: bool = False, checked: bool = True
+) -> tuple[Any, Tensors]:
+    """JSON values and arrays of a file; raises `ModelFileError` in one line where it is damaged, foreign or newer.
+
+    `mapped` arrays stay in the file and are in memory while they are looked at; what is written to them is not kept.
+    A file whose checksum was looked at before need not be `checked` again.
+    """
     from safetensors import SafetensorError, safe_open
 
     file_name(path)
@@ -63,7 +71,8 @@ def read_tensors(path: str | Path, *, kind: str, version: int) -> tuple[Any, Ten
                     file=path,
                     remedy="upgrade sidelight",
                 )
-            tensors: Tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
+            names = list(file.keys())
+            tensors: Tensors = _mapped(path) if mapped else {name: file.get_tensor(name) for name in names}
             text = text_of(header, "spec")
     except FileNotFoundError:
         raise ModelFileError("no such file", file=path, remedy="check the path") from None
@@ -76,9 +85,26 @@ def read_tensors(path: str | Path, *, kind: str, version: int) -> tuple[Any, Ten
                 f"this is text, not a {'model' if 'model' in kind else kind}", file=path, remedy=remedy
             ) from None
         raise ModelFileError("damaged or truncated", file=path, remedy="write it again, or take a copy") from None
-    if _check(tensors, text) != header.get("check"):
+    if checked and _check(tensors, text) != header.get("check"):
         raise ModelFileError("damaged: its contents do not match their checksum", file=path, remedy="take a copy")
     return json.loads(text), tensors
+
+
+def _mapped(path: str | Path) -> Tensors:
+    """The arrays of a file whose header is sound, in the pages of the file: gone from memory once nobody has them."""
+    with open(path, "rb") as file:
+        pages = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_COPY)
+    begin = 8 + int.from_bytes(pages[:8], "little")
+    found: Tensors = {}
+    for name, one in json.loads(pages[8:begin]).items():
+        if name != "__metadata__":
+            kind, shape, at = np.dtype(_DTYPES[one["dtype"]]), one["shape"], begin + one["data_offsets"][0]
+            array = np.frombuffer(pages, kind, math.prod(shape), at) if math.prod(shape) else np.empty(0, kind)
+            found[name] = array.reshape(shape)
+    return found
+
+
+_DTYPES = {f"{sort.upper()}{8 * size}": f"{sort}{size}" for sort in "fiu" for size in (1, 2, 4, 8)} | {"BOOL": "?"}
 
 
 def _foreign(path: str | Path, found: Any, wanted: str) -> ModelFileError:

@@ -12,14 +12,16 @@ gradient is a constant, the feature counts of the gold labels.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any, Protocol, Self
 
 import numpy as np
 
 from sidelight.core.arrays import Bytes, Floats, Ids, Ints
 from sidelight.core.kernels import inner
+from sidelight.core.one_at_a_time import OneAtATime
 from sidelight.errors import Intractable
 from sidelight.features.counts import SparseRows
 from sidelight.features.gradient import FullFeatures
@@ -134,30 +136,43 @@ def first_order_chain(features: Weighted, space: Space) -> tuple[FullFeatures | 
 class LikelihoodProblem:
     """The objective of all terms, as a function of one weight vector."""
 
-    def __init__(self, terms: Sequence[LogLinearTerms], *, l2: float = 1.0, n_jobs: int | None = None) -> None:
-        """All terms must have features of the same form; `l2` is λ, not negative."""
+    def __init__(
+        self,
+        terms: Sequence[LogLinearTerms],
+        *,
+        l2: float = 1.0,
+        n_jobs: int | None = None,
+        form: Form | None = None,
+    ) -> None:
+        """All terms must have features of the same form, which need not be told; `l2` is λ, not negative."""
         if not terms:
             raise ValueError("there are no terms")
         if not l2 >= 0:
             raise ValueError(f"l2 is {l2}; give a number that is not negative")
-        self.terms = tuple(terms)
+        self.terms = terms if isinstance(terms, OneAtATime) else tuple(terms)
+        self.form = self.terms[0].features if form is None else form
         self.l2 = l2
         self.n_jobs = n_jobs
-        self.gold = np.zeros(self.size)  # Σ price · Φ(x, gold)
+
+    @cached_property
+    def gold(self) -> Floats:
+        """Σ price · Φ(x, gold). # [size]"""
+        found = np.zeros(self.size)
         for part in self.terms:
-            part.add_gold(self.gold, n_jobs=n_jobs)
+            part.add_gold(found, n_jobs=self.n_jobs)
+        return found
 
     @property
     def size(self) -> int:
-        return self.terms[0].features.size
+        return self.form.size
 
     def expand(self, weights: Floats) -> Floats:
         """The weights in the full layout."""
-        return self.terms[0].features.expand(weights)
+        return self.form.expand(weights)
 
     def shorten(self, full: Floats) -> Floats:
         """The weights of the problem's form, out of the full layout."""
-        return self.terms[0].features.shorten(full)
+        return self.form.shorten(full)
 
     def curvature(self, share: float = 0.03) -> Floats:
         """A rough guess of the Hessian's diagonal: λ, and a share of what tokens on their own add to it at w = 0.
@@ -180,10 +195,15 @@ class LikelihoodProblem:
 
     def value(self, weights: Floats) -> float:
         """The objective alone, which is half the work."""
-        value = 0.5 * self.l2 * inner(weights, weights)
+        return self.values([weights])[0]
+
+    def values(self, found: Sequence[Floats]) -> list[float]:
+        """The objectives of several weights, in one pass."""
+        values = [0.5 * self.l2 * inner(weights, weights) for weights in found]
         for part in self.terms:
-            value += inner(part.prices, part.losses(weights, n_jobs=self.n_jobs))
-        return value
+            for k, weights in enumerate(found):
+                values[k] += inner(part.prices, part.losses(weights, n_jobs=self.n_jobs))
+        return values
 
     def losses(self, weights: Floats) -> Floats:
         """The loss of every input of every term, in order, without prices and regulariser. # [N]"""
@@ -331,7 +351,7 @@ def _terms_of(part: Labelled, form: Form) -> LogLinearTerms:
 
 def form_of(
     scorer: Scorer,
-    shown: Sequence[Shown | None],
+    shown: Iterable[Shown | None],
     *,
     support: str = "seen",
     transitions: str = "all",
@@ -345,7 +365,7 @@ def form_of(
     if support == "all" and transitions != "all":
         raise ValueError(f"transitions is {transitions!r}; with support 'all' it must be 'all'")
     if support == "seen" and isinstance(scorer, ChainScorer):
-        known = [part for part in shown if part is not None]
+        known = (part for part in shown if part is not None)
         return Form(scorer.size, Support.seen(scorer.layout, known, transitions=transitions), n_jobs, place)
     return Form(scorer.size, None, n_jobs, place)
 
@@ -360,6 +380,7 @@ def likelihood_problem(
     place: Place | None = None,
 ) -> LikelihoodProblem:
     """The problem of inputs of one structure; options as for `form_of`."""
-    shown, scorer = [part.shown() for part in inputs], inputs[0].batch.scorer
+    shown, scorer = (part.shown() for part in inputs), inputs[0].batch.scorer
     form = form_of(scorer, shown, support=support, transitions=transitions, n_jobs=n_jobs, place=place)
-    return LikelihoodProblem([form.terms(part) for part in inputs], l2=l2, n_jobs=n_jobs)
+    terms = inputs.map(form.terms) if isinstance(inputs, OneAtATime) else [form.terms(part) for part in inputs]
+    return LikelihoodProblem(terms, l2=l2, n_jobs=n_jobs, form=form)

@@ -18,7 +18,7 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
-from sidelight.core.arrays import Floats, Ids, Ints
+from sidelight.core.arrays import Floats, Ids
 from sidelight.core.file_contents import array_of, flag_of, number_of, whole_of
 from sidelight.core.records import Round
 from sidelight.features.layout import Layout
@@ -93,7 +93,7 @@ class HmmLearner:
         options, began = self.options, time.perf_counter() - self.seconds
         if self.done:
             return
-        if not options.iterations or not len(self.problem.inputs):
+        if not options.iterations or not len(self.problem.all_inputs):
             self.rounds, self.done = 1, True
             self.hmm = self.problem.estimate(None)
             self.seconds = time.perf_counter() - began
@@ -169,5 +169,4 @@ class HmmLearner:
         """How many outputs an E-step changed, where each is one labeling."""
         if before is None or after is None:
             return 0
-        starts: Ints = self.problem.inputs.space.starts
-        return int(np.count_nonzero(np.add.reduceat(before != after, starts[:-1], dtype=np.int64)))
+        return int(np.count_nonzero(np.add.reduceat(before != after, self.problem.starts[:-1], dtype=np.int64)))

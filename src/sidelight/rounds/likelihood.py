@@ -15,11 +15,13 @@ import numpy as np
 
 from sidelight.core.arrays import Floats
 from sidelight.core.file_contents import array_like, flag_of, mapping_of, number_of, numbers_of, random_of, whole_of
+from sidelight.core.one_at_a_time import OneAtATime
 from sidelight.core.records import Round
 from sidelight.objective.companion_likelihood import CompanionTerms
 from sidelight.objective.duals.batch_duals import BatchDuals
 from sidelight.objective.duals.chain_duals import ChainDuals
 from sidelight.objective.likelihood import LikelihoodProblem, LikelihoodTerms, LogLinearTerms
+from sidelight.objective.online.likelihood_blocks import LikelihoodBlocks
 from sidelight.objective.online.online_likelihood import OnlineLikelihood, stacked_terms
 from sidelight.objective.online.plain_likelihood import PlainLikelihood
 from sidelight.rounds.learner import RoundByRound, State
@@ -197,8 +199,10 @@ def _with_l2(problem: SmoothProblem, solver: str) -> LikelihoodProblem:
     return problem
 
 
-def _online_of(terms: Sequence[LogLinearTerms]) -> OnlineLikelihood | PlainLikelihood:
-    """Epochs in one kernel for first-order chains, one input after another elsewhere."""
+def _online_of(terms: Sequence[LogLinearTerms]) -> OnlineLikelihood | PlainLikelihood | LikelihoodBlocks:
+    """Epochs in one kernel, or one a block, for first-order chains; one input after another elsewhere."""
+    if isinstance(terms, OneAtATime):
+        return LikelihoodBlocks.of_terms(terms)
     known = [part for part in terms if isinstance(part, LikelihoodTerms)]
     answers = [part for part in terms if isinstance(part, CompanionTerms)]
     if len(known) + len(answers) < len(terms):
@@ -256,7 +260,7 @@ class _SgdEngine:
     """
 
     problem: LikelihoodProblem
-    online: OnlineLikelihood | PlainLikelihood
+    online: OnlineLikelihood | PlainLikelihood | LikelihoodBlocks
     solver: Sgd
     rng: np.random.Generator
     tolerance: float
@@ -288,7 +292,7 @@ class _SgdEngine:
             self.online.weights(self.solver.v, self.solver.scale),
             self.online.weights(self.solver.average(), 1.0),
         ]
-        reached = [self.problem.value(weights) for weights in found]
+        reached = self.problem.values(found)
         now = min(reached)
         before = self.values[-1] if self.values else np.inf
         if now < before:

@@ -32,9 +32,9 @@ class Perceptron:
     def fresh(cls, size: int) -> Perceptron:
         return cls(np.zeros(size, dtype=np.float32), np.zeros(size))
 
-    def epoch(self, run: Epoch, count: int, rng: np.random.Generator) -> int:
-        """One pass in random order; returns the number of mistakes."""
-        mistakes, self.clock = run(rng.permutation(count), self.weights, self.totals, self.clock)
+    def epoch(self, run: Epoch, order: Ints) -> int:
+        """One pass; returns the number of mistakes."""
+        mistakes, self.clock = run(order, self.weights, self.totals, self.clock)
         return mistakes
 
     def average(self) -> Floats:

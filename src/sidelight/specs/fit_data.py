@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from sidelight.core.arrays import Floats, Ints
+from sidelight.core.one_at_a_time import OneAtATime
 from sidelight.errors import DataError, Intractable
 from sidelight.evidence import Evidence, Unlabeled
 from sidelight.features.layout import Layout
@@ -44,6 +45,12 @@ class FitData:
     start: Floats | None = None  # weights of an earlier fit, in this layout
     go_on: bool = False  # stay near them: `partial_fit`
     memory: Memory | None = None  # what the learner of an earlier fit left behind
+    stored: OneAtATime[FitData] | None = None  # where the data stays in files: blocks of inputs of one kind each
+
+    def stored_of(self, *kinds: str) -> OneAtATime[FitData]:
+        """The blocks in files that are of these kinds."""
+        assert self.stored is not None
+        return self.stored.take([i for i, part in enumerate(self.stored) if part.encoded.kinds[0] in kinds])
 
     @property
     def place(self) -> Place:
@@ -99,14 +106,15 @@ class FitData:
 
     def chain(self) -> tuple[Rows, Layout]:
         """Features and layout of chains; raises `Intractable` for other structures."""
-        if not isinstance(self.structure, ChainStructure) or not isinstance(self.rows, Rows):
-            raise Intractable(f"{self.settings.learner.name} is for chains of labels; use jlis or partial_crf")
-        return self.rows, self.structure.layout
+        assert isinstance(self.rows, Rows) or not isinstance(self.structure, ChainStructure)
+        return self.rows, self.layout
 
     @property
     def layout(self) -> Layout:
         """That of chains; see `chain`."""
-        return self.chain()[1]
+        if not isinstance(self.structure, ChainStructure):
+            raise Intractable(f"{self.settings.learner.name} is for chains of labels; use jlis or partial_crf")
+        return self.structure.layout
 
     def prices(self) -> Floats:
         """Weight times price of every input. # [N]"""
@@ -183,7 +191,8 @@ def learner_of(data: FitData) -> Learner:
     """
     learner, encoded = data.settings.learner, data.encoded
     refuse_evidence(learner, data.evidence, encoded.kinds, chunks=bool(encoded.chunks), go_on=data.go_on)
-    data.structure.check(data.evidence, data.rows, encoded, n_jobs=data.settings.n_jobs)
+    if data.stored is None:
+        data.structure.check(data.evidence, data.rows, encoded, n_jobs=data.settings.n_jobs)
     return learner.make(data)
 
 

@@ -15,6 +15,7 @@ from types import MappingProxyType
 from typing import Any, ClassVar, Literal
 
 from sidelight.data.checks import trouble
+from sidelight.errors import DataError
 from sidelight.evidence import Evidence, Unlabeled
 from sidelight.rounds import Learner
 from sidelight.specs.options import check_options
@@ -53,6 +54,7 @@ class LearnerSpec:
     soft_answers: ClassVar[bool] = False  # companion answers are judged by a soft maximum
     plain: ClassVar[str] = ""  # its `plain_form`
     beside: ClassVar[tuple[str, ...]] = ("unlabeled",)  # kinds of evidence that make it more than that
+    blocks: ClassVar[bool] = False  # goes over data that stays in files, block by block
     about_rules: ClassVar[bool] = False  # without rules there is little reason to use it
     alone: ClassVar[str] = "has not been spread over workers"  # why it stays in one process, or nothing
     compile_seconds: ClassVar[float] = 10.0  # of CPU, of its kernels (benchmarks/compile_times.py)
@@ -75,6 +77,10 @@ class LearnerSpec:
     def heeded(self) -> frozenset[Heed]:
         """What it heeds with these options."""
         return self.heeds
+
+    def needs_memory(self) -> str | None:
+        """Why it cannot go over data block by block with these options, though others can; else None."""
+        return None
 
     def taken(self) -> tuple[str, ...]:
         """The kinds of evidence that it can be given, with these options."""
@@ -176,6 +182,32 @@ def refuse(spec: LearnerSpec, outputs: OutputKind, *, costs: bool, states: bool,
         problem = f"rules_in is 'training', and {name} asks for more than the best output"
         remedy = "use jlis, structural_svm, latent_svm or perceptron, or give rules_in='prediction'"
         raise ValueError(f"{problem}; {remedy}")
+
+
+IN_BLOCKS = "crf, partial_crf, perceptron, hmm, em, hard_em or unified_em"
+
+
+def refuse_stored(spec: LearnerSpec, kinds: Sequence[str], settings: Any) -> None:
+    """Raise ValueError or `DataError` for what cannot go over data that stays in files, by its name."""
+    if not spec.blocks:
+        raise ValueError(f"{spec.called} needs all data in memory; use {IN_BLOCKS}, or train in memory")
+    if (why := spec.needs_memory()) is not None:
+        raise ValueError(why)
+    for kind in kinds:
+        if kind not in spec.taken():
+            remedy = f"use the learner {spec.relative(kind)} in memory, or leave it out"
+            raise DataError(f"the learner {spec.name} does not learn from {in_words(kind)}", remedy=remedy)
+    if settings.output_kind.name not in ("chains", "classes"):
+        raise ValueError("segments and other structures need all data in memory; use a Tagger or a Classifier")
+    for name, there in (
+        ("states", settings.states is not None),
+        ("rules_in='training'", settings.ruled_training),
+        ("learning with rules", bool(settings.rules) and "rules" in spec.heeded()),
+        ("warm_start", settings.warm_start),
+        ("order=2", settings.order == 2),
+    ):
+        if there:
+            raise ValueError(f"{name} needs all data in memory; leave it out, or train in memory")
 
 
 def refuse_evidence(

@@ -138,32 +138,44 @@ class Chains:
         xs = [piece.x for piece in evidence]
         xs = xs if settings.sequences or isinstance(xs[0], MatrixSequence) else [[x] for x in xs]
         if before is None:
-            names = label_names_of(settings, evidence)
-            labels = LabelSet.of(names) if settings.labels is None else LabelSet(tuple(names))
-            labels = with_states(labels, settings.states)
+            labels = label_set(settings, label_names_of(settings, evidence))
         else:
             labels = before.labels
             if with_states(LabelSet(labels.classes), settings.states) != labels:
                 raise DataError("the labels of the model have other states", remedy="use the same states, or fit anew")
         extractor, rows = token_rows(settings, xs, before)
         encoded = encode(evidence, labels, rows.starts, sequences=settings.sequences)
-        if settings.order == 2 and not extractor.transitions:
-            raise DataError("order is 2, and the features have no transitions", remedy="add a B template, or leave it")
-        layout = Layout(
-            len(labels),
-            extractor.n_attributes,
-            extractor.n_dense,
-            chain=settings.sequences and extractor.transitions,
-            bias=settings.bias,
-            null_label=not settings.sequences and len(labels) == 2,
-            order=settings.order,
-        )
-        allowed = _allowed(settings, labels, before)
-        if settings.labels is None and before is None:
-            check_memory(layout.size, layout.n_labels, layout.n_attributes)
-        if allowed is not None:
-            _check_gold(evidence, rows, encoded, labels, allowed)
-        return Prepared(ChainStructure(labels, extractor, layout, settings.sequences, allowed), rows, encoded)
+        structure = chain_structure(settings, labels, extractor, before)
+        if structure.allowed is not None:
+            check_gold(evidence, rows, encoded, labels, structure.allowed)
+        return Prepared(structure, rows, encoded)
+
+
+def label_set(settings: Any, names: Sequence[Any]) -> LabelSet:
+    """The labels of a fit and their states: as given, or those that were found in an order of their own."""
+    labels = LabelSet.of(names) if settings.labels is None else LabelSet(tuple(names))
+    return with_states(labels, settings.states)
+
+
+def chain_structure(
+    settings: Any, labels: LabelSet, extractor: Extractor, before: Structure | None = None
+) -> ChainStructure:
+    """The structure of a fit; raises `DataError` where its parts do not fit each other, or do not fit into memory."""
+    if settings.order == 2 and not extractor.transitions:
+        raise DataError("order is 2, and the features have no transitions", remedy="add a B template, or leave it")
+    layout = Layout(
+        len(labels),
+        extractor.n_attributes,
+        extractor.n_dense,
+        chain=settings.sequences and extractor.transitions,
+        bias=settings.bias,
+        null_label=not settings.sequences and len(labels) == 2,
+        order=settings.order,
+    )
+    allowed = _allowed(settings, labels, before)
+    if settings.labels is None and before is None:
+        check_memory(layout.size, layout.n_labels, layout.n_attributes)
+    return ChainStructure(labels, extractor, layout, settings.sequences, allowed)
 
 
 def _allowed(settings: Any, labels: LabelSet, before: Structure | None) -> Transitions | None:
@@ -178,7 +190,7 @@ def _allowed(settings: Any, labels: LabelSet, before: Structure | None) -> Trans
     return None if settings.scheme is None else scheme_transitions(labels, settings.scheme)
 
 
-def _check_gold(
+def check_gold(
     evidence: Sequence[Evidence], rows: Rows, encoded: Encoded, labels: LabelSet, allowed: Transitions
 ) -> None:
     """Raise `DataError` at the first Gold that does not obey the transitions that are allowed."""
@@ -196,6 +208,24 @@ def _check_gold(
         remedy = "correct the labels, or leave scheme and allowed out"
         problem = f"its labels use a transition that is not allowed{said}"
         raise trouble(evidence[i], i, problem=problem, remedy=remedy, token=token)
+
+
+def first_closed_step(structure: ChainStructure, rows: Rows, encoded: Encoded) -> tuple[int, str] | None:
+    """The first input whose known labels no allowed labeling has, and what is wrong; None where there is none."""
+    allowed, labels = structure.allowed, structure.labels
+    space = ChainSpace(rows.starts, len(labels), allowed)
+    gold = encoded.admitted is None and bool(np.all(encoded.targets >= 0))
+    if gold:
+        fits = space.admits(encoded.targets) != 0
+    else:
+        fits = (space if encoded.admitted is None else space.inside(encoded.admitted)).feasible()
+    bad = np.flatnonzero(~fits)
+    if not len(bad):
+        return None
+    first, last = rows.starts[bad[0] : bad[0] + 2]
+    assert allowed is not None
+    said = _first_fault(allowed, labels, encoded.targets[first:last].tolist())[1] if gold else ""
+    return int(bad[0]), f"its labels use a transition that is not allowed{said}"
 
 
 def _first_fault(allowed: Transitions, labels: LabelSet, found: Sequence[int]) -> tuple[int | None, str]:

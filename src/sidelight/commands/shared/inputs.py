@@ -94,7 +94,7 @@ def read_inputs(path: Path, *, format: str | None, label_column: int | None) -> 
 
 def label_position(path: Path, *, format: str | None, labelled: bool, label_column: int | None) -> int | None:
     """The label column of inputs; JSON lines say themselves what they have."""
-    if is_jsonl(path, format):
+    if tool_of(path, format) is None and (format or format_of(path)) in ("jsonl", "parquet"):
         return None
     return -1 if labelled and label_column is None else label_column
 

@@ -211,6 +211,15 @@ Tolerance = Annotated[
         rich_help_panel=LEARNING,
     ),
 ]
+OutOfCore = Annotated[
+    Path | None,
+    typer.Option(
+        "--out-of-core",
+        metavar="FOLDER",
+        help="For files larger than memory: features are written there, once, and learned from block by block.",
+        rich_help_panel=LEARNING,
+    ),
+]
 Out = Annotated[Path, typer.Option("--out", metavar="MODEL", help="The file for the model.", rich_help_panel=OUTPUT)]
 Checkpoint = Annotated[
     Path | None,

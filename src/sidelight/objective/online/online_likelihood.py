@@ -47,8 +47,9 @@ class OnlineLikelihood:
         targets: Ids | None = None,
         admitted: Bytes | None = None,
         answered: kernels.Answered | None = None,
+        mean: float | None = None,
     ) -> OnlineLikelihood:
-        """Prices are made relative to their mean."""
+        """Prices are made relative to their mean, or to that of more inputs than these."""
         if space.admitted is not None or space.left_out is not None:
             raise ValueError("online likelihood takes spaces with allowed transitions only, no other masks")
         layout, support = features.layout, features.support
@@ -70,7 +71,7 @@ class OnlineLikelihood:
         known = np.full(features.rows.n_tokens, -1, dtype=np.int32) if targets is None else targets
         masks = NO_BYTES if admitted is None else admitted
         closed = closed_moves(space.allowed, layout.n_labels)
-        mean = float(prices.mean()) or 1.0
+        mean = (float(prices.mean()) if mean is None else mean) or 1.0
         answers = _no_answers(len(prices)) if answered is None else answered
         return cls(features, known, masks, answers, prices / mean, closed, exists.astype(np.uint8), places)
 
@@ -90,6 +91,10 @@ class OnlineLikelihood:
     def size(self) -> int:
         """Of v."""
         return int(self.places[-1]) + len(self.features.support.columns)
+
+    def order(self, rng: np.random.Generator) -> Ints:
+        """All inputs in random order."""
+        return rng.permutation(len(self))
 
     def weights(self, v: Floats, scale: float) -> Floats:
         """w in the form of the features' support."""
@@ -149,7 +154,7 @@ class OnlineLikelihood:
     def entries(self) -> kernels.TokenEntries:
         """The features as kernels take them."""
         wide, features = self.features.wide, self.features
-        pairs = features.indptr, features.pairs, features.labels, features.values
+        pairs = features.entries[2:]
         return kernels.TokenEntries(wide.indptr, wide.indices, wide.values, *pairs, features.rows.dense)
 
     def views_of(self, v: Floats) -> kernels.TokenWeights:

@@ -36,6 +36,10 @@ class PlainLikelihood:
     def __len__(self) -> int:
         return len(self.inputs)
 
+    def order(self, rng: np.random.Generator) -> Ints:
+        """All inputs in random order."""
+        return rng.permutation(len(self))
+
     def weights(self, v: Floats, scale: float) -> Floats:
         """w."""
         return scale * v

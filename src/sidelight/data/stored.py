@@ -1,0 +1,120 @@
+"""Evidence that stays in its files: what is larger than memory is read piece by piece, never as a whole."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from sidelight.core.checks import file_name
+from sidelight.data.files import STDIN
+from sidelight.data.load import format_of, load_corpus, load_evidence
+from sidelight.data.parquet_pieces import parquet_pieces
+from sidelight.data.text_pieces import TextPiece, pieces_of, placed
+from sidelight.errors import DataError
+from sidelight.evidence import Evidence
+
+KINDS = ("gold", "partial", "unlabeled")
+Paths = str | Path | Sequence[str | Path] | None
+
+
+@dataclass(frozen=True, slots=True)
+class StoredCorpus:
+    """Files of evidence by their kinds, and the folder where features that were prepared from them are kept."""
+
+    files: Mapping[str, tuple[Path, ...]]
+    folder: Path
+    format: str | None = None
+    label_column: int = -1
+
+    def __str__(self) -> str:
+        named = [f"{kind} in {', '.join(map(str, paths))}" for kind, paths in self.files.items()]
+        return " and ".join(named)
+
+    @property
+    def paths(self) -> list[tuple[str, Path]]:
+        """All files in their order, each with its kind."""
+        return [(kind, path) for kind, paths in self.files.items() for path in paths]
+
+    def pieces(self, kind: str, path: Path) -> Iterator[tuple[TextPiece, list[Evidence]]]:
+        """The evidence of one file, some at a time; raises `DataError` as `load_evidence` does."""
+        column: Any = self.label_column if kind != "unlabeled" else "auto"
+        width: int | None = None
+        empty = True
+        for piece in file_pieces(path, self.format):
+            if piece.is_blank:
+                continue
+            empty = False
+            with placed(piece):
+                own = _format(path, self.format)
+                found = load_evidence(piece, kind, format=own, label_column=column)  # type: ignore[arg-type]
+                width = _checked_width(found, width)
+            yield piece, found
+        if empty:
+            raise DataError("no inputs", file=path, remedy="leave the file out")
+
+
+def stored(
+    *,
+    gold: Paths = None,
+    partial: Paths = None,
+    unlabeled: Paths = None,
+    folder: str | Path,
+    format: str | None = None,
+    label_column: int = -1,
+) -> StoredCorpus:
+    """Evidence in files that may be larger than memory, to be fitted block by block.
+
+    A fit writes the features of the files into `folder`, once: another fit with the same data and templates finds them
+    there. Files are columns, JSON lines or attributes, as for `load_evidence`, or Parquet (`pyarrow`). Raises
+    `DataError` without a file.
+
+    >>> str(stored(gold="train.txt", folder="prepared"))
+    'gold in train.txt'
+    """
+    given = {"gold": gold, "partial": partial, "unlabeled": unlabeled}
+    files = {kind: _paths(kind, paths) for kind, paths in given.items() if paths is not None}
+    if not any(files.values()):
+        raise DataError("no evidence", remedy="name at least one file, e.g. gold='train.txt'")
+    return StoredCorpus({k: v for k, v in files.items() if v}, Path(file_name(folder)), format, label_column)
+
+
+def file_pieces(path: Path, format: str | None, *, begin: int = 0, first: int = 0) -> Iterator[TextPiece]:
+    """The pieces of a file of any format, from a place on where an earlier reading stopped."""
+    if (format or format_of(path)) == "parquet":
+        return parquet_pieces(path, begin=begin)
+    by_line = (format or format_of(path)) == "jsonl"
+    return pieces_of(path, by_line=by_line, begin=begin, first=first)
+
+
+def corpus_of(piece: TextPiece, path: Path, format: str | None, *, label_column: int | None) -> Any:
+    """The inputs of a piece, as `load_corpus` reads them."""
+    with placed(piece):
+        return load_corpus(piece, format=_format(path, format), label_column=label_column)  # type: ignore[arg-type]
+
+
+def _format(path: Path, format: str | None) -> str:
+    """The format that pieces are read in: rows of Parquet are lines of JSON by then."""
+    found = format or format_of(path)
+    return "jsonl" if found == "parquet" else found
+
+
+def _paths(kind: str, paths: Any) -> tuple[Path, ...]:
+    listed = [paths] if isinstance(paths, str | Path) else list(paths)
+    found = tuple(Path(file_name(path, name=kind)) for path in listed)
+    if any(str(path) == STDIN for path in found):
+        raise DataError("the standard input cannot be read twice", remedy="write it to a file, and name that")
+    return found
+
+
+def _checked_width(found: list[Evidence], width: int | None) -> int | None:
+    """The number of columns of tokens; raises `DataError` where it is another than before."""
+    token = found[0].x[0] if isinstance(found[0].x, list) else None
+    own = len(token) if isinstance(token, tuple) else None
+    if width is not None and own != width:
+        origin = found[0].origin
+        assert origin is not None
+        problem = f"{own} columns of input where the lines before have {width}"
+        raise DataError(problem, file=origin.file, line=origin.line(0), remedy="give every token the same columns")
+    return own

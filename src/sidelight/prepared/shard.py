@@ -1,0 +1,149 @@
+"""Shards: the features and labels of some inputs of one kind in one file, whose arrays stay on the disk.
+
+A shard opens from its folder and its number alone. Labels are numbers of names in order of appearance over all
+shards; each file has the names that were known when it was written, and so all of its own.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sidelight.core.arrays import Bytes, Floats, Ids, Ints
+from sidelight.core.checks import LARGEST
+from sidelight.core.file_contents import array_of, list_of, offsets_of, reading, text_of, whole_of
+from sidelight.data.stored import KINDS
+from sidelight.errors import ModelFileError
+from sidelight.features.rows import Rows
+from sidelight.models.files import read_tensors, write_tensors
+from sidelight.structures.labels.encoding import Encoded
+from sidelight.structures.labels.label_sets import LabelSet
+
+FILE_KIND, VERSION = "sidelight shard", 1
+REMEDY = "delete the folder that it is in: it is prepared again"
+_checked: set[tuple[str, int, int]] = set()  # files whose contents this process has looked at, as they were then
+
+
+@dataclass(frozen=True, slots=True)
+class Shard:
+    """Some inputs of one kind; arrays are views of the file, and of whatever made it before it is written."""
+
+    kind: str
+    rows: Rows
+    targets: Ids  # [T] places in `names`, -1 where the label is not known
+    weights: Floats  # [N]
+    names: tuple[Any, ...]
+    n_attributes: int  # one more than the largest
+    places: Ints  # [N, 2] file and line where each input begins
+    files: tuple[str, ...]
+
+    @classmethod
+    def open(cls, folder: str | Path, number: int) -> Shard:
+        """The shard in a file; looked through when this process opens it first.
+
+        Raises `ModelFileError` that names the file where it is damaged, and where what it holds makes no sense.
+        """
+        path = shard_file(folder, number)
+        with reading(path, remedy=REMEDY):
+            known = _state_of(path)
+            fresh = known not in _checked
+            try:
+                spec, arrays = read_tensors(path, kind=FILE_KIND, version=VERSION, mapped=True, checked=fresh)
+            except ModelFileError as error:
+                raise ModelFileError(error.problem, file=path, remedy=REMEDY) from None
+            found = _sound(spec, arrays) if fresh else _plain(spec, arrays)
+            if known is not None:
+                _checked.add(known)
+            return found
+
+    def write(self, folder: Path, number: int) -> None:
+        """Write the file, in full or not at all."""
+        rows = self.rows
+        arrays: dict[str, NDArray[Any]] = {
+            "starts": rows.starts,
+            "indptr": rows.indptr,
+            "indices": rows.indices,
+            "values": rows.values,
+        }
+        arrays |= {"dense": rows.dense, "targets": self.targets, "weights": self.weights, "places": self.places}
+        spec = {"kind": self.kind, "names": self.names, "attributes": self.n_attributes, "files": self.files}
+        write_tensors(shard_file(folder, number), arrays, kind=FILE_KIND, version=VERSION, spec=spec)
+
+    def place(self, i: int) -> tuple[str, int]:
+        """The file and the line where an input begins."""
+        file, line = self.places[i].tolist()
+        return self.files[file], line
+
+    def encoded(self, labels: LabelSet) -> Encoded:
+        """What is known of the inputs, in the numbers of the labels of a fit; raises `DataError` at others."""
+        numbers = np.array([labels.number.get(name, -2) for name in self.names] + [-1], dtype=np.int32)
+        targets = numbers[self.targets]
+        if np.any(targets == -2):
+            raise ModelFileError("it has labels that the fit does not have", remedy=REMEDY)
+        count, tokens = len(self.rows), self.rows.n_tokens
+        admitted: Bytes | None = None
+        if self.kind == "partial":
+            admitted = np.ones((tokens, len(labels)), dtype=np.uint8)
+            known = np.flatnonzero(targets >= 0)
+            admitted[known] = 0
+            admitted[known, targets[known]] = 1
+        nothing = np.full(tokens, -1, dtype=np.int32)
+        answers = np.zeros(count, dtype=np.int64)
+        starts = self.rows.starts
+        return Encoded([self.kind] * count, self.weights, answers, targets, admitted, starts, nothing, [])
+
+
+def shard_file(folder: str | Path, number: int) -> Path:
+    """Where a shard is."""
+    return Path(folder, f"shard-{number:05}.sidelight")
+
+
+def _state_of(path: Path) -> tuple[str, int, int] | None:
+    try:
+        found = path.stat()
+    except OSError:
+        return None
+    return str(path.resolve()), found.st_mtime_ns, found.st_size
+
+
+def names_in(spec: Any) -> tuple[Any, ...]:
+    """Labels in order of appearance."""
+    names = list_of(spec, "names")
+    if not all(isinstance(name, str | int) for name in names) or len(set(names)) != len(names):
+        raise ModelFileError("'names' are no labels")
+    return tuple(names)
+
+
+def _sound(spec: Any, arrays: dict[str, NDArray[Any]]) -> Shard:
+    """A shard that was looked through, so that kernels can trust its numbers."""
+    names, kind = names_in(spec), text_of(spec, "kind", among=KINDS)
+    attributes = whole_of(spec, "attributes", high=2**31 - 1)
+    entries = array_of(arrays, "indices", np.int32, [None], low=0, high=attributes - 1).shape[0]
+    values = array_of(arrays, "values", np.float64, [None], low=-LARGEST, high=LARGEST).shape[0]
+    if values not in (0, entries):
+        raise ModelFileError(f"there are {values} values of {entries} features")
+    tokens = array_of(arrays, "targets", np.int32, [None], low=-1, high=len(names) - 1).shape[0]
+    if kind == "gold" and arrays["targets"].min(initial=0) < 0:
+        raise ModelFileError("a token of gold has no label")
+    count = array_of(arrays, "weights", np.float64, [None], low=0.0, high=LARGEST).shape[0]
+    offsets_of(arrays, "indptr", count=tokens, total=entries)
+    starts = offsets_of(arrays, "starts", count=count, total=tokens)
+    if not count or np.any(np.diff(starts) < 1):
+        raise ModelFileError("an input has no tokens")
+    array_of(arrays, "dense", np.float32, [tokens, None])
+    files = list_of(spec, "files")
+    array_of(arrays, "places", np.int64, [count, 2], low=0)
+    if not all(isinstance(name, str) for name in files) or arrays["places"][:, 0].max() >= len(files):
+        raise ModelFileError("an input is of no file")
+    return _plain(spec, arrays)
+
+
+def _plain(spec: Any, arrays: dict[str, NDArray[Any]]) -> Shard:
+    parts = (arrays[name] for name in ("starts", "indptr", "indices", "values", "dense"))
+    names, files = tuple(spec["names"]), tuple(spec["files"])
+    about = arrays["targets"], arrays["weights"], names, spec["attributes"], arrays["places"], files
+    return Shard(spec["kind"], Rows(*parts), *about)

@@ -1,0 +1,92 @@
+"""What a learner is made from where the data is larger than memory: blocks of features that stay in files."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sidelight.core.one_at_a_time import OneAtATime
+from sidelight.data.stored import StoredCorpus
+from sidelight.errors import DataError, ModelFileError
+from sidelight.features.rows import offsets_of
+from sidelight.prepared.preparation import Preparation, prepare
+from sidelight.prepared.shard import REMEDY, Shard, shard_file
+from sidelight.specs.fit_data import FitData
+from sidelight.specs.learner import refuse_stored
+from sidelight.specs.settings import Settings
+from sidelight.structures.chain_structure import ChainStructure, chain_structure, first_closed_step, label_set
+from sidelight.structures.labels.encoding import Encoded
+
+
+@dataclass(frozen=True, slots=True)
+class StoredRows:
+    """Stands for the features of all inputs, which are in files."""
+
+    preparation: Preparation
+
+    def __len__(self) -> int:
+        return sum(inputs for _, inputs, _ in self.preparation.shards)
+
+    @property
+    def arrays(self) -> tuple[NDArray[Any], ...]:
+        """What tells the data apart: the folder is called after what the files hold."""
+        return (np.frombuffer(self.preparation.folder.name.encode(), dtype=np.uint8),)
+
+
+def stored_fit(settings: Settings, corpus: StoredCorpus) -> FitData:
+    """The data of a fit, prepared where it is not yet; raises as `prepare` does, and for what needs it in memory."""
+    refuse_stored(settings.learner, list(corpus.files), settings)
+    preparation = prepare(corpus, settings)
+    names = preparation.names
+    if settings.labels is None and not names:
+        raise DataError("the evidence names no label", remedy="give labels=[…], or some Gold")
+    labels = label_set(settings, names if settings.labels is None else list(settings.labels))
+    structure = chain_structure(settings, labels, preparation.extractor)
+    for name in names:
+        if name not in labels:
+            raise DataError(f"the evidence has the label {name!r}", remedy="add it to labels, or leave them out")
+
+    _check_shards(preparation, structure)
+
+    def part(number: int) -> FitData:
+        shard = Shard.open(preparation.folder, number)
+        return FitData(settings, (), shard.rows, shard.encoded(labels), structure)
+
+    parts = OneAtATime(part, len(preparation.shards))
+    return FitData(settings, (), StoredRows(preparation), _summary(preparation.shards), structure, stored=parts)
+
+
+def _summary(shards: Sequence[tuple[str, int, int]]) -> Encoded:
+    """What there is of which kind, without anything of tokens."""
+    kinds = [kind for kind, inputs, _ in shards for _ in range(inputs)]
+    count, none = len(kinds), np.empty(0, dtype=np.int32)
+    return Encoded(
+        kinds, np.ones(count), np.zeros(count, dtype=np.int64), none, None, offsets_of([0] * count), none, []
+    )
+
+
+def _check_shards(preparation: Preparation, structure: ChainStructure) -> None:
+    """Look through all shards; raise `ModelFileError` where one does not fit the index, and `DataError` at the first
+    input whose labels cannot follow each other."""
+    for number, (kind, inputs, tokens) in enumerate(preparation.shards):
+        shard, path = Shard.open(preparation.folder, number), shard_file(preparation.folder, number)
+        if (shard.kind, len(shard.rows), shard.rows.n_tokens) != (kind, inputs, tokens):
+            raise ModelFileError("it has other inputs than the index says", file=path, remedy=REMEDY)
+        rows, layout = shard.rows, structure.layout
+        if shard.n_attributes > layout.n_attributes or rows.dense.shape[1] != layout.n_dense:
+            raise ModelFileError("it has features that the vocabulary does not have", file=path, remedy=REMEDY)
+        if not set(shard.names) <= set(preparation.names):
+            raise ModelFileError("it has labels that the index does not have", file=path, remedy=REMEDY)
+        if structure.allowed is None:
+            continue
+        encoded = shard.encoded(structure.labels)
+        found = first_closed_step(structure, shard.rows, encoded)
+        if found is not None:
+            i, problem = found
+            file, line = shard.place(i)
+            remedy = "correct the labels, or leave scheme and allowed out"
+            raise DataError(problem, file=file, line=line, remedy=remedy)
