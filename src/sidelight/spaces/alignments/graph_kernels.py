@@ -25,9 +25,9 @@ from sidelight.core.arrays import Bytes, Floats, Ints
 from sidelight.core.kernels import kernel
 from sidelight.spaces.alignments.matching_space import best_matchings
 
-FIRST, LATER = 400, 60  # steps of prices at the root, and at every further node
+FIRST, LATER = 1000, 60  # steps of prices at the root, and at every further node
 OFTEN = 10  # steps after which choices are closed
-PATIENCE, SHORTER = 12, 0.7  # steps without a better bound after which they become shorter
+PATIENCE, SHORTER = 30, 0.7  # steps without a better bound after which they become shorter; sooner, hard pairs freeze
 KEEP = 0.6  # of the direction of the step before
 CLOSE = 1e-10
 ROOM = 250  # nodes that wait to be looked at
