@@ -30,6 +30,7 @@ from sidelight.experiments.result_files import Result, fingerprint, read_result,
 from sidelight.parallel.threads import thread_count
 
 UNFINISHED = "unfinished"  # the folder for what is needed until an experiment is finished
+LATE = 0.2  # of what has passed, an experiment that takes longer than thought is taken to need still
 PAUSE = 0.5  # seconds between two looks at what is running
 
 
@@ -205,7 +206,8 @@ class _Clock:
         rate = self.took / self.thought if self.thought else 1.0
         now = time.perf_counter()
         rest = sum(rate * job.seconds for job in waiting)
-        rest += sum(max(rate * one.job.seconds - (now - one.began), 0.0) for one in running)
+        for passed, one in ((now - one.began, one) for one in running):  # what takes longer goes on for a while
+            rest += max(rate * one.job.seconds - passed, LATE * passed)
         return f"{known}, about {spoken(rest / self.count)} left"
 
 
@@ -248,8 +250,9 @@ def _carry_out(job: Job, options: RunOptions, connection: Connection) -> None:
     cells = options.out / UNFINISHED / f"{job.name}.cells.jsonl"
 
     def report(line: str) -> None:
-        if not line.startswith("note: "):
-            told.append(line)
+        if line.startswith("note: "):
+            return
+        told.append(line)
         sys.stdout.write(f"{line}\n")
         sys.stdout.flush()
         connection.send(("task", line.strip()))

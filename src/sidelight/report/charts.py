@@ -19,7 +19,7 @@ Scale = Callable[[float], float]
 
 WIDTH, HEIGHT, LEFT, TOP, RIGHT, LOW = 520, 300, 62, 14, 16, 46
 DASHES = ("", "7 3", "2 3")  # of series that share a colour
-MANY = 9  # points with marks of their own
+MANY = 16  # points with marks of their own
 
 
 @dataclass(frozen=True)
@@ -41,8 +41,7 @@ def curves(
 ) -> Html | None:
     """Curves with bands of a standard deviation; None where none has two points.
 
-    `logarithmic` is for x and y; None takes logarithms of x where all are positive and the largest is far from the
-    least.
+    `logarithmic` is for x and y; None takes logarithms of x where these are far apart.
     """
     kept = [Series(one.name, *(_shown(some, logarithmic) for some in (one.points, one.published))) for one in series]
     kept = [one for one in kept if one.points]
@@ -51,7 +50,7 @@ def curves(
     xs = sorted({point[0] for one in kept for point in one.points})
     every = [point for one in kept for point in (*one.points, *one.published)]
     ends = [y + side * (std or 0.0) for _, y, std in every for side in (-1, 0, 1)]
-    by_decades = logarithmic[0] if logarithmic[0] is not None else xs[0] > 0 and xs[-1] / xs[0] >= 8
+    by_decades = _spread_out(xs) if logarithmic[0] is None else logarithmic[0]
     ys = [end for end in ends if end > 0] if logarithmic[1] else ends
     across, ticks = _axis(xs, (LEFT, WIDTH - RIGHT), by_decades, at=xs if len(xs) <= MANY else None)
     up, levels = _axis(ys, (HEIGHT - LOW, TOP), logarithmic[1])
@@ -60,6 +59,15 @@ def curves(
         parts.append(_curve(one, number, across, up, min(ys)))
     told = "dotted, hollow: the paper" if any(one.published for one in kept) else ""
     return _figure(title, parts, HEIGHT, [one.name for one in kept], told)
+
+
+def _spread_out(xs: Sequence[float]) -> bool:
+    """Whether numbers in rising order are positive, and the farther apart the larger they are.
+
+    >>> _spread_out([100, 400, 1600]), _spread_out([1, 2, 3, 4, 5, 6, 7, 8, 9, 10])
+    (True, False)
+    """
+    return xs[0] > 0 and xs[-1] >= 8 * xs[0] and xs[-1] - xs[-2] >= 3 * (xs[1] - xs[0])
 
 
 def _shown(points: Sequence[Point], logarithmic: tuple[bool | None, bool]) -> list[Point]:
@@ -161,7 +169,7 @@ def _curve(one: Series, number: int, across: Scale, up: Scale, floor: float) -> 
         place = f'cx="{across(x):.1f}" cy="{up(y):.1f}" r="3.5"'
         parts.append(f'<circle {place} fill="var(--back)" stroke="{colour}" stroke-width="1.6">')
         parts.append(f"<title>{escape(f'{one.name}, paper: {_number(x)}, {y:.2f}')}</title></circle>")
-    for x, y, std in one.points if len(one.points) <= 2 * MANY else ():
+    for x, y, std in one.points if len(one.points) <= MANY else ():
         told = f"{one.name}: {_number(x)}, {y:.2f}" + ("" if std is None else f" ± {std:.2f}")
         parts.append(f'<circle cx="{across(x):.1f}" cy="{up(y):.1f}" r="3.2" fill="{colour}">')
         parts.append(f"<title>{escape(told)}</title></circle>")

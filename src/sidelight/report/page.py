@@ -73,10 +73,9 @@ class Page:
     style: str = ""  # beside that of all pages
     aside: bool = False  # whether links to sections stand beside them, and not above
 
-    def add(self, title: str, *parts: Html | str | None, level: int = 2) -> str:
-        """A section, and the name by which links find it."""
+    def add(self, title: str, *parts: Html | str | None, level: int = 2) -> None:
+        """A section; links find it by its number."""
         self.sections.append((title, fragments(parts), level))
-        return f"s{len(self.sections) - 1}"
 
     def html(self) -> str:
         """The whole page."""
