@@ -20,7 +20,7 @@ from sidelight.features import extractor_of
 from sidelight.features.feature_counts import FeatureCounts
 from sidelight.learners.likelihood import labelled
 from sidelight.learners.perceptron import GoldBlock, PerceptronLearner
-from sidelight.objective.likelihood import LikelihoodProblem, Labelled, likelihood_problem
+from sidelight.objective.likelihood import Labelled, LikelihoodProblem, likelihood_problem
 from sidelight.objective.online.likelihood_blocks import LikelihoodBlocks
 from sidelight.objective.online.online_likelihood import OnlineLikelihood
 from sidelight.prepared import preparation
