@@ -22,7 +22,7 @@ ALL = os.environ.get("SIDELIGHT_CRAFTED") == "all"
 STEPS = {
     "models": 1 if ALL else 23,
     "checkpoints": 1 if ALL else 31,
-    "prepared": 1 if ALL else 5,
+    "prepared": 1 if ALL else 31,
 }  # odd ones, so that every way comes round
 
 

@@ -126,6 +126,7 @@ PAGES = [
     ("docs/from_wapiti.md", tuple, 1),
     ("docs/from_snorkel.md", tuple, 3),
     ("docs/limits.md", tuple, 6),
+    ("docs/scale.md", tuple, 2),
     ("docs/add_a_solver.md", tuple, 3),
     ("docs/add_a_learner.md", tuple, 3),
 ]

@@ -6,6 +6,7 @@ import os
 import pickle
 from collections import Counter
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -14,6 +15,7 @@ from hypothesis import strategies as st
 
 from sidelight.errors import DataError
 from sidelight.evaluate import evaluate
+from sidelight.evaluate.scores import evaluate_pieces
 
 # The boundaries at which conlleval starts and ends a chunk, as pairs of prefixes. A change of type is one as well.
 STARTS = {"BB", "IB", "OB", "OI", "EE", "EI", "OE"}
@@ -252,3 +254,19 @@ def test_conll2000_with_noise_agrees_with_the_reference(chunks):
         for labels in chunks
     ]
     assert counts(evaluate(chunks, noisy)) == Reference(chunks, noisy).counts()
+
+
+@pytest.mark.parametrize("scheme", ["auto", "bio", "runs"])
+@pytest.mark.parametrize("names", [["O", "B-X", "I-X", "B-Y"], ["title", "date", "O"], ["B-X", "I-X", "odd"]])
+def test_pieces_are_scored_as_the_whole(names: list[str], scheme: Any) -> None:
+    rng = np.random.default_rng(len(names))
+    gold, guess = ([[names[k] for k in rng.integers(len(names), size=1 + n % 5)] for n in range(30)] for _ in range(2))
+    gold[:4] = [["O"] * len(one) for one in gold[:4]]
+    pieces = [(gold[first : first + 4], guess[first : first + 4]) for first in range(0, 30, 4)]
+    if scheme == "bio" and not all(name == "O" or name[1] == "-" for name in names):
+        with pytest.raises(DataError, match="is not a chunk label"):
+            evaluate_pieces(pieces, scheme=scheme)
+        return
+    assert evaluate_pieces(pieces, scheme=scheme) == evaluate(gold, guess, scheme=scheme)
+    single = [(["a", "B-X"], ["a", "a"]), (["B-X"], ["B-X"])]
+    assert evaluate_pieces(single) == evaluate(["a", "B-X", "B-X"], ["a", "a", "B-X"])

@@ -2,22 +2,26 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
 import typer
 
+from sidelight.annotation_tools import tool_of
 from sidelight.commands.registry import entry_of
 from sidelight.commands.registry.asking import AskedModel
 from sidelight.commands.registry.decision_scores import DecisionScores
 from sidelight.commands.shared import options
-from sidelight.commands.shared.inputs import check_fits, read_labelled
+from sidelight.commands.shared.inputs import check_fits, in_columns, read_labelled
 from sidelight.commands.shared.loading import load
 from sidelight.commands.shared.notes import warnings_noted
 from sidelight.commands.shared.outputs import check_writable, write, write_json
 from sidelight.commands.shared.rule_options import Inference, RulesFiles, check_inference, predictor
 from sidelight.commands.shared.structure_scores import Scored, told_comparison
 from sidelight.commands.shared.structured import limited, read_items, refuse, under_rules
+from sidelight.data.stored import StoredCorpus
+from sidelight.data.text_pieces import placed
 from sidelight.evidence import Gold
 
 
@@ -64,6 +68,7 @@ def command(
     Structures have scores of their own: precision, recall and F1 of links, attachment scores of trees.
     """
     from sidelight.evaluate import compare, evaluate
+    from sidelight.evaluate.scores import evaluate_pieces
 
     check_writable(json, reads=[model, file, against, *(rules or ())])
     check_inference(inference, rules)
@@ -89,6 +94,12 @@ def command(
         write(text, None)
         return
     limited(loaded, seconds)
+    if against is None and tool_of(file, format) is None:
+        how = (rules, inference, jobs, place)
+        first = evaluate_pieces(_labelled(model, file, format, label_column, *how), scheme=scheme)
+        write_json({"model": str(model), **first.as_dict()}, json)
+        write(f"{first}\n", None)
+        return
     pieces = read_labelled(file, format=format, label_column=label_column)
     truth = [piece.y for piece in pieces]
     guesses = _predictions(model, pieces, rules, inference, jobs, place)
@@ -108,6 +119,32 @@ def command(
     write(text, None)
 
 
+def _labelled(
+    path: Path,
+    file: Path,
+    format: str | None,
+    label_column: int,
+    rules: list[Path] | None,
+    inference: str,
+    jobs: int,
+    place: str | None,
+) -> Iterator[tuple[list[Any], list[Any]]]:
+    """The right and the predicted outputs of a file, some at a time."""
+    model, predict = predictor(path, rules, inference)
+    corpus = StoredCorpus({"gold": (file,)}, Path(), format, label_column)
+    with warnings_noted():
+        for piece, evidence in corpus.pieces("gold", file):
+            xs = [in_columns(one.x) for one in evidence]
+            with placed(piece):
+                check_fits(model, [(x, one.origin) for x, one in zip(xs, evidence)])
+            yield [one.y for one in evidence if isinstance(one, Gold)], _as_text(model, predict(xs, jobs, place))
+
+
+def _as_text(model: Any, outputs: list[Any]) -> list[Any]:
+    """Outputs with labels as text, which is what files hold."""
+    return [[str(label) for label in output] if model.sequences else str(output) for output in outputs]
+
+
 def _predictions(
     path: Path,
     pieces: list[Gold],
@@ -123,4 +160,4 @@ def _predictions(
     check_fits(model, [(piece.x, piece.origin) for piece in pieces])
     with warnings_noted():
         outputs = predict([piece.x for piece in pieces], jobs, place)
-    return [[str(label) for label in output] if model.sequences else str(output) for output in outputs]
+    return _as_text(model, outputs)

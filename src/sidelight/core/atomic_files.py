@@ -122,9 +122,11 @@ def locked(path: str | Path, *, held: str) -> Iterator[None]:
                 fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
             except OSError:
                 raise DataError(held, remedy="wait until it has ended") from None
-        yield
-        with suppress(OSError):
-            os.unlink(path)
+        try:
+            yield
+        finally:
+            with suppress(OSError):
+                os.unlink(path)
     finally:
         os.close(handle)
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from sidelight.core.checks import file_name
-from sidelight.data.files import STDIN
+from sidelight.data.files import STDIN, shown_name
 from sidelight.data.load import format_of, load_corpus, load_evidence
 from sidelight.data.parquet_pieces import parquet_pieces
 from sidelight.data.text_pieces import TextPiece, pieces_of, placed
@@ -51,8 +51,9 @@ class StoredCorpus:
                 found = load_evidence(piece, kind, format=own, label_column=column)  # type: ignore[arg-type]
                 width = _checked_width(found, width)
             yield piece, found
-        if empty:
-            raise DataError("no inputs", file=path, remedy="leave the file out")
+        if empty:  # say so in the words of the reader
+            nothing: Any = TextPiece(shown_name(path), [], 0, 0)
+            load_evidence(nothing, kind, format=_format(path, self.format), label_column=column)
 
 
 def stored(

@@ -24,7 +24,7 @@ from sidelight.errors import DataError
 
 SIZE = 1 << 22  # bytes of a piece, or a little more
 NEAR = 1 << 16  # bytes at the end of a piece, where it is most likely cut
-_END = rb"(?:\r\n|\n|\r)"
+_END = rb"(?:\r\n|\n|\r(?!\n))"
 _BETWEEN = re.compile(_END + rb"[ \t]*" + _END)  # sentences
 _ENDS = re.compile(_END)
 

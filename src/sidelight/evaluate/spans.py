@@ -197,7 +197,7 @@ def code(sides: Mapping[str, Iterable[object]], *, scheme: Scheme = "auto") -> C
     number = {name: i for i, name in enumerate(names)}
     id_of = {label: number[name] for label, name in text.items()}
     coded = (np.fromiter(map(id_of.__getitem__, tokens), dtype=np.int64, count=len(tokens)) for tokens in flat.values())
-    return Coded(tuple(coded), offsets, names, _resolve(scheme, names, single=single))
+    return Coded(tuple(coded), offsets, names, resolved(scheme, names, single=single))
 
 
 def _sequences(labels: Iterable[object], side: str) -> tuple[list[Sequence[Any]], bool]:
@@ -249,7 +249,8 @@ def _distinct(tokens: list[Any], side: str, offsets: Ints) -> dict[Any, None]:
     return distinct
 
 
-def _resolve(scheme: Scheme, names: tuple[str, ...], *, single: bool) -> Literal["bio", "runs"]:
+def resolved(scheme: Scheme, names: tuple[str, ...], *, single: bool) -> Literal["bio", "runs"]:
+    """How spans are read off labels of these names; raises `DataError` for one that the scheme does not have."""
     if scheme in SCHEMES:
         for name in names:
             prefix_and_type(name, scheme)

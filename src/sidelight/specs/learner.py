@@ -197,8 +197,6 @@ def refuse_stored(spec: LearnerSpec, kinds: Sequence[str], settings: Any) -> Non
         if kind not in spec.taken():
             remedy = f"use the learner {spec.relative(kind)} in memory, or leave it out"
             raise DataError(f"the learner {spec.name} does not learn from {in_words(kind)}", remedy=remedy)
-    if settings.output_kind.name not in ("chains", "classes"):
-        raise ValueError("segments and other structures need all data in memory; use a Tagger or a Classifier")
     for name, there in (
         ("states", settings.states is not None),
         ("rules_in='training'", settings.ruled_training),
@@ -208,6 +206,8 @@ def refuse_stored(spec: LearnerSpec, kinds: Sequence[str], settings: Any) -> Non
     ):
         if there:
             raise ValueError(f"{name} needs all data in memory; leave it out, or train in memory")
+    if settings.output_kind.name not in ("chains", "classes"):
+        raise ValueError("segments and other structures need all data in memory; use a Tagger or a Classifier")
 
 
 def refuse_evidence(
