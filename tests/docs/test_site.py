@@ -48,7 +48,7 @@ def test_the_reference_shows_objects_and_not_modules_of_the_same_name(site: Path
             r'<h2 id="([\w.]+)" class="doc doc-heading">(.*?)</h2>', path.read_text("utf-8"), re.DOTALL
         )
         modules = {name for name, heading in headings if "doc-symbol-module" in heading}
-        assert modules <= {f"sidelight.{name}" for name in ("features", "recipes", "rules", "rules.gallery")}
+        assert modules <= {f"sidelight.{name}" for name in ("features", "interop", "recipes", "rules", "rules.gallery")}
 
 
 def test_what_pages_include_is_there(site: Path) -> None:
