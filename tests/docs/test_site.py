@@ -49,7 +49,7 @@ def test_the_reference_shows_objects_and_not_modules_of_the_same_name(site: Path
         )
         modules = {name for name, heading in headings if "doc-symbol-module" in heading}
         tools = ("annotation_tools", *(f"annotation_tools.{tool}" for tool in ("label_studio", "doccano", "brat")))
-        names = ("data", "features", "recipes", "rules", "rules.gallery", *tools)
+        names = ("data", "features", "interop", "recipes", "rules", "rules.gallery", *tools)
         assert modules <= {f"sidelight.{name}" for name in names}
 
 
