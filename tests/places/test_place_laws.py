@@ -18,6 +18,7 @@ import sidelight as sl
 from sidelight.errors import PlaceError
 from sidelight.parallel import place_of
 from sidelight.parallel.place import ThreadPlace, added, nodes_within, summed
+from sidelight.parallel.ray_team import Team
 
 
 @given(st.lists(st.floats(-1e6, 1e6), min_size=1, max_size=40), st.lists(st.integers(0, 40), max_size=6))
@@ -113,6 +114,27 @@ def test_a_worker_that_always_dies_is_given_up(workers, tmp_path, monkeypatch):
 def test_want_of_memory_names_shard_and_remedy(workers):
     with pytest.raises(PlaceError, match="too little memory for shard 1; give the fit fewer workers"):
         workers.hold([np.ones(2), np.full(2, 9.0)]).total(_greedy)
+
+
+def test_a_worker_that_ray_ends_for_memory_is_tried_again_and_then_told_of(workers, monkeypatch):
+    import ray
+
+    held, taken, ended = workers.hold([np.ones(2)]), Team._taken, []
+
+    def short(team, result, reference):
+        if len(ended) < most:
+            ended.append(reference)
+            raise ray.exceptions.OutOfMemoryError("the node was running low on memory")
+        return taken(team, result, reference)
+
+    monkeypatch.setattr(Team, "_taken", short)
+    most = 1
+    assert held.total(_product, np.ones(2)) == 2.0
+    most = 10
+    with pytest.raises(
+        PlaceError, match=r"worker \d with shards 0 to 0 was ended for want of memory; give the fit fewer"
+    ):
+        held.total(_product, np.ones(2))
 
 
 def test_errors_of_workers_are_those_of_threads(workers):

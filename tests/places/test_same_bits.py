@@ -40,6 +40,14 @@ def test_one_worker_does_what_two_do(workers):
     assert figures["shards"] > 2 and figures["bytes"] > 0 and figures["inference"] > 0 and figures["transit"] > 0
 
 
+def test_the_choice_of_a_learner_is_the_same(workers):
+    evidence = placed_fits.GOLD[:30] + placed_fits.CANDIDATES[30:60] + placed_fits.UNLABELED[:20]
+    here, there = (sl.Tagger(place=place, n_jobs=1, max_rounds=2).fit(evidence) for place in (HERE, workers))
+    assert here.choice_.candidates and str(here.choice_.chosen) == str(there.choice_.chosen)
+    assert [one.fits for one in (here.choice_, there.choice_)] == [here.choice_.fits] * 2
+    assert np.array_equal(here.model_.weights, there.model_.weights)
+
+
 def test_predictions_come_in_order(workers, chaos, monkeypatch):
     monkeypatch.setattr("sidelight.parallel.place.LOT", 16)
     tagger = sl.Tagger(learner="perceptron", n_jobs=1).fit(placed_fits.GOLD)

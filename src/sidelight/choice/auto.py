@@ -20,6 +20,7 @@ from sidelight.choice.plan import TEXT, WORDS, Offer, Plan, alternatives, fixed_
 from sidelight.choice.race import FitAndPredict, Race, Told, tokens_in
 from sidelight.choice.report import Candidate, ChoiceReport, KindVerdict
 from sidelight.evidence import Evidence, Gold
+from sidelight.parallel.place import Place
 
 ERRORS = 1.5  # paired standard errors that another plan must be ahead
 MANY, MANY_ERRORS = 5, 2.0  # where there are so many others to try: the best of many is oftener ahead by chance
@@ -47,6 +48,7 @@ class Question:
     seed: int
     n_jobs: int | None
     validation: Sequence[Gold] | None = None
+    place: Place | None = None
 
 
 def choose(question: Question, fit_and_predict: FitAndPredict, *, progress: Told | None = None) -> ChoiceReport:
@@ -70,6 +72,7 @@ def choose(question: Question, fit_and_predict: FitAndPredict, *, progress: Told
         question.n_jobs,
         FOLDS,
         progress,
+        question.place,
     )
     present, moves = _search(race, offer, fixed)
     return _report(question, race, present, moves, [*told], began)

@@ -20,6 +20,7 @@ from sidelight.describe import content_key
 from sidelight.errors import Infeasible, Intractable
 from sidelight.evidence import Evidence, Gold
 from sidelight.parallel import threads
+from sidelight.parallel.place import Place
 
 FEWEST_BLOCKS = 2
 HALF = 0.5  # standard errors that a plan must be ahead to stay after another fold
@@ -40,6 +41,7 @@ class Race:
     n_jobs: int | None
     folds: int  # that hold out every sentence once
     progress: Told | None = None
+    place: Place | None = None  # whose workers make fits of their own; None: threads
     results: dict[Plan, HeldOut] = field(default_factory=dict)
     spent: float = 0.0
     fits: int = 0
@@ -97,7 +99,7 @@ class Race:
                 return None, time.perf_counter() - began, str(error)
             return self.counted(guesses, held_out), time.perf_counter() - began, None
 
-        for plan, (counts, seconds, failure) in zip(todo, threads(one, todo, n_jobs=self.n_jobs)):
+        for plan, (counts, seconds, failure) in zip(todo, self._abreast(one, todo)):
             result = self.results[plan]
             result.seconds += seconds
             result.failure = failure
@@ -108,9 +110,19 @@ class Race:
         if self.progress is not None:
             self.progress(self.fits)
 
+    def _abreast(self, one: Callable[[Plan], Any], plans: Sequence[Plan]) -> list[Any]:
+        """The results of a function of each plan."""
+        if self.place is None or not self.place.remote or len(plans) < 2:
+            return threads(one, plans, n_jobs=self.n_jobs)
+        return self.place.hold(plans).each(_of_plan, one)
+
     def _open(self, plan: Plan, block: int) -> bool:
         result = self.results[plan]
         return result.failure is None and block not in result.folds
+
+
+def _of_plan(plan: Plan, one: Callable[[Plan], Any]) -> Any:
+    return one(plan)
 
 
 def _taken(plan: Plan, gold: Sequence[Evidence], rest: Sequence[Evidence]) -> list[Evidence]:

@@ -16,6 +16,7 @@ from sidelight.estimators.base_estimator import metric_of
 from sidelight.estimators.ruled_estimator import RuledEstimator
 from sidelight.evidence import Evidence, Gold, gold
 from sidelight.models.model import Model
+from sidelight.parallel import place_of
 from sidelight.recipes import AUTO, recipe_of
 from sidelight.rules import Domain
 from sidelight.rules.rule import checked_rules
@@ -107,6 +108,7 @@ class AutomaticEstimator(RuledEstimator[Model]):
         own = {**self.get_params(deep=False), "rules": rules.rules}
         offer = offer_of(pieces, own, sequences=self._sequences)
         self._settings(learner=fixed_plan(offer).learner)
+        features = self.features
         classed = classed_features(pieces, seed=self.seed) if TEXT in offer.kinds else None
 
         def params(plan: Plan) -> dict[str, Any]:
@@ -114,7 +116,7 @@ class AutomaticEstimator(RuledEstimator[Model]):
                 "learner": plan.learner,
                 "prices": dict(plan.prices) or None,
                 "rules": rules.rules if RULES in plan.kinds else (),
-                "features": classed if TEXT in plan.kinds else self.features,
+                "features": classed if TEXT in plan.kinds else features,
             }
 
         return Trials(self._question(offer, pieces, validation), self._trial(params, pieces), params, rules, kept)
@@ -129,6 +131,7 @@ class AutomaticEstimator(RuledEstimator[Model]):
             self.seed,
             self.n_jobs,
             None if validation is None else gold(*validation),
+            place_of(getattr(self, "place", None), self.n_jobs),
         )
 
     def _trial(self, params: Callable[[Plan], dict[str, Any]], pieces: list[Evidence]) -> FitAndPredict:
@@ -144,8 +147,10 @@ class AutomaticEstimator(RuledEstimator[Model]):
         own |= {"n_jobs": 1, "callbacks": (), "checkpoint": None, "warm_start": False, "verbose": 0}
         own |= {"place": None} if "place" in own else {}
 
+        make = type(self)  # workers that try plans get no estimator that is being fitted
+
         def trial(plan: Plan, evidence: Sequence[Evidence], xs: Sequence[Any]) -> list[Any]:
-            estimator = type(self)(**{**own, **params(plan)})
+            estimator = make(**{**own, **params(plan)})
             guesses: list[Any] = estimator.fit(list(evidence)).predict(xs)
             return guesses
 

@@ -28,6 +28,7 @@ PATIENCE = 5.0  # seconds without an answer, after which the cluster is looked f
 TRIES = 3  # of finding it
 LARGE = 1 << 13  # numbers in a vector that is told by its changes
 MOST_DEATHS = 8  # of one worker over one question
+MOST_SHORTAGES = 2  # of memory, which others may have taken for a while
 SHORT_OF_MEMORY = ("NODE_OUT_OF_MEMORY", "running low on memory", "OutOfMemoryError")  # Ray's words
 AGAIN = "start the same command again: with a checkpoint it goes on from the last round"
 
@@ -169,7 +170,7 @@ class Team:
                 number, result = pending.pop(reference)
                 try:
                     found[number] = self._taken(result, reference)
-                except self.ray.exceptions.RayActorError as error:
+                except (self.ray.exceptions.RayActorError, self.ray.exceptions.OutOfMemoryError) as error:
                     deaths[number] += 1
                     self._restart(number, size, deaths[number], error)
                     result = call(self._actors[number], number)
@@ -193,7 +194,8 @@ class Team:
             raise PlaceError(f"the Ray cluster {self.address} is gone; {AGAIN}") from None
         first, last = self.range_of(number, size)
         where = f"worker {number} with shards {first} to {last - 1}"
-        if any(sign in str(error) for sign in SHORT_OF_MEMORY):
+        told = f"{type(error).__name__} {error}"
+        if deaths > MOST_SHORTAGES and any(sign in told for sign in SHORT_OF_MEMORY):
             raise PlaceError(f"{where} was ended for want of memory; {_more_memory()}") from None
         if deaths > MOST_DEATHS:
             cause = " ".join(str(error).split())[:300]
