@@ -118,8 +118,11 @@ def snorkel() -> Sequence[Names]:
     return ({}, {"lfs": [link, short, buy]})
 
 
-LIBRARIES = {"docs/how_to/spacy.md": ["spacy"], "docs/how_to/export.md": ["onnx", "onnxruntime"]}
-LIBRARIES["docs/scale.md"] = ["ray"]  # without: skipped
+LIBRARIES = {  # without them the code of a page is not run
+    "docs/how_to/spacy.md": ["spacy"],
+    "docs/how_to/export.md": ["onnx", "onnxruntime"],
+    "docs/scale.md": ["ray"],
+}
 PAGES = [
     ("docs/guide.md", tuple, 15),
     ("README.md", readme, 0),
