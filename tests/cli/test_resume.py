@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from sidelight.core.resumable_file import Place, ResumableFile
+from sidelight.core.resumable_file import Position, ResumableFile
 from sidelight.data import text_pieces
 
 Run = Callable[..., Any]
@@ -103,7 +103,7 @@ def test_a_file_killed_between_any_two_steps_is_whole_in_the_end(
                 return
             with file.writing():
                 for k in range(place.lines, len(pieces)):
-                    place = Place(0, k + 1)
+                    place = Position(0, k + 1)
                     file.add(pieces[k], place)
             file.end(place)
 
