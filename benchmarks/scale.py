@@ -58,7 +58,7 @@ def grown(found: dict[str, Any]) -> list[dict[str, Any]]:
     rows = []
     for name, runs in found.items():
         parts = scale_growth.Parts.of(name, runs["1"])
-        transit = runs["1"].place["transit"]
+        transit = (runs["1"].place or {"transit": 0.0})["transit"]
         processors = os.cpu_count() or 1
         checks = {
             w: (scale_growth.predicted(parts, int(w), processors, transit), runs[w].seconds)

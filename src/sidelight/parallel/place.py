@@ -22,7 +22,7 @@ from sidelight.parallel.threads import shards
 
 SHARD_TOKENS = 1 << 18  # of a shard, about; data with fewer is one, and stays in this process
 
-LOT = 1024  # inputs that are predicted together
+LOT = 256  # inputs that are predicted together
 
 Function = Callable[..., Any]
 Node = tuple[int, int]  # pieces lo..hi, whose sum is a node of the tree

@@ -10,7 +10,7 @@ from typing import Any
 from sidelight.core.records import PlaceFigures
 from sidelight.errors import PlaceError
 from sidelight.parallel.place import SHARD_TOKENS, Held
-from sidelight.parallel.ray_team import Team
+from sidelight.parallel.ray_team import Team, answers
 from sidelight.parallel.threads import thread_count
 
 LOCAL = "local"
@@ -50,14 +50,14 @@ class RayPlace:
         return _team(self.address, self.workers, self.threads)
 
 
-_teams: dict[str, tuple[tuple[int | None, int], Team]] = {}  # by address: the workers of now
+_teams: dict[str, Team] = {}  # by address: the workers of now
 
 
 def _team(address: str, workers: int | None, threads: int) -> Team:
     """The workers at an address; those of another number make room for them."""
     before = _teams.get(address)
-    if before is not None and before[0] == (workers, threads) and before[1].is_there():
-        return before[1]
+    if before is not None and (len(before), before.threads) == (workers, threads) and before.is_there():
+        return before
     ray = _connected(address, workers, threads)
     cpus = int(ray.cluster_resources().get("CPU", 1))
     wanted = workers or max(1, cpus // threads)
@@ -65,10 +65,12 @@ def _team(address: str, workers: int | None, threads: int) -> Team:
         problem = f"{wanted} workers with {threads} threads each, where the cluster {address} has {cpus} processors"
         raise PlaceError(f"{problem}; give fewer workers, or start the cluster with more (num_cpus)")
     if before is not None:
+        if (len(before), before.threads) == (wanted, threads) and before.is_there():
+            return before
         del _teams[address]
-        before[1].end()
-    _teams[address] = (workers, threads), Team(ray, address, wanted, threads)
-    return _teams[address][1]
+        before.end()
+    _teams[address] = Team(ray, address, wanted, threads)
+    return _teams[address]
 
 
 def disband() -> None:
@@ -87,6 +89,10 @@ def _connected(address: str, workers: int | None, threads: int) -> Any:
     except ImportError:
         raise PlaceError(MISSING) from None
     if ray.is_initialized():
+        now = ray.get_runtime_context().gcs_address
+        if address not in (LOCAL, "auto", now):
+            problem = f"this process works with the Ray cluster at {now}, and {address} was asked for"
+            raise PlaceError(f"{problem}; call ray.shutdown() first, or leave the address out")
         return ray
     quiet: dict[str, Any] = {"log_to_driver": False, "logging_level": "error", "ignore_reinit_error": True}
     if address == LOCAL:
@@ -95,10 +101,12 @@ def _connected(address: str, workers: int | None, threads: int) -> Any:
         cpus = max(thread_count(-1), (workers or 1) * threads)
         ray.init(address=LOCAL, num_cpus=cpus, include_dashboard=False, **quiet)
         return ray
+    remedy = "give the address of a running head (ray start --head prints it), or 'ray' to start one here"
+    if not answers(address):
+        raise PlaceError(f"no Ray cluster answers at {address}; {remedy}")
     try:
         ray.init(address=address, **quiet)
     except (ConnectionError, RuntimeError, ValueError, TimeoutError) as error:
         cause = " ".join(str(error).split())[:300]
-        remedy = "give the address of a running head (ray start --head prints it), or 'ray' to start one here"
         raise PlaceError(f"no Ray cluster answers at {address} ({cause}); {remedy}") from None
     return ray

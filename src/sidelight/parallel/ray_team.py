@@ -226,15 +226,7 @@ class Team:
         """Whether the cluster's head does not even take a connection."""
         if not self.ray.is_initialized():
             return True
-        where = getattr(self.ray.get_runtime_context(), "gcs_address", "")
-        host, _, port = where.rpartition(":")
-        if not port.isdigit():
-            return False
-        try:
-            socket.create_connection((host.strip("[]"), int(port)), timeout=PATIENCE).close()
-        except OSError:
-            return True
-        return False
+        return not answers(getattr(self.ray.get_runtime_context(), "gcs_address", ""))
 
     def answered(self, began: float, blobs: list[bytes], seconds: list[float]) -> None:
         """Count what a question cost."""
@@ -313,6 +305,18 @@ class RayHeld:
         total = summed((0, len(self)), known.__getitem__, known)  # type: ignore[arg-type]
         self._team.answered(began, [*sent, *(blob for blob, _ in found)], [seconds for _, seconds in found])
         return total
+
+
+def answers(address: str) -> bool:
+    """Whether something takes a connection at an address; true where it does not say host and port."""
+    host, _, port = address.removeprefix("ray://").rpartition(":")
+    if not port.isdigit():
+        return True
+    try:
+        socket.create_connection((host.strip("[]"), int(port)), timeout=PATIENCE).close()
+    except (OSError, OverflowError):
+        return False
+    return True
 
 
 def _first(result: Any) -> Any:

@@ -1,0 +1,59 @@
+"""Places on the command line."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+
+import pytest
+from typer.testing import CliRunner
+
+import placed_fits
+from sidelight.cli import app
+
+
+def run(*arguments: object, code: int = 0) -> str:
+    found = CliRunner().invoke(app, [str(one) for one in arguments], prog_name="sidelight")
+    assert found.exit_code == code, found.output
+    return str(found.output)
+
+
+def write(path, sentences, labels):
+    lines = ["\n".join(f"{x} {y}" for x, y in zip(xs, ys)) + "\n" for xs, ys in zip(sentences, labels)]
+    path.write_text("\n".join(lines), encoding="utf-8")
+    return path
+
+
+def test_commands_in_a_place_write_what_they_write_here(workers, tmp_path, monkeypatch):
+    monkeypatch.setattr("sidelight.parallel.place.LOT", 16)
+    gold = write(tmp_path / "gold.txt", placed_fits.XS, placed_fits.YS)
+    models = {}
+    for place in ("threads", "ray"):
+        models[place] = tmp_path / f"{place}.sidelight"
+        history = tmp_path / f"{place}.jsonl"
+        fit = ("--learner", "structural_svm", "--max-rounds", 2, "--jobs", 1, "--history", history)
+        run("train", "--gold", gold, "--out", models[place], "--place", place, *fit)
+        assert all("place" in json.loads(line) for line in history.read_text().splitlines())
+    assert models["threads"].read_bytes() == models["ray"].read_bytes()
+    out = [run("predict", models["ray"], gold, "--labelled", "--place", place) for place in ("threads", "ray")]
+    assert out[0] == out[1] and len(out[0].splitlines()) > len(placed_fits.XS)
+    told = [run("evaluate", models["ray"], gold, "--place", place) for place in ("threads", "ray")]
+    assert told[0] == told[1]
+
+
+@pytest.mark.parametrize(
+    ("place", "told"),
+    [("rai", "place is 'rai'; give 'threads', 'ray', the address of a Ray cluster"), ("ray", "takes one example")],
+)
+def test_mistakes_are_told_in_a_line(place, told, tmp_path):
+    gold = write(tmp_path / "gold.txt", [["a"]], [["N"]])
+    said = run("train", "--gold", gold, "--learner", "perceptron", "--out", tmp_path / "m", "--place", place, code=2)
+    assert told in said and said.count("\n") == 1
+
+
+def test_a_cluster_that_is_not_there_is_told_of():
+    pytest.importorskip("ray", reason="ray is not installed: pip install 'sidelight[ray]'")
+    script = "import sidelight as sl; sl.RayPlace('127.0.0.1:1').team()"
+    found = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False)
+    assert "no Ray cluster answers at 127.0.0.1:1; give the address of a running head" in found.stderr
