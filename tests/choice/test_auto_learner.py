@@ -165,3 +165,12 @@ def test_a_function_that_gold_contradicts_is_left_out_and_named(data):
     assert fitted.choice_.wrong_functions == ("wrong",)
     assert "the function wrong is right in 0 of" in str(fitted.choice_)
     assert {one.function for one in fitted.reliabilities_} == {"right"}
+
+
+def test_text_alone_goes_to_em_over_words(data):
+    xs, ys = data
+    labels = sorted({label for y in ys for label in y})
+    fitted = sl.Tagger(labels=labels, max_rounds=3, n_jobs=1).fit(sl.unlabeled(xs[:100]))
+    assert sum(map(len, xs[:100])) > 1000
+    assert fitted.model_.about["learner"] == "em"
+    assert str(fitted.choice_.chosen) == "em from unlabelled inputs"

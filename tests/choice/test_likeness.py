@@ -107,6 +107,13 @@ def test_auto_names_swapped_answers_and_leaves_them_out():
     np.testing.assert_array_equal(fitted.model_.weights, alone.model_.weights)
 
 
+def test_answers_about_labelled_inputs_are_taken_at_their_word():
+    known = inputs(6, 1)
+    assert likeness(known, [], known, sequences=True) == Likeness(6, 6, contradicted=True)
+    assert not likeness(known, known, sl.shuffled(known, seed=0), sequences=True).contradicted
+    assert likeness(known, known[:1], known, sequences=True) == Likeness(5, 5, contradicted=True)
+
+
 def test_sound_answers_are_kept():
     known, raw = labelled(20, 1), inputs(60, 2)
     evidence = [*known, *sl.companion(raw, +1), *sl.companion(sl.shuffled(raw, seed=0), -1)]

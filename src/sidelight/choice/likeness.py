@@ -9,6 +9,7 @@ and words that only one side has do not. Inputs that are no sequences are scored
 Answers are contradicted where two things hold that would be chance with a probability of less than `CHANCE` each:
 labelled inputs are oftener on the side of the bad ones, and they are below good inputs that the models did not see.
 The second is for answers that have nothing to do with the order: there both models are noise, and so is the side.
+Answers about labelled inputs themselves need no models: most of these inputs must not be called bad.
 """
 
 from __future__ import annotations
@@ -50,6 +51,9 @@ def likeness(gold: Sequence[Any], good: Sequence[Any], bad: Sequence[Any], *, se
     >>> likeness(good, good, bad, sequences=True).like_bad, likeness(good, bad, good, sequences=True)
     (0, Likeness(like_bad=12, judged=12, contradicted=True))
     """
+    direct = _direct(gold, good, bad)
+    if direct.contradicted:
+        return direct
     answers = [_spread(good, MOST_ANSWERS), _spread(bad, MOST_ANSWERS)]
     sizes = [sum(len(x) if hasattr(x, "__len__") else 1 for x in xs) for xs in answers]
     answers = [_spread(xs, len(xs) * min(sizes) // max(1, size)) for xs, size in zip(answers, sizes)]
@@ -65,8 +69,24 @@ def likeness(gold: Sequence[Any], good: Sequence[Any], bad: Sequence[Any], *, se
         scores += _scores(view, side, fold, ordered=sequences)
     known, others = scores[side == 0], scores[side == 1]
     like_bad, like_good = int((known < -1e-9).sum()), int((known > 1e-9).sum())
-    oftener = bdtr(like_good, like_good + like_bad, 0.5) < CHANCE
-    return Likeness(like_bad, like_good + like_bad, bool(oftener and _below(known, others) < CHANCE))
+    oftener = _oftener_bad(like_bad, like_good)
+    return Likeness(like_bad, like_good + like_bad, oftener and _below(known, others) < CHANCE)
+
+
+def _oftener_bad(bad: int, good: int) -> bool:
+    """Whether there are more bad than good ones, and not by chance."""
+    return bool(bdtr(good, good + bad, 0.5) < CHANCE)
+
+
+def _direct(gold: Sequence[Any], good: Sequence[Any], bad: Sequence[Any]) -> Likeness:
+    """Labelled inputs that there are answers about, taken at their word."""
+    called_good, called_bad = ({content_key(x) for x in xs} for xs in (good, bad))
+    keys = [content_key(x) for x in gold] if called_good or called_bad else []
+    wrong, right = (
+        sum(key in called and key not in others for key in keys)
+        for called, others in ((called_bad, called_good), (called_good, called_bad))
+    )
+    return Likeness(wrong, wrong + right, _oftener_bad(wrong, right))
 
 
 def _spread(xs: Sequence[Any], most: int) -> list[Any]:

@@ -142,6 +142,8 @@ def _plan(offer: Offer, kinds: frozenset[str], prices: tuple[tuple[str, float], 
 
 def _heard(offer: Offer, kinds: frozenset[str]) -> frozenset[str]:
     """The kinds that the learner of these kinds has a use for."""
+    if not offer.gold and not offer.margins and not kinds & set(WITH_LOSS):
+        kinds = kinds - {TEXT}  # HMMs emit words
     if offer.margins or not offer.gold or offer.input_rules:
         return kinds
     return kinds - {"unlabeled"}
