@@ -186,8 +186,8 @@ def __getattr__(name: str) -> Any:
     if name not in _PLACE_OF:
         raise AttributeError(f"module 'sidelight' has no attribute {name!r}")
     place = _PLACE_OF[name]
-    found = importlib.import_module(f"sidelight.{name}" if place == "sidelight" else place)
-    value = found if place == "sidelight" else getattr(found, name)
+    module = importlib.import_module(f"sidelight.{name}" if place == "sidelight" else place)
+    value = module if place == "sidelight" else getattr(module, name)
     globals()[name] = value
     return value
 

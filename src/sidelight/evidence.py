@@ -160,14 +160,14 @@ def _weights(weight: float | Iterable[float], count: int) -> Iterator[float]:
         return iter([float(weight)] * count)
     remedy = "give one number or one per input"
     try:
-        given = real_numbers("weight", weight if hasattr(weight, "__len__") else list(weight)).tolist()
-        if not isinstance(given, list) or not all(isinstance(value, float) for value in given):
+        numbers = real_numbers("weight", weight if hasattr(weight, "__len__") else list(weight)).tolist()
+        if not isinstance(numbers, list) or not all(isinstance(value, float) for value in numbers):
             raise TypeError
     except (TypeError, ValueError):
         raise DataError(f"the weight {weight!r}", remedy=remedy) from None
-    if len(given) != count:
-        raise DataError(f"{len(given)} weights for {count} inputs", remedy=remedy)
-    return iter(given)
+    if len(numbers) != count:
+        raise DataError(f"{len(numbers)} weights for {count} inputs", remedy=remedy)
+    return iter(numbers)
 
 
 def _inputs(xs: Any) -> Sequence[Any]:

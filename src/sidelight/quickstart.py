@@ -116,12 +116,12 @@ def ways(data: Split, seed: int) -> list[Way]:
 def compare_ways(data: Split, *, seed: int, step: Callable[[str], None]) -> list[QuickstartRow]:
     """Train in each way and score on the test references; `step` is told what comes next."""
     rows = []
-    found = ways(data, seed)
+    trials = ways(data, seed)
     step("warming up")
-    for way in found[1:3]:
+    for way in trials[1:3]:
         some = [*way.evidence[: LABELLED + 2], *way.evidence[-2:]]
         way.tagger.fit(some).predict(_tokens(data.test[:2]))
-    for way in found:
+    for way in trials:
         step(f"training on {way.name}")
         began = time.perf_counter()
         way.tagger.fit(way.evidence)
@@ -170,14 +170,14 @@ def show(out: Path, *, text: str | None = None, seed: int = 0, console: Console 
 
 def table(rows: Sequence[QuickstartRow]) -> Table:
     """The rows side by side."""
-    found = Table(title=f"Fields of {TEST} references, right in percent", title_justify="left")
-    found.add_column("trained on")
-    found.add_column("learner")
+    lines = Table(title=f"Fields of {TEST} references, right in percent", title_justify="left")
+    lines.add_column("trained on")
+    lines.add_column("learner")
     for name in ("tokens", "span F1", "seconds"):
-        found.add_column(name, justify="right")
+        lines.add_column(name, justify="right")
     for row in rows:
-        found.add_row(row.name, row.learner, f"{row.accuracy:.1f}", f"{row.f1:.1f}", f"{row.seconds:.1f}")
-    return found
+        lines.add_row(row.name, row.learner, f"{row.accuracy:.1f}", f"{row.f1:.1f}", f"{row.seconds:.1f}")
+    return lines
 
 
 def tagged(tokens: Sequence[str], labels: Sequence[str]) -> Group:

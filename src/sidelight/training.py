@@ -168,15 +168,15 @@ class Training:
 
     def _model(self, weights: Floats, then: Best | None = None) -> Model:
         """The model of these weights, as things are now or were then."""
-        made = self.learner.rounds if then is None else then.rounds
-        about: dict[str, Any] = {"learner": self.settings.learner.name, "rounds": made}
+        rounds = self.learner.rounds if then is None else then.rounds
+        about: dict[str, Any] = {"learner": self.settings.learner.name, "rounds": rounds}
         about |= {"history": thinned(self.history), "evidence": self.counted()}
         about |= self.settings.told_of_segments | self.structure.told()
         if self.settings.rules:
             about["rules"] = [rule.name for rule in self.settings.rules]
         if any(rule.learned for rule in self.settings.rules):
-            found = zip(self.settings.rules, self.penalties() if then is None else then.penalties)
-            about["penalties"] = {rule.name: price for rule, price in found if rule.learned}
+            prices = zip(self.settings.rules, self.penalties() if then is None else then.penalties)
+            about["penalties"] = {rule.name: price for rule, price in prices if rule.learned}
         finding = getattr(self.learner, "finding", None)
         return Model(
             self.structure,
@@ -208,9 +208,9 @@ class Training:
         rules = self.settings.rules
         if not rules:
             return []
-        inputs, found = learned_penalties(self.learner)
+        inputs, prices = learned_penalties(self.learner)
         if inputs is not None:
-            return [found[inputs.rules.index(rule)] for rule in rules]
+            return [prices[inputs.rules.index(rule)] for rule in rules]
         xs, ys = self.data.gold_outputs()
         if not xs and any(rule.learned for rule in rules):
             raise DataError("a penalty is to be learned from Gold, and there is none", remedy="give soft(…) a number")

@@ -61,7 +61,7 @@ def choose(question: Question, fit_and_predict: FitAndPredict, *, progress: Told
     why_not = _why_not(question, fixed, len(gold))
     if why_not is not None:
         return ChoiceReport(fixed, fixed, question.metric, (why_not,), left_out=_left_out(offer, fixed))
-    gold, rest, told = _sampled(gold, rest, question)
+    gold, rest, notes = _sampled(gold, rest, question)
     race = Race(
         gold if question.validation is None else [*gold, *question.validation],
         rest,
@@ -75,7 +75,7 @@ def choose(question: Question, fit_and_predict: FitAndPredict, *, progress: Told
         question.place,
     )
     present, moves = _search(race, offer, fixed)
-    return _report(question, race, present, moves, [*told], began)
+    return _report(question, race, present, moves, [*notes], began)
 
 
 def _search(race: Race, offer: Offer, fixed: Plan) -> tuple[Plan, list[str]]:

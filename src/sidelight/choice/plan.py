@@ -92,16 +92,16 @@ def alternatives(offer: Offer, plan: Plan) -> list[Plan]:
     partial_crf from gold, candidate labels
     partial_crf from gold, candidate labels, rules (prices: candidates 0.1)
     """
-    found = [gold_alone(offer)]
-    found += [without(offer, plan, kind) for kind in WORDS if kind in plan.kinds]
-    found += _cheaper(plan)
+    plans = [gold_alone(offer)]
+    plans += [without(offer, plan, kind) for kind in WORDS if kind in plan.kinds]
+    plans += _cheaper(plan)
     if RULES in plan.kinds and "unlabeled" in offer.kinds and not plan.kinds & {"votes", "companion"}:
         base = recipes.crf() if plan.learner.name == "crf" else plan.learner
         if base.name in ("crf", "partial_crf"):
             driven = recipes.codl(base=recipes.crf(), beta=None)
-            found.append(replace(plan, learner=driven, kinds=plan.kinds | {"unlabeled"}))
+            plans.append(replace(plan, learner=driven, kinds=plan.kinds | {"unlabeled"}))
     seen = {plan}
-    return [one for one in found if not (one in seen or seen.add(one))]  # type: ignore[func-returns-value]
+    return [one for one in plans if not (one in seen or seen.add(one))]  # type: ignore[func-returns-value]
 
 
 def gold_alone(offer: Offer) -> Plan:
@@ -121,23 +121,23 @@ def without(offer: Offer, plan: Plan, kind: str) -> Plan:
 
 def _cheaper(plan: Plan) -> list[Plan]:
     """Lower prices for kinds that have a loss, where the person set none."""
-    given = dict(plan.prices)
-    open_prices = [kind for kind in WITH_LOSS if kind in plan.kinds and kind not in given]
+    prices = dict(plan.prices)
+    open_prices = [kind for kind in WITH_LOSS if kind in plan.kinds and kind not in prices]
     if not open_prices:
         return []
     usual = {**DEFAULT_PRICES, **recipes.crf.usual_prices}
     lower = {kind: LOWER * usual[kind] for kind in open_prices}
-    return [replace(plan, prices=tuple(sorted({**given, **lower}.items())))]
+    return [replace(plan, prices=tuple(sorted({**prices, **lower}.items())))]
 
 
 def _plan(offer: Offer, kinds: frozenset[str], prices: tuple[tuple[str, float], ...]) -> Plan:
     """The plan of those of these kinds that its learner has a use for, at such of these prices as they have."""
     kinds = _heard(offer, kinds)
     learner = _learner(offer, kinds)
-    found = {kind: price for kind, price in prices if kind == "gold" or kind in kinds}
+    kept_prices = {kind: price for kind, price in prices if kind == "gold" or kind in kinds}
     if offer.gold and learner.name != "jlis":
-        found.setdefault("gold", GOLD)
-    return Plan(learner, kinds, tuple(sorted(found.items())), offer.gold)
+        kept_prices.setdefault("gold", GOLD)
+    return Plan(learner, kinds, tuple(sorted(kept_prices.items())), offer.gold)
 
 
 def _heard(offer: Offer, kinds: frozenset[str]) -> frozenset[str]:

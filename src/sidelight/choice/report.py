@@ -90,15 +90,15 @@ class ChoiceReport:
 
     def rows(self) -> list[tuple[str, str, str, str]]:
         """The candidates as text: plan, score, ahead of the fixed choice, folds."""
-        found = []
+        rows = []
         for one in self.candidates:
             mark = "* " if one.plan == self.chosen else "  "
             if one.score is None:
-                found.append((mark + str(one.plan), "failed", "", str(one.folds)))
+                rows.append((mark + str(one.plan), "failed", "", str(one.folds)))
                 continue
             ahead = "" if one.plan == self.fixed else f"{one.ahead:+.1f} ± {one.error:.1f}"
-            found.append((mark + str(one.plan), f"{one.score:.1f} ± {one.spread:.1f}", ahead, str(one.folds)))
-        return found
+            rows.append((mark + str(one.plan), f"{one.score:.1f} ± {one.spread:.1f}", ahead, str(one.folds)))
+        return rows
 
     @property
     def _headers(self) -> tuple[str, str, str, str]:

@@ -194,12 +194,12 @@ def apply(
     check_writable(out, reads=[model, source, target])
     checked_kind(model, KIND)
     aligner = Aligner.load(model)
-    given = {"decode": decode, "combine": combine, "threshold": threshold}
-    aligner.set_params(n_jobs=jobs, **{name: value for name, value in given.items() if value is not None})
+    parameters = {"decode": decode, "combine": combine, "threshold": threshold}
+    aligner.set_params(n_jobs=jobs, **{name: value for name, value in parameters.items() if value is not None})
     text = read_parallel(source, target, skip_empty=skip_empty)
     with shown():
-        found = aligner.align(text.sources, text.targets)
-    write(_written(text, found, format), out)
+        alignments = aligner.align(text.sources, text.targets)
+    write(_written(text, alignments, format), out)
 
 
 @app.command(epilog="Example: sidelight align evaluate new.links gold.wa")
@@ -216,8 +216,8 @@ def evaluate(
 ) -> None:
     """Compare links with the right ones: alignment error rate, precision and recall."""
     check_writable(json, reads=[links, gold])
-    found = read_giza(links) if format == "giza" else read_pharaoh(links)
-    scores = score_alignments(read_gold(gold, count=len(found)), found)
+    alignments = read_giza(links) if format == "giza" else read_pharaoh(links)
+    scores = score_alignments(read_gold(gold, count=len(alignments)), alignments)
     write_json(scores.as_dict(), json)
     write(f"{scores}\n", None)
 

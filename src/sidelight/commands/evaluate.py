@@ -81,16 +81,20 @@ def command(
         )
         assert asked is not None
         decided = DecisionScores(asked, other, (str(model), str(against)), file, format)
-        text, found = decided.answers() if by == "answers" else decided.ranking(every=every)
-        write_json(found, json)
+        text, values = decided.answers() if by == "answers" else decided.ranking(every=every)
+        write_json(values, json)
         write(text, None)
         return
     if (entry := entry_of(loaded := load(model))) is not None:
-        told = {"--metric": metric != "accuracy", "--scheme": scheme != "auto", "--label-column": label_column != -1}
-        refuse(entry.name, told)
+        without_meaning = {
+            "--metric": metric != "accuracy",
+            "--scheme": scheme != "auto",
+            "--label-column": label_column != -1,
+        }
+        refuse(entry.name, without_meaning)
         scored = Scored(entry, read_items(entry, file, format, "gold"), seconds, jobs)
-        text, found = scored.told(str(model), under_rules(loaded, entry, rules), against)
-        write_json(found, json)
+        text, values = scored.told(str(model), under_rules(loaded, entry, rules), against)
+        write_json(values, json)
         write(text, None)
         return
     limited(loaded, seconds)
@@ -104,7 +108,7 @@ def command(
     truth = [piece.y for piece in pieces]
     guesses = _predictions(model, pieces, rules, inference, jobs, place)
     first = evaluate(truth, guesses, scheme=scheme)
-    found = {"model": str(model), **first.as_dict()}
+    values = {"model": str(model), **first.as_dict()}
     text = f"{first}\n"
     if against is not None:
         same = against == model
@@ -113,9 +117,9 @@ def command(
         second = evaluate(truth, others, scheme=scheme)
         comparison = compare(truth, guesses, others, metric=metric, scheme=scheme)
         text = f"{model}\n{first}\n\n{against}\n{second}\n\n{comparison}\n"
-        found["against"] = {"model": str(against), **second.as_dict()}
-        found["comparison"] = told_comparison(comparison)
-    write_json(found, json)
+        values["against"] = {"model": str(against), **second.as_dict()}
+        values["comparison"] = told_comparison(comparison)
+    write_json(values, json)
     write(text, None)
 
 

@@ -65,10 +65,10 @@ def command(
         x = _chosen(file, index, loaded, format, column)
     with showing.shown():
         effects = None if not rules else constrained(loaded, rules, inference).explain_rules(x)
-        found = explain(loaded, x)
+        explanation = explain(loaded, x)
     more = {} if effects is None else {"under_rules": list(effects.labels)}
-    write_json({**found.as_dict(), **more}, json)
-    shown = [found.shown(None if effects is None else effects.labels)]
+    write_json({**explanation.as_dict(), **more}, json)
+    shown = [explanation.shown(None if effects is None else effects.labels)]
     if effects is not None:
         shown.append(str(effects))
     write("\n\n".join(shown) + "\n", None)

@@ -57,9 +57,9 @@ def _labels(count: int, seed: int) -> dict[str, str]:
     from sidelight.corpus import references
     from sidelight.evidence import shuffled
 
-    made = list({one.text: one for one in references(2 * len(PARTS) * count, seed=seed)}.values())
-    parts = [made[k * count : (k + 1) * count] for k in range(len(PARTS))]
+    texts = list({one.text: one for one in references(2 * len(PARTS) * count, seed=seed)}.values())
+    parts = [texts[k * count : (k + 1) * count] for k in range(len(PARTS))]
     tokens = [[list(one.tokens) for one in part] for part in parts]
     labels = [[list(one.labels) for one in part] for part in parts]
-    found = {f"{name}.txt": write_columns(tokens[k], labels[k]) for k, name in enumerate(PARTS[:2])}
-    return {**found, "good.txt": write_columns(tokens[2]), "bad.txt": write_columns(shuffled(tokens[2], seed=seed))}
+    files = {f"{name}.txt": write_columns(tokens[k], labels[k]) for k, name in enumerate(PARTS[:2])}
+    return {**files, "good.txt": write_columns(tokens[2]), "bad.txt": write_columns(shuffled(tokens[2], seed=seed))}

@@ -54,8 +54,8 @@ def _list(width: int) -> str:
 
 def _marks(learner: type[Recipe]) -> str:
     """What a learner learns from, a letter for each kind."""
-    told = (*learner.takes, *["rules"] * learner.about_rules)
-    return "".join(mark for kind, (mark, _) in KINDS.items() if kind in told)
+    kinds = (*learner.takes, *["rules"] * learner.about_rules)
+    return "".join(mark for kind, (mark, _) in KINDS.items() if kind in kinds)
 
 
 def _one(name: str, learner: type[Recipe], width: int) -> str:

@@ -116,19 +116,22 @@ def command(
 
     def texts(begin: Position) -> Iterator[tuple[str, Position]]:
         asked: dict[str, Any] = {"format": format, "label_column": column, "begin": begin.begin, "lines": begin.lines}
-        for found in labelled_pieces(loaded, lambda xs: predict(xs, jobs, place), input, **asked):
-            piece = found.piece
-            yield _written(found, _form_of(input, format), column), Position(piece.end, piece.first + len(piece.lines))
+        for text_out in labelled_pieces(loaded, lambda xs: predict(xs, jobs, place), input, **asked):
+            piece = text_out.piece
+            yield (
+                _written(text_out, _form_of(input, format), column),
+                Position(piece.end, piece.first + len(piece.lines)),
+            )
 
     with warnings_noted(), _text_in_mind():
         if resume:
             assert out is not None
             _write_resumably(out, texts, run_mark([input, model, *(rules or ())], [format, column, inference]))
         elif out is None:
-            for found, _ in texts(Position()):
-                write(found, None)
+            for text_out, _ in texts(Position()):
+                write(text_out, None)
         else:
-            write_atomically(out, (encoded(out, found) for found, _ in texts(Position())))
+            write_atomically(out, (encoded(out, text_out) for text_out, _ in texts(Position())))
 
 
 def _write_resumably(out: Path, texts: Callable[[Position], Iterator[tuple[str, Position]]], mark: str) -> None:
@@ -166,9 +169,9 @@ def _written(found: Labelled, format: str, column: int | None) -> str:
 
 def _structures(entry: StructureEntry, model: Model, input: Path, format: str | None, jobs: int) -> str:
     items = read_items(entry, input, format)
-    found = answers_of(model, [item.x for item in items], jobs=jobs)
-    note_unproven(found)
-    return entry.format_of(input, format).write(filled(entry, items, found))
+    answers = answers_of(model, [item.x for item in items], jobs=jobs)
+    note_unproven(answers)
+    return entry.format_of(input, format).write(filled(entry, items, answers))
 
 
 def _check_form(
@@ -183,12 +186,12 @@ def _check_form(
     if not text:
         if input is None:
             raise ValueError("there is no INPUT; name a file, - for the standard input, or give --text")
-        for name, given in about_text.items():
-            if given:
+        for name, value in about_text.items():
+            if value:
                 raise ValueError(f"{name} goes with --text; leave it out, or add --text")
     others = {"--format": format is not None, "--labelled": labelled, "--label-column": label_column is not None}
-    for name, given in others.items():
-        if text and given:
+    for name, value in others.items():
+        if text and value:
             raise ValueError(f"{name} does not go with --text, which has words alone; leave one of them out")
 
 

@@ -115,15 +115,15 @@ def listening_socket(host: str, port: int) -> socket.socket:
     """A socket that listens; raises ValueError where it cannot."""
     try:
         family, kind, _, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
-        found = socket.socket(family, kind)
+        listener = socket.socket(family, kind)
         try:
-            found.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-            found.bind(address)
-            found.listen(128)  # who asks before the server runs waits for it
+            listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            listener.bind(address)
+            listener.listen(128)  # who asks before the server runs waits for it
         except OSError:
-            found.close()
+            listener.close()
             raise
     except (OSError, UnicodeError) as error:
         reason = getattr(error, "strerror", None) or error
         raise ValueError(f"{host}:{port}: {reason}; give another --port or --host") from None
-    return found
+    return listener

@@ -168,10 +168,10 @@ def command(
             table, used = f"{best.choice_}\n\n", best.choice_.chosen.learner
         write(table + summary(best, out), None)
         assert used is not None
-        found = notes_on(
+        notes = notes_on(
             best.model_, used, sample_of(task, evidence), ruled=bool(rules), states=states, min_count=min_count
         )
-        for text in (*task.notes, *edges, *found):
+        for text in (*task.notes, *edges, *notes):
             note(text)
 
 

@@ -77,11 +77,11 @@ def command(
     labelled = [] if gold is None else read_labelled(gold, format=format, label_column=label_column)
     check_alike([*zip(corpus.xs, corpus.origins), *((piece.x, piece.origin) for piece in labelled)])
     judged = [replace(piece, x=_as_words(piece.x)) for piece in labelled]
-    found = votes([_as_words(x) for x in corpus.xs], asked, gold=judged, scheme=scheme)
+    voted = votes([_as_words(x) for x in corpus.xs], asked, gold=judged, scheme=scheme)
     if out is not None:
-        write(votes_as_lines(found), out)
-    write_json(found.table.as_dict(), json)
-    write(f"{found.table.by_label() if by_label else found}\n", None)
+        write(votes_as_lines(voted), out)
+    write_json(voted.table.as_dict(), json)
+    write(f"{voted.table.by_label() if by_label else voted}\n", None)
 
 
 def _as_words(x: Any) -> Any:

@@ -26,9 +26,9 @@ def command(
     loaded = load(model)
     classes = loaded.structure.weight_names().labels.classes
     wanted = next((name for name in classes if str(name) == label), label)  # labels may be numbers
-    found = {name: weights(loaded, top=top, label=wanted, lowest=name == "lowest") for name in ("highest", "lowest")}
-    write_json({name: [weight.as_dict() for weight in ones] for name, ones in found.items()}, json)
+    both = {name: weights(loaded, top=top, label=wanted, lowest=name == "lowest") for name in ("highest", "lowest")}
+    write_json({name: [weight.as_dict() for weight in ones] for name, ones in both.items()}, json)
     names = loaded.structure.weight_names()
     if isinstance(names, FeatureWeightNames) and names.hashed:
         note("the features of this structure are hashed, and have numbers for names")
-    write("\n\n".join(f"{name}\n{shown_weights(ones)}" for name, ones in found.items()) + "\n", None)
+    write("\n\n".join(f"{name}\n{shown_weights(ones)}" for name, ones in both.items()) + "\n", None)

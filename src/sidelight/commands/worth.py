@@ -73,7 +73,7 @@ def command(
         task = StructureTask(entry, own, shuffle_good, format, seed)
         evidence = task.read(kinds, lambda line: None)
         predictor = Predictor(task.structure, learner=choose_learner(LEARNER, rest) or LEARNER, seed=seed, n_jobs=jobs)
-        found = worth(evidence, estimator=predictor, measure=entry.measures(task.structure)[0])
+        value = worth(evidence, estimator=predictor, measure=entry.measures(task.structure)[0])
         for line in task.notes:
             note(line)
     else:
@@ -81,7 +81,7 @@ def command(
             raise ValueError("--set is about structures here; name one with --structure, or leave it out")
         evidence = EvidenceFiles(kinds, shuffle_good, format, label_column, seed).read()
         single = SegmentTagger if structure == SEGMENTS else Tagger if sequences_in(evidence) else Classifier
-        found = worth(evidence, estimator=single(rules=rules_in(rules), metric=metric, seed=seed, n_jobs=jobs))
+        value = worth(evidence, estimator=single(rules=rules_in(rules), metric=metric, seed=seed, n_jobs=jobs))
     if json is not None:
-        write_text_atomically(json, json_format.dumps(found.as_dict(), indent=2) + "\n")
-    write(f"{found}\n", None)
+        write_text_atomically(json, json_format.dumps(value.as_dict(), indent=2) + "\n")
+    write(f"{value}\n", None)

@@ -90,11 +90,11 @@ def real_numbers(name: str, values: Any) -> Floats:
     [1.0, 2.0]
     """
     try:
-        found = np.asarray(values)
-        if found.dtype.kind in "biuf":
-            return found.astype(np.float64)
-        if found.dtype.kind == "O":
-            return np.array([float(value) for value in found.ravel()]).reshape(found.shape)
+        array = np.asarray(values)
+        if array.dtype.kind in "biuf":
+            return array.astype(np.float64)
+        if array.dtype.kind == "O":
+            return np.array([float(value) for value in array.ravel()]).reshape(array.shape)
     except (TypeError, ValueError, OverflowError):
         pass
     raise ValueError(f"{name} is {shown(values)}; give numbers, and as many in each row")
@@ -140,10 +140,10 @@ def file_name(path: Any, *, name: str = "path") -> str:
     >>> file_name("model.sidelight")
     'model.sidelight'
     """
-    found = os.fspath(path) if isinstance(path, os.PathLike) else path
-    if not isinstance(found, str) or not found or "\0" in found or not is_text(found):
+    text = os.fspath(path) if isinstance(path, os.PathLike) else path
+    if not isinstance(text, str) or not text or "\0" in text or not is_text(text):
         raise ValueError(f"{name} is {shown(path)}; give the name of a file, or a Path")
-    return found
+    return text
 
 
 def is_listed(value: Any) -> bool:
@@ -189,10 +189,10 @@ def arguments_checked(make: Callable[Arguments, Made]) -> Callable[Arguments, Ma
 
     @wraps(make)
     def checked(*args: Arguments.args, **given: Arguments.kwargs) -> Made:
-        found: Any = [_typed(name, value, kinds[name]) for name, value in zip(ordered, args)]
+        positional: Any = [_typed(name, value, kinds[name]) for name, value in zip(ordered, args)]
         named: dict[str, Any] = {k: _typed(k, v, kinds[k]) if k in kinds else v for k, v in given.items()}
-        rest: Any = args[len(found) :]
-        return make(*found, *rest, **named)
+        rest: Any = args[len(positional) :]
+        return make(*positional, *rest, **named)
 
     return checked
 

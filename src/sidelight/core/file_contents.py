@@ -34,8 +34,8 @@ def reading(path: str | Path | None, *, remedy: str = REMEDY) -> Iterator[None]:
     except MemoryError:
         raise ModelFileError("it asks for more memory than there is", file=path, remedy=remedy) from None
     except _MISHAPS as error:
-        told = f"{error!r} is missing" if isinstance(error, KeyError) else str(error) or type(error).__name__
-        raise ModelFileError(f"it makes no sense: {told}".splitlines()[0], file=path, remedy=remedy) from None
+        problem = f"{error!r} is missing" if isinstance(error, KeyError) else str(error) or type(error).__name__
+        raise ModelFileError(f"it makes no sense: {problem}".splitlines()[0], file=path, remedy=remedy) from None
 
 
 def array_of(
@@ -52,20 +52,20 @@ def array_of(
 
     Floats must be finite; with finite=False they may be infinite, but never NaN.
     """
-    found = arrays.get(name)
-    if found is None:
+    array = arrays.get(name)
+    if array is None:
         raise ModelFileError(f"the array {name!r} is missing")
-    if found.dtype != np.dtype(kind):
-        raise ModelFileError(f"the array {name!r} holds {found.dtype}, not {np.dtype(kind)}")
-    if found.ndim != len(shape) or any(want is not None and have != want for have, want in zip(found.shape, shape)):
+    if array.dtype != np.dtype(kind):
+        raise ModelFileError(f"the array {name!r} holds {array.dtype}, not {np.dtype(kind)}")
+    if array.ndim != len(shape) or any(want is not None and have != want for have, want in zip(array.shape, shape)):
         wanted = ", ".join("any" if size is None else str(size) for size in shape)
-        raise ModelFileError(f"the array {name!r} has the shape {list(found.shape)}, not [{wanted}]")
-    if found.size:
-        if found.dtype.kind == "f" and not (np.isfinite(found).all() if finite else not np.isnan(found).any()):
+        raise ModelFileError(f"the array {name!r} has the shape {list(array.shape)}, not [{wanted}]")
+    if array.size:
+        if array.dtype.kind == "f" and not (np.isfinite(array).all() if finite else not np.isnan(array).any()):
             raise ModelFileError(f"the array {name!r} holds NaN{' or infinity' if finite else ''}")
-        if found.dtype.kind != "b" and not (found.min() >= low and found.max() <= high):
+        if array.dtype.kind != "b" and not (array.min() >= low and array.max() <= high):
             raise ModelFileError(f"the array {name!r} holds a number that is not from {low} to {high}")
-    return np.array(found, order="C")
+    return np.array(array, order="C")
 
 
 def array_like(
@@ -77,18 +77,18 @@ def array_like(
 
 def offsets_of(arrays: Mapping[str, NDArray[Any]], name: str, *, count: int | None, total: int) -> Ints:
     """Offsets of pieces that follow each other: from 0, never falling, to `total`. # [count + 1]"""
-    found: Ints = array_of(arrays, name, np.int64, [None if count is None else count + 1], low=0, high=total)
-    if not len(found) or found[0] != 0 or found[-1] != total or np.any(np.diff(found) < 0):
+    offsets: Ints = array_of(arrays, name, np.int64, [None if count is None else count + 1], low=0, high=total)
+    if not len(offsets) or offsets[0] != 0 or offsets[-1] != total or np.any(np.diff(offsets) < 0):
         raise ModelFileError(f"the array {name!r} does not cut {total} entries into pieces")
-    return found
+    return offsets
 
 
 def lengths_of(arrays: Mapping[str, NDArray[Any]], name: str, *, count: int, total: int) -> Ints:
     """Lengths of pieces that together have `total` entries. # [count]"""
-    found: Ints = array_of(arrays, name, np.int64, [count], low=0, high=total)
-    if sum(found.tolist()) != total:
+    lengths: Ints = array_of(arrays, name, np.int64, [count], low=0, high=total)
+    if sum(lengths.tolist()) != total:
         raise ModelFileError(f"the lengths in {name!r} do not add up to {total}")
-    return found
+    return lengths
 
 
 def part_of(arrays: Mapping[str, NDArray[Any]], prefix: str) -> dict[str, NDArray[Any]]:
@@ -103,18 +103,18 @@ def mapping_of(values: Any, name: str) -> dict[str, Any]:
 
 def list_of(values: Any, name: str, *, count: int | None = None) -> list[Any]:
     """A list, of so many items if that is given."""
-    found = _value(values, name, list, "a list")
-    if count is not None and len(found) != count:
-        raise ModelFileError(f"{name!r} has {len(found)} items, not {count}")
-    return found  # type: ignore[no-any-return]
+    items = _value(values, name, list, "a list")
+    if count is not None and len(items) != count:
+        raise ModelFileError(f"{name!r} has {len(items)} items, not {count}")
+    return items  # type: ignore[no-any-return]
 
 
 def text_of(values: Any, name: str, *, among: Sequence[str] | None = None) -> str:
     """A text, one of those named if any are."""
-    found = _value(values, name, str, "a text")
-    if among is not None and found not in among:
-        raise ModelFileError(f"{name!r} is {found[:40]!r}, not one of {', '.join(among)}")
-    return found  # type: ignore[no-any-return]
+    text = _value(values, name, str, "a text")
+    if among is not None and text not in among:
+        raise ModelFileError(f"{name!r} is {text[:40]!r}, not one of {', '.join(among)}")
+    return text  # type: ignore[no-any-return]
 
 
 def flag_of(values: Any, name: str) -> bool:
@@ -124,30 +124,30 @@ def flag_of(values: Any, name: str) -> bool:
 
 def whole_of(values: Any, name: str, *, low: int = 0, high: int = 2**53) -> int:
     """A whole number from low to high."""
-    found = _value(values, name, int, "a whole number")
-    if isinstance(found, bool) or not low <= found <= high:
-        raise ModelFileError(f"{name!r} is {found}, not a whole number from {low} to {high}")
-    return found  # type: ignore[no-any-return]
+    number = _value(values, name, int, "a whole number")
+    if isinstance(number, bool) or not low <= number <= high:
+        raise ModelFileError(f"{name!r} is {number}, not a whole number from {low} to {high}")
+    return number  # type: ignore[no-any-return]
 
 
 def number_of(
     values: Any, name: str, *, low: float = -math.inf, high: float = math.inf, finite: bool = True, nan: bool = False
 ) -> float:
     """A number from low to high; finite unless said otherwise."""
-    found = _value(values, name, (int, float), "a number")
-    if isinstance(found, bool) or (isinstance(found, int) and abs(found) > 2**1000):
+    number = _value(values, name, (int, float), "a number")
+    if isinstance(number, bool) or (isinstance(number, int) and abs(number) > 2**1000):
         raise ModelFileError(f"{name!r} is no number")
-    if nan and math.isnan(found):
+    if nan and math.isnan(number):
         return math.nan
-    if not low <= found <= high or (finite and not math.isfinite(found)):
-        raise ModelFileError(f"{name!r} is {found}, not a number from {low} to {high}")
-    return float(found)
+    if not low <= number <= high or (finite and not math.isfinite(number)):
+        raise ModelFileError(f"{name!r} is {number}, not a number from {low} to {high}")
+    return float(number)
 
 
 def numbers_of(values: Any, name: str, *, finite: bool = True) -> list[float]:
     """A list of numbers."""
-    found = list_of(values, name)
-    return [number_of({name: one}, name, finite=finite) for one in found]
+    items = list_of(values, name)
+    return [number_of({name: one}, name, finite=finite) for one in items]
 
 
 def random_of(values: Any, name: str, rng: np.random.Generator) -> None:

@@ -146,11 +146,11 @@ def _shown_by(log: logging.Logger, level: int) -> bool:
     """Whether the user's logging already shows records of this level."""
     if not log.isEnabledFor(level):
         return False
-    found: logging.Logger | None = log
-    while found is not None:
-        if any(own.level <= level and not isinstance(own, logging.NullHandler) for own in found.handlers):
+    logger: logging.Logger | None = log
+    while logger is not None:
+        if any(own.level <= level and not isinstance(own, logging.NullHandler) for own in logger.handlers):
             return True
-        found = found.parent if found.propagate else None
+        logger = logger.parent if logger.propagate else None
     return False
 
 

@@ -34,8 +34,8 @@ def kernel(function: Function) -> Function:
 
 def inline_kernel(function: Function) -> Function:
     """As `kernel`, for small functions that other kernels call in their inner loops."""
-    made = numba.njit(nogil=True, cache=True, error_model="numpy", inline="always")(function)
-    return cast(Function, _stamped(made))
+    compiled = numba.njit(nogil=True, cache=True, error_model="numpy", inline="always")(function)
+    return cast(Function, _stamped(compiled))
 
 
 def _stamped(made: Any) -> Any:
@@ -55,8 +55,8 @@ def _stamped(made: Any) -> Any:
         and (stamp := _cache_file(value)) is not None
     }
     if cache is not None and others:
-        told = repr((cache._source_stamp, sorted(others.items())))
-        cache._source_stamp = hashlib.sha256(told.encode()).hexdigest()
+        stamps = repr((cache._source_stamp, sorted(others.items())))
+        cache._source_stamp = hashlib.sha256(stamps.encode()).hexdigest()
     return made
 
 
@@ -73,8 +73,8 @@ def _stepped(function: Function) -> Function:
 
 def _cache_file(made: Any) -> Any:
     """Where numba keeps what it has compiled, if this version of it says so."""
-    found = getattr(getattr(made, "_cache", None), "_cache_file", None)
-    return found if hasattr(found, "_source_stamp") else None
+    cache = getattr(getattr(made, "_cache", None), "_cache_file", None)
+    return cache if hasattr(cache, "_source_stamp") else None
 
 
 compiling.listen()

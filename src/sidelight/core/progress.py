@@ -39,8 +39,8 @@ class Progress:
 
     def __enter__(self) -> Self:
         self._stack.enter_context(watched(self))
-        if self._wanted and (found := live_line(self._stream or sys.stderr)) is not None:
-            self._live = self._stack.enter_context(found)
+        if self._wanted and (live := live_line(self._stream or sys.stderr)) is not None:
+            self._live = self._stack.enter_context(live)
         self._token = _present.set(self)
         return self
 

@@ -64,10 +64,10 @@ class Round:
         counts = ("number", "completion", "changed", "new_cuts", "working_set", "sweeps")
         amounts = ("objective", "primal", "dual", "gap", "disagreement", "validation")
         there = {name: values.get(name) is not None for name in (*amounts, "mistakes", "restart", "stopped")}
-        found: dict[str, Any] = {name: whole_of(values, name) for name in counts}
-        found |= {name: number_of(values, name, finite=False, nan=True) for name in amounts if there[name]}
-        found |= {name: whole_of(values, name) for name in ("mistakes", "restart") if there[name]}
-        found |= {"stopped": text_of(values, "stopped")} if there["stopped"] else {}
+        fields: dict[str, Any] = {name: whole_of(values, name) for name in counts}
+        fields |= {name: number_of(values, name, finite=False, nan=True) for name in amounts if there[name]}
+        fields |= {name: whole_of(values, name) for name in ("mistakes", "restart") if there[name]}
+        fields |= {"stopped": text_of(values, "stopped")} if there["stopped"] else {}
         seconds = number_of(values, "seconds", low=0.0)
         own = flag_of(values, "own_precision")
         return cls(
@@ -75,7 +75,7 @@ class Round:
             seconds=seconds,
             last=flag_of(values, "last"),
             own_precision=own,
-            **found,
+            **fields,
         )
 
 

@@ -142,19 +142,19 @@ def _check_votes(piece: Voted, index: int, *, length: int | None) -> None:
     if not isinstance(votes, Mapping):
         problem = f"the votes are a {type(votes).__name__}"
         raise trouble(piece, index, problem=problem, remedy="give {name of the function: [vote of each token]}")
-    for name, given in votes.items():
+    for name, own in votes.items():
         if not isinstance(name, str):
             problem = f"a function is called {name!r}"
             raise trouble(piece, index, problem=problem, remedy="name functions by strings")
-        if given is None:
+        if own is None:
             continue
-        if isinstance(given, str | bytes | Set | Mapping) or not hasattr(given, "__len__"):
-            problem = f"the votes of {name!r} are a {type(given).__name__}"
+        if isinstance(own, str | bytes | Set | Mapping) or not hasattr(own, "__len__"):
+            problem = f"the votes of {name!r} are a {type(own).__name__}"
             raise trouble(piece, index, problem=problem, remedy="give a list with one vote, or None, per token")
-        if length is not None and len(given) != length:
-            problem = f"{length} tokens but {len(given)} votes of {name!r}"
+        if length is not None and len(own) != length:
+            problem = f"{length} tokens but {len(own)} votes of {name!r}"
             raise trouble(piece, index, problem=problem, remedy="give one vote, or None, per token")
-        for t, vote in enumerate(given):
+        for t, vote in enumerate(own):
             if not (vote is None or (len(vote) > 0 if isinstance(vote, Set) else is_hashable(vote))):
                 problem = f"{name!r} votes {vote!r}"
                 raise trouble(piece, index, token=t, problem=problem, remedy="give a label, a set of them, or None")
@@ -171,7 +171,7 @@ def _check_known(piece: Candidates, index: int, *, known: Sequence[Any | None]) 
 
 
 def _check_chunks(piece: Candidates, index: int) -> None:
-    taken: set[int] = set()
+    tokens_so_far: set[int] = set()
     for chunk in piece.chunks:
         lengths = {len(labeling) for labeling in chunk.labelings}
         if len(lengths) != 1 or 0 in lengths:
@@ -182,7 +182,7 @@ def _check_chunks(piece: Candidates, index: int) -> None:
             problem = f"a chunk of {chunk.length} tokens from token {chunk.first} on, where there are {len(piece.y)}"
             raise trouble(piece, index, problem=problem, remedy="count tokens from 0")
         for t in tokens:
-            if t in taken or piece.y[t] is not None:
+            if t in tokens_so_far or piece.y[t] is not None:
                 problem = "a token of a chunk has candidates of its own, or is in two chunks"
                 raise trouble(piece, index, token=t, problem=problem, remedy="give None for the tokens of a chunk")
-        taken.update(tokens)
+        tokens_so_far.update(tokens)

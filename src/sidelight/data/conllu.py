@@ -105,7 +105,7 @@ def _sentence(block: list[str], first: int, kind: str, file: str, tags: int) -> 
 
 
 def _said(cells: list[list[str]], lines: list[int], kind: str, file: str) -> tuple[Arc, ...]:
-    found: list[Arc] = []
+    arcs: list[Arc] = []
     for token, (own, number) in enumerate(zip(cells, lines), start=1):
         place = Place(file, number)
         heads = _heads(own[HEAD], kind, place)
@@ -118,11 +118,11 @@ def _said(cells: list[list[str]], lines: list[int], kind: str, file: str) -> tup
             relation = None
         elif kind == "candidates":
             relation = tuple(dict.fromkeys(relation.split("|")))
-        found.append((heads if kind == "candidates" or heads is None else heads[0], relation))
-    if kind == "gold" and (token := _around([head for head, _ in found])):
+        arcs.append((heads if kind == "candidates" or heads is None else heads[0], relation))
+    if kind == "gold" and (token := _around([head for head, _ in arcs])):
         problem = f"the heads of token {token} lead back to it"
         Place(file, lines[token - 1]).fail(problem, "give heads that lead to the root, 0")
-    return tuple(found)
+    return tuple(arcs)
 
 
 def _heads(cell: str, kind: str, place: Place) -> tuple[int, ...] | None:

@@ -56,8 +56,8 @@ def write_graphs(items: Sequence[Item]) -> str:
     """Pairs of graphs as JSON lines."""
 
     def unparse(item: Item) -> dict[str, Any]:
-        given = item.source or {}
-        sides = {name: given.get(name, _plain(graph)) for name, graph in zip(("first", "second"), item.x)}
+        source = item.source or {}
+        sides = {name: source.get(name, _plain(graph)) for name, graph in zip(("first", "second"), item.x)}
         return sides if item.said is None else {**sides, "links": listed_links(item.said)}
 
     return write_objects(items, unparse)
@@ -77,18 +77,18 @@ def _parse(entry: Mapping[str, Any], kind: str, place: Place) -> tuple[tuple[Gra
 
 
 def _graph(entry: Mapping[str, Any], which: str, place: Place) -> Graph:
-    given = entry.get(which)
-    if not isinstance(given, dict) or "words" not in given:
+    value = entry.get(which)
+    if not isinstance(value, dict) or "words" not in value:
         place.fail(f'"{which}" is no graph', f"write e.g. {EXAMPLE}")
-    words, edges = given["words"], given.get("edges", [])
+    words, edges = value["words"], value.get("edges", [])
     if not isinstance(words, list) or not isinstance(edges, list):
         place.fail(f'the words or edges of "{which}" are no list', f"write e.g. {EXAMPLE}")
-    found = Graph(
+    graph = Graph(
         tuple(_word(word, which, place) for word in words), tuple(_edge(edge, which, place) for edge in edges)
     )
-    if (trouble := found.trouble()) is not None:
+    if (trouble := graph.trouble()) is not None:
         place.fail(f"the {which} graph {trouble[0]}", trouble[1])
-    return found
+    return graph
 
 
 def _word(word: Any, which: str, place: Place) -> tuple[str, str]:
@@ -108,19 +108,19 @@ def _edge(edge: Any, which: str, place: Place) -> tuple[int, int, str]:
 
 
 def _candidates(entry: Mapping[str, Any], sizes: tuple[int, int], place: Place) -> dict[int, tuple[int | None, ...]]:
-    given = entry.get("candidates")
-    if not isinstance(given, dict):
+    value = entry.get("candidates")
+    if not isinstance(value, dict):
         place.fail('no "candidates"', 'write e.g. "candidates": {"0": [1, null]}, by words of the first graph')
-    found: dict[int, tuple[int | None, ...]] = {}
-    for name, others in given.items():
+    choices: dict[int, tuple[int | None, ...]] = {}
+    for name, others in value.items():
         known = name.isascii() and name.isdigit() and int(name) < sizes[0]
         if not known or not isinstance(others, list) or not others:
             place.fail(f"the candidates {json.dumps({name: others})[:60]}", "give some, for words of the first graph")
         for other in others:
             if other is not None and (isinstance(other, bool) or other not in range(sizes[1])):
                 place.fail(f"word {name} has the candidate {json.dumps(other)}", "give words of the second, or null")
-        found[int(name)] = tuple(others)
-    return found
+        choices[int(name)] = tuple(others)
+    return choices
 
 
 def _plain(graph: Graph) -> dict[str, Any]:

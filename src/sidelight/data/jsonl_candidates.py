@@ -41,18 +41,18 @@ def details_of(record: Record) -> Details:
 def _labels(record: Record, key: str, place: Place) -> list[str | None] | None:
     if key not in record.more:
         return None
-    given = record.more[key]
-    values = [given] if isinstance(record.x, dict) else one_each(key, given, len(record.x), place=place)
+    value = record.more[key]
+    values = [value] if isinstance(record.x, dict) else one_each(key, value, len(record.x), place=place)
     return [label_at(label, t, place) for t, label in enumerate(values)]
 
 
 def _chunks(record: Record, place: Place) -> tuple[Chunk, ...]:
-    given = record.more.get("chunks", [])
+    value = record.more.get("chunks", [])
     if isinstance(record.x, dict) and "chunks" in record.more:
         place.fail('"chunks" beside "features"', "give candidates: an input by its features has one label")
-    if not isinstance(given, list):
+    if not isinstance(value, list):
         place.fail('"chunks" is not a list', f"give a list of chunks; {CHUNK}")
-    return tuple(_chunk(entry, place) for entry in given)
+    return tuple(_chunk(entry, place) for entry in value)
 
 
 def _chunk(entry: Any, place: Place) -> Chunk:

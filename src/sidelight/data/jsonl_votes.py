@@ -26,10 +26,10 @@ def votes_of(record: Record) -> dict[str, Any]:
     place = Place(record.origin.file, record.origin.line(0))
     if "votes" not in record.more:
         place.fail('no "votes"', "add the votes of functions, or read the file as something else than votes")
-    given = record.more["votes"]
-    if not isinstance(given, Mapping) or not given:
-        place.fail(f'"votes" is {json.dumps(given)}', f"give an object with the votes of at least one function; {VOTE}")
-    return {name: _votes(name, votes, record.x, place) for name, votes in given.items()}
+    value = record.more["votes"]
+    if not isinstance(value, Mapping) or not value:
+        place.fail(f'"votes" is {json.dumps(value)}', f"give an object with the votes of at least one function; {VOTE}")
+    return {name: _votes(name, votes, record.x, place) for name, votes in value.items()}
 
 
 def _votes(name: str, votes: Any, x: Any, place: Place) -> list[Any] | None:
@@ -53,9 +53,9 @@ def votes_as_lines(pieces: Iterable[Voted]) -> str:
 
 def _entry(piece: Voted) -> dict[str, Any]:
     single = isinstance(piece.x, Mapping)
-    votes = {name: None if given is None else [_written(vote) for vote in given] for name, given in piece.votes.items()}
+    votes = {name: None if own is None else [_written(vote) for vote in own] for name, own in piece.votes.items()}
     entry: dict[str, Any] = {"features": piece.x} if single else {"tokens": [_token(token) for token in piece.x]}
-    entry["votes"] = {name: given[0] if given and single else given for name, given in votes.items()}
+    entry["votes"] = {name: own[0] if own and single else own for name, own in votes.items()}
     return entry if piece.weight == 1.0 else entry | {"weight": piece.weight}
 
 

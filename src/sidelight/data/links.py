@@ -91,7 +91,7 @@ def read_pharaoh(path: str | Path) -> list[Links]:
     ...     [sorted(links) for links in read_pharaoh(Path(folder, "links"))]
     [[(0, 0), (1, 2)], []]
     """
-    found: list[Links] = []
+    alignments: list[Links] = []
     for number, line in enumerate(read_lines(path), 1):
         links = set()
         for cell in line.split():
@@ -101,8 +101,8 @@ def read_pharaoh(path: str | Path) -> list[Links]:
                     f"not a link: {cell!r}", file=shown_name(path), line=number, remedy="write links as 0-0 1-2"
                 )
             links.add((int(i), int(j)))
-        found.append(frozenset(links))
-    return found
+        alignments.append(frozenset(links))
+    return alignments
 
 
 def giza_entry(
@@ -133,18 +133,18 @@ def read_giza(path: str | Path) -> list[Links]:
     """
     lines = read_lines(path)
     file = shown_name(path)
-    found: dict[int, Links] = {}
+    alignments: dict[int, Links] = {}
     for at in range(0, len(lines), 3):
         head = _GIZA_HEAD.match(lines[at])
         words = list(_GIZA_WORD.finditer(lines[at + 2])) if at + 2 < len(lines) else []
         if head is None or len(words) != int(head[2]) + 1:
             raise DataError("not an entry of three lines", file=file, line=at + 1, remedy="give a Giza A3 file")
         number = int(head[1])
-        if number < 1 or number in found:
+        if number < 1 or number in alignments:
             problem = f"sentence pair {number} for a second time" if number else "sentence pairs count from 1"
             raise DataError(problem, file=file, line=at + 1, remedy="give a Giza A3 file")
-        found[number] = frozenset((i, int(j) - 1) for i, word in enumerate(words[1:]) for j in word[2].split())
-    return [found.get(number, frozenset()) for number in range(1, max(found, default=0) + 1)]
+        alignments[number] = frozenset((i, int(j) - 1) for i, word in enumerate(words[1:]) for j in word[2].split())
+    return [alignments.get(number, frozenset()) for number in range(1, max(alignments, default=0) + 1)]
 
 
 def _is_whole(cell: str) -> bool:

@@ -100,13 +100,13 @@ def _links(cell: str, kind: str, x: tuple[str, str], place: Place) -> tuple[tupl
         return None
     if cell == NOT_TOLD:
         place.fail("no links", f"add them after a tab, or read the file as something else than {kind}; {EXAMPLE}")
-    found: list[tuple[int, int | None]] = []
+    links: list[tuple[int, int | None]] = []
     for text in cell.split():
         match = _LINK.fullmatch(text)
         if match is None:
             place.fail(f"not a link: {text!r}", "write links as 0-0 1-2, from 0 on; 3- is linked with nothing")
-        found.append((int(match[1]), int(match[2]) if match[2] else None))
-    return checked_links(found, (len(x[0]), len(x[1])), place)
+        links.append((int(match[1]), int(match[2]) if match[2] else None))
+    return checked_links(links, (len(x[0]), len(x[1])), place)
 
 
 def _line(number: int, item: Item) -> str:
@@ -144,15 +144,15 @@ def _parse(entry: Mapping[str, Any], kind: str, place: Place) -> tuple[Any, Any]
 
 
 def _string(entry: Mapping[str, Any], side: str, place: Place) -> str | tuple[str, ...]:
-    found = entry.get(side)
+    value = entry.get(side)
     if side not in entry:
         place.fail(f'no "{side}"', 'give "left" and "right", each a string or a list of symbols')
-    if isinstance(found, str):
-        symbols: Any = found
-    elif isinstance(found, list) and all(isinstance(symbol, str) and symbol for symbol in found):
-        symbols = tuple(found)
+    if isinstance(value, str):
+        symbols: Any = value
+    elif isinstance(value, list) and all(isinstance(symbol, str) and symbol for symbol in value):
+        symbols = tuple(value)
     else:
-        place.fail(f'"{side}" is {json.dumps(found)[:60]}', "write a string, or a list of symbols that are not empty")
+        place.fail(f'"{side}" is {json.dumps(value)[:60]}', "write a string, or a list of symbols that are not empty")
     if not symbols:
         place.fail(f"the {side} string is empty", "leave the pair out")
     return symbols  # type: ignore[no-any-return]

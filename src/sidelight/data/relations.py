@@ -56,30 +56,30 @@ def read_relations(path: str | Path) -> RelationCorpus:
     [Extraction(types=('Peop',), relations=())]
     """
     file = shown_name(path)
-    found = [
+    sentences = [
         sentence_at(object_at(line, place), place)
         for number, line in enumerate(read_lines(path), start=1)
         if line.strip()
         for place in [Place(file, number)]
     ]
-    if not found:
+    if not sentences:
         raise DataError("no sentences", file=file, remedy='write one JSON object a line, with "tokens" and "entities"')
-    xs = [x for x, _, _ in found]
-    typed = [place for _, y, place in found if y is not None]
+    xs = [x for x, _, _ in sentences]
+    typed = [place for _, y, place in sentences if y is not None]
     if not typed:
         return RelationCorpus(xs, None)
-    for _, y, place in found:
+    for _, y, place in sentences:
         if y is None:
             place.fail("an entity without a type, though other lines have them", "give every entity a type, or none")
-    return RelationCorpus(xs, [y for _, y, _ in found if y is not None])
+    return RelationCorpus(xs, [y for _, y, _ in sentences if y is not None])
 
 
 def write_relations(path: str | Path, xs: Sequence[EntitySentence], ys: Sequence[Extraction]) -> None:
     """Write sentences and what was found in them, in the layout that `read_relations` reads."""
     file_name(path)
-    for what, given, kind in (("xs", xs, EntitySentence), ("ys", ys, Extraction)):
-        if not isinstance(given, list | tuple) or not all(isinstance(one, kind) for one in given):
-            raise DataError(f"{what} is {shown(given)}", remedy=f"give a list of {kind.__name__}")
+    for what, values, kind in (("xs", xs, EntitySentence), ("ys", ys, Extraction)):
+        if not isinstance(values, list | tuple) or not all(isinstance(one, kind) for one in values):
+            raise DataError(f"{what} is {shown(values)}", remedy=f"give a list of {kind.__name__}")
     if len(xs) != len(ys):
         raise DataError(f"{len(xs)} sentences and {len(ys)} extractions", remedy="give as many of each")
     write_text_atomically(path, "".join(relation_line(x, y) + "\n" for x, y in zip(xs, ys)))
@@ -147,7 +147,7 @@ def sentence_at(entry: dict[str, Any], place: Place) -> tuple[EntitySentence, Ex
 def _relations(given: Any, count: int, place: Place) -> tuple[tuple[int, int, str], ...]:
     if not isinstance(given, list) or not all(isinstance(one, dict) for one in given):
         place.fail('"relations" is not a list of objects', 'write e.g. [{"type": "Live_In", "head": 0, "tail": 1}]')
-    found = []
+    relations = []
     for one in given:
         head, tail, name = one.get("head"), one.get("tail"), one.get("type")
         if not isinstance(name, str) or not name:
@@ -158,8 +158,8 @@ def _relations(given: Any, count: int, place: Place) -> tuple[tuple[int, int, st
                 place.fail(problem, "count entities from 0")
         if head == tail:
             place.fail(f"the relation {name} is between entity {head} and itself", "give two entities, or leave it out")
-        found.append((head, tail, name))
-    return tuple(sorted(found))
+        relations.append((head, tail, name))
+    return tuple(sorted(relations))
 
 
 def _whole(value: Any) -> bool:

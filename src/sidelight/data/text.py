@@ -43,9 +43,9 @@ def token_places(text: str, *, spaces: bool = False) -> list[tuple[int, int]]:
 
 
 def _parts(word: str) -> list[str]:
-    found = _EDGES.fullmatch(word)
-    assert found is not None
-    before, middle, after = found.groups()
+    match = _EDGES.fullmatch(word)
+    assert match is not None
+    before, middle, after = match.groups()
     if not middle:
         return _marks(word)
     accents = "".join(takewhile(_is_combining, after))

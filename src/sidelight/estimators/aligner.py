@@ -154,16 +154,16 @@ class Aligner(Estimator):
             tilts = em.tilts(step) if iterations else NO_TILTS
             for _ in range(iterations):
                 start = time.perf_counter()
-                parameters, told = em.iterate(parameters, step, tilts=tilts)
+                parameters, progress = em.iterate(parameters, step, tilts=tilts)
                 number = len(self.rounds_) + 1
                 figures = figures_since(place, start)
                 record = Round(
                     number,
                     name,
                     time.perf_counter() - began,
-                    objective=-told.objective,
-                    sweeps=round(told.sums),
-                    disagreement=told.apart,
+                    objective=-progress.objective,
+                    sweeps=round(progress.sums),
+                    disagreement=progress.apart,
                     last=number == total,
                     place=figures,
                 )
@@ -229,10 +229,10 @@ class Aligner(Estimator):
     def _fit_in_words(self) -> list[tuple[str, str]]:
         if not hasattr(self, "model_"):
             return []
-        found = [("sentence pairs", f"{self.model_.about['pairs']:,}")]
+        rows = [("sentence pairs", f"{self.model_.about['pairs']:,}")]
         if rounds := getattr(self, "rounds_", None):
-            found.append(("last round", round_line(rounds[-1])))
-        return found
+            rows.append(("last round", round_line(rounds[-1])))
+        return rows
 
     def _plain_parameters(self) -> dict[str, Any]:
         return {

@@ -63,8 +63,8 @@ class AutomaticEstimator(RuledEstimator[Model]):
 
     def _settings(self, **others: Any) -> Settings:
         """The parameters, checked; `others` stand in the place of some."""
-        given = {**self.get_params(), **others}
-        return Settings(sequences=self._sequences, **{**given, "learner": recipe_of(given["learner"])})
+        parameters = {**self.get_params(), **others}
+        return Settings(sequences=self._sequences, **{**parameters, "learner": recipe_of(parameters["learner"])})
 
     def _chosen(
         self, pieces: list[Evidence], validation: tuple[Any, Any] | None, before: Model | None
@@ -78,19 +78,19 @@ class AutomaticEstimator(RuledEstimator[Model]):
             pieces = without(pieces, self.choice_.wrong_functions, **wrong)
         else:
             trials = self._trials(pieces, validation)
-            found = choose(trials.question, trials.fit_and_predict, progress=_told)
+            report = choose(trials.question, trials.fit_and_predict, progress=_told)
             rules, kept = trials.rules, trials.evidence
             gone = {piece.kind for piece in pieces} - {piece.kind for piece in kept.evidence}
             self.choice_ = replace(
-                found,
-                left_out=(*sorted(gone), *found.left_out),
-                reasons=(*trials.notes, *found.reasons),
+                report,
+                left_out=(*sorted(gone), *report.left_out),
+                reasons=(*trials.notes, *report.reasons),
                 false_rules=rules.false,
                 wrong_functions=kept.wrong_functions,
                 wrong_candidates=kept.wrong_candidates,
                 wrong_companions=kept.wrong_companions,
             )
-            plan, pieces = found.chosen, kept.evidence
+            plan, pieces = report.chosen, kept.evidence
             others = trials.params(plan)
             self._rules_given, self._rules_used = checked_rules(self.rules), others["rules"]
         return [piece for piece in pieces if plan.takes(piece.kind)], self._settings(**others)

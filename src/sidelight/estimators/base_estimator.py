@@ -52,15 +52,17 @@ class Estimator:
         return self
 
     def __repr__(self) -> str:
-        given = [f"{name}={value!r}" for name, value in self._given()]
-        return f"{type(self).__name__}({', '.join(given)})"
+        parameters = [f"{name}={value!r}" for name, value in self._given()]
+        return f"{type(self).__name__}({', '.join(parameters)})"
 
     def _repr_html_(self) -> str:
         """For notebooks: the parameters that differ from the defaults, and what the last fit came to."""
         fitted = self._fit_in_words()
-        given = [(name, html.code(_cut(_shown(value)))) for name, value in self._given()]
+        parameters = [(name, html.code(_cut(_shown(value)))) for name, value in self._given()]
         title = html.Html(f"{html.escape(type(self).__name__)} {html.muted('fitted' if fitted else 'not fitted').text}")
-        return html.block(title, html.pairs(given) if given else html.muted("default parameters"), html.pairs(fitted))
+        return html.block(
+            title, html.pairs(parameters) if parameters else html.muted("default parameters"), html.pairs(fitted)
+        )
 
     def _given(self) -> list[tuple[str, Any]]:
         """The parameters that are not the defaults."""

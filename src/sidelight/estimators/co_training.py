@@ -263,9 +263,11 @@ class CoTraining(Estimator):
 
     def _split(self, evidence: Any, y: Any) -> tuple[list[Evidence], list[Any]]:
         """What is known, and the unlabelled inputs."""
-        for name, given in (("evidence", evidence), ("y", y if y is not None else [])):
-            if not is_listed(given) or not hasattr(given, "__len__"):
-                raise DataError(f"{name} is {shown(given)}", remedy="give a list of evidence, or of inputs and outputs")
+        for name, argument in (("evidence", evidence), ("y", y if y is not None else [])):
+            if not is_listed(argument) or not hasattr(argument, "__len__"):
+                raise DataError(
+                    f"{name} is {shown(argument)}", remedy="give a list of evidence, or of inputs and outputs"
+                )
         if y is None:
             pieces = list(evidence)
         else:

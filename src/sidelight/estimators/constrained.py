@@ -61,8 +61,8 @@ class Constrained:
         n_jobs: int | None = -1,
     ) -> None:
         self.scorer = scorer_of(scorer)
-        given = checked_rules(rules)
-        self.rules = tuple(dict.fromkeys(given))
+        rules_in_order = checked_rules(rules)
+        self.rules = tuple(dict.fromkeys(rules_in_order))
         self.method = check_method(method)
         self.beam_width = beam_width
         self.n_jobs = n_jobs
@@ -70,7 +70,7 @@ class Constrained:
         read_unseen(self.rules, self.domain)
         if whole("beam_width", beam_width, least=0) < 1:
             raise DataError(f"beam_width is {beam_width}", remedy="a beam is at least 1 wide")
-        self.penalties = None if penalties is None else _one_a_rule(given, penalties)
+        self.penalties = None if penalties is None else _one_a_rule(rules_in_order, penalties)
 
     def learn_penalties(
         self, xs: Sequence[Any], ys: Sequence[Sequence[Any]], *, smoothing: float = SMOOTHING
@@ -88,14 +88,14 @@ class Constrained:
 
         Warns (`sidelight.errors.NotProved`) where the method did not prove that outputs are the best.
         """
-        found = self.solutions(xs, clamp=clamp)
-        warn_of_unproved(found)
-        return self.outputs(found)
+        solutions = self.solutions(xs, clamp=clamp)
+        warn_of_unproved(solutions)
+        return self.outputs(solutions)
 
     def outputs(self, solutions: Sequence[Solution]) -> list[Any]:
         """The outputs of solutions: lists of labels, or labels."""
         names = self.domain.labels
-        outputs = [[names[label] for label in found.labels] for found in solutions]
+        outputs = [[names[label] for label in solution.labels] for solution in solutions]
         return outputs if self.scorer.sequences else [output[0] for output in outputs]
 
     def solutions(self, xs: Sequence[Any], *, clamp: Clamp | None = None) -> list[Solution]:
@@ -152,10 +152,10 @@ class Constrained:
         """Inputs or outputs that can be counted; raises `DataError` for what are none, or no sequences."""
         if not is_listed(items):
             raise DataError(f"{name} is {shown(items)}", remedy="give a list, one for each input")
-        found = items if isinstance(items, Sized) else list(items)
+        inputs = items if isinstance(items, Sized) else list(items)
         if self.scorer.sequences:
-            check_sequences(found)  # type: ignore[arg-type]
-        return found  # type: ignore[return-value]
+            check_sequences(inputs)  # type: ignore[arg-type]
+        return inputs  # type: ignore[return-value]
 
     def _check_outputs(self, xs: Sequence[Any], ys: Sequence[Any]) -> None:
         xs, ys = self._listed("xs", xs), self._listed("ys", ys)
@@ -206,12 +206,12 @@ def _one_a_rule(rules: Sequence[Rule], penalties: Sequence[float]) -> list[float
         raise DataError(f"penalties is {shown(penalties)}", remedy="give a list with a number for every rule")
     if len(penalties) != len(rules):
         raise DataError(f"{len(penalties)} penalties for {len(rules)} rules", remedy="give every rule one")
-    found: dict[Rule, float] = {}
+    price_of: dict[Rule, float] = {}
     for rule, price in zip(rules, penalties):
         if not is_number(price) or not price >= 0:
             raise DataError(f"the penalty of {rule.name} is {price}", remedy="give a number that is not negative")
-        found.setdefault(rule, float(price))
-    return list(found.values())
+        price_of.setdefault(rule, float(price))
+    return list(price_of.values())
 
 
 def _clamped_too_much(example: int, names: Sequence[str]) -> Infeasible:

@@ -61,13 +61,13 @@ class Worth:
 
     def table(self) -> list[tuple[str, ...]]:
         """Headers and rows as text."""
-        found: list[tuple[str, ...]] = [("trained on", self.metric.replace("_f1", " F1"), "gain", "p", "seconds a fit")]
+        rows: list[tuple[str, ...]] = [("trained on", self.metric.replace("_f1", " F1"), "gain", "p", "seconds a fit")]
         for row in self.rows:
             alone = row.p is None
             gain = "" if alone else f"{row.gain:+.1f} ± {row.error:.1f}"
             p = "" if row.p is None else f"{row.p:.2g}"
-            found.append((row.trained_on, f"{row.score:.1f} ± {row.spread:.1f}", gain, p, f"{row.seconds:.2f}"))
-        return found
+            rows.append((row.trained_on, f"{row.score:.1f} ± {row.spread:.1f}", gain, p, f"{row.seconds:.2f}"))
+        return rows
 
     def __str__(self) -> str:
         table = self.table()
@@ -198,13 +198,13 @@ def _plans(trials: WorthTrials) -> dict[str, Plan]:
     """Gold alone, with each kind, with all, with all but each; nothing twice."""
     every = trials.kinds
     kinds = [kind for kind in WORDS if kind in every]
-    found = {"gold alone": trials.plan(frozenset())}
-    found |= {f"gold + {WORDS[kind]}": trials.plan(frozenset({kind})) for kind in kinds}
+    plans = {"gold alone": trials.plan(frozenset())}
+    plans |= {f"gold + {WORDS[kind]}": trials.plan(frozenset({kind})) for kind in kinds}
     if len(kinds) > 1:
-        found["all"] = trials.plan(every)
+        plans["all"] = trials.plan(every)
     if len(kinds) > 2:
-        found |= {f"all but {WORDS[kind]}": trials.plan(every - {kind}) for kind in kinds}
-    return found
+        plans |= {f"all but {WORDS[kind]}": trials.plan(every - {kind}) for kind in kinds}
+    return plans
 
 
 def _row(race: Race, name: str, plan: Plan, base: Plan) -> WorthRow:

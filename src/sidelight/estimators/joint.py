@@ -130,9 +130,9 @@ class Joint(StructuredEstimator, JointInference):
             if scores is not None or self.rules:
                 raise ValueError("marginals are by learned scores and without rules; give by='path'")
             return posterior(*self._asked_of(xs), clamp=clamp, n_jobs=self.n_jobs)
-        found = self.solutions(xs, scores, pairs=pairs, clamp=clamp)
-        warn_of_unproved(found)
-        return [one.output for one in found]
+        solutions = self.solutions(xs, scores, pairs=pairs, clamp=clamp)
+        warn_of_unproved(solutions)
+        return [one.output for one in solutions]
 
     def solutions(  # type: ignore[override]
         self,
@@ -167,8 +167,8 @@ class Joint(StructuredEstimator, JointInference):
         """The share of variables that are labelled right, of those that have a label."""
         xs, ys = labelled(xs, y)
         right = [
-            bool(found.get(kind, {}).get(key) == label)
-            for found, y in zip(self.predict(xs), ys)
+            bool(output.get(kind, {}).get(key) == label)
+            for output, y in zip(self.predict(xs), ys)
             for kind, members in y.items()
             for key, label in members.items()
         ]

@@ -90,9 +90,9 @@ class JointInference:
 
         Warns (`sidelight.errors.NotProved`) where the method did not prove that outputs are the best.
         """
-        found = self.solutions(xs, scores, pairs=pairs)
-        warn_of_unproved(found)
-        return [one.output for one in found]
+        solutions = self.solutions(xs, scores, pairs=pairs)
+        warn_of_unproved(solutions)
+        return [one.output for one in solutions]
 
     def solutions(
         self, xs: Sequence[Any], scores: Sequence[Scores], *, pairs: Sequence[Pairs] | None = None
@@ -105,7 +105,7 @@ class JointInference:
         _check_numbers(inputs=xs, scores=scores)
         both = [{}] * len(scores) if pairs is None else pairs
         _check_numbers(inputs=xs, scores=scores, pairs=both)
-        return [self._solution(i, *given) for i, given in enumerate(zip(xs, scores, both))]
+        return [self._solution(i, *inputs) for i, inputs in enumerate(zip(xs, scores, both))]
 
     def violations(self, xs: Sequence[Any], ys: Sequence[Output]) -> list[dict[str, int]]:
         """How often each output breaks each rule, by its name; rules that are obeyed are left out.
@@ -113,13 +113,13 @@ class JointInference:
         Raises `DataError` as `learn_penalties`.
         """
         _check_numbers(inputs=xs, outputs=ys)
-        found = []
+        violations = []
         for i, (x, y) in enumerate(zip(xs, ys)):
             broken: Counter[str] = Counter()
             for rule, often in zip(self.rules, self._broken(x, y, i)):
                 broken[rule.name] += often
-            found.append({name: often for name, often in broken.items() if often})
-        return found
+            violations.append({name: often for name, often in broken.items() if often})
+        return violations
 
     def explain_rules(self, x: Any, scores: Scores, *, pairs: Pairs | None = None) -> RuleExplanation:
         """How each rule was taken in for an input, whether the output without rules breaks it, and what it changed.
@@ -149,13 +149,13 @@ class JointInference:
         variables, problem, _ = self._problem(i, x, scores, pairs)
         names = [rule.name for rule in self.rules]
         try:
-            found = solve(problem, method=self.inference, names=names)
+            solution = solve(problem, method=self.inference, names=names)
         except Infeasible as error:
             raise Infeasible(f"example {i}: {error}", example=i, rules=error.rules) from None
         output: Output = {kind: {} for kind in scores}
-        for (kind, key), label in zip(variables, found.labels):
+        for (kind, key), label in zip(variables, solution.labels):
             output[kind][key] = self.labels[kind][label]
-        return JointSolution(output, found.value, found.exact, found.method)
+        return JointSolution(output, solution.value, solution.exact, solution.method)
 
     def _problem(
         self, i: int, x: Any, scores: Scores, pairs: Pairs
@@ -207,14 +207,14 @@ class JointInference:
 
     def _checked(self, i: int, kind: str, key: Any, given: Any) -> Floats:
         self._check_kind(i, kind)
-        found = real_numbers(f"example {i}: {kind}[{key!r}]", given)
+        array = real_numbers(f"example {i}: {kind}[{key!r}]", given)
         labels = self.labels[kind]
-        if found.shape != (len(labels),):
-            problem = f"example {i}: {kind}[{key!r}] has scores of shape {found.shape} for {len(labels)} labels"
+        if array.shape != (len(labels),):
+            problem = f"example {i}: {kind}[{key!r}] has scores of shape {array.shape} for {len(labels)} labels"
             raise DataError(problem, remedy="give one number per label")
-        if np.isnan(found).any() or found.max() in (math.inf, -math.inf):
+        if np.isnan(array).any() or array.max() in (math.inf, -math.inf):
             raise DataError(f"example {i}: {kind}[{key!r}] has no finite score", remedy="give finite numbers, or -inf")
-        return found
+        return array
 
 
 def _are_labels(names: Any) -> bool:
@@ -234,7 +234,7 @@ def _check_numbers(**given: Sequence[Any]) -> None:
 
 
 def _groups(members: Mapping[str, Mapping[Any, Any]]) -> Groups:
-    return Groups({kind: VariableGroup(kind, found) for kind, found in members.items()})
+    return Groups({kind: VariableGroup(kind, group) for kind, group in members.items()})
 
 
 def _pair_tables(
@@ -242,16 +242,16 @@ def _pair_tables(
 ) -> tuple[tuple[tuple[int, int], ...], tuple[Floats, ...]]:
     """Pairs of variables by their numbers, the lower one first, and their tables."""
     number = {variable: v for v, variable in enumerate(variables)}
-    found: dict[tuple[int, int], Floats] = {}
+    tables: dict[tuple[int, int], Floats] = {}
     if not isinstance(pairs, Mapping) or not all(isinstance(pair, tuple) and len(pair) == 2 for pair in pairs):
         remedy = "give {((kind, key), (kind, key)): [scores of their labels]}"
         raise DataError(f"example {i}: the pairs are {shown(pairs)}", remedy=remedy)
-    for (one, other), given in pairs.items():
+    for (one, other), numbers in pairs.items():
         if one not in number or other not in number or one == other:
             problem = f"example {i}: the pair {one!r}, {other!r} is not of two variables with scores"
             raise DataError(problem, remedy="give (kind, key) of each")
         first, second = number[one], number[other]
-        table = real_numbers(f"example {i}: the table of a pair", given)
+        table = real_numbers(f"example {i}: the table of a pair", numbers)
         if table.shape != (len(own[first]), len(own[second])):
             problem = f"example {i}: the pair {one!r}, {other!r} has scores of shape {table.shape}"
             raise DataError(problem, remedy=f"make it {(len(own[first]), len(own[second]))}")
@@ -259,8 +259,8 @@ def _pair_tables(
             problem = f"example {i}: the scores of the pair {one!r}, {other!r} have nan or inf among them"
             raise DataError(problem, remedy="give finite numbers, or -inf")
         place, table = ((first, second), table) if first < second else ((second, first), table.T)
-        found[place] = found[place] + table if place in found else table
-    return tuple(found), tuple(found.values())
+        tables[place] = tables[place] + table if place in tables else table
+    return tuple(tables), tuple(tables.values())
 
 
 __all__ = ["JointInference", "JointSolution"]

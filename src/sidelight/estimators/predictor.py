@@ -54,8 +54,10 @@ class StructuredEstimator(LearningEstimator):
     def _settings(self, **others: Any) -> Settings:
         """The parameters, checked; what chains have besides is as usual."""
         own = {**USUAL, **{name: value for name, value in self.get_params(deep=False).items() if name in KNOWN}}
-        given = {**own, **others}
-        return Settings(sequences=True, outputs=self._outputs(), **{**given, "learner": recipe_of(given["learner"])})
+        parameters = {**own, **others}
+        return Settings(
+            sequences=True, outputs=self._outputs(), **{**parameters, "learner": recipe_of(parameters["learner"])}
+        )
 
     def _inputs(self, xs: Any) -> Any:
         if isinstance(xs, InputRows):

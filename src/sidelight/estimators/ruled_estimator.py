@@ -93,16 +93,16 @@ class RuledEstimator(Estimator, Generic[FittedModel]):
         model: Any = self.model_
         classes: list[Any] = self.classes_
         shown = ", ".join(map(str, classes[:LABELS_SHOWN])) + (", …" if len(classes) > LABELS_SHOWN else "")
-        found = [("learned by", str(model.about.get("learner", ""))), ("labels", f"{len(classes):,}: {shown}")]
+        rows = [("learned by", str(model.about.get("learner", ""))), ("labels", f"{len(classes):,}: {shown}")]
         if (extractor := getattr(model.structure, "extractor", None)) is not None:
-            found.append(("features", f"{extractor.n_attributes + extractor.n_dense:,}"))
+            rows.append(("features", f"{extractor.n_attributes + extractor.n_dense:,}"))
         if hasattr(self, "evidence_"):
-            found.append(("evidence", in_words(self.evidence_)))
+            rows.append(("evidence", in_words(self.evidence_)))
         if rounds := getattr(self, "rounds_", None):
             last = rounds[-1]
-            found.append(("last round", round_line(last)))
-            found += [("stopped", last.stopped)] if last.stopped else []
-        return found
+            rows.append(("last round", round_line(last)))
+            rows += [("stopped", last.stopped)] if last.stopped else []
+        return rows
 
     def _under(self, rules: Sequence[Rule] | None) -> Constrained:
         """The model under the estimator's rules with their learned penalties, or under others."""

@@ -63,8 +63,8 @@ class ModelScorer:
         batch = self.model.batch(rows, n_jobs=n_jobs)
         if clamp is not None:
             batch = batch.inside(self.model.structure.mask(rows, clamp))
-        found: BatchScores = batch_scores(batch.scores(self.model.weights), batch.space)
-        return found
+        scores: BatchScores = batch_scores(batch.scores(self.model.weights), batch.space)
+        return scores
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,26 +131,26 @@ class HandedScores:
     def _shared(self) -> list[Floats]:
         """Scores of transitions, of the first label and of the last."""
         size = len(self.labels)
-        given = (
+        parts = (
             (self.transition, (size, size), "the scores of transitions", f"{size} labels and the next"),
             (self.start, (size,), "the scores of first labels", f"{size} labels"),
             (self.end, (size,), "the scores of last labels", f"{size} labels"),
         )
-        return [np.zeros(shape) if own is None else _numbers(own, shape, *said) for own, shape, *said in given]
+        return [np.zeros(shape) if own is None else _numbers(own, shape, *said) for own, shape, *said in parts]
 
 
 def _numbers(given: Any, shape: tuple[int, ...], what: str, wanted: str) -> Floats:
     """Scores as an array of this shape."""
     remedy = f"give one number for each of {wanted}"
     try:
-        found = real_numbers(what, given)
+        array = real_numbers(what, given)
     except (TypeError, ValueError):
         raise DataError(f"{what} are not numbers in rows of one length", remedy=remedy) from None
-    if found.shape != shape:
-        raise DataError(f"{what} have the shape {found.shape} and not {shape}", remedy=remedy)
-    if np.isnan(found).any() or np.isposinf(found).any():
+    if array.shape != shape:
+        raise DataError(f"{what} have the shape {array.shape} and not {shape}", remedy=remedy)
+    if np.isnan(array).any() or np.isposinf(array).any():
         raise DataError(f"{what} have nan or inf among them", remedy="give finite numbers, or -inf for what cannot be")
-    return found
+    return array
 
 
 def scorer_of(scorer: Any) -> SequenceScorer:
@@ -168,5 +168,5 @@ def scorer_of(scorer: Any) -> SequenceScorer:
 
 
 def _penalties_in(about: Mapping[str, Any]) -> Mapping[str, float]:
-    found: Mapping[str, float] = about.get("penalties", {})
-    return found
+    penalties: Mapping[str, float] = about.get("penalties", {})
+    return penalties

@@ -108,11 +108,11 @@ class SegmentTagger(LearningEstimator):
 
     def _settings(self, **others: Any) -> Settings:
         """The parameters, checked; what chains have besides is as usual."""
-        given = {**self.get_params(), **others}
-        outputs = Segmenting(given.pop("segment_features"), given.pop("max_length"))
+        parameters = {**self.get_params(), **others}
+        outputs = Segmenting(parameters.pop("segment_features"), parameters.pop("max_length"))
         usual: dict[str, Any] = {"order": 1, "states": None, "allowed": None, "random_ties": False}
-        given["learner"] = recipe_of(given["learner"])
-        return Settings(sequences=True, outputs=outputs, **usual, **given)
+        parameters["learner"] = recipe_of(parameters["learner"])
+        return Settings(sequences=True, outputs=outputs, **usual, **parameters)
 
     def predict_segments(self, xs: Any, *, clamp: Any = None, rules: Sequence[Rule] | None = None) -> list[list[Span]]:
         """The segments of each input as (first token, last token, label), the last token included; they tile it.
@@ -139,7 +139,7 @@ class SegmentTagger(LearningEstimator):
         if not isinstance(model.structure, SegmentStructure):
             other = "Tagger" if model.sequences else "Classifier"
             raise ModelFileError("not the model of a SegmentTagger", file=path, remedy=f"use {other}.load")
-        given = checked_rules(rules)
+        rules_in_order = checked_rules(rules)
         with reading(path):
             learner = _learner_in(model.about)
         self = cls(
@@ -147,10 +147,10 @@ class SegmentTagger(LearningEstimator):
             max_length=model.structure.max_length,
             learner=learner,
             scheme="BIO" if model.structure.scheme.bio else None,
-            rules=given,
+            rules=rules_in_order,
         )
         self.model_ = model
-        self._keep_penalties(Constrained(model, given).prices() if given else [])
+        self._keep_penalties(Constrained(model, rules_in_order).prices() if rules_in_order else [])
         return self
 
 

@@ -146,8 +146,8 @@ class SequentialLearner(Estimator):
 
     def predict_choices(self, xs: Any) -> Ids:
         """The number of the choice of every variable, as the structure numbers them. # [T]"""
-        model, made = self._fitted(), self.prepare(xs).made
-        data = _examples(made, np.zeros(int(made.starts[-1]), np.int32), np.ones(len(made)))
+        model, batch = self._fitted(), self.prepare(xs).made
+        data = _examples(batch, np.zeros(int(batch.starts[-1]), np.int32), np.ones(len(batch)))
         scores = data.scores(model.weights)
         names = model.structure.plain.choice_names  # type: ignore[attr-defined]
         for choice, more in (self.bias or {}).items():
@@ -175,11 +175,11 @@ class SequentialLearner(Estimator):
         if "sequential" not in model.about:
             raise ModelFileError("not the model of a SequentialLearner", file=path, remedy="use Predictor(…).load")
         with reading(path):
-            told = mapping_of(model.about, "sequential")
-            self.method = text_of(told, "method", among=METHODS)
-            self.form = text_of(told, "form", among=FORMS)
-            self.order_ = [text_of({"order": name}, "order") for name in list_of(told, "order")]
-            self.steps_ = [stored_step(step) for step in list_of(told, "steps", count=len(self.order_))]
+            record = mapping_of(model.about, "sequential")
+            self.method = text_of(record, "method", among=METHODS)
+            self.form = text_of(record, "form", among=FORMS)
+            self.order_ = [text_of({"order": name}, "order") for name in list_of(record, "order")]
+            self.steps_ = [stored_step(step) for step in list_of(record, "steps", count=len(self.order_))]
         self.model_ = model
         return self
 
@@ -211,20 +211,20 @@ class SequentialLearner(Estimator):
         self, data: TiedExamples, names: Sequence[str], earlier: Floats, done: Sequence[str], *, tied: bool
     ) -> Learned:
         """Learn some sub-problems at once, with the form's own options."""
-        told = partial(self._told, " ".join(names) if len(names) == 1 else "all")
+        progress = partial(self._told, " ".join(names) if len(names) == 1 else "all")
         choices = np.concatenate([self._parts[name].choices for name in names])
         if self.form == "log_linear":
             learned = np.zeros(data.space.n_labels, dtype=np.uint8)
             for name in done:
                 learned[self._parts[name].choices] = 1
-            return learn_by_likelihood(data, choices, earlier, learned, tied=tied, C=float(self.C), told=told)
+            return learn_by_likelihood(data, choices, earlier, learned, tied=tied, C=float(self.C), told=progress)
         thick = np.zeros(data.space.n_labels)
         for name, part in self._parts.items():
             thick[part.choices] = self._number("margin", name)
         passes = max(int(self._number("passes", name)) for name in names)
         margins = data.margins(thick)
         return learn_by_perceptron(
-            data, choices, earlier, tied=tied, margins=margins, passes=passes, seed=self.seed, told=told
+            data, choices, earlier, tied=tied, margins=margins, passes=passes, seed=self.seed, told=progress
         )
 
     def _told(self, name: str, sweeps: int, updates: int, objective: float | None) -> None:
@@ -263,12 +263,12 @@ class SequentialLearner(Estimator):
         self._ordered = [str(name) for name in self._ordered]
 
     def _number(self, option: str, name: str) -> float:
-        given, kind = getattr(self, option), self._parts[name].kind
-        if not isinstance(given, Mapping):
-            return float(given)
-        if name not in given and kind not in given:
+        value, kind = getattr(self, option), self._parts[name].kind
+        if not isinstance(value, Mapping):
+            return float(value)
+        if name not in value and kind not in value:
             raise DataError(f"{option} says nothing of {name}", remedy=f"give {{{name!r}: number}}, or one number")
-        return float(given[name] if name in given else given[kind])
+        return float(value[name] if name in value else value[kind])
 
     def _validation(self, validation: Any) -> TiedExamples | None:
         if validation is None:
@@ -298,8 +298,8 @@ class SequentialLearner(Estimator):
             raise DataError(f"the structure {shown(self.structure)} has no sub-problems", remedy=remedy)
         flag("one_vs_all", self.one_vs_all)
         for option, check in (("passes", lambda name, value: whole(name, value, least=1)), ("margin", amount)):
-            given = getattr(self, option)
-            for name, value in given.items() if isinstance(given, Mapping) else [("", given)]:
+            setting = getattr(self, option)
+            for name, value in setting.items() if isinstance(setting, Mapping) else [("", setting)]:
                 check(f"{option}[{name!r}]" if name else option, value)
         if amount("C", self.C) <= 0:
             raise ValueError(f"C is {self.C}; give a number above 0")
@@ -315,20 +315,20 @@ class SequentialLearner(Estimator):
 
 def _pieces(evidence: Any, y: Any) -> list[Gold]:
     """Gold, of inputs and outputs or as it is; raises `DataError` for anything else."""
-    found = _listed("evidence", evidence)
+    pieces = _listed("evidence", evidence)
     if y is not None:
         outputs = _listed("y", y)
-        if len(outputs) != len(found):
-            raise DataError(f"{len(found)} inputs and {len(outputs)} outputs", remedy="give as many of each")
-        found = list(gold(found, outputs))
-    for i, piece in enumerate(found):
+        if len(outputs) != len(pieces):
+            raise DataError(f"{len(pieces)} inputs and {len(outputs)} outputs", remedy="give as many of each")
+        pieces = list(gold(pieces, outputs))
+    for i, piece in enumerate(pieces):
         if not isinstance(piece, Gold):
             problem = f"evidence {i} is {getattr(piece, 'kind', type(piece).__name__)}"
             raise DataError(problem, remedy="sequential learning takes Gold alone")
         check_weight(piece, i)
-    if not found:
+    if not pieces:
         raise DataError("no evidence", remedy="give at least one example")
-    return found
+    return pieces
 
 
 def _listed(name: str, given: Any) -> list[Any]:

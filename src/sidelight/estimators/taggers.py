@@ -248,10 +248,10 @@ class LearningEstimator(AutomaticEstimator):
             other = other if isinstance(model.structure, ChainStructure) else "SegmentTagger"
             raise ModelFileError(f"not the model of a {cls.__name__}", file=path, remedy=f"use {other}.load")
         learner = str(model.about.get("learner"))
-        given = checked_rules(rules)
-        self = cls(rules=given, order=model.layout.order, learner=learner if learner in LEARNERS else "jlis")
+        rules_in_order = checked_rules(rules)
+        self = cls(rules=rules_in_order, order=model.layout.order, learner=learner if learner in LEARNERS else "jlis")
         self.model_ = model
-        self._keep_penalties(Constrained(model, given).prices() if given else [])
+        self._keep_penalties(Constrained(model, rules_in_order).prices() if rules_in_order else [])
         return self
 
     @property
@@ -278,8 +278,8 @@ class LearningEstimator(AutomaticEstimator):
 
     def _run(self, training: Training, log: FitLog, validation: tuple[Any, Any] | None = None) -> None:
         self.rounds_: list[Round] = []
-        told = None if validation is None else blake2b(repr(list(validation[1])).encode(), digest_size=8).hexdigest()
-        for record in training.rounds(validating=told):
+        mark = None if validation is None else blake2b(repr(list(validation[1])).encode(), digest_size=8).hexdigest()
+        for record in training.rounds(validating=mark):
             if validation is not None and training.has_result(record):
                 self.model_ = training.snapshot()
                 self._keep_penalties(training.penalties())

@@ -166,10 +166,10 @@ def run(
         options |= {name: one for name, one in (("cells", cells), ("choose", choose)) if name in takes}
         if choose and "choose" not in takes:
             raise DataError(f"{place.rpartition('.')[2]} has nothing to choose", remedy="leave --choose out")
-        found, notes = module.rows(Path(data), **options)
-        for line in lines_of(found, chosen={}, notes=notes):
+        results, notes = module.rows(Path(data), **options)
+        for line in lines_of(results, chosen={}, notes=notes):
             report(line)
-        return list(found), list(notes)
+        return list(results), list(notes)
     plans: list[TablePlan] = module.plans(Path(data))
     rows: list[Row] = []
     kept: list[str] = []

@@ -17,18 +17,18 @@ def chosen(choose: Mapping[str, str], **known: Sequence[Any]) -> dict[str, list[
     >>> chosen({"sizes": "20;10", "draws": "3"}, sizes=(10, 20, 40), draws=range(5))
     {'sizes': [10, 20], 'draws': [0, 1, 2]}
     """
-    found = {name: list(values) for name, values in known.items()}
+    results = {name: list(values) for name, values in known.items()}
     for name, text in choose.items():
         if name not in known:
             raise DataError(f"there is no choice {name!r}", remedy=f"choose {', '.join(known)}")
         if name == "draws":
             if not (text.isascii() and text.isdigit() and int(text) > 0):
                 raise DataError(f"draws is {text!r}", remedy="give a whole number from 1 on")
-            found[name] = list(range(int(text)))
+            results[name] = list(range(int(text)))
             continue
         by_name = {str(value): value for value in known[name]}
         wanted = {part.strip() for part in text.split(";")}
         if strange := sorted(wanted - by_name.keys()):
             raise DataError(f"{name} has no {strange[0]!r}", remedy=f"choose {name}={';'.join(by_name)}, or some of it")
-        found[name] = [value for label, value in by_name.items() if label in wanted]
-    return found
+        results[name] = [value for label, value in by_name.items() if label in wanted]
+    return results

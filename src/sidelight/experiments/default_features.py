@@ -113,8 +113,8 @@ def score(study: dict[str, TaggedPart], task: FeatureTask) -> float:
     features = features_of(task.method, columns=1 if isinstance(first, str) else len(first))
     order = np.random.default_rng([task.draw, 1]).permutation(len(corpus.train.xs))[: task.size]
     tagger = Tagger(learner="crf", features=features, n_jobs=1, seed=task.draw).fit(part(corpus.train, order))
-    found = evaluate(corpus.development.ys, tagger.predict(corpus.development.xs))
-    return found.f1 if corpus.spans else found.accuracy
+    results = evaluate(corpus.development.ys, tagger.predict(corpus.development.xs))
+    return results.f1 if corpus.spans else results.accuracy
 
 
 def rows(
@@ -129,17 +129,17 @@ def rows(
     report(TITLE)
     study = corpora(data)
     names = QUICK_CORPORA if quick else tuple(study)
-    found: list[Row] = []
+    results: list[Row] = []
     with pool(score, study, n_jobs=n_jobs, report=report) as run:
         for size in QUICK_SIZES if quick else SIZES:
             draws = QUICK_DRAWS if quick else DRAWS
             here = [line for name in names for line in _cell(run, name, size, METHODS, draws)]
-            found += [*here, *_means(here, size)]
-            save(found)
+            results += [*here, *_means(here, size)]
+            save(results)
         for name in () if quick else WITH_MUCH:
-            found += _cell(run, name, MUCH, (STANDARD, SPELLING, WINDOW), 1)
-            save(found)
-    return found, NOTES
+            results += _cell(run, name, MUCH, (STANDARD, SPELLING, WINDOW), 1)
+            save(results)
+    return results, NOTES
 
 
 def _cell(

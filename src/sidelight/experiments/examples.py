@@ -60,12 +60,12 @@ def rows(
     data: Path, *, quick: bool, n_jobs: int, report: Callable[[str], None], save: Callable[[list[Row]], None]
 ) -> tuple[list[Row], Sequence[str]]:
     """Rows with pictures; a quick run has the same."""
-    found: list[Row] = []
+    results: list[Row] = []
     for make in (_references, _bitexts, _spellings, _relations):
         report(make.__doc__ or "")
-        found += make(data)
-        save(found)
-    return found, NOTES
+        results += make(data)
+        save(results)
+    return results, NOTES
 
 
 def picture_row(setting: str, method: str, metric: str, value: float, picture: dict[str, Any]) -> Row:
@@ -91,13 +91,13 @@ def _references(data: Path) -> list[Row]:
     gains = [_right(b, y) - _right(a, y) for a, b, y in zip(before, after, ys)]
     order = np.argsort([-gain for gain in gains], kind="stable").tolist()
     shown = order[:SHOWN] + ([order[-1]] if gains[order[-1]] < 0 else [])
-    found = []
+    results = []
     for number, i in enumerate(shown, start=1):
         for method, labels in (("before the rules", before[i]), ("after the rules", after[i])):
             picture = {"kind": "labels", "tokens": xs[i], "labels": list(labels), "right": ys[i]}
             share = 100.0 * _right(labels, ys[i]) / len(ys[i])
-            found.append(picture_row(f"{source}, reference {number}", method, "tokens right", share, picture))
-    return found
+            results.append(picture_row(f"{source}, reference {number}", method, "tokens right", share, picture))
+    return results
 
 
 def _right(labels: Sequence[Any], truth: Sequence[Any]) -> int:
@@ -119,14 +119,14 @@ def _bitexts(data: Path) -> list[Row]:
     which = [k for k, (one, other) in enumerate(test) if low <= len(one) <= high and low <= len(other) <= high][:SHOWN]
     which = which or sorted(range(len(test)), key=lambda k: -len(test[k][0]))[:SHOWN]
     aligner = Aligner(gamma=0.3, agreement=True, steps=STEPS, n_jobs=1).fit(pairs)
-    found = []
+    results = []
     for number, (k, links) in enumerate(zip(which, aligner.align([test[k] for k in which])), start=1):
         sure, possible = sorted(truth[k].sure), sorted(truth[k].possible)
         picture: dict[str, Any] = {"kind": "grid", "source": test[k][0], "target": test[k][1], "links": sorted(links)}
         picture |= {"sure": sure, "possible": possible}
         error = 100.0 * score_alignments([truth[k]], [links]).aer
-        found.append(picture_row(f"{source}, pair {number}", "γ = 0.3, agreement", "AER", error, picture))
-    return found
+        results.append(picture_row(f"{source}, pair {number}", "γ = 0.3, agreement", "AER", error, picture))
+    return results
 
 
 def _spellings(data: Path) -> list[Row]:
@@ -145,13 +145,13 @@ def _spellings(data: Path) -> list[Row]:
     told = model.predict([word.x for word in test])
     wrong = [k for k, word in enumerate(test) if links_of(told[k]) != links_of(word.y)][:1]
     which = [*[k for k in range(len(test)) if k not in wrong][: SHOWN - len(wrong)], *wrong]
-    found = []
+    results = []
     for number, k in enumerate(which, start=1):
         word, links, truth = test[k], sorted(links_of(told[k])), sorted(links_of(test[k].y))
         picture = {"kind": "letters", "source": word.x[0], "target": word.x[1], "links": links, "right": truth}
         scores = score_alignments([GoldLinks(frozenset(truth), frozenset(truth))], [set(links)])
-        found.append(picture_row(f"{source}, word {number}", "structural SVM", "F1", 100.0 * scores.f1, picture))
-    return found
+        results.append(picture_row(f"{source}, word {number}", "structural SVM", "F1", 100.0 * scores.f1, picture))
+    return results
 
 
 def _relations(data: Path) -> list[Row]:
@@ -180,15 +180,15 @@ def _relations(data: Path) -> list[Row]:
     alone = learner.set_params(method="LO").predict(xs)
     merits = [(_agreed(b, y), _agreed(a, y)) for a, b, (_, y) in zip(alone, joint, test)]
     order = sorted(range(len(test)), key=lambda k: (merits[k][1] - merits[k][0], -merits[k][0] / len(test[k][1].types)))
-    found = []
+    results = []
     for number, k in enumerate(order[:SHOWN], start=1):
         x, truth = test[k]
         for method, said in (("each by itself", alone[k]), ("together, under rules", joint[k])):
             picture = {"kind": "relations", "tokens": x.tokens, "spans": x.spans, "types": said.types}
             picture |= {"relations": said.relations, "right types": truth.types, "right relations": truth.relations}
             share = 100.0 * _agreed(said, truth) / max(len(truth.types) + len(truth.relations), 1)
-            found.append(picture_row(f"{source}, sentence {number}", method, "types and relations", share, picture))
-    return found
+            results.append(picture_row(f"{source}, sentence {number}", method, "types and relations", share, picture))
+    return results
 
 
 def _agreed(said: Extraction, truth: Extraction) -> int:

@@ -58,8 +58,8 @@ def read_result(folder: Path, name: str) -> Result | None:
     if not path.exists():
         return None
     try:
-        found = json.loads(path.read_text(encoding="utf-8"))
-        result = Result(**found)
+        results = json.loads(path.read_text(encoding="utf-8"))
+        result = Result(**results)
         if result.experiment != name or not all(set(KEYS) <= set(row) for row in result.rows):
             raise ValueError(name)
     except (ValueError, TypeError) as error:
@@ -71,12 +71,12 @@ def read_result(folder: Path, name: str) -> Result | None:
 
 def settings_of(place: str, chosen: Mapping[str, str]) -> dict[str, str]:
     """The constants of an experiment's module, and what was chosen besides."""
-    found = {
+    results = {
         name: repr(value)
         for name, value in vars(importlib.import_module(place)).items()
         if re.fullmatch(r"[A-Z][A-Z_]*", name) and _is_plain(value) and not name.endswith(("NOTES", "TITLE", "TREND"))
     }
-    return {name: text for name, text in found.items() if len(text) <= LONGEST} | dict(chosen)
+    return {name: text for name, text in results.items() if len(text) <= LONGEST} | dict(chosen)
 
 
 def _is_plain(value: Any) -> bool:
@@ -102,10 +102,10 @@ def versions() -> dict[str, str]:
     digest = hashlib.sha256()
     for path in sorted(root.rglob("*.py")):
         digest.update(path.read_bytes())
-    found = {"sidelight": f"{_version('sidelight')}, sources {digest.hexdigest()[:12]}"}
-    found["python"] = platform.python_version()
-    found |= {name: _version(name) for name in PACKAGES}
-    return found | {"machine": f"{platform.system()} {platform.machine()}, {os.cpu_count()} cores"}
+    results = {"sidelight": f"{_version('sidelight')}, sources {digest.hexdigest()[:12]}"}
+    results["python"] = platform.python_version()
+    results |= {name: _version(name) for name in PACKAGES}
+    return results | {"machine": f"{platform.system()} {platform.machine()}, {os.cpu_count()} cores"}
 
 
 def _version(name: str) -> str:

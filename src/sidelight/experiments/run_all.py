@@ -67,8 +67,8 @@ def jobs_of(names: Sequence[str], *, quick: bool) -> list[Job]:
     """The experiments as jobs, the longest first."""
     costs = {name: cost_of(name) for name in names}
     more = 1.0 if quick else FULL_MEMORY
-    found = [Job(name, module_of(name), cost.seconds, more * cost.megabytes) for name, cost in costs.items()]
-    return sorted(found, key=lambda job: -job.seconds)
+    results = [Job(name, module_of(name), cost.seconds, more * cost.megabytes) for name, cost in costs.items()]
+    return sorted(results, key=lambda job: -job.seconds)
 
 
 def run_all(

@@ -95,16 +95,16 @@ def trace(problem: SolverProblem, recipe: Recipe, *, limit: float) -> Trace:
         n_jobs=1,
         max_rounds=100_000,
     )
-    found = Trace([], [], -np.inf)
+    results = Trace([], [], -np.inf)
     dual = -np.inf
     for record in Training(tagger._settings(), problem.evidence).rounds():
         if record.objective is not None:
-            found.seconds.append(record.seconds)
-            found.primal.append(float(record.objective))
+            results.seconds.append(record.seconds)
+            results.primal.append(float(record.objective))
         dual = max(dual, -np.inf if record.dual is None else float(record.dual))
-        if record.seconds > limit and found.seconds:  # some know their objective in few rounds only
+        if record.seconds > limit and results.seconds:  # some know their objective in few rounds only
             break
-    return found._replace(dual=dual)
+    return results._replace(dual=dual)
 
 
 def rows(
@@ -118,7 +118,7 @@ def rows(
     """Seconds to each gap, and the curves; solvers run one after another whatever `n_jobs` is."""
     report(TITLE)
     limit = QUICK_SECONDS if quick else SECONDS
-    found: list[Row] = []
+    results: list[Row] = []
     for problem in (letters(data), chunks(data, QUICK_SENTENCES if quick else SENTENCES)):
         traces: dict[str, Trace] = {}
         for name, recipe in SOLVERS.items():
@@ -127,19 +127,19 @@ def rows(
             report(f"  {problem.name}: {name}, {traces[name].seconds[-1]:.2f} seconds")
         bound = max(one.dual for one in traces.values())
         for name, one in traces.items():
-            found += _rows_of(problem.name, name, one, bound)
-        save(found)
-    return found, NOTES
+            results += _rows_of(problem.name, name, one, bound)
+        save(results)
+    return results, NOTES
 
 
 def _rows_of(problem: str, solver: str, one: Trace, bound: float) -> list[Row]:
     curve = [(seconds, (primal - bound) / bound) for seconds, primal in zip(one.seconds, one.primal)]
-    found: list[Row] = [{**row(problem, solver, "best primal", [min(one.primal)]), "curve": thinned(curve)}]
+    results: list[Row] = [{**row(problem, solver, "best primal", [min(one.primal)]), "curve": thinned(curve)}]
     for gap in GAPS:
         reached = [s for s, p in zip(one.seconds, one.primal) if p - bound <= gap * bound]
         if reached:
-            found.append(row(problem, solver, f"seconds to a gap of {gap:g}", [min(reached)]))
-    return found
+            results.append(row(problem, solver, f"seconds to a gap of {gap:g}", [min(reached)]))
+    return results
 
 
 def thinned(curve: Sequence[tuple[float, float]]) -> list[tuple[float, float]]:

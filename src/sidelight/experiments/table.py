@@ -104,5 +104,5 @@ def write_rows(path: Path | None, rows: Sequence[Row]) -> None:
 
 def _p_value(rows: Iterable[Row], setting: str, method: str) -> str:
     where = (setting, method, "p-value")
-    found = [item["value"] for item in rows if (item["setting"], item["method"], item["metric"]) == where]
-    return f"paired t-test p = {found[0]:.2g}" if found else ""
+    results = [item["value"] for item in rows if (item["setting"], item["method"], item["metric"]) == where]
+    return f"paired t-test p = {results[0]:.2g}" if results else ""

@@ -35,15 +35,15 @@ def rows(
     """The attachment scores by kind of tree and size."""
     folder = folder_of(data, "ud_english_ewt")
     train, test = (read_treebank(folder / f"{part}.conllu.gz") for part in ("train", "test"))
-    found: list[Row] = []
+    results: list[Row] = []
     for size in QUICK_SIZES if quick else SIZES:
         draws = range(1 if quick or size >= len(train.xs) else DRAWS)
         for name, structure in STRUCTURES.items():
             scores = [100 * score(structure, _drawn(train, size, draw), test, seed=draw) for draw in draws]
-            found.append(row(f"{size:,} sentences", name, "attachment score", scores))
-            report(f"{size:,} sentences, {name}: {found[-1]['value']:.1f}")
-            save(found)
-    return found, NOTES
+            results.append(row(f"{size:,} sentences", name, "attachment score", scores))
+            report(f"{size:,} sentences, {name}: {results[-1]['value']:.1f}")
+            save(results)
+    return results, NOTES
 
 
 def score(structure: DependencyTree, train: Treebank, test: Treebank, *, seed: int) -> float:

@@ -40,10 +40,10 @@ def as_sequences(xs: Any, *, sequences: bool) -> Sequence[Any]:
         xs = list(xs)
         if (rows := matrix_of(xs)) is not None:
             return rows
-    given = [_plain(i, x, sequences) for i, x in enumerate(xs)]
+    plain = [_plain(i, x, sequences) for i, x in enumerate(xs)]
     if sequences:
-        check_sequences(given)
-    return given if sequences or (given and isinstance(given[0], MatrixSequence)) else [[x] for x in given]
+        check_sequences(plain)
+    return plain if sequences or (plain and isinstance(plain[0], MatrixSequence)) else [[x] for x in plain]
 
 
 def _plain(i: int, x: Any, sequences: bool) -> Any:

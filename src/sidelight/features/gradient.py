@@ -50,15 +50,15 @@ def attribute_blocks(rows: Rows, n_attributes: int, *, n_jobs: int | None = None
         places = np.zeros(n_attributes, dtype=np.int32)
         attributes = np.empty(min(entries, n_attributes), dtype=np.int32)
         ptr = np.zeros(len(attributes) + 1, dtype=np.int64)
-        found = _number(rows.indptr, rows.indices, first, last, places, attributes, ptr)
-        ptr = ptr[: found + 1].copy()
+        count = _number(rows.indptr, rows.indices, first, last, places, attributes, ptr)
+        ptr = ptr[: count + 1].copy()
         tokens = np.empty(entries, dtype=np.int32)
         values = np.empty(entries if len(rows.values) else 0)
         _turn(rows.indptr, rows.indices, rows.values, first, last, places, tokens, values)
         marks = np.linspace(0, entries, PARTS + 1)
         ends = np.unique(np.searchsorted(ptr, marks))
         parts = tuple((int(a), int(b)) for a, b in pairwise(ends))
-        return AttributeBlock(lo, hi, first, last, attributes[:found].copy(), ptr, tokens, values, parts)
+        return AttributeBlock(lo, hi, first, last, attributes[:count].copy(), ptr, tokens, values, parts)
 
     return tuple(threads(turn, shards(rows.starts, tokens=BLOCK_TOKENS), n_jobs=n_jobs))
 
@@ -163,17 +163,17 @@ def _number(indptr: Ints, indices: Ids, first: int, last: int, places: Ids, attr
     """List the attributes of a block in ascending order and find the place of each one's first entry."""
     for k in range(indptr[first], indptr[last]):
         places[indices[k]] += 1
-    found = 0
+    filled = 0
     place = 0
     for attribute in range(places.shape[0]):
         count = places[attribute]
         if count > 0:
-            attributes[found] = attribute
+            attributes[filled] = attribute
             places[attribute] = place
             place += count
-            found += 1
-            ptr[found] = place
-    return found
+            filled += 1
+            ptr[filled] = place
+    return filled
 
 
 @kernel

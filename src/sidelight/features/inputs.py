@@ -56,10 +56,10 @@ class Matrix(Sequence["MatrixSequence"]):
     """
 
     def __init__(self, sparse: Any = None, *, dense: Any = None, lengths: Sequence[int] | Ints) -> None:
-        given: Any = np.asarray(lengths) if is_listed(lengths) and not any(map(is_listed, lengths)) else np.zeros(1)
-        if given.dtype.kind not in "iu":
+        sizes: Any = np.asarray(lengths) if is_listed(lengths) and not any(map(is_listed, lengths)) else np.zeros(1)
+        if sizes.dtype.kind not in "iu":
             raise DataError(f"lengths is {shown(lengths)}", remedy="give the number of tokens of every sequence")
-        self.starts = offsets_of(given)
+        self.starts = offsets_of(sizes)
         tokens = int(self.starts[-1])
         if sparse is None and dense is None:
             raise ValueError("give a sparse matrix, dense rows, or both")

@@ -46,15 +46,15 @@ class Layout:
     @classmethod
     def stored(cls, spec: Any, name: str) -> Layout:
         """The layout that a file holds under a name; raises `ModelFileError` where it holds none."""
-        found = mapping_of(spec, name)
+        fields = mapping_of(spec, name)
         return cls(
-            whole_of(found, "n_labels", low=1, high=LARGEST),
-            whole_of(found, "n_attributes", high=LARGEST),
-            whole_of(found, "n_dense", high=LARGEST),
-            chain=flag_of(found, "chain"),
-            bias=flag_of(found, "bias"),
-            null_label=flag_of(found, "null_label"),
-            order=whole_of(found, "order", low=1, high=2) if "order" in found else 1,
+            whole_of(fields, "n_labels", low=1, high=LARGEST),
+            whole_of(fields, "n_attributes", high=LARGEST),
+            whole_of(fields, "n_dense", high=LARGEST),
+            chain=flag_of(fields, "chain"),
+            bias=flag_of(fields, "bias"),
+            null_label=flag_of(fields, "null_label"),
+            order=whole_of(fields, "order", low=1, high=2) if "order" in fields else 1,
         )
 
     @property

@@ -39,9 +39,9 @@ def stored_strings(arrays: Mapping[str, NDArray[Any]], name: str, *, distinct: b
     text = array_of(arrays, f"{name}.text", np.uint8, [None])
     offsets = stored_offsets(arrays, f"{name}.offsets", count=None, total=len(text))
     try:
-        found = unpack_strings(text, offsets)
+        strings = unpack_strings(text, offsets)
     except UnicodeDecodeError:
         raise ModelFileError(f"the text {name!r} is not UTF-8") from None
-    if distinct and len(set(found)) < len(found):
+    if distinct and len(set(strings)) < len(strings):
         raise ModelFileError(f"the texts of {name!r} have one twice")
-    return found
+    return strings

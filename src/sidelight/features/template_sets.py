@@ -54,7 +54,7 @@ def standard(
             )
         ],
     }
-    lines = [line for group, found in groups.items() if group not in without for line in found]
+    lines = [line for group, members in groups.items() if group not in without for line in members]
     return parse_templates("\n".join(["U00:bias", *lines, "B"]), min_count=min_count, hash_bits=hash_bits)
 
 

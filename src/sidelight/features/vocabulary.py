@@ -85,9 +85,9 @@ class TemplateExtractor:
         views = self.views(columns, grow=True)
         tokens = int(columns.starts[-1])
         order = range(len(self.known))
-        found = threads(lambda m: self.collect(m, columns.starts, views, tokens), order, n_jobs=n_jobs)
+        collected = threads(lambda m: self.collect(m, columns.starts, views, tokens), order, n_jobs=n_jobs)
         attributes = np.empty((len(self.known), tokens), dtype=np.int32)
-        for m, (local, first, counts) in enumerate(found):
+        for m, (local, first, counts) in enumerate(collected):
             attributes[m] = self._number(m, local, first, counts, columns.starts, views)
         self._names = None
         return check_dense(compressed(columns.starts, np.ascontiguousarray(attributes.T), dense), self.n_dense)

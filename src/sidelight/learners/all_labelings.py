@@ -70,8 +70,8 @@ def counted(starts: Ints, admitted: Bytes, allowed: Transitions | None) -> Float
     [2.0]
     """
     space = ChainSpace(starts, admitted.shape[1], allowed).inside(admitted)
-    found = log_sums(space, space.zero_scores())
-    counts: Floats = np.rint(np.exp(np.minimum(found, LOG_MANY)))
+    logarithms = log_sums(space, space.zero_scores())
+    counts: Floats = np.rint(np.exp(np.minimum(logarithms, LOG_MANY)))
     return counts
 
 

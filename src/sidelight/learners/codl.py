@@ -115,12 +115,12 @@ class CodlSpec(RuledSpec):
         return {"base": self.driven.name, "beta": self.share, "cycles": self.cycles}
 
     def needed(self) -> Mapping[Need, str]:
-        found = {Need.COMPLETION: "", **self.driven.needed()}
-        if Need.SEGMENTS in found:
-            found[Need.SEGMENTS] = f"use SegmentTagger(learner=recipes.{self.name}(base={self.driven.name!r}))"
-        if self.over_hmm and Need.GENERATIVE in found:
-            found[Need.GENERATIVE] = f"use recipes.{self.name}(base='crf')"
-        return found
+        needs = {Need.COMPLETION: "", **self.driven.needed()}
+        if Need.SEGMENTS in needs:
+            needs[Need.SEGMENTS] = f"use SegmentTagger(learner=recipes.{self.name}(base={self.driven.name!r}))"
+        if self.over_hmm and Need.GENERATIVE in needs:
+            needs[Need.GENERATIVE] = f"use recipes.{self.name}(base='crf')"
+        return needs
 
     def heeded(self) -> frozenset[Heed]:
         own: frozenset[Heed] = frozenset({"rules"})

@@ -75,5 +75,5 @@ def _decisions(data: FitData) -> Decisions:
 
 
 def _start(data: FitData) -> Floats:
-    found = first_weights_of(getattr(data.structure, "plain", None)) if data.start is None else data.start
-    return np.zeros(data.size) if found is None else found
+    weights = first_weights_of(getattr(data.structure, "plain", None)) if data.start is None else data.start
+    return np.zeros(data.size) if weights is None else weights

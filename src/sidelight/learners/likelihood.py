@@ -265,16 +265,16 @@ def labelled(data: FitData, *, partly: bool = True) -> Sequence[Labelled]:
     if data.stored is not None:
         return data.stored_of("gold", "partial").map(lambda part: labelled(part)[0])
     encoded, prices = data.encoded, data.prices()
-    found = []
+    groups = []
     gold, hidden = encoded.gold()
     if len(gold):
         targets = encoded.targets[data.rows.tokens_of(gold)]
-        found.append(Labelled(data.batch(gold), prices[gold], targets=targets))
+        groups.append(Labelled(data.batch(gold), prices[gold], targets=targets))
     some = np.concatenate([hidden, encoded.of_kind("partial", "candidates")])
     if len(some) and encoded.admitted is not None and partly:
         admitted = encoded.admitted[data.rows.tokens_of(some)]
-        found.append(Labelled(data.batch(some), prices[some], admitted=admitted))
-    return found
+        groups.append(Labelled(data.batch(some), prices[some], admitted=admitted))
+    return groups
 
 
 def _companions(data: FitData) -> list[Labelled]:

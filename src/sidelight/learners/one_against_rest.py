@@ -118,18 +118,18 @@ class BinaryProblems:
         pool.add(Cuts(everything, slopes, ones))
         weights = layout.zeros()
         state = np.array([options.seed], dtype=np.uint64)
-        made, step, primal, dual = 0, 1, total_loss(ones, self.prices, options.power), 0.0
-        while not _is_solved(primal, dual, options) and made < options.most_sweeps:
+        sweep_count, step, primal, dual = 0, 1, total_loss(ones, self.prices, options.power), 0.0
+        while not _is_solved(primal, dual, options) and sweep_count < options.most_sweeps:
             done, _ = sweeps(
                 pool, weights, self.prices, cuts=everything, power=options.power, at_most=step, enough=0.0, state=state
             )
-            made += done
+            sweep_count += done
             step = min(2 * step, 32)
             values = worst_values(pool, weights, everything, power=options.power)
             loss = total_loss(values, self.prices, options.power)
             primal = 0.5 * inner(weights, weights) + loss
             dual = dual_value(pool, weights, self.prices, power=options.power)
-        return SolvedClass(weights, primal, dual, made)
+        return SolvedClass(weights, primal, dual, sweep_count)
 
     def assemble(self, found: Floats) -> Floats:
         """The model's weights from those of all problems. # [problems, size of own_layout]"""
@@ -175,8 +175,8 @@ class OneAgainstRestLearner(RoundByRound):
         def run(column: int) -> SolvedClass:
             return self.problems.solve(column, self.options)
 
-        made = threads(run, columns, n_jobs=self.problems.n_jobs)
-        for column, one in zip(columns, made):
+        solved = threads(run, columns, n_jobs=self.problems.n_jobs)
+        for column, one in zip(columns, solved):
             self.found[column] = one.weights
             self.primals[column], self.duals[column] = one.primal, one.dual
         self.solved = columns.stop
@@ -195,7 +195,7 @@ class OneAgainstRestLearner(RoundByRound):
             gap=primal - dual,
             new_cuts=len(columns) * len(self.problems.rows),
             working_set=len(columns) * len(self.problems.rows),
-            sweeps=sum(one.sweeps for one in made),
+            sweeps=sum(one.sweeps for one in solved),
             last=self.done,
             stopped=stopped,
         )

@@ -87,8 +87,8 @@ class PosteriorRegularization(RuledSpec):
             under = completion_under_rules(data, beta=self.beta, gamma=self.gamma)
             return hmm_learner(data, base, plan, completion=under)
         assert isinstance(base, LikelihoodSpec)
-        found = _believed(data, self.gamma), votes.plan(data, base.trust)
-        plans, inputs = [plan for plan in found if plan is not None], labelled(data, partly=False)
+        groups = _believed(data, self.gamma), votes.plan(data, base.trust)
+        plans, inputs = [plan for plan in groups if plan is not None], labelled(data, partly=False)
         if not inputs or not (plans or len(data.encoded.of_kind("companion"))):
             remedy = "give labelled inputs, and inputs without labels"
             raise DataError("there is no Gold, or nothing else", remedy=remedy)

@@ -203,8 +203,8 @@ class SelfTrainingLearner:
         if len(self.pool) == 0:
             self.best, self.objective = weights.copy(), self.solver.best_primal
             return NOTHING_LEFT
-        found = self.pool.best(weights, rng=self.rng if margin.random_ties else None)
-        objective = self._transductive(weights, found.labels)
+        completion = self.pool.best(weights, rng=self.rng if margin.random_ties else None)
+        objective = self._transductive(weights, completion.labels)
         known = np.isfinite(self.objective)
         fall = (self.objective - objective) / max(abs(self.objective), 1e-12) if known else np.inf
         if fall > 0:
@@ -213,7 +213,7 @@ class SelfTrainingLearner:
             return NO_FALL
         if self.completions >= margin.max_completions:
             return MAX_COMPLETIONS
-        if self._take(weights, found):
+        if self._take(weights, completion):
             return None
         return NOTHING_LEFT if len(self.taken) == len(self.pool) else NOTHING_SURE
 

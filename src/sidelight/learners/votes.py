@@ -55,15 +55,15 @@ def reliabilities_of(data: FitData, learner: Learner) -> list[Reliability]:
     votes = data.encoded.votes
     if votes is None or not isinstance(learner, LatentLikelihoodLearner):
         return []
-    found = []
+    reliabilities = []
     for group in learner.groups:
         if isinstance(group, VotedGroup):
             counts = group.counts(learner.short)
             for s, labels in enumerate(votes.symbols):
                 right, wrong = counts[s].tolist()
                 said = " or ".join(map(str, labels))
-                found.append(Reliability(votes.functions[votes.function_of[s]], said, right + wrong, right))
-    return found
+                reliabilities.append(Reliability(votes.functions[votes.function_of[s]], said, right + wrong, right))
+    return reliabilities
 
 
 def _matched(data: FitData) -> tuple[Ints, Ints, Ints]:
@@ -73,8 +73,8 @@ def _matched(data: FitData) -> tuple[Ints, Ints, Ints]:
     for i in gold.tolist():
         labelled.setdefault(content_key(data.evidence[i].x), i)
     right = [labelled.get(content_key(data.evidence[i].x), -1) for i in voted.tolist()] if labelled else []
-    found = np.array(right, dtype=np.int64) if labelled else np.full(len(voted), -1, dtype=np.int64)
-    return voted[found < 0], voted[found >= 0], found[found >= 0]
+    partners = np.array(right, dtype=np.int64) if labelled else np.full(len(voted), -1, dtype=np.int64)
+    return voted[partners < 0], voted[partners >= 0], partners[partners >= 0]
 
 
 def _known(data: FitData, tried: Ints, right: Ints, prices: Floats) -> Floats:

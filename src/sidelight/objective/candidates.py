@@ -169,8 +169,8 @@ class CandidateProblem:
         """The numbers of these inputs' terms, where the groups of `convex` are stacked."""
         groups = [self.outside] if self.margins == "mms" else [self.inside, self.outside]
         firsts = np.cumsum([0, *(len(group.which) for group in groups)])
-        found = [first + np.flatnonzero(np.isin(group.which, inputs)) for first, group in zip(firsts, groups)]
-        return np.concatenate(found)
+        numbers = [first + np.flatnonzero(np.isin(group.which, inputs)) for first, group in zip(firsts, groups)]
+        return np.concatenate(numbers)
 
     def objective(self, weights: Floats, labels: Ids, *, power: int = 1) -> float:
         """The objective at some weights and completed outputs."""

@@ -125,8 +125,8 @@ def add_log_sums(
     """
     if isinstance(features, ShortFeatures):
         slopes, full = np.zeros(features.full.size), features.expand(weights)
-        given = features.full, space, prices, full, slopes
-        value = add_log_sums(*given, known=known, bonus=bonus, n_jobs=n_jobs)
+        shared = features.full, space, prices, full, slopes
+        value = add_log_sums(*shared, known=known, bonus=bonus, n_jobs=n_jobs)
         gradient += features.shorten(slopes)
         return value
     if isinstance(space, ChainSpace) and not isinstance(features, SmoothScorer):
@@ -230,13 +230,13 @@ def _add_chains(
             expected.add(number, own, beliefs(part, here, prices=own, n_jobs=n_jobs))
             continue
         here = held(here, part, n_jobs=n_jobs)
-        found = beliefs(part, here, prices=own, n_jobs=n_jobs)
+        around = beliefs(part, here, prices=own, n_jobs=n_jobs)
         inside = known.space.part(block.lo, block.hi)
         assert isinstance(inside, ChainSpace)
         raised: ChainScores = here
         if known.bonus is not None:
             raised = RaisedScores(here, known.bonus[block.first : block.last])
-        expected.add(number, own, found, beliefs(inside, raised, prices=own, n_jobs=n_jobs))
+        expected.add(number, own, around, beliefs(inside, raised, prices=own, n_jobs=n_jobs))
     return expected.total()
 
 
@@ -290,14 +290,14 @@ def _add_second_order(
         here: Any = _SecondOrderScoresFrom(scores, block.first, layout.second(weights))
         if within.bonus is not None:
             here = RaisedScores(here, within.bonus[block.first : block.last])
-        found = second_order_sums.beliefs(space.part(block.lo, block.hi), here, prices=own, n_jobs=n_jobs)
-        value += inner(own, found.log_sums)
-        features.add_tokens(number, found.tokens, gradient, n_jobs=n_jobs)
+        around = second_order_sums.beliefs(space.part(block.lo, block.hi), here, prices=own, n_jobs=n_jobs)
+        value += inner(own, around.log_sums)
+        features.add_tokens(number, around.tokens, gradient, n_jobs=n_jobs)
         if layout.bias:
-            gradient[layout.start_at : layout.end_at] += found.start[layout.n_labels - layout.columns :]
-        gradient[layout.end_at : layout.transition_at] += found.end
-        gradient[layout.transition_at : layout.second_at] += found.transitions.ravel()
-        gradient[layout.second_at : layout.dense_at] += found.second.ravel()
+            gradient[layout.start_at : layout.end_at] += around.start[layout.n_labels - layout.columns :]
+        gradient[layout.end_at : layout.transition_at] += around.end
+        gradient[layout.transition_at : layout.second_at] += around.transitions.ravel()
+        gradient[layout.second_at : layout.dense_at] += around.second.ravel()
     return value
 
 
@@ -318,9 +318,9 @@ def _add_smooth(
     space, scores = within.space, features.scores(weights)
     if within.bonus is not None:
         space, scores = sums.raised(space, scores, within.bonus)
-    found = sums.beliefs(space, scores, prices=prices, n_jobs=n_jobs)
-    features.add_gradient(weights, found, gradient)
-    return inner(prices, found.log_sums)
+    around = sums.beliefs(space, scores, prices=prices, n_jobs=n_jobs)
+    features.add_gradient(weights, around, gradient)
+    return inner(prices, around.log_sums)
 
 
 def _add_segments(
@@ -340,16 +340,16 @@ def _add_segments(
     def run(group: int) -> Floats:
         counts = np.zeros(features.size)
         for lo, hi in parts[bounds[group] : bounds[group + 1]]:
-            found = space.block_beliefs(scores, lo, hi, prices)
-            log_sums[lo:hi] = found.log_sums
+            around = space.block_beliefs(scores, lo, hi, prices)
+            log_sums[lo:hi] = around.log_sums
             add_expected(
                 features.rows,
                 features.segments,
                 features.layout,
                 first=int(space.starts[lo]),
-                tokens=found.tokens,
-                lasts=found.segments,
-                edges=(found.transition, found.start, found.end),
+                tokens=around.tokens,
+                lasts=around.segments,
+                edges=(around.transition, around.start, around.end),
                 out=counts,
             )
         return counts

@@ -50,16 +50,16 @@ def stored_outputs(arrays: Mapping[str, NDArray[Any]], starts: Ints, n_labels: i
     first = array_of(arrays, "first", np.int64, [count + 1], low=0, high=len(arrays.get("alphas", ())))
     room = np.diff(first)
     out = _with_room(np.maximum(room, 0), np.diff(starts))
-    found = KnownOutputs(
+    known = KnownOutputs(
         *(
             array_of(arrays, name, own.dtype, own.shape, low=-np.inf if own.dtype == np.float64 else 0)
             for name, own in out._asdict().items()
         )
     )
-    alike = all(np.array_equal(getattr(found, name), getattr(out, name)) for name in ("first", "labels_at", "gram_at"))
-    if not alike or np.any(room < 1) or np.any(found.counts > room) or found.labels.max(initial=0) >= n_labels:
+    alike = all(np.array_equal(getattr(known, name), getattr(out, name)) for name in ("first", "labels_at", "gram_at"))
+    if not alike or np.any(room < 1) or np.any(known.counts > room) or known.labels.max(initial=0) >= n_labels:
         raise ModelFileError("its known outputs are not those of such examples")
-    return found
+    return known
 
 
 def grown(known: KnownOutputs, starts: Ints) -> KnownOutputs:

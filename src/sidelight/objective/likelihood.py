@@ -122,8 +122,8 @@ class LikelihoodTerms:
 
         Returns Σ price · (log-sum − log-sum of the admitted), the latter left out where gold is known.
         """
-        given = self.features, self.space, self.prices
-        return add_log_sums(*given, weights, gradient, known=self.known, n_jobs=n_jobs)
+        shared = self.features, self.space, self.prices
+        return add_log_sums(*shared, weights, gradient, known=self.known, n_jobs=n_jobs)
 
 
 def first_order_chain(features: Weighted, space: Space) -> tuple[FullFeatures | SupportedFeatures, ChainSpace]:

@@ -72,9 +72,9 @@ class SummedTerms(TargetTerms):
     def check_outputs(self, outputs: Ids, scales: Floats) -> None:
         """Raise `ModelFileError` for what `total` cannot take."""
         space = self.batch.space
-        given: dict[str, NDArray[Any]] = {"outputs": outputs, "scales": scales}
-        array_of(given, "outputs", np.int32, [int(space.starts[-1])], low=0, high=space.n_labels - 1)
-        array_of(given, "scales", np.float64, [len(self.batch)], low=0.0)
+        arrays: dict[str, NDArray[Any]] = {"outputs": outputs, "scales": scales}
+        array_of(arrays, "outputs", np.int32, [int(space.starts[-1])], low=0, high=space.n_labels - 1)
+        array_of(arrays, "scales", np.float64, [len(self.batch)], low=0.0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,16 +166,16 @@ class StackedTerms:
         return [(int(first) + lo, part) for first, terms in zip(self.firsts, self.kinds) for lo, part in terms.parts()]
 
     def worst(self, weights: Floats) -> Worst:
-        found = [part.worst(weights) for part in self.kinds]
-        return Worst(np.concatenate([one.values for one in found]) if found else np.zeros(0), found)
+        parts = [part.worst(weights) for part in self.kinds]
+        return Worst(np.concatenate([one.values for one in parts]) if parts else np.zeros(0), parts)
 
     def cuts(self, worst: Worst, which: Ints) -> Cuts:
         pieces = []
-        for part, found, first, last in zip(self.kinds, worst.outputs, self.firsts[:-1], self.firsts[1:]):
+        for part, part_worst, first, last in zip(self.kinds, worst.outputs, self.firsts[:-1], self.firsts[1:]):
             mine = which[(which >= first) & (which < last)] - first
             if len(mine) == 0:
                 continue
-            cuts = part.cuts(found, mine)
+            cuts = part.cuts(part_worst, mine)
             pieces.append(Cuts(cuts.terms + first, cuts.slopes, cuts.offsets))
         if not pieces:
             return Cuts(np.zeros(0, dtype=np.int64), stacked([]), np.zeros(0))

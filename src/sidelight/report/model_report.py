@@ -104,9 +104,9 @@ def _training(model: Model) -> list[Html | str]:
     apart = Series("gap", [(n, gap, None) for n, y, gap in points if y is not None and gap is not None])
     objective = curves([reached], title="objective by round", x="round")
     gap = curves([apart], title="gap by round (logarithmic)", x="round", logarithmic=(None, True))
-    found: list[Html | str] = [one for one in (objective, gap) if one is not None]
-    if found:
-        return found
+    charts: list[Html | str] = [one for one in (objective, gap) if one is not None]
+    if charts:
+        return charts
     return [f"{len(points)} rounds, without an objective to draw." if len(points) > 1 else "Done in one round."]
 
 
@@ -128,15 +128,15 @@ def _errors(
             wrong.append((share, -t, len(errors), i))
     wrong.sort(key=lambda one: (-one[0], one[3]))
     colour = {label: COLOURS[k % len(COLOURS)] for k, label in enumerate(place)}
-    found: list[Html | str] = []
+    parts: list[Html | str] = []
     for share, t, count, i in wrong[:MOST_ERRORS]:
         first, last = max(0, t - AROUND), t + AROUND + 1
         words = [_word(x) for x in xs[i]][first:last] if model.sequences else [_word(xs[i])]
         ours, theirs = (guesses[i][first:last], truth[i][first:last]) if model.sequences else ([guesses[i]], [truth[i]])
         others = f", {count} wrong labels in all" if count > 1 else ""
-        found.append(f"Input {i + 1}: {100 * share:.1f} % sure{others}")
-        found.append(sentence(words, ours, theirs, [colour.get(label, COLOURS[-1]) for label in ours]))
-    return found or ["Every label is right."]
+        parts.append(f"Input {i + 1}: {100 * share:.1f} % sure{others}")
+        parts.append(sentence(words, ours, theirs, [colour.get(label, COLOURS[-1]) for label in ours]))
+    return parts or ["Every label is right."]
 
 
 def _share(own: Floats, t: int, label: int | None) -> float:

@@ -191,8 +191,8 @@ class CandidateLearner(RoundByRound):
         count = len(self._groups)
         precision, thresholds = [], []
         zero = np.zeros_like(self.best)
-        given = zip(self._groups, self.options.precision[-count:], self.options.thresholds[-count:])
-        for terms, first, last in given:
+        precisions = zip(self._groups, self.options.precision[-count:], self.options.thresholds[-count:])
+        for terms, first, last in precisions:
             loss = total_loss(terms.worst(zero).values, terms.prices, 1) / max(float(np.sum(terms.prices)), 1e-12)
             rough, fine = self.options.shares
             thresholds.append(max(fine * loss, 1e-6) if last is None else last)
@@ -291,10 +291,10 @@ class CandidateLearner(RoundByRound):
         )
         self.seconds, self.done = number_of(values, "seconds", low=0.0), flag_of(values, "done")
         for name in ("precision", "thresholds"):
-            found = numbers_of(values, name)
-            if len(found) != len(getattr(self, name)) or min(found, default=0.0) < 0.0:
+            numbers = numbers_of(values, name)
+            if len(numbers) != len(getattr(self, name)) or min(numbers, default=0.0) < 0.0:
                 raise ModelFileError(f"{name!r} is not that of such candidates")
-            setattr(self, name, tuple(found))
+            setattr(self, name, tuple(numbers))
         self.labels, self.best = self._stored_labels(arrays, "labels"), array_like(arrays, "best", self.best)
         if "kept" in arrays:
             primal, dual = numbers_of(values, "kept", finite=False)

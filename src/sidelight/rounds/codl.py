@@ -93,11 +93,11 @@ class DrivenLearner:
         )
 
     def _learn(self, labels: Ids) -> None:
-        found = self.learn(labels)
+        new_weights = self.learn(labels)
         if self.beta is None:
-            self.weights, self.penalties = found, self.count(labels)
+            self.weights, self.penalties = new_weights, self.count(labels)
             return
-        self.weights = self.beta * self.first + (1.0 - self.beta) * found
+        self.weights = self.beta * self.first + (1.0 - self.beta) * new_weights
         self.penalties = mixed(self.first_penalties, self.count(labels), self.beta)
 
     def _changed(self, labels: Ids) -> int:

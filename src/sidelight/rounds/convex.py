@@ -153,8 +153,8 @@ class ConvexLearner(RoundByRound):
             reached = solver.round(terms, infer=last)
             return _Step(reached.primal, reached.dual, 1, reached.constraints)
         if isinstance(solver, NSlackQP):
-            found = solver.round(terms, violation=options.violation)
-            return _Step(found.primal, found.dual, found.new_cuts, found.working_set)
+            result = solver.round(terms, violation=options.violation)
+            return _Step(result.primal, result.dual, result.new_cuts, result.working_set)
         if isinstance(solver, FrankWolfe):
             assert self.blocks is not None
             progress = solver.round(self.blocks, tolerance=options.tolerance, measure=last)

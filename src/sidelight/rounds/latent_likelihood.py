@@ -181,17 +181,17 @@ class LatentLikelihoodLearner:
 
     def state(self) -> State:
         """Everything between two rounds."""
-        found = [group.state() for group in self.groups]
+        states = [group.state() for group in self.groups]
         values: dict[str, Any] = {
             "name": self.name,
             "rounds": self.rounds,
             "seconds": self.seconds,
             "objective": self.objective,
             "done": self.done and self.rounds <= self.options.iterations,
-            "groups": [numbers for numbers, _ in found],
+            "groups": [numbers for numbers, _ in states],
         }
         arrays: dict[str, NDArray[Any]] = {"weights": self.short}
-        for i, (_, held) in enumerate(found):
+        for i, (_, held) in enumerate(states):
             arrays |= {f"group{i}.{name}": array for name, array in held.items()}
         return values, arrays
 

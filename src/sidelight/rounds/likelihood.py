@@ -288,15 +288,15 @@ class _SgdEngine:
 
     def round(self) -> Figures:
         self.solver.epoch(self.online, self.rng)
-        found = [
+        candidates = [
             self.online.weights(self.solver.v, self.solver.scale),
             self.online.weights(self.solver.average(), 1.0),
         ]
-        reached = self.problem.values(found)
+        reached = self.problem.values(candidates)
         now = min(reached)
         before = self.values[-1] if self.values else np.inf
         if now < before:
-            self.best = found[reached.index(now)]
+            self.best = candidates[reached.index(now)]
         self.values.append(min(now, before))
         if self._stand_still():
             if reached[0] - self.values[-1] > self.tolerance * abs(self.values[-1]):

@@ -112,27 +112,27 @@ class Restarts:
         self.begun += fresh
         count = min(thread_count(self.n_jobs), len(numbers))
         if count <= 1:
-            made = [self._advance(number) for number in numbers]
+            results = [self._advance(number) for number in numbers]
         else:
             with ThreadPoolExecutor(count) as pool:  # of its own, since learners may wait for the shared one
-                made = list(pool.map(self._advance, numbers))
+                results = list(pool.map(self._advance, numbers))
         self.seconds += time.perf_counter() - clock
-        told: list[tuple[Round, bool]] = []
-        for number, (running, record) in zip(numbers, made):
+        records: list[tuple[Round, bool]] = []
+        for number, (running, record) in zip(numbers, results):
             self.running[number] = running
             self.objectives[number] = _objective(record)
             made_now = replace(record, restart=number), running.learner.has_result(record)
             if record.last and self._end(number):
-                told += [] if self._held is None else [self._held]
+                records += [] if self._held is None else [self._held]
                 self._held = made_now
             else:
-                told.append(made_now)
+                records.append(made_now)
         over = not self.running and self.begun == len(self.seeds)
         if over and self._held is not None:
-            told.append(self._held)
+            records.append(self._held)
             self._held = None
-        for place, (record, result) in enumerate(told, 1):
-            last = over and place == len(told)
+        for place, (record, result) in enumerate(records, 1):
+            last = over and place == len(records)
             shown = replace(record, number=self.rounds + place, seconds=self.seconds, last=last)
             self._untold.append((shown, result and record.restart == self.best))
 

@@ -88,9 +88,9 @@ class TiedExamples:
 
     def error(self, weights: Floats, choices: Ints) -> float:
         """On how many slots the best outputs are wrong about these choices, for each that has one of them."""
-        found = self.best(weights)
-        touched = np.isin(self.targets, choices) | np.isin(found, choices)
-        return np.count_nonzero((self.targets != found) & touched) / max(self.instances(choices), 1)
+        choices_now = self.best(weights)
+        touched = np.isin(self.targets, choices) | np.isin(choices_now, choices)
+        return np.count_nonzero((self.targets != choices_now) & touched) / max(self.instances(choices), 1)
 
     def take(self, which: Ints) -> TiedExamples:
         """Some of the inputs."""
@@ -187,13 +187,13 @@ class SequentialLikelihood:
             right[among] = 0
             right[among, data.targets[among]] = 1
             inside = every.inside(right)
-            found = cls(data, choices, earlier, every, inside, C)
-            found.evaluate(data.layout.zeros(), data.layout.zeros())
+            likelihood = cls(data, choices, earlier, every, inside, C)
+            likelihood.evaluate(data.layout.zeros(), data.layout.zeros())
         except Intractable as error:
             problem = str(error).split(";")[0]
             remedy = "learn by form='perceptron', which asks for the best output alone"
             raise Intractable(f"{problem}; {remedy}") from None
-        return found
+        return likelihood
 
     def evaluate(self, weights: Floats, gradient: Floats) -> float:
         """The value; its slope is written to `gradient`."""

@@ -63,11 +63,11 @@ class Parts:
                 level = {prefix: number for number, prefix in enumerate(prefixes)}
                 admitted[first + depth] = 0
                 admitted[first + depth, names] = 1
-        for t, found in enumerate(nodes):
-            if found is None:
+        for t, node_lists in enumerate(nodes):
+            if node_lists is None:
                 names = np.flatnonzero(admitted[t]).tolist()
                 nodes[t] = (names, [-1] * len(names))
-        known = [found for found in nodes if found is not None]
+        known = [node_lists for node_lists in nodes if node_lists is not None]
         ptr = offsets_of([len(names) for names, _ in known])
         label = np.array([name for names, _ in known for name in names], dtype=np.int32)
         parent = np.array([number for _, parents in known for number in parents], dtype=np.int32)
@@ -92,10 +92,10 @@ class Parts:
 
     def begins(self) -> NDArray[np.bool_]:
         """Whether a part begins at each token; one without any candidate is a part of its own. # [T]"""
-        found = np.ones(len(self.node_ptr) - 1, dtype=np.bool_)
+        begins = np.ones(len(self.node_ptr) - 1, dtype=np.bool_)
         some = np.diff(self.node_ptr) > 0
-        found[some] = self.node_parent[self.node_ptr[:-1][some]] < 0
-        return found
+        begins[some] = self.node_parent[self.node_ptr[:-1][some]] < 0
+        return begins
 
     def unlike(self, starts: Ints, targets: Ids) -> Floats:
         """1 for every node that ends a part with other labels than the targets, 0 for other nodes. # [M]"""

@@ -38,9 +38,9 @@ class SummedSlotSpace(BatchedSlotSpace):
 
     def log_sums(self, scores: SlotScores, *, n_jobs: int | None = None) -> Floats:
         """log Σ exp(score) of every input. # [N]"""
-        found = self.sums_each(self.block(scores), shares=False, n_jobs=n_jobs)[0]
-        check_feasible(found)
-        return found
+        sums = self.sums_each(self.block(scores), shares=False, n_jobs=n_jobs)[0]
+        check_feasible(sums)
+        return sums
 
     def beliefs(self, scores: SlotScores, *, prices: Floats | None = None, n_jobs: int | None = None) -> SlotBeliefs:
         """Probabilities of choices, times the price of each input."""

@@ -27,8 +27,8 @@ def log_sums(space: Space, scores: Any, *, n_jobs: int | None = None) -> Floats:
         return chain_sums.log_sums(space, scores, n_jobs=n_jobs)
     if isinstance(space, SecondOrderSpace):
         return second_order_sums.log_sums(space, scores, n_jobs=n_jobs)
-    found: Floats = _method(space, "log_sums", "sums over outputs")(scores, n_jobs=n_jobs)
-    return found
+    values: Floats = _method(space, "log_sums", "sums over outputs")(scores, n_jobs=n_jobs)
+    return values
 
 
 def log_counts(space: Space, *, n_jobs: int | None = None) -> Floats:
@@ -49,8 +49,8 @@ def token_marginals(space: Space, scores: Any, *, n_jobs: int | None = None) -> 
         return chain_sums.beliefs(space, scores, n_jobs=n_jobs).tokens
     if isinstance(space, SecondOrderSpace):
         return second_order_sums.beliefs(space, scores, n_jobs=n_jobs).tokens
-    found: Floats = _method(space, "marginals", "marginals of choices")(scores, n_jobs=n_jobs)
-    return found
+    shares: Floats = _method(space, "marginals", "marginals of choices")(scores, n_jobs=n_jobs)
+    return shares
 
 
 def sample(space: Space, scores: Any, rng: np.random.Generator, *, n_jobs: int | None = None) -> Ids:
@@ -59,8 +59,8 @@ def sample(space: Space, scores: Any, rng: np.random.Generator, *, n_jobs: int |
         return chain_sums.sample(space, scores, rng, n_jobs=n_jobs)
     if isinstance(space, SecondOrderSpace):
         return second_order_sums.sample(space, scores, rng, n_jobs=n_jobs)
-    found: Ids = _method(space, "sample", "samples")(scores, rng, n_jobs=n_jobs)
-    return found
+    outputs: Ids = _method(space, "sample", "samples")(scores, rng, n_jobs=n_jobs)
+    return outputs
 
 
 def k_best(space: Space, scores: Any, k: int, *, n_jobs: int | None = None) -> tuple[Ids, Floats]:
@@ -68,8 +68,8 @@ def k_best(space: Space, scores: Any, k: int, *, n_jobs: int | None = None) -> t
     if isinstance(space, ChainSpace):
         return chain_k_best.k_best(space, scores, k=k, n_jobs=n_jobs)
     if not isinstance(space, SecondOrderSpace):
-        found: tuple[Ids, Floats] = _method(space, "k_best", "k best outputs")(scores, k, n_jobs=n_jobs)
-        return found
+        outputs: tuple[Ids, Floats] = _method(space, "k_best", "k best outputs")(scores, k, n_jobs=n_jobs)
+        return outputs
     labels, values = second_order_k_best.k_best(space, scores, k, n_jobs=n_jobs)
     return labels, np.ascontiguousarray(values.T)
 
@@ -120,8 +120,8 @@ def best_by_tokens(space: Space, tokens: Floats, *, n_jobs: int | None = None) -
 
 def _method(thing: Any, name: str, what: str) -> Any:
     """A method that only some structures have; raises `Intractable` where it is not there."""
-    found = getattr(thing, name, None)
-    if found is None:
+    method = getattr(thing, name, None)
+    if method is None:
         problem = f"{type(thing).__name__} has no {what} (a method {name})"
         raise Intractable(f"{problem}; add it, or use what asks for best outputs alone")
-    return found
+    return method

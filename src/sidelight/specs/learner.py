@@ -142,8 +142,8 @@ class LearnerSpec:
     @classmethod
     def paper(cls) -> str:
         """Where it is from, or nothing."""
-        found = re.search(r" \(([^()]*)\)$", cls.line())
-        return "" if found is None else found[1]
+        match = re.search(r" \(([^()]*)\)$", cls.line())
+        return "" if match is None else match[1]
 
     @classmethod
     def learns_from(cls) -> str:
@@ -217,7 +217,7 @@ def refuse_evidence(
 ) -> None:
     """Raise `DataError` at the first piece that a learner cannot use: by its kind, its rules, or candidates of chunks;
     ValueError where it would forget what it knows, and is to go on."""
-    name, taken, heeded = spec.name, spec.taken(), spec.heeded()
+    name, accepted, heeded = spec.name, spec.taken(), spec.heeded()
     for i, (piece, kind) in enumerate(zip(evidence, kinds if "rules" not in heeded else ())):
         if kind == "unlabeled" and isinstance(piece, Unlabeled) and piece.rules:
             names = ", ".join(rule.name for rule in piece.rules)
@@ -225,8 +225,8 @@ def refuse_evidence(
             remedy = "use codl, posterior_regularization or unified_em, or give the rules to predict"
             raise trouble(piece, i, problem=problem, remedy=remedy)
     for i, (piece, kind) in enumerate(zip(evidence, kinds)):
-        if kind not in taken:
-            *first, last = map(in_words, taken)
+        if kind not in accepted:
+            *first, last = map(in_words, accepted)
             known = f"{', '.join(first)} and {last}" if first else last
             remedy = f"use the learner {spec.relative(kind)}, or leave it out"
             if kind == "votes":

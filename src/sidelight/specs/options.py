@@ -85,8 +85,8 @@ def option(
     goes_with: tuple[str, tuple[str, ...]] | None = None,
 ) -> Any:
     """A field of a learner with what it may be."""
-    found = Range(low=low, high=high, above=above, below=below, among=among, infinite=infinite, goes_with=goes_with)
-    return field(default=default, metadata={"range": found})
+    bounds = Range(low=low, high=high, above=above, below=below, among=among, infinite=infinite, goes_with=goes_with)
+    return field(default=default, metadata={"range": bounds})
 
 
 class Option(NamedTuple):
@@ -106,13 +106,13 @@ def options_of(learner: Any) -> list[Option]:
     l1 | 0.0 | a number that is not negative
     support | seen | 'seen' or 'all'
     """
-    found = []
+    options = []
     for one in fields(learner):
         words, within = _words(one), _range(one)
         if within.goes_with is not None:
             words += f", with {within.goes_with[0]}={' or '.join(within.goes_with[1])}"
-        found.append(Option(one.name, one.default, f"{words}, or None" if "None" in _types(one) else words))
-    return found
+        options.append(Option(one.name, one.default, f"{words}, or None" if "None" in _types(one) else words))
+    return options
 
 
 def check_options(learner: Any) -> None:
@@ -125,9 +125,9 @@ def check_options(learner: Any) -> None:
         if goes_with is None or getattr(learner, one.name) is None:
             continue
         other, values = goes_with
-        if (given := getattr(learner, other)) not in values:
+        if (setting := getattr(learner, other)) not in values:
             able = " or ".join(f"{other}={value!r}" for value in values)
-            raise ValueError(f"{one.name} goes with {able}, and {other} is {given!r}; leave it out")
+            raise ValueError(f"{one.name} goes with {able}, and {other} is {setting!r}; leave it out")
 
 
 def _checked(one: Field[Any], value: Any) -> Any:
@@ -157,14 +157,14 @@ def _checked(one: Field[Any], value: Any) -> Any:
 
 
 def _range(one: Field[Any]) -> Range:
-    found = one.metadata.get("range")
-    return found if isinstance(found, Range) else Range()
+    bounds = one.metadata.get("range")
+    return bounds if isinstance(bounds, Range) else Range()
 
 
 def _types(one: Field[Any]) -> list[str]:
     """The types of an option by name, whether annotations are text or types."""
-    told = one.type.__name__ if isinstance(one.type, type) else str(one.type)
-    return [part.strip() for part in told.split("|")]
+    words = one.type.__name__ if isinstance(one.type, type) else str(one.type)
+    return [part.strip() for part in words.split("|")]
 
 
 def _words(one: Field[Any]) -> str:
@@ -172,5 +172,5 @@ def _words(one: Field[Any]) -> str:
     within = _range(one)
     least = "" if within.low is None else f" from {within.low} on"
     words = {"int": f"a whole number{least}", "float": within.number, "str": within.names, "bool": "True or False"}
-    found = [words[kind] for kind in _types(one) if kind in words]
-    return " or ".join(found)
+    names = [words[kind] for kind in _types(one) if kind in words]
+    return " or ".join(names)

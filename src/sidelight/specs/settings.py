@@ -163,14 +163,14 @@ class Settings:
         """Whether a label has several states; raises ValueError for what are no numbers of them."""
         if self.states is None:
             return False
-        given = list(self.states.values()) if isinstance(self.states, Mapping) else [self.states]
-        for count in given:
+        counts = list(self.states.values()) if isinstance(self.states, Mapping) else [self.states]
+        for count in counts:
             if isinstance(count, bool) or not isinstance(count, (int, np.integer)) or count < 1:
                 remedy = "give a whole number from 1 on, or one for each label"
                 raise ValueError(f"states is {shown(self.states)}; {remedy}")
             if count > MOST_STATES:
                 raise ValueError(f"states is {shown(self.states)}; a label has at most {MOST_STATES}")
-        return bool(max(given, default=1) > 1)
+        return bool(max(counts, default=1) > 1)
 
     @property
     def output_kind(self) -> OutputKind:
@@ -201,10 +201,10 @@ class Settings:
     def longest(self) -> int | None:
         """The most tokens of a segment, where it is given, to the estimator or to its learner."""
         own = self.learner.longest
-        given = None if self.segments is None else self.segments.max_length
-        if own is not None and given is not None and own != given:
-            raise ValueError(f"max_length is {given}, and {own} in the learner; give one of them")
-        return own if given is None else given
+        own_length = None if self.segments is None else self.segments.max_length
+        if own is not None and own_length is not None and own != own_length:
+            raise ValueError(f"max_length is {own_length}, and {own} in the learner; give one of them")
+        return own if own_length is None else own_length
 
     @property
     def told_of_segments(self) -> dict[str, Any]:
@@ -239,8 +239,8 @@ def price_when_completed(prices: Mapping[str, float] | None, kind: str) -> float
     >>> price_when_completed({"unlabeled": 0.5, "candidates": 2.0}, "candidates"), price_when_completed(None, "partial")
     (2.0, 0.1)
     """
-    given = prices or {}
-    return given.get(kind, given.get("unlabeled", DEFAULT_PRICES["unlabeled"]))
+    by_kind = prices or {}
+    return by_kind.get(kind, by_kind.get("unlabeled", DEFAULT_PRICES["unlabeled"]))
 
 
 def check_amounts(
@@ -287,11 +287,11 @@ def checked_labels(labels: Any) -> list[Any] | None:
     if labels is None:
         return None
     try:
-        found = list(labels)
-        set(found)
+        distinct = list(labels)
+        set(distinct)
     except TypeError:
         raise ValueError(f"labels is {shown(labels)}; give a list of labels") from None
-    return found
+    return distinct
 
 
 def _checked_pairs(allowed: Any) -> list[tuple[Any, Any]]:

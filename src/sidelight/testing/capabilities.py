@@ -36,8 +36,8 @@ def capabilities(batch: Batch) -> dict[str, bool]:
 
 def table(batches: Mapping[str, Batch]) -> str:
     """Structures by capabilities, as Markdown."""
-    found = {name: capabilities(batch) for name, batch in batches.items()}
-    heads = list(next(iter(found.values())))
+    facts = {name: capabilities(batch) for name, batch in batches.items()}
+    heads = list(next(iter(facts.values())))
     lines = [["structure", *heads], ["---"] * (len(heads) + 1)]
-    lines += [[name, *("yes" if own[head] else "–" for head in heads)] for name, own in found.items()]
+    lines += [[name, *("yes" if own[head] else "–" for head in heads)] for name, own in facts.items()]
     return "\n".join("| " + " | ".join(line) + " |" for line in lines)

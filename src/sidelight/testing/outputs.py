@@ -41,8 +41,8 @@ class ListedOutputs:
 
     def place(self, choices: Ids) -> int | None:
         """Where an output stands in the list; None where it is not there."""
-        found = np.flatnonzero(np.all(self.outputs == choices, axis=1))
-        return int(found[0]) if len(found) else None
+        places = np.flatnonzero(np.all(self.outputs == choices, axis=1))
+        return int(places[0]) if len(places) else None
 
     def only(self, which: Floats) -> ListedOutputs:
         """Some of the outputs."""
@@ -62,7 +62,7 @@ def listed(
     batch: Batch, weights: Floats, *, score: Score | None = None, admits: Admits | None = None
 ) -> list[ListedOutputs]:
     """The outputs of every input, as `admits` says or the space, with scores by `score` or by counted features."""
-    found = []
+    lists = []
     for i, first in enumerate(batch.starts[:-1].tolist()):
         every = all_choices(batch, i)
         if admits is None:
@@ -74,8 +74,8 @@ def listed(
             scores = _scores(repeated(batch, i, len(outputs)), weights, outputs.ravel())
         else:
             scores = np.array([score(weights, i, one) for one in outputs], dtype=np.float64)
-        found.append(ListedOutputs(i, first, outputs, scores))
-    return found
+        lists.append(ListedOutputs(i, first, outputs, scores))
+    return lists
 
 
 def repeated(batch: Batch, i: int, times: int) -> Batch:

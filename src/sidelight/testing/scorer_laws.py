@@ -26,15 +26,15 @@ def check_adjoint(batch: Batch, weights: Floats, lists: list[ListedOutputs], rng
     scales, thresholds = rng.normal(size=len(which)), rng.normal(size=len(which))
     rows = batch.differences(which, plus, minus, scales=scales, thresholds=thresholds)
     both = batch.score(weights, plus) - batch.score(weights, minus)
-    for i, told, right in zip(which, rows.dot(weights), scales * both[which] + thresholds * weights[0]):
-        if not close(told, right):
+    for i, value, right in zip(which, rows.dot(weights), scales * both[which] + thresholds * weights[0]):
+        if not close(value, right):
             raise BrokenLaw(
-                f"differences: input {i}: its row gives {told:.9g} with the weights, and scores give {right:.9g}"
+                f"differences: input {i}: its row gives {value:.9g} with the weights, and scores give {right:.9g}"
             )
     expected = counted(batch.differences(which, plus, None, scales=scales, thresholds=thresholds), batch.scorer.size)
     expected -= counted(batch.differences(which, minus, None, scales=scales), batch.scorer.size)
-    for i, told, right in zip(which, counted(rows, batch.scorer.size), expected):
-        if not np.allclose(told, right):
+    for i, value, right in zip(which, counted(rows, batch.scorer.size), expected):
+        if not np.allclose(value, right):
             raise BrokenLaw(f"differences: input {i}: its row is not that of plus less that of minus")
     for i, first, last in zip(which, rows.indptr[:-1], rows.indptr[1:]):
         if np.any(np.diff(rows.indices[first:last]) <= 0):
@@ -43,9 +43,9 @@ def check_adjoint(batch: Batch, weights: Floats, lists: list[ListedOutputs], rng
     if batch.linear.is_binary and len(alike.indices):  # others may leave what rounding leaves
         raise BrokenLaw("differences: an output less itself leaves features, and should leave none")
     every = rng.normal(size=count)
-    told, right = float(batch.linear.summed(plus, minus, every) @ weights), float(every @ both)
-    if not close(told, right):
-        raise BrokenLaw(f"summed: gives {told:.9g} with the weights, and scores give {right:.9g}")
+    value, right = float(batch.linear.summed(plus, minus, every) @ weights), float(every @ both)
+    if not close(value, right):
+        raise BrokenLaw(f"summed: gives {value:.9g} with the weights, and scores give {right:.9g}")
 
 
 def check_gradients(batch: Batch, weights: Floats, lists: list[ListedOutputs], rng: np.random.Generator) -> bool:
@@ -65,12 +65,12 @@ def check_gradients(batch: Batch, weights: Floats, lists: list[ListedOutputs], r
     check_gradient("gradient of scores", value, weights, gradient, rng)
     cost = Cost(plus, 1.0 - np.eye(batch.space.n_labels))
     problem = MarginDescent(TargetTerms(batch, cost, rng.uniform(0.5, 2.0, len(batch))), power=2)
-    told = problem.value_and_gradient(weights, gradient)
-    if not close(told, problem.value(weights)):
+    loss = problem.value_and_gradient(weights, gradient)
+    if not close(loss, problem.value(weights)):
         raise BrokenLaw("margins by gradients: the objective differs from that which comes with a gradient")
     there = weights + 1e-3 * rng.normal(size=len(weights))
-    slope, change = float(gradient @ (there - weights)), problem.value(there) - told
-    if isinstance(batch.scorer, LinearScorer) and change < slope - 1e-8 * (1.0 + abs(told)):
+    slope, change = float(gradient @ (there - weights)), problem.value(there) - loss
+    if isinstance(batch.scorer, LinearScorer) and change < slope - 1e-8 * (1.0 + abs(loss)):
         raise BrokenLaw(
             f"margins by gradients: the objective changes by {change:.9g}, less than the gradient's {slope:.9g}"
         )
@@ -79,9 +79,9 @@ def check_gradients(batch: Batch, weights: Floats, lists: list[ListedOutputs], r
 
 def counted(rows: SparseRows, size: int) -> Floats:
     """Sparse rows as an array. # [R, size]"""
-    found = np.zeros((len(rows), size))
-    np.add.at(found, (np.repeat(np.arange(len(rows)), np.diff(rows.indptr)), rows.indices), rows.values)
-    return found
+    counts = np.zeros((len(rows), size))
+    np.add.at(counts, (np.repeat(np.arange(len(rows)), np.diff(rows.indptr)), rows.indices), rows.values)
+    return counts
 
 
 def check_cuts(batch: Batch, weights: Floats, lists: list[ListedOutputs], rng: np.random.Generator) -> None:
@@ -113,9 +113,9 @@ def check_support(law: str, terms: Terms, weights: Floats, rng: np.random.Genera
     """Cuts touch their terms where they were asked for, and lie below them everywhere."""
     worst, every = terms.worst(weights), np.arange(len(terms))
     cuts = terms.cuts(worst, every)
-    for i, told, right in zip(every, cuts.offsets + cuts.slopes.dot(weights), worst.values):
-        if not close(told, right):
-            raise BrokenLaw(f"{law}: the cut of input {i} has {told:.9g} where its term has {right:.9g}")
+    for i, value, right in zip(every, cuts.offsets + cuts.slopes.dot(weights), worst.values):
+        if not close(value, right):
+            raise BrokenLaw(f"{law}: the cut of input {i} has {value:.9g} where its term has {right:.9g}")
     for scale in (0.1, 10.0):
         there = weights + scale * rng.normal(size=len(weights))
         for i, cut, term in zip(every, cuts.offsets + cuts.slopes.dot(there), terms.worst(there).values):

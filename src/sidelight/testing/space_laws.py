@@ -30,16 +30,18 @@ def name_of(choices: Ids) -> str:
 def check_found(law: str, paths: Paths, lists: list[ListedOutputs], values: list[Floats]) -> None:
     """Each input's output is listed, has the value that is told, and no output has a higher one."""
     for one, own in zip(lists, values):
-        labels, told = paths.labels[one.slots], float(paths.values[one.number])
+        labels, value = paths.labels[one.slots], float(paths.values[one.number])
         place = one.place(labels)
         if place is None:
             raise BrokenLaw(f"{law}: input {one.number}: {name_of(labels)} is not an output of the space")
-        if not close(own[place], told):
-            raise differs(law, one.number, f"the value of {name_of(labels)}", told, own[place])
+        if not close(own[place], value):
+            raise differs(law, one.number, f"the value of {name_of(labels)}", value, own[place])
         top = int(own.argmax())
-        if not close(own[top], told):
+        if not close(own[top], value):
             better = name_of(one.outputs[top])
-            raise BrokenLaw(f"{law}: input {one.number}: {name_of(labels)} has {told:.9g}, but {better} {own[top]:.9g}")
+            raise BrokenLaw(
+                f"{law}: input {one.number}: {name_of(labels)} has {value:.9g}, but {better} {own[top]:.9g}"
+            )
 
 
 def refuses(law: str, lists: list[ListedOutputs], act: Callable[[], Any]) -> bool:
@@ -114,18 +116,18 @@ def check_members(batch: Batch, weights: Floats, lists: list[ListedOutputs], eve
     feasible = batch.space.feasible()
     for one, choices in zip(lists, every):
         if bool(feasible[one.number]) != bool(len(one.outputs)):
-            told = bool(feasible[one.number])
-            raise BrokenLaw(f"feasible: input {one.number} has {len(one.outputs)} outputs, and it says {told}")
+            answer = bool(feasible[one.number])
+            raise BrokenLaw(f"feasible: input {one.number} has {len(one.outputs)} outputs, and it says {answer}")
         outputs = {tuple(y) for y in one.outputs.tolist()}
         said = repeated(batch, one.number, len(choices)).space.admits(choices.ravel())
-        for y, told in zip(choices.tolist(), said):
-            if bool(told) != (tuple(y) in outputs):
-                wrong = "is no output, and admits says it is" if told else "is an output, and admits denies it"
+        for y, answer in zip(choices.tolist(), said):
+            if bool(answer) != (tuple(y) in outputs):
+                wrong = "is no output, and admits says it is" if answer else "is an output, and admits denies it"
                 raise BrokenLaw(f"admits: input {one.number}: {name_of(np.array(y))} {wrong}")
-        found = repeated(batch, one.number, len(one.outputs)).score(weights, one.outputs.ravel())
-        for y, told, right in zip(one.outputs, found, one.scores):
-            if not close(told, right):
-                raise differs("score", one.number, f"the score of {name_of(y)}", told, right)
+        scores = repeated(batch, one.number, len(one.outputs)).score(weights, one.outputs.ravel())
+        for y, answer, right in zip(one.outputs, scores, one.scores):
+            if not close(answer, right):
+                raise differs("score", one.number, f"the score of {name_of(y)}", answer, right)
 
 
 def check_inside(batch: Batch, weights: Floats, lists: list[ListedOutputs], rng: np.random.Generator) -> None:
@@ -164,11 +166,11 @@ def check_within(
     law: str, batch: Batch, space: Space, weights: Floats, lists: list[ListedOutputs], rng: np.random.Generator
 ) -> None:
     """The best of a smaller space, plain and with a cost, of the inputs that have an output."""
-    told, right = space.feasible().tolist(), [bool(len(one.outputs)) for one in lists]
-    if told != right:
-        where = next(i for i, (a, b) in enumerate(zip(told, right)) if a != b)
+    answers, right = space.feasible().tolist(), [bool(len(one.outputs)) for one in lists]
+    if answers != right:
+        where = next(i for i, (a, b) in enumerate(zip(answers, right)) if a != b)
         count = len(lists[where].outputs)
-        raise BrokenLaw(f"{law}: input {where} has {count} outputs, and feasible says {told[where]}")
+        raise BrokenLaw(f"{law}: input {where} has {count} outputs, and feasible says {answers[where]}")
     smaller = batch.within(space)
     if refuses(law, lists, lambda: smaller.best(weights)):
         which = np.flatnonzero(right)
@@ -181,12 +183,12 @@ def check_within(
 
 def renumbered(lists: list[ListedOutputs], which: Any) -> list[ListedOutputs]:
     """The lists of some of the inputs, as these are numbered in a batch of their own."""
-    found, first = [], 0
+    copies, first = [], 0
     for number, i in enumerate(np.asarray(which).tolist()):
         one = lists[i]
-        found.append(ListedOutputs(number, first, one.outputs, one.scores))
+        copies.append(ListedOutputs(number, first, one.outputs, one.scores))
         first += one.outputs.shape[1]
-    return found
+    return copies
 
 
 def check_same(one: Space, other: Space, law: str) -> None:
@@ -225,8 +227,8 @@ def check_parts(batch: Batch, weights: Floats, lists: list[ListedOutputs], rng: 
     ):
         slots = taken(batch.starts, which)[1]
         own = cost.take(slots)
-        found = piece.best(weights, cost=own)
-        if not (np.allclose(found.values, whole.values[which]) and np.allclose(found.targets, whole.targets[which])):
+        best = piece.best(weights, cost=own)
+        if not (np.allclose(best.values, whole.values[which]) and np.allclose(best.targets, whole.targets[which])):
             raise BrokenLaw(f"{law}: the best values differ from those of the whole batch")
 
 

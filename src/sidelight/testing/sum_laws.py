@@ -51,9 +51,9 @@ def check_k_best(batch: Batch, weights: Floats, lists: list[ListedOutputs], k: i
         best = np.sort(one.scores)[::-1][:k]
         seen = set()
         for rank in range(k):
-            told = float(values[rank, one.number])
+            value = float(values[rank, one.number])
             if rank >= len(best):
-                if told > -np.inf or np.any(labels[rank, one.slots] != -1):
+                if value > -np.inf or np.any(labels[rank, one.slots] != -1):
                     raise BrokenLaw(f"k best: input {one.number} has {len(best)} outputs, and is given {rank + 1}")
                 continue
             output = labels[rank, one.slots]
@@ -63,8 +63,8 @@ def check_k_best(batch: Batch, weights: Floats, lists: list[ListedOutputs], k: i
                     f"k best: input {one.number}: number {rank + 1}, {name_of(output)}, is no output, or there twice"
                 )
             seen.add(tuple(output.tolist()))
-            if not (close(told, best[rank]) and close(one.scores[place], told)):
-                raise differs("k best", one.number, f"the score of number {rank + 1}", told, best[rank])
+            if not (close(value, best[rank]) and close(one.scores[place], value)):
+                raise differs("k best", one.number, f"the score of number {rank + 1}", value, best[rank])
     return True
 
 
@@ -81,21 +81,21 @@ def check_sums(batch: Batch, weights: Floats, lists: list[ListedOutputs], rng: n
     counts, shares = sums.log_counts(space), sums.token_marginals(space, scores)
     for one in lists:
         total = np.logaddexp.reduce(one.scores)
-        for what, told, right in (
+        for what, value, right in (
             ("log-sums", totals, total),
             ("log-sums with a bonus", raised, np.logaddexp.reduce(one.scores + one.sums(bonus[one.slots]))),
             ("log-counts", counts, np.log(len(one.outputs))),
         ):
-            if not close(told[one.number], right):
-                raise BrokenLaw(f"{what}: input {one.number} is given {told[one.number]:.9g}, and has {right:.9g}")
+            if not close(value[one.number], right):
+                raise BrokenLaw(f"{what}: input {one.number} is given {value[one.number]:.9g}, and has {right:.9g}")
         expected = np.zeros((one.outputs.shape[1], space.n_labels))
         for y, chance in zip(one.outputs, np.exp(one.scores - total)):
             expected[np.arange(len(y)), y] += chance
         if not np.allclose(shares[one.slots], expected, atol=1e-8):
             slot, choice = np.unravel_index(np.abs(shares[one.slots] - expected).argmax(), expected.shape)
-            told, right = shares[one.slots][slot, choice], expected[slot, choice]
+            value, right = shares[one.slots][slot, choice], expected[slot, choice]
             raise BrokenLaw(
-                f"marginals: input {one.number}, slot {slot}: choice {choice} is given {told:.9g}, and has {right:.9g}"
+                f"marginals: input {one.number}, slot {slot}: choice {choice} is given {value:.9g}, and has {right:.9g}"
             )
     _check_samples(batch, scores, lists, rng)
     return True
@@ -137,9 +137,9 @@ def check_likelihood(batch: Batch, weights: Floats, lists: list[ListedOutputs], 
         place = one.place(targets[one.slots])
         expected += price * (2 * total - one.scores[place] - np.logaddexp.reduce((one.scores + more)[stays]))
     problem = problem_of(mask)
-    told = problem.value_and_gradient(weights, gradient)
-    if not (close(told, expected) and close(problem.value(weights), expected)):
-        raise BrokenLaw(f"likelihood: the objective is given as {told:.9g}, and is {expected:.9g}")
+    value = problem.value_and_gradient(weights, gradient)
+    if not (close(value, expected) and close(problem.value(weights), expected)):
+        raise BrokenLaw(f"likelihood: the objective is given as {value:.9g}, and is {expected:.9g}")
     check_gradient("likelihood", problem.value, weights, gradient, rng)
     nothing = [one.only(np.zeros(0, np.int64)) for one in lists]
     refuses("likelihood", nothing, lambda: problem_of(np.zeros_like(mask)).value(weights))
@@ -148,8 +148,8 @@ def check_likelihood(batch: Batch, weights: Floats, lists: list[ListedOutputs], 
     if not has("likelihood of companions", lambda: likelihood_problem(companions, support="all")):
         return True
     problem = likelihood_problem(companions, support="all")
-    told = problem.value_and_gradient(weights, gradient)
-    if not close(told, problem.value(weights)):
+    value = problem.value_and_gradient(weights, gradient)
+    if not close(value, problem.value(weights)):
         raise BrokenLaw("likelihood of companions: the objective differs from that which comes with a gradient")
     check_gradient("likelihood of companions", problem.value, weights, gradient, rng)
     return True
@@ -162,7 +162,7 @@ def check_gradient(
     along = [rng.normal(size=len(weights)), *np.eye(len(weights))[rng.integers(0, len(weights), 3)]]
     for direction in along:
         slope = (value(weights + STEP * direction) - value(weights - STEP * direction)) / (2 * STEP)
-        told = float(gradient @ direction)
-        if abs(slope - told) > 1e-4 * max(1.0, abs(slope)):
+        predicted = float(gradient @ direction)
+        if abs(slope - predicted) > 1e-4 * max(1.0, abs(slope)):
             where = f"weight {int(direction.argmax())}" if np.count_nonzero(direction) == 1 else "a random direction"
-            raise BrokenLaw(f"{law}: along {where} the gradient says {told:.9g}, and values differ by {slope:.9g}")
+            raise BrokenLaw(f"{law}: along {where} the gradient says {predicted:.9g}, and values differ by {slope:.9g}")

@@ -19,8 +19,8 @@ CHAIN, SEGMENTS = LABELS = ("chain", "segments")  # labels of tokens, or of whol
 
 def entry_named(name: str) -> StructureEntry:
     """A structure by its name."""
-    found: StructureEntry = import_module(f"sidelight.commands.registry.{name}").ENTRY
-    return found
+    entry: StructureEntry = import_module(f"sidelight.commands.registry.{name}").ENTRY
+    return entry
 
 
 def entry_of(model: Model) -> StructureEntry | None:

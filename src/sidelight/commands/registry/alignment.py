@@ -30,17 +30,17 @@ def _candidates(item: Item, i: int, said: Any) -> list[Any] | None:
     """Pairs of spans [[0, 2], [0, 1]] that may cover a left symbol, null for nothing."""
     if said is None:
         return None
-    found: list[Any] = []
+    choices: list[Any] = []
     for one in said if isinstance(said, list) else [said]:
         spans = [span for span in one if isinstance(span, list) and len(span) == 2] if isinstance(one, list) else []
         whole = all(isinstance(end, int) and not isinstance(end, bool) for span in spans for end in span)
         if one is not None and (len(spans) != 2 or not whole):
             problem = f"symbol {i} has the candidate {json.dumps(one)[:60]}"
             item.place.fail(problem, "write [[first, last], [first, last]], ends not included, or null for nothing")
-        found.append(() if one is None else (tuple(spans[0]), tuple(spans[1])))
-    if not found:
+        choices.append(() if one is None else (tuple(spans[0]), tuple(spans[1])))
+    if not choices:
         item.place.fail(f"symbol {i} has no candidates", "give some, or null for any")
-    return found
+    return choices
 
 
 ENTRY = StructureEntry(

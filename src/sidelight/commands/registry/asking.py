@@ -58,12 +58,12 @@ class AskedModel:
         if self.entry is None:
             rows = self.model.prepare(xs, n_jobs=self.jobs)
             outputs, scores = self.model.predict(rows, n_jobs=self.jobs), self.model.judge(rows, n_jobs=self.jobs)
-            found = [replace(item, said=output) for item, output in zip(items, outputs)]
+            answered = [replace(item, said=output) for item, output in zip(items, outputs)]
         else:
             answers = answers_of(self.model, xs, jobs=self.jobs)
             note_unproven(answers)
-            found, scores = filled(self.entry, items, answers), answers.scores
-        return [replace(item, score=float(score)) for item, score in zip(found, scores)]
+            answered, scores = filled(self.entry, items, answers), answers.scores
+        return [replace(item, score=float(score)) for item, score in zip(answered, scores)]
 
     def judged(self, items: Sequence[Item]) -> list[Item]:
         """The same with the model's own answer: yes from a score of 0 on."""
@@ -78,11 +78,11 @@ class AskedModel:
             if query is None:
                 raise ValueError("--all pairs the two sides of inputs, and these have none; give them groups instead")
             return [[_crossed(one, other, query(one.x)) for other in items] for one in items]
-        found: dict[str, list[Item]] = {}
+        members: dict[str, list[Item]] = {}
         for item in items:
             name = item.group if item.group is not None else "" if query is None else query(item.x)
-            found.setdefault(name, []).append(item)
-        return list(found.values())
+            members.setdefault(name, []).append(item)
+        return list(members.values())
 
 
 def ranked(asked: AskedModel, groups: Sequence[Sequence[Item]]) -> list[list[Item]]:
@@ -107,13 +107,13 @@ def score_groups(groups: Sequence[Sequence[Item]], file: Path) -> tuple[RankingS
 
 def known_answers(items: Sequence[Item], file: Path) -> list[bool]:
     """Whether each item is good; raises `DataError` at the first that does not say."""
-    found = []
+    answers = []
     for item in items:
         if item.good is None:
             remedy = "say yes or no (good) of every input"
             raise DataError("an input without an answer", file=file, line=item.origin.line(0), remedy=remedy)
-        found.append(item.good)
-    return found
+        answers.append(item.good)
+    return answers
 
 
 def _crossed(one: Item, other: Item, group: str) -> Item:

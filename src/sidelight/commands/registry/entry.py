@@ -51,8 +51,8 @@ class StructureEntry:
                 raise DataError(f"{self.name} has no files of format {format!r}", remedy=f"give --format {there}")
             return self.formats[format]
         name = path.name.lower().removesuffix(".gz")
-        found = (one for one in self.formats.values() if name.endswith(one.endings))
-        return next(found, next(iter(self.formats.values())))
+        fitting = (one for one in self.formats.values() if name.endswith(one.endings))
+        return next(fitting, next(iter(self.formats.values())))
 
 
 def at_line(item: Item, make: Callable[[], Any]) -> Any:

@@ -26,13 +26,13 @@ def paired_anew(xs: Sequence[tuple[Any, Any]], seed: int) -> list[tuple[Any, Any
     """
     order = np.random.default_rng(seed).permutation(len(xs))
     place = {int(i): k for k, i in enumerate(order)}
-    found = []
+    pairs = []
     for i, (left, right) in enumerate(xs):
         others = (xs[order[(place[i] + k) % len(xs)]][1] for k in range(1, len(xs)))
         other = next((one for one in others if one != right), None)
         if other is not None:
-            found.append((left, other))
-    return found
+            pairs.append((left, other))
+    return pairs
 
 
 def linked(item: Item) -> tuple[Links, set[int]]:

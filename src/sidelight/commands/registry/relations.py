@@ -51,14 +51,14 @@ def _parse(entry: Mapping[str, Any], kind: str, place: Place) -> tuple[EntitySen
                 "entities without types", "give every entity a type, or read the file as something else than gold"
             )
         return _with_entities(x, place), y
-    given = entry.get("entities")
-    listed = isinstance(given, list) and all(isinstance(one, dict) for one in given)
-    bare = [{key: value for key, value in one.items() if key != "type"} for one in given] if listed else given  # type: ignore[union-attr]
+    entities = entry.get("entities")
+    listed = isinstance(entities, list) and all(isinstance(one, dict) for one in entities)
+    bare = [{key: value for key, value in one.items() if key != "type"} for one in entities] if listed else entities  # type: ignore[union-attr]
     x, _, _ = sentence_at({**entry, "entities": bare, "relations": []}, place)
     _with_entities(x, place)
     if kind not in ("partial", "candidates"):
         return x, None
-    types = {i: _labels(one["type"], place) for i, one in enumerate(given or ()) if one.get("type") is not None}
+    types = {i: _labels(one["type"], place) for i, one in enumerate(entities or ()) if one.get("type") is not None}
     return x, {ENTITY: types, RELATION: _related(entry.get("relations", []), place)}
 
 
@@ -78,13 +78,13 @@ def _labels(given: Any, place: Place) -> list[str]:
 def _related(given: Any, place: Place) -> dict[tuple[int, int], list[str]]:
     if not isinstance(given, list) or not all(isinstance(one, dict) for one in given):
         place.fail('"relations" is not a list of objects', 'write e.g. [{"type": "Live_In", "head": 0, "tail": 1}]')
-    found = {}
+    labels_of = {}
     for one in given:
         ends = one.get("head"), one.get("tail")
         if not all(isinstance(end, int) and not isinstance(end, bool) for end in ends):
             place.fail(f"a relation is {json.dumps(one)[:60]}", 'write e.g. {"type": "Live_In", "head": 0, "tail": 1}')
-        found[ends] = _labels(one.get("type"), place)
-    return found
+        labels_of[ends] = _labels(one.get("type"), place)
+    return labels_of
 
 
 def _output(structure: EntityRelation, item: Item, kind: str) -> Any:

@@ -56,7 +56,7 @@ class ServedModel:
     def description(self, limits: Limits) -> dict[str, Any]:
         """What the model is, and what may be asked of it."""
         about = self.model.about
-        found: dict[str, Any] = {
+        facts: dict[str, Any] = {
             "name": self.name,
             "kind": self.kind,
             "version": sidelight.__version__,
@@ -75,22 +75,22 @@ class ServedModel:
             },
         }
         if self.entry is None:
-            found["labels"] = [_plain(one) for one in self.model.labels.classes]
-            found["scheme"] = scheme_of(self.model.labels.classes) if self.model.sequences else None
+            facts["labels"] = [_plain(one) for one in self.model.labels.classes]
+            facts["scheme"] = scheme_of(self.model.labels.classes) if self.model.sequences else None
         else:
-            found["formats"] = list(self.entry.formats)
-            found["finds"] = self.entry.line
-        return found
+            facts["formats"] = list(self.entry.formats)
+            facts["finds"] = self.entry.line
+        return facts
 
     def answer(self, question: Question) -> dict[str, Any]:
         """Predictions with what was wished for; raises `RequestError` where the inputs have none."""
-        with warnings.catch_warnings(record=True) as told:  # in the one thread that answers
+        with warnings.catch_warnings(record=True) as notes:  # in the one thread that answers
             warnings.simplefilter("always")
             try:
-                found = self._labels(question) if self.entry is None else self._structures(question, self.entry)
+                response = self._labels(question) if self.entry is None else self._structures(question, self.entry)
             except (DataError, Infeasible, Intractable) as error:
                 raise RequestError(UNUSABLE, str(error)) from None
-        return {**found, "notes": list(dict.fromkeys(str(one.message) for one in told))}
+        return {**response, "notes": list(dict.fromkeys(str(one.message) for one in notes))}
 
     def warm_up(self) -> None:
         """Compile what answers need, so that the first one does not wait for it."""
@@ -111,7 +111,7 @@ class ServedModel:
         shares = None
         if wishes.probabilities:
             shares = probabilities.named_marginals(self.model, xs, n_jobs=self.jobs)
-        found: list[dict[str, Any]] = []
+        predictions: list[dict[str, Any]] = []
         for i, (x, output) in enumerate(zip(xs, outputs)):
             one: dict[str, Any] = {}
             if sequences:
@@ -129,8 +129,8 @@ class ServedModel:
                 one |= self._margin(x, wishes.explain)
             if wishes.explain and self.under is not None:
                 one["rules"] = self._rules(self.under, x)
-            found.append(one)
-        return {"predictions": found}
+            predictions.append(one)
+        return {"predictions": predictions}
 
     def spans_in(self, labels: Sequence[Any]) -> list[tuple[int, int, str]]:
         """Spans as (first token, last token, label), without what is outside of all."""
@@ -142,8 +142,8 @@ class ServedModel:
             if tiles is not None:
                 return [(a, b, str(label)) for a, b, label in tiles if label != "O"]
         chunks = scheme_of(self.model.labels.classes) is not None
-        found = spans([[str(label) for label in labels]], scheme="bio" if chunks else "runs")
-        return [(start, end - 1, kind) for _, start, end, kind in found]
+        segments = spans([[str(label) for label in labels]], scheme="bio" if chunks else "runs")
+        return [(start, end - 1, kind) for _, start, end, kind in segments]
 
     def _margin(self, x: Any, whole: bool) -> dict[str, Any]:
         """How far the runner-up is behind; None where there is one output only."""
@@ -152,16 +152,16 @@ class ServedModel:
         except DataError:
             return {"score": None, "margin": None, "runner_up": None, **({"explanation": []} if whole else {})}
         runner_up = [_plain(label) for label in why.runner_up]
-        found: dict[str, Any] = {"score": why.score, "margin": why.margin}
-        found["runner_up"] = runner_up if self.model.sequences else runner_up[0]
+        reasons: dict[str, Any] = {"score": why.score, "margin": why.margin}
+        reasons["runner_up"] = runner_up if self.model.sequences else runner_up[0]
         if self.under is not None:
             alone = [_plain(label) for label in why.predicted]
-            found["without_rules"] = alone if self.model.sequences else alone[0]
+            reasons["without_rules"] = alone if self.model.sequences else alone[0]
         if whole:
             parts = why.as_dict()["contributions"]
-            found["explanation"] = parts[:SHOWN]
-            found["smaller"] = {"count": len(parts[SHOWN:]), "amount": sum(one["amount"] for one in parts[SHOWN:])}
-        return found
+            reasons["explanation"] = parts[:SHOWN]
+            reasons["smaller"] = {"count": len(parts[SHOWN:]), "amount": sum(one["amount"] for one in parts[SHOWN:])}
+        return reasons
 
     def _rules(self, under: Constrained, x: Any) -> list[dict[str, Any]]:
         return [
@@ -187,20 +187,20 @@ class ServedModel:
         assert question.format is not None
         items = filled(entry, question.items, said)
         text = entry.formats[question.format].write(items)
-        found: list[dict[str, Any]] = [
+        predictions: list[dict[str, Any]] = [
             {"score": float(score), **({} if proven is None else {"proven": proven})}
             for score, proven in zip(said.scores, said.proven)
         ]
         if question.format == "jsonl":
-            for one, line in zip(found, text.splitlines()):
+            for one, line in zip(predictions, text.splitlines()):
                 one["output"] = json.loads(line)
         if wishes.margins or wishes.explain:
-            for one, x in zip(found, question.xs):
+            for one, x in zip(predictions, question.xs):
                 why = explain(self.model, x)
                 one["margin"] = why.margin
                 if wishes.explain:
                     one["explanation"] = why.as_dict()["contributions"][:SHOWN]
-        return {"predictions": found, "text": text, "format": question.format}
+        return {"predictions": predictions, "text": text, "format": question.format}
 
 
 def _plain(label: Any) -> Any:

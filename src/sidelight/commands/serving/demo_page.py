@@ -91,9 +91,9 @@ def _form(served: ServedModel, text: str) -> Html:
 
 def _structures(served: ServedModel, limits: Limits, text: str) -> list[Html | str]:
     question = question_of(json.dumps({"text": text}).encode(), served.model, served.entry, limits)
-    found = served.answer(question)
-    scores = ", ".join(f"{one['score']:.3f}" for one in found["predictions"])
-    return [*found["notes"], Html(f"<pre>{escape(found['text'])}</pre>"), f"Scores: {scores}"]
+    response = served.answer(question)
+    scores = ", ".join(f"{one['score']:.3f}" for one in response["predictions"])
+    return [*response["notes"], Html(f"<pre>{escape(response['text'])}</pre>"), f"Scores: {scores}"]
 
 
 def _labels(served: ServedModel, limits: Limits, text: str) -> list[Html | str]:
@@ -103,15 +103,15 @@ def _labels(served: ServedModel, limits: Limits, text: str) -> list[Html | str]:
     answers = [served.answer(first)]
     if len(question.xs) > EXPLAINED:
         answers.append(served.answer(Question(question.xs[EXPLAINED:], Wishes())))
-    found = [one for answer in answers for one in answer["predictions"]]
+    predictions = [one for answer in answers for one in answer["predictions"]]
     notes = dict.fromkeys(note for answer in answers for note in answer["notes"])
     colours = _colours(served)
-    parts: list[Html | str] = [*notes, _legend(served, found, colours)]
-    for one, line in zip(found, lines):
+    parts: list[Html | str] = [*notes, _legend(served, predictions, colours)]
+    for one, line in zip(predictions, lines):
         shown = _sentence(one, colours) if served.model.sequences else _document(one, line, colours)
         why = _why(served, one, colours) if "score" in one else ""
         parts.append(Html(f'<div class="answer">{shown}{why}</div>'))
-    if len(found) > EXPLAINED:
+    if len(predictions) > EXPLAINED:
         parts.append(f"The first {EXPLAINED} are explained.")
     return parts
 
@@ -195,11 +195,11 @@ def _why(served: ServedModel, one: Mapping[str, Any], colours: Mapping[str, str]
             )
             for rule in one["rules"]
         ]
-        made = table(["rule", "a violation costs", "broken without rules", "broken", "changes"], lines)
-        body += f"<h3>Rules</h3>{made.text}"
-    told = f"Why? Margin {one['margin']:.3f} over the runner-up{alone}"
+        rule_table = table(["rule", "a violation costs", "broken without rules", "broken", "changes"], lines)
+        body += f"<h3>Rules</h3>{rule_table.text}"
+    heading = f"Why? Margin {one['margin']:.3f} over the runner-up{alone}"
     changed = any(rule["changes"] for rule in one.get("rules", ()))
-    return f"<details{' open' if changed else ''}><summary>{told}</summary>{body}</details>"
+    return f"<details{' open' if changed else ''}><summary>{heading}</summary>{body}</details>"
 
 
 def _at(item: Mapping[str, Any], tokens: Sequence[str]) -> str:
@@ -230,13 +230,13 @@ def _sureness(one: Mapping[str, Any], tokens: Sequence[str], colours: Mapping[st
 
 
 def _about(served: ServedModel, limits: Limits) -> Html:
-    told = served.description(limits)
-    rows = [("kind", told["kind"]), ("learner", told["learner"] or "")]
-    rows += [("learned from", in_words(told["evidence"]))] if told["evidence"] else []
-    labels = [str(one) for one in told.get("labels", ())]
+    about = served.description(limits)
+    rows = [("kind", about["kind"]), ("learner", about["learner"] or "")]
+    rows += [("learned from", in_words(about["evidence"]))] if about["evidence"] else []
+    labels = [str(one) for one in about.get("labels", ())]
     rows += [("labels", f"{len(labels):,}: {', '.join(labels[:40])}")] if labels else []
-    rows += [("rules", ", ".join(told["rules"]))] if told["rules"] else []
-    rows += [("weights that are not zero", f"{told['nonzero_weights']:,} of {told['weights']:,}")]
+    rows += [("rules", ", ".join(about["rules"]))] if about["rules"] else []
+    rows += [("weights that are not zero", f"{about['nonzero_weights']:,} of {about['weights']:,}")]
     rows += [("at a time", f"{limits.max_tokens:,} tokens, {limits.max_bytes:,} bytes, {limits.max_seconds:g} seconds")]
     rows += [("from programs", 'POST /predict {"text": "…", "probabilities": true}; GET /model, /health')]
     return table(["", ""], rows)

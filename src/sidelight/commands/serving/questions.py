@@ -62,12 +62,12 @@ def question_of(body: bytes, model: Model, entry: StructureEntry | None, limits:
     if "inputs" in asked and not (isinstance(asked["inputs"], list) and asked["inputs"]):
         raise RequestError(UNUSABLE, '"inputs" is no list of inputs; send e.g. {"inputs": [{"tokens": ["a", "b"]}]}')
     if entry is not None:
-        found = _structured(asked, entry, wishes)
+        question = _structured(asked, entry, wishes)
     elif "text" in asked:
-        found = question_of_text(asked["text"], model, wishes, spaces=asked.get("spaces", False))
+        question = question_of_text(asked["text"], model, wishes, spaces=asked.get("spaces", False))
     else:
-        found = _labelled(asked["inputs"], model, wishes)
-    return within(found, limits)
+        question = _labelled(asked["inputs"], model, wishes)
+    return within(question, limits)
 
 
 def question_of_text(text: str, model: Model, wishes: Wishes, *, spaces: bool = False) -> Question:
@@ -104,13 +104,13 @@ def _parsed(body: bytes) -> Any:
         problem = f"byte {error.start} of the request, 0x{body[error.start]:02x}, is not UTF-8"
         raise RequestError(MALFORMED, f"{problem}; encode it as UTF-8") from None
     try:
-        found = json.loads(text, parse_constant=_not_finite)
-        json.dumps(found, ensure_ascii=False).encode("utf-8")
+        value = json.loads(text, parse_constant=_not_finite)
+        json.dumps(value, ensure_ascii=False).encode("utf-8")
     except UnicodeEncodeError:
         raise RequestError(UNUSABLE, "half of a surrogate pair in a string; send whole characters") from None
     except (ValueError, RecursionError) as error:
         raise RequestError(MALFORMED, f"the request is not JSON ({error}); {EXAMPLE}") from None
-    return found
+    return value
 
 
 def _not_finite(name: str) -> NoReturn:

@@ -100,10 +100,10 @@ async def _body(request: Request, limits: Limits) -> bytes:
 
 def _form_text(body: bytes) -> str:
     try:
-        found = parse_qs(body.decode("ascii"), encoding="utf-8", errors="strict", max_num_fields=10)
+        fields = parse_qs(body.decode("ascii"), encoding="utf-8", errors="strict", max_num_fields=10)
     except ValueError:
         raise RequestError(MALFORMED, "the form is not UTF-8; encode it as UTF-8") from None
-    return found.get("text", [""])[0]
+    return fields.get("text", [""])[0]
 
 
 def _guarded(work: Callable[[], Result]) -> Callable[[], Result]:

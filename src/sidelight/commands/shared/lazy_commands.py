@@ -37,20 +37,20 @@ def loaded(entry: Entry) -> Any:
     if hasattr(module, "app"):
         group: typer.Typer = module.app
         group.info.epilog = epilog
-        found: Any = typer.main.get_group(group)
+        whole: Any = typer.main.get_group(group)
     else:
         alone = typer.Typer(context_settings=SETTINGS, rich_markup_mode="rich", add_completion=False)
         kind = getattr(module, "KIND", None)  # of command, where it is not the usual one
         alone.command(name=entry.name, epilog=epilog, cls=kind)(module.command)
-        found = typer.main.get_command(alone)
-    found.name = entry.name
-    if found.help:
-        found.help = "\n\n".join(" ".join(part.split()) for part in found.help.split("\n\n"))
-    for command in getattr(found, "commands", {"": found}).values():
+        whole = typer.main.get_command(alone)
+    whole.name = entry.name
+    if whole.help:
+        whole.help = "\n\n".join(" ".join(part.split()) for part in whole.help.split("\n\n"))
+    for command in getattr(whole, "commands", {"": whole}).values():
         for option in command.params:
             if getattr(option, "is_flag", False) and option.metavar is None:
                 option.metavar = ""  # a flag has no value to name
-    return found
+    return whole
 
 
 class LazyCommands(typer.core.TyperGroup):

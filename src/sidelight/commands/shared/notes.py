@@ -82,7 +82,7 @@ def _noted(quiet: bool) -> Iterator[None]:
 def _features_of(model: Any) -> int:
     if not hasattr(model.structure, "extractor"):
         return int(model.structure.size)
-    found = [model.extractor.n_attributes, model.extractor.n_dense]
+    counts = [model.extractor.n_attributes, model.extractor.n_dense]
     if hasattr(model, "segments"):
-        found.append(model.segments.n_attributes)
-    return sum(found)
+        counts.append(model.segments.n_attributes)
+    return sum(counts)

@@ -21,14 +21,14 @@ def check_writable(*paths: Path | None, reads: Iterable[Path | None] = ()) -> No
 
     None of them may be one of those that the command reads, or one of the others, whatever its name or link.
     """
-    given = [path for path in paths if path is not None]
+    outputs = [path for path in paths if path is not None]
     read = [path for path in reads if path is not None]
-    for number, path in enumerate(given):
+    for number, path in enumerate(outputs):
         if any(_same(path, other) for other in read):
             raise DataError("this command reads it, and would write over it", file=path, remedy="name another file")
-        if any(_same(path, other) for other in given[:number]):
+        if any(_same(path, other) for other in outputs[:number]):
             raise DataError("this command would write it twice", file=path, remedy="name different files")
-    for path in given:
+    for path in outputs:
         if path.exists() and not path.is_file():
             raise DataError("not a regular file", file=path, remedy="give the name of a file to write")
         if not path.parent.is_dir():

@@ -30,8 +30,8 @@ class PriceSearch:
 
     def prices(self, point: Point) -> dict[str, float]:
         """All prices of a point, and those that were given."""
-        found = {**self.fixed, **dict(zip(self.kinds, point))}
-        return {kind: found[kind] for kind in DEFAULT_PRICES if kind in found}
+        prices = {**self.fixed, **dict(zip(self.kinds, point))}
+        return {kind: prices[kind] for kind in DEFAULT_PRICES if kind in prices}
 
     def named(self, point: Point) -> dict[str, float]:
         """The prices of a point as a record of rounds has them: c1, c2, and other kinds by name."""
@@ -83,7 +83,7 @@ class Tried:
 
     def edges(self) -> list[str]:
         """A note on each price that was chosen at an edge of the grid, where the next one inside is worse."""
-        values, best, found = self.search.values, self.best, []
+        values, best, edges = self.search.values, self.best, []
         for axis, kind in enumerate(self.search.kinds):
             place = values.index(best[axis])
             inner = {0: 1, len(values) - 1: len(values) - 2}.get(place)
@@ -94,11 +94,11 @@ class Tried:
                 which, more = ("smallest", "smaller") if place == 0 else ("largest", "larger")
                 called = f" ({_CALLED[kind]})" if kind in _CALLED else ""
                 wider = ",".join(f"{value:g}" for value in _wider(values, upwards=place > 0))
-                found.append(
+                edges.append(
                     f"the best price of {kind}{called} is the {which} tried, {best[axis]:g}; a {more} one may be "
                     f"better: --grid {wider}"
                 )
-        return found
+        return edges
 
 
 def price_search(

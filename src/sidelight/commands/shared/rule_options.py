@@ -86,11 +86,11 @@ def predictor(path: Path, rules: Sequence[Path] | None, inference: str, *, name:
                 note(f"{text}; --inference auto is exact")
             return under.outputs(solutions)
         with shown():
-            found = predict_in(where, model, xs) if spread(where, xs) else model.predict(xs, n_jobs=jobs)
+            outputs = predict_in(where, model, xs) if spread(where, xs) else model.predict(xs, n_jobs=jobs)
         if name and name not in said:
             said.add(name)
             note_missing_rules(model, name=name)
-        return found
+        return outputs
 
     return model, predict
 

@@ -75,12 +75,12 @@ def learner_options() -> dict[str, str]:
     >>> learner_options()["jlis"]
     'restarts=1'
     """
-    found = {}
+    texts_of = {}
     for name, learner in LEARNERS.items():
         texts = [one.name if one.default is None else f"{one.name}={one.default}" for one in options_of(learner)]
         if texts:
-            found[name] = ", ".join(texts)
-    return found
+            texts_of[name] = ", ".join(texts)
+    return texts_of
 
 
 def choose_loss(given: str | None, learner: Recipe | None) -> str:
@@ -177,8 +177,8 @@ def choose_prices(*, c1: float | None, c2: float | None, others: Sequence[str]) 
     {'gold': 2.0, 'unlabeled': 0.5}
     """
     prices: dict[str, float] = {}
-    given = [("gold", c1)] * (c1 is not None) + [("companion", c2)] * (c2 is not None)
-    for kind, price in [*given, *(_pair(text, "--price", "unlabeled=0.5") for text in others)]:
+    short_options = [("gold", c1)] * (c1 is not None) + [("companion", c2)] * (c2 is not None)
+    for kind, price in [*short_options, *(_pair(text, "--price", "unlabeled=0.5") for text in others)]:
         if kind not in DEFAULT_PRICES:
             raise ValueError(f"--price names {kind!r}; there are {', '.join(DEFAULT_PRICES)}")
         if kind in prices:

@@ -34,9 +34,9 @@ class Scored:
         gold = [self.entry.output(structure.plain, item, "gold") for item in self.items]
         outputs = self._outputs(model)
         first = score_parts(measures, gold, outputs)
-        found: dict[str, Any] = {"model": name, **first.as_dict()}
+        values: dict[str, Any] = {"model": name, **first.as_dict()}
         if against is None:
-            return f"{first}\n", found
+            return f"{first}\n", values
         other = load(against)
         if entry_of(other) is not self.entry:
             raise ModelFileError(
@@ -44,14 +44,14 @@ class Scored:
             )
         others = self._outputs(other)
         second, comparison = score_parts(measures, gold, others), compare_parts(measures[0], gold, outputs, others)
-        found["against"] = {"model": str(against), **second.as_dict()}
-        found["comparison"] = told_comparison(comparison)
-        return f"{name}\n{first}\n\n{against}\n{second}\n\n{comparison}\n", found
+        values["against"] = {"model": str(against), **second.as_dict()}
+        values["comparison"] = told_comparison(comparison)
+        return f"{name}\n{first}\n\n{against}\n{second}\n\n{comparison}\n", values
 
     def _outputs(self, model: Model) -> list[Any]:
-        found = answers_of(limited(model, self.seconds), [item.x for item in self.items], jobs=self.jobs)
-        note_unproven(found)
-        return found.outputs
+        answers = answers_of(limited(model, self.seconds), [item.x for item in self.items], jobs=self.jobs)
+        note_unproven(answers)
+        return answers.outputs
 
 
 def told_comparison(comparison: Comparison) -> dict[str, Any]:

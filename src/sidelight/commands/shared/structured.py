@@ -78,8 +78,8 @@ def split_options(entry: StructureEntry, learner: str, given: Sequence[str]) -> 
 
 def companions_alone(files: Files) -> bool:
     """Whether all that is given are good and bad inputs."""
-    given = {kind for kind, paths in files.items() if paths}
-    return bool(given) and given <= {"good", "bad", "companion"}
+    kinds = {kind for kind, paths in files.items() if paths}
+    return bool(kinds) and kinds <= {"good", "bad", "companion"}
 
 
 def refuse(what: str, given: Mapping[str, bool]) -> None:
@@ -131,11 +131,11 @@ class StructureTask:
         return [evidence_of(self.entry, self.structure, item, kind) for item in items]
 
     def estimator(self, parameters: Mapping[str, Any], evidence: Sequence[Evidence]) -> Any:
-        made = Predictor(self.structure, **parameters)
+        predictor = Predictor(self.structure, **parameters)
         if self.table is not None:
             start = start_weights(self.structure, self.table, self.entry.name)
-            made.begin_with(start)
-        return made
+            predictor.begin_with(start)
+        return predictor
 
     def measured(self, fitted: Any, judges: Sequence[Any]) -> tuple[str, float]:
         xs = [piece.x for piece in judges]
@@ -157,11 +157,11 @@ class StructureTask:
     def _items(self, kind: str, paths: Sequence[Path], say: Say) -> list[Item]:
         if paths and kind not in (*DIRECT, *INDIRECT):
             raise ValueError(f"--{kind} is about labels of tokens, and {self.entry.name} has none; leave it out")
-        found: list[Item] = []
+        items: list[Item] = []
         for path in paths:
             say(f"reading {path}")
-            found += self.entry.format_of(path, self.format).read(path, kind)
-        return found
+            items += self.entry.format_of(path, self.format).read(path, kind)
+        return items
 
     def _fitting(self, evidence: list[Evidence]) -> list[Evidence]:
         """The evidence without Gold that is no output of the structure, where that may be; a note counts it."""
@@ -213,8 +213,8 @@ def start_weights(structure: Any, path: Path, name: str) -> Any:
 def evidence_of(entry: StructureEntry, structure: Any, item: Item, kind: str) -> Evidence:
     """An item as evidence of a kind."""
     if kind in INDIRECT:
-        made: Evidence = INDIRECT[kind](item, item.weight)  # type: ignore[arg-type]
-        return made
+        piece: Evidence = INDIRECT[kind](item, item.weight)  # type: ignore[arg-type]
+        return piece
     return _MADE[kind](item.x, entry.output(structure, item, kind), weight=item.weight, origin=item.origin)
 
 
@@ -250,8 +250,8 @@ def read_items(entry: StructureEntry, path: Path, format: str | None, kind: str 
 
 def filled(entry: StructureEntry, items: Sequence[Item], answers: StructureAnswers) -> list[Item]:
     """Items with the structures that were found, and with marks where these are not proved to be the best."""
-    found = zip(items, answers.outputs, answers.proven)
-    return [replace(item, said=entry.said(output), proven=proven) for item, output, proven in found]
+    triples = zip(items, answers.outputs, answers.proven)
+    return [replace(item, said=entry.said(output), proven=proven) for item, output, proven in triples]
 
 
 def note_unproven(answers: StructureAnswers) -> None:

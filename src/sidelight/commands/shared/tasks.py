@@ -73,9 +73,9 @@ class LabelTask:
         return {**given, "metric": self.metric, "features": features}
 
     def judges(self, path: Path, evidence: Sequence[Evidence], learner: Recipe | None) -> list[Any]:
-        found = read_labelled(path, format=self.format, label_column=self.label_column)
-        check_alike([(piece.x, piece.origin) for piece in (*evidence[:1], *found)])
-        return found
+        pieces = read_labelled(path, format=self.format, label_column=self.label_column)
+        check_alike([(piece.x, piece.origin) for piece in (*evidence[:1], *pieces)])
+        return pieces
 
     def estimator(self, parameters: Mapping[str, Any], evidence: Sequence[Evidence]) -> Any:
         recipe = parameters["learner"]
@@ -86,8 +86,8 @@ class LabelTask:
     def measured(self, fitted: Any, judges: Sequence[Gold]) -> tuple[str, float]:
         sequences = sequences_in(judges)
         metric = metric_of(self.metric, fitted.classes_, sequences=sequences)
-        found = fitted.predict([piece.x for piece in judges])
-        return metric, measured(metric, found, [piece.y for piece in judges], sequences=sequences)
+        outputs = fitted.predict([piece.x for piece in judges])
+        return metric, measured(metric, outputs, [piece.y for piece in judges], sequences=sequences)
 
 
 def _segmenter(parameters: Mapping[str, Any], recipe: Recipe, evidence: Sequence[Evidence]) -> SegmentTagger:

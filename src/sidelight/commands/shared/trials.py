@@ -52,10 +52,10 @@ class PriceTrials:
             nonlocal kept, metric
             self.progress.prefix(f"{called}: ")
             fitted = self.fit(search.prices(point), search.named(point))
-            metric, found = self.task.measured(fitted, judges)
-            if kept is None or found > kept[0]:
-                kept = found, fitted
-            return found
+            metric, value = self.task.measured(fitted, judges)
+            if kept is None or value > kept[0]:
+                kept = value, fitted
+            return value
 
         tried = search.run(score)
         assert kept is not None
@@ -91,8 +91,8 @@ def summary(fitted: Any, out: Path) -> str:
             ("rules", f"{len(fitted.rules)}, no part of the model file: give --rules again to predict under them")
         )
     text = "".join(f"{name:<10} {value}\n" for name, value in rows)
-    found = getattr(fitted, "reliabilities_", [])
-    return f"{text}\n{reliability_table(found)}\n" if found else text
+    reliabilities = getattr(fitted, "reliabilities_", [])
+    return f"{text}\n{reliability_table(reliabilities)}\n" if reliabilities else text
 
 
 def _why(last: Round) -> str:

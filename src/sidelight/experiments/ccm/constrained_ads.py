@@ -96,18 +96,18 @@ def rows(data: Path, *, quick: bool, n_jobs: int, report: Report, save: Save) ->
     report(TITLE)
     study = load(data)
     draws = QUICK_DRAWS if quick else DRAWS
-    found: list[Row] = []
+    results: list[Row] = []
     with pool(fit, study, n_jobs=n_jobs, report=report) as run:
         fits = Fits(run)
         chosen: dict[int, dict[str, Emission]] = {}
         for size in QUICK_SIZES if quick else SIZES:
             chosen[size] = choices(size, fits, draws)
             report(f"  {size} posts: " + "; ".join(f"{name} {emission}" for name, emission in chosen[size].items()))
-            found += size_rows(size, chosen[size], fits, draws)
-            save(found)
-        found += alone_rows([rule.name for rule in study.rules()], chosen[SIZES[0]], fits, draws)
-        save(found)
-    return found, NOTES
+            results += size_rows(size, chosen[size], fits, draws)
+            save(results)
+        results += alone_rows([rule.name for rule in study.rules()], chosen[SIZES[0]], fits, draws)
+        save(results)
+    return results, NOTES
 
 
 def draws_of(size: int, draws: int) -> range:
@@ -133,10 +133,10 @@ def size_rows(size: int, chosen: Mapping[str, Emission], fits: Fits, draws: int)
         name: [outcome.test_ruled if LEARNED[name][1] else outcome.test for outcome in fits.of(some)]
         for name, some in tasks.items()
     }
-    found = [row(setting, name, "accuracy", values) for name, values in scores.items()]
+    results = [row(setting, name, "accuracy", values) for name, values in scores.items()]
     for better, base in GAINS:
-        found += difference_rows(setting, f"{better} - {base}", scores[better], scores[base])
-    return found
+        results += difference_rows(setting, f"{better} - {base}", scores[better], scores[base])
+    return results
 
 
 def alone_rows(names: Sequence[str], chosen: Mapping[str, Emission], fits: Fits, draws: int) -> list[Row]:
@@ -150,10 +150,10 @@ def alone_rows(names: Sequence[str], chosen: Mapping[str, Emission], fits: Fits,
     }
     fits.of([task for some in tasks.values() for task in some])
     scores = {key: [outcome.test_ruled for outcome in fits.of(some)] for key, some in tasks.items()}
-    found = []
+    results = []
     for (label, side), values in scores.items():
         setting = f"{SIZES[0]} posts, {side}"
-        found.append(row(setting, f"rule {label}", "accuracy", values))
+        results.append(row(setting, f"rule {label}", "accuracy", values))
         if label != "None":
-            found += difference_rows(setting, f"rule {label} - none", values, scores["None", side])
-    return found
+            results += difference_rows(setting, f"rule {label} - none", values, scores["None", side])
+    return results

@@ -95,18 +95,18 @@ NOTES = (
 def rows(data: Path, *, quick: bool, n_jobs: int, report: Report, save: Save) -> tuple[list[Row], Sequence[str]]:
     """The rows of the table, and its notes."""
     report(TITLE)
-    found: list[Row] = []
+    results: list[Row] = []
     with pool(fit, load(data), n_jobs=n_jobs, report=report) as run:
         fits = Fits(run)
         for setting in QUICK if quick else SETTINGS:
-            found += rows_of(setting, fits, report)
-            save(found)
+            results += rows_of(setting, fits, report)
+            save(results)
         if not quick:
             chosen = {ruled: fits.best(HMM_ON_ALL, pilots=(0,), ruled=ruled) for ruled in (False, True)}
             codl = fits.best(replace(HMM_ON_ALL, method="codl"), pilots=(0,), ruled=True)
-            found += control_rows(load(data), chosen, codl)
-            save(found)
-    return found, NOTES
+            results += control_rows(load(data), chosen, codl)
+            save(results)
+    return results, NOTES
 
 
 def control_rows(study: RuleStudy, chosen: Mapping[bool, Emission], codl: Emission) -> list[Row]:
@@ -118,13 +118,13 @@ def control_rows(study: RuleStudy, chosen: Mapping[bool, Emission], codl: Emissi
     teacher, evidence = prepared(study, replace(HMM_ON_ALL, method="codl", emission=codl))
     told = LabelledExamples(study.pool, teacher.fit(evidence).predict(study.pool))
     more, with_test = _joined(study.train, told), _joined(study.train, study.test)
-    found = []
+    results = []
     for name, train, ruled in ((SELF, more, False), (SEEN, with_test, False), (SEEN_CCM, with_test, True)):
         task = replace(HMM_ON_ALL, size=len(train.xs), emission=chosen[ruled])
         outcome = fit(replace(study, train=train, folds=()), task)
         value = outcome.test_ruled if ruled else outcome.test
-        found.append(row("300 references", name, "accuracy", [value], paper=CONTROLS[name]))
-    return found
+        results.append(row("300 references", name, "accuracy", [value], paper=CONTROLS[name]))
+    return results
 
 
 def _joined(one: LabelledExamples, other: LabelledExamples) -> LabelledExamples:
@@ -161,11 +161,11 @@ def rows_of(setting: CitationSetting, fits: Fits, report: Report) -> list[Row]:
     for name, some in tasks.items():
         ruled = LEARNED[name.split(",")[0]][1]
         scores[name] = [outcome.test_ruled if ruled else outcome.test for outcome in fits.of(some)]
-    found = [
+    results = [
         row(setting.name, name, "accuracy", values, paper=setting.paper.get(name)) for name, values in scores.items()
     ]
     for better, base in GAINS:
         published = setting.paper
         paper = round(published[better] - published[base], 2) if better in published and base in published else None
-        found += difference_rows(setting.name, f"{better} - {base}", scores[better], scores[base], paper=paper)
-    return found
+        results += difference_rows(setting.name, f"{better} - {base}", scores[better], scores[base], paper=paper)
+    return results

@@ -51,17 +51,17 @@ def curve(study: RuleStudy, task: Fit) -> list[float]:
     """Accuracy on the test set in per cent before the first iteration and after each."""
     tagger, evidence = prepared(study, replace(task, method="hmm", only=None if task.method == "codl" else ()))
     xs, ys = study.test
-    found = [accuracy(tagger.fit(evidence).predict(xs), ys)]
+    results = [accuracy(tagger.fit(evidence).predict(xs), ys)]
     tagger, evidence = prepared(study, task)
     training = Training(tagger._settings(), evidence)
     for _ in training.rounds():
         model = training.snapshot()
         if tagger.rules:
             ruled = Constrained(model, tagger.rules, penalties=training.penalties(), n_jobs=1)
-            found.append(accuracy(ruled.predict(xs), ys))
+            results.append(accuracy(ruled.predict(xs), ys))
         else:
-            found.append(accuracy(model.predict(xs, n_jobs=1), ys))
-    return found + [found[-1]] * (task.cycles + 1 - len(found))
+            results.append(accuracy(model.predict(xs, n_jobs=1), ys))
+    return results + [results[-1]] * (task.cycles + 1 - len(results))
 
 
 def rows(data: Path, *, quick: bool, n_jobs: int, report: Report, save: Save) -> tuple[list[Row], Sequence[str]]:
@@ -77,15 +77,15 @@ def rows(data: Path, *, quick: bool, n_jobs: int, report: Report, save: Save) ->
     curves = carried_out(curve, load(data), tasks, n_jobs=n_jobs, report=report)
     names = [name + suffix for suffix in BETAS for name in METHODS]
     by_method = {name: curves[k * draws : (k + 1) * draws] for k, name in enumerate(names)}
-    found = rows_of(by_method)
-    save(found)
-    return found, NOTES
+    results = rows_of(by_method)
+    save(results)
+    return results, NOTES
 
 
 def rows_of(curves: dict[str, list[list[float]]]) -> list[Row]:
     """Accuracy by iterations; at the end, what CoDL gains and how far each has come from its best iteration."""
     last = len(curves[CODL][0]) - 1
-    found = [
+    results = [
         row(f"{number} iterations", name, "accuracy", [values[number] for values in some])
         for number in range(last + 1)
         for name, some in curves.items()
@@ -95,7 +95,7 @@ def rows_of(curves: dict[str, list[list[float]]]) -> list[Row]:
     for suffix in BETAS:
         for other in (HARD, EM):
             ours, theirs = CODL + suffix, other + suffix
-            found += difference_rows(setting, f"{CODL} - {theirs}", ends[ours], ends[theirs])
+            results += difference_rows(setting, f"{CODL} - {theirs}", ends[ours], ends[theirs])
     for name, some in curves.items():
-        found += difference_rows(setting, f"{name}, last - best", ends[name], [max(values) for values in some])[:1]
-    return found
+        results += difference_rows(setting, f"{name}, last - best", ends[name], [max(values) for values in some])[:1]
+    return results

@@ -96,7 +96,7 @@ def problems_of(
 
 def trials(problems: Sequence[RuledProblem], method: Callable[[RuledProblem], Solution]) -> list[Trial]:
     """One method on all problems; the first one is solved twice, because the first time may compile."""
-    found: list[Trial] = []
+    results: list[Trial] = []
     for problem in [*problems[:1], *problems]:
         began = time.perf_counter()
         solution: Solution | None
@@ -104,8 +104,8 @@ def trials(problems: Sequence[RuledProblem], method: Callable[[RuledProblem], So
             solution = method(problem)
         except (Infeasible, Intractable):
             solution = None
-        found.append(Trial(solution, time.perf_counter() - began))
-    return found[1:]
+        results.append(Trial(solution, time.perf_counter() - began))
+    return results[1:]
 
 
 def rows_of(setting: str, done: dict[str, list[Trial]], test: LabelledExamples, labels: Sequence[str]) -> list[Row]:
@@ -115,7 +115,7 @@ def rows_of(setting: str, done: dict[str, list[Trial]], test: LabelledExamples, 
     for every in done.values():
         best = [max(top, -math.inf if one.solution is None else one.solution.value) for top, one in zip(best, every)]
     legal = [i for i in range(count) if best[i] > -math.inf]
-    found: list[Row] = []
+    results: list[Row] = []
     for method, every in done.items():
         mine = [i for i in legal if every[i].solution is not None]
         solved = {i: solution for i in mine if (solution := every[i].solution) is not None}
@@ -132,8 +132,8 @@ def rows_of(setting: str, done: dict[str, list[Trial]], test: LabelledExamples, 
             "ms": float(np.median(times)),
             "ms, slowest tenth": float(np.quantile(times, 0.9)),
         }
-        found += [row(setting, method, metric, [value]) for metric, value in figures.items()]
-    return found
+        results += [row(setting, method, metric, [value]) for metric, value in figures.items()]
+    return results
 
 
 def rows(
@@ -142,7 +142,7 @@ def rows(
     """The rows of the table, and its notes; times need a machine that does nothing else, so one thread is used."""
     report(TITLE)
     corpus = load(data)
-    found: list[Row] = []
+    results: list[Row] = []
     for size in QUICK_SIZES if quick else SIZES:
         for sort, rules in (("soft", [rule.soft() for rule in citation_rules()]), ("hard", list(citation_rules()))):
             references = QUICK_REFERENCES if quick else REFERENCES
@@ -152,9 +152,9 @@ def rows(
             for name, method in methods().items():
                 done[name] = trials(problems, method)
                 report(f"{setting}: {name}")
-            found += rows_of(setting, done, test, corpus.labels)
-            save(found)
-    return found, NOTES
+            results += rows_of(setting, done, test, corpus.labels)
+            save(results)
+    return results, NOTES
 
 
 def _lower(x: Sequence[str]) -> list[str]:

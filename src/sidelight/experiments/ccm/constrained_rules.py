@@ -72,19 +72,19 @@ def rows(data: Path, *, quick: bool, n_jobs: int, report: Report, save: Save) ->
     report(TITLE)
     study = load(data)
     draws = QUICK_DRAWS if quick else DRAWS
-    found: list[Row] = []
+    results: list[Row] = []
     with pool(fit, study, n_jobs=n_jobs, report=report) as run:
         fits = Fits(run)
         for size in (5,) if quick else PAPER_HARD:
-            found += hard_rows(size, fits, draws)
-            save(found)
+            results += hard_rows(size, fits, draws)
+            save(results)
         names = [rule.name for rule in study.rules()]
-        found += alone_rows(names[:3] if quick else names, fits, draws)
-        save(found)
+        results += alone_rows(names[:3] if quick else names, fits, draws)
+        save(results)
         for size in BETA_SIZES[:1] if quick else BETA_SIZES:
-            found += beta_rows(size, fits, min(draws, BETA_DRAWS), QUICK_BETAS if quick else BETAS)
-            save(found)
-    return found, NOTES
+            results += beta_rows(size, fits, min(draws, BETA_DRAWS), QUICK_BETAS if quick else BETAS)
+            save(results)
+    return results, NOTES
 
 
 def hard_rows(size: int, fits: Fits, draws: int) -> list[Row]:
@@ -97,9 +97,9 @@ def hard_rows(size: int, fits: Fits, draws: int) -> list[Row]:
     fits.of([task for some in tasks.values() for task in some])
     scores = {name: [outcome.test_ruled for outcome in fits.of(some)] for name, some in tasks.items()}
     papers = dict(zip(tasks, PAPER_HARD[size]))
-    found = [row(setting, name, "accuracy", values, paper=papers[name]) for name, values in scores.items()]
+    results = [row(setting, name, "accuracy", values, paper=papers[name]) for name, values in scores.items()]
     published = round(papers[SOFT] - papers[HARD], 2)
-    return found + difference_rows(setting, "soft - hard", scores[SOFT], scores[HARD], paper=published)
+    return results + difference_rows(setting, "soft - hard", scores[SOFT], scores[HARD], paper=published)
 
 
 def alone_rows(names: Sequence[str], fits: Fits, draws: int) -> list[Row]:
@@ -112,16 +112,16 @@ def alone_rows(names: Sequence[str], fits: Fits, draws: int) -> list[Row]:
     }
     fits.of([task for some in tasks.values() for task in some])
     scores = {key: [outcome.test_ruled for outcome in fits.of(some)] for key, some in tasks.items()}
-    found = []
+    results = []
     for (label, side), values in scores.items():
         paper = PAPER_ALONE[label][list(SIDES).index(side)]
-        found.append(row("5 references, " + side, f"rule {label}", "accuracy", values, paper=paper))
+        results.append(row("5 references, " + side, f"rule {label}", "accuracy", values, paper=paper))
         if label != "None":
             without = PAPER_ALONE["None"][list(SIDES).index(side)]
             gain = round(paper - without, 2)
             name = f"rule {label} - none"
-            found += difference_rows("5 references, " + side, name, values, scores["None", side], paper=gain)
-    return found
+            results += difference_rows("5 references, " + side, name, values, scores["None", side], paper=gain)
+    return results
 
 
 def beta_rows(size: int, fits: Fits, draws: int, betas: Sequence[float]) -> list[Row]:

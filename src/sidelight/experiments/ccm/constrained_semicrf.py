@@ -141,27 +141,29 @@ def fit(study: RuleStudy, task: SemiCrfTask) -> SemiCrfOutcome:
 def rows(data: Path, *, quick: bool, n_jobs: int, report: Report, save: Save) -> tuple[list[Row], Sequence[str]]:
     """The rows of both tables, and their notes."""
     report(TITLE)
-    found: list[Row] = []
+    results: list[Row] = []
     with pool(fit, load(data), n_jobs=n_jobs, report=report) as run:
         for size in (5,) if quick else PAPER:
             draws = 1 if size == 300 else QUICK_DRAWS if quick else DRAWS
             papers = dict(zip((HMM, CCM, CRF, SEMI_CRF, SEMI_CRF_LONG), PAPER[size]))
             scores = _scores(size, TAILORED, draws, run, report)
             setting = f"{size} references"
-            found += [row(setting, name, "accuracy", values, paper=papers.get(name)) for name, values in scores.items()]
+            results += [
+                row(setting, name, "accuracy", values, paper=papers.get(name)) for name, values in scores.items()
+            ]
             for other in (CRF, SEMI_CRF, SEMI_CRF_LONG):
                 gap = round(papers[CCM] - papers[other], 2)
-                found += difference_rows(setting, f"{CCM} - {other}", scores[CCM], scores[other], paper=gap)
-            save(found)
+                results += difference_rows(setting, f"{CCM} - {other}", scores[CCM], scores[other], paper=gap)
+            save(results)
         for size, published in () if quick else PAPER_CODL.items():
             scores = _scores(size, EXPECTING, 1 if size == 300 else EXPECTING_DRAWS, run, report)
             setting = f"{size} references, 1000 unlabelled"
             for name, values in scores.items():
-                found.append(row(setting, name, "accuracy", values, paper=published if name == CODL else None))
+                results.append(row(setting, name, "accuracy", values, paper=published if name == CODL else None))
             for other in (PR_HMM, PR_CRF):
-                found += difference_rows(setting, f"{CODL} - {other}", scores[CODL], scores[other])
-            save(found)
-    return found, NOTES
+                results += difference_rows(setting, f"{CODL} - {other}", scores[CODL], scores[other])
+            save(results)
+    return results, NOTES
 
 
 def trials(method: str) -> tuple[float | Emission, ...]:

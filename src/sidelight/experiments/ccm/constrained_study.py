@@ -129,11 +129,11 @@ def fit(study: RuleStudy, task: Fit) -> StudyOutcome:
     """Fit once; score on development and test data."""
     tagger, evidence = prepared(study, task)
     tagger.fit(evidence)
-    found = []
+    results = []
     for examples in (study.dev, study.test):
         free = accuracy(tagger.predict(examples.xs, rules=()), examples.ys)
-        found += [free, accuracy(tagger.predict(examples.xs), examples.ys) if tagger.rules else free]
-    return StudyOutcome(*found)
+        results += [free, accuracy(tagger.predict(examples.xs), examples.ys) if tagger.rules else free]
+    return StudyOutcome(*results)
 
 
 def accuracy(found: Sequence[Sequence[Any]], right: Sequence[Sequence[Any]]) -> float:

@@ -238,10 +238,10 @@ class Results:
         self._fit(wanted)
         told = "; ".join(f"{method} {choice}" for method, choice in chosen.items())
         report(f"  {setting.name}: chosen on development data: {told}")
-        found: dict[str, list[CandidateOutcome]] = {method: [] for method in chosen}
+        results: dict[str, list[CandidateOutcome]] = {method: [] for method in chosen}
         for task in wanted:
-            found[task.method].append(self.outcomes[task])
-        return rows_of(setting, found)
+            results[task.method].append(self.outcomes[task])
+        return rows_of(setting, results)
 
     def choose(self, setting: CandidateSetting) -> dict[str, CandidateChoice]:
         """The choice of every method."""

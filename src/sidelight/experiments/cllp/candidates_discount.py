@@ -62,8 +62,8 @@ def curve(study: Sentences, run: DiscountRun) -> list[float]:
     tagger = study.estimator(learner, run.choice.price, run.draw)
     tagger.patience = ROUNDS + 1  # the whole curve is wanted
     tagger.fit(study.candidates(setting, run.draw), validation=study.test)
-    found = [100.0 * record.validation for record in tagger.rounds_ if record.validation is not None]
-    return found + [found[-1]] * (ROUNDS - len(found))
+    results = [100.0 * record.validation for record in tagger.rounds_ if record.validation is not None]
+    return results + [results[-1]] * (ROUNDS - len(results))
 
 
 def rows(
@@ -78,12 +78,12 @@ def rows(
         choice = CandidateChoice(0.1, INSIDE) if quick else Results(study, run).choose(setting)[CLLP]
     report(f"  {choice}, chosen on development data" if not quick else f"  {choice}")
     draws = QUICK_DRAWS if quick else DRAWS
-    found: list[Row] = []
+    results: list[Row] = []
     with pool(curve, study, n_jobs=n_jobs, report=report) as draw_curves:
         for discount in QUICK_DISCOUNTS if quick else DISCOUNTS:
             curves = draw_curves([DiscountRun(discount, draw, choice) for draw in range(draws)])
             for number in range(ROUNDS):
                 name = f"{discount} discount, {number + 1} rounds"
-                found.append(row(name, CLLP, "accuracy", [values[number] for values in curves]))
-            save(found)
-    return found, NOTES
+                results.append(row(name, CLLP, "accuracy", [values[number] for values in curves]))
+            save(results)
+    return results, NOTES

@@ -74,7 +74,7 @@ def rows(
 ) -> tuple[list[Row], Sequence[str]]:
     """The rows of the table, and its notes."""
     report(TITLE)
-    found: list[Row] = []
+    results: list[Row] = []
     for corpus, load in CORPORA.items():
         if quick and corpus != "chunks":
             continue
@@ -83,9 +83,9 @@ def rows(
         sampled = sample_rows(study, corpus, points, QUICK_DRAWS if quick else DRAWS, n_jobs=n_jobs, report=report)
         whole = whole_rows(study, corpus, () if quick else WHOLE[corpus], n_jobs=n_jobs, report=report)
         for lines in chain(sampled, whole):
-            found += lines
-            save(found)
-    return found, NOTES
+            results += lines
+            save(results)
+    return results, NOTES
 
 
 def sample_rows(

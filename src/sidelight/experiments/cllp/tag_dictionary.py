@@ -141,11 +141,11 @@ def dictionary_of(examples: LabelledExamples) -> dict[str, list[str]]:
     >>> dictionary_of(LabelledExamples([["a", "run"], ["run"]], [["DT", "NN"], ["VB"]]))
     {'a': ['DT'], 'run': ['NN', 'VB']}
     """
-    found: dict[str, set[str]] = {}
+    results: dict[str, set[str]] = {}
     for x, y in zip(examples.xs, examples.ys):
         for word, tag in zip(x, y):
-            found.setdefault(word, set()).add(tag)
-    return {word: sorted(tags) for word, tags in found.items()}
+            results.setdefault(word, set()).add(tag)
+    return {word: sorted(tags) for word, tags in results.items()}
 
 
 PENN, UNIVERSAL = 4, 3  # columns of tags in CoNLL-U

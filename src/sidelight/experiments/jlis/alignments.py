@@ -73,18 +73,18 @@ def rows(
     """F1 by labelled pairs, of the structural SVM and of J-LIS by companions."""
     words = read_words(folder_of(data, "nettalk") / "nettalk.tsv")
     draws = range(QUICK_DRAWS if quick else DRAWS)
-    found: list[Row] = []
+    results: list[Row] = []
     for size in QUICK_SIZES if quick else SIZES:
         setting, paper = f"{size} pairs", PAPER[size]
         plain = carried_out(fit, words, [AlignmentTask(draw, size, 0) for draw in draws], n_jobs=n_jobs, report=report)
-        found.append(row(setting, SSVM, "F1", [one.f1 for one in plain], paper=paper[0]))
+        results.append(row(setting, SSVM, "F1", [one.f1 for one in plain], paper=paper[0]))
         for place, count in enumerate(QUICK_COMPANIONS if quick else COMPANIONS, start=1):
             tasks = [AlignmentTask(draw, size, count, one.price) for draw, one in zip(draws, plain)]
             joint = carried_out(fit, words, tasks, n_jobs=n_jobs, report=report)
-            found += _rows_of(setting, count, plain, joint, paper=None if quick else (paper[place], paper[0]))
-            report(f"{setting}, {count:,} companions: {found[-2]['value']:+.1f} to {found[-3]['value']:.1f}")
-            save(found)
-    return found, NOTES
+            results += _rows_of(setting, count, plain, joint, paper=None if quick else (paper[place], paper[0]))
+            report(f"{setting}, {count:,} companions: {results[-2]['value']:+.1f} to {results[-3]['value']:.1f}")
+            save(results)
+    return results, NOTES
 
 
 def fit(words: list[Word], task: AlignmentTask) -> AlignmentOutcome:
@@ -93,28 +93,28 @@ def fit(words: list[Word], task: AlignmentTask) -> AlignmentOutcome:
     ends = np.cumsum([0, TEST, DEV, task.labelled])
     test, dev, labelled = ([words[i] for i in order[a:b]] for a, b in pairwise(ends.tolist()))
     others = [words[i] for i in order[ends[-1] :]]
-    found: list[tuple[float, float, Floats]] = []
+    results: list[tuple[float, float, Floats]] = []
     for price in PRICES:
         first = price if task.gold_price is None else task.gold_price
         evidence: list[Evidence] = [Gold(word.x, word.y, weight=first) for word in labelled]
         evidence += companions(others, task.companions, price)
         weights = Predictor(STRUCTURE, learner="jlis").fit(evidence).model_.weights
-        found.append((f1_of(weights, dev), -price, weights))
-    _, price, weights = max(found, key=lambda one: one[:2])
+        results.append((f1_of(weights, dev), -price, weights))
+    _, price, weights = max(results, key=lambda one: one[:2])
     return AlignmentOutcome(-price, f1_of(weights, test))
 
 
 def companions(words: Sequence[Word], count: int, price: float) -> list[Evidence]:
     """Words with their sounds, and with those of the words after them."""
     good = count // (BAD + 1)
-    found: list[Evidence] = [Companion(word.x, +1, weight=price) for word in words[:good]]
+    results: list[Evidence] = [Companion(word.x, +1, weight=price) for word in words[:good]]
     for shift in range(1, BAD + 1 if count else 0):
-        found += [
+        results += [
             Companion((words[i].x[0], words[i + shift].x[1]), -1, weight=price)
             for i in range(good)
             if words[i].x[1] != words[i + shift].x[1]
         ]
-    return found
+    return results
 
 
 def f1_of(weights: Floats, words: Sequence[Word]) -> float:
@@ -128,7 +128,7 @@ def f1_of(weights: Floats, words: Sequence[Word]) -> float:
 
 def read_words(path: Path) -> list[Word]:
     """Words with sounds; a letter whose symbol is - is silent."""
-    found: dict[str, Word] = {}
+    results: dict[str, Word] = {}
     for number, line in enumerate(read_lines(path), start=1):
         letters, sounds, *_ = line.split("\t")
         if len(letters) != len(sounds):
@@ -137,8 +137,8 @@ def read_words(path: Path) -> list[Word]:
         spoken = [i for i, sound in enumerate(sounds) if sound != "-"]
         if spoken:
             pairs: list[Pair] = [((i, i + 1), (j, j + 1)) for j, i in enumerate(spoken)]
-            found.setdefault(letters, Word((letters, "".join(sounds[i] for i in spoken)), pairs))
-    return list(found.values())
+            results.setdefault(letters, Word((letters, "".join(sounds[i] for i in spoken)), pairs))
+    return list(results.values())
 
 
 def _rows_of(

@@ -75,7 +75,7 @@ def rows(
     choose: Mapping[str, str],
 ) -> tuple[list[Row], tuple[str, ...]]:
     """Accuracy of the first rank, by labelled pairs and companions."""
-    found: list[Row] = []
+    results: list[Row] = []
     wanted = chosen(
         choose,
         corpora=list(CORPORA),
@@ -91,22 +91,22 @@ def rows(
                 outcomes = carried_out(fit, words, tasks, n_jobs=n_jobs, report=report)
                 own = _rows_of(f"{corpus}: {tasks[0]}", outcomes)
                 report(f"{own[0]['setting']}: {own[0]['value']:.1f}, jointly {own[1]['value']:.1f}")
-                found += own
-                save(found)
-    return found, NOTES
+                results += own
+                save(results)
+    return results, NOTES
 
 
 def _rows_of(setting: str, outcomes: Sequence[IdentificationOutcome]) -> list[Row]:
     start, joint = [one.start for one in outcomes], [one.joint for one in outcomes]
     name = f"{JOINT} - {START}"
-    found = [
+    results = [
         row(setting, START, "accuracy", start),
         row(setting, JOINT, "accuracy", joint),
         row(setting, name, "difference", [b - a for a, b in zip(start, joint)]),
     ]
     if len(joint) > 1:
-        found.append({**row(setting, name, "p-value", [paired_t(joint, start)[1]]), "draws": len(joint)})
-    return found
+        results.append({**row(setting, name, "p-value", [paired_t(joint, start)[1]]), "draws": len(joint)})
+    return results
 
 
 def fit(words: list[Word], task: IdentificationTask) -> IdentificationOutcome:
@@ -120,13 +120,13 @@ def fit(words: list[Word], task: IdentificationTask) -> IdentificationOutcome:
         gold = [Gold(word.x, word.y, weight=price) for word in labelled]
         svms.append((price, Predictor(STRUCTURE).fit(gold).model_.weights))
     first, start = max(svms, key=lambda one: (f1_of(one[1], dev), -one[0]))
-    found: dict[str, list[Floats]] = {START: [], JOINT: []}
+    results: dict[str, list[Floats]] = {START: [], JOINT: []}
     for price in PRICES:
         answers = companions(others, task.companions, price)
-        found[START].append(after(start, answers))
+        results[START].append(after(start, answers))
         gold = [Gold(word.x, word.y, weight=first) for word in labelled]
-        found[JOINT].append(Predictor(STRUCTURE).fit([*gold, *answers]).model_.weights)
-    best = {name: max(own, key=lambda weights: first_ranks(weights, dev)) for name, own in found.items()}
+        results[JOINT].append(Predictor(STRUCTURE).fit([*gold, *answers]).model_.weights)
+    best = {name: max(own, key=lambda weights: first_ranks(weights, dev)) for name, own in results.items()}
     return IdentificationOutcome(first_ranks(best[START], test), first_ranks(best[JOINT], test))
 
 
@@ -151,8 +151,8 @@ def read_names(path: Path) -> list[Word]:
     names = read_pairs(path)[:ALIGNED]
     links = Aligner().fit([(list(one), list(other)) for one, other in names])
     told = links.align([(list(one), list(other)) for one, other in names])
-    found = [(name, segments_of(own)) for name, own in zip(names, told)]
-    return [Word(name, pairs) for name, pairs in found if pairs]
+    results = [(name, segments_of(own)) for name, own in zip(names, told)]
+    return [Word(name, pairs) for name, pairs in results if pairs]
 
 
 def segments_of(links: Sequence[Link]) -> list[Pair] | None:
@@ -162,17 +162,17 @@ def segments_of(links: Sequence[Link]) -> list[Pair] | None:
     [((0, 2), (0, 1)), ((3, 4), (2, 3))]
     >>> segments_of([(0, 1), (1, 0)])
     """
-    found: list[Pair] = []
+    results: list[Pair] = []
     for i, j in sorted(links):
-        if found:
-            (a, b), (c, d) = found[-1]
+        if results:
+            (a, b), (c, d) = results[-1]
             if i < b or j < d:  # shares a symbol with the pair before, or lies before it
                 if i < b - 1 or j < d - 1 or i + 1 - a > STRUCTURE.longest[0] or j + 1 - c > STRUCTURE.longest[1]:
                     return None
-                found[-1] = ((a, i + 1), (c, j + 1))
+                results[-1] = ((a, i + 1), (c, j + 1))
                 continue
-        found.append(((i, i + 1), (j, j + 1)))
-    return found
+        results.append(((i, i + 1), (j, j + 1)))
+    return results
 
 
 CORPORA: dict[str, Callable[[Path], list[Word]]] = {

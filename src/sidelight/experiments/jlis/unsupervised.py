@@ -134,9 +134,9 @@ def ambiguous_accuracy(study: Dictionary, tagger: Tagger) -> float:
     batch = model.batch(study.sentences.xs, n_jobs=tagger.n_jobs)
     mask = np.array([model.labels.mask(study.tags[word]) for x in study.sentences.xs for word in x], dtype=np.uint8)
     truth = model.labels.encode([tag for y in study.sentences.ys for tag in y])
-    found = replace(batch, space=batch.space.inside(mask)).best(model.weights).labels
+    results = replace(batch, space=batch.space.inside(mask)).best(model.weights).labels
     ambiguous = mask.sum(axis=1) > 1
-    return 100.0 * float(np.mean((found == truth)[ambiguous]))
+    return 100.0 * float(np.mean((results == truth)[ambiguous]))
 
 
 def load(data: Path, *, sentences: int | None = None) -> Dictionary:
@@ -147,7 +147,7 @@ def load(data: Path, *, sentences: int | None = None) -> Dictionary:
     for x, y in zip(examples.xs, examples.ys):
         for word, tag in zip(x, y):
             tags.setdefault(word, set()).add(tag)
-    return Dictionary(examples, {word: sorted(found) for word, found in tags.items()}, labels_of(examples))
+    return Dictionary(examples, {word: sorted(results) for word, results in tags.items()}, labels_of(examples))
 
 
 def rows(
@@ -164,10 +164,10 @@ def rows(
     tasks.append(UnsupervisedRun(0, random_ties=False))
     done: dict[UnsupervisedRun, Found] = dict(zip(tasks, carried_out(fit, study, tasks, n_jobs=n_jobs, report=report)))
     free = [done[task] for task in tasks if task.random_ties and not task.labelled and task.method == JLIS]
-    lowest = min(free, key=lambda found: found.objective)
+    lowest = min(free, key=lambda results: results.objective)
     setting = f"0 labels, {len(study.sentences.xs)} sentences"
     some = f"{LABELLED} labelled sentences"
-    found: list[Row] = [
+    results: list[Row] = [
         row(setting, "J-LIS, no random ties", "accuracy", [done[tasks[-1]].accuracy], paper=62.89),
         row(setting, "J-LIS", "accuracy", [one.accuracy for one in free[:MEAN_OF]], paper=70.16),
         row(setting, "J-LIS, lowest objective", "accuracy", [lowest.accuracy], paper=76.2),
@@ -175,9 +175,11 @@ def rows(
         row(setting, CE, "accuracy", [done[task].accuracy for task in tasks if task.method == CE], paper=74.7),
         row(some, "J-LIS", "accuracy", [done[task].accuracy for task in tasks if task.labelled], paper=79.1),
     ]
-    found.append({**row(setting, "J-LIS", "rank correlation of objective and accuracy", [_rank(free)]), "draws": count})
-    save(found)
-    return found, NOTES
+    results.append(
+        {**row(setting, "J-LIS", "rank correlation of objective and accuracy", [_rank(free)]), "draws": count}
+    )
+    save(results)
+    return results, NOTES
 
 
 def _rank(found: Sequence[Found]) -> float:

@@ -64,7 +64,7 @@ def rows(
     report("vectors of words, then a tagger and a parser")
     similarity = WordSimilarity(word_vectors(english(data)))
     read = reader(data, sentences=QUICK_SENTENCES if quick else None)
-    found: list[Row] = []
+    results: list[Row] = []
     if SETS[0] in wanted["sets"]:
         sets = read_sets(folder / "rte123.tsv.gz", read)
         train, test = (joined([sets[f"rte{n}_{part}"] for n in (1, 2, 3)]) for part in ("dev", "test"))
@@ -73,16 +73,16 @@ def rows(
         study = PairStudy(train, test, similarity, "first")
         tasks = [PairTask(NULLS, draw, QUICK_SIZE if quick else SIZE, METHODS) for draw in wanted["draws"]]
         with pool(fit, study, n_jobs=n_jobs, report=report) as run:
-            found += _rows_of(f"{SETS[0]}, {tasks[0].size} pairs", run(tasks))
-        report(", ".join(f"{one['method']} {one['value']:.1f}" for one in found[: len(METHODS)]))
-        save(found)
+            results += _rows_of(f"{SETS[0]}, {tasks[0].size} pairs", run(tasks))
+        report(", ".join(f"{one['method']} {one['value']:.1f}" for one in results[: len(METHODS)]))
+        save(results)
     if SETS[1] in wanted["sets"]:
         glue = [folder / f"glue_rte_{part}.tsv.gz" for part in ("train", "dev")]
         fifth = read_long(glue, read)
         with pool(_fit_half, (fifth, similarity), n_jobs=n_jobs, report=report) as run:
-            found += _rows_of(f"{SETS[1]}, {HALF} pairs", run(wanted["draws"]))
-        save(found)
-    return found, NOTES
+            results += _rows_of(f"{SETS[1]}, {HALF} pairs", run(wanted["draws"]))
+        save(results)
+    return results, NOTES
 
 
 def _fit_half(study: tuple[LabelledPairs, WordSimilarity], draw: int) -> list[PairOutcome]:
@@ -96,12 +96,12 @@ def _fit_half(study: tuple[LabelledPairs, WordSimilarity], draw: int) -> list[Pa
 
 def _rows_of(setting: str, outcomes: list[list[PairOutcome]]) -> list[Row]:
     by = {method: [one[m] for one in outcomes] for m, method in enumerate(METHODS)}
-    found = [
+    results = [
         row(setting, method, "accuracy", [one.accuracy for one in own], paper=PAPER.get(method))
         for method, own in by.items()
     ]
-    found += difference_rows(setting, f"{LCLR} - {STAGES}", by[STAGES], by[LCLR], paper=PAPER[LCLR] - PAPER[STAGES])
-    return found + difference_rows(setting, f"{LCLR} - {APPROXIMATE}", by[APPROXIMATE], by[LCLR])
+    results += difference_rows(setting, f"{LCLR} - {STAGES}", by[STAGES], by[LCLR], paper=PAPER[LCLR] - PAPER[STAGES])
+    return results + difference_rows(setting, f"{LCLR} - {APPROXIMATE}", by[APPROXIMATE], by[LCLR])
 
 
 def joined(parts: Sequence[LabelledPairs]) -> LabelledPairs:
@@ -116,12 +116,12 @@ def read_sets(path: Path, read: Reader) -> dict[str, LabelledPairs]:
         if len(one) != 6:
             raise DataError("not a pair in 6 columns", file=path, line=number, remedy="check the file")
     graphs = read.graphs([text for one in cells[1:] for text in (one[5], one[4])])
-    found: dict[str, LabelledPairs] = {}
+    results: dict[str, LabelledPairs] = {}
     for number, (name, _, _, label, *_) in enumerate(cells[1:]):
-        own = found.setdefault(name, LabelledPairs([], []))
+        own = results.setdefault(name, LabelledPairs([], []))
         own.xs.append((graphs[2 * number], graphs[2 * number + 1]))
         own.zs.append(1 if label == "1" else -1)
-    return found
+    return results
 
 
 def read_long(paths: Sequence[Path], read: Reader) -> LabelledPairs:

@@ -68,7 +68,7 @@ def rows(
         draws=range(draws),
     )
     study = read_study(data, quick=quick, report=report)
-    found: list[Row] = []
+    results: list[Row] = []
     drawn: dict[str, list[list[PairOutcome]]] = {}
     every: dict[str, list[list[PairOutcome]]] = {}
     with pool(fit, study, n_jobs=n_jobs, report=report) as run:
@@ -78,17 +78,17 @@ def rows(
                 continue
             prices = tuple(one.price for one in drawn[nulls][0])
             drawn[nulls] += run([PairTask(nulls, draw, size, METHODS, prices) for draw in wanted["draws"][1:]])
-            found += _rows_of(f"{size:,} pairs, {DEFINITIONS[nulls]}", nulls, drawn[nulls], published=False)
-            _tell(found, nulls, report, save)
+            results += _rows_of(f"{size:,} pairs, {DEFINITIONS[nulls]}", nulls, drawn[nulls], published=False)
+            _tell(results, nulls, report, save)
         for nulls in wanted["definitions"] if EVERY in wanted["sizes"] else ():
             prices = tuple(one.price for one in drawn[nulls][0])
             every[nulls] = run([PairTask(nulls, -1, len(study.train.xs), METHODS, prices)])
-            found += _rows_of(f"all pairs, {DEFINITIONS[nulls]}", nulls, every[nulls], published=True)
-            _tell(found, nulls, report, save)
+            results += _rows_of(f"all pairs, {DEFINITIONS[nulls]}", nulls, every[nulls], published=True)
+            _tell(results, nulls, report, save)
     for setting, outcomes in ((f"{size:,} pairs", drawn if size in wanted["sizes"] else {}), ("all pairs", every)):
-        found += _between(setting, outcomes)
-    save(found)
-    return found, NOTES
+        results += _between(setting, outcomes)
+    save(results)
+    return results, NOTES
 
 
 def _tell(found: list[Row], nulls: str, report: Callable[[str], None], save: Callable[[Sequence[Row]], None]) -> None:
@@ -100,27 +100,27 @@ def _tell(found: list[Row], nulls: str, report: Callable[[str], None], save: Cal
 def _rows_of(setting: str, nulls: str, outcomes: list[list[PairOutcome]], *, published: bool) -> list[Row]:
     paper = PAPER[nulls] if published else {}
     by = {method: [one[m] for one in outcomes] for m, method in enumerate(METHODS)}
-    found = [
+    results = [
         row(setting, method, "accuracy", [one.accuracy for one in own], paper=paper.get(method))
         for method, own in by.items()
     ]
     for other in (STAGES, APPROXIMATE):
         gain = paper[LCLR] - paper[other] if paper else None
-        found += difference_rows(setting, f"{LCLR} - {other}", by[other], by[LCLR], paper=gain)
-    return found
+        results += difference_rows(setting, f"{LCLR} - {other}", by[other], by[LCLR], paper=gain)
+    return results
 
 
 def _between(setting: str, outcomes: dict[str, list[list[PairOutcome]]]) -> list[Row]:
     """What words, and relations, that may be deleted add to LCLR."""
-    found: list[Row] = []
+    results: list[Row] = []
     at = METHODS.index(LCLR)
     for one, other in (("none", "words"), ("words", "words and relations")):
         if one in outcomes and other in outcomes:
             name = f"{LCLR}: {DEFINITIONS[other]}, over {DEFINITIONS[one]}"
             first, second = ([draw[at] for draw in outcomes[nulls]] for nulls in (one, other))
             paper = PAPER[other][LCLR] - PAPER[one][LCLR] if setting.startswith("all") else None
-            found += difference_rows(setting, name, first, second, paper=paper)
-    return found
+            results += difference_rows(setting, name, first, second, paper=paper)
+    return results
 
 
 def read_study(data: Path, *, quick: bool, report: Callable[[str], None]) -> PairStudy:

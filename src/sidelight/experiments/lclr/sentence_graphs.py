@@ -68,18 +68,18 @@ def sentences_in(text: str) -> list[list[str]]:
     >>> sentences_in("It isn't Ann's. He left.")
     [['It', 'is', "n't", 'Ann', "'s", '.'], ['He', 'left', '.']]
     """
-    found: list[list[str]] = [[]]
+    results: list[list[str]] = [[]]
     for token in tokens_in(text):
-        if found[-1] and found[-1][-1] in _ENDS and token[0].isupper():
-            found.append([])
+        if results[-1] and results[-1][-1] in _ENDS and token[0].isupper():
+            results.append([])
         clitic = _CLITIC.fullmatch(token)
-        found[-1] += [token] if clitic is None else list(clitic.groups())
-    return [one for one in found if one]
+        results[-1] += [token] if clitic is None else list(clitic.groups())
+    return [one for one in results if one]
 
 
 def arcs(words: Words, heads: Sequence[int]) -> list[dict[str, float]]:
     """What the relation of each word to its head is told by: forms, tags, direction, distance."""
-    found = []
+    results = []
     for t, head in enumerate(heads):
         form, tag = words[t]
         above, above_tag = words[head - 1] if head else ("", "ROOT")
@@ -96,8 +96,8 @@ def arcs(words: Words, heads: Sequence[int]) -> list[dict[str, float]]:
             f"before={before}|{both}",
             f"after={after}|{both}",
         )
-        found.append(dict.fromkeys(names, 1.0))
-    return found
+        results.append(dict.fromkeys(names, 1.0))
+    return results
 
 
 def _graph(words: Words, heads: Sequence[int], names: Sequence[str]) -> Graph:

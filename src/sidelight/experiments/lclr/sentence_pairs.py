@@ -103,15 +103,15 @@ def fit(study: PairStudy, task: PairTask) -> list[PairOutcome]:
     train, dev = study.train.take(order[: task.size]), study.train.take(order[task.size : task.size + DEV])
     data = decisions(structure, train.xs, train.zs)
     held = _asked(structure, dev)
-    found: dict[str, list[tuple[float, float, Floats]]] = {method: [] for method in task.methods}
+    results: dict[str, list[tuple[float, float, Floats]]] = {method: [] for method in task.methods}
     for price in sorted(set(task.prices or PRICES)):
         learned = _learned(_priced(data, price), start, [m for m in task.methods if _wanted(task, m, price)])
         for method, weights in learned.items():
             score = float(held.right(_finding(method, start, weights), weights).mean()) if dev.zs else 0.0
-            found[method].append((score, -price, weights))
+            results[method].append((score, -price, weights))
     asked, outcomes = _asked(structure, study.test), []
     for method in task.methods:
-        _, price, weights = max(found[method], key=lambda one: one[:2])
+        _, price, weights = max(results[method], key=lambda one: one[:2])
         outcomes.append(PairOutcome(-price, asked.right(_finding(method, start, weights), weights)))
     return outcomes
 
@@ -137,16 +137,16 @@ def _priced(data: Decisions, price: float) -> Decisions:
 
 def _learned(data: Decisions, start: Floats, methods: Sequence[str]) -> dict[str, Floats]:
     """The weights of each method."""
-    found = {}
+    results = {}
     if STAGES in methods or LCLR in methods:
         second = HeldLearner.fresh(data, start, replace(OPTIONS, max_rounds=1), name="two_stage")
         second.round()
-        found[STAGES] = second.weights
+        results[STAGES] = second.weights
     if APPROXIMATE in methods:
-        found[APPROXIMATE] = _run(HeldLearner.fresh(data, start, replace(OPTIONS, max_rounds=ROUNDS)))
+        results[APPROXIMATE] = _run(HeldLearner.fresh(data, start, replace(OPTIONS, max_rounds=ROUNDS)))
     if LCLR in methods:
-        found[LCLR] = _run(lclr_learner(data, found[STAGES], OPTIONS))
-    return {method: found[method] for method in methods}
+        results[LCLR] = _run(lclr_learner(data, results[STAGES], OPTIONS))
+    return {method: results[method] for method in methods}
 
 
 def _run(learner: HeldLearner | MarginLearner) -> Floats:

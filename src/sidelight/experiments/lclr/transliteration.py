@@ -80,7 +80,7 @@ def rows(
     folder = folder_of(data, "translit_he")
     names = Names(*(read_pairs(folder / f"{part}.tsv") for part in ("train", "dev", "test")))
     draws, tables = range(2 if quick else DRAWS), list(TABLES)[: 1 if quick else None]
-    found: list[Row] = []
+    results: list[Row] = []
     for table in tables:
         chosen: dict[str, list[RankingScores]] = {}
         for method, title in METHODS.items():
@@ -90,12 +90,12 @@ def rows(
             for number, metric in enumerate(("accuracy", "mean reciprocal rank")):
                 values = [100.0 * one[number] for one in chosen[method]]
                 paper = PAPER[method][number] if method in PAPER else None
-                found.append(row(table, title, metric, values, paper=paper))
-            report(f"{table}, {title}: {found[-2]['value']:.1f} and {found[-1]['value']:.1f}")
-            save(found)
-        found += _gains(table, chosen)
-        save(found)
-    return found, NOTES
+                results.append(row(table, title, metric, values, paper=paper))
+            report(f"{table}, {title}: {results[-2]['value']:.1f} and {results[-1]['value']:.1f}")
+            save(results)
+        results += _gains(table, chosen)
+        save(results)
+    return results, NOTES
 
 
 def score(names: Names, task: TransliterationTask) -> RankingOutcome:
@@ -125,13 +125,13 @@ def ranked(model: LatentClassifier, pairs: Pairs) -> RankingScores:
 
 def read_pairs(path: Path) -> Pairs:
     """Names in Latin letters, without diacritics, and in Hebrew ones."""
-    found = []
+    results = []
     for number, line in enumerate(read_lines(path), start=1):
         cells = line.split("\t")
         if len(cells) != 3:
             raise DataError("not a pair of names in 3 columns", file=path, line=number, remedy="check the file")
-        found.append((folded(cells[0]), cells[1]))
-    return [(left, right) for left, right in found if left and right]
+        results.append((folded(cells[0]), cells[1]))
+    return [(left, right) for left, right in results if left and right]
 
 
 def folded(name: str) -> str:

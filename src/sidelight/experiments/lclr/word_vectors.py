@@ -77,18 +77,18 @@ def _information(ids: Ints, n_words: int) -> Any:
     from scipy.sparse import csr_matrix
 
     n_contexts = min(CONTEXTS, n_words)
-    found = csr_matrix((n_words, n_contexts))
+    results = csr_matrix((n_words, n_contexts))
     for shift in range(1, WINDOW + 1):
         for one, other in ((ids[shift:], ids[:-shift]), (ids[:-shift], ids[shift:])):
             near = (one >= 0) & (other >= 0) & (other < n_contexts)
             shape = n_words, n_contexts
-            found = found + csr_matrix((np.full(near.sum(), 1.0 / shift), (one[near], other[near])), shape=shape)
-    found = found.tocoo()
-    rows = np.asarray(found.sum(axis=1)).ravel()
-    columns = np.asarray(found.sum(axis=0)).ravel() ** SMOOTHING
-    expected = rows[found.row] * columns[found.col] / columns.sum()
-    values = np.maximum(np.log(found.data / expected), 0.0)
-    return csr_matrix((values, (found.row, found.col)), shape=(n_words, n_contexts))
+            results = results + csr_matrix((np.full(near.sum(), 1.0 / shift), (one[near], other[near])), shape=shape)
+    results = results.tocoo()
+    rows = np.asarray(results.sum(axis=1)).ravel()
+    columns = np.asarray(results.sum(axis=0)).ravel() ** SMOOTHING
+    expected = rows[results.row] * columns[results.col] / columns.sum()
+    values = np.maximum(np.log(results.data / expected), 0.0)
+    return csr_matrix((values, (results.row, results.col)), shape=(n_words, n_contexts))
 
 
 def _directions(matrix: Any, seed: int) -> Floats:
@@ -96,8 +96,8 @@ def _directions(matrix: Any, seed: int) -> Floats:
 
     k = min(DIMENSIONS, min(matrix.shape) - 1)
     left, sizes, _ = svds(matrix, k=k, v0=np.random.default_rng(seed).normal(size=min(matrix.shape)))
-    found = left * np.sqrt(sizes)
-    return np.asarray(found / np.maximum(np.sqrt((found * found).sum(axis=1)), 1e-12)[:, None])
+    results = left * np.sqrt(sizes)
+    return np.asarray(results / np.maximum(np.sqrt((results * results).sum(axis=1)), 1e-12)[:, None])
 
 
 def english(data: Path) -> list[list[str]]:

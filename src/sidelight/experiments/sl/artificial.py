@@ -75,7 +75,7 @@ def rows(
     draws = range(QUICK_DRAWS if quick else DRAWS)
     settings: list[tuple[int, int | None]] = [(size, None) for size in (QUICK_SIZES if quick else SIZES)]
     settings += [(FIXED, count) for count in (QUICK_ILLEGAL if quick else ILLEGAL)]
-    found: list[Row] = []
+    results: list[Row] = []
     grid = tuple((method, passes) for method in TUNED for passes in PASSES)
     for examples, illegal in settings:
         tuned = score(None, ArtificialTask(TUNING, examples, illegal, grid)).accuracy
@@ -88,16 +88,16 @@ def rows(
             method: [next(v for (name, _), v in one.accuracy.items() if name == method) for one in outcomes]
             for method in METHODS
         }
-        found += [row(setting, method, "accuracy", own) for method, own in values.items()]
+        results += [row(setting, method, "accuracy", own) for method, own in values.items()]
         for other in ("L+I", "IBT"):
             gains = [a - b for a, b in zip(values["SL"], values[other])]
-            found.append(row(setting, f"SL - {other}", "difference", gains))
+            results.append(row(setting, f"SL - {other}", "difference", gains))
             p = paired_t(values["SL"], values[other])[1]
-            found.append({**row(setting, f"SL - {other}", "p-value", [p]), "draws": len(gains)})
+            results.append({**row(setting, f"SL - {other}", "p-value", [p]), "draws": len(gains)})
         told = ", ".join(f"{method} {np.mean(own):.2f}" for method, own in values.items())
         report(f"{setting}: {told}; passes {best}; orders {[' '.join(one.order) for one in outcomes[:3]]}")
-        save(found)
-    return found, NOTES
+        save(results)
+    return results, NOTES
 
 
 def score(_: None, task: ArtificialTask) -> ArtificialOutcome:

@@ -97,7 +97,7 @@ def rows(
 ) -> tuple[list[Row], tuple[str, ...]]:
     """Relation and entity scores of each method, and what it gains over another."""
     examples = read_examples(folder_of(data, "conll04"))
-    found = list[Row]()
+    results = list[Row]()
     fits = list(FITS)[: 4 if quick else None]
     wanted = chosen(choose, features=SETS[: 1 if quick else None], fits=fits, draws=range(2 if quick else DRAWS))
     draws = wanted["draws"]
@@ -110,17 +110,17 @@ def rows(
             outcomes = carried_out(score, examples, tasks, n_jobs=n_jobs, report=report)
             for form in forms:
                 by[form] = [one[form] for one in outcomes]
-                found += _rows_of(setting, form, [one.plain for one in by[form]], PAPER.get(form))
-                found += _rows_of(setting, f"{form}, bias", [one.biased for one in by[form]], None)
+                results += _rows_of(setting, form, [one.plain for one in by[form]], PAPER.get(form))
+                results += _rows_of(setting, f"{form}, bias", [one.biased for one in by[form]], None)
                 each = " ".join(f"{100 * one.plain.relations.f1:.1f}" for one in by[form])
-                report(f"{setting}, {form}: F1 {found[-8]['value']:.1f} ({each})")
+                report(f"{setting}, {form}: F1 {results[-8]['value']:.1f} ({each})")
                 for draw, one in zip(draws, by[form]):
                     report(f"  split {draw}: {one.chosen}")
-            save(found)
+            save(results)
         for first, second in GAINS:
-            found += _gain(setting, first, second, by) if {first, second} <= set(by) else []
-        save(found)
-    return found, NOTES
+            results += _gain(setting, first, second, by) if {first, second} <= set(by) else []
+        save(results)
+    return results, NOTES
 
 
 def score(examples: RelatedSentences, task: RelationTask) -> dict[str, RelationOutcome]:
@@ -147,7 +147,7 @@ def score(examples: RelatedSentences, task: RelationTask) -> dict[str, RelationO
                     best[form] = reached, learner, f"margins {entity:g} {relation:g}, {passes} passes"
     assert prepared is not None
     unit = float(np.mean([1 + len(set(x.tokens)) for x, _ in train]))  # about what one update changes a score by
-    found = {}
+    results = {}
     for form, (_, learner, said) in best.items():
         own = _as(form, learner)
         biases = [{(RELATION, NONE): bias * unit} for bias in BIASES]
@@ -157,8 +157,8 @@ def score(examples: RelatedSentences, task: RelationTask) -> dict[str, RelationO
         said += f", bias {bias[RELATION, NONE] / unit:g}"
         if options.get("one_vs_all") and method == "SL":
             said += f", order {', '.join(learner.order_)}"
-        found[form] = RelationOutcome(plain, biased, said)
-    return found
+        results[form] = RelationOutcome(plain, biased, said)
+    return results
 
 
 def _shuffled(structure: EntityRelation, train: RelatedSentences, draw: int) -> list[str]:
@@ -180,7 +180,7 @@ def _as(form: str, learner: SequentialLearner) -> SequentialLearner:
 
 def read_examples(folder: Path) -> RelatedSentences:
     """All sentences with a relation, without entities of type "Other"; of two relations of a pair the first is kept."""
-    found = []
+    results = []
     for part in PARTS:
         xs, ys = read_relations(folder / f"{part}.jsonl")
         for x, y in zip(xs, ys or []):
@@ -188,8 +188,8 @@ def read_examples(folder: Path) -> RelatedSentences:
             first: dict[frozenset[int], tuple[int, int, str]] = {}
             for relation in y.relations:
                 first.setdefault(frozenset(relation[:2]), relation)
-            found.append((x, Extraction(y.types, tuple(first.values()))))
-    return found
+            results.append((x, Extraction(y.types, tuple(first.values()))))
+    return results
 
 
 def _scores(learner: SequentialLearner, prepared: Any, examples: RelatedSentences) -> RelationScores:
@@ -210,8 +210,8 @@ def _gain(setting: str, one: str, other: str, chosen: dict[str, list[RelationOut
     first, second = ([100 * outcome.plain.relations.f1 for outcome in chosen[name]] for name in (one, other))
     gains = [a - b for a, b in zip(first, second)]
     paper = round(PAPER[one][0] - PAPER[other][0], 2) if one in PAPER and other in PAPER else None
-    found = [row(setting, f"{one} - {other}", "difference", gains, paper=paper)]
+    results = [row(setting, f"{one} - {other}", "difference", gains, paper=paper)]
     if len(gains) > 1:
         p = paired_t(first, second)[1]
-        found.append({**row(setting, f"{one} - {other}", "p-value", [p]), "draws": len(gains)})
-    return found
+        results.append({**row(setting, f"{one} - {other}", "p-value", [p]), "draws": len(gains)})
+    return results

@@ -109,16 +109,16 @@ def default_tagger(corpus: StrangersCorpus, has: EvidenceOfKind, *, seed: int) -
 def _hindsight(
     tagger: Tagger, corpus: StrangersCorpus, has: EvidenceOfKind, examples: LabelledExamples
 ) -> dict[str, float]:
-    found = {}
+    results = {}
     for name, other, evidence in alternatives(tagger, has.evidence):
-        found[name] = corpus.score(examples.ys, other.fit(evidence).predict(examples.xs))
-    return found
+        results[name] = corpus.score(examples.ys, other.fit(evidence).predict(examples.xs))
+    return results
 
 
 def _peer(cell: Cell, corpus: StrangersCorpus, examples: LabelledExamples, *, indirect: int) -> CellOutcome:
     began = time.perf_counter()
-    found = peers.labels_by(cell.method, corpus, size=cell.size, draw=cell.draw, indirect=indirect, xs=examples.xs)
-    return CellOutcome(cell, corpus.score(examples.ys, found), time.perf_counter() - began)
+    results = peers.labels_by(cell.method, corpus, size=cell.size, draw=cell.draw, indirect=indirect, xs=examples.xs)
+    return CellOutcome(cell, corpus.score(examples.ys, results), time.perf_counter() - began)
 
 
 def as_record(outcome: CellOutcome, study: StrangersStudy) -> dict[str, Any]:

@@ -24,8 +24,8 @@ def dictionary_of(corpus: StrangersCorpus) -> Dictionary:
     """The dictionary that a corpus has from elsewhere, in lower case, with labels of the corpus alone."""
     known = set(corpus.labels)
     types = corpus.listing == "types"
-    found = listed_labels(corpus.elsewhere, types=types)
-    kept = {word: labels & known for word, labels in found.items()}
+    results = listed_labels(corpus.elsewhere, types=types)
+    kept = {word: labels & known for word, labels in results.items()}
     return {word: labels for word, labels in kept.items() if labels}
 
 

@@ -29,11 +29,11 @@ FILES: dict[str, ModuleType] = {
 
 def rules_of(corpus: str) -> tuple[Rule, ...]:
     """The rules of a corpus, as they were written for it."""
-    found: tuple[Rule, ...] = FILES[corpus].rules()
-    return found
+    results: tuple[Rule, ...] = FILES[corpus].rules()
+    return results
 
 
 def functions_of(corpus: str) -> tuple[Function, ...]:
     """The twelve labelling functions of a corpus."""
-    found: tuple[Function, ...] = FILES[corpus].FUNCTIONS
-    return found
+    results: tuple[Function, ...] = FILES[corpus].FUNCTIONS
+    return results

@@ -69,6 +69,6 @@ def crfsuite(labelled: Sequence[Gold], xs: Sequence[Any]) -> list[list[str]]:
         trainer.train(path)
         tagger = pycrfsuite.Tagger()
         tagger.open(path)
-        found = [tagger.tag(attributes) for attributes in attribute_names(extractor, xs)]
+        results = [tagger.tag(attributes) for attributes in attribute_names(extractor, xs)]
         tagger.close()
-    return found
+    return results

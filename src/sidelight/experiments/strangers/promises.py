@@ -44,12 +44,12 @@ def gains_of(outcomes: Sequence[CellOutcome], methods: Iterable[str]) -> dict[tu
     """Mean over draws of the difference from gold alone with the same draw, by setting and method."""
     base = {_draw(outcome): outcome.score for outcome in outcomes if outcome.cell.method == GOLD}
     wanted = set(methods)
-    found: dict[tuple[str, str], list[float]] = {}
+    results: dict[tuple[str, str], list[float]] = {}
     for outcome in outcomes:
         if outcome.cell.method in wanted and _draw(outcome) in base:
             gain = outcome.score - base[_draw(outcome)]
-            found.setdefault((outcome.cell.setting, outcome.cell.method), []).append(gain)
-    return {key: fmean(values) for key, values in found.items()}
+            results.setdefault((outcome.cell.setting, outcome.cell.method), []).append(gain)
+    return {key: fmean(values) for key, values in results.items()}
 
 
 def regrets_of(outcomes: Sequence[CellOutcome]) -> list[float]:
@@ -73,39 +73,39 @@ def regrets_of(outcomes: Sequence[CellOutcome]) -> list[float]:
 def promises_of(outcomes: Sequence[CellOutcome]) -> list[Promise]:
     """All promises that the outcomes allow to be looked at."""
     gains = gains_of(outcomes, KINDS)
-    found: list[Promise] = []
+    results: list[Promise] = []
     if gains:
         values = list(gains.values())
         near = sum(gain >= -NEAR for gain in values) / len(values)
-        found.append(Promise(f"cells at most {NEAR} below gold, %", 100 * near, ">= 90", near >= SHARE))
-        found.append(Promise("the worst cell against gold", min(values), f">= {-FAR}", min(values) >= -FAR))
+        results.append(Promise(f"cells at most {NEAR} below gold, %", 100 * near, ">= 90", near >= SHARE))
+        results.append(Promise("the worst cell against gold", min(values), f">= {-FAR}", min(values) >= -FAR))
     means = {kind: fmean(v) for kind in KINDS if (v := [gain for (_, k), gain in gains.items() if k == kind])}
     for kind, mean in means.items():
-        found.append(Promise(f"mean gain of {kind}", mean, "> 0", mean > 0))
+        results.append(Promise(f"mean gain of {kind}", mean, "> 0", mean > 0))
     if "all" in means and len(means) > 1:
         lead = means["all"] - max(mean for kind, mean in means.items() if kind != "all")
-        found.append(Promise("mean of all together above the best single kind", lead, ">= 0", lead >= 0))
+        results.append(Promise("mean of all together above the best single kind", lead, ">= 0", lead >= 0))
     regrets = regrets_of(outcomes)
     if regrets:
         mean = fmean(regrets)
-        found.append(
+        results.append(
             Promise("mean distance from the best choice in hindsight", mean, f"<= {HINDSIGHT}", mean <= HINDSIGHT)
         )
-    return [*found, *_spoiled(outcomes), *_few(gains)]
+    return [*results, *_spoiled(outcomes), *_few(gains)]
 
 
 def _spoiled(outcomes: Sequence[CellOutcome]) -> list[Promise]:
     gains = gains_of(outcomes, SPOILED)
-    found = []
+    results = []
     for kind in SPOILED:
         values = [gain for (_, k), gain in gains.items() if k == kind]
         if values:
             mean = fmean(values)
-            found.append(Promise(f"mean of {kind} against gold", mean, f">= {-SPOILED_LOSS}", mean >= -SPOILED_LOSS))
+            results.append(Promise(f"mean of {kind} against gold", mean, f">= {-SPOILED_LOSS}", mean >= -SPOILED_LOSS))
             harmed = [o for o in outcomes if o.cell.method == kind]
             named = sum(names_as_useless(o.verdicts, kind.removeprefix("spoiled ")) for o in harmed) / len(harmed)
-            found.append(Promise(f"{kind} named in the report, %", 100 * named, "100", named == 1.0))
-    return found
+            results.append(Promise(f"{kind} named in the report, %", 100 * named, "100", named == 1.0))
+    return results
 
 
 def _few(gains: dict[tuple[str, str], float]) -> list[Promise]:

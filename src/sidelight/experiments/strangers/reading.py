@@ -47,15 +47,15 @@ def runs(x: Sequence[Any], true_of: Callable[[str], Any]) -> list[tuple[int, int
     >>> runs(["in", "New", "York", "today"], str.istitle)
     [(1, 3)]
     """
-    found: list[tuple[int, int]] = []
+    results: list[tuple[int, int]] = []
     for t, word in enumerate(words_of(x)):
         if not true_of(word):
             continue
-        if found and found[-1][1] == t:
-            found[-1] = (found[-1][0], t + 1)
+        if results and results[-1][1] == t:
+            results[-1] = (results[-1][0], t + 1)
         else:
-            found.append((t, t + 1))
-    return found
+            results.append((t, t + 1))
+    return results
 
 
 def span_votes(x: Sequence[Any], spans: Sequence[tuple[int, int, str]]) -> Votes:

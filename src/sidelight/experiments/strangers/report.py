@@ -48,11 +48,11 @@ def rows_of(outcomes: Sequence[CellOutcome], *, metrics: Mapping[str, str]) -> l
 
 def _verdicts(some: Sequence[CellOutcome]) -> dict[str, dict[str, int]]:
     """How often each kind of evidence was said to help, to harm, …"""
-    found: dict[str, Counter[str]] = {}
+    results: dict[str, Counter[str]] = {}
     for outcome in some:
         for kind, verdict in outcome.verdicts.items():
-            found.setdefault(kind, Counter())[verdict] += 1
-    return {kind: dict(counts) for kind, counts in found.items()}
+            results.setdefault(kind, Counter())[verdict] += 1
+    return {kind: dict(counts) for kind, counts in results.items()}
 
 
 def _mean_of(name: str, some: Sequence[CellOutcome]) -> float:

@@ -28,17 +28,17 @@ def voted_spans(votes: Votes, *, marked: bool) -> list[tuple[int, int, str]]:
     >>> voted_spans(["NOUN", "NOUN"], marked=False)
     [(0, 1, 'NOUN'), (1, 2, 'NOUN')]
     """
-    found: list[tuple[int, int, str]] = []
+    results: list[tuple[int, int, str]] = []
     for t, vote in enumerate(votes):
         if vote is None or vote == OUTSIDE:
             continue
         if not marked:
-            found.append((t, t + 1, vote))
-        elif vote.startswith("I-") and found and found[-1][1:] == (t, vote[2:]):
-            found[-1] = (found[-1][0], t + 1, vote[2:])
+            results.append((t, t + 1, vote))
+        elif vote.startswith("I-") and results and results[-1][1:] == (t, vote[2:]):
+            results[-1] = (results[-1][0], t + 1, vote[2:])
         else:
-            found.append((t, t + 1, vote[2:]))
-    return found
+            results.append((t, t + 1, vote[2:]))
+    return results
 
 
 def aggregated(corpus: StrangersCorpus, xs: Sequence[Any], functions: Sequence[Function]) -> list[Partial]:

@@ -112,28 +112,28 @@ def rows(
     report(TITLE)
     study = load(data, tokens=QUICK_TOKENS if quick else TOKENS)
     gammas, draws = (QUICK_GAMMAS, QUICK_DRAWS) if quick else (GAMMAS, DRAWS)
-    found: list[Row] = []
+    results: list[Row] = []
     with pool(fit, study, n_jobs=n_jobs, report=report) as run:
         for size in QUICK_SIZES if quick else SIZES:
             every = [*([AT_START] if size else []), *gammas]
             tasks = [TemperatureTask(size, gamma, draw) for gamma in every for draw in range(draws)]
             done = dict(zip(tasks, run(tasks)))
-            found += rows_of(
+            results += rows_of(
                 size, {gamma: [done[TemperatureTask(size, gamma, draw)] for draw in range(draws)] for gamma in every}
             )
-            save(found)
-    return found, NOTES
+            save(results)
+    return results, NOTES
 
 
 def rows_of(size: int, scores: dict[float, list[float]]) -> list[Row]:
     """The accuracy of each temperature, what it is relative to EM, and the best temperature."""
     setting = setting_of(size)
-    found = []
+    results = []
     for gamma, values in scores.items():
         name = START if gamma == AT_START else f"gamma {gamma:g}"
-        found.append(row(setting, name, "accuracy", values))
+        results.append(row(setting, name, "accuracy", values))
         if gamma not in (AT_START, 1.0):
             relative = [100.0 * (value - em) / em for value, em in zip(values, scores[1.0])]
-            found.append(row(setting, name, "relative", relative))
+            results.append(row(setting, name, "relative", relative))
     means = {gamma: float(np.mean(values)) for gamma, values in scores.items() if gamma != AT_START}
-    return [*found, {**row(setting, "best", "gamma", [max(means, key=means.__getitem__)]), "draws": len(scores[1.0])}]
+    return [*results, {**row(setting, "best", "gamma", [max(means, key=means.__getitem__)]), "draws": len(scores[1.0])}]

@@ -115,11 +115,11 @@ def rows(
     else:
         plans = [(hansards(data, size), size, gammas) for size, gammas in zip(SIZES, (GAMMAS, LARGE_GAMMAS))]
         plans.append((epps(data), 5_388, GAMMAS))
-    found: list[Row] = []
+    results: list[Row] = []
     for corpus, size, gammas in plans:
-        found += _rows_of(corpus, size, gammas, n_jobs=n_jobs, report=report)
-        save(found)
-    return found, NOTES
+        results += _rows_of(corpus, size, gammas, n_jobs=n_jobs, report=report)
+        save(results)
+    return results, NOTES
 
 
 def _rows_of(

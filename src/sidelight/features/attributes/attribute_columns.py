@@ -54,8 +54,8 @@ def _of_one_size(tokens: list[Mapping[Any, Any]], where: Ints) -> list[Attribute
         except KeyError:
             pass
     schemas: dict[tuple[Any, ...], list[int]] = {}
-    for k, found in enumerate(map(tuple, tokens)):
-        schemas.setdefault(found, []).append(k)
+    for k, schema in enumerate(map(tuple, tokens)):
+        schemas.setdefault(schema, []).append(k)
     values = methodcaller("values")
     return [
         AttributeTable(names, where[which], list(chain.from_iterable(map(values, [tokens[k] for k in which]))))
@@ -142,8 +142,8 @@ class _Strings(dict[str, int]):
         return np.fromiter(_getter(column)(self), dtype=np.int32, count=len(column))
 
     def __missing__(self, text: str) -> int:
-        found = self[text] = self.number(self.prefix + text, -1)
-        return found
+        number = self[text] = self.number(self.prefix + text, -1)
+        return number
 
 
 def column_counts(tables: list[AttributeTable]) -> dict[Any, int]:

@@ -27,8 +27,8 @@ class KnownEntries(dict[Any, bytes]):
         self.work = work
 
     def __missing__(self, item: Any) -> bytes:
-        found = self[item] = np.array(list(self.work(item)), dtype=ENTRY).tobytes()
-        return found
+        entries = self[item] = np.array(list(self.work(item)), dtype=ENTRY).tobytes()
+        return entries
 
     def joined(self, items: Iterator[Any], counts: NDArray[np.int64]) -> tuple[NDArray[Any], NDArray[np.int64]]:
         """The entries of a batch, and how many each token has, of items so many to a token. # [E], [T]

@@ -150,8 +150,8 @@ class AttributeExtractor:
             self._forget()
         rows, unknown = self._rows(xs)
         if unknown > len(rows.indices):
-            found = np.bincount(rows.indices)
-            known = int(found[found < rows.n_tokens].sum())  # without those of every token
+            counts = np.bincount(rows.indices)
+            known = int(counts[counts < rows.n_tokens].sum())  # without those of every token
             warn_where_unknown(known, unknown, tokens=rows.n_tokens)
         return rows
 
@@ -173,7 +173,7 @@ class AttributeExtractor:
     def _rows(self, xs: Sequence[Any]) -> tuple[Rows, int]:
         """The rows of a batch, and how many attributes were left out of them."""
         attributes, values, indptr = self._entries(xs)
-        found = len(attributes)
+        count = len(attributes)
         ones = keep_known(attributes, values, indptr)
         known = int(indptr[-1])
         rows = Rows(
@@ -183,7 +183,7 @@ class AttributeExtractor:
             NO_VALUES if ones else values[:known],
             dense_rows(xs),
         )
-        return check_dense(rows, self.n_dense), found - known
+        return check_dense(rows, self.n_dense), count - known
 
     def _entries(self, xs: Sequence[Any]) -> tuple[Ids, Floats, Ints]:
         """The attributes of a batch, -1 for those that are unknown, their values, and where each token begins."""
@@ -198,14 +198,14 @@ class AttributeExtractor:
                 return [self._block(block) for block in read.blocks()]
             except (TypeError, ValueError, OverflowError):  # token by token, which works or says where it fails
                 pass
-        found: list[tuple[int, float]] = []
+        numbered: list[tuple[int, float]] = []
         sizes: list[int] = []
         for i, x in enumerate(xs):
             for t, token in enumerate(x):
-                before = len(found)
-                found.extend(self._numbered(self._checked(token, i, t)))
-                sizes.append(len(found) - before)
-        entries = np.array(found, dtype=ENTRY)
+                before = len(numbered)
+                numbered.extend(self._numbered(self._checked(token, i, t)))
+                sizes.append(len(numbered) - before)
+        entries = np.array(numbered, dtype=ENTRY)
         return [(entries["attribute"], entries["value"], np.array(sizes, dtype=np.int64))]
 
     def _block(self, read: _Items) -> tuple[Ids, Floats, Ints]:
@@ -257,8 +257,8 @@ class AttributeExtractor:
         self._number = {name: i for i, name in enumerate(self.names)}
         self._forget()
         self.n_dense = whole_of(spec, "n_dense", high=2**31 - 1)
-        found = list_of(spec, "tokens") if "tokens" in spec else KINDS  # earlier files do not say
-        self.trained = {text_of({"tokens": kind}, "tokens", among=(*KINDS, NAMED_LISTS)) for kind in found}
+        kinds = list_of(spec, "tokens") if "tokens" in spec else KINDS  # earlier files do not say
+        self.trained = {text_of({"tokens": kind}, "tokens", among=(*KINDS, NAMED_LISTS)) for kind in kinds}
         return self
 
     def _checked(self, token: Any, i: int, t: int) -> Iterator[tuple[Any, float]]:

@@ -141,9 +141,9 @@ class SegmentExtractor:
             kernels.resolve(keys, more_indptr, more, *places, indptr, indices)
             return np.diff(indptr), indices[: indptr[-1]].copy()
 
-        found = threads(run, shards(starts, tokens=max(32, 16384 // most)), n_jobs=n_jobs)
-        lengths = np.concatenate([np.zeros(0, dtype=np.int64), *(part[0] for part in found)])
-        indices = np.concatenate([np.zeros(0, dtype=np.int32), *(part[1] for part in found)])
+        parts = threads(run, shards(starts, tokens=max(32, 16384 // most)), n_jobs=n_jobs)
+        lengths = np.concatenate([np.zeros(0, dtype=np.int64), *(part[0] for part in parts)])
+        indices = np.concatenate([np.zeros(0, dtype=np.int32), *(part[1] for part in parts)])
         return SegmentRows(starts, most, offsets_of(lengths), indices)
 
 

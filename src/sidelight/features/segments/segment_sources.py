@@ -256,14 +256,14 @@ def _called(function: SegmentFunction | None, xs: Sequence[Any], most: int) -> t
         for i, x in enumerate(xs):
             for last in range(len(x)):
                 for length in range(1, min(most, last + 1) + 1):
-                    found = _names_of(function, x, last - length + 1, last, i)
-                    for name in found:
+                    own = _names_of(function, x, last - length + 1, last, i)
+                    for name in own:
                         if not isinstance(name, str):
                             raise DataError(
                                 f"input {i}: the segment function gave {name!r}", remedy="give names as strings"
                             )
-                    names += found
-                    lengths.append(len(found))
+                    names += own
+                    lengths.append(len(own))
                 lengths.extend(repeat(0, most - min(most, last + 1)))
     table = {name: _hash(f"function {name}") for name in dict.fromkeys(names)}
     keys = np.fromiter(map(table.__getitem__, names), dtype=np.uint64, count=len(names))

@@ -29,9 +29,9 @@ FAR = np.uint64(0x8EBC6AF09C88C6E3)
 
 def tag_before(starts: Ints, tags: Keys) -> Ints:
     """The token before each one in its sentence that has the same tag, or −1. # [T]"""
-    found = np.full(len(tags), -1, dtype=np.int64)
-    _tag_before(starts, tags, found)
-    return found
+    before = np.full(len(tags), -1, dtype=np.int64)
+    _tag_before(starts, tags, before)
+    return before
 
 
 @kernel
@@ -188,8 +188,8 @@ def tree_differences(
                 continue
             for sign in range(1 if minus.shape[0] == 0 else 2):
                 choice = plus[t] if sign == 0 else minus[t]
-                found = arc_keys(first, last, choice // relations, t, forms, tags, before, keys)
-                for k in range(found):
+                length = arc_keys(first, last, choice // relations, t, forms, tags, before, keys)
+                for k in range(length):
                     places[count] = _place(keys[k], choice % relations, bits)
                     amounts[count] = scales[r] if sign == 0 else -scales[r]
                     count += 1

@@ -32,10 +32,10 @@ MORE = 20  # the template of the first further similarity
 
 def places_of(salts: Sequence[int], bits: int) -> Ints:
     """Where the weights of templates are that see nothing but a number."""
-    found = _Entries(bits)
+    entries = _Entries(bits)
     for salt in salts:
-        found.add(np.zeros(1, dtype=np.int64), salt, ONE)
-    return np.concatenate([np.zeros(0, np.int64), *found.places])
+        entries.add(np.zeros(1, dtype=np.int64), salt, ONE)
+    return np.concatenate([np.zeros(0, np.int64), *entries.places])
 
 
 class _Entries:
@@ -82,26 +82,26 @@ def graph_rows(
     bits: int,
 ) -> SparseRows:
     """The features of every slot and choice of two graphs. # [slots · choices]"""
-    found = _Entries(bits)
+    entries = _Entries(bits)
     slots = np.arange(len(words) + len(edges)) * choices
     here, there = slots[: len(words), None], 1 + np.arange(len(others))
     alike = similar(words, others)
     tags, other_tags = _hashes([tag for _, tag in words]), _hashes([tag for _, tag in others])
     together = tags[:, None] * A + other_tags * B
-    found.add(here + there, 1, ONE)
+    entries.add(here + there, 1, ONE)
     for number in range(alike.shape[2]):
-        found.add(here + there, 2 + number, ONE, alike[:, :, number])
-    found.add(here + there, 10, together)
-    found.add(here + there, 11, together, alike[:, :, 0])
+        entries.add(here + there, 2 + number, ONE, alike[:, :, number])
+    entries.add(here + there, 10, together)
+    entries.add(here + there, 11, together, alike[:, :, 0])
     for number in range(more.shape[2]):
-        found.add(here + there, MORE + number, ONE, more[:, :, number])
+        entries.add(here + there, MORE + number, ONE, more[:, :, number])
     if edges and other_edges:
-        _add_edges(found, edges, other_edges, slots[len(words) :, None] + 1 + np.arange(len(other_edges)), alike)
+        _add_edges(entries, edges, other_edges, slots[len(words) :, None] + 1 + np.arange(len(other_edges)), alike)
     sides = ((tags, other_tags, slots[: len(words)], 3), (_labels(edges), _labels(other_edges), slots[len(words) :], 5))
     for (own, other, rows, salt), wanted in zip(sides, deletions):
         if wanted:
-            _add_deletions(found, own, other, rows, 100 * salt, np.arange(choices))
-    return found.sorted(len(slots) * choices)
+            _add_deletions(entries, own, other, rows, 100 * salt, np.arange(choices))
+    return entries.sorted(len(slots) * choices)
 
 
 def _add_edges(found: _Entries, edges: Sequence[Edge], others: Sequence[Edge], rows: Ints, alike: Floats) -> None:

@@ -43,11 +43,11 @@ def _joined(symbols: Keys, first: int, count: int) -> Any:
 @kernel
 def _all_joined(symbols: Keys, first: int, last: int, wide: int) -> Any:
     """The hash of every segment. # [symbols, wide]"""
-    found = np.empty((last - first, wide), np.uint64)
+    joined = np.empty((last - first, wide), np.uint64)
     for t in range(first, last):
         for m in range(1, min(wide, last - t) + 1):
-            found[t - first, m - 1] = _joined(symbols, t, m)
-    return found
+            joined[t - first, m - 1] = _joined(symbols, t, m)
+    return joined
 
 
 @inline_kernel
@@ -119,8 +119,8 @@ def _dot(places: Ints, values: Floats, count: int, weights: Floats) -> float:
 
 def letter_places(one: Keys, two: Keys, bits: int) -> tuple[Ints, int]:
     """The weights of pairs of symbols among the features of LETTERS [pairs], and that of the distance."""
-    found = np.empty(len(one), dtype=np.int64)
-    return found, _letter_places(one, two, bits, found)
+    places = np.empty(len(one), dtype=np.int64)
+    return places, _letter_places(one, two, bits, places)
 
 
 def single_place(bits: int) -> int:
@@ -235,7 +235,7 @@ def _add_output(
     covered = np.zeros(d - c, np.uint8)
     for i in range(a, b):
         if choices[i] == 0:
-            found = _nothing(kind, 0, one, a, b, i, bits, places, values)
+            length = _nothing(kind, 0, one, a, b, i, bits, places, values)
         else:
             form = (choices[i] - 1) % forms
             j, m = (choices[i] - 1) // forms // wide, (choices[i] - 1) // forms % wide + 1
@@ -247,15 +247,15 @@ def _add_output(
                 continue
             _look_around(one, a, b, i, n, two, c, d, c + j, m, around)
             x, y = _joined(one, i, n), _joined(two, c + j, m)
-            found = _pair(kind, i - a, n, j, m, x, y, around, bits, places, values)
-        for k in range(found):
+            length = _pair(kind, i - a, n, j, m, x, y, around, bits, places, values)
+        for k in range(length):
             keys[count] = places[k]
             amounts[count] = scale * values[k]
             count += 1
     for j in range(c, d):
         if free and not covered[j - c]:
-            found = _nothing(kind, 1, two, c, d, j, bits, places, values)
-            for k in range(found):
+            length = _nothing(kind, 1, two, c, d, j, bits, places, values)
+            for k in range(length):
                 keys[count] = places[k]
                 amounts[count] = scale * values[k]
                 count += 1

@@ -23,36 +23,41 @@ def entity_attributes(x: EntitySentence, i: int, *, rich: bool, lists: Lists) ->
     """What is known of one entity."""
     first, last = x.spans[i]
     words = x.tokens[first:last]
-    found = [f"word={word}" for word in words] + [f"words={min(len(words), 6)}"]
-    found += [f"at{k:+d}={word}" for k, word in _around(x, first, last)]
-    found += [f"list={name}" for name, members in lists.items() if any(word in members for word in words)]
+    attributes = [f"word={word}" for word in words] + [f"words={min(len(words), 6)}"]
+    attributes += [f"at{k:+d}={word}" for k, word in _around(x, first, last)]
+    attributes += [f"list={name}" for name, members in lists.items() if any(word in members for word in words)]
     if rich:
-        found += [f"shape={shape(word)}" for word in words] + [f"last={words[-1].lower()}", f"first={words[0].lower()}"]
-        found += [f"suffix={word[-3:].lower()}" for word in words] + [f"prefix={word[:3].lower()}" for word in words]
-        found += [f"shapes={' '.join(map(shape, words))}", f"whole={' '.join(words).lower()}"]
-        found += [f"near{k:+d}={word.lower()}" for k, word in _around(x, first, last)]
-        found += [f"near shape{k:+d}={shape(word)}" for k, word in _around(x, first, last)]
-    return list(dict.fromkeys(found))
+        attributes += [f"shape={shape(word)}" for word in words] + [
+            f"last={words[-1].lower()}",
+            f"first={words[0].lower()}",
+        ]
+        attributes += [f"suffix={word[-3:].lower()}" for word in words] + [
+            f"prefix={word[:3].lower()}" for word in words
+        ]
+        attributes += [f"shapes={' '.join(map(shape, words))}", f"whole={' '.join(words).lower()}"]
+        attributes += [f"near{k:+d}={word.lower()}" for k, word in _around(x, first, last)]
+        attributes += [f"near shape{k:+d}={shape(word)}" for k, word in _around(x, first, last)]
+    return list(dict.fromkeys(attributes))
 
 
 def pair_attributes(x: EntitySentence, a: int, b: int, *, rich: bool) -> list[str]:
     """What is known of two entities, of which a comes first."""
     (start, end), (other_start, other_end) = x.spans[a], x.spans[b]
     between = x.tokens[end:other_start]
-    found = [f"word={word}" for word in x.tokens]
-    found += [f"first={word}" for word in x.tokens[start:end]]
-    found += [f"second={word}" for word in x.tokens[other_start:other_end]]
-    found += [f"distance={_bucket(len(between))}"]
+    attributes = [f"word={word}" for word in x.tokens]
+    attributes += [f"first={word}" for word in x.tokens[start:end]]
+    attributes += [f"second={word}" for word in x.tokens[other_start:other_end]]
+    attributes += [f"distance={_bucket(len(between))}"]
     if rich:
         words = [word.lower() for word in between]
-        found += [f"between={word}" for word in words]
-        found += [f"between={one} {two}" for one, two in pairwise(words)]
-        found += [f"path={' '.join(words)}"] if len(words) <= 6 else []
-        found += [f"entities between={b - a - 1}"]
-        found += [f"before first{k}={word.lower()}" for k, word in _around(x, start, end)]
-        found += [f"by second{k}={word.lower()}" for k, word in _around(x, other_start, other_end)]
-        found += [f"first shape={shape(x.tokens[end - 1])}", f"second shape={shape(x.tokens[other_end - 1])}"]
-    return list(dict.fromkeys(found))
+        attributes += [f"between={word}" for word in words]
+        attributes += [f"between={one} {two}" for one, two in pairwise(words)]
+        attributes += [f"path={' '.join(words)}"] if len(words) <= 6 else []
+        attributes += [f"entities between={b - a - 1}"]
+        attributes += [f"before first{k}={word.lower()}" for k, word in _around(x, start, end)]
+        attributes += [f"by second{k}={word.lower()}" for k, word in _around(x, other_start, other_end)]
+        attributes += [f"first shape={shape(x.tokens[end - 1])}", f"second shape={shape(x.tokens[other_end - 1])}"]
+    return list(dict.fromkeys(attributes))
 
 
 def shape(word: str) -> str:

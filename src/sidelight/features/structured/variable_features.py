@@ -114,11 +114,11 @@ class VariableLayout:
     @classmethod
     def stored(cls, spec: Any, name: str) -> VariableLayout:
         """The layout that a file holds under a name; raises `ModelFileError` where it holds none."""
-        found = mapping_of(spec, name)
-        sizes = [whole_of({"kinds": size}, "kinds", low=1, high=LARGEST) for size in list_of(found, "kinds")]
-        both = [list_of({"pairs": pair}, "pairs", count=2) for pair in list_of(found, "pairs")]
+        fields = mapping_of(spec, name)
+        sizes = [whole_of({"kinds": size}, "kinds", low=1, high=LARGEST) for size in list_of(fields, "kinds")]
+        both = [list_of({"pairs": pair}, "pairs", count=2) for pair in list_of(fields, "pairs")]
         pairs = [[whole_of({"pairs": kind}, "pairs", high=len(sizes) - 1) for kind in pair] for pair in both]
-        count = whole_of(found, "n_attributes", high=LARGEST)
+        count = whole_of(fields, "n_attributes", high=LARGEST)
         return cls(tuple(sizes), tuple((one, other) for one, other in pairs), count)
 
     @property

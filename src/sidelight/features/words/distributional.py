@@ -54,8 +54,8 @@ class WordClasses:
     def of(self, word: str, level: int) -> str | None:
         """The class of a word at a level, counted from 1, coarse first; None where it has none."""
         numbers: Mapping[str, int] = self._number  # type: ignore[attr-defined]
-        found = numbers.get(word.lower())
-        return None if found is None else str(self.classes[found, level - 1])
+        number = numbers.get(word.lower())
+        return None if number is None else str(self.classes[number, level - 1])
 
 
 @arguments_checked
@@ -158,10 +158,10 @@ def _k_means(vectors: Floats, size: int, rng: np.random.Generator) -> Ids:
     labels = np.zeros(len(vectors), dtype=np.int32)
     for _ in range(ROUNDS):
         distances = lengths[:, None] - 2.0 * vectors @ centres.T + (centres * centres).sum(axis=1)
-        found = distances.argmin(axis=1).astype(np.int32)
-        if np.array_equal(found, labels):
+        next_labels = distances.argmin(axis=1).astype(np.int32)
+        if np.array_equal(next_labels, labels):
             break
-        labels = found
+        labels = next_labels
         counts = np.bincount(labels, minlength=size)
         sums = np.zeros_like(centres)
         np.add.at(sums, labels, vectors)

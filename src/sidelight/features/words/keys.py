@@ -146,18 +146,18 @@ def look_up(
                         key = (key << np.uint64(SLOT_BITS)) | np.uint64(value)
                     else:
                         key = mix(key * np.uint64(31) + np.uint64(value) + np.uint64(1))
-                found = np.int32(-1)
+                number = np.int32(-1)
                 if absent or unknown:
                     pass
                 elif kind == 0:
-                    found = direct[at + np.int64(key)]
+                    number = direct[at + np.int64(key)]
                 else:
                     place = mix(key) & mask
                     while hash_ids[at + np.int64(place)] >= 0 and hash_keys[at + np.int64(place)] != key:
                         place = (place + np.uint64(1)) & mask
-                    found = hash_ids[at + np.int64(place)]
-                out[t - base, m] = found
-                if looks and found >= 0:
+                    number = hash_ids[at + np.int64(place)]
+                out[t - base, m] = number
+                if looks and number >= 0:
                     n_known += 1
                 elif looks and not absent:
                     n_unknown += 1

@@ -66,9 +66,9 @@ def columns_of(sequences: Sequence[Sequence[Any]]) -> Columns:
         odd = (isinstance(t, str) is not plain or (not plain and len(t) != width) for t in tokens)
         where = next(i for i, is_odd in enumerate(odd) if is_odd)
         example = int(np.searchsorted(starts, where, side="right")) - 1
-        found = "a string" if isinstance(tokens[where], str) else f"{len(tokens[where])} columns"
+        shape = "a string" if isinstance(tokens[where], str) else f"{len(tokens[where])} columns"
         raise DataError(
-            f"input {example}, token {where - int(starts[example])}: {found} where the first token has "
+            f"input {example}, token {where - int(starts[example])}: {shape} where the first token has "
             f"{'a string' if plain else f'{width} columns'}",
             remedy="give every token the same columns, or use features.attributes() for lists of names",
         )
@@ -78,16 +78,16 @@ def columns_of(sequences: Sequence[Sequence[Any]]) -> Columns:
 def distinct(column: list[Any]) -> list[str]:
     """The strings of a column in order of appearance; raises `DataError` where it holds something else."""
     try:
-        found = list(dict.fromkeys(column))
+        words = list(dict.fromkeys(column))
     except TypeError:
-        found = column  # something that cannot be hashed: named below
-    for text in found:
+        words = column  # something that cannot be hashed: named below
+    for text in words:
         if not isinstance(text, str):
             raise DataError(
                 f"a token column holds {text!r}, which is not a string",
                 remedy="give strings, tuples of strings, or use features.attributes() for dicts",
             )
-    return found
+    return words
 
 
 @dataclass(slots=True)
@@ -114,16 +114,16 @@ class Lexicon:
     def numbers(self, strings: list[str], *, grow: bool) -> Ids:
         """The value of this view for strings, ABSENT where there is none, UNKNOWN where it was not seen. # [W]"""
         number = self._number
-        made = strings if self.transform == "x" else map(transform(self.transform, self.classes), strings)
-        values: list[Any] = list(made)
+        words = strings if self.transform == "x" else map(transform(self.transform, self.classes), strings)
+        values: list[Any] = list(words)
         if grow:
             new = [value for value in dict.fromkeys(values) if value is not None and value not in number]
             number.update(zip(new, range(len(self), len(self) + len(new))))
             self.strings += new
-        found = np.fromiter(map(number.get, values, repeat(UNKNOWN)), dtype=np.int32, count=len(values))
+        numbers = np.fromiter(map(number.get, values, repeat(UNKNOWN)), dtype=np.int32, count=len(values))
         if None in values:
-            found[[value is None for value in values]] = ABSENT
-        return found
+            numbers[[value is None for value in values]] = ABSENT
+        return numbers
 
     def text(self, number: int) -> str:
         """The string of a number; boundary marks in the manner of CRF++."""

@@ -83,11 +83,11 @@ def _template(value: Any, classes: WordClasses | None) -> Template:
     """One template of a file: a text with as many empty braces as there are slots."""
     text, slots = list_of({"template": value}, "template", count=2)
     named = {"text": text, "slots": slots}
-    found = tuple(_slot(one, classes) for one in list_of(named, "slots"))
+    own_slots = tuple(_slot(one, classes) for one in list_of(named, "slots"))
     fields = [field for field in Formatter().parse(text_of(named, "text")) if field[1] is not None]
-    if len(fields) != len(found) or any(field[1:] != ("", "", None) for field in fields):
+    if len(fields) != len(own_slots) or any(field[1:] != ("", "", None) for field in fields):
         raise ModelFileError(f"the template {text[:40]!r} does not fit its slots")
-    return Template(text, found)
+    return Template(text, own_slots)
 
 
 def _slot(value: Any, classes: WordClasses | None) -> Slot:

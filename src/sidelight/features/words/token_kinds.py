@@ -45,18 +45,18 @@ def refuse_matrices(xs: Sequence[Any]) -> None:
 
 def kinds_trained_on(xs: Sequence[Any]) -> set[str]:
     """As `kinds_in`, and whether lists are of name=value, for most of their strings."""
-    found = kinds_in(xs)
-    if "lists" in found and _share_named(chain.from_iterable(xs)) >= UNNAMED:
-        found = found - {"lists"} | {NAMED_LISTS}
-    return found
+    kinds = kinds_in(xs)
+    if "lists" in kinds and _share_named(chain.from_iterable(xs)) >= UNNAMED:
+        kinds = kinds - {"lists"} | {NAMED_LISTS}
+    return kinds
 
 
 def check_kinds(xs: Sequence[Any], trained: Collection[str]) -> None:
     """Refuse tokens of another kind than a model was trained on."""
-    found, known = kinds_in(xs), set(trained)
+    kinds, known = kinds_in(xs), set(trained)
     if NAMED_LISTS in known and any(map(_has_named, chain.from_iterable(xs))):
         known.add("lists")
-    if found <= known:
+    if kinds <= known:
         return
     i, t, kind = next(
         (i, t, kind_of(type(token)))

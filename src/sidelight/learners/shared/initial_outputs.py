@@ -81,14 +81,14 @@ def _with_initial(data: FitData, space: Space) -> Space:
     if not has_initial(data):
         return space
     rng, n_jobs = np.random.default_rng(data.settings.seed), data.settings.n_jobs
-    found = _begun_space(data)
-    wrong = np.flatnonzero(~found.feasible(n_jobs=n_jobs))
+    narrow = _begun_space(data)
+    wrong = np.flatnonzero(~narrow.feasible(n_jobs=n_jobs))
     if len(wrong):
         space.random(rng, n_jobs=n_jobs)  # raises `Infeasible` where the fault is not with the initial labels
         i = int(wrong[0])
         problem = "no output within the candidates and the allowed transitions has the initial labels"
         raise trouble(data.evidence[i], i, problem=problem, remedy="begin with labels of one output, or with None")
-    return found
+    return narrow
 
 
 def _begun_space(data: FitData) -> Space:

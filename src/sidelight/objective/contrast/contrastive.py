@@ -107,14 +107,14 @@ class Listed:
                 _fold(mine.tokens, moved, tokens[first:last])
             return moves, start, end, slow
 
-        found = threads(run, shards(starts, tokens=SHARD_TOKENS), n_jobs=n_jobs)
+        parts = threads(run, shards(starts, tokens=SHARD_TOKENS), n_jobs=n_jobs)
         check_feasible(values)
         edges = Edges.none(size)
-        for moves, start, end, _ in found:  # in the order of the shards, so that threads do not matter
+        for moves, start, end, _ in parts:  # in the order of the shards, so that threads do not matter
             edges.transitions[:] += moves
             edges.start[:] += start
             edges.end[:] += end
-        return Beliefs(values, tokens, edges.transitions, edges.start, edges.end, sum(slow for *_, slow in found))
+        return Beliefs(values, tokens, edges.transitions, edges.start, edges.end, sum(slow for *_, slow in parts))
 
 
 def grouped_log_sums(ptr: Ints, values: Floats) -> Floats:
@@ -178,12 +178,12 @@ class ContrastiveTerms:
             prices = self.prices[block.lo : block.hi]
             here = held(ScoresFrom(scores, block.first), part, n_jobs=n_jobs)
             around = self.neighbourhood.part(block.lo, block.hi, block.first)
-            found = around.beliefs(part, here, prices, n_jobs=n_jobs)
+            near = around.beliefs(part, here, prices, n_jobs=n_jobs)
             if self.targets is not None:
-                expected.add(number, prices, found)
+                expected.add(number, prices, near)
                 continue
             inside = part if self.admitted is None else part.inside(self.admitted[block.first : block.last])
-            expected.add(number, prices, found, beliefs(inside, here, prices=prices, n_jobs=n_jobs))
+            expected.add(number, prices, near, beliefs(inside, here, prices=prices, n_jobs=n_jobs))
         return expected.total()
 
     def _known(self, scores: ChainScores, n_jobs: int | None) -> Floats:

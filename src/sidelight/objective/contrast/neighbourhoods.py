@@ -38,22 +38,22 @@ def orders(length: int, kind: str, *, copies: int = 10, rng: np.random.Generator
     if kind not in KINDS:
         raise ValueError(f"the neighbourhood is {kind!r}; there are {', '.join(KINDS)}")
     same = list(range(length))
-    found = [same]
+    neighbours = [same]
     if kind in ("delete", "delete_or_transpose") and length > 1:
-        found += [same[:t] + same[t + 1 :] for t in range(length)]
+        neighbours += [same[:t] + same[t + 1 :] for t in range(length)]
     if kind in ("transpose", "delete_or_transpose"):
-        found += [[*same[:t], t + 1, t, *same[t + 2 :]] for t in range(length - 1)]
+        neighbours += [[*same[:t], t + 1, t, *same[t + 2 :]] for t in range(length - 1)]
     if kind == "shuffle":
         if rng is None:
             raise ValueError("shuffled neighbours need rng")
-        found += [[int(t) for t in rng.permutation(length)] for _ in range(copies)]
+        neighbours += [[int(t) for t in rng.permutation(length)] for _ in range(copies)]
     if kind == "swaps":
-        found = [[]]
+        neighbours = [[]]
         shorter: list[list[int]] = []
         for t in range(length):
-            longer = [[*order, t] for order in found] + [[*order, t, t - 1] for order in shorter]
-            shorter, found = found, longer
-    return found
+            longer = [[*order, t] for order in neighbours] + [[*order, t, t - 1] for order in shorter]
+            shorter, neighbours = neighbours, longer
+    return neighbours
 
 
 def neighbours(
@@ -83,9 +83,9 @@ class Neighbours:
         for first, length in zip(starts[:-1], np.diff(starts)):
             key = int(length)
             if kind == "shuffle" or key not in listed:
-                found = orders(key, kind, copies=copies, rng=rng)
-                flat = np.array([t for order in found for t in order], dtype=np.int64)
-                listed[key] = np.array([len(order) for order in found], dtype=np.int64), flat
+                neighbours = orders(key, kind, copies=copies, rng=rng)
+                flat = np.array([t for order in neighbours for t in order], dtype=np.int64)
+                listed[key] = np.array([len(order) for order in neighbours], dtype=np.int64), flat
             lengths.append(listed[key][0])
             tokens.append(listed[key][1] + first)
             counts.append(len(listed[key][0]))

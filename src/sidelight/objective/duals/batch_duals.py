@@ -103,11 +103,11 @@ class BatchDuals:
             else:
                 direction = (1.0 - rate) * potentials.direction + rate * weights
                 depth = (1.0 - rate) * potentials.depth
-            found = self._settled(direction, depth)
-            if found[1] >= dual:
-                potentials.direction, potentials.depth, potentials.known = direction, depth, found
+            here = self._settled(direction, depth)
+            if here[1] >= dual:
+                potentials.direction, potentials.depth, potentials.known = direction, depth, here
                 potentials.rate = rate * GROWTH
-                return found[1] - dual, wasted
+                return here[1] - dual, wasted
             potentials.rate = 0.5 * rate
         return 0.0, TRIES
 
@@ -119,8 +119,8 @@ class BatchDuals:
         terms, cost = self.terms, self._cost()
         costs = cost.costs[cost.targets]  # [T, K]
         bonus, expected = -depth * costs, np.zeros(terms.features.size)
-        given = terms.features, terms.space, terms.prices
-        log_sums = add_log_sums(*given, direction, expected, bonus=bonus, n_jobs=self.n_jobs)
+        shared = terms.features, terms.space, terms.prices
+        log_sums = add_log_sums(*shared, direction, expected, bonus=bonus, n_jobs=self.n_jobs)
         raised = sums.raised(terms.space, terms.features.scores(direction), bonus)
         shares = sums.token_marginals(*raised, n_jobs=self.n_jobs)
         per_slot = np.repeat(terms.prices, np.diff(terms.space.starts))

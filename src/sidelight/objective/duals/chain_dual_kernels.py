@@ -109,20 +109,20 @@ def expected(
     transition, start, end = np.empty((size, size)), np.empty(size), np.empty(size)
     exp_moves = empty_moves(size)
     summing = (transition, start, end, exp_moves, room_for(most, size), np.empty(exp_moves.onward.shape))
-    beliefs, found = np.empty((most, size)), np.empty((size, size))
+    beliefs, shares = np.empty((most, size)), np.empty((size, size))
     for i in range(lo, hi):
         first = starts[i]
         count = starts[i + 1] - first
         beliefs[:count] = token_potentials[first : first + count]
-        value = _beliefs_of(count, closed, move_potentials[i], edge_potentials[i], *summing, beliefs, found)
+        value = _beliefs_of(count, closed, move_potentials[i], edge_potentials[i], *summing, beliefs, shares)
         if value == -np.inf:
             values[i] = value
             continue
-        parts = token_potentials[first : first + count], found, move_potentials[i], edge_potentials[i]
+        parts = token_potentials[first : first + count], shares, move_potentials[i], edge_potentials[i]
         values[i] = _height(value, first, count, beliefs, *parts, targets, costs)
         for label in range(size):
             for following in range(size):
-                moves[label, following] += prices[i] * found[label, following]
+                moves[label, following] += prices[i] * shares[label, following]
         for t in range(count):
             for label in range(size):
                 tokens[first - base + t, label] = prices[i] * beliefs[t, label]

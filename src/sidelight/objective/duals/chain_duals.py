@@ -112,16 +112,14 @@ class ChainDuals:
             def run(
                 shard: tuple[int, int], lo: int = block.lo, first: int = block.first, out: Floats = tokens
             ) -> Floats:
-                found = np.zeros((size, size))
+                part = np.zeros((size, size))
                 span = starts, lo + shard[0], lo + shard[1], first
                 parts = potentials.tokens, potentials.moves, potentials.edges
-                kernels.expected(
-                    *span, *parts, self.online.closed, self.targets, self.costs, prices, out, found, values
-                )
-                return found
+                kernels.expected(*span, *parts, self.online.closed, self.targets, self.costs, prices, out, part, values)
+                return part
 
-            for found in threads(run, shards(offset), n_jobs=self.n_jobs):
-                moves += found
+            for part in threads(run, shards(offset), n_jobs=self.n_jobs):
+                moves += part
             if not np.all(np.isfinite(values[block.lo : block.hi])):
                 raise Infeasible("an input has no labeling within the allowed transitions")
             start += tokens[offset[:-1]].sum(0)

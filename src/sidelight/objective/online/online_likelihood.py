@@ -79,8 +79,8 @@ class OnlineLikelihood:
     def of_terms(cls, terms: Sequence[LikelihoodTerms | CompanionTerms]) -> OnlineLikelihood:
         """All inputs of some terms that have the same weights and the same allowed transitions."""
         features, space, prices, targets, admitted = stacked_terms(terms)
-        found = [_answers_of(part) for part in terms]
-        signs, sizes, counts = (np.concatenate(arrays) for arrays in zip(*(one[:3] for one in found)))
+        answers = [_answers_of(part) for part in terms]
+        signs, sizes, counts = (np.concatenate(arrays) for arrays in zip(*(one[:3] for one in answers)))
         answered = kernels.Answered(signs, sizes, counts, TEMPERATURE)
         return cls.of(features, space, prices, targets=targets, admitted=admitted, answered=answered)
 

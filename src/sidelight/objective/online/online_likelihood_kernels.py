@@ -218,7 +218,7 @@ def _likelihood_slopes(
     certain = True
     for t in range(count):
         certain = certain and labels[t] >= 0
-    told = _score_of(labels, scores, *steps[:3]) if certain else _beliefs_inside(scores, masks, steps, known)
+    own = _score_of(labels, scores, *steps[:3]) if certain else _beliefs_inside(scores, masks, steps, known)
     value = _beliefs_inside(scores, none, steps, every)
     for t in range(count):
         for label in range(scores.shape[1]):
@@ -229,7 +229,7 @@ def _likelihood_slopes(
                 every.moves[labels[t - 1], labels[t]] -= 1.0
     if not certain:
         every.moves[:] -= known.moves
-    return value - told
+    return value - own
 
 
 @kernel

@@ -148,13 +148,13 @@ def add_offsets(values: Floats, offsets: Floats, alphas: Floats, first: int, cou
 @kernel
 def highest(values: Floats, count: int) -> int:
     """The largest v, or -1 for the target if none is above zero."""
-    found = -1
+    place = -1
     top = 0.0
     for j in range(count):
         if values[j] > top:
             top = values[j]
-            found = j
-    return found
+            place = j
+    return place
 
 
 @kernel
@@ -342,10 +342,10 @@ def _epoch(
             leads(data, weights, i, labels, at, count, scores, values)
             add_offsets(values, offsets, alphas, first, count)
         if steps > 0:
-            made = pairwise_steps(price, alphas, first, count, gram, gram_at, rows, values, moves, steps, share)
+            steps_taken = pairwise_steps(price, alphas, first, count, gram, gram_at, rows, values, moves, steps, share)
         else:
-            made = plain_step(price, alphas, first, count, gram, gram_at, rows, gaps[i], worst, moves)
-        if made > 0:
+            steps_taken = plain_step(price, alphas, first, count, gram, gram_at, rows, gaps[i], worst, moves)
+        if steps_taken > 0:
             move_weights(data, weights, i, labels, at, count, moves, 1.0, where, contested, turn, transition)
             if averaging:
                 by = 0.5 * clock * (clock + 1.0)

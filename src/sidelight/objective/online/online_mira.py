@@ -107,14 +107,16 @@ def _epoch(
             if count == 1:
                 curve = gram[0] + eases[i]
                 moves[0] = min(caps[i], values[0] / curve) if curve > FLAT else 0.0
-                made = 1 if moves[0] > 0.0 else 0
+                steps_taken = 1 if moves[0] > 0.0 else 0
             else:
                 for j in range(count):
                     alphas[j] = 0.0
                     if caps[i] == np.inf and gram[j * k + j] <= FLAT:
                         values[j] = -np.inf  # no weights can satisfy it
-                made = pairwise_steps(caps[i], alphas, zero, count, gram, zero, k, values, moves, MOST_STEPS, PRECISE)
-            if made > 0:
+                steps_taken = pairwise_steps(
+                    caps[i], alphas, zero, count, gram, zero, k, values, moves, MOST_STEPS, PRECISE
+                )
+            if steps_taken > 0:
                 moved += 1
                 contested = contest(data, i, labels, zero, count, where)
                 move_weights(data, weights, i, labels, zero, count, moves, 1.0, where, contested, turn, transition)

@@ -52,18 +52,26 @@ class PartPerceptron:
         place = np.full(self.space.n_labels, -1, dtype=np.int64)
         place[self.choices] = np.arange(len(self.choices))
         rows, space = self.rows, self.space
-        given: tuple[Any, ...] = (order, rows.starts, rows.indptr, rows.indices, rows.values, self.fixed, self.targets)
-        given += (self.importance, self.choices, place, self.weights, self.totals, self.clock)
+        arguments: tuple[Any, ...] = (
+            order,
+            rows.starts,
+            rows.indptr,
+            rows.indices,
+            rows.values,
+            self.fixed,
+            self.targets,
+        )
+        arguments += (self.importance, self.choices, place, self.weights, self.totals, self.clock)
         if isinstance(space, FreeSpace):
-            moved = _free_epoch(*given)
+            moved = _free_epoch(*arguments)
         elif isinstance(space, ListedSpace):
-            given += (space.list_of, *space.flat)
-            moved = _listed_epoch(*given)
+            arguments += (space.list_of, *space.flat)
+            moved = _listed_epoch(*arguments)
         elif isinstance(space, RelationSpace):
             if space.alone is not None:
-                given = (*given[:5], self.fixed + space.alone, *given[6:])
-            given += (space.counts, space.pair_starts, space.table_of, space.tables, MOST_NODES)
-            moved = _relation_epoch(*given)
+                arguments = (*arguments[:5], self.fixed + space.alone, *arguments[6:])
+            arguments += (space.counts, space.pair_starts, space.table_of, space.tables, MOST_NODES)
+            moved = _relation_epoch(*arguments)
             if moved < 0:
                 raise too_many_steps(int(space.counts[-1 - moved]))
         else:

@@ -51,15 +51,15 @@ class ArcScorer(LinearFeatures):
         return replace(self, starts=starts, forms=self.forms[tokens], tags=self.tags[tokens], before=before)
 
     def scores(self, weights: Floats) -> SlotScores:
-        found = np.zeros((len(self.forms), self.n_labels))
+        scores = np.zeros((len(self.forms), self.n_labels))
         wide = np.asarray(weights, dtype=np.float64)
 
         def run(shard: tuple[int, int]) -> None:
             lo, hi = shard
-            kernels.arc_scores(self.starts, lo, hi, *self._tokens, self.relations, self.bits, wide, found)
+            kernels.arc_scores(self.starts, lo, hi, *self._tokens, self.relations, self.bits, wide, scores)
 
         threads(run, shards(self.starts), n_jobs=self.n_jobs)
-        return SlotScores(found)
+        return SlotScores(scores)
 
     def counts(
         self, which: Ints, plus: Ids, minus: Ids | None, scales: Floats, thresholds: Floats, n_jobs: int | None

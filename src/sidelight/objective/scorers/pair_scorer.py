@@ -45,14 +45,14 @@ class PairScorer(LinearFeatures):
         return replace(self, starts=starts, ends=ends, one=self.one[lefts], two=self.two[rights])
 
     def scores(self, weights: Floats) -> SlotScores:
-        found, wide = np.zeros((len(self.one), self.n_labels)), np.asarray(weights, dtype=np.float64)
+        scores, wide = np.zeros((len(self.one), self.n_labels)), np.asarray(weights, dtype=np.float64)
 
         def run(shard: tuple[int, int]) -> None:
             lo, hi = shard
-            kernels.pair_scores(self.starts, self.ends, lo, hi, self.one, self.two, self._shape, wide, found)
+            kernels.pair_scores(self.starts, self.ends, lo, hi, self.one, self.two, self._shape, wide, scores)
 
         threads(run, shards(self.starts), n_jobs=self.n_jobs)
-        return SlotScores(found)
+        return SlotScores(scores)
 
     def counts(
         self, which: Ints, plus: Ids, minus: Ids | None, scales: Floats, thresholds: Floats, n_jobs: int | None

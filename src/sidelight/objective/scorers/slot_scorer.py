@@ -39,10 +39,10 @@ class SlotScorer(LinearFeatures):
     def counts(
         self, which: Ints, plus: Ids, minus: Ids | None, scales: Floats, thresholds: Floats, n_jobs: int | None
     ) -> SparseRows:
-        found = [self._difference(int(i), plus, minus, *pair) for i, *pair in zip(which, scales, thresholds)]
-        lengths = offsets_of([len(indices) for indices, _ in found])
-        indices = np.concatenate([np.zeros(0, np.int32), *(indices for indices, _ in found)]).astype(np.int32)
-        return SparseRows(lengths, indices, np.concatenate([np.zeros(0), *(values for _, values in found)]))
+        rows = [self._difference(int(i), plus, minus, *pair) for i, *pair in zip(which, scales, thresholds)]
+        lengths = offsets_of([len(indices) for indices, _ in rows])
+        indices = np.concatenate([np.zeros(0, np.int32), *(indices for indices, _ in rows)]).astype(np.int32)
+        return SparseRows(lengths, indices, np.concatenate([np.zeros(0), *(values for _, values in rows)]))
 
     def _difference(self, i: int, plus: Ids, minus: Ids | None, scale: float, threshold: float) -> tuple[Ints, Floats]:
         slots = np.arange(int(self.starts[i]), int(self.starts[i + 1]))

@@ -98,9 +98,9 @@ def attribute_scorer(
             places.append(widths[len(own)])
             values.append(own)
         else:
-            given = named_attributes(own)
-            places.append([names.place(name) for name in given])
-            values.append(list(given.values()))
+            own_attributes = named_attributes(own)
+            places.append([names.place(name) for name in own_attributes])
+            values.append(list(own_attributes.values()))
     flat = np.concatenate([np.zeros(0, np.int32), *places]).astype(np.int32)
     numbers = np.concatenate([np.zeros(0), *values]).astype(np.float64)
     check_finite("attributes", numbers)
@@ -125,10 +125,10 @@ def named_attributes(given: Any) -> Mapping[str, float]:
     >>> named_attributes(["word=on", "short"])
     {'word=on': 1.0, 'short': 1.0}
     """
-    found = given if isinstance(given, Mapping) else None
-    if found is None and is_listed(given) and all(isinstance(name, str) for name in given):
-        found = dict.fromkeys(given, 1.0)
-    if found is None or not all(isinstance(name, str) and is_number(value) for name, value in found.items()):
+    attributes = given if isinstance(given, Mapping) else None
+    if attributes is None and is_listed(given) and all(isinstance(name, str) for name in given):
+        attributes = dict.fromkeys(given, 1.0)
+    if attributes is None or not all(isinstance(name, str) and is_number(value) for name, value in attributes.items()):
         problem = f"the features of a variable are {shown(given)}"
         raise DataError(problem, remedy="give a list of names, {name: number}, or an array of numbers")
-    return found
+    return attributes

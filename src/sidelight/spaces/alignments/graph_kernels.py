@@ -99,23 +99,23 @@ def forest(count: int, edges: Ints, tree: Ints) -> bool:
 @kernel
 def hubs_of(count: int, edges: Ints, hubs: Ints, edge_hubs: Ints) -> int:
     """Words with several edges from them, or to them, in `hubs` [2 · words, 2]; gives their number."""
-    found = 0
+    hub_count = 0
     for side in range(2):
         for word in range(count):
             many = 0
             for e in range(edges.shape[0]):
                 many += edges[e, side] == word
             if many > 1:
-                hubs[found, 0], hubs[found, 1] = word, side
+                hubs[hub_count, 0], hubs[hub_count, 1] = word, side
                 for e in range(edges.shape[0]):
                     if edges[e, side] == word:
-                        edge_hubs[e, side] = found
-                found += 1
+                        edge_hubs[e, side] = hub_count
+                hub_count += 1
     for e in range(edges.shape[0]):
         for side in range(2):
             if edge_hubs[e, side] < 0:
-                edge_hubs[e, side] = found
-    return found
+                edge_hubs[e, side] = hub_count
+    return hub_count
 
 
 @kernel
@@ -248,10 +248,10 @@ def _improved(pair: Pair, scores: Floats, near: Ints, needed: int, bonus: float,
             return value
         for a in range(count):
             now[a] = choices[a]
-        found = _value(pair, scores, now, needed)
-        if not found > value + CLOSE * (1.0 + abs(value)):
+        changed = _value(pair, scores, now, needed)
+        if not changed > value + CLOSE * (1.0 + abs(value)):
             return value
-        value = found
+        value = changed
         for a in range(count):
             best[a] = now[a]
 

@@ -70,9 +70,9 @@ class GraphProgram:
     @cached_property
     def mapped(self) -> Ints:
         """By the choices of two words, 1 + the edge of the second graph between them, or 0. # [words + 1, words + 1]"""
-        found = np.zeros((self.words[1] + 1, self.words[1] + 1), dtype=np.int64)
-        found[self.edges[1][:, 0] + 1, self.edges[1][:, 1] + 1] = 1 + np.arange(len(self.edges[1]))
-        return found
+        table = np.zeros((self.words[1] + 1, self.words[1] + 1), dtype=np.int64)
+        table[self.edges[1][:, 0] + 1, self.edges[1][:, 1] + 1] = 1 + np.arange(len(self.edges[1]))
+        return table
 
     @cached_property
     def pair(self) -> Pair | None:
@@ -93,8 +93,8 @@ class GraphProgram:
     def choices_of(self, words: Ints) -> Ids:
         """The choices of words, 0 or 1 + a word of the second graph, and those of edges, which follow from them."""
         one = self.edges[0]
-        found = self.mapped[words[one[:, 0]], words[one[:, 1]]] if len(one) else np.zeros(0, np.int64)
-        return np.concatenate([words, found]).astype(np.int32)
+        edges = self.mapped[words[one[:, 0]], words[one[:, 1]]] if len(one) else np.zeros(0, np.int64)
+        return np.concatenate([words, edges]).astype(np.int32)
 
     def admits(self, choices: Ids, *, all_words: bool) -> bool:
         """Whether choices are an alignment."""
@@ -114,14 +114,14 @@ class GraphProgram:
         if self.pair is None:
             return self._programmed(scores, all_words, exact, seconds)
         nodes = 0 if not exact else int(min(NODES, seconds * NODES_A_SECOND))
-        found, open_ = self._bounded(scores, all_words, nodes)
-        if found.bound == found.value or not exact:
-            return found
+        first, open_ = self._bounded(scores, all_words, nodes)
+        if first.bound == first.value or not exact:
+            return first
         left = np.array(scores)
         left[: self.words[0], : self.words[1] + 1][open_ == 0] = -math.inf
         other = self._programmed(left, all_words, exact, seconds)  # the better ones, if there are any
-        best = other if other.value > found.value else found
-        return Mapped(best.choices, best.value, min(found.bound, max(best.value, other.bound)))
+        best = other if other.value > first.value else first
+        return Mapped(best.choices, best.value, min(first.bound, max(best.value, other.bound)))
 
     def _bounded(self, scores: Floats, all_words: bool, nodes: int) -> tuple[Mapped, Bytes]:
         """By bounds and branching, and the choices of words that a better alignment could have."""
@@ -140,14 +140,14 @@ class GraphProgram:
         program = self._scored(scores, all_words)
         if program is None:
             return Mapped(None, -math.inf, -math.inf)
-        found = solve(program, integer=False)
-        if found.point is None:
+        optimum = solve(program, integer=False)
+        if optimum.point is None:
             return Mapped(None, -math.inf, -math.inf)
-        bound, words = found.value, self._words(found)
+        bound, words = optimum.value, self._words(optimum)
         if words is None and not exact:
-            words = self._rounded(found, scores, all_words)
+            words = self._rounded(optimum, scores, all_words)
         if words is None:
-            words, bound = self._branched(program, found, scores, all_words, seconds)
+            words, bound = self._branched(program, optimum, scores, all_words, seconds)
         if words is None:
             return Mapped(None, -math.inf, -math.inf)
         choices = self.choices_of(words)

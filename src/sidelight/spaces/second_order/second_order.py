@@ -161,6 +161,6 @@ class SecondOrderSpace:
     def _path_scores(
         self, shard: tuple[int, int], block: Floats, scores: SecondOrderScores, labels: Ids, values: Floats
     ) -> None:
-        given = scores.transition, scores.start, scores.end
-        chain_kernels.path_scores(self.starts, *shard, block, *given, labels, values)
+        edges = scores.transition, scores.start, scores.end
+        chain_kernels.path_scores(self.starts, *shard, block, *edges, labels, values)
         kernels.add_second_order(self.starts, *shard, scores.second, labels, values)

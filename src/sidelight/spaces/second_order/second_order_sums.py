@@ -106,16 +106,16 @@ def beliefs(
         begin, end = part
         for a, b in shards(space.starts[begin : end + 1] - space.starts[begin]):
             lo, hi = begin + a, begin + b
-            given = sums.block(lo, hi), sums.onward, backward, sums.peak, *sums.steps, moves, spread
-            kernels.beliefs(space.starts, lo, hi, *given, priced, values, tokens, *counts)
+            arrays = sums.block(lo, hi), sums.onward, backward, sums.peak, *sums.steps, moves, spread
+            kernels.beliefs(space.starts, lo, hi, *arrays, priced, values, tokens, *counts)
         _add_spread(spread, moves, counts)
         return counts
 
     parts = shards(space.starts, tokens=max(SHARD_TOKENS, -(-total // MOST_PARTS)))
-    found = threads(run, parts, n_jobs=n_jobs)
+    parts_summed = threads(run, parts, n_jobs=n_jobs)
     check_feasible(values)
     counts = _zeros(size)
-    for piece in found:  # in the order of the parts, so that threads do not matter
+    for piece in parts_summed:  # in the order of the parts, so that threads do not matter
         for out, one in zip(counts, piece):
             out += one
     return SecondOrderBeliefs(values, tokens, *counts)

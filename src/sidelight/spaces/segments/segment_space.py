@@ -153,27 +153,27 @@ class SegmentSpace:
         return paths
 
     def _best(self, scores: SegmentScores, cost: AnyCost | None, n_jobs: int | None) -> Paths:
-        found = self._blank()
+        best_segments = self._blank()
         values = np.empty(len(self.starts) - 1)
         targets = np.empty(0 if cost is None else len(values))
-        given = scores.transition, scores.start, scores.end
+        edges_of_scores = scores.transition, scores.start, scores.end
         edges = self.masked(scores)
-        right, whole = (found, None) if cost is None else self.reading.cut(self.starts, cost.targets)
+        right, whole = (best_segments, None) if cost is None else self.reading.cut(self.starts, cost.targets)
 
         def run(shard: tuple[int, int]) -> None:
             lo, hi = shard
             first, last = int(self.starts[lo]), int(self.starts[hi])
             tokens, segments = scores.block(first, last), scores.segments(first, last)
             if cost is not None:
-                segment_kernels.scores_of(self.starts, lo, hi, tokens, segments, *given, *right, targets)
+                segment_kernels.scores_of(self.starts, lo, hi, tokens, segments, *edges_of_scores, *right, targets)
             totals = self._totals(lo, hi, tokens, segments, cost)
-            segment_kernels.best(self.starts, lo, hi, totals, *edges, *self._shape, *found, values)
+            segment_kernels.best(self.starts, lo, hi, totals, *edges, *self._shape, *best_segments, values)
 
         threads(run, self.shards(), n_jobs=n_jobs)
         if cost is not None and whole is not None:
             targets += self._bonus_of(cost.targets)
             targets[~whole] = -np.inf
-        return Paths(self.reading.labels(found), values, targets)
+        return Paths(self.reading.labels(best_segments), values, targets)
 
     def k_best(self, scores: SegmentScores, k: int, *, n_jobs: int | None = None) -> tuple[Ids, Floats]:
         """The token labels [k, T] of the k best segmentations, best first, and their scores [k, N].
@@ -191,8 +191,8 @@ class SegmentSpace:
         self._each(scores, run, n_jobs)
         self._check(values[:, 0])
         there = np.repeat(-np.inf < values.T, np.diff(self.starts), axis=1)
-        found = self.reading.labels(Segments(labels, begins))
-        return np.where(there, found, np.int32(-1)), np.ascontiguousarray(values.T)
+        outputs = self.reading.labels(Segments(labels, begins))
+        return np.where(there, outputs, np.int32(-1)), np.ascontiguousarray(values.T)
 
     def log_sums(self, scores: SegmentScores, *, n_jobs: int | None = None) -> Floats:
         """log Σ exp(score) over the segmentations of each sequence. # [N]
@@ -214,17 +214,17 @@ class SegmentSpace:
 
         Raises `Infeasible` where there are none.
         """
-        found = self._blank()
+        segments = self._blank()
         values = np.empty(len(self.starts) - 1)
         edges = self._steps(scores)
         seeds = rng.integers(0, 2**64, size=len(values), dtype=np.uint64)
 
         def run(lo: int, hi: int, totals: Floats) -> None:
-            segment_sums.sample(self.starts, lo, hi, totals, *edges, *self._shape, seeds, *found, values)
+            segment_sums.sample(self.starts, lo, hi, totals, *edges, *self._shape, seeds, *segments, values)
 
         self._each(scores, run, n_jobs)
         self._check(values)
-        return self.reading.labels(found)
+        return self.reading.labels(segments)
 
     def beliefs(self, scores: SegmentScores, *, n_jobs: int | None = None) -> SegmentBeliefs:
         """Log-sums and the expectations of all parts; it takes T · M · L numbers.
@@ -246,8 +246,8 @@ class SegmentSpace:
         ones = np.ones(len(self.starts) - 1)
 
         def run(shard: tuple[int, int]) -> Floats:
-            found = self.block_beliefs(scores, *shard, ones)
-            return self.reading.shares(found.tokens, found.firsts)
+            beliefs = self.block_beliefs(scores, *shard, ones)
+            return self.reading.shares(beliefs.tokens, beliefs.firsts)
 
         return np.concatenate([np.zeros((0, self.n_labels)), *threads(run, self.shards(), n_jobs=n_jobs)])
 
@@ -269,13 +269,13 @@ class SegmentSpace:
         """The score of the segmentation that token labels read as, -inf where they read as none. # [N]"""
         values = np.empty(len(self.starts) - 1)
         edges = scores.transition, scores.start, scores.end
-        found, whole = self.reading.cut(self.starts, labels)
+        segments, whole = self.reading.cut(self.starts, labels)
 
         def run(shard: tuple[int, int]) -> None:
             lo, hi = shard
             first, last = int(self.starts[lo]), int(self.starts[hi])
             blocks = scores.block(first, last), scores.segments(first, last)
-            segment_kernels.scores_of(self.starts, lo, hi, *blocks, *edges, *found, values)
+            segment_kernels.scores_of(self.starts, lo, hi, *blocks, *edges, *segments, values)
 
         threads(run, self.shards(), n_jobs=n_jobs)
         values += self._bonus_of(labels)
@@ -335,8 +335,8 @@ class SegmentSpace:
 
     def masked(self, scores: SegmentScores) -> tuple[Floats, Floats, Floats]:
         """Scores of transitions, starts and ends, -inf where they are not allowed. # [L, L], [L], [L]"""
-        given = scores.transition, scores.start, scores.end
-        return given if self.allowed is None else self.allowed.masked(*given)
+        edges = scores.transition, scores.start, scores.end
+        return edges if self.allowed is None else self.allowed.masked(*edges)
 
     def _steps(self, scores: SegmentScores) -> tuple[Moves, Floats, Floats]:
         """As `masked`, ready for sums."""

@@ -58,33 +58,33 @@ class TokenReading:
         >>> TokenReading(two, two, two, np.array([2, 1])).segments([0, 0, 0, 1])
         [(0, 1, 0), (2, 2, 0), (3, 3, 1)]
         """
-        found: list[tuple[int, int, int]] = []
+        segments: list[tuple[int, int, int]] = []
         for t, label in enumerate(labels):
             segment = int(self.segment_of[label])
-            if found and found[-1][2] == segment and label == self.inside[segment]:
-                begun = found[-1][0]
+            if segments and segments[-1][2] == segment and label == self.inside[segment]:
+                begun = segments[-1][0]
                 if t - begun < self.longest[segment]:
-                    found[-1] = begun, t, segment
+                    segments[-1] = begun, t, segment
                     continue
             if label != self.first[segment]:
                 return None
-            found.append((t, t, segment))
-        return found
+            segments.append((t, t, segment))
+        return segments
 
     def cut(self, starts: Ints, labels: Ids) -> tuple[Segments, NDArray[np.bool_]]:
         """The segmentations that token labels [T] read as, and which sequences have one [N]; others have anything."""
-        found = self.segment_of[labels]
+        segments = self.segment_of[labels]
         if len(labels) == 0:
-            return Segments(found, np.zeros(0, dtype=np.uint8)), np.ones(len(starts) - 1, dtype=bool)
-        one_label = (self.first == self.inside)[found]
+            return Segments(segments, np.zeros(0, dtype=np.uint8)), np.ones(len(starts) - 1, dtype=bool)
+        one_label = (self.first == self.inside)[segments]
         new = np.append(True, labels[1:] != labels[:-1])
-        loose = np.append(True, found[1:] != found[:-1])
+        loose = np.append(True, segments[1:] != segments[:-1])
         new[starts[:-1]] = loose[starts[:-1]] = True
-        opens = labels == self.first[found]
+        opens = labels == self.first[segments]
         begins = np.where(one_label, new, opens | loose)
-        begins |= one_label & (_places(begins) % self.longest[found] == 0)
-        wrong = (_places(begins) >= self.longest[found]) | (loose & ~opens)
-        return Segments(found, begins.astype(np.uint8)), np.add.reduceat(wrong.astype(np.int64), starts[:-1]) == 0
+        begins |= one_label & (_places(begins) % self.longest[segments] == 0)
+        wrong = (_places(begins) >= self.longest[segments]) | (loose & ~opens)
+        return Segments(segments, begins.astype(np.uint8)), np.add.reduceat(wrong.astype(np.int64), starts[:-1]) == 0
 
     def labels(self, found: Segments) -> Ids:
         """The token labels of segmentations. # [T]"""

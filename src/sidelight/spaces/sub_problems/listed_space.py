@@ -63,11 +63,11 @@ class ListedSpace(SummedSlotSpace):
     @property
     def there(self) -> Bytes:
         """Which choices each slot has in any output. # [T, K]"""
-        found = np.zeros((int(self.starts[-1]), self.n_labels), dtype=np.uint8)
+        mask = np.zeros((int(self.starts[-1]), self.n_labels), dtype=np.uint8)
         for number, first in zip(self.list_of.tolist(), self.starts[:-1].tolist()):
             outputs = self.lists[number].outputs
-            found[first + np.arange(outputs.shape[1]), outputs] = 1
-        return found if self.mask is None else np.asarray(found & self.mask)
+            mask[first + np.arange(outputs.shape[1]), outputs] = 1
+        return mask if self.mask is None else np.asarray(mask & self.mask)
 
     def take(self, which: Ints) -> Self:
         """The space of some of the inputs."""
@@ -99,12 +99,12 @@ class ListedSpace(SummedSlotSpace):
 
     def charges(self, labels: Ids) -> Floats:
         """What each output is charged for soft rules; nothing where it is not in the list. # [N]"""
-        found = np.zeros(len(self.starts) - 1)
+        charges_of = np.zeros(len(self.starts) - 1)
         for i, number in enumerate(self.list_of.tolist()):
             outputs, charges = self.lists[number]
             same = np.flatnonzero(np.all(outputs == labels[self.starts[i] : self.starts[i + 1]], axis=1))
-            found[i] = charges[same[0]] if len(same) else 0.0
-        return found
+            charges_of[i] = charges[same[0]] if len(same) else 0.0
+        return charges_of
 
     def projected(self, learned: Bytes) -> ListedSpace:
         """One output for each way that choices may be chosen which are `learned` [K], the others being alike.
@@ -125,10 +125,10 @@ def _projected(one: LegalOutputs, learned: Bytes) -> LegalOutputs:
 
 @kernel
 def _worth(scores: Floats, first: int, outputs: Ids, at: int, slots: int) -> float:
-    found = 0.0
+    worth = 0.0
     for slot in range(slots):
-        found += scores[first + slot, outputs[at + slot]]
-    return found
+        worth += scores[first + slot, outputs[at + slot]]
+    return worth
 
 
 @kernel

@@ -64,11 +64,11 @@ def best_relations(
                 alone[a, t] = scores[first + a, t]
         if n > FEW:
             _tighten(alone, table, n, types)
-        found = _best_types(alone, table, n, types, most, best)
-        if found == np.inf:
+        highest = _best_types(alone, table, n, types, most, best)
+        if highest == np.inf:
             return number
-        values[number] = found
-        if found == -np.inf:
+        values[number] = highest
+        if highest == -np.inf:
             continue
         values[number] = 0.0
         for a in range(n):
@@ -125,11 +125,11 @@ def _best_types(own: Floats, table: Floats, n: int, types: int, most: int, best:
             known[0, j, t] = own[j, t]
     value, tried = np.zeros(n + 1), np.zeros((n, types), np.uint8)
     chosen = np.zeros(n, np.int64)
-    found, depth, nodes = -np.inf, 0, 0
+    highest, depth, nodes = -np.inf, 0, 0
     while depth >= 0:
         if depth == n:
-            if value[n] > found:
-                found = value[n]
+            if value[n] > highest:
+                highest = value[n]
                 for a in range(n):
                     best[a] = chosen[a]
             depth -= 1
@@ -160,9 +160,9 @@ def _best_types(own: Floats, table: Floats, n: int, types: int, most: int, best:
                 known[depth + 1, j, t] = worth
                 top = max(top, worth + rest[j, t])
             bound += top
-        if bound > found + ROUNDING * (1.0 + abs(found)) or found == -np.inf:
+        if bound > highest + ROUNDING * (1.0 + abs(highest)) or highest == -np.inf:
             depth += 1
-    return found
+    return highest
 
 
 @kernel

@@ -60,12 +60,12 @@ class RelationSpace(SummedSlotSpace):
 
     def best_each(self, scores: Floats, *, n_jobs: int | None = None) -> tuple[Ids, Floats]:
         choices, values = np.zeros(len(scores), dtype=np.int32), np.empty(len(self.starts) - 1)
-        given = scores if self.alone is None else scores + self.alone
+        unary = scores if self.alone is None else scores + self.alone
         pair_starts = self.pair_starts
 
         def run(shard: tuple[int, int]) -> int:
             tied = pair_starts, self.table_of, self.tables
-            return best_relations(self.starts, self.counts, *tied, *shard, given, MOST_NODES, choices, values)
+            return best_relations(self.starts, self.counts, *tied, *shard, unary, MOST_NODES, choices, values)
 
         if len(values) == 1:  # online learners ask for one input at a time
             given_up = [run((0, 1))]
@@ -82,12 +82,12 @@ class RelationSpace(SummedSlotSpace):
             problem = f"a sum over the types of {most} entities has {self.n_types}^{most} terms"
             raise Intractable(f"{problem}; use what asks for best outputs alone")
         totals, beliefs = np.empty(len(self.starts) - 1), np.zeros((len(scores) if shares else 0, self.n_labels))
-        given = scores if self.alone is None else scores + self.alone
+        unary = scores if self.alone is None else scores + self.alone
         pair_starts = self.pair_starts
 
         def run(shard: tuple[int, int]) -> None:
             tied = pair_starts, self.table_of, self.tables
-            sum_relations(self.starts, self.counts, *tied, *shard, given, shares, totals, beliefs)
+            sum_relations(self.starts, self.counts, *tied, *shard, unary, shares, totals, beliefs)
 
         threads(run, shards(self.starts), n_jobs=n_jobs)
         return totals, beliefs
@@ -109,19 +109,19 @@ class RelationSpace(SummedSlotSpace):
     def charges(self, labels: Ids) -> Floats:
         """What each output is charged for soft rules; nothing for hard ones, which `admits` tells of. # [N]"""
         tables = np.where(self.tables == -np.inf, 0.0, self.tables)
-        found = np.zeros(len(self.starts) - 1)
+        charges = np.zeros(len(self.starts) - 1)
         if self.alone is not None:
             own = np.where(self.alone == -np.inf, 0.0, self.alone)
-            found = -super().score(SlotScores(own), labels)
+            charges = -super().score(SlotScores(own), labels)
         if not tables.any():
-            return found
+            return charges
         pair_starts = self.pair_starts
         for i, (first, n) in enumerate(zip(self.starts[:-1].tolist(), self.counts.tolist())):
             a, b = np.triu_indices(n, 1)
             own = self.table_of[pair_starts[i] : pair_starts[i + 1]]
             relation = labels[first + n : int(self.starts[i + 1])] - self.n_types
-            found[i] -= tables[own, labels[first + a], labels[first + b], relation].sum()
-        return found
+            charges[i] -= tables[own, labels[first + a], labels[first + b], relation].sum()
+        return charges
 
     def projected(self, learned: Bytes) -> RelationSpace:
         """One output for each way that choices may be chosen which are `learned` [K], the others being alike.

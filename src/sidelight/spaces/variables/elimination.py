@@ -190,5 +190,5 @@ def _log_sums(total: Floats, axis: int) -> Floats:
     most = total.max(axis=axis, keepdims=True)
     safe = np.where(most > -math.inf, most, 0.0)
     with np.errstate(divide="ignore"):  # the logarithm of 0 where nothing is possible
-        found: Floats = np.log(np.exp(total - safe).sum(axis=axis)) + np.squeeze(safe, axis)
-    return found
+        sums: Floats = np.log(np.exp(total - safe).sum(axis=axis)) + np.squeeze(safe, axis)
+    return sums

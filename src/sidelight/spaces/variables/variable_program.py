@@ -53,13 +53,13 @@ def best_by_program(tables: Mapping[tuple[int, ...], Floats], sizes: tuple[int, 
     """
     columns = columns_of(sizes, [(scope[0], scope[1]) for scope in tables if len(scope) == 2])
     program = variable_program(columns, np.concatenate([table.ravel() for table in tables.values()]))
-    found = solve(program, integer=False)
-    if found.point is not None:
-        nodes = found.point[: columns.offsets[-1]]
+    optimum = solve(program, integer=False)
+    if optimum.point is not None:
+        nodes = optimum.point[: columns.offsets[-1]]
         if np.abs(nodes - np.round(nodes)).max(initial=0.0) > CLOSE:
-            found = solve(program, integer=True)
-    if found.point is None:
+            optimum = solve(program, integer=True)
+    if optimum.point is None:
         return np.zeros(len(sizes), np.int32), -math.inf
-    labels = [int(found.point[first:last].argmax()) for first, last in pairwise(columns.offsets)]
+    labels = [int(optimum.point[first:last].argmax()) for first, last in pairwise(columns.offsets)]
     value = sum(float(table[tuple([labels[v] for v in scope])]) for scope, table in tables.items())
     return np.array(labels, np.int32), value

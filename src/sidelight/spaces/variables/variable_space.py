@@ -102,8 +102,8 @@ class VariableSpace:
             cost.add_to(block, 0)
         labels, values = np.empty(len(block), dtype=np.int32), np.empty(len(self.variables))
         for i, (here, tables, sizes) in enumerate(self.each(replace(scores, slots=block))):
-            found, values[i] = _best(tables, sizes, rng)
-            labels[here] = found + self._first[self.variables.kinds[here]]
+            choices, values[i] = _best(tables, sizes, rng)
+            labels[here] = choices + self._first[self.variables.kinds[here]]
         check_feasible(values)
         return Paths(labels, values, targets)
 
@@ -146,16 +146,16 @@ class VariableSpace:
         labels = np.full((k, len(self.variables.kinds)), -1, dtype=np.int32)
         values = np.full((k, len(self.variables)), -math.inf)
         for i, (here, tables, sizes) in enumerate(self.each(scores)):
-            for rank, (found, value) in enumerate(_k_best(tables, sizes, k)):
-                labels[rank, here] = found + self._first[self.variables.kinds[here]]
+            for rank, (choices, value) in enumerate(_k_best(tables, sizes, k)):
+                labels[rank, here] = choices + self._first[self.variables.kinds[here]]
                 values[rank, i] = value
         return labels, values
 
     def log_sums(self, scores: VariableScores, *, n_jobs: int | None = None) -> Floats:
         """log Σ exp(score) of every input. # [N]"""
-        found = np.array([log_sum(tables, sizes) for _, tables, sizes in self.each(scores)])
-        check_feasible(found)
-        return found
+        sums = np.array([log_sum(tables, sizes) for _, tables, sizes in self.each(scores)])
+        check_feasible(sums)
+        return sums
 
     def beliefs(
         self, scores: VariableScores, *, prices: Floats | None = None, n_jobs: int | None = None
@@ -165,13 +165,13 @@ class VariableSpace:
         slots = np.zeros((len(self.variables.kinds), self.n_labels))
         zero, sums = self.zero_scores(), np.empty(len(self.variables))
         for i, (here, tables, sizes) in enumerate(self.each(scores)):
-            found, sums[i] = believed(tables, sizes)
+            shares, sums[i] = believed(tables, sizes)
             check_feasible(sums[i : i + 1])
             price = 1.0 if prices is None else float(prices[i])
             for v, kind in enumerate(self.variables.kinds[here]):
-                slots[here.start + v, first[kind] : first[kind + 1]] = price * found[v,]
+                slots[here.start + v, first[kind] : first[kind + 1]] = price * shares[v,]
             for sort, one, other in pairs[self._pairs_of(i)].tolist():
-                belief = found[one, other] if one < other else found[other, one].T
+                belief = shares[one, other] if one < other else shares[other, one].T
                 zero.tables[sort][:] += price * belief
         return VariableBeliefs(sums, slots, zero.tables)
 

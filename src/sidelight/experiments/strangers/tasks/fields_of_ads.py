@@ -80,8 +80,8 @@ def marks(x: Sequence[Any]) -> Votes:
 def chains(x: Sequence[Any]) -> Votes:
     """A chain and the parts of names after it."""
     words = words_of(x)
-    found = runs(x, lambda word: word.lower() in NAME_PARTS)
-    return span_votes(x, [(a, b, NAME) for a, b in found if words[a].lower() in CHAINS])
+    results = runs(x, lambda word: word.lower() in NAME_PARTS)
+    return span_votes(x, [(a, b, NAME) for a, b in results if words[a].lower() in CHAINS])
 
 
 def inns(x: Sequence[Any]) -> Votes:

@@ -124,25 +124,25 @@ def messengers(x: Sequence[Any]) -> Votes:
 def _before(x: Sequence[Any], heads: frozenset[str], kind: str) -> Votes:
     """A head and the word before it, unless that is a small one."""
     words = words_of(x)
-    found = [
+    results = [
         (t - 1, t + 1, kind)
         for t in range(1, len(words))
         if words[t].lower() in heads and words[t - 1].lower() not in SMALL and words[t - 1][-1:].isalnum()
     ]
-    return span_votes(x, found)
+    return span_votes(x, results)
 
 
 def _headed(x: Sequence[Any], heads: set[str], kind: str, *, first: frozenset[str]) -> Votes:
     """A word of a list and the heads that follow it."""
     words = words_of(x)
-    found = []
+    results = []
     for t, word in enumerate(words):
         if word.lower() in first:
             end = t + 1
             while end < len(words) and words[end].lower() in heads:
                 end += 1
-            found.append((t, end, kind))
-    return span_votes(x, found)
+            results.append((t, end, kind))
+    return span_votes(x, results)
 
 
 FUNCTIONS: tuple[Function, ...] = (

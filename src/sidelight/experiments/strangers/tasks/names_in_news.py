@@ -110,8 +110,8 @@ def titles(x: Sequence[Any]) -> Votes:
 def companies(x: Sequence[Any]) -> Votes:
     """Capitalised words that end like a company are one."""
     words = words_of(x)
-    found = runs(x, lambda word: word[:1].isupper())
-    return span_votes(x, [(a, b, "ORG") for a, b in found if b - a > 1 and words[b - 1] in COMPANY_ENDINGS])
+    results = runs(x, lambda word: word[:1].isupper())
+    return span_votes(x, [(a, b, "ORG") for a, b in results if b - a > 1 and words[b - 1] in COMPANY_ENDINGS])
 
 
 def abbreviations(x: Sequence[Any]) -> Votes:
@@ -131,10 +131,10 @@ def places_after_in(x: Sequence[Any]) -> Votes:
     """Capitalised words after "in" are a place."""
     words = words_of(x)
     known = DAYS | MONTHS
-    found = [
+    results = [
         (a, b) for a, b in runs(x, str.istitle) if a > 0 and words[a - 1] == "in" and words[a].lower() not in known
     ]
-    return span_votes(x, [(a, b, "LOC") for a, b in found])
+    return span_votes(x, [(a, b, "LOC") for a, b in results])
 
 
 FUNCTIONS: tuple[Function, ...] = (
