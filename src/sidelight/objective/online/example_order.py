@@ -30,7 +30,7 @@ class ExampleOrder:
         """All examples: blocks in random order, and each block's own in random order.
 
         >>> ExampleOrder.of([2, 3]).shuffled(np.random.default_rng(0)).tolist()
-        [2, 4, 3, 0, 1]
+        [0, 1, 4, 2, 3]
         """
         count = len(self.starts) - 1
         if count == 1:
