@@ -154,7 +154,7 @@ PAGES = [
     ("docs/from_snorkel.md", snorkel, 5),
     ("docs/how_to/spacy.md", tuple, 8),
     ("docs/how_to/export.md", tuple, 4),
-    ("docs/limits.md", tuple, 6),
+    ("docs/limits.md", tuple, 5),
     ("docs/add_a_solver.md", tuple, 3),
     ("docs/add_a_learner.md", tuple, 3),
 ]

@@ -105,7 +105,7 @@ COMMANDS = (
     ),
     Entry(
         "reproduce",
-        "Run a published experiment again and show its results beside the published ones.",
+        "Run published experiments again and show their results beside the published ones.",
         "sidelight reproduce --list",
     ),
 )

@@ -6,8 +6,9 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sidelight.choice.held_out import HeldOut, difference, score_of, sentence_counts
+from sidelight.choice.held_out import HeldOut, difference, label_counts, score_of
 from sidelight.evaluate import evaluate
+from sidelight.evidence import Gold
 
 LABELS = ["O", "B-A", "I-A", "B-B"]
 
@@ -21,14 +22,16 @@ def test_the_score_is_accuracy_or_span_f1(seed, count):
     rng = np.random.default_rng(seed)
     right = labelings(rng, count)
     guesses = [[LABELS[i] for i in rng.integers(0, len(LABELS), size=len(y))] for y in right]
+    gold = [Gold(["word"] * len(y), y) for y in right]
     found = evaluate(right, guesses)
-    tokens, _ = score_of(sentence_counts("accuracy", guesses, right, sequences=True))
-    spans, _ = score_of(sentence_counts("span_f1", guesses, right, sequences=True))
+    tokens, _ = score_of(label_counts("accuracy", sequences=True)(guesses, gold))
+    spans, _ = score_of(label_counts("span_f1", sequences=True)(guesses, gold))
     np.testing.assert_allclose([100 * tokens, 100 * spans], [found.accuracy, found.f1], atol=1e-9)
 
 
 def test_single_labels_count_one_each():
-    assert score_of(sentence_counts("accuracy", ["a", "b"], ["a", "c"], sequences=False))[0] == 0.5
+    gold = [Gold("first", "a"), Gold("second", "c")]
+    assert score_of(label_counts("accuracy", sequences=False)(["a", "b"], gold))[0] == 0.5
 
 
 @given(seed=st.integers(0, 10_000))

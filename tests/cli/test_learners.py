@@ -82,7 +82,7 @@ def test_options_of_a_solver_are_set_by_name(run, gold):
         (("--learner", "clp"), "--learner is 'clp'; there are auto, jlis"),
         (("--learner", "cllp", "--set", "dicsount=3"), "cllp has no option 'dicsount'; its options are: precision,"),
         (("--learner", "cllp", "--set", "discount=much"), "--set is 'discount=much'; give a number"),
-        (("--learner", "perceptron", "--set", "k=3"), "perceptron has no option 'k'; its options are: none"),
+        (("--learner", "perceptron", "--set", "k=3"), "perceptron has no option 'k'; its options are: shards\n"),
         (("--learner", "cllp", "--set", "discount=0.5"), "discount is 0.5; give a number above 1"),
         (("--learner", "cllp", "--set", "inside=-1"), "inside is -1.0; give a number above 0"),
         (("--learner", "cl_svm", "--set", "at_most=-1"), "at_most is -1; give a whole number from 1 on"),

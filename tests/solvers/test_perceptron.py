@@ -41,7 +41,7 @@ def run(batch, targets, importance, epochs, seed):
     perceptron = Perceptron.fresh(batch.scorer.size)
     rng = np.random.default_rng(seed)
     mistakes = [
-        perceptron.epoch(lambda *rest: perceptron_epoch(batch, targets, importance, *rest), len(batch), rng)
+        perceptron.epoch(lambda *rest: perceptron_epoch(batch, targets, importance, *rest), rng.permutation(len(batch)))
         for _ in range(epochs)
     ]
     return perceptron, mistakes

@@ -147,6 +147,10 @@ def module_of(name: str) -> str:
     return f"{__name__}.{MODULES[name][0]}"
 
 
+def _name_of(place: str) -> str:
+    return next((name for name, (file, _) in MODULES.items() if place == f"{__name__}.{file}"), place)
+
+
 def run(
     place: str,
     data: Path,
@@ -165,7 +169,7 @@ def run(
         takes = inspect.signature(module.rows).parameters
         options |= {name: one for name, one in (("cells", cells), ("choose", choose)) if name in takes}
         if choose and "choose" not in takes:
-            raise DataError(f"{place.rpartition('.')[2]} has nothing to choose", remedy="leave --choose out")
+            raise DataError(f"{_name_of(place)} has nothing to choose", remedy="leave --choose out")
         results, notes = module.rows(Path(data), **options)
         for line in lines_of(results, chosen={}, notes=notes):
             report(line)
