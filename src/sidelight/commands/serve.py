@@ -101,9 +101,17 @@ def command(
             timeout_graceful_shutdown=3,
         )
     )
-    typer.echo(f"{model.name} answers at {where} until Ctrl-C")
+
+    async def serve() -> None:
+        serving = asyncio.create_task(server.serve(sockets=[listening]))
+        while not (server.started or serving.done()):
+            await asyncio.sleep(0.01)
+        if server.started:  # who reads the line may interrupt at once: by now the server takes signals
+            typer.echo(f"{model.name} answers at {where} until Ctrl-C")
+        await serving
+
     try:
-        asyncio.run(server.serve(sockets=[listening]))
+        asyncio.run(serve())
     except KeyboardInterrupt:  # uvicorn has ended in order, and passes the signal on
         pass
     finally:
