@@ -11,6 +11,7 @@ import pytest
 from sidelight import (
     Candidates,
     Companion,
+    DataError,
     Gold,
     Partial,
     SegmentTagger,
@@ -188,3 +189,12 @@ def test_inputs_without_labels_are_completed() -> None:
     evidence: list = [Gold(XS[0], YS[0]), Unlabeled(XS[1]), *gold(XS[2:6], YS[2:6])]
     fitted = tagger("semi_svm", max_rounds=60, tolerance=0.1).fit(evidence)
     assert fitted.rounds_[-1].completion >= 1
+
+
+def test_without_gold_features_are_those_of_all_segments():
+    answers = [*(Companion(x, 1) for x in XS[:8]), *(Companion(x[::-1], -1) for x in XS[:8])]
+    alone = SegmentTagger(learner="lclr", labels=FIELDS, max_length=3, n_jobs=1).fit(answers)
+    assert alone.model_.structure.segments.features.counted == "all"
+    assert alone.model_.weights[alone.model_.structure.layout.tokens.size :].any()
+    with pytest.raises(DataError, match=r'no Gold to take segment features from; give segment_features=Segment.*"all"'):
+        tagger("lclr").fit(answers)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -183,8 +183,13 @@ class Segmenting:
         features = self.features
         if features is None:
             features = segment_features_for(features_of(settings, xs), xs[0])
+            if not has_gold:
+                features = replace(features, counted="all")
         if not has_gold and features.counted == "gold" and features.hash_bits is None:
-            raise DataError("there is no Gold to take segment features from", remedy='give counted="all" or hash_bits')
+            raise DataError(
+                "there is no Gold to take segment features from",
+                remedy='give segment_features=SegmentFeatures(counted="all"), or hash_bits in place of counted',
+            )
         return SegmentExtractor(features, max_length)
 
 
