@@ -71,7 +71,7 @@ def test_end_to_end(run: Run, made: Any, name: str, tmp_path: Path) -> None:
     assert "whole outputs right: 100.00% (25 of 25)" in again.out
 
     why = run("explain", model, file("test"), "--index", 2, "--json", "why.json")
-    assert "margin over the runner-up" in why.out
+    assert "margin over the runner-up" in why.out and "slot" not in why.out
     told = json.loads(Path("why.json").read_text())
     assert sum(one["amount"] for one in told["contributions"]) == pytest.approx(told["margin"])
     assert re.search(r"^  \+[\d.]+  ", run("weights", model, "--top", 2).out, re.M)
@@ -320,7 +320,10 @@ def test_relations_under_rules(run: Run, made: Any) -> None:
         "note: the model was trained under the rules argument_types; --rules FILE.py predicts under them\n"
     )
     assert missing.out != told.out
-    assert "margin" in run("explain", "m", file("test"), *rules).out
+    why = run("explain", "m", file("test"), *rules).out
+    assert "margin" in why and "('" not in why
+    assert "relation none" in run("weights", "m", "--label", "relation none", "--top", 2).out
+    assert "; give one of entity Loc, " in run("weights", "m", "--label", "none", code=2).err
     for command in (("judge", "m", file("good")), ("evaluate", "m", file("test"), "--json", "s.json")):
         assert run(*command, *rules).out
     assert json.loads(Path("s.json").read_text())["relations"]["f1"] > 60

@@ -69,10 +69,17 @@ def test_rows_of_a_small_corpus(tmp_path, monkeypatch):
         "SL",
         "SL, bias",
         "SL, 14 classifiers",
-        "SL, relations shuffled, 14 classifiers",
+        *relations.SHUFFLES,
     } <= set(f1)
     assert all(f1[name] == 100.0 for name in ("L+I", "IBT", "SL"))
     assert any("order entity" in line or "order relation" in line for line in told)
+    orders = [line.partition(", order ")[2].split(", ") for line in told if ", order " in line][2:]  # two by updates
+    assert len(orders) == 2 * len(relations.SHUFFLES)
+    for split in (0, 1):
+        shuffled = orders[split::2]
+        types = [[place for place, name in enumerate(own) if name.startswith("entity")] for own in shuffled]
+        assert len({tuple(own) for own in shuffled}) > 1 and types == [types[0]] * len(types)
+        assert len({tuple(sorted(own)) for own in shuffled}) == 1
     with pytest.raises(DataError, match="choose features=paper;rich, or some of it"):
         reproduce("sl-relations", data=tmp_path, n_jobs=1, report=told.append, choose={"features": "poor"})
 

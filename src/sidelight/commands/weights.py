@@ -20,12 +20,12 @@ def command(
 ) -> None:
     """Show the highest and the lowest weights of a model: features, transitions, first and last labels."""
     from sidelight.models.weights import shown_weights, weights
-    from sidelight.structures.weight_names import FeatureWeightNames
+    from sidelight.structures.weight_names import FeatureWeightNames, label_words
 
     check_writable(json, reads=[model])
     loaded = load(model)
     classes = loaded.structure.weight_names().labels.classes
-    wanted = next((name for name in classes if str(name) == label), label)  # labels may be numbers
+    wanted = next((name for name in classes if label_words(name) == label), label)  # labels may be numbers
     both = {name: weights(loaded, top=top, label=wanted, lowest=name == "lowest") for name in ("highest", "lowest")}
     write_json({name: [weight.as_dict() for weight in ones] for name, ones in both.items()}, json)
     names = loaded.structure.weight_names()

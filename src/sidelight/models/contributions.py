@@ -10,6 +10,7 @@ from sidelight.core import html
 
 SHOWN = 30  # contributions, the largest
 WHOLE = -1  # in the place of a token: of the whole output
+SLOT = "slot"  # all that a choice is worth, where features have no names
 NONE = "–"  # the other output has no such part
 
 
@@ -17,7 +18,7 @@ NONE = "–"  # the other output has no such part
 class Contribution:
     """One weight's share of the margin: positive for the prediction, negative for the runner-up."""
 
-    part: str  # "feature", "dense", "transition", "start", "end" or "segment feature"
+    part: str  # "feature", "dense", "transition", "start", "end", "segment feature", or SLOT
     token: int  # or WHOLE
     name: str
     predicted: str
@@ -57,12 +58,18 @@ class Explanation:
         whose = "" if under_rules is None else " without rules"
         lines.append(f"score{whose} {self.score:.4f}, margin over the runner-up {self.margin:.4f}, of which")
         for item in self.contributions[:SHOWN]:
-            place = item.part + ("" if item.token == WHOLE else f" at {item.token} ({self.tokens[item.token]})")
-            lines.append(f"  {item.amount:+.4f}  {place}: {item.name}  {item.predicted} against {item.runner_up}")
+            lines.append(f"  {item.amount:+.4f}  {self._place(item)} {item.predicted} against {item.runner_up}")
         rest = self.contributions[SHOWN:]
         if rest:
             lines.append(f"  {sum(item.amount for item in rest):+.4f}  {len(rest)} smaller ones")
         return "\n".join(lines)
+
+    def _place(self, item: Contribution) -> str:
+        """What a weight is about."""
+        if item.part == SLOT:
+            return f"{self.tokens[item.token]}:"
+        where = "" if item.token == WHOLE else f" at {item.token} ({self.tokens[item.token]})"
+        return f"{item.part}{where}: {item.name} " if item.name else f"{item.part}{where}:"
 
     def _repr_html_(self) -> str:
         """For notebooks: the labels below their tokens, and the weights that decide."""

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from sidelight.errors import DataError
-from sidelight.models.contributions import NONE, WHOLE, Contribution, Explanation, largest_first, shown_tokens
+from sidelight.models.contributions import NONE, SLOT, WHOLE, Contribution, Explanation, largest_first, shown_tokens
 
 if TYPE_CHECKING:
     from sidelight.models.model import Model
@@ -61,7 +61,7 @@ def _explain_whole(model: Model, x: Any) -> Explanation:
     """By the counts of features that two outputs of any structure differ in; by slots where features have no names."""
     from sidelight.spaces import sums
     from sidelight.spaces.slots import BatchedSlotSpace
-    from sidelight.structures.weight_names import FeatureWeightNames
+    from sidelight.structures.weight_names import FeatureWeightNames, label_words
 
     rows = model.prepare([x])
     batch = model.batch(rows)
@@ -75,7 +75,7 @@ def _explain_whole(model: Model, x: Any) -> Explanation:
     if isinstance(batch.space, BatchedSlotSpace) and isinstance(names, FeatureWeightNames) and names.hashed:
         table = batch.space.block(batch.scores(model.weights))  # [slots, choices]
         items = [
-            Contribution("slot", t, "choice", str(one), str(two), float(table[t, a] - table[t, b]))
+            Contribution(SLOT, t, "choice", str(one), str(two), float(table[t, a] - table[t, b]))
             for t, (one, two, a, b) in enumerate(zip(best, other, *outputs.tolist()))
         ]
         return Explanation(slots, best, other, float(values[0, 0]), margin, largest_first(items))
@@ -83,7 +83,8 @@ def _explain_whole(model: Model, x: Any) -> Explanation:
     items = []
     for place, count in zip(differs.indices.tolist(), differs.values.tolist()):
         part, name, label = names.named(place)
-        pair = (str(label or "more"), NONE) if count > 0 else (NONE, str(label or "more"))
+        word = "more" if label is None else label_words(label)
+        pair = (word, NONE) if count > 0 else (NONE, word)
         items.append(Contribution(part, WHOLE, name, *pair, count * float(model.weights[place])))
     return Explanation(slots, best, other, float(values[0, 0]), margin, largest_first(items))
 

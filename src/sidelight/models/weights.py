@@ -12,6 +12,7 @@ from sidelight.core import html
 from sidelight.core.arrays import Ints
 from sidelight.core.checks import arguments_checked, is_hashable
 from sidelight.errors import DataError
+from sidelight.structures.weight_names import label_words
 
 if TYPE_CHECKING:
     from sidelight.structures import LabelSet
@@ -38,9 +39,9 @@ class Weights(list[Weight]):
         return shown_weights(self)
 
     def _repr_html_(self) -> str:
+        labels = ["" if weight.label is None else label_words(weight.label) for weight in self]
         rows = [
-            (f"{weight.value:+.4f}", weight.part, html.code(weight.name), "" if weight.label is None else weight.label)
-            for weight in self
+            (f"{weight.value:+.4f}", weight.part, html.code(weight.name), label) for weight, label in zip(self, labels)
         ]
         return html.block("Weights", html.table(("weight", "of", "name", "for"), rows))
 
@@ -80,7 +81,7 @@ def _states(labels: LabelSet, label: Any) -> Ints:
     """The numbers of a label's states; of the label itself where it has none."""
     classes = list(labels.classes)
     if not is_hashable(label) or label not in classes:
-        known = ", ".join(map(str, classes[:10])) + (", …" if len(classes) > 10 else "")
+        known = ", ".join(map(label_words, classes[:10])) + (", …" if len(classes) > 10 else "")
         raise DataError(f"the model has no label {label!r}", remedy=f"give one of {known}")
     return np.flatnonzero(labels.label_of == classes.index(label))
 
@@ -98,8 +99,9 @@ def shown_weights(weights: Sequence[Weight]) -> str:
 def _spoken(weight: Weight) -> str:
     if weight.part == "threshold":
         return "threshold of yes/no answers"
-    if "transition" in weight.part:
-        return f"{weight.part} {weight.name} → {weight.label}"
     if weight.label is None:  # of structures, whose features belong to no label
         return f"{weight.part} {weight.name}"
-    return f"{weight.part} {weight.name}: {weight.label}" if weight.name else f"{weight.part}: {weight.label}"
+    label = label_words(weight.label)
+    if "transition" in weight.part:
+        return f"{weight.part} {weight.name} → {label}"
+    return f"{weight.part} {weight.name}: {label}" if weight.name else f"{weight.part}: {label}"

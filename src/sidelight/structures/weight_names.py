@@ -38,6 +38,15 @@ class WeightNames(Protocol):
 THRESHOLD: Named = ("threshold", "", None)
 
 
+def label_words(label: Any) -> str:
+    """A label as it is shown: where labels belong to kinds of variables, the kind first.
+
+    >>> label_words("N"), label_words(("relation", "none"))
+    ('N', 'relation none')
+    """
+    return " ".join(map(str, label)) if isinstance(label, tuple) else str(label)
+
+
 @dataclass(frozen=True, slots=True)
 class TokenWeightNames:
     """Of chains, classes and segments."""

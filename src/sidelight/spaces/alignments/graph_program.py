@@ -119,7 +119,12 @@ class GraphProgram:
             return first
         left = np.array(scores)
         left[: self.words[0], : self.words[1] + 1][open_ == 0] = -math.inf
-        other = self._programmed(left, all_words, exact, seconds)  # the better ones, if there are any
+        try:
+            other = self._programmed(left, all_words, exact, seconds)  # the better ones, if there are any
+        except Intractable:  # out of time, with nothing that is open
+            if first.choices is None:
+                raise
+            return first
         best = other if other.value > first.value else first
         return Mapped(best.choices, best.value, min(first.bound, max(best.value, other.bound)))
 
@@ -150,8 +155,7 @@ class GraphProgram:
             words, bound = self._branched(program, optimum, scores, all_words, seconds)
         if words is None:
             return Mapped(None, -math.inf, -math.inf)
-        choices = self.choices_of(words)
-        return Mapped(choices, float(scores[np.arange(len(choices)), choices].sum()), bound)
+        return Mapped(self.choices_of(words), self._worth(words, scores), bound)
 
     def _matched(self, scores: Floats, all_words: bool) -> Mapped:
         """The best alignment where no edge can be mapped: a matching of words."""
@@ -171,7 +175,7 @@ class GraphProgram:
     def _branched(
         self, program: LinearProgram, relaxed: Optimum, scores: Floats, all_words: bool, seconds: float
     ) -> tuple[Ints | None, float]:
-        """The choices of words by branching, and a bound; rounded ones where nothing better was found in time."""
+        """The choices of words by branching, and a bound; the better of them and of rounded ones if time ran out."""
         try:
             found = solve(program, integer=True, seconds=seconds)
         except Intractable:
@@ -179,7 +183,20 @@ class GraphProgram:
             if words is None:
                 raise
             return words, relaxed.value
-        return (None, -math.inf) if found.point is None else (self._words(found), found.bound)
+        if found.point is None:
+            return None, -math.inf
+        words, bound = self._words(found), min(found.bound, relaxed.value)
+        if bound > found.value + CLOSE * (1.0 + abs(found.value)):
+            rounded = self._rounded(relaxed, scores, all_words)
+            if rounded is not None and self._worth(rounded, scores) > self._worth(words, scores):
+                words = rounded
+        return words, bound
+
+    def _worth(self, words: Ints | None, scores: Floats) -> float:
+        if words is None:
+            return -math.inf
+        choices = self.choices_of(words)
+        return float(scores[np.arange(len(choices)), choices].sum())
 
     def _scored(self, scores: Floats, all_words: bool) -> LinearProgram | None:
         """The program with these scores; None where a slot has no choice at all."""
