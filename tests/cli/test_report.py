@@ -67,9 +67,9 @@ def test_the_page_has_what_it_promises(run, made):
     run("report", "m.sidelight", "test.txt", "--rules", "rules.py")
     page = Path("report.html").read_text(encoding="utf-8")
     text = text_of(page)
-    for title in ("Model", "Scores", "Labels that are taken for others", "Training", "surest of", "Rules"):
+    for title in ("Model", "Scores", "Confusions", "Training", "surest of", "Rules"):
         assert title in text
-    assert "objective by round" in text and "20 gold" in text and "few_titles" in text
+    assert "Objective by round" in text and "20 gold" in text and "few_titles" in text
     scores = sl.evaluate(made[1], sl.load_model("m.sidelight").predict(made[0]))
     run("report", "m.sidelight", "test.txt", "--out", "plain.html")
     plain = text_of(Path("plain.html").read_text(encoding="utf-8"))
@@ -108,7 +108,7 @@ def test_a_rule_covers_the_inputs_that_it_speaks_of(run, made):
 
 def test_of_each_input_the_surest_error_is_shown(run, made):
     run("report", "m.sidelight", "test.txt")
-    shown = re.findall(r"Input (\d+): ([\d.]+) % sure", text_of(Path("report.html").read_text(encoding="utf-8")))
+    shown = re.findall(r"Input (\d+):\s+([\d.]+) % sure", text_of(Path("report.html").read_text(encoding="utf-8")))
     assert len({i for i, _ in shown}) == len(shown) > 1
     shares = [float(share) for _, share in shown]
     assert shares == sorted(shares, reverse=True)

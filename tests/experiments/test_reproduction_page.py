@@ -21,6 +21,7 @@ from sidelight.experiments.table import row
 from sidelight.report.charts import Series, curves, dots, scatter
 from sidelight.report.comparison import all_rows, blocks, tables
 from sidelight.report.papers import PAPERS, PLOTS, experiments_of
+from sidelight.report.pictures import picture
 from sidelight.report.reproduction import number_of, reproduction_page
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
@@ -220,6 +221,18 @@ def test_every_experiment_has_its_place():
         re.compile(plot.methods)
     with pytest.raises(ValueError):
         number_of("k")
+
+
+def test_a_sentence_is_cut_around_its_entities_and_drawn_the_same_in_any_order():
+    arcs = [[0, 1, "a"], [0, 1, "b"], [1, 0, "a"], [0, 1, "c"]]
+    of = {"kind": "relations", "tokens": [f"w{k}" for k in range(20)], "spans": [[8, 9], [11, 12]]}
+    of |= {"types": ["P", "L"], "right types": ["P", "P"], "relations": arcs[:3], "right relations": arcs[2:]}
+    drawn = picture(of, {}).text
+    other = {**of, "relations": arcs[2::-1], "right relations": arcs[:1:-1]}
+    assert picture(other, {}).text == drawn
+    words = re.findall(r'class="mono"[^>]*>([^<]*)<', drawn)
+    assert words == ["…", *(f"w{k}" for k in range(5, 15)), "…"]
+    assert "L → P" in drawn and drawn.count("stroke-dasharray") == 1  # the relation that was missed
 
 
 def test_figures_are_drawn(folder):

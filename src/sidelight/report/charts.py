@@ -17,7 +17,7 @@ from sidelight.report.page import COLOURS
 Point = tuple[float, float, float | None]  # x, y, and the standard deviation of y
 Scale = Callable[[float], float]
 
-WIDTH, HEIGHT, LEFT, TOP, RIGHT, LOW = 520, 300, 62, 14, 16, 46
+WIDTH, HEIGHT, LEFT, TOP, RIGHT, LOW = 460, 290, 62, 14, 16, 46
 DASHES = ("", "7 3", "2 3")  # of series that share a colour
 MANY = 16  # points with marks of their own
 
@@ -57,8 +57,11 @@ def curves(
     parts = [_frame(ticks, levels, across, up, x, y)]
     for number, one in enumerate(kept):
         parts.append(_curve(one, number, across, up, min(ys)))
-    told = "dotted, hollow: the paper" if any(one.published for one in kept) else ""
-    return _figure(title, parts, HEIGHT, [one.name for one in kept], told)
+    names = [one.name for one in kept]
+    keys = _lines(names) if len(names) > 1 else ""
+    keys += _told("dotted, hollow: the paper") if any(one.published for one in kept) else ""
+    keys += _told("bands: ± one standard deviation") if any(std for one in kept for *_, std in one.points) else ""
+    return _figure(title, parts, HEIGHT, keys)
 
 
 def _spread_out(xs: Sequence[float]) -> bool:
@@ -205,8 +208,8 @@ def dots(lines: Sequence[tuple[str, float, float | None, float | None]], *, titl
             h = across(paper)
             corners = f"{h:.1f},{v - 5.5} {h + 5.5:.1f},{v} {h:.1f},{v + 5.5} {h - 5.5:.1f},{v}"
             parts.append(f'<polygon points="{corners}" fill="none" stroke="{COLOURS[1]}" stroke-width="2"/>')
-    names = ["here", "paper"] if any(paper is not None for *_, paper in lines) else []
-    return _figure(title, parts, height, names)
+    keys = _marks() if any(paper is not None for *_, paper in lines) else ""
+    return _figure(title, parts, height, keys)
 
 
 def scatter(groups: Mapping[str, Sequence[tuple[float, float, str]]], *, title: str, x: str, y: str) -> Html | None:
@@ -221,6 +224,9 @@ def scatter(groups: Mapping[str, Sequence[tuple[float, float, str]]], *, title: 
     first, last = ticks[0], ticks[-1]
     ends_of = f'x1="{across(first):.1f}" y1="{up(first):.1f}" x2="{across(last):.1f}" y2="{up(last):.1f}"'
     parts.append(f'<line class="tick" stroke-dasharray="4 4" {ends_of}/>')
+    if first < 0 < last:  # where there is no gain
+        parts.append(f'<line class="zero" x1="{across(0):.1f}" x2="{across(0):.1f}" y1="{TOP}" y2="{HEIGHT - LOW}"/>')
+        parts.append(f'<line class="zero" x1="{LEFT}" x2="{WIDTH - RIGHT}" y1="{up(0):.1f}" y2="{up(0):.1f}"/>')
     for number, group in enumerate(groups.values()):
         colour = COLOURS[number % len(COLOURS)]
         for a, b, told in group:
@@ -228,19 +234,45 @@ def scatter(groups: Mapping[str, Sequence[tuple[float, float, str]]], *, title: 
             parts.append(
                 f'<circle {place} r="4" fill="{colour}" fill-opacity=".75"><title>{escape(told)}</title></circle>'
             )
-    return _figure(title, parts, HEIGHT, list(groups))
+    return _figure(title, parts, HEIGHT, _discs(list(groups)) if len(groups) > 1 else "")
 
 
-def _figure(title: str, parts: Sequence[str], height: float, names: Sequence[str], told: str = "") -> Html:
-    """A chart with its title above and its legend below."""
-    keys = "".join(
+def _lines(names: Sequence[str]) -> str:
+    """The colours and dashes of curves."""
+    return "".join(
         f'<span class="key"><svg width="26" height="10" aria-hidden="true"><line x1="1" y1="5" x2="25" y2="5" '
         f'stroke="{COLOURS[k % len(COLOURS)]}" stroke-width="3"'
         f' stroke-dasharray="{DASHES[k // len(COLOURS) % len(DASHES)] or "none"}"/></svg>{escape(name)}</span>'
         for k, name in enumerate(names)
     )
-    told = f'<span class="key faint">{escape(told)}</span>' if told else ""
-    legend = f'<div class="legend">{keys}{told}</div>' if len(names) > 1 or told else ""
+
+
+def _discs(names: Sequence[str]) -> str:
+    """The colours of points."""
+    return "".join(
+        f'<span class="key"><svg width="10" height="10" aria-hidden="true"><circle cx="5" cy="5" r="4" '
+        f'fill="{COLOURS[k % len(COLOURS)]}"/></svg>{escape(name)}</span>'
+        for k, name in enumerate(names)
+    )
+
+
+def _marks() -> str:
+    """The marks of our values and of a paper's."""
+    disc = f'<circle cx="6" cy="6" r="4" fill="{COLOURS[0]}"/>'
+    diamond = f'<polygon points="6,1 11,6 6,11 1,6" fill="none" stroke="{COLOURS[1]}" stroke-width="2"/>'
+    return "".join(
+        f'<span class="key"><svg width="12" height="12" aria-hidden="true">{mark}</svg>{name}</span>'
+        for mark, name in ((disc, "here"), (diamond, "paper"))
+    )
+
+
+def _told(text: str) -> str:
+    return f'<span class="key faint">{escape(text)}</span>'
+
+
+def _figure(title: str, parts: Sequence[str], height: float, keys: str) -> Html:
+    """A chart with its title above and its legend below."""
+    legend = f'<div class="legend">{keys}</div>' if keys else ""
     return Html(
         f'<figure><figcaption>{escape(title)}</figcaption><svg viewBox="0 0 {WIDTH} {height:.0f}" width="{WIDTH}" '
         f'role="img" aria-label="{escape(title)}">{"".join(parts)}</svg>{legend}</figure>'

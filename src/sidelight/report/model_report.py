@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -18,10 +19,11 @@ from sidelight.evaluate.scores import Counts
 from sidelight.models import probabilities
 from sidelight.models.model import Model
 from sidelight.report.charts import Series, curves
-from sidelight.report.page import COLOURS, Page, sentence, shaded, table
+from sidelight.report.page import Page, beside, cards, coloured, fields, shaded, table
 
 MOST_CONFUSED = 20  # labels in the table of confusions
 MOST_ERRORS = 15
+FAR = 20.0  # times as high: drawn by its logarithm
 AROUND = 6  # tokens on either side of an error
 
 
@@ -43,7 +45,8 @@ def model_report(
     page = Page(f"Report on {name}", f"{scores.sentences:,} inputs, {scores.tokens:,} labels to compare")
     page.add("Model", _model(model))
     page.add("Scores", *_scores(scores))
-    page.add("Labels that are taken for others", _confusions(truth, guesses, model.sequences))
+    read = "Right labels stand in rows, the model's in columns; the darker, the larger its share of the row."
+    page.add("Confusions", read, _confusions(truth, guesses, model.sequences))
     page.add("Training", *_training(model))
     page.add("Errors that it is surest of", *_errors(model, xs, truth, guesses, n_jobs))
     if under is not None:
@@ -67,16 +70,20 @@ def _model(model: Model) -> Html:
 
 
 def _scores(found: Evaluation) -> list[Html]:
-    rows: list[tuple[Any, ...]] = [("tokens right", found.accuracy), ("inputs all right", found.sentence_accuracy)]
+    shares = [(found.accuracy, "of tokens right"), (found.sentence_accuracy, "of inputs all right")]
     if found.types:
-        rows += [("precision of spans", found.precision), ("recall of spans", found.recall), ("F1 of spans", found.f1)]
-    kinds = [("spans", found.types)] if found.types else []
-    parts = [table(["", "per cent"], rows)]
-    for what, each in (*kinds, ("labels", found.labels)):
+        shares += [
+            (found.precision, "precision of spans"),
+            (found.recall, "recall of spans"),
+            (found.f1, "F1 of spans"),
+        ]
+    kinds = [("span", found.types)] if found.types else []
+    parts = []
+    for what, each in (*kinds, ("label", found.labels)):
         ordered = sorted(each.items(), key=lambda pair: -pair[1].gold)
-        heads = [what, "precision", "recall", "F1", "right ones", "predicted", "both"]
+        heads = [what, "precision", "recall", "F1", "gold", "predicted", "right"]
         parts.append(table(heads, [(name, *_counts(one)) for name, one in ordered]))
-    return parts
+    return [cards((f"{share:.2f} %", words) for share, words in shares), beside(*parts)]
 
 
 def _counts(one: Counts) -> tuple[float, float, float, int, int, int]:
@@ -102,12 +109,21 @@ def _training(model: Model) -> list[Html | str]:
     points = model.about.get("history", [])
     reached = Series("objective", [(n, y, None) for n, y, _ in points if y is not None])
     apart = Series("gap", [(n, gap, None) for n, y, gap in points if y is not None and gap is not None])
-    objective = curves([reached], title="objective by round", x="round")
-    gap = curves([apart], title="gap by round (logarithmic)", x="round", logarithmic=(None, True))
+    heights = [y for _, y, _ in reached.points]
+    far = bool(heights) and 0 < FAR * min(heights) < max(heights)
+    title = "Objective by round" + (" (logarithmic)" if far else "")
+    objective = curves([reached], title=title, x="round", logarithmic=(None, far))
+    gap = curves([apart], title="Gap by round (logarithmic)", x="round", logarithmic=(None, True))
     charts: list[Html | str] = [one for one in (objective, gap) if one is not None]
     if charts:
-        return charts
+        again = "Each completion of open labels begins a new convex problem, with a gap of its own."
+        return [*([again] if gap is not None and _rises(apart) else []), *charts]
     return [f"{len(points)} rounds, without an objective to draw." if len(points) > 1 else "Done in one round."]
+
+
+def _rises(one: Series) -> bool:
+    heights = [y for _, y, _ in one.points]
+    return any(later > FAR * before > 0 for before, later in pairwise(heights))
 
 
 def _errors(
@@ -127,15 +143,15 @@ def _errors(
             share, t = max(errors)
             wrong.append((share, -t, len(errors), i))
     wrong.sort(key=lambda one: (-one[0], one[3]))
-    colour = {label: COLOURS[k % len(COLOURS)] for k, label in enumerate(place)}
+    colours = coloured(list(place))
     parts: list[Html | str] = []
     for share, t, count, i in wrong[:MOST_ERRORS]:
         first, last = max(0, t - AROUND), t + AROUND + 1
         words = [_word(x) for x in xs[i]][first:last] if model.sequences else [_word(xs[i])]
         ours, theirs = (guesses[i][first:last], truth[i][first:last]) if model.sequences else ([guesses[i]], [truth[i]])
         others = f", {count} wrong labels in all" if count > 1 else ""
-        parts.append(f"Input {i + 1}: {100 * share:.1f} % sure{others}")
-        parts.append(sentence(words, ours, theirs, [colour.get(label, COLOURS[-1]) for label in ours]))
+        parts.append(Html(f'<h4>Input {i + 1}: <span class="faint">{100 * share:.1f} % sure{others}</span></h4>'))
+        parts.append(fields(words, ours, theirs, colours, told=True))
     return parts or ["Every label is right."]
 
 

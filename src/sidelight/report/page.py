@@ -9,13 +9,15 @@ True
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import groupby
 from typing import Any
 
 from sidelight.core.html import Html, escape
 
 COLOURS = ("#2f6fb2", "#c4572b", "#3a8f5c", "#8458a8", "#a37a1e", "#4b8d97", "#b0416c", "#6b7280")
+FIELDS = (*COLOURS[:7], "#5b6ee1", "#7a8b1e", "#d46fae", "#4fb3e8", "#e09a2b", "#8a5a3c", COLOURS[7])  # of labels
 STYLE = """
 :root { color-scheme: light dark; --ink: #1d2733; --faint: #66717e; --line: #d9dee5; --back: #ffffff; --soft: #f3f6f9;
   --here: #2f6fb2; }
@@ -23,7 +25,7 @@ STYLE = """
   :root { --ink: #e4e9ef; --faint: #9aa5b1; --line: #37414d; --back: #14191f; --soft: #1d242c; --here: #7fb2e5; } }
 html { scroll-behavior: smooth; }
 body { margin: 0; background: var(--back); color: var(--ink); font: 15px/1.5 system-ui, Helvetica, Arial, sans-serif; }
-main { max-width: 62rem; margin: 0 auto; padding: 2rem 1.2rem 4rem; }
+main { max-width: 64rem; margin: 0 auto; padding: 2rem 1.2rem 4rem; }
 h1 { font-size: 1.7rem; margin: 0 0 .2rem; } h2 { font-size: 1.25rem; margin: 2.2rem 0 .5rem; }
 h3 { font-size: 1.05rem; margin: 2rem 0 .3rem; } h4 { font-size: .95rem; margin: 1.2rem 0 .2rem; }
 p { margin: .4rem 0; max-width: 48rem; } .faint { color: var(--faint); } a { color: var(--here); }
@@ -33,18 +35,24 @@ table { border-collapse: collapse; font-size: 14px; }
 th, td { padding: .25rem .8rem .25rem 0; text-align: left; vertical-align: top; border-bottom: 1px solid var(--line); }
 th { color: var(--faint); font-weight: 600; }
 td.number, th.number { text-align: right; font-variant-numeric: tabular-nums; white-space: nowrap; }
-.token { display: inline-block; margin: 0 .25rem .4rem 0; text-align: center; line-height: 1.15; }
-.token small { display: block; font-size: 11px; color: var(--faint); }
-.token b { border-bottom: 3px solid; padding: 0 .1rem; font-weight: normal; }
-.token.wrong { background: var(--soft); outline: 1px solid #c4572b; border-radius: 3px; padding: 0 .15rem; }
-figure { display: inline-block; vertical-align: top; margin: .6rem 1.2rem 1rem 0; max-width: 520px; }
+.fields { line-height: 1.35; max-width: 36rem; }
+.field { display: inline; border-bottom: 2px solid; border-radius: 3px; line-height: 2; margin-right: .1rem;
+  padding: .05rem .3rem .12rem; -webkit-box-decoration-break: clone; box-decoration-break: clone; }
+.field small { font-size: 11px; font-weight: 600; margin-left: .4rem; white-space: nowrap; }
+.field u { text-decoration: underline wavy #c4572b 1.5px; text-underline-offset: 3px; }
+figure { display: inline-block; vertical-align: top; margin: .6rem 1rem 1rem 0; max-width: min(460px, 100%); }
 figure > svg { max-width: 100%; height: auto; } figcaption { font-weight: 600; font-size: 14px; }
 .legend { font-size: 13px; line-height: 1.4; } .key { display: inline-block; margin-right: .9rem; }
 .key svg { margin-right: .35rem; }
-svg text { fill: var(--faint); font-size: 12px; } svg text.name { fill: var(--ink); }
+svg text { fill: var(--faint); font-size: 12.5px; }
+pre, code { overflow-wrap: anywhere; } pre { white-space: pre-wrap; } svg text.name { fill: var(--ink); }
 svg text.big { fill: var(--ink); font-size: 16px; }
 svg text.mono { fill: var(--ink); font: 13px ui-monospace, Menlo, Consolas, monospace; }
-svg .grid { stroke: var(--line); } svg .tick { stroke: var(--faint); }
+svg .grid { stroke: var(--line); } svg .tick { stroke: var(--faint); } svg .zero { stroke: var(--faint); opacity: .6; }
+.beside { display: flex; flex-wrap: wrap; gap: .4rem 2.5rem; } .beside > div { min-width: 0; }
+.cards { display: flex; flex-wrap: wrap; gap: .8rem; margin: 1rem 0; }
+.card { border: 1px solid var(--line); border-radius: 8px; padding: .5rem 1rem; background: var(--soft); }
+.card b { display: block; font-size: 1.5rem; line-height: 1.3; }
 details { margin: .5rem 0 1rem; } summary { cursor: pointer; color: var(--faint); }
 details table { font-size: 12.5px; }
 """
@@ -58,7 +66,8 @@ body.aside nav a.l3 { padding-left: .8rem; color: var(--faint); }
 body.aside main { margin-left: 15.5rem; max-width: 74rem; padding: 2rem 2rem 6rem; }
 body.aside h2 { margin-top: 3rem; padding-top: .8rem; border-top: 1px solid var(--line); font-size: 1.4rem; }
 @media (max-width: 60rem) {
-  body.aside nav { position: static; width: auto; border: 0; } body.aside main { margin-left: 0; padding: 1rem; } }
+  body.aside nav { position: static; width: auto; max-height: 11rem; border: 0; border-bottom: 1px solid var(--line); }
+  body.aside main { margin-left: 0; padding: 1rem; } }
 @media print { body.aside nav { display: none; } body.aside main { margin-left: 0; } }
 """
 
@@ -135,6 +144,22 @@ def shaded(heads: Sequence[str], rows: Sequence[tuple[str, Sequence[int]]]) -> H
     return Html(f'<div class="wide"><table><tr><th></th>{top}</tr>{"".join(lines)}</table></div>')
 
 
+def cards(each: Iterable[tuple[str, str]]) -> Html:
+    """The numbers that matter most, each with what it is of."""
+    inside = "".join(f'<div class="card"><b>{escape(number)}</b>{escape(words)}</div>' for number, words in each)
+    return Html(f'<div class="cards">{inside}</div>')
+
+
+def beside(*parts: Html) -> Html:
+    """Parts side by side where there is room."""
+    return Html(f'<div class="beside">{"".join(f"<div>{part.text}</div>" for part in parts)}</div>')
+
+
+def coloured(labels: Sequence[str]) -> dict[str, str]:
+    """A colour for each label; labels beyond the colours share them."""
+    return {label: FIELDS[k % len(FIELDS)] for k, label in enumerate(labels)}
+
+
 def details(summary: str, *parts: Html | str | None) -> Html:
     """Parts that are folded away under a line."""
     return Html(f"<details><summary>{escape(summary)}</summary>{fragments(parts)}</details>")
@@ -145,14 +170,32 @@ def fragments(parts: Iterable[Html | str | None]) -> str:
     return "".join(part.text if isinstance(part, Html) else f"<p>{escape(part)}</p>" for part in parts if part)
 
 
-def sentence(tokens: Sequence[str], labels: Sequence[str], right: Sequence[str], colours: Sequence[str]) -> Html:
-    """Tokens coloured by label, the label below; where another is right it stands there too."""
+def fields(
+    tokens: Sequence[str],
+    labels: Sequence[str],
+    right: Sequence[str],
+    colours: Mapping[str, str],
+    *,
+    told: bool = False,
+) -> Html:
+    """Neighbours of one label share a patch of its colour, with its name behind them; wrong ones are underlined.
+
+    `told` names the right label after an arrow, and not only where a pointer rests.
+    """
     parts = []
-    for token, label, truth, colour in zip(tokens, labels, right, colours):
-        wrong = label != truth
-        below = escape(label) + (f" → {escape(truth)}" if wrong else "")
-        parts.append(
-            f'<span class="token{" wrong" if wrong else ""}"><b style="border-color:{colour}">{escape(token)}</b>'
-            f"<small>{below}</small></span>"
+    each = list(zip(tokens, labels, right))
+    for _, words in groupby(each, key=(lambda one: one[1:]) if told else (lambda one: one[1])):
+        group = list(words)
+        inside = " ".join(
+            escape(word) if truth == label else f'<u title="{escape(truth)}">{escape(word)}</u>'
+            for word, label, truth in group
         )
-    return Html(f"<p>{''.join(parts)}</p>")
+        label, truth = group[0][1:]
+        name = f"{label} → {truth}" if told and label != truth else label
+        colour = colours.get(label, COLOURS[-1])
+        ink = f"color-mix(in srgb, {colour} 65%, var(--ink))"
+        parts.append(
+            f'<span class="field" style="background:{colour}26;border-color:{colour}">{inside}'
+            f'<small style="color:{ink}">{escape(name)}</small></span> '
+        )
+    return Html(f'<div class="fields">{"".join(parts)}</div>')

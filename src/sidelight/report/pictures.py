@@ -3,32 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from itertools import groupby
 from typing import Any
 
 from sidelight.core.html import Html, escape
-from sidelight.report.page import COLOURS
+from sidelight.report.page import COLOURS, coloured, fields
 
 CELL, LETTER, CHAR = 22, 34, 7.9  # sizes of a cell of a grid, of a letter, and of a letter of a sentence
-FIELDS = (*COLOURS[:7], "#5b6ee1", "#7a8b1e", "#c0392b", "#2a9d8f", "#9c6b4e", "#d0812b", COLOURS[7])
+AROUND = 3  # words of a sentence on either side of its entities
 RIGHT, WRONG, MISSED = COLOURS[2], COLOURS[1], "var(--faint)"
 
 
 def picture(of: Mapping[str, Any], colours: Mapping[str, str]) -> Html:
     """A picture by its kind; `colours` are those of labels."""
     if of["kind"] == "labels":
-        return _labels(of, colours)
+        return fields(of["tokens"], of["labels"], of["right"], colours)
     return {"grid": _grid, "letters": _letters, "relations": _relations}[of["kind"]](of)
 
 
 STYLE = """
-.fields { line-height: 1.35; max-width: 34rem; }
-.field { display: inline; border-bottom: 2px solid; border-radius: 3px; line-height: 2; margin-right: .1rem;
-  padding: .05rem .3rem .12rem; -webkit-box-decoration-break: clone; box-decoration-break: clone; }
-.field small { font-size: 11px; font-weight: 600; margin-left: .4rem; }
-.field u { text-decoration: underline wavy #c4572b 1.5px; text-underline-offset: 3px; }
-.beside { display: flex; flex-wrap: wrap; gap: .4rem 2.5rem; margin-bottom: 1rem; }
-.beside > div { flex: 1 1 30rem; max-width: 36rem; }
+.beside { margin-bottom: 1rem; } .beside > div { flex: 1 1 26rem; max-width: 36rem; }
+@media (max-width: 32rem) { .beside > div { flex-basis: 100%; } }
 svg text.arc { paint-order: stroke; stroke: var(--back); stroke-width: 5px; }
 .beside.relations > div { flex: 1 1 100%; max-width: 100%; }
 .beside.small > div { flex: 0 1 auto; }
@@ -54,23 +48,7 @@ def colours_of(pictures: Iterable[Mapping[str, Any]]) -> dict[str, str]:
     labels = sorted(
         {label for of in pictures for label in (*of.get("labels", ()), *of.get("right", ())) if of["kind"] == "labels"}
     )
-    return {label: FIELDS[k % len(FIELDS)] for k, label in enumerate(labels)}
-
-
-def _labels(of: Mapping[str, Any], colours: Mapping[str, str]) -> Html:
-    """Words in fields: neighbours of one label share a patch of its colour, with its name below."""
-    parts = []
-    for label, words in groupby(zip(of["tokens"], of["labels"], of["right"]), key=lambda one: one[1]):
-        told = " ".join(
-            escape(word) if truth == label else f'<u title="{escape(truth)}">{escape(word)}</u>'
-            for word, _, truth in words
-        )
-        colour = colours[label]
-        parts.append(
-            f'<span class="field" style="background:{colour}26;border-color:{colour}">{told}'
-            f'<small style="color:{colour}">{escape(label)}</small></span> '
-        )
-    return Html(f'<div class="fields">{"".join(parts)}</div>')
+    return coloured(labels)
 
 
 def _grid(of: Mapping[str, Any]) -> Html:
@@ -122,13 +100,14 @@ def _letters(of: Mapping[str, Any]) -> Html:
 def _relations(of: Mapping[str, Any]) -> Html:
     """A sentence with boxes around entities, and arcs above it."""
     starts, ends, h = [], [], 8.0
+    of = _cut(of)
     for token in of["tokens"]:
         starts.append(h)
         ends.append(h + CHAR * len(token))
         h = ends[-1] + CHAR + 2
     boxes = [(starts[first] - 3, ends[last - 1] + 3) for first, last in of["spans"]]
     ours, theirs = ({tuple(one) for one in of[name]} for name in ("relations", "right relations"))
-    arcs = sorted(ours | theirs, key=lambda one: abs(one[0] - one[1]))
+    arcs = sorted(ours | theirs, key=lambda one: (abs(one[0] - one[1]), one))
     top = 26 + 26 * len(arcs)
     parts, names = [], []
     for number, (head, tail, name) in enumerate(arcs):
@@ -143,7 +122,7 @@ def _relations(of: Mapping[str, Any]) -> Html:
         parts.append(
             f'<path d="M {b - 4:.1f} {top - 8} L {b:.1f} {top - 1} L {b + 4:.1f} {top - 8} z" fill="{colour}"/>'
         )
-        names.append(f'<text x="{(a + b) / 2:.1f}" y="{v + 4}" text-anchor="middle" class="arc">{escape(name)}</text>')
+        names.append(f'<text x="{(a + b) / 2:.1f}" y="{v - 4}" text-anchor="middle" class="arc">{escape(name)}</text>')
     for token, left, right in zip(of["tokens"], starts, ends):
         size = f'textLength="{right - left:.1f}" lengthAdjust="spacingAndGlyphs"'
         parts.append(f'<text class="mono" x="{left:.1f}" y="{top + 20}" {size}>{escape(token)}</text>')
@@ -154,6 +133,16 @@ def _relations(of: Mapping[str, Any]) -> Html:
         below = said if said == truth else f"{said} → {truth}"
         parts.append(f'<text x="{(left + right) / 2:.1f}" y="{top + 42}" text-anchor="middle">{escape(below)}</text>')
     return _svg(h + 8, top + 50, parts + names)
+
+
+def _cut(of: Mapping[str, Any]) -> Mapping[str, Any]:
+    """A sentence without what is far from all of its entities."""
+    first = max(min(span[0] for span in of["spans"]) - AROUND, 0)
+    last = min(max(span[1] for span in of["spans"]) + AROUND, len(of["tokens"]))
+    before, after = ["…"] * (first > 0), ["…"] * (last < len(of["tokens"]))
+    shift = first - len(before)
+    spans = [(start - shift, end - shift) for start, end in of["spans"]]
+    return {**of, "tokens": [*before, *of["tokens"][first:last], *after], "spans": spans}
 
 
 def _svg(width: float, height: float, parts: Sequence[str]) -> Html:

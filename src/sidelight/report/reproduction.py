@@ -14,7 +14,7 @@ from sidelight.experiments import NAMES
 from sidelight.experiments.result_files import Result, results_in
 from sidelight.report.charts import Point, Series, curves, dots, scatter
 from sidelight.report.comparison import DERIVED, all_rows, tables
-from sidelight.report.page import Page, details, table
+from sidelight.report.page import Page, cards, details, table
 from sidelight.report.papers import PAPERS, PLOTS, DotPlot, Plot, experiments_of
 from sidelight.report.pictures import STYLE as PICTURE_STYLE
 from sidelight.report.pictures import colours_of, legend, picture
@@ -33,11 +33,9 @@ table.results small { color: var(--faint); } td.p { font-size: 12.5px; } .small 
 .state { display: inline-block; padding: 0 .5rem; border-radius: 1rem; font-size: 12.5px;
   border: 1px solid var(--line); }
 .full { background: rgba(58,143,92,.18); } .quick { background: rgba(47,111,178,.15); }
-.missing { background: rgba(196,87,43,.15); } .cards { display: flex; flex-wrap: wrap; gap: 1rem; margin: 1rem 0; }
-a.name, .state { white-space: nowrap; } .halves { columns: 2 30rem; column-gap: 2rem; }
-.half { break-inside: avoid; } .half h4 { margin-top: .3rem; }
-.card { border: 1px solid var(--line); border-radius: 8px; padding: .6rem 1.1rem; background: var(--soft); }
-.card b { display: block; font-size: 1.6rem; line-height: 1.3; }
+.missing { background: rgba(196,87,43,.15); }
+a.name, .state { white-space: nowrap; } .halves { columns: 2 25rem; column-gap: 2rem; }
+.half { break-inside: avoid; } .half h4 { margin: 0; padding-top: .4rem; } .half table { font-size: 13px; }
 """
 SEEDS = (
     "Draw k of an experiment is drawn and learned with the seed k (some experiments have first draws other than 0, "
@@ -93,15 +91,14 @@ def _glance(results: Mapping[str, Result]) -> list[Html | str | None]:
     rows = [row for result in results.values() for row in result.rows]
     compared = [row for row in rows if row["paper"] is not None and row["metric"] not in DERIVED]
     same = sum(paper * here > 0 for _, _, paper, here in gains)
-    cards = [(f"{len(results)} of {len(NAMES)}", "experiments have run"), (f"{len(rows):,}", "figures of ours")]
-    cards += [(f"{len(compared) + len(gains):,}", "of them beside a published one")]
-    cards += [(f"{same} of {len(gains)}", "published gains have the same sign here")] if gains else []
-    shown = "".join(f'<div class="card"><b>{escape(number)}</b>{escape(words)}</div>' for number, words in cards)
+    counts = [(f"{len(results)} of {len(NAMES)}", "experiments have run"), (f"{len(rows):,}", "figures of ours")]
+    counts += [(f"{len(compared) + len(gains):,}", "beside a published one")]
+    counts += [(f"{same} of {len(gains)}", "published gains with the same sign here")] if gains else []
     by_paper: dict[str, list[tuple[float, float, str]]] = {}
     for paper_name, told, paper, here in gains:
         by_paper.setdefault(paper_name, []).append((paper, here, f"{told}: paper {paper:+.2f}, here {here:+.2f}"))
     return [
-        Html(f'<div class="cards">{shown}</div>'),
+        cards(counts),
         "Each point is a difference between two methods that a paper has figures for, in points; on the line are those "
         "that are the same here."
         if gains
@@ -263,7 +260,7 @@ def _pictures(result: Result, kind: str) -> list[Html | str]:
             parts.append(f'<h4>{escape(setting)}</h4><div class="beside {kind}">')
         for row in own:
             name = row["method"] if several else setting
-            head = f"{escape(name)} <span>{escape(row['metric'])} {row['value']:.1f}</span>"
+            head = f"{escape(name)} <span>{escape(row['metric'])} {row['value']:.1f} %</span>"
             parts.append(f"<div><h5>{head}</h5>{picture(row['picture'], colours).text}</div>")
         parts.append("</div>" if several else "")
     return [legend(kind), Html("".join(parts) if several else f'<div class="beside small">{"".join(parts)}</div>')]
