@@ -98,7 +98,10 @@ def main() -> int:
     rows = grown(found)
     chaos = scale_chaos.run(quick=asked.quick)
     changed = ", ".join(chaos["changed"]) or "nothing"
-    print(f"chaos: {chaos['total']} workers ended in {chaos['fits']} fits {chaos['kills']}, changed: {changed}")
+    ended = (
+        f"{chaos['kills']} workers ended in {chaos['fits']} fits, {chaos['in_a_row']} of them right after they began"
+    )
+    print(f"chaos: {ended}, {sum(row['kills'] for row in chaos['drivers'])} drivers; changed: {changed}")
     if asked.json is not None:
         told = {name: {place: asdict(run) for place, run in runs.items()} for name, runs in found.items()}
         asked.json.parent.mkdir(parents=True, exist_ok=True)
