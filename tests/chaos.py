@@ -17,11 +17,12 @@ from sidelight.parallel.ray_team import Team
 class Chaos:
     """Ends workers at random moments: before they are asked, while they work, and right after they began anew."""
 
-    def __init__(self, seed: int, most: int, share: float = 0.4) -> None:
+    def __init__(self, seed: int, most: int, share: float = 0.4, again: float = 0.0) -> None:
+        """At most so many are ended, in a share of the questions; `again`: the share of those that began anew."""
         self.rng = np.random.default_rng(seed)
-        self.kills = 0
-        self.most, self.share = most, share
-        self._ask = Team.ask
+        self.kills = self.in_a_row = self.restarts = 0
+        self.most, self.share, self.again = most, share, again
+        self._ask, self._restart = Team.ask, Team._restart
 
     @contextmanager
     def loose(self) -> Iterator[Chaos]:
@@ -36,24 +37,46 @@ class Chaos:
                 for timer in timers:
                     timer.join()
 
-        Team.ask = ask  # type: ignore[method-assign]
+        def restart(team: Team, number: int, *told: Any) -> None:
+            chaos._restart(team, number, *told)
+            chaos.restarts += 1
+            if chaos.kills < chaos.most and chaos.rng.random() < chaos.again:
+                threading.Thread(target=chaos.end_again, args=(team, team._actors[number]), daemon=True).start()
+
+        Team.ask, Team._restart = ask, restart  # type: ignore[method-assign]
         try:
             yield self
         finally:
-            Team.ask = self._ask  # type: ignore[method-assign]
+            Team.ask, Team._restart = self._ask, self._restart  # type: ignore[method-assign]
 
     def begin(self, team: Team) -> list[threading.Timer]:
         if self.kills >= self.most or self.rng.random() > self.share:
             return []
-        pids = self.rng.permutation(team.pids())[: 1 + int(self.rng.random() < 0.2)]
+        pids = self.rng.permutation(_pids(team))[: 1 + int(self.rng.random() < 0.2)]
         delays = self.rng.choice([0.0, 0.001, 0.004], size=len(pids))
-        self.kills += len(pids)
-        timers = [threading.Timer(float(delay), _end, [int(pid)]) for delay, pid in zip(delays, pids)]
+        timers = [threading.Timer(float(delay), self.end, [int(pid)]) for delay, pid in zip(delays, pids)]
         for timer in timers:
             timer.start()
         return timers
 
+    def end(self, pid: int) -> bool:
+        """End a process, if it is there."""
+        with suppress(ProcessLookupError):
+            os.kill(pid, signal.SIGKILL)
+            self.kills += 1
+            return True
+        return False
 
-def _end(pid: int) -> None:
-    with suppress(ProcessLookupError):
-        os.kill(pid, signal.SIGKILL)
+    def end_again(self, team: Team, actor: Any) -> None:
+        """End a worker that has just begun anew."""
+        with suppress(Exception):  # of Ray: it has died by itself
+            self.in_a_row += self.end(int(team.ray.get(actor.pid.remote())))
+
+
+def _pids(team: Team) -> list[int]:
+    """The processes of the workers that are there."""
+    found = []
+    for actor in team._actors:
+        with suppress(Exception):  # of Ray: this one has been ended
+            found.append(int(team.ray.get(actor.pid.remote())))
+    return found

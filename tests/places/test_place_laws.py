@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 
 import sidelight as sl
 from sidelight.errors import PlaceError
+from sidelight.experiments import pool
 from sidelight.parallel import place_of
 from sidelight.parallel.place import ThreadPlace, added, nodes_within, summed
 from sidelight.parallel.ray_team import Team
@@ -202,3 +203,41 @@ def test_vectors_are_told_by_their_changes(workers):
         assert here.total(_weighed, weights) == there.total(_weighed, weights)
         sent.append(workers.figures().bytes)
     assert sent[0] > weights.nbytes > 100 * sent[1]
+
+
+def _noted(item, folder, dying):
+    """A task that notes its process, and ends it where it is done for the first time."""
+    path = folder / f"{item}"
+    first = not path.exists()
+    path.write_text(str(os.getpid()))
+    if first and item in dying:
+        os.kill(os.getpid(), signal.SIGKILL)
+    return item * item
+
+
+def test_tasks_are_done_by_whoever_is_idle(workers, tmp_path):
+    workers.figures()
+    found = dict(workers.each_done(_noted, list(range(9)), tmp_path, (2, 5)))
+    assert found == dict(ThreadPlace().each_done(_noted, list(range(9)), tmp_path, ())) == {k: k * k for k in range(9)}
+    assert workers.figures().restarts == 2
+
+
+def test_fits_of_an_experiment_are_spread(workers, tmp_path):
+    token = pool.where.set(workers)
+    try:
+        found = pool.carried_out(_of_study, tmp_path, [3, 1, 2], n_jobs=2, report=print)
+    finally:
+        pool.where.reset(token)
+    assert found == [9, 1, 4]
+    pids = {int(path.read_text()) for path in tmp_path.iterdir()}
+    assert pids <= set(workers.team().pids()) and os.getpid() not in pids
+
+
+def _of_study(study, task):
+    return _noted(task, study, ())
+
+
+def test_a_task_that_fails_is_told_of(workers):
+    with pytest.raises(sl.errors.DataError, match=r"a.txt:3: a piece is wrong"):
+        list(workers.each_done(_wrong, [1, 2, 3]))
+    assert dict(workers.each_done(_product, [np.ones(2)], np.ones(2))) == {0: 2.0}

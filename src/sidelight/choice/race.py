@@ -114,7 +114,8 @@ class Race:
         """The results of a function of each plan."""
         if self.place is None or not self.place.remote or len(plans) < 2:
             return threads(one, plans, n_jobs=self.n_jobs)
-        return self.place.hold(plans).each(_of_plan, one)
+        results = dict(self.place.each_done(_of_plan, plans, one))
+        return [results[number] for number in range(len(plans))]
 
     def _open(self, plan: Plan, block: int) -> bool:
         result = self.results[plan]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -38,6 +38,7 @@ def command(
     ] = False,
     quick: Annotated[bool, typer.Option("--quick", help="A smaller run that only shows the direction.")] = False,
     jobs: options.Jobs = options.DEFAULTS["n_jobs"],
+    place: options.PlaceName = None,
     choose: Annotated[
         list[str] | None,
         typer.Option(
@@ -67,22 +68,23 @@ def command(
     if name == ALL or out is not None:
         if json is not None or choose:
             raise ValueError("--json and --choose are for one experiment without --out; leave them out")
-        _into_folder(list(NAMES) if name == ALL else [name], data, _folder(out, data), quick=quick, jobs=jobs)
+        how: dict[str, Any] = {"quick": quick, "n_jobs": jobs, "place": place}
+        _into_folder(list(NAMES) if name == ALL else [name], data, _folder(out, data), **how)
         return
     among = json is not None and json.exists() and json.resolve().is_relative_to(data.resolve())
     check_writable(json, reads=[json] if among else [])
     chosen = dict(_choice(text) for text in choose or [])
-    reproduce(name, data=data, json_path=json, quick=quick, n_jobs=jobs, choose=chosen, report=typer.echo)
+    reproduce(name, data=data, json_path=json, quick=quick, n_jobs=jobs, choose=chosen, place=place, report=typer.echo)
 
 
-def _into_folder(names: list[str], data: Path, out: Path, *, quick: bool, jobs: int) -> None:
+def _into_folder(names: list[str], data: Path, out: Path, *, quick: bool, **how: Any) -> None:
     """Run what is not finished, make the page, and tell what failed."""
     from sidelight.experiments.run_all import jobs_of, run_all
 
     out.mkdir(parents=True, exist_ok=True)
     check_writable(out / PAGE)
     with Progress(lines=FITS) as progress:
-        failures = run_all(jobs_of(names, quick=quick), data=data, out=out, quick=quick, n_jobs=jobs, progress=progress)
+        failures = run_all(jobs_of(names, quick=quick), data=data, out=out, quick=quick, progress=progress, **how)
     _write_page(out)
     for name, problem in failures.items():
         typer.echo(f"{name} failed: {problem}", err=True)

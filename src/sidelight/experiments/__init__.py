@@ -13,7 +13,7 @@ from typing import Any
 from sidelight.errors import DataError
 from sidelight.experiments.choices import chosen
 from sidelight.experiments.grid import Setting, TablePlan, run_setting, runner
-from sidelight.experiments.pool import Report
+from sidelight.experiments.pool import Report, where
 from sidelight.experiments.table import Row, lines_of, rows_of, write_rows
 
 MODULES: dict[str, tuple[str, str]] = {  # of every experiment: its file, and what it is
@@ -126,18 +126,24 @@ def reproduce(
     quick: bool = False,
     n_jobs: int = -1,
     choose: Mapping[str, str] | None = None,
+    place: Any = None,
     report: Report,
 ) -> list[Row]:
     """Run an experiment of `NAMES` on the corpora in the folder `data`, and give its rows.
 
     A row has setting, method, metric, value (the mean over draws), std, paper (None where nothing was published) and
     draws. They are written to `json_path` after every setting, whole or not at all. `quick` runs few small
-    settings with fewer draws; `choose` takes part of a large experiment, by names that it knows. `report` gets progress
-    and, at the end, the table, line by line. Raises `DataError` for an unknown name or a missing corpus.
+    settings with fewer draws; `choose` takes part of a large experiment, by names that it knows. `place` says where
+    fits run, as for `Tagger`. `report` gets progress and, at the end, the table, line by line. Raises `DataError` for
+    an unknown name or a missing corpus.
     """
     cells = None if json_path is None else json_path.with_suffix(".cells.jsonl")
     save = partial(write_rows, json_path)
-    return run(module_of(name), data, quick, n_jobs, choose or {}, report=report, save=save, cells=cells)[0]
+    before = where.set(place)
+    try:
+        return run(module_of(name), data, quick, n_jobs, choose or {}, report=report, save=save, cells=cells)[0]
+    finally:
+        where.reset(before)
 
 
 def module_of(name: str) -> str:

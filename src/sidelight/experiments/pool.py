@@ -1,4 +1,4 @@
-"""Many independent tasks of one study on all cores, each in a process with one thread."""
+"""Many independent tasks of one study on all cores, each in a process with one thread, or by the workers of a place."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from contextvars import ContextVar
 from typing import Any, TypeVar
 
 from sidelight.experiments.kept_outcomes import Watch
+from sidelight.parallel import place_of
 from sidelight.parallel.threads import thread_count
 
 # Linear algebra libraries read these when a process starts; their threads would get in the way of the other processes.
@@ -30,10 +31,14 @@ def pool(
 ) -> Iterator[Callable[[Sequence[Task]], list[Outcome]]]:
     """A function that does tasks on `n_jobs` processes (-1: all cores) and gives their outcomes in order.
 
-    `function` is one of a module; the study travels to every process once, so it is data.
+    `function` is one of a module; the study travels to every process once, so it is data. Where a place is set
+    (`where`), its workers do the tasks.
     """
     count = thread_count(n_jobs)
-    watch = watching.get()
+    watch, place = watching.get(), place_of(where.get(), n_jobs)
+    if place.remote:
+        yield _watched(lambda tasks: place.each_done(_task, tasks, function, study), watch)
+        return
     if count == 1:
         yield _watched(lambda tasks: ((k, function(study, task)) for k, task in enumerate(tasks)), watch)
         return
@@ -96,6 +101,11 @@ def carried_out(
 
 
 watching: ContextVar[Watch | None] = ContextVar("sidelight.experiments.pool", default=None)
+where: ContextVar[Any] = ContextVar("sidelight.experiments.pool.where", default=None)  # as for `place_of`
+
+
+def _task(task: Any, function: Callable[[Any, Any], Any], study: Any) -> Any:
+    return function(study, task)
 
 
 @contextmanager

@@ -25,8 +25,9 @@ from sidelight.errors import SidelightError
 from sidelight.experiments import draws, module_of, run
 from sidelight.experiments.costs import FULL_MEMORY, cost_of
 from sidelight.experiments.kept_outcomes import KeptOutcomes, Watch
-from sidelight.experiments.pool import ONE_THREAD, end_with_parent, environment, watching
+from sidelight.experiments.pool import ONE_THREAD, end_with_parent, environment, watching, where
 from sidelight.experiments.result_files import Result, fingerprint, read_result, settings_of, versions, write_result
+from sidelight.parallel import place_of
 from sidelight.parallel.threads import thread_count
 
 UNFINISHED = "unfinished"  # the folder for what is needed until an experiment is finished
@@ -51,6 +52,7 @@ class RunOptions:
     out: Path
     quick: bool
     n_jobs: int = 1  # of each experiment
+    place: str | None = None  # where its fits run
 
 
 @dataclass
@@ -72,13 +74,20 @@ def jobs_of(names: Sequence[str], *, quick: bool) -> list[Job]:
 
 
 def run_all(
-    jobs: Sequence[Job], *, data: Path, out: Path, quick: bool, n_jobs: int, progress: Progress
+    jobs: Sequence[Job],
+    *,
+    data: Path,
+    out: Path,
+    quick: bool,
+    n_jobs: int,
+    place: str | None = None,
+    progress: Progress,
 ) -> dict[str, str]:
-    """Run what is not finished, and say what went wrong, by experiment."""
+    """Run what is not finished, and say what went wrong, by experiment; one at a time where workers make the fits."""
     out.mkdir(parents=True, exist_ok=True)
     waiting = [job for job in jobs if not _is_finished(out, job.name, quick)]
-    count = min(thread_count(n_jobs), max(len(waiting), 1))
-    options = RunOptions(data, out, quick, thread_count(n_jobs) if count == 1 else 1)
+    count = 1 if place_of(place, n_jobs).remote else min(thread_count(n_jobs), max(len(waiting), 1))
+    options = RunOptions(data, out, quick, thread_count(n_jobs) if count == 1 else 1, place)
     finished = len(jobs) - len(waiting)
     if finished:
         progress.line(f"{finished} of {len(jobs)} experiments are finished already")
@@ -271,6 +280,7 @@ def _carry_out(job: Job, options: RunOptions, connection: Connection) -> None:
     kept = KeptOutcomes(outcomes, header)
     resumed = len(kept.known)
     watching.set(Watch(tell, kept))
+    where.set(options.place)
     rows, notes = run(
         job.place, options.data, options.quick, options.n_jobs, {}, report=report, save=lambda rows: None, cells=cells
     )

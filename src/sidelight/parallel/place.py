@@ -11,7 +11,7 @@ piece as it was, and the question is asked once more.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
@@ -76,6 +76,10 @@ class Place(Protocol):
 
     def hold(self, pieces: Sequence[Any]) -> Held:
         """Pieces, or `Stored` ones, to ask about from now on."""
+        ...
+
+    def each_done(self, function: Function, items: Sequence[Any], *common: Any) -> Iterator[tuple[int, Any]]:
+        """function(item, *common) of every item with its number, as it is done: tasks that take unlike times."""
         ...
 
     def figures(self) -> PlaceFigures | None:
@@ -172,6 +176,10 @@ class ThreadPlace:
 
     def hold(self, pieces: Sequence[Any]) -> Held:
         return _Here([piece.load() if hasattr(piece, "load") else piece for piece in pieces], self.n_jobs)
+
+    def each_done(self, function: Function, items: Sequence[Any], *common: Any) -> Iterator[tuple[int, Any]]:
+        for number, item in enumerate(items):
+            yield number, function(item, *common)
 
     def figures(self) -> PlaceFigures | None:
         return None

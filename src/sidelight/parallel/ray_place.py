@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from sidelight.core.records import PlaceFigures
 from sidelight.errors import PlaceError
-from sidelight.parallel.place import SHARD_TOKENS, Held
+from sidelight.parallel.place import SHARD_TOKENS, Function, Held
 from sidelight.parallel.ray_team import Team, answers
 from sidelight.parallel.threads import thread_count
 
@@ -41,6 +41,9 @@ class RayPlace:
 
     def hold(self, pieces: Sequence[Any]) -> Held:
         return self.team().hold(pieces)
+
+    def each_done(self, function: Function, items: Sequence[Any], *common: Any) -> Iterator[tuple[int, Any]]:
+        return self.team().each_done(function, items, *common)
 
     def figures(self) -> PlaceFigures | None:
         return self.team().figures()

@@ -11,7 +11,7 @@ from __future__ import annotations
 import pickle
 import socket
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import count
 from typing import Any
@@ -157,9 +157,46 @@ class Team:
         size = self._sets[key].count
         self._shards = max(self._shards, size)
         numbers = [n for n in range(len(self)) if len(range(*self.range_of(n, size)))]
-        found: dict[int, Any] = {}
-        deaths = dict.fromkeys(numbers, 0)
-        pending = {_first(result := call(self._actors[n], n)): (n, result) for n in numbers}
+        ends = {n: self.range_of(n, size) for n in numbers}
+        names = {n: f"shards {first} to {last - 1}" for n, (first, last) in ends.items()}
+        found = {n: answer for n, _, answer in self._answered(call, names, lambda n: None)}
+        return [found[number] for number in numbers]
+
+    def each_done(self, function: Function, items: Sequence[Any], *common: Any) -> Iterator[tuple[int, Any]]:
+        """function(item, *common) of every item, as it is done, with its number: whoever is idle gets the next."""
+        self._forget()
+        message, left = self._put((function, common)), iter(range(len(items)))
+        at = dict(zip(range(len(self)), left))
+        names = {n: f"task {k}" for n, k in at.items()}
+        key = next(self._keys)
+
+        def call(actor: Any, n: int) -> Any:
+            blob = packed(items[at[n]])
+            self._bytes += len(blob)
+            return actor.carry_out.remote(key, message, blob)
+
+        def after(n: int) -> str | None:
+            if (k := next(left, None)) is None:
+                return None
+            at[n] = k
+            return f"task {k}"
+
+        self._shards = max(self._shards, len(items))
+        began, busy = time.perf_counter(), [0.0] * len(self)
+        for n, name, (blob, seconds) in self._answered(call, names, after):
+            self._bytes += len(blob)
+            busy[n] += seconds
+            yield int(name.removeprefix("task ")), pickle.loads(blob)
+        self._inference += max(busy)
+        self._transit += max(time.perf_counter() - began - max(busy), 0.0)
+
+    def _answered(
+        self, call: Callable[[Any, int], Any], names: dict[int, str], after: Callable[[int], str | None]
+    ) -> Iterator[tuple[int, str, Any]]:
+        """What workers answer, as they do; each is called again while there is something after what it has answered,
+        and its replacement is called where it dies. `names`: what each begins with, for errors."""
+        deaths = dict.fromkeys(names, 0)
+        pending = {_first(result := call(self._actors[n], n)): (n, result) for n in names}
         silent = 0
         while pending:
             ready, _ = self.ray.wait(list(pending), timeout=PATIENCE)
@@ -168,14 +205,20 @@ class Team:
                 raise PlaceError(f"the Ray cluster {self.address} is gone; {AGAIN}")
             for reference in ready:
                 number, result = pending.pop(reference)
+                name = names[number]
                 try:
-                    found[number] = self._taken(result, reference)
+                    answer = self._taken(result, reference)
                 except (self.ray.exceptions.RayActorError, self.ray.exceptions.OutOfMemoryError) as error:
                     deaths[number] += 1
-                    self._restart(number, size, deaths[number], error)
+                    self._restart(number, name, deaths[number], error)
                     result = call(self._actors[number], number)
                     pending[_first(result)] = (number, result)
-        return [found[number] for number in numbers]
+                    continue
+                if (following := after(number)) is not None:
+                    names[number], deaths[number] = following, 0
+                    result = call(self._actors[number], number)
+                    pending[_first(result)] = (number, result)
+                yield number, name, answer
 
     def _taken(self, result: Any, reference: Any) -> Any:
         """An answer, with references to what stays in the object store."""
@@ -188,12 +231,11 @@ class Team:
             raise cause from None
         return (answer, result[1]) if isinstance(result, list) else answer
 
-    def _restart(self, number: int, size: int, deaths: int, error: Exception) -> None:
-        """Another actor in the place of one that died, with the same pieces."""
+    def _restart(self, number: int, name: str, deaths: int, error: Exception) -> None:
+        """Another actor in the place of one that died over something, with the same pieces."""
         if not self.ray.is_initialized():
             raise PlaceError(f"the Ray cluster {self.address} is gone; {AGAIN}") from None
-        first, last = self.range_of(number, size)
-        where = f"worker {number} with shards {first} to {last - 1}"
+        where = f"worker {number} with {name}"
         told = f"{type(error).__name__} {error}"
         if deaths > MOST_SHORTAGES and any(sign in told for sign in SHORT_OF_MEMORY):
             raise PlaceError(f"{where} was ended for want of memory; {_more_memory()}") from None

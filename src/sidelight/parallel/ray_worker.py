@@ -63,6 +63,7 @@ class Worker:
     def __init__(self) -> None:
         self._held: dict[int, dict[int, Any]] = {}
         self._weights: tuple[int, Floats] = (-1, NO_FLOATS)  # the last vector, and its number
+        self._task: tuple[int, Any] = (-1, None)  # what is done for every item of a list, and the list's number
 
     def pid(self) -> int:
         """Its process."""
@@ -153,6 +154,15 @@ class Worker:
         found = {node: summed(node, leaf) for node in nodes}
         seconds = time.perf_counter() - began
         return (pickle.dumps(found, protocol=PROTOCOL), seconds), pickle.dumps(after, protocol=PROTOCOL)
+
+    def carry_out(self, key: int, message: bytes, item: bytes) -> tuple[bytes, float]:
+        """A function of one item of a list."""
+        if self._task[0] != key:
+            self._task = key, pickle.loads(message)
+        function, common = self._task[1]
+        began = time.perf_counter()
+        found = function(pickle.loads(item), *common)
+        return packed(found), time.perf_counter() - began
 
 
 @contextmanager
