@@ -26,7 +26,7 @@ from sidelight.core.arrays import Floats, Ids
 from sidelight.core.file_contents import whole_of
 from sidelight.core.kernels import inner
 from sidelight.core.records import Round
-from sidelight.features.counts import difference_rows
+from sidelight.features.counts import Differences, difference_rows
 from sidelight.features.layout import Layout
 from sidelight.features.rows import Rows
 from sidelight.learners.margin import MARGIN_KIN, options_of
@@ -110,9 +110,7 @@ class BinaryProblems:
         layout, rows, count = self.own_layout, self.rows, len(self.rows)
         mine = (self.labels == column + self.layout.n_labels - self.layout.columns).astype(np.int32)
         ones, everything = np.ones(count), np.arange(count)
-        slopes = difference_rows(
-            rows, layout, which=everything, plus=1 - mine, minus=mine, scales=ones, thresholds=0.0 * ones
-        )
+        slopes = difference_rows(rows, layout, Differences.of(everything, 1 - mine, mine, scales=ones))
         whole = options.power == 2 and len(rows.values) == 0 and rows.dense.shape[1] == 0
         pool = WorkingSet(count, whole=whole)
         pool.add(Cuts(everything, slopes, ones))
