@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from test_candidate_margins import problems
 
-from sidelight.features.counts import difference_rows
+from sidelight.features.counts import Differences, difference_rows
 from sidelight.objective.cuts import total_loss
 from sidelight.objective.path_sums import summed_differences
 from sidelight.rounds.candidates import CandidateLearner, CandidateOptions
@@ -28,10 +28,7 @@ def test_a_sum_of_differences_is_that_of_the_rows(batch, rng):
     minus[same] = plus[same]
     scales = rng.choice([0.0, 0.5, 2.0], len(rows))
     found = summed_differences(rows, layout, plus, minus, scales)
-    nothing, everything = np.zeros(len(rows)), np.arange(len(rows))
-    one_by_one = difference_rows(
-        rows, layout, which=everything, plus=plus, minus=minus, scales=scales, thresholds=nothing
-    )
+    one_by_one = difference_rows(rows, layout, Differences.of(np.arange(len(rows)), plus, minus, scales=scales))
     np.testing.assert_allclose(found, dense_rows_of(one_by_one, layout.size).sum(axis=0), atol=1e-12)
 
 

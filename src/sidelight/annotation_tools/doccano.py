@@ -27,9 +27,9 @@ from sidelight.annotation_tools.documents import (
     marked,
     utf16_places,
 )
-from sidelight.core.checks import arguments_checked
-from sidelight.data.files import read_lines, shown_name, write_text_atomically
-from sidelight.data.jsonl import Place, object_at
+from sidelight.core.checks import arguments_checked, is_whole
+from sidelight.data.files import shown_name, write_text_atomically
+from sidelight.data.jsonl import Place, objects_in
 from sidelight.errors import DataError
 from sidelight.evaluate.spans import Scheme
 
@@ -57,15 +57,9 @@ def read(
     ...     read(Path(folder, "a.jsonl")).evidence
     (Gold(x=['Ann', 'left', 'Oslo'], weight=1.0, y=['B-PER', 'O', 'O']),)
     """
-    file = shown_name(path)
-    docs = [
-        _document(object_at(line, place), place, offsets)
-        for number, line in enumerate(read_lines(path), start=1)
-        if line.strip()
-        for place in [Place(file, number)]
-    ]
+    docs = [_document(entry, place, offsets) for entry, place in objects_in(path)]
     if not docs:
-        raise DataError("no texts", file=file, remedy=EXAMPLE)
+        raise DataError("no texts", file=shown_name(path), remedy=EXAMPLE)
     return annotated(docs, scheme=scheme, labels=labels, empty=empty)
 
 
@@ -116,7 +110,7 @@ def _entities(entry: dict[str, Any], key: str, place: Place) -> Said:
 
 def _annotation(start: Any, end: Any, label: Any, key: str, place: Place) -> Annotation:
     for value in (start, end):
-        if not isinstance(value, int) or isinstance(value, bool):
+        if not is_whole(value):
             place.fail(f"an annotation from {json.dumps(start)} to {json.dumps(end)}", "give whole numbers")
     if not isinstance(label, str):
         place.fail(f"the label {json.dumps(label)}", 'export from doccano as "JSONL", with the labels as text')

@@ -26,7 +26,7 @@ from sidelight.annotation_tools.documents import (
     marked,
     utf16_places,
 )
-from sidelight.core.checks import arguments_checked, is_number, shown
+from sidelight.core.checks import arguments_checked, is_number, is_whole, shown
 from sidelight.data.files import read_text, shown_name, write_text_atomically
 from sidelight.data.jsonl import Place
 from sidelight.errors import DataError
@@ -154,7 +154,7 @@ def _said(doc: Document, results: Sequence[Mapping[str, Any]], place: Place, off
             relations += [Relation(name, str(one.get("from_id")), str(one.get("to_id"))) for name in names]
         elif kind not in _LABELLED or not isinstance(value, dict):
             misfits.append(doc.misfit(f"a result of type {kind!r} is no label of a stretch of text"))
-        elif not all(_whole(value.get(end)) for end in ("start", "end")):
+        elif not all(is_whole(value.get(end)) for end in ("start", "end")):
             misfits.append(doc.misfit(f"a result has no whole numbers for start and end, but {value.get('start')!r}"))
         else:
             regions.append((one, value))
@@ -202,10 +202,6 @@ def _other_text(doc: Document, start: int, end: int, value: Mapping[str, Any]) -
     if not isinstance(said, str) or "".join(said.replace("\\n", "\n").split()) == "".join(doc.text[start:end].split()):
         return ""
     return f"says that its text is {said[:40]!r}"
-
-
-def _whole(value: Any) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool)
 
 
 @arguments_checked

@@ -13,7 +13,7 @@ import typer
 from sidelight.commands.shared import options
 from sidelight.commands.shared.lazy_commands import SETTINGS
 from sidelight.commands.shared.loading import checked_kind
-from sidelight.commands.shared.options import LEARNING, OUTPUT, READING
+from sidelight.commands.shared.options import in_learning, in_output, in_reading, panel
 from sidelight.commands.shared.outputs import check_writable, keep, size_of, write, write_json
 from sidelight.commands.shared.progress_display import shown
 from sidelight.core.records import Round
@@ -33,30 +33,21 @@ app = typer.Typer(
     context_settings=SETTINGS,
 )
 
-DEFAULTS: dict[str, Any] = {name: p.default for name, p in signature(Aligner.__init__).parameters.items()}
-DECODING = "Decoding"
+USUAL: dict[str, Any] = {name: p.default for name, p in signature(Aligner.__init__).parameters.items()}
+in_decoding = panel("Decoding")
 Format = Literal["pharaoh", "giza"]
 
-Source = Annotated[
-    Path,
-    typer.Option("--source", metavar="FILE", help="One tokenised sentence a line; .gz too.", rich_help_panel=READING),
-]
-Target = Annotated[
-    Path, typer.Option("--target", metavar="FILE", help="Their translations, line by line.", rich_help_panel=READING)
-]
+Source = Annotated[Path, in_reading("--source", metavar="FILE", help="One tokenised sentence a line; .gz too.")]
+Target = Annotated[Path, in_reading("--target", metavar="FILE", help="Their translations, line by line.")]
 SkipEmpty = Annotated[
     bool,
-    typer.Option(
+    in_reading(
         "--skip-empty",
         help="Leave out pairs with an empty sentence instead of stopping; in the output their line is empty.",
-        rich_help_panel=READING,
     ),
 ]
 LinkFormat = Annotated[
-    Format,
-    typer.Option(
-        "--format", help='pharaoh: a line "0-0 1-2" for each pair; giza: three lines (A3).', rich_help_panel=OUTPUT
-    ),
+    Format, in_output("--format", help='pharaoh: a line "0-0 1-2" for each pair; giza: three lines (A3).')
 ]
 _DECODE = "posterior: links by their probability; viterbi: best alignments; agreed: as posterior, directions tied."
 _COMBINE = "How the two directions become one."
@@ -74,56 +65,34 @@ def train(
     source: Source,
     target: Target,
     skip_empty: SkipEmpty = False,
-    gamma: Annotated[
-        float, typer.Option(help="Weight of entropy: 1 is EM, 0 takes best alignments.", rich_help_panel=LEARNING)
-    ] = DEFAULTS["gamma"],
+    gamma: Annotated[float, in_learning(help="Weight of entropy: 1 is EM, 0 takes best alignments.")] = USUAL["gamma"],
     agreement: Annotated[
         bool,
-        typer.Option(
+        in_learning(
             "--agreement/--no-agreement",
             help="Whether both directions must find the same links; without it training is three times faster.",
-            rich_help_panel=LEARNING,
         ),
-    ] = DEFAULTS["agreement"],
-    model1: Annotated[
-        int, typer.Option("--model1", help="Iterations of IBM model 1.", rich_help_panel=LEARNING)
-    ] = DEFAULTS["model1_iterations"],
-    hmm: Annotated[
-        int, typer.Option("--hmm", help="Iterations of the HMM that follows.", rich_help_panel=LEARNING)
-    ] = DEFAULTS["hmm_iterations"],
-    null: Annotated[
-        float, typer.Option(help="Probability that a word has no counterpart.", rich_help_panel=LEARNING)
-    ] = DEFAULTS["null"],
-    smoothing: Annotated[
-        float, typer.Option(help="Dirichlet prior on translations; 0 is none.", rich_help_panel=LEARNING)
-    ] = DEFAULTS["smoothing"],
-    steps: Annotated[
-        int, typer.Option(help="Steps towards agreement, per pair and iteration at most.", rich_help_panel=LEARNING)
-    ] = DEFAULTS["steps"],
-    lowercase: Annotated[
-        bool, typer.Option("--lowercase/--keep-case", help="Whether case is ignored.", rich_help_panel=LEARNING)
-    ] = DEFAULTS["lowercase"],
-    decode: Annotated[str, typer.Option(metavar="|".join(DECODERS), help=_DECODE, rich_help_panel=DECODING)] = DEFAULTS[
-        "decode"
+    ] = USUAL["agreement"],
+    model1: Annotated[int, in_learning("--model1", help="Iterations of IBM model 1.")] = USUAL["model1_iterations"],
+    hmm: Annotated[int, in_learning("--hmm", help="Iterations of the HMM that follows.")] = USUAL["hmm_iterations"],
+    null: Annotated[float, in_learning(help="Probability that a word has no counterpart.")] = USUAL["null"],
+    smoothing: Annotated[float, in_learning(help="Dirichlet prior on translations; 0 is none.")] = USUAL["smoothing"],
+    steps: Annotated[int, in_learning(help="Steps towards agreement, per pair and iteration at most.")] = USUAL[
+        "steps"
     ],
-    combine: Annotated[str, typer.Option(metavar="|".join(RULES), help=_COMBINE, rich_help_panel=DECODING)] = DEFAULTS[
-        "combine"
+    lowercase: Annotated[bool, in_learning("--lowercase/--keep-case", help="Whether case is ignored.")] = USUAL[
+        "lowercase"
     ],
-    threshold: Annotated[
-        float, typer.Option(help="The probability that a link needs.", rich_help_panel=DECODING)
-    ] = DEFAULTS["threshold"],
-    out: Annotated[
-        Path, typer.Option("--out", metavar="MODEL", help="The file for the model.", rich_help_panel=OUTPUT)
-    ],
+    decode: Annotated[str, in_decoding(metavar="|".join(DECODERS), help=_DECODE)] = USUAL["decode"],
+    combine: Annotated[str, in_decoding(metavar="|".join(RULES), help=_COMBINE)] = USUAL["combine"],
+    threshold: Annotated[float, in_decoding(help="The probability that a link needs.")] = USUAL["threshold"],
+    out: Annotated[Path, in_output("--out", metavar="MODEL", help="The file for the model.")],
     links: Annotated[
-        Path | None,
-        typer.Option(metavar="FILE", help="Write the links of the training pairs there.", rich_help_panel=OUTPUT),
+        Path | None, in_output(metavar="FILE", help="Write the links of the training pairs there.")
     ] = None,
     format: LinkFormat = "pharaoh",
-    history: Annotated[
-        Path | None, typer.Option(metavar="FILE.jsonl", help="Write all iterations there.", rich_help_panel=OUTPUT)
-    ] = None,
-    jobs: options.Jobs = DEFAULTS["n_jobs"],
+    history: Annotated[Path | None, in_output(metavar="FILE.jsonl", help="Write all iterations there.")] = None,
+    jobs: options.Jobs = USUAL["n_jobs"],
     place: options.PlaceName = None,
     quiet: options.Quiet = False,
     verbose: options.Verbose = 0,
@@ -170,25 +139,19 @@ def apply(
     target: Target,
     skip_empty: SkipEmpty = False,
     decode: Annotated[
-        str | None,
-        typer.Option(metavar="|".join(DECODERS), help=f"{_DECODE} As trained by default.", rich_help_panel=DECODING),
+        str | None, in_decoding(metavar="|".join(DECODERS), help=f"{_DECODE} As trained by default.")
     ] = None,
     combine: Annotated[
-        str | None,
-        typer.Option(metavar="|".join(RULES), help=f"{_COMBINE} As trained by default.", rich_help_panel=DECODING),
+        str | None, in_decoding(metavar="|".join(RULES), help=f"{_COMBINE} As trained by default.")
     ] = None,
     threshold: Annotated[
-        float | None,
-        typer.Option(help="The probability that a link needs; as trained by default.", rich_help_panel=DECODING),
+        float | None, in_decoding(help="The probability that a link needs; as trained by default.")
     ] = None,
     out: Annotated[
-        Path | None,
-        typer.Option(
-            "--out", metavar="FILE", help="Where to write; the standard output by default.", rich_help_panel=OUTPUT
-        ),
+        Path | None, in_output("--out", metavar="FILE", help="Where to write; the standard output by default.")
     ] = None,
     format: LinkFormat = "pharaoh",
-    jobs: options.Jobs = DEFAULTS["n_jobs"],
+    jobs: options.Jobs = USUAL["n_jobs"],
 ) -> None:
     """Align the words of new sentence pairs."""
     check_writable(out, reads=[model, source, target])

@@ -27,18 +27,9 @@ def command(
     seed: options.Seed = options.DEFAULTS["seed"],
 ) -> None:
     """Show how much evidence there is of each kind, how ambiguous it is, its labels, and where it contradicts."""
+    kinds = options.evidence_in(locals())
     from sidelight.describe import describe
 
-    kinds = {
-        "gold": gold,
-        "partial": partial,
-        "candidates": candidates,
-        "good": good,
-        "bad": bad,
-        "companion": companion,
-        "unlabeled": unlabeled,
-        "votes": votes,
-    }
     if (entry := chosen_entry(structure)) is None:
         evidence = EvidenceFiles(kinds, shuffle_good, format, label_column, seed).read()
     else:

@@ -27,9 +27,7 @@ from sidelight.evidence import Gold
 
 def command(
     model: options.ModelFile,
-    file: Annotated[
-        Path, typer.Argument(metavar="FILE", help="Inputs with all their labels; - is the standard input.")
-    ],
+    file: options.LabelledFile,
     by: Annotated[
         Literal["outputs", "answers", "ranking"],
         typer.Option(
@@ -54,7 +52,7 @@ def command(
             "of equal labels; auto looks at the labels.",
         ),
     ] = "auto",
-    json: Annotated[Path | None, typer.Option(metavar="FILE", help="Write everything to a JSON file too.")] = None,
+    json: options.JsonFile = None,
     format: options.Format = None,
     label_column: options.LabelColumn = -1,
     rules: RulesFiles = None,

@@ -32,7 +32,7 @@ def command(
     file: Annotated[Path | None, typer.Argument(metavar="FILE", help="A file with the input to explain.")] = None,
     text: Annotated[str | None, typer.Option(help="The input itself, as plain text.")] = None,
     index: Annotated[int, typer.Option(help="Which input of the file to explain, from 0.")] = 0,
-    json: Annotated[Path | None, typer.Option(metavar="FILE", help="Write everything to a JSON file too.")] = None,
+    json: options.JsonFile = None,
     format: options.Format = None,
     label_column: options.InputLabelColumn = None,
     labelled: options.Labelled = False,

@@ -16,9 +16,7 @@ from sidelight.commands.shared.rule_options import RulesFiles
 def command(
     model: options.ModelFile,
     input: Annotated[Path, typer.Argument(metavar="INPUT", help="Inputs to judge; - is the standard input.")],
-    out: Annotated[
-        Path | None, typer.Option("--out", metavar="FILE", help="Where to write; the standard output by default.")
-    ] = None,
+    out: options.OutFile = None,
     format: options.Format = None,
     rules: RulesFiles = None,
     seconds: options.Seconds = None,

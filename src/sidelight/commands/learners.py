@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import shutil
 import textwrap
 from typing import Annotated
 
 import typer
 
-from sidelight.commands.shared.outputs import write
+from sidelight.commands.shared.outputs import hanging, text_width, write
 from sidelight.recipes import LEARNERS, Recipe
 from sidelight.specs import Need
 from sidelight.specs.options import options_of
@@ -27,7 +26,7 @@ def command(
     name: Annotated[str | None, typer.Argument(metavar="NAME", help="Show this one, with its options.")] = None,
 ) -> None:
     """List the learners with what they learn from; or show one, with its options, what they may be, and defaults."""
-    width = min(shutil.get_terminal_size((100, 24)).columns, 120)
+    width = text_width()
     if name is None:
         write(_list(width), None)
     elif name in LEARNERS:
@@ -43,12 +42,7 @@ def _list(width: int) -> str:
     lines = [*textwrap.wrap(head, width), ""]
     for name, learner in LEARNERS.items():
         begin = f"{name:<{longest}}  {_marks(learner):<{len(KINDS)}}  "
-        lines += textwrap.wrap(
-            learner.line().removesuffix(f" ({learner.paper()})").replace("`", ""),
-            width,
-            initial_indent=begin,
-            subsequent_indent=" " * len(begin),
-        )
+        lines.append(hanging(begin, learner.line().removesuffix(f" ({learner.paper()})").replace("`", ""), width))
     return "\n".join(lines) + "\n"
 
 
@@ -62,11 +56,11 @@ def _one(name: str, learner: type[Recipe], width: int) -> str:
     doc = f"{name}: {learner.described()}".replace("`", "")
     blocks = [part if part.startswith("- ") else textwrap.fill(part, width) for part in doc.split("\n\n")]
     facts = {"learns from": learner.learns_from(), "minimises": learner.minimises, "stops by": learner.stops}
-    blocks.append("\n".join(_hanging(f"{head:<13}", text, width) for head, text in facts.items()))
+    blocks.append("\n".join(hanging(f"{head:<13}", text, width) for head, text in facts.items()))
     if options := options_of(learner):
         widths = [max(len(head), *(len(str(one[k])) for one in options)) for k, head in ((0, "option"), (1, "default"))]
         rows = [("option", "default", "what it may be"), *options]
-        table = [_hanging(f"{a!s:<{widths[0]}}  {b!s:<{widths[1]}}  ", values, width) for a, b, values in rows]
+        table = [hanging(f"{a!s:<{widths[0]}}  {b!s:<{widths[1]}}  ", values, width) for a, b, values in rows]
         blocks.append("\n".join(table))
     first = next(((one.name, one.default) for one in options if one.default is not None), None)
     typed = "" if first is None else f" --set {first[0]}={first[1]}"
@@ -76,7 +70,3 @@ def _one(name: str, learner: type[Recipe], width: int) -> str:
     shell = f"sidelight train --learner {name}{typed} {files} --out model.sidelight"
     blocks.append(f"shell:  {shell}\npython: sl.{estimator}(learner=sl.recipes.{name}({written}))")
     return "\n\n".join(blocks) + "\n"
-
-
-def _hanging(head: str, text: str, width: int) -> str:
-    return textwrap.fill(text, width, initial_indent=head, subsequent_indent=" " * len(head), break_on_hyphens=False)

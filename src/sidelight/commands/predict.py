@@ -48,9 +48,7 @@ def command(
     text: Annotated[
         bool, typer.Option("--text", help="The input is plain text, a sentence a line; by default the standard input.")
     ] = False,
-    out: Annotated[
-        Path | None, typer.Option("--out", metavar="FILE", help="Where to write; the standard output by default.")
-    ] = None,
+    out: options.OutFile = None,
     inline: Annotated[
         bool, typer.Option("--inline", help="With --text: write a sentence a line, as word/label word/label.")
     ] = False,

@@ -21,9 +21,7 @@ def command(
     top: Annotated[
         int | None, typer.Option("--top", callback=at_least("--top", 1), help="Write the best so many of each query.")
     ] = None,
-    out: Annotated[
-        Path | None, typer.Option("--out", metavar="FILE", help="Where to write; the standard output by default.")
-    ] = None,
+    out: options.OutFile = None,
     format: options.Format = None,
     rules: RulesFiles = None,
     seconds: options.Seconds = None,

@@ -18,9 +18,7 @@ from sidelight.commands.shared.rule_options import Inference, RulesFiles, check_
 
 def command(
     model: options.ModelFile,
-    file: Annotated[
-        Path, typer.Argument(metavar="FILE", help="Inputs with all their labels; - is the standard input.")
-    ],
+    file: options.LabelledFile,
     out: Annotated[Path, typer.Option(metavar="FILE", help="Where the page is written.")] = Path("report.html"),
     format: options.Format = None,
     label_column: options.LabelColumn = -1,

@@ -25,7 +25,7 @@ from sidelight.commands.shared.rule_options import (
 from sidelight.commands.shared.structured import limited, under_rules
 
 USUAL = Limits()
-LIMITS = "Limits of a request"
+in_limits = options.panel("Limits of a request")
 
 
 def command(
@@ -36,21 +36,13 @@ def command(
     port: Annotated[
         int, typer.Option(callback=between("--port", 0, 65535), help="The port; 0 takes one that is free.")
     ] = 8000,
-    max_tokens: Annotated[
-        int, typer.Option(callback=at_least("--max-tokens", 1), help="Tokens.", rich_help_panel=LIMITS)
-    ] = USUAL.max_tokens,
-    max_bytes: Annotated[
-        int, typer.Option(callback=at_least("--max-bytes", 1), help="Bytes.", rich_help_panel=LIMITS)
-    ] = USUAL.max_bytes,
+    max_tokens: Annotated[int, in_limits(callback=at_least("--max-tokens", 1), help="Tokens.")] = USUAL.max_tokens,
+    max_bytes: Annotated[int, in_limits(callback=at_least("--max-bytes", 1), help="Bytes.")] = USUAL.max_bytes,
     max_seconds: Annotated[
-        float,
-        typer.Option(
-            callback=at_least("--max-seconds", 0), help="Seconds, with waiting for others.", rich_help_panel=LIMITS
-        ),
+        float, in_limits(callback=at_least("--max-seconds", 0), help="Seconds, with waiting for others.")
     ] = USUAL.max_seconds,
     max_waiting: Annotated[
-        int,
-        typer.Option(callback=at_least("--max-waiting", 1), help="Requests at a time.", rich_help_panel=LIMITS),
+        int, in_limits(callback=at_least("--max-waiting", 1), help="Requests at a time.")
     ] = USUAL.max_waiting,
     rules: RulesFiles = None,
     inference: Inference = options.DEFAULTS["inference"],

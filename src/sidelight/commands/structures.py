@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 import textwrap
 from dataclasses import MISSING
 from typing import Annotated, Any
@@ -11,7 +10,7 @@ import typer
 
 from sidelight.commands.registry import LABELS, NAMES, entry_named
 from sidelight.commands.registry.entry import StructureEntry
-from sidelight.commands.shared.outputs import write
+from sidelight.commands.shared.outputs import hanging, text_width, write
 from sidelight.commands.shared.structured import chosen_entry, options_of
 
 _LINES = {
@@ -24,11 +23,11 @@ def command(
     name: Annotated[str | None, typer.Argument(metavar="NAME", help="Show this one, with its files.")] = None,
 ) -> None:
     """List the structures that can be learned; or show one, with its files and options."""
-    width = min(shutil.get_terminal_size((100, 24)).columns, 120)
+    width = text_width()
     if name is None:
         lines = {**_LINES, **{one: entry_named(one).line for one in NAMES}}
         longest = max(map(len, lines))
-        wrapped = [_hanging(f"{one:<{longest}}  ", line, width) for one, line in lines.items()]
+        wrapped = [hanging(f"{one:<{longest}}  ", line, width) for one, line in lines.items()]
         write("\n".join([*wrapped, "", "sidelight train --structure NAME learns one."]) + "\n", None)
     elif name in LABELS:
         how = "Files are columns, JSON lines or attributes; see sidelight train --help-all."
@@ -44,7 +43,7 @@ def _one(entry: StructureEntry, width: int) -> str:
     forms = [f"{name} ({', '.join(form.endings)})" for name, form in entry.formats.items()]
     measures = ", ".join(measure.name for measure in entry.measures(None))
     rows = {"files": ", ".join(forms), "e.g.": entry.example, "scores": measures}
-    blocks.append("\n".join(_hanging(f"{head:<9}", text, width) for head, text in rows.items()))
+    blocks.append("\n".join(hanging(f"{head:<9}", text, width) for head, text in rows.items()))
     options = [(name, _shown(one.default), _in_words(str(one.type))) for name, one in options_of(entry).items()]
     table = [("option", "default", "what it may be"), *options]
     widths = [max(len(row[k]) for row in table) for k in (0, 1)]
@@ -73,7 +72,3 @@ def _in_words(kind: str) -> str:
     words |= {"tuple[int, int]": "two whole numbers, e.g. 2,2", "tuple[str, ...]": "names, e.g. a,b"}
     words |= {"Sequence[str]": "names, e.g. a,b", "str | Features": "a text"}
     return words.get(kind, kind)
-
-
-def _hanging(head: str, text: str, width: int) -> str:
-    return textwrap.fill(text, width, initial_indent=head, subsequent_indent=" " * len(head), break_on_hyphens=False)

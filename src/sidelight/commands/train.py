@@ -82,22 +82,11 @@ def command(
     A file has a token a line, its label last, and a blank line after each sentence; --structure takes others. Options
     for evidence may be repeated.
     """
-    files = [gold, partial, candidates, good, bad, companion, unlabeled, rules]
-    check_writable(
-        out, checkpoint, history, reads=[*(path for own in files for path in own or ()), valid, template, start]
-    )
+    kinds = options.evidence_in(locals())
+    read = [path for own in (*kinds.values(), rules) for path in own or ()]
+    check_writable(out, checkpoint, history, reads=[*read, valid, template, start])
     check_inference(inference, rules)
     replaced = out.exists()
-    kinds = {
-        "gold": gold,
-        "partial": partial,
-        "candidates": candidates,
-        "good": good,
-        "bad": bad,
-        "companion": companion,
-        "unlabeled": unlabeled,
-        "votes": votes,
-    }
     entry, own, of_learner = chosen_entry(structure), dict[str, Any](), learner_options or []
     if learner == AUTO and structure != CHAIN:
         usual = "lclr" if companions_alone(kinds) else "jlis"

@@ -11,7 +11,7 @@ import typer
 from sidelight.commands.shared import options
 from sidelight.commands.shared.checks import among
 from sidelight.commands.shared.inputs import check_alike, read_inputs, read_labelled
-from sidelight.commands.shared.options import EVIDENCE, OUTPUT
+from sidelight.commands.shared.options import in_evidence, in_output
 from sidelight.commands.shared.outputs import check_writable, write, write_json
 
 InputFile = Annotated[Path, typer.Argument(metavar="FILE", help="Inputs without labels.")]
@@ -27,11 +27,10 @@ FunctionsFile = Annotated[
 ]
 GoldFile = Annotated[
     Path | None,
-    typer.Option(
+    in_evidence(
         "--gold",
         metavar="FILE",
         help="Labelled inputs to try the functions on. Their votes are written too, after the others.",
-        rich_help_panel=EVIDENCE,
     ),
 ]
 Scheme = Annotated[
@@ -44,15 +43,8 @@ Scheme = Annotated[
     ),
 ]
 ByLabel = Annotated[bool, typer.Option("--by-label", help="A line for every function and label.")]
-Out = Annotated[
-    Path | None,
-    typer.Option(
-        "--out", metavar="FILE.jsonl", help="Write the votes there, for train --votes.", rich_help_panel=OUTPUT
-    ),
-]
-Json = Annotated[
-    Path | None, typer.Option("--json", metavar="FILE", help="Write the table there.", rich_help_panel=OUTPUT)
-]
+Out = Annotated[Path | None, in_output("--out", metavar="FILE.jsonl", help="Write the votes there, for train --votes.")]
+Json = Annotated[Path | None, in_output("--json", metavar="FILE", help="Write the table there.")]
 
 
 def command(

@@ -6,8 +6,6 @@ import json as json_format
 from pathlib import Path
 from typing import Annotated
 
-import typer
-
 from sidelight.commands.registry import CHAIN, SEGMENTS
 from sidelight.commands.shared import options
 from sidelight.commands.shared.inputs import EvidenceFiles
@@ -19,10 +17,7 @@ from sidelight.commands.shared.train_options import LearnerOptions, Metric, Stru
 from sidelight.data import write_text_atomically
 
 LEARNER = "jlis"  # of structures: it learns from all kinds of evidence
-JsonFile = Annotated[
-    Path | None,
-    typer.Option("--json", metavar="FILE", help="Write the figures here too.", rich_help_panel=options.OUTPUT),
-]
+JsonFile = Annotated[Path | None, options.in_output("--json", metavar="FILE", help="Write the figures here too.")]
 
 
 def command(
@@ -49,22 +44,13 @@ def command(
 
     Structures are judged by their first score: F1 of links or relations, the attachment score of trees.
     """
+    kinds = options.evidence_in(locals())
     from sidelight.estimators.evidence_worth import worth
     from sidelight.estimators.predictor import Predictor
     from sidelight.estimators.segment_tagger import SegmentTagger
     from sidelight.estimators.taggers import Classifier, Tagger
 
     entry = chosen_entry(structure)
-    kinds = {
-        "gold": gold,
-        "partial": partial,
-        "candidates": candidates,
-        "good": good,
-        "bad": bad,
-        "companion": companion,
-        "unlabeled": unlabeled,
-        "votes": votes,
-    }
     if entry is not None:
         told = {"--metric": metric is not None, "--label-column": label_column != -1}
         refuse(entry.name, {**told, "--rules": bool(rules) and not entry.ruled})

@@ -100,6 +100,11 @@ def real_numbers(name: str, values: Any) -> Floats:
     raise ValueError(f"{name} is {shown(values)}; give numbers, and as many in each row")
 
 
+def is_whole(value: Any) -> bool:
+    """Whether it is a whole number of Python, and no truth value."""
+    return isinstance(value, int) and not isinstance(value, bool)
+
+
 def is_number(value: Any) -> bool:
     """Whether this is a number and not a bool; it may be NaN or infinite."""
     return not isinstance(value, bool) and isinstance(value, (int, float, np.integer, np.floating))

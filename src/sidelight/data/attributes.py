@@ -8,6 +8,7 @@ from pathlib import Path
 from sidelight.core.checks import arguments_checked
 from sidelight.data.corpus import Corpus
 from sidelight.data.files import read_lines, shown_name
+from sidelight.data.jsonl import Place
 from sidelight.errors import DataError
 from sidelight.evidence import Origin
 
@@ -39,9 +40,9 @@ def read_attributes(path: str | Path, *, labelled: bool = True) -> Corpus:
     y: list[str] = []
     for number, line in enumerate([*read_lines(path), ""], start=1):  # the blank line at the end closes the last one
         if line and line.strip(" \t"):
-            label, *fields = line.split("\t")
-            y.append(_label(label, file, number) if labelled else label)
-            x.append(_token(fields, file, number))
+            (label, *fields), place = line.split("\t"), Place(file, number)
+            y.append(_label(label, place) if labelled else label)
+            x.append(_token(fields, place))
         elif x:
             xs.append(x)
             ys.append(y)
@@ -52,16 +53,16 @@ def read_attributes(path: str | Path, *, labelled: bool = True) -> Corpus:
     return Corpus(xs, ys, origins)
 
 
-def _label(field: str, file: str, line: int) -> str:
+def _label(field: str, place: Place) -> str:
     name, value = _split(field)
     if value is not None:
-        raise DataError(f"an unescaped colon in the label {field!r}", file=file, line=line, remedy=_ESCAPE_REMEDY)
+        place.fail(f"an unescaped colon in the label {field!r}", _ESCAPE_REMEDY)
     if not name:
-        raise DataError("an empty label", file=file, line=line, remedy="start the line with a label and a tab")
+        place.fail("an empty label", "start the line with a label and a tab")
     return name
 
 
-def _token(fields: list[str], file: str, line: int) -> dict[str, float]:
+def _token(fields: list[str], place: Place) -> dict[str, float]:
     token: dict[str, float] = {}
     for field in fields:
         if not field:
@@ -71,30 +72,24 @@ def _token(fields: list[str], file: str, line: int) -> dict[str, float]:
             continue
         name, value = _split(field)
         if not name:
-            raise DataError(f"no attribute before the colon in {field!r}", file=file, line=line, remedy=_ESCAPE_REMEDY)
-        total = token.get(name, 0.0) + (1.0 if value is None else _number(value, field, file=file, line=line))
+            place.fail(f"no attribute before the colon in {field!r}", _ESCAPE_REMEDY)
+        total = token.get(name, 0.0) + (1.0 if value is None else _number(value, field, place))
         if not math.isfinite(total):
-            raise DataError(
-                f"the values of attribute {name!r} add up to {total}",
-                file=file,
-                line=line,
-                remedy="give values whose sum is finite",
-            )
+            place.fail(f"the values of attribute {name!r} add up to {total}", "give values whose sum is finite")
         token[name] = total
     return token
 
 
-def _number(value: str, field: str, *, file: str, line: int) -> float:
+def _number(value: str, field: str, place: Place) -> float:
     try:
         number = float(value) if "_" not in value else None
     except ValueError:
         number = None
     if number is None:
-        problem = f"the value {value!r} of {field!r} is not a number"
-        raise DataError(problem, file=file, line=line, remedy=_ESCAPE_REMEDY)
+        place.fail(f"the value {value!r} of {field!r} is not a number", _ESCAPE_REMEDY)
     if not math.isfinite(number):
-        problem = f"the value {value!r} of {field!r} is not finite"
-        raise DataError(problem, file=file, line=line, remedy="give a finite number, or leave the attribute out")
+        remedy = "give a finite number, or leave the attribute out"
+        place.fail(f"the value {value!r} of {field!r} is not finite", remedy)
     return number
 
 

@@ -9,6 +9,7 @@ from typing import Any
 from sidelight.core.checks import arguments_checked
 from sidelight.data.corpus import Corpus
 from sidelight.data.files import read_lines, shown_name
+from sidelight.data.jsonl import Place
 from sidelight.errors import DataError
 from sidelight.evidence import Origin
 
@@ -47,7 +48,7 @@ def read_columns(path: str | Path, *, label_column: int | None = -1, separator: 
     split = _splitter(lines, separator)
     width = len(split(lines[first]))
     if label_column is not None:
-        label_column = _label_position(label_column, width, file, first + 1)
+        label_column = _label_position(label_column, width, Place(file, first + 1))
 
     kept = dict[str, str]().setdefault  # one object per distinct string
     xs: list[list[tuple[str, ...]]] = []
@@ -59,18 +60,18 @@ def read_columns(path: str | Path, *, label_column: int | None = -1, separator: 
         if line and line.strip(" \t"):
             cells = [kept(cell, cell) for cell in split(line)]
             if len(cells) != width:
-                raise _ragged(len(cells), width, separator=separator, file=file, line=number + 1, first=first + 1)
+                between = {None: "spaces", "\t": "tabs"}.get(separator, repr(separator))
+                Place(file, number + 1).fail(
+                    f"{len(cells)} column{'s' * (len(cells) != 1)} where {width} were expected",
+                    f"give every token the {width} columns that line {first + 1} has, separated by {between}",
+                )
             if label_column is not None:
                 y.append(cells.pop(label_column))
             x.append(tuple(cells))
         elif x:
             if "" in y:
-                raise DataError(
-                    "an empty label",
-                    file=file,
-                    line=number - len(y) + y.index("") + 1,
-                    remedy="write the label; where it is not known write _ and read the file as partial or candidates",
-                )
+                remedy = "write the label; where it is not known write _ and read the file as partial or candidates"
+                Place(file, number - len(y) + y.index("") + 1).fail("an empty label", remedy)
             xs.append(x)
             ys.append(y)
             origins.append(Origin(file, range(number - len(x) + 1, number + 1)))
@@ -138,32 +139,14 @@ def _splitter(lines: list[str], separator: str | None) -> Callable[[str], list[s
     return str.split
 
 
-def _label_position(column: int, width: int, file: str, line: int) -> int:
+def _label_position(column: int, width: int, place: Place) -> int:
     if not -width <= column < width:
-        raise DataError(
-            f"label column {column} where the file has {width} column{'s' * (width != 1)}",
-            file=file,
-            line=line,
-            remedy=f"name a column from {-width} to {width - 1}",
-        )
+        problem = f"label column {column} where the file has {width} column{'s' * (width != 1)}"
+        place.fail(problem, f"name a column from {-width} to {width - 1}")
     if width == 1:
-        raise DataError(
-            "1 column, which leaves no input beside the label",
-            file=file,
-            line=line,
-            remedy="add the columns that are missing; a file without labels is one to predict, or unlabelled",
-        )
+        remedy = "add the columns that are missing; a file without labels is one to predict, or unlabelled"
+        place.fail("1 column, which leaves no input beside the label", remedy)
     return column % width
-
-
-def _ragged(found: int, width: int, *, separator: str | None, file: str, line: int, first: int) -> DataError:
-    between = {None: "spaces", "\t": "tabs"}.get(separator, repr(separator))
-    return DataError(
-        f"{found} column{'s' * (found != 1)} where {width} were expected",
-        file=file,
-        line=line,
-        remedy=f"give every token the {width} columns that line {first} has, separated by {between}",
-    )
 
 
 def _unwritable(row: list[Any], width: int, *, labelled: bool) -> str | None:

@@ -15,6 +15,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from sidelight.core.checks import is_whole
 from sidelight.data.items import INPUTS, Item, links_at, listed_links, read_objects, write_objects
 from sidelight.data.jsonl import Place
 
@@ -101,7 +102,7 @@ def _word(word: Any, which: str, place: Place) -> tuple[str, str]:
 def _edge(edge: Any, which: str, place: Place) -> tuple[int, int, str]:
     ends = edge[:2] if isinstance(edge, list) else []
     label = edge[2] if isinstance(edge, list) and len(edge) == 3 else ""
-    numbers = len(ends) == 2 and all(isinstance(end, int) and not isinstance(end, bool) for end in ends)
+    numbers = len(ends) == 2 and all(map(is_whole, ends))
     if not numbers or len(edge) > 3 or not isinstance(label, str):
         place.fail(f'"{which}" has the edge {json.dumps(edge)[:60]}', 'write [1, 0] or [1, 0, "subj"]')
     return ends[0], ends[1], label

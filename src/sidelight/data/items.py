@@ -13,8 +13,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from sidelight.data.files import read_lines, shown_name
-from sidelight.data.jsonl import Place, check_keys, good_at, object_at, weight_at
+from sidelight.data.files import shown_name
+from sidelight.data.jsonl import Place, check_keys, good_at, objects_in, weight_at
 from sidelight.errors import DataError
 from sidelight.evidence import Origin
 
@@ -56,12 +56,8 @@ def read_objects(
     example: str,
 ) -> list[Item]:
     """Items from JSON lines; `parse` gives the input of an object and what a kind of evidence wants of its output."""
-    items, file = [], shown_name(path)
-    for number, line in enumerate(read_lines(path), start=1):
-        if not line.strip():
-            continue
-        place = Place(file, number)
-        entry = object_at(line, place)
+    items = []
+    for entry, place in objects_in(path):
         check_keys(entry, (*keys, *SHARED), place)
         x, said = parse(entry, kind, place)
         good, group = good_at(entry, place), entry.get("group")
@@ -70,9 +66,9 @@ def read_objects(
         if group is not None and not isinstance(group, str):
             place.fail(f'"group" is {json.dumps(group)}', "write a text that all candidates of a query share")
         weight = weight_at(entry, place)
-        items.append(Item(x, said, good, group, weight, origin=Origin(file, (number,)), source=entry))
+        items.append(Item(x, said, good, group, weight, origin=Origin(place.file, (place.line,)), source=entry))
     if not items:
-        raise DataError("no inputs", file=file, remedy=f"write one JSON object a line, e.g. {example}")
+        raise DataError("no inputs", file=shown_name(path), remedy=f"write one JSON object a line, e.g. {example}")
     return items
 
 

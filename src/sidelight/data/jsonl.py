@@ -9,7 +9,7 @@ from __future__ import annotations
 import difflib
 import json
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, NamedTuple, NoReturn
@@ -74,14 +74,21 @@ def read_jsonl(path: str | Path) -> Corpus:
     return Corpus(xs, [output(record) for record in records], origins)
 
 
+def objects_in(path: str | Path) -> Iterator[tuple[dict[str, Any], Place]]:
+    """The JSON objects of a file's lines, but for blank ones, and where each stands."""
+    file = shown_name(path)
+    for number, line in enumerate(read_lines(path), start=1):
+        if line.strip():
+            yield object_at(line, place := Place(file, number)), place
+
+
 def read_records(path: str | Path) -> list[Record]:
     """Everything that the lines of a file say, checked line by line."""
-    file = shown_name(path)
-    records = [
-        _record(line, Place(file, number)) for number, line in enumerate(read_lines(path), start=1) if line.strip()
-    ]
+    records = [_record(entry, place) for entry, place in objects_in(path)]
     if not records:
-        raise DataError("no inputs", file=file, remedy='write one JSON object a line, e.g. {"tokens": ["a", "b"]}')
+        raise DataError(
+            "no inputs", file=shown_name(path), remedy='write one JSON object a line, e.g. {"tokens": ["a", "b"]}'
+        )
     return records
 
 
@@ -90,8 +97,7 @@ def output(record: Record) -> Any:
     return record.labels[0] if record.labels is not None and isinstance(record.x, dict) else record.labels
 
 
-def _record(line: str, place: Place) -> Record:
-    entry = object_at(line, place)
+def _record(entry: dict[str, Any], place: Place) -> Record:
     check_keys(entry, (*KEYS, *MORE) if "candidates" in entry else KEYS, place)
     if ("tokens" in entry) == ("features" in entry):
         place.fail('one of "tokens" and "features" is needed', "give the tokens of a sequence or the features of one")

@@ -11,10 +11,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from sidelight.data.files import read_lines, shown_name
+from sidelight.data.jsonl import Place
 from sidelight.errors import DataError
 
 Link = tuple[int, int]
 Links = frozenset[Link]
+Pairs = Sequence[tuple[Sequence[str], Sequence[str]]]  # the words of both sentences
 
 _GIZA_HEAD = re.compile(r"# Sentence pair \((\d+)\) source length (\d+) target length (\d+)")
 _GIZA_WORD = re.compile(r"(\S+) \(\{([\d ]*)\}\) ?")
@@ -28,12 +30,7 @@ class GoldLinks:
     possible: Links
 
 
-def read_gold(
-    path: str | Path,
-    *,
-    pairs: Sequence[tuple[Sequence[str], Sequence[str]]] | None = None,
-    count: int | None = None,
-) -> list[GoldLinks]:
+def read_gold(path: str | Path, *, pairs: Pairs | None = None, count: int | None = None) -> list[GoldLinks]:
     """Read a gold file: sentence number, source position, target position, and S or P unless all are sure.
 
     The list has an entry for every sentence up to the last one, or for `count` of them, or for each of `pairs`, against
@@ -55,14 +52,11 @@ def read_gold(
         if not cells:
             continue
         if len(cells) not in (3, 4) or not all(map(_is_whole, cells[:3])) or cells[3:] not in ([], ["S"], ["P"]):
-            raise DataError(
-                f"not a link: {line.strip()!r}",
-                file=file,
-                line=number,
-                remedy="write: sentence, source position, target position (from 1), and S or P",
-            )
+            remedy = "write: sentence, source position, target position (from 1), and S or P"
+            Place(file, number).fail(f"not a link: {line.strip()!r}", remedy)
         sentence, i, j = (int(cell) for cell in cells[:3])
-        _check_gold(sentence, i, j, pairs=pairs, count=count, file=file, line=number)
+        if problem := _misplaced(sentence, i, j, pairs, count):
+            Place(file, number).fail(problem, "check that text and gold belong together")
         possible.setdefault(sentence, set()).add((i - 1, j - 1))
         if cells[3:] != ["P"]:
             sure.setdefault(sentence, set()).add((i - 1, j - 1))
@@ -97,9 +91,7 @@ def read_pharaoh(path: str | Path) -> list[Links]:
         for cell in line.split():
             i, dash, j = cell.partition("-")
             if not dash or not _is_whole(i) or not _is_whole(j):
-                raise DataError(
-                    f"not a link: {cell!r}", file=shown_name(path), line=number, remedy="write links as 0-0 1-2"
-                )
+                Place(shown_name(path), number).fail(f"not a link: {cell!r}", "write links as 0-0 1-2")
             links.add((int(i), int(j)))
         alignments.append(frozenset(links))
     return alignments
@@ -138,11 +130,11 @@ def read_giza(path: str | Path) -> list[Links]:
         head = _GIZA_HEAD.match(lines[at])
         words = list(_GIZA_WORD.finditer(lines[at + 2])) if at + 2 < len(lines) else []
         if head is None or len(words) != int(head[2]) + 1:
-            raise DataError("not an entry of three lines", file=file, line=at + 1, remedy="give a Giza A3 file")
+            Place(file, at + 1).fail("not an entry of three lines", "give a Giza A3 file")
         number = int(head[1])
         if number < 1 or number in alignments:
             problem = f"sentence pair {number} for a second time" if number else "sentence pairs count from 1"
-            raise DataError(problem, file=file, line=at + 1, remedy="give a Giza A3 file")
+            Place(file, at + 1).fail(problem, "give a Giza A3 file")
         alignments[number] = frozenset((i, int(j) - 1) for i, word in enumerate(words[1:]) for j in word[2].split())
     return [alignments.get(number, frozenset()) for number in range(1, max(alignments, default=0) + 1)]
 
@@ -151,23 +143,13 @@ def _is_whole(cell: str) -> bool:
     return cell.isascii() and cell.isdigit()
 
 
-def _check_gold(
-    sentence: int,
-    i: int,
-    j: int,
-    *,
-    pairs: Sequence[tuple[Sequence[str], Sequence[str]]] | None,
-    count: int | None,
-    file: str,
-    line: int,
-) -> None:
-    problem = None
+def _misplaced(sentence: int, i: int, j: int, pairs: Pairs | None, count: int | None) -> str | None:
+    """What is wrong with the numbers of a link, if anything."""
     if min(sentence, i, j) < 1:
-        problem = "sentences and positions count from 1"
-    elif sentence > (count := len(pairs) if pairs is not None else sentence if count is None else count):
-        problem = f"sentence {sentence} where there are {count}"
-    elif pairs is not None and (i > len(pairs[sentence - 1][0]) or j > len(pairs[sentence - 1][1])):
+        return "sentences and positions count from 1"
+    if sentence > (count := len(pairs) if pairs is not None else sentence if count is None else count):
+        return f"sentence {sentence} where there are {count}"
+    if pairs is not None and (i > len(pairs[sentence - 1][0]) or j > len(pairs[sentence - 1][1])):
         source, target = pairs[sentence - 1]
-        problem = f"link {i} {j} in a pair of {len(source)} and {len(target)} words"
-    if problem is not None:
-        raise DataError(problem, file=file, line=line, remedy="check that text and gold belong together")
+        return f"link {i} {j} in a pair of {len(source)} and {len(target)} words"
+    return None

@@ -17,6 +17,7 @@ from sidelight.data.jsonl import Record, output, read_jsonl, read_records
 from sidelight.data.jsonl_candidates import details_of
 from sidelight.data.jsonl_votes import votes_of
 from sidelight.data.tables import label_column_of, read_parquet
+from sidelight.data.trouble import error_at
 from sidelight.errors import DataError
 from sidelight.evidence import Candidates, Companion, Evidence, Gold, Origin, Partial, Unlabeled, Voted
 
@@ -155,29 +156,21 @@ def _read_set(cell: str, origin: Origin, token: int) -> tuple[str, ...] | None:
         return None
     labels = cell.split("|")
     if "" in labels:
-        raise DataError(
-            f"an empty candidate in {cell!r}",
-            file=origin.file,
-            line=origin.line(token),
-            remedy="write labels with one | between them, e.g. NOUN|VERB, or _ for any label",
-        )
+        remedy = "write labels with one | between them, e.g. NOUN|VERB, or _ for any label"
+        raise error_at(origin, f"an empty candidate in {cell!r}", remedy=remedy, token=token)
     return tuple(dict.fromkeys(labels))
-
-
-def _fail(record: Record, problem: str, *, remedy: str, token: int = 0) -> DataError:
-    return DataError(problem, file=record.origin.file, line=record.origin.line(token), remedy=remedy)
 
 
 def _labels(record: Record, kind: str) -> list[str | None]:
     if record.labels is None:
-        raise _fail(record, "no labels", remedy=f"add labels, or read the file as something else than {kind}")
+        raise error_at(record.origin, "no labels", remedy=f"add labels, or read the file as something else than {kind}")
     return record.labels
 
 
 def _gold(record: Record, weight: float) -> Evidence:
     for t, label in enumerate(_labels(record, "gold")):
         if label is None:
-            raise _fail(record, f"token {t} has no label (null)", remedy="use partial for this file", token=t)
+            raise error_at(record.origin, f"token {t} has no label (null)", remedy="use partial for this file", token=t)
     return Gold(record.x, output(record), weight=weight, origin=record.origin)
 
 
@@ -190,18 +183,18 @@ def _candidates(record: Record, weight: float) -> Evidence:
     sets = [None] * len(record.x) if record.candidates is None and details.chunks else record.candidates
     if sets is None:
         remedy = "add candidates, or read the file as something else than candidates"
-        raise _fail(record, "no candidates", remedy=remedy)
+        raise error_at(record.origin, "no candidates", remedy=remedy)
     for t, (label, labels) in enumerate(zip(details.known or (), sets)):
         problem = None if label is None or labels is None else check_known_label(label, labels)
         if problem:
-            raise _fail(record, f"token {t}: {problem}", remedy=KNOWN_REMEDY, token=t)
+            raise error_at(record.origin, f"token {t}: {problem}", remedy=KNOWN_REMEDY, token=t)
     known, initial, chunks = details
     return Candidates(record.x, sets, known=known, initial=initial, chunks=chunks, weight=weight, origin=record.origin)
 
 
 def _companion(record: Record, weight: float) -> Evidence:
     if record.good is None:
-        raise _fail(record, 'no "good"', remedy='add "good": true or "good": false')
+        raise error_at(record.origin, 'no "good"', remedy='add "good": true or "good": false')
     return Companion(record.x, 1 if record.good else -1, weight=weight, origin=record.origin)
 
 
@@ -209,7 +202,7 @@ def _answered(good: bool) -> Callable[[Record, float], Evidence]:
     def make(record: Record, weight: float) -> Evidence:
         if record.good is not None and record.good is not good:
             problem = f'"good" is {str(record.good).lower()} in a file read as {"good" if good else "bad"}'
-            raise _fail(record, problem, remedy="correct it, or read the file as companion")
+            raise error_at(record.origin, problem, remedy="correct it, or read the file as companion")
         return Companion(record.x, 1 if good else -1, weight=weight, origin=record.origin)
 
     return make

@@ -15,9 +15,9 @@ from collections.abc import Collection, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from sidelight.core.checks import file_name, shown
-from sidelight.data.files import read_lines, shown_name, write_text_atomically
-from sidelight.data.jsonl import Place, object_at
+from sidelight.core.checks import file_name, is_whole, shown
+from sidelight.data.files import shown_name, write_text_atomically
+from sidelight.data.jsonl import Place, objects_in
 from sidelight.errors import DataError
 
 
@@ -55,15 +55,11 @@ def read_relations(path: str | Path) -> RelationCorpus:
     ...     read_relations(Path(folder, "a.jsonl")).ys
     [Extraction(types=('Peop',), relations=())]
     """
-    file = shown_name(path)
-    sentences = [
-        sentence_at(object_at(line, place), place)
-        for number, line in enumerate(read_lines(path), start=1)
-        if line.strip()
-        for place in [Place(file, number)]
-    ]
+    sentences = [sentence_at(entry, place) for entry, place in objects_in(path)]
     if not sentences:
-        raise DataError("no sentences", file=file, remedy='write one JSON object a line, with "tokens" and "entities"')
+        raise DataError(
+            "no sentences", file=shown_name(path), remedy='write one JSON object a line, with "tokens" and "entities"'
+        )
     xs = [x for x, _, _ in sentences]
     typed = [place for _, y, place in sentences if y is not None]
     if not typed:
@@ -130,7 +126,7 @@ def sentence_at(entry: dict[str, Any], place: Place) -> tuple[EntitySentence, Ex
     spans = []
     for i, one in enumerate(entities):
         first, last = one.get("start"), one.get("end")
-        if not _whole(first) or not _whole(last) or not 0 <= first < last <= len(tokens):
+        if not is_whole(first) or not is_whole(last) or not 0 <= first < last <= len(tokens):
             problem = f"entity {i} is from {json.dumps(first)} to {json.dumps(last)} of {len(tokens)} tokens"
             place.fail(problem, "give start and end, the end not included")
         spans.append((first, last))
@@ -153,14 +149,10 @@ def _relations(given: Any, count: int, place: Place) -> tuple[tuple[int, int, st
         if not isinstance(name, str) or not name:
             place.fail(f"a relation has the type {json.dumps(name)}", "give its name")
         for end in (head, tail):
-            if not _whole(end) or not 0 <= end < count:
+            if not is_whole(end) or not 0 <= end < count:
                 problem = f"the relation {name} is with entity {json.dumps(end)}, and there are {count}"
                 place.fail(problem, "count entities from 0")
         if head == tail:
             place.fail(f"the relation {name} is between entity {head} and itself", "give two entities, or leave it out")
         relations.append((head, tail, name))
     return tuple(sorted(relations))
-
-
-def _whole(value: Any) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool)

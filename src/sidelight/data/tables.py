@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from sidelight.core.arrays import by_position, is_table
-from sidelight.core.checks import arguments_checked, file_name, is_listed, shown
+from sidelight.core.checks import arguments_checked, file_name, is_listed, is_whole, shown
 from sidelight.data.corpus import Corpus
 from sidelight.data.files import shown_name
 from sidelight.errors import DataError
@@ -220,7 +220,7 @@ def _label(label: Any, t: int, names: Sequence[str] | None, rows: Sequence[int],
     label = label.item() if hasattr(label, "item") else label
     if _is_missing(label) or (not isinstance(label, bool) and label in (NOT_KNOWN, *([-1] if names else []))):
         return None
-    if isinstance(label, int) and not isinstance(label, bool):
+    if is_whole(label):
         if names is None:
             return label
         if 0 <= label < len(names):

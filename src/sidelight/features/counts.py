@@ -1,19 +1,21 @@
 """Feature counts of labelings, the adjoint of the scores, as pooled sparse rows over the weight vector.
 
-`difference_rows` gives scale · (Φ(x, plus) − Φ(x, minus)) + threshold · e_0 for each example asked for. A label of −1
-stands for "no label": it has no features, so that one kernel serves differences of two labelings and counts of one.
+`Differences` says which rows are wanted; `difference_rows` gives those of chains, and `filled_rows` those of any
+structure that has a kernel. A label of −1 stands for "no label": it has no features.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from sidelight.core.arrays import Floats, Floats32, Ids, Ints
+from sidelight.core.arrays import Floats, Ids, Ints
 from sidelight.core.kernels import kernel
 from sidelight.features.layout import Layout
-from sidelight.features.rows import Rows, offsets_of, taken
+from sidelight.features.rows import Rows, TokenFeatures, offsets_of, taken
 from sidelight.parallel import threads
 
 ROWS_PER_SHARD = 512
@@ -42,64 +44,77 @@ class SparseRows:
         return out
 
 
-def difference_rows(
-    rows: Rows,
-    layout: Layout,
+class Differences(NamedTuple):
+    """Which rows are wanted: scale · (Φ(x, plus) − Φ(x, minus)) + threshold · e_0, for some of the inputs."""
+
+    which: Ints  # [R] inputs
+    plus: Ids  # [T]
+    minus: Ids  # [T], or [0] where there is nothing to take away
+    scales: Floats  # [R]
+    thresholds: Floats  # [R]
+
+    @classmethod
+    def of(
+        cls, which: Ints, plus: Ids, minus: Ids | None, *, scales: Floats, thresholds: Floats | None = None
+    ) -> Differences:
+        """Those of outputs, of `plus` alone without `minus`; without thresholds there are none."""
+        none = np.empty(0, dtype=np.int32) if minus is None else minus
+        zeros = np.zeros(len(which)) if thresholds is None else thresholds
+        return cls(np.asarray(which, dtype=np.int64), plus, none, scales, zeros)
+
+    def part(self, lo: int, hi: int) -> Differences:
+        """The rows lo..hi alone."""
+        rows = slice(lo, hi)
+        return self._replace(which=self.which[rows], scales=self.scales[rows], thresholds=self.thresholds[rows])
+
+
+class RowRoom(NamedTuple):
+    """Room for rows, and for the entries of one row before those of equal keys are added up."""
+
+    keys: Ids
+    amounts: Floats
+    indptr: Ints  # [R + 1]
+    indices: Ids
+    values: Floats
+
+
+def difference_rows(rows: Rows, layout: Layout, wanted: Differences, *, n_jobs: int | None = None) -> SparseRows:
+    """The rows wanted, of chains of labels; outputs are labels [T]."""
+    places = [layout.n_labels, layout.columns, layout.bias, layout.chain, layout.start_at, layout.end_at]
+    places += [layout.transition_at, layout.dense_at, layout.emission_at, layout.second_at, layout.order]
+    shape = np.array(places, dtype=np.int64)
+
+    def most(part: Differences) -> Ints:
+        bounds = np.zeros(len(part.which), dtype=np.int64)
+        _bounds(rows.starts, rows.tokens, layout.order, part, bounds)
+        return bounds
+
+    def fill(part: Differences, room: RowRoom) -> None:
+        _fill(rows.starts, rows.tokens, shape, part, room)
+
+    return filled_rows(wanted, most, fill, n_jobs=n_jobs)
+
+
+def filled_rows(
+    wanted: Differences,
+    most: Callable[[Differences], Ints],
+    fill: Callable[[Differences, RowRoom], None],
     *,
-    which: Ints,  # [R] sequences
-    plus: Ids,  # [T]
-    minus: Ids | None,  # [T]
-    scales: Floats,  # [R]
-    thresholds: Floats,  # [R]
-    n_jobs: int | None = None,
+    n_jobs: int | None = 1,
 ) -> SparseRows:
-    """scale · (Φ(x, plus) − Φ(x, minus)), and the threshold feature, for the sequences in `which`."""
-    none = np.empty(0, dtype=np.int32) if minus is None else minus
-    shape = np.array(
-        [
-            layout.n_labels,
-            layout.columns,
-            layout.bias,
-            layout.chain,
-            layout.start_at,
-            layout.end_at,
-            layout.transition_at,
-            layout.dense_at,
-            layout.emission_at,
-            layout.second_at,
-            layout.order,
-        ],
-        dtype=np.int64,
-    )
+    """Rows that a kernel writes, some at a time: `most` says how many entries each row has at most."""
 
     def run(first: int) -> SparseRows:
-        part = slice(first, min(first + ROWS_PER_SHARD, len(which)))
-        bounds = np.zeros(part.stop - part.start + 1, dtype=np.int64)
-        _bounds(rows.starts, rows.indptr, rows.dense.shape[1], layout.order, which[part], plus, none, bounds)
-        np.cumsum(bounds, out=bounds)
-        indices = np.empty(bounds[-1], dtype=np.int32)
-        values = np.empty(bounds[-1])
-        indptr = np.zeros(part.stop - part.start + 1, dtype=np.int64)
-        _fill(
-            rows.starts,
-            rows.indptr,
-            rows.indices,
-            rows.values,
-            rows.dense,
-            shape,
-            which[part],
-            plus,
-            none,
-            scales[part],
-            thresholds[part],
-            int(np.diff(bounds).max(initial=0)),
-            indptr,
-            indices,
-            values,
-        )
-        return SparseRows(indptr, indices[: indptr[-1]].copy(), values[: indptr[-1]].copy())
+        part = wanted.part(first, first + ROWS_PER_SHARD)
+        bounds = most(part)
+        longest, entries = int(bounds.max(initial=0)), int(bounds.sum())
+        of_one = np.empty(longest, dtype=np.int32), np.empty(longest)
+        room = RowRoom(*of_one, np.zeros(len(bounds) + 1, np.int64), np.empty(entries, np.int32), np.empty(entries))
+        fill(part, room)
+        size = room.indptr[-1]
+        return SparseRows(room.indptr, room.indices[:size].copy(), room.values[:size].copy())
 
-    return stacked(threads(run, range(0, len(which), ROWS_PER_SHARD), n_jobs=n_jobs))
+    return stacked(threads(run, range(0, len(wanted.which), ROWS_PER_SHARD), n_jobs=n_jobs))
 
 
 def stacked(parts: list[SparseRows]) -> SparseRows:
@@ -130,17 +145,16 @@ def _dot(indptr: Ints, indices: Ids, values: Floats, weights: Floats, out: Float
 
 
 @kernel
-def _bounds(
-    starts: Ints, indptr: Ints, n_dense: int, order: int, which: Ints, plus: Ids, minus: Ids, bounds: Ints
-) -> None:
-    """bounds[i + 1]: at most so many entries in row i."""
+def _bounds(starts: Ints, tokens: TokenFeatures, order: int, wanted: Differences, bounds: Ints) -> None:
+    """At most so many entries in each row. # [R]"""
+    which, plus, minus = wanted.which, wanted.plus, wanted.minus
     one = minus.shape[0] == 0
     for i in range(which.shape[0]):
         total = 2 * order * (starts[which[i] + 1] - starts[which[i]]) + 5
         for t in range(starts[which[i]], starts[which[i] + 1]):
             if one or plus[t] != minus[t]:
-                total += (1 if one else 2) * (indptr[t + 1] - indptr[t] + n_dense)
-        bounds[i + 1] = total
+                total += (1 if one else 2) * (tokens.indptr[t + 1] - tokens.indptr[t] + tokens.dense.shape[1])
+        bounds[i] = total
 
 
 @kernel
@@ -190,19 +204,52 @@ def pooled(keys: Ids, amounts: Floats, out_indices: Ids, out_values: Floats) -> 
 
 
 @kernel
+def add_entry(room: RowRoom, count: int, key: Any, amount: float) -> int:
+    """One more entry of the present row; returns how many it has now."""
+    room.keys[count] = key
+    room.amounts[count] = amount
+    return count + 1
+
+
+@kernel
+def begin_row(room: RowRoom, threshold: float) -> int:
+    """Begin a row, with its threshold if there is one; returns how many entries it has."""
+    return add_entry(room, 0, 0, threshold) if threshold != 0.0 else 0
+
+
+@kernel
+def end_row(room: RowRoom, row: int, count: int) -> None:
+    """Write the present row, the amounts of equal keys added up."""
+    first = room.indptr[row]
+    size = pooled(room.keys[:count], room.amounts, room.indices[first:], room.values[first:])
+    room.indptr[row + 1] = first + size
+
+
+@kernel
+def add_token(
+    room: RowRoom, count: int, tokens: TokenFeatures, t: int, sparse_at: Any, dense_at: Any, columns: int, scale: float
+) -> int:
+    """The features of a token; attribute k has its weight at sparse_at + k · columns."""
+    indptr, indices, values, dense = tokens
+    valued = values.shape[0] > 0
+    for k in range(indptr[t], indptr[t + 1]):
+        amount = scale * values[k] if valued else scale
+        count = add_entry(room, count, sparse_at + np.int64(indices[k]) * columns, amount)
+    for k in range(dense.shape[1]):
+        count = add_entry(room, count, dense_at + k * columns, scale * np.float64(dense[t, k]))
+    return count
+
+
+@kernel
 def _add_path(
     first: int,
     last: int,
     labels: Ids,
     others: Ids,
-    indptr: Ints,
-    indices: Ids,
-    values: Floats,
-    dense: Floats32,
+    tokens: TokenFeatures,
     shape: Ints,
     scale: float,
-    keys: Ids,
-    amounts: Floats,
+    room: RowRoom,
     count: int,
 ) -> int:
     """Append the features of a path, less those it shares with the other path."""
@@ -210,7 +257,6 @@ def _add_path(
     start_at, end_at, transition_at, dense_at, emission_at = shape[4], shape[5], shape[6], shape[7], shape[8]
     second_at, order = shape[9], shape[10]
     shift = n_labels - columns
-    valued = values.shape[0] > 0
     alone = others.shape[0] == 0
     for t in range(first, last):
         label = np.int64(labels[t])
@@ -221,71 +267,30 @@ def _add_path(
             pair = np.int64(labels[t - 1]) * n_labels + label
             shared = same and others[t - 1] == labels[t - 1]
             if not shared:
-                keys[count] = transition_at + pair
-                amounts[count] = scale
-                count += 1
+                count = add_entry(room, count, transition_at + pair, scale)
             if order == 2 and t > first + 1 and labels[t - 2] >= 0 and not (shared and others[t - 2] == labels[t - 2]):
-                keys[count] = second_at + np.int64(labels[t - 2]) * n_labels * n_labels + pair
-                amounts[count] = scale
-                count += 1
+                place = second_at + np.int64(labels[t - 2]) * n_labels * n_labels + pair
+                count = add_entry(room, count, place, scale)
         if same:
             continue
         if chain != 0 and t == last - 1:
-            keys[count] = end_at + label
-            amounts[count] = scale
-            count += 1
+            count = add_entry(room, count, end_at + label, scale)
         if label < shift:
             continue
         column = label - shift
         if bias != 0 and t == first:
-            keys[count] = start_at + column
-            amounts[count] = scale
-            count += 1
-        for k in range(indptr[t], indptr[t + 1]):
-            keys[count] = emission_at + np.int64(indices[k]) * columns + column
-            amounts[count] = scale * values[k] if valued else scale
-            count += 1
-        for k in range(dense.shape[1]):
-            keys[count] = dense_at + k * columns + column
-            amounts[count] = scale * np.float64(dense[t, k])
-            count += 1
+            count = add_entry(room, count, start_at + column, scale)
+        count = add_token(room, count, tokens, t, emission_at + column, dense_at + column, columns, scale)
     return count
 
 
 @kernel
-def _fill(
-    starts: Ints,
-    indptr: Ints,
-    indices: Ids,
-    values: Floats,
-    dense: Floats32,
-    shape: Ints,
-    which: Ints,
-    plus: Ids,
-    minus: Ids,
-    scales: Floats,
-    thresholds: Floats,
-    most: int,
-    out_indptr: Ints,
-    out_indices: Ids,
-    out_values: Floats,
-) -> None:
-    keys = np.empty(most, np.int32)
-    amounts = np.empty(most, np.float64)
-    size = 0
-    for i in range(which.shape[0]):
-        first, last = starts[which[i]], starts[which[i] + 1]
-        count = 0
-        if thresholds[i] != 0.0:
-            keys[0] = 0
-            amounts[0] = thresholds[i]
-            count = 1
-        count = _add_path(
-            first, last, plus, minus, indptr, indices, values, dense, shape, scales[i], keys, amounts, count
-        )
+def _fill(starts: Ints, tokens: TokenFeatures, shape: Ints, wanted: Differences, room: RowRoom) -> None:
+    plus, minus = wanted.plus, wanted.minus
+    for r, i in enumerate(wanted.which):
+        first, last, scale = starts[i], starts[i + 1], wanted.scales[r]
+        count = begin_row(room, wanted.thresholds[r])
+        count = _add_path(first, last, plus, minus, tokens, shape, scale, room, count)
         if minus.shape[0] > 0:
-            count = _add_path(
-                first, last, minus, plus, indptr, indices, values, dense, shape, -scales[i], keys, amounts, count
-            )
-        size += pooled(keys[:count], amounts, out_indices[size:], out_values[size:])
-        out_indptr[i + 1] = size
+            count = _add_path(first, last, minus, plus, tokens, shape, -scale, room, count)
+        end_row(room, r, count)

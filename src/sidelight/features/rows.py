@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,6 +13,15 @@ from sidelight.core.arrays import Floats, Floats32, Ids, Ints
 from sidelight.core.kernels import kernel
 from sidelight.errors import DataError
 from sidelight.features.layout import Layout
+
+
+class TokenFeatures(NamedTuple):
+    """The features of tokens, as kernels take them."""
+
+    indptr: Ints  # [T + 1] first entry of each token
+    indices: Ids  # [entries] attribute
+    values: Floats  # [entries], or [0] when every value is 1
+    dense: Floats32  # [T, D]
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,9 +46,14 @@ class Rows:
         return np.diff(self.starts)
 
     @property
+    def tokens(self) -> TokenFeatures:
+        """All but where sequences begin."""
+        return TokenFeatures(self.indptr, self.indices, self.values, self.dense)
+
+    @property
     def arrays(self) -> tuple[NDArray[Any], ...]:
         """All there is, to tell batches apart by."""
-        return self.starts, self.indptr, self.indices, self.values, self.dense
+        return (self.starts, *self.tokens)
 
     @property
     def is_binary(self) -> bool:

@@ -12,20 +12,20 @@ Bernoulli features are 0 or 1, which is not checked when predicting.
 
 from __future__ import annotations
 
-import time
-from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from sidelight.core.arrays import Floats, Ids, Ints
-from sidelight.core.file_contents import array_of, number_of, whole_of
-from sidelight.core.records import Round
+from sidelight.core.file_contents import array_of, whole_of
 from sidelight.errors import DataError
 from sidelight.features.layout import Layout
 from sidelight.features.rows import Rows
 from sidelight.learners.single_tokens import GoldTokens, token_weights
 from sidelight.rounds import Learner, State
+from sidelight.rounds.learner import RoundByRound, Step
 from sidelight.rounds.stopping import CLOSED_FORM
 from sidelight.specs import LearnerSpec, Need, option
 from sidelight.specs.fit_data import FitData
@@ -115,47 +115,37 @@ def naive_bayes_weights(counts: TokenCounts, layout: Layout, options: NaiveBayes
 
 
 @dataclass(slots=True)
-class NaiveBayesLearner:
+class NaiveBayesLearner(RoundByRound):
     """Naive Bayes over tokens: one round."""
+
+    LIMIT = CLOSED_FORM
+    name = "naive_bayes"
 
     counts: TokenCounts
     layout: Layout
     options: NaiveBayes
     found: Floats | None = None
-    rounds: int = 0
-    seconds: float = 0.0
 
     @property
     def weights(self) -> Floats:
         """Log-probabilities, once there has been a round."""
         return self.layout.zeros() if self.found is None else self.found
 
-    def finish(self) -> Floats:
-        """The same, for keeps."""
-        return self.weights
+    def limit(self) -> int:
+        return 1
 
-    def run(self) -> Iterator[Round]:
+    def step(self) -> Step:
         """The one round."""
-        if self.found is None:
-            began = time.perf_counter()
-            self.found = naive_bayes_weights(self.counts, self.layout, self.options)
-            self.rounds = 1
-            self.seconds = time.perf_counter() - began
-            yield Round(1, "naive_bayes", self.seconds, last=True, stopped=CLOSED_FORM)
+        self.found = naive_bayes_weights(self.counts, self.layout, self.options)
+        return None, {}
 
-    def has_result(self, record: Round) -> bool:
-        """The round ends with weights that can be used."""
-        return True
+    def more_state(self) -> State:
+        """There is nothing to go on with after the round."""
+        return {}, {} if self.found is None else {"weights": self.found}
 
-    def state(self) -> State:
-        """Everything needed to go on: there is nothing to go on with after the round."""
-        values = {"name": "naive_bayes", "rounds": self.rounds, "seconds": self.seconds}
-        return values, {} if self.found is None else {"weights": self.found}
-
-    def resume(self, state: State) -> None:
-        """Take up the state of an earlier run on the same data."""
-        values, arrays = state
-        self.rounds, self.seconds = whole_of(values, "rounds", high=1), number_of(values, "seconds", low=0.0)
+    def take_more(self, values: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> None:
+        values.setdefault("done", False)  # earlier files do not say
+        whole_of(values, "rounds", high=1)
         there = "weights" in arrays
         self.found = array_of(arrays, "weights", np.float64, [self.layout.size], finite=False) if there else None
 

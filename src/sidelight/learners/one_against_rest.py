@@ -16,17 +16,17 @@ Two classes are one problem. Tokens of sequences are inputs of their own.
 
 from __future__ import annotations
 
-import time
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from sidelight.core.arrays import Floats, Ids
-from sidelight.core.file_contents import array_like, flag_of, number_of, whole_of
+from sidelight.core.file_contents import whole_of
 from sidelight.core.kernels import inner
 from sidelight.core.records import Round
-from sidelight.features.counts import difference_rows
+from sidelight.features.counts import Differences, difference_rows
 from sidelight.features.layout import Layout
 from sidelight.features.rows import Rows
 from sidelight.learners.margin import MARGIN_KIN, options_of
@@ -34,8 +34,8 @@ from sidelight.learners.single_tokens import GoldTokens, token_weights
 from sidelight.objective.cuts import Cuts, total_loss
 from sidelight.parallel import threads
 from sidelight.rounds import Learner
-from sidelight.rounds.learner import RoundByRound, State
-from sidelight.rounds.stopping import MAX_ROUNDS, SMALL_GAP
+from sidelight.rounds.learner import RoundByRound, State, Step
+from sidelight.rounds.stopping import SMALL_GAP
 from sidelight.solvers.duals.dual_ascent import dual_value, sweeps, worst_values
 from sidelight.solvers.duals.working_set import WorkingSet
 from sidelight.specs import LearnerSpec, Need
@@ -110,9 +110,7 @@ class BinaryProblems:
         layout, rows, count = self.own_layout, self.rows, len(self.rows)
         mine = (self.labels == column + self.layout.n_labels - self.layout.columns).astype(np.int32)
         ones, everything = np.ones(count), np.arange(count)
-        slopes = difference_rows(
-            rows, layout, which=everything, plus=1 - mine, minus=mine, scales=ones, thresholds=0.0 * ones
-        )
+        slopes = difference_rows(rows, layout, Differences.of(everything, 1 - mine, mine, scales=ones))
         whole = options.power == 2 and len(rows.values) == 0 and rows.dense.shape[1] == 0
         pool = WorkingSet(count, whole=whole)
         pool.add(Cuts(everything, slopes, ones))
@@ -145,15 +143,15 @@ class BinaryProblems:
 class OneAgainstRestLearner(RoundByRound):
     """Binary SVMs, some classes a round; those to come have weights 0."""
 
+    KEEPS = ("found", "primals", "duals")
+    name = "one_against_rest"
+
     problems: BinaryProblems
     options: BinaryOptions
     found: Floats  # [problems, size of own_layout]
     primals: Floats  # [problems]
     duals: Floats  # [problems]
     solved: int = 0
-    rounds: int = 0
-    seconds: float = 0.0
-    done: bool = False
 
     @classmethod
     def fresh(cls, problems: BinaryProblems, options: BinaryOptions) -> OneAgainstRestLearner:
@@ -167,9 +165,8 @@ class OneAgainstRestLearner(RoundByRound):
         """The weights of all classes."""
         return self.problems.assemble(self.found)
 
-    def round(self) -> Round:
+    def step(self) -> Step:
         """Solve some classes."""
-        began = time.perf_counter()
         columns = range(self.solved, min(self.solved + ABREAST, len(self.problems)))
 
         def run(column: int) -> SolvedClass:
@@ -180,29 +177,19 @@ class OneAgainstRestLearner(RoundByRound):
             self.found[column] = one.weights
             self.primals[column], self.duals[column] = one.primal, one.dual
         self.solved = columns.stop
-        self.rounds += 1
-        stopped = self._why()
-        self.done = stopped is not None
         primal, dual = float(np.sum(self.primals)), float(np.sum(self.duals))
-        self.seconds += time.perf_counter() - began
-        return Round(
-            self.rounds,
-            "one_against_rest",
-            self.seconds,
-            objective=primal,
-            primal=primal,
-            dual=dual,
-            gap=primal - dual,
-            new_cuts=len(columns) * len(self.problems.rows),
-            working_set=len(columns) * len(self.problems.rows),
-            sweeps=sum(one.sweeps for one in solved),
-            last=self.done,
-            stopped=stopped,
-        )
+        cuts = len(columns) * len(self.problems.rows)
+        figures = {"objective": primal, "primal": primal, "dual": dual, "gap": primal - dual}
+        return self._why(), {
+            **figures,
+            "new_cuts": cuts,
+            "working_set": cuts,
+            "sweeps": sum(one.sweeps for one in solved),
+        }
 
     def _why(self) -> str | None:
         if self.solved < len(self.problems):
-            return MAX_ROUNDS if self.rounds >= self.options.max_rounds else None
+            return None
         solved = all(_is_solved(primal, dual, self.options) for primal, dual in zip(self.primals, self.duals))
         return SMALL_GAP if solved else f"{self.options.most_sweeps} sweeps"
 
@@ -210,24 +197,11 @@ class OneAgainstRestLearner(RoundByRound):
         """Only all classes together are of use."""
         return record.last
 
-    def state(self) -> State:
-        """Everything needed to go on."""
-        values = {
-            "name": "one_against_rest",
-            "solved": self.solved,
-            "rounds": self.rounds,
-            "seconds": self.seconds,
-            "done": self.solved == len(self.problems),
-        }
-        return values, {"found": self.found, "primals": self.primals, "duals": self.duals}
+    def more_state(self) -> State:
+        return {"solved": self.solved}, {}
 
-    def resume(self, state: State) -> None:
-        """Take up the state of an earlier run on the same data and options."""
-        values, arrays = state
-        self.solved, self.rounds = whole_of(values, "solved", high=len(self.problems)), whole_of(values, "rounds")
-        self.seconds, self.done = number_of(values, "seconds", low=0.0), flag_of(values, "done")
-        for name in ("found", "primals", "duals"):
-            setattr(self, name, array_like(arrays, name, getattr(self, name)))
+    def take_more(self, values: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> None:
+        self.solved = whole_of(values, "solved", high=len(self.problems))
 
 
 def _is_solved(primal: float, dual: float, options: BinaryOptions) -> bool:

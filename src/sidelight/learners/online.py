@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-import time
-from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import partial
-from typing import Literal, cast, get_args
+from typing import Any, Literal, cast, get_args
 
 import numpy as np
+from numpy.typing import NDArray
 
 from sidelight.core.arrays import Floats
-from sidelight.core.file_contents import flag_of, number_of, random_of, whole_of
-from sidelight.core.records import Round
 from sidelight.learners.margin import MARGIN_KIN
 from sidelight.learners.structural_svm import gold_terms
 from sidelight.objective.batch import Batch
@@ -22,8 +19,8 @@ from sidelight.objective.online import plain_epochs
 from sidelight.objective.online.online_arow import arow_epoch
 from sidelight.objective.online.online_mira import mira_epoch
 from sidelight.objective.scorers.chain_scorer import chain_of
-from sidelight.rounds.learner import Learner, State
-from sidelight.rounds.stopping import MAX_ROUNDS, NO_STEPS
+from sidelight.rounds.learner import Learner, RoundByRound, State, Step
+from sidelight.rounds.stopping import NO_STEPS
 from sidelight.solvers.arow import Arow, ArowOptions
 from sidelight.solvers.mira import Mira, MiraOptions
 from sidelight.spaces import Cost
@@ -135,8 +132,10 @@ class OnlineArow(OnlineSpec):
 
 
 @dataclass(slots=True)
-class OnlineLearner:
+class OnlineLearner(RoundByRound):
     """MIRA, passive–aggressive learning or AROW over outputs of any structure."""
+
+    KEEPS = ("rng",)
 
     terms: TargetTerms
     data: Examples | None  # for epochs in one kernel, where there are any
@@ -144,9 +143,6 @@ class OnlineLearner:
     solver: Mira | Arow
     rng: np.random.Generator
     max_rounds: int
-    rounds: int = 0
-    seconds: float = 0.0
-    done: bool = False
 
     @classmethod
     def fresh(
@@ -179,24 +175,18 @@ class OnlineLearner:
         """The average of all weights so far; of AROW the means."""
         return self.solver.result()
 
-    def finish(self) -> Floats:
-        """The same, for keeps."""
-        return self.solver.result()
+    @property
+    def name(self) -> str:
+        """That of the solver."""
+        return self.solver.name
 
-    def run(self) -> Iterator[Round]:
-        """Epochs until training ends."""
-        while not self.done and self.rounds < self.max_rounds:
-            yield self.round()
+    def limit(self) -> int:
+        return self.max_rounds
 
-    def round(self) -> Round:
+    def step(self) -> Step:
         """One epoch."""
-        began = time.perf_counter()
         moved = self._epoch()
-        self.rounds += 1
-        stopped = NO_STEPS if moved == 0 else MAX_ROUNDS if self.rounds >= self.max_rounds else None
-        self.done = stopped is not None
-        self.seconds += time.perf_counter() - began
-        return Round(self.rounds, self.solver.name, self.seconds, mistakes=moved, last=self.done, stopped=stopped)
+        return None if moved else NO_STEPS, {"mistakes": moved}
 
     def _epoch(self) -> int:
         solver, terms, data, count = self.solver, self.terms, self.data, len(self.terms)
@@ -210,26 +200,8 @@ class OnlineLearner:
             return solver.epoch(partial(plain_epochs.mira_epoch, terms, *limits), count, self.rng)
         return solver.epoch(partial(mira_epoch, data, chain_of(terms.batch).layout, *limits), count, self.rng)
 
-    def has_result(self, record: Round) -> bool:
-        """Every epoch ends with weights that can be used."""
-        return True
+    def more_state(self) -> State:
+        return self.solver.state()
 
-    def state(self) -> State:
-        """Everything needed to go on."""
-        more, arrays = self.solver.state()
-        values = {
-            "name": self.solver.name,
-            "rounds": self.rounds,
-            "seconds": self.seconds,
-            "done": self.done and self.rounds < self.max_rounds,
-            "rng": self.rng.bit_generator.state,
-        }
-        return {**values, **more}, arrays
-
-    def resume(self, state: State) -> None:
-        """Take up the state of an earlier run on the same data and options."""
-        values, arrays = state
+    def take_more(self, values: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> None:
         self.solver.resume(values, arrays)
-        random_of(values, "rng", self.rng)
-        self.rounds, self.seconds = whole_of(values, "rounds"), number_of(values, "seconds", low=0.0)
-        self.done = flag_of(values, "done")

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from sidelight.core.arrays import Floats, Floats32, Ids, Ints
-from sidelight.core.file_contents import array_like, flag_of, number_of, random_of, whole_of
-from sidelight.core.records import Round
+from sidelight.core.file_contents import array_like, number_of
 from sidelight.learners.margin import MARGIN_KIN
 from sidelight.objective.batch import Batch
 from sidelight.objective.entries import has_kernels
@@ -19,8 +19,8 @@ from sidelight.objective.online import plain_epochs
 from sidelight.objective.online.example_order import ExampleOrder
 from sidelight.objective.online.online import perceptron_epoch
 from sidelight.parallel.place import Held
-from sidelight.rounds.learner import Learner, Memory, State
-from sidelight.rounds.stopping import MAX_ROUNDS, NO_MISTAKES
+from sidelight.rounds.learner import Learner, Memory, RoundByRound, State, Step
+from sidelight.rounds.stopping import NO_MISTAKES
 from sidelight.solvers.perceptron import Perceptron
 from sidelight.spaces import Cost
 from sidelight.specs import LearnerSpec, option
@@ -110,16 +110,16 @@ class GoldBlock:
 
 
 @dataclass(slots=True)
-class PerceptronLearner:
+class PerceptronLearner(RoundByRound):
     """The averaged perceptron over outputs of any structure, which lie in one block or in several."""
+
+    KEEPS = ("rng",)
+    name = "perceptron"
 
     gold: Sequence[GoldBlock]
     perceptron: Perceptron
     rng: np.random.Generator
     max_rounds: int
-    rounds: int = 0
-    seconds: float = 0.0
-    done: bool = False
     examples: ExampleOrder = field(init=False)
 
     def __post_init__(self) -> None:
@@ -139,20 +139,13 @@ class PerceptronLearner:
         """The average, for keeps: the learner is of no use afterwards."""
         return self.perceptron.turn_into_average()
 
-    def run(self) -> Iterator[Round]:
-        """Epochs until training ends."""
-        while not self.done and self.rounds < self.max_rounds:
-            yield self.round()
+    def limit(self) -> int:
+        return self.max_rounds
 
-    def round(self) -> Round:
+    def step(self) -> Step:
         """One epoch."""
-        began = time.perf_counter()
         mistakes = self._pass()
-        self.rounds += 1
-        stopped = NO_MISTAKES if mistakes == 0 else MAX_ROUNDS if self.rounds >= self.max_rounds else None
-        self.done = stopped is not None
-        self.seconds += time.perf_counter() - began
-        return Round(self.rounds, "perceptron", self.seconds, mistakes=mistakes, last=self.done, stopped=stopped)
+        return None if mistakes else NO_MISTAKES, {"mistakes": mistakes}
 
     def _pass(self) -> int:
         """Go through all examples; returns the number of mistakes."""
@@ -166,30 +159,13 @@ class PerceptronLearner:
             mistakes += wrong
         return mistakes, clock
 
-    def has_result(self, record: Round) -> bool:
-        """Every epoch ends with weights that can be used."""
-        return True
+    def more_state(self) -> State:
+        return {"clock": self.perceptron.clock}, {"weights": self.perceptron.weights, "totals": self.perceptron.totals}
 
-    def state(self) -> State:
-        values = {
-            "name": "perceptron",
-            "rounds": self.rounds,
-            "seconds": self.seconds,
-            "done": self.done and self.rounds < self.max_rounds,
-            "clock": self.perceptron.clock,
-            "rng": self.rng.bit_generator.state,
-        }
-        return values, {"weights": self.perceptron.weights, "totals": self.perceptron.totals}
-
-    def resume(self, state: State) -> None:
-        """Take up the state of an earlier run on the same data."""
-        values, arrays = state
+    def take_more(self, values: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> None:
         fresh = self.perceptron
         weights, totals = array_like(arrays, "weights", fresh.weights), array_like(arrays, "totals", fresh.totals)
         self.perceptron = Perceptron(weights, totals, number_of(values, "clock", low=1.0))
-        random_of(values, "rng", self.rng)
-        self.rounds, self.seconds = whole_of(values, "rounds"), number_of(values, "seconds", low=0.0)
-        self.done = flag_of(values, "done")
 
 
 @dataclass(slots=True)
@@ -202,10 +178,10 @@ class MixedPerceptron(PerceptronLearner):
     def _pass(self) -> int:
         assert self.held is not None
         before = self.perceptron.average()
-        shares = len(self.held), [self.seed, self.rounds]
+        shares = len(self.held), [self.seed, self.rounds - 1]
         weights, average, mistakes = self.held.total(_epoch_of_shard, self.perceptron.weights, *shares)
-        average = before + (average - before) / (self.rounds + 1.0)  # the mean of all epochs
-        self.perceptron = Perceptron.going_on(weights.astype(np.float32), average, self.rounds + 1.0)
+        average = before + (average - before) / self.rounds  # the mean of all epochs
+        self.perceptron = Perceptron.going_on(weights.astype(np.float32), average, float(self.rounds))
         return int(mistakes)
 
 

@@ -17,15 +17,15 @@ labelings.
 
 from __future__ import annotations
 
-import time
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any, cast
 
 import numpy as np
+from numpy.typing import NDArray
 
 from sidelight.core.arrays import Floats, Ids, Ints
-from sidelight.core.file_contents import array_like, array_of, flag_of, mapping_of, number_of, random_of, whole_of
+from sidelight.core.file_contents import array_like, array_of, mapping_of
 from sidelight.core.records import Round
 from sidelight.errors import DataError, ModelFileError
 from sidelight.learners.margin import MarginSpec, options_of, problem_of
@@ -35,9 +35,9 @@ from sidelight.objective.cuts import Terms
 from sidelight.objective.margin import SilentTerms, StackedTerms
 from sidelight.objective.votes.confidence import Measure, confidence
 from sidelight.rounds import Learner
-from sidelight.rounds.learner import State, plane_state, restored_plane
+from sidelight.rounds.learner import RoundByRound, State, Step, plane_state, restored_plane
 from sidelight.rounds.margin import MarginOptions
-from sidelight.rounds.stopping import MAX_COMPLETIONS, MAX_ROUNDS, NO_FALL, NOTHING_LEFT, NOTHING_SURE
+from sidelight.rounds.stopping import MAX_COMPLETIONS, NO_FALL, NOTHING_LEFT, NOTHING_SURE
 from sidelight.solvers.cutting_plane import CuttingPlane
 from sidelight.spaces import Paths
 from sidelight.specs import Need, option
@@ -88,11 +88,13 @@ class SelfTraining(MarginSpec):
 
 
 @dataclass(slots=True)
-class SelfTrainingLearner:
+class SelfTrainingLearner(RoundByRound):
     """Self-training of the structural SVM over chains and classes.
 
     The terms are numbered: Gold, then the pool in the order of taking.
     """
+
+    KEEPS = ("objective", "completions", "rounds_here", "changed", "rng")
 
     problem: LatentProblem  # of Gold and the pool alone
     options: SelfTraining
@@ -106,11 +108,8 @@ class SelfTrainingLearner:
     best: Floats | None = None  # the weights with the lowest objective
     objective: float = np.inf  # theirs
     completions: int = 0  # how often the pool has been labelled
-    rounds: int = 0
     rounds_here: int = 0  # since the pool was labelled
     changed: int = 0
-    seconds: float = 0.0
-    done: bool = False
     _terms: Terms | None = None
 
     @classmethod
@@ -143,45 +142,20 @@ class SelfTrainingLearner:
         """The weights with the lowest transductive objective so far."""
         return self.solver.best if self.best is None else self.best
 
-    def finish(self) -> Floats:
-        """The same, for keeps."""
-        return self.weights
+    def limit(self) -> int:
+        return self.margin.max_rounds
 
-    def run(self) -> Iterator[Round]:
-        """Rounds until training ends."""
-        while not self.done and self.rounds < self.margin.max_rounds:
-            yield self.round()
-
-    def round(self) -> Round:
+    def step(self) -> Step:
         """One round of cutting planes; where the problem is solved, the pool is labelled and more of it taken."""
-        began = time.perf_counter()
         completion, changed = self.completions, self.changed if self.rounds_here == 0 else 0
         margin, solver = self.margin, self.solver
         progress = solver.round(self._problem(), violation=margin.violation, tolerance=margin.tolerance)
-        self.rounds += 1
         self.rounds_here += 1
         gap, primal = solver.gap, solver.best_primal
         stopped = self._next() if solver.finished(margin.tolerance) else None
-        if stopped is None and self.rounds >= margin.max_rounds:
-            stopped = MAX_ROUNDS
-        self.done = stopped is not None
-        self.seconds += time.perf_counter() - began
-        return Round(
-            self.rounds,
-            self.name,
-            self.seconds,
-            completion=completion,
-            changed=changed,
-            objective=self.objective if np.isfinite(self.objective) else primal,
-            primal=progress.primal,
-            dual=progress.dual,
-            gap=gap,
-            new_cuts=progress.new_cuts,
-            working_set=progress.working_set,
-            sweeps=progress.sweeps,
-            last=self.done,
-            stopped=stopped,
-        )
+        objective = self.objective if np.isfinite(self.objective) else primal
+        figures = {"completion": completion, "changed": changed, "objective": objective, "gap": gap}
+        return stopped, {**asdict(progress), **figures}
 
     def has_result(self, record: Round) -> bool:
         """Whether a training ended with this round."""
@@ -254,35 +228,13 @@ class SelfTrainingLearner:
         first = np.argsort(-sure, kind="stable")[: int(np.ceil(self.options.share * len(self.pool)))]
         return np.sort(left[first[sure[first] >= self.options.confidence]])
 
-    def state(self) -> State:
-        """Everything needed to go on."""
-        solver, arrays = plane_state(self.solver)
-        values: dict[str, Any] = {
-            "name": self.name,
-            "objective": float(self.objective),
-            "completions": self.completions,
-            "rounds": self.rounds,
-            "rounds_here": self.rounds_here,
-            "changed": self.changed,
-            "seconds": self.seconds,
-            "done": self.done and self.rounds < self.margin.max_rounds,
-            "solver": solver,
-            "rng": self.rng.bit_generator.state,
-        }
+    def more_state(self) -> State:
+        solver, arrays = plane_state(self.solver, "plane.")
         arrays |= {"taken": self.taken, "targets": self.targets}
-        if self.best is not None:
-            arrays["best"] = self.best
-        return values, arrays
+        return {"solver": solver}, arrays | ({} if self.best is None else {"best": self.best})
 
-    def resume(self, state: State) -> None:
-        """Take up the state of an earlier run on the same problem and options."""
-        values, arrays = state
+    def take_more(self, values: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> None:
         self.solver = restored_plane((mapping_of(values, "solver"), arrays), self.solver, "plane.")
-        random_of(values, "rng", self.rng)
-        self.objective = number_of(values, "objective", finite=False)
-        for name in ("completions", "rounds", "rounds_here", "changed"):
-            setattr(self, name, whole_of(values, name))
-        self.seconds, self.done = number_of(values, "seconds", low=0.0), flag_of(values, "done")
         self.taken = array_of(arrays, "taken", np.int64, [None], low=0, high=len(self.pool) - 1)
         if len(np.unique(self.taken)) < len(self.taken):
             raise ModelFileError("the array 'taken' has an input twice")

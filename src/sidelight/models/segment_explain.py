@@ -9,11 +9,11 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from sidelight.errors import DataError
+from sidelight.features.segments.segment_rows import Segments
 from sidelight.models.contributions import NONE, Contribution, Explanation, largest_first, shown_tokens
 from sidelight.models.model import Model
 from sidelight.objective.scorers.segment_scorer import SegmentScorer
 from sidelight.spaces import sums
-from sidelight.spaces.segments.token_reading import Segments
 
 
 class SegmentPiece(NamedTuple):

@@ -14,7 +14,7 @@ import numpy as np
 
 from sidelight.core.arrays import Floats, Ids
 from sidelight.core.kernels import inner
-from sidelight.features.counts import difference_rows
+from sidelight.features.counts import Differences, difference_rows
 from sidelight.features.gradient import AttributeBlock, FullFeatures
 from sidelight.features.layout import Layout
 from sidelight.features.segments.segment_counts import add_expected
@@ -150,13 +150,13 @@ def add_outputs(
     elif isinstance(space, ChainSpace):
         _add_labels(features, space, labels, prices, gradient, n_jobs)  # type: ignore[arg-type]
     else:
-        every, none = np.arange(len(prices), dtype=np.int64), np.zeros(len(prices))
+        every = np.arange(len(prices), dtype=np.int64)
         if isinstance(features, LinearScorer):
             rows = features.differences(every, labels, None, scales=prices, n_jobs=n_jobs)
         else:
             assert isinstance(features, FullFeatures)
-            options: Any = {"which": every, "plus": labels, "minus": None, "scales": prices, "thresholds": none}
-            rows = difference_rows(features.rows, features.layout, **options, n_jobs=n_jobs)
+            wanted = Differences.of(every, labels, None, scales=prices)
+            rows = difference_rows(features.rows, features.layout, wanted, n_jobs=n_jobs)
         np.add.at(gradient, rows.indices, rows.values)
 
 

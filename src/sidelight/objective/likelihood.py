@@ -23,7 +23,7 @@ from sidelight.core.arrays import Bytes, Floats, Ids, Ints
 from sidelight.core.kernels import inner
 from sidelight.core.one_at_a_time import OneAtATime
 from sidelight.errors import Intractable
-from sidelight.features.counts import SparseRows
+from sidelight.features.counts import Differences, SparseRows
 from sidelight.features.gradient import FullFeatures
 from sidelight.features.support import Shown, Support
 from sidelight.features.support_scores import SupportedFeatures
@@ -281,10 +281,10 @@ class AllLinearWeights(AllWeights, LinearFeatures):
     def take(self, which: Ints) -> Self:
         return replace(self, scorer=self.scorer.take(which), linear=self.linear.take(which))
 
-    def counts(
-        self, which: Ints, plus: Ids, minus: Ids | None, scales: Floats, thresholds: Floats, n_jobs: int | None
-    ) -> SparseRows:
-        return self.linear.differences(which, plus, minus, scales=scales, thresholds=thresholds, n_jobs=n_jobs)
+    def counts(self, wanted: Differences, n_jobs: int | None) -> SparseRows:
+        which, plus, minus, scales, thresholds = wanted
+        outputs = plus, minus if len(minus) else None
+        return self.linear.differences(which, *outputs, scales=scales, thresholds=thresholds, n_jobs=n_jobs)
 
 
 @dataclass(frozen=True, slots=True)

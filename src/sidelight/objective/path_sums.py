@@ -6,57 +6,50 @@ straight into the vector is several times faster.
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
-from sidelight.core.arrays import Floats, Floats32, Ids, Ints
+from sidelight.core.arrays import Floats, Ids, Ints
 from sidelight.core.kernels import kernel
 from sidelight.features.layout import Layout
-from sidelight.features.rows import Rows
+from sidelight.features.rows import Rows, TokenFeatures
+
+
+class PathWeights(NamedTuple):
+    """Views of a weight vector, as kernels take it."""
+
+    shift: int  # labels below it have no features
+    begins: Floats  # [columns], or empty
+    ends: Floats  # [L], or empty
+    transitions: Floats  # [L, L], or empty
+    second: Floats  # [L, L, L], or empty
+    dense: Floats  # [D, columns]
+    sparse: Floats  # [A, columns]
 
 
 def summed_differences(rows: Rows, layout: Layout, plus: Ids, minus: Ids, scales: Floats) -> Floats:
     """Σ_i scale_i (Φ(x_i, plus_i) − Φ(x_i, minus_i)); labels are [T], scales [N]."""
     out = layout.zeros()
-    ends = out[layout.end_at : layout.transition_at]
-    transitions = out[layout.transition_at : layout.second_at].reshape(-1, layout.n_labels)
-    _add_differences(
-        rows.starts,
-        rows.indptr,
-        rows.indices,
-        rows.values,
-        rows.dense,
-        plus,
-        minus,
-        scales,
+    views = PathWeights(
         layout.n_labels - layout.columns,
         out[layout.start_at : layout.end_at],
-        ends,
-        transitions,
+        out[layout.end_at : layout.transition_at],
+        out[layout.transition_at : layout.second_at].reshape(-1, layout.n_labels),
         layout.second(out),
         layout.dense_weights(out),
         layout.attribute_weights(out),
     )
+    _add_differences(rows.starts, rows.tokens, plus, minus, scales, views)
     return out
 
 
 @kernel
 def _add_differences(
-    starts: Ints,
-    indptr: Ints,
-    indices: Ids,
-    values: Floats,
-    dense: Floats32,
-    plus: Ids,
-    minus: Ids,
-    scales: Floats,
-    shift: int,  # labels below it have no features
-    begins: Floats,  # out [columns], or empty
-    ends: Floats,  # out [L], or empty
-    transitions: Floats,  # out [L, L], or empty
-    second: Floats,  # out [L, L, L], or empty
-    dense_out: Floats,  # out [D, columns]
-    sparse_out: Floats,  # out [A, columns]
+    starts: Ints, tokens: TokenFeatures, plus: Ids, minus: Ids, scales: Floats, out: PathWeights
 ) -> None:
+    indptr, indices, values, dense = tokens
+    ends, transitions, second = out.ends, out.transitions, out.second
     chain = ends.shape[0] > 0
     valued = values.shape[0] > 0
     for i in range(scales.shape[0]):
@@ -78,12 +71,12 @@ def _add_differences(
                 ends[a] += scale
                 ends[b] -= scale
             for label, amount in ((a, scale), (b, -scale)):
-                if label < shift:
+                if label < out.shift:
                     continue
-                column = label - shift
-                if t == first and begins.shape[0] > 0:
-                    begins[column] += amount
+                column = label - out.shift
+                if t == first and out.begins.shape[0] > 0:
+                    out.begins[column] += amount
                 for k in range(indptr[t], indptr[t + 1]):
-                    sparse_out[indices[k], column] += amount * values[k] if valued else amount
+                    out.sparse[indices[k], column] += amount * values[k] if valued else amount
                 for k in range(dense.shape[1]):
-                    dense_out[k, column] += amount * np.float64(dense[t, k])
+                    out.dense[k, column] += amount * np.float64(dense[t, k])

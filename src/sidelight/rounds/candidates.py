@@ -25,7 +25,6 @@ of the best weights met, zero weights complete by their ties, and training ends 
 
 from __future__ import annotations
 
-import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
@@ -34,23 +33,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sidelight.core.arrays import Floats, Ids, Ints
-from sidelight.core.file_contents import (
-    array_like,
-    array_of,
-    flag_of,
-    list_of,
-    number_of,
-    numbers_of,
-    part_of,
-    whole_of,
-)
+from sidelight.core.file_contents import array_like, array_of, list_of, numbers_of, part_of
 from sidelight.core.records import Round
 from sidelight.errors import ModelFileError
 from sidelight.objective.candidates import CandidateProblem
 from sidelight.objective.cuts import total_loss
 from sidelight.objective.margin import StackedTerms, SummedTerms
-from sidelight.rounds.learner import RoundByRound, State, restored_plane
-from sidelight.rounds.stopping import MAX_COMPLETIONS, MAX_ROUNDS, NO_CHANGE, NO_FALL
+from sidelight.rounds.learner import RoundByRound, State, Step, restored_plane
+from sidelight.rounds.stopping import MAX_COMPLETIONS, NO_CHANGE, NO_FALL
 from sidelight.solvers.cutting_plane import CuttingPlane
 from sidelight.solvers.group_slack import GroupSlack
 
@@ -89,6 +79,8 @@ class Kept:
 class CandidateLearner(RoundByRound):
     """CLLP or MMS over chains and classes."""
 
+    KEEPS = ("best_primal", "objective", "completions", "changed", "best")
+
     problem: CandidateProblem
     options: CandidateOptions
     labels: Ids  # [T] the present completion
@@ -100,11 +92,8 @@ class CandidateLearner(RoundByRound):
     slack: GroupSlack | None = None
     plane: CuttingPlane | None = None
     completions: int = 1
-    rounds: int = 0
     changed: int = 0
     objective: float = np.inf  # of the last round of CCCP
-    seconds: float = 0.0
-    done: bool = False
     kept: Kept | None = None
     _groups: list[SummedTerms] = field(default_factory=list)
 
@@ -148,40 +137,22 @@ class CandidateLearner(RoundByRound):
         """The weights of the lowest objective: those that are kept, or those of the present convex problem."""
         return self.best if self.kept is None or self.best_primal < self.kept.primal else self.kept.weights
 
-    def round(self) -> Round:
+    def step(self) -> Step:
         """One iteration of the convex solver, followed by a completion where its precision is reached."""
-        began = time.perf_counter()
         completion, changed = self.completions, self.changed
         self.changed = 0
         primal, dual, new, size, solved = self._two_slack() if self.slack is not None else self._per_term()
-        self.rounds += 1
         objective, bound = self.best_primal, dual
         lowest = self.kept is None or objective < self.kept.primal
         if solved and lowest and self.precision == self.thresholds and not self.options.as_printed:
             self.kept = Kept(self.best.copy(), self.labels.copy(), objective, dual)
         stopped = self._next() if solved else None
-        if stopped is None and self.rounds >= self.options.max_rounds:
-            stopped = MAX_ROUNDS
-        self.done = stopped is not None
-        if self.done and self.kept is not None and self.kept.primal < objective:
+        last = stopped is not None or self.rounds >= self.limit()
+        if last and self.kept is not None and self.kept.primal < objective:
             objective, bound = self.kept.primal, self.kept.dual
-        self.seconds += time.perf_counter() - began
-        return Round(
-            self.rounds,
-            self.name,
-            self.seconds,
-            completion=completion,
-            changed=changed,
-            objective=objective,
-            primal=primal,
-            dual=bound,
-            gap=objective - bound,
-            own_precision=True,
-            new_cuts=new,
-            working_set=size,
-            last=self.done,
-            stopped=stopped,
-        )
+        figures = {"completion": completion, "changed": changed, "objective": objective, "primal": primal}
+        figures |= {"dual": bound, "gap": objective - bound, "new_cuts": new, "working_set": size}
+        return stopped, {**figures, "own_precision": True}
 
     def has_result(self, record: Round) -> bool:
         """Whether a round of CCCP ended."""
@@ -254,21 +225,9 @@ class CandidateLearner(RoundByRound):
             self.plane.pool.remove(self.problem.term_numbers(which))
             self.best_primal = self.plane.new_problem(StackedTerms(self._groups), self.best)
 
-    def state(self) -> State:
-        """Everything needed to go on."""
-        values: dict[str, Any] = {
-            "name": self.name,
-            "best_primal": float(self.best_primal),
-            "precision": list(self.precision),
-            "thresholds": list(self.thresholds),
-            "completions": self.completions,
-            "rounds": self.rounds,
-            "changed": self.changed,
-            "objective": float(self.objective),
-            "seconds": self.seconds,
-            "done": self.done and self.rounds < self.options.max_rounds,
-        }
-        arrays: dict[str, NDArray[Any]] = {"labels": self.labels, "best": self.best}
+    def more_state(self) -> State:
+        values: dict[str, Any] = {"precision": list(self.precision), "thresholds": list(self.thresholds)}
+        arrays: dict[str, NDArray[Any]] = {"labels": self.labels}
         if self.kept is not None:
             values["kept"] = [self.kept.primal, self.kept.dual]
             arrays |= {"kept": self.kept.weights, "kept.labels": self.kept.labels}
@@ -282,20 +241,13 @@ class CandidateLearner(RoundByRound):
                 arrays["plane.start"] = self.plane.start
         return values, arrays
 
-    def resume(self, state: State) -> None:
-        """Take up the state of an earlier run on the same problem and options."""
-        values, arrays = state
-        self.best_primal, self.objective = (number_of(values, n, finite=False) for n in ("best_primal", "objective"))
-        self.completions, self.rounds, self.changed = (
-            whole_of(values, name) for name in ("completions", "rounds", "changed")
-        )
-        self.seconds, self.done = number_of(values, "seconds", low=0.0), flag_of(values, "done")
+    def take_more(self, values: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> None:
         for name in ("precision", "thresholds"):
             numbers = numbers_of(values, name)
             if len(numbers) != len(getattr(self, name)) or min(numbers, default=0.0) < 0.0:
                 raise ModelFileError(f"{name!r} is not that of such candidates")
             setattr(self, name, tuple(numbers))
-        self.labels, self.best = self._stored_labels(arrays, "labels"), array_like(arrays, "best", self.best)
+        self.labels = self._stored_labels(arrays, "labels")
         if "kept" in arrays:
             primal, dual = numbers_of(values, "kept", finite=False)
             weights = array_like(arrays, "kept", self.best)

@@ -11,8 +11,7 @@ model. A round is one cycle; the first is learn(L). Ends after N cycles, or when
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -20,10 +19,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sidelight.core.arrays import Floats, Ids, Ints
-from sidelight.core.file_contents import array_of, number_of, whole_of
-from sidelight.core.records import Round
+from sidelight.core.file_contents import array_of, whole_of
 from sidelight.inference.ruled_inputs import AnyRuled
-from sidelight.rounds.learner import State
+from sidelight.rounds.learner import RoundByRound, State, Step
 from sidelight.rounds.stopping import MAX_COMPLETIONS, NO_CHANGE
 from sidelight.rules.lowering.penalties import mixed
 
@@ -33,8 +31,10 @@ Count = Callable[[Ids | None], list[float]]  # labels as above to penalties
 
 
 @dataclass(slots=True)
-class DrivenLearner:
-    """Completion under rules and learning by turns."""
+class DrivenLearner(RoundByRound):
+    """Completion under rules and learning by turns: one round for the labelled inputs, then one a cycle."""
+
+    LIMIT = MAX_COMPLETIONS
 
     learn: Learn
     complete: Complete
@@ -45,59 +45,41 @@ class DrivenLearner:
     beta: float | None
     size: int  # of the weights
     name: str = "codl"
-    weights: Floats = field(default_factory=lambda: np.zeros(0))
+    now: Floats = field(default_factory=lambda: np.zeros(0))
     first: Floats = field(default_factory=lambda: np.zeros(0))  # w_0
     penalties: list[float] = field(default_factory=list)
     first_penalties: list[float] = field(default_factory=list)  # ρ_0
     labels: Ids | None = None
-    rounds: int = 0
-    seconds: float = 0.0
 
-    def run(self) -> Iterator[Round]:
-        """One round a cycle, after one for the labelled inputs."""
-        while self.rounds <= self.cycles and not (self.rounds and len(self.starts) == 1):
-            record = self.round()
-            yield record
-            if record.last:
-                return
+    @property
+    def weights(self) -> Floats:
+        """Those of the last cycle."""
+        return self.now
 
-    def round(self) -> Round:
+    def limit(self) -> int:
+        """No cycle has anything to complete where all inputs are labelled."""
+        return 1 + self.cycles if len(self.starts) > 1 else 1
+
+    def step(self) -> Step:
         """Learn from Gold, or complete and learn."""
-        began = time.perf_counter()
-        changed, stopped = 0, None
-        if self.rounds == 0:
-            self.first = self.weights = self.learn(None)
+        if self.rounds == 1:
+            self.first = self.now = self.learn(None)
             self.first_penalties = self.penalties = self.count(None)
-            if len(self.starts) == 1:
-                stopped = MAX_COMPLETIONS
-        else:
-            labels = self.complete(self.weights, self.penalties)
-            changed = self._changed(labels)
-            self.labels = labels
-            if changed == 0 and self.rounds > 1:
-                stopped = NO_CHANGE
-            else:
-                self._learn(labels)
-        self.rounds += 1
-        if stopped is None and self.rounds > self.cycles:
-            stopped = MAX_COMPLETIONS
-        self.seconds += time.perf_counter() - began
-        return Round(
-            self.rounds,
-            self.name,
-            self.seconds,
-            completion=self.rounds - 1,
-            changed=changed,
-            last=stopped is not None,
-            stopped=stopped,
-        )
+            return None, {}
+        labels = self.complete(self.now, self.penalties)
+        changed = self._changed(labels)
+        self.labels = labels
+        same = changed == 0 and self.rounds > 2
+        if not same:
+            self._learn(labels)
+        return NO_CHANGE if same else None, {"completion": self.rounds - 1, "changed": changed}
 
     def _learn(self, labels: Ids) -> None:
         new_weights = self.learn(labels)
         if self.beta is None:
-            self.weights, self.penalties = new_weights, self.count(labels)
+            self.now, self.penalties = new_weights, self.count(labels)
             return
-        self.weights = self.beta * self.first + (1.0 - self.beta) * new_weights
+        self.now = self.beta * self.first + (1.0 - self.beta) * new_weights
         self.penalties = mixed(self.first_penalties, self.count(labels), self.beta)
 
     def _changed(self, labels: Ids) -> int:
@@ -105,26 +87,15 @@ class DrivenLearner:
             return len(self.starts) - 1
         return int(np.count_nonzero(np.add.reduceat(labels != self.labels, self.starts[:-1], dtype=np.int64)))
 
-    def has_result(self, record: Round) -> bool:
-        """Every round ends with weights that can be used."""
-        return True
-
-    def finish(self) -> Floats:
-        """The weights, for keeps."""
-        return self.weights
-
-    def state(self) -> State:
-        """Everything between two cycles."""
-        arrays: dict[str, NDArray[Any]] = {"weights": self.weights, "first": self.first}
+    def more_state(self) -> State:
+        arrays: dict[str, NDArray[Any]] = {"weights": self.now, "first": self.first}
         arrays |= {"penalties": np.array(self.penalties), "first_penalties": np.array(self.first_penalties)}
-        arrays |= {} if self.labels is None else {"labels": self.labels}
-        return {"name": self.name, "rounds": self.rounds, "seconds": self.seconds}, arrays
+        return {}, arrays | ({} if self.labels is None else {"labels": self.labels})
 
-    def resume(self, state: State) -> None:
-        """Take up the state of an earlier run on the same data and options."""
-        values, arrays = state
-        self.rounds, self.seconds = whole_of(values, "rounds", low=1), number_of(values, "seconds", low=0.0)
-        self.weights, self.first = (array_of(arrays, name, np.float64, [self.size]) for name in ("weights", "first"))
+    def take_more(self, values: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> None:
+        values.setdefault("done", False)  # earlier files do not say
+        whole_of(values, "rounds", low=1)
+        self.now, self.first = (array_of(arrays, name, np.float64, [self.size]) for name in ("weights", "first"))
         self.penalties, self.first_penalties = (
             array_of(arrays, name, np.float64, [len(self.inputs.rules)], low=0.0, finite=False).tolist()
             for name in ("penalties", "first_penalties")

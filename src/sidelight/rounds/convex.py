@@ -12,15 +12,15 @@ All minimise  ½ ‖w‖² + Σ_i C_i max(0, v_i(w))  (`n_slack_qp` also the squ
 
 from __future__ import annotations
 
-import time
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Any, Literal, NamedTuple, get_args
+from typing import Any, Literal, get_args
 
 import numpy as np
+from numpy.typing import NDArray
 
 from sidelight.core.arrays import Floats
-from sidelight.core.file_contents import flag_of, number_of, part_of, whole_of
+from sidelight.core.file_contents import part_of
 from sidelight.core.records import Round
 from sidelight.objective.cuts import POWERS
 from sidelight.objective.entries import examples_of, has_kernels
@@ -29,8 +29,8 @@ from sidelight.objective.online import plain_epochs
 from sidelight.objective.online.online_margin import ChainBlocks
 from sidelight.objective.online.online_subgradient import subgradient_epoch
 from sidelight.objective.scorers.chain_scorer import chain_of
-from sidelight.rounds.learner import RoundByRound, State
-from sidelight.rounds.stopping import MAX_ROUNDS, NO_CUTS, SMALL_GAP
+from sidelight.rounds.learner import RoundByRound, State, Step
+from sidelight.rounds.stopping import NO_CUTS, SMALL_GAP
 from sidelight.solvers.duals.cut_blocks import CutBlocks
 from sidelight.solvers.frank_wolfe import FrankWolfe, FrankWolfeOptions
 from sidelight.solvers.n_slack_qp import NSlackQP
@@ -71,15 +71,6 @@ class ConvexOptions:
             raise ValueError("tolerance and violation must not be negative, max_rounds must be 1 or more")
 
 
-class _Step(NamedTuple):
-    """What a round of any solver tells."""
-
-    primal: float | None
-    dual: float | None
-    new_cuts: int
-    working_set: int
-
-
 @dataclass(slots=True)
 class ConvexLearner(RoundByRound):
     """The structural SVM over outputs of any structure."""
@@ -90,9 +81,6 @@ class ConvexLearner(RoundByRound):
     name: str = "structural_svm"
     blocks: ChainBlocks | CutBlocks | None = None  # of frank_wolfe
     epoch: SubgradientEpoch | None = None  # of subgradient
-    rounds: int = 0
-    seconds: float = 0.0
-    done: bool = False
 
     @classmethod
     def fresh(cls, terms: TargetTerms, options: ConvexOptions, *, name: str = "structural_svm") -> ConvexLearner:
@@ -113,82 +101,56 @@ class ConvexLearner(RoundByRound):
         """The weights of the lowest primal value met."""
         return self.solver.best
 
-    def round(self) -> Round:
+    def step(self) -> Step:
         """One round of the solver."""
-        began = time.perf_counter()
-        self.rounds += 1
-        last = self.rounds >= self.options.max_rounds
-        step = self._step(last)
-        stopped = self._stopped(step)
-        if stopped is None and last:
-            stopped = MAX_ROUNDS
-        self.done = stopped is not None
-        self.seconds += time.perf_counter() - began
-        objective = self.solver.best_primal
-        gap = None if step.dual is None else objective - step.dual
-        return Round(
-            self.rounds,
-            self.name,
-            self.seconds,
-            objective=float(objective) if np.isfinite(objective) else None,
-            primal=step.primal,
-            dual=step.dual,
-            gap=None if gap is None or not np.isfinite(gap) else float(gap),
-            new_cuts=step.new_cuts,
-            working_set=step.working_set,
-            last=self.done,
-            stopped=stopped,
-        )
+        figures = self._round(self.rounds >= self.limit())
+        objective, dual = self.solver.best_primal, figures["dual"]
+        gap = np.inf if dual is None else objective - dual
+        figures |= {
+            name: float(value) for name, value in (("objective", objective), ("gap", gap)) if np.isfinite(value)
+        }
+        return self._stopped(figures["new_cuts"]), figures
 
-    def _stopped(self, step: _Step) -> str | None:
+    def _stopped(self, new_cuts: int) -> str | None:
         """Why the solver is done, if it is."""
         if self.solver.finished(self.options.tolerance):
             return SMALL_GAP
-        return NO_CUTS if isinstance(self.solver, NSlackQP) and step.new_cuts == 0 else None
+        return NO_CUTS if isinstance(self.solver, NSlackQP) and new_cuts == 0 else None
 
-    def _step(self, last: bool) -> _Step:
+    def _round(self, last: bool) -> dict[str, Any]:
         """One round of whichever solver; the last one measures the primal in any case."""
         solver, terms, options = self.solver, self.terms, self.options
+        new_cuts = working_set = 0
+        reached: Any
         if isinstance(solver, OneSlack):
             reached = solver.round(terms, infer=last)
-            return _Step(reached.primal, reached.dual, 1, reached.constraints)
-        if isinstance(solver, NSlackQP):
-            result = solver.round(terms, violation=options.violation)
-            return _Step(result.primal, result.dual, result.new_cuts, result.working_set)
-        if isinstance(solver, FrankWolfe):
+            new_cuts, working_set = 1, reached.constraints
+        elif isinstance(solver, NSlackQP):
+            reached = solver.round(terms, violation=options.violation)
+            new_cuts, working_set = reached.new_cuts, reached.working_set
+        elif isinstance(solver, FrankWolfe):
             assert self.blocks is not None
-            progress = solver.round(self.blocks, tolerance=options.tolerance, measure=last)
-            return _Step(progress.primal, progress.dual, 0, progress.outputs)
-        assert self.epoch is not None
-        made = solver.round(self.epoch, terms, measure=last)
-        return _Step(made.primal, made.dual, 0, 0)
+            reached = solver.round(self.blocks, tolerance=options.tolerance, measure=last)
+            working_set = reached.outputs
+        else:
+            assert self.epoch is not None
+            reached = solver.round(self.epoch, terms, measure=last)
+        return {"primal": reached.primal, "dual": reached.dual, "new_cuts": new_cuts, "working_set": working_set}
 
     def has_result(self, record: Round) -> bool:
         """Whether the weights have been measured: others are not worth trying."""
         return record.primal is not None
 
-    def state(self) -> State:
-        """Everything needed to go on."""
-        values: dict[str, Any] = {
-            "name": self.name,
-            "solver": self.options.solver,
-            "rounds": self.rounds,
-            "seconds": self.seconds,
-            "done": self.done and self.rounds < self.options.max_rounds,
-        }
+    def more_state(self) -> State:
         arrays = {f"solver.{name}": array for name, array in self.solver.state().items()}
         if self.blocks is not None:
             arrays |= {f"blocks.{name}": array for name, array in self.blocks.state().items()}
-        return values, arrays
+        return {"solver": self.options.solver}, arrays
 
-    def resume(self, state: State) -> None:
-        """Take up the state of an earlier run on the same terms and options."""
-        values, arrays = state
+    def take_more(self, values: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> None:
         self.solver.restore(part_of(arrays, "solver."), len(self.terms))
         if self.blocks is not None:
             self.blocks.restore(part_of(arrays, "blocks."))
-        self.rounds, self.seconds = whole_of(values, "rounds"), number_of(values, "seconds", low=0.0)
-        self.done = flag_of(values, "done")
 
 
 def _epoch_of(terms: TargetTerms) -> SubgradientEpoch:

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import time
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from sidelight.core.arrays import Floats
-from sidelight.core.file_contents import array_like, flag_of, number_of, part_of, random_of, whole_of
-from sidelight.core.records import Round
-from sidelight.rounds.learner import RoundByRound, State
-from sidelight.rounds.stopping import MAX_ROUNDS
+from sidelight.core.file_contents import part_of
+from sidelight.rounds.learner import RoundByRound, State, Step
 from sidelight.solvers.adagrad import AdaGrad, GradientProblem
 
 
@@ -29,6 +28,8 @@ class DescentOptions:
 class DescentLearner(RoundByRound):
     """Epochs of AdaGrad."""
 
+    KEEPS = ("objective", "best", "rng")
+
     problem: GradientProblem
     options: DescentOptions
     solver: AdaGrad
@@ -36,9 +37,6 @@ class DescentLearner(RoundByRound):
     rng: np.random.Generator
     name: str = "descent"
     objective: float = np.inf
-    rounds: int = 0
-    seconds: float = 0.0
-    done: bool = False
 
     @classmethod
     def fresh(cls, problem: GradientProblem, start: Floats, options: DescentOptions) -> DescentLearner:
@@ -51,50 +49,17 @@ class DescentLearner(RoundByRound):
         """The weights of the lowest objective met."""
         return self.best
 
-    def round(self) -> Round:
+    def step(self) -> Step:
         """One epoch."""
-        began = time.perf_counter()
         self.solver.epoch(self.problem, self.rng)
         value = self.problem.value(self.solver.weights)
         if value < self.objective:
             self.objective = value
             self.best[:] = self.solver.weights
-        self.rounds += 1
-        self.done = self.rounds >= self.options.max_rounds
-        self.seconds += time.perf_counter() - began
-        stopped = MAX_ROUNDS if self.done else None
-        return Round(
-            self.rounds,
-            self.name,
-            self.seconds,
-            objective=float(self.objective),
-            primal=float(value),
-            last=self.done,
-            stopped=stopped,
-        )
+        return None, {"objective": float(self.objective), "primal": float(value)}
 
-    def has_result(self, record: Round) -> bool:
-        """After every epoch."""
-        return True
+    def more_state(self) -> State:
+        return {}, {f"solver.{name}": array for name, array in self.solver.state().items()}
 
-    def state(self) -> State:
-        """Everything needed to go on."""
-        values = {
-            "name": self.name,
-            "objective": float(self.objective),
-            "rounds": self.rounds,
-            "seconds": self.seconds,
-            "done": self.done and self.rounds < self.options.max_rounds,
-            "rng": self.rng.bit_generator.state,
-        }
-        return values, {"best": self.best, **{f"solver.{k}": v for k, v in self.solver.state().items()}}
-
-    def resume(self, state: State) -> None:
-        """Take up the state of an earlier run on the same problem and options."""
-        values, arrays = state
+    def take_more(self, values: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> None:
         self.solver.restore(part_of(arrays, "solver."))
-        self.best = array_like(arrays, "best", self.best)
-        random_of(values, "rng", self.rng)
-        self.objective = number_of(values, "objective", finite=False)
-        self.rounds, self.seconds = whole_of(values, "rounds"), number_of(values, "seconds", low=0.0)
-        self.done = flag_of(values, "done")

@@ -11,23 +11,22 @@ iterations.
 from __future__ import annotations
 
 import math
-import time
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from sidelight.core.arrays import Floats, Ids
-from sidelight.core.file_contents import array_of, flag_of, number_of, whole_of
-from sidelight.core.records import Round
+from sidelight.core.file_contents import array_of
 from sidelight.features.layout import Layout
 from sidelight.generative.completion import Completion, Free
 from sidelight.generative.em import EmProblem, EMStep, iterations
 from sidelight.generative.hmm import Hmm
 from sidelight.inference.ruled_inputs import Ruled
-from sidelight.rounds.learner import State
-from sidelight.rounds.stopping import CLOSED_FORM, MAX_ROUNDS, NO_CHANGE, NO_FALL
+from sidelight.rounds.learner import RoundByRound, State, Step
+from sidelight.rounds.stopping import CLOSED_FORM, NO_CHANGE, NO_FALL
 
 Schedule = Literal["linear", "geometric"]
 
@@ -66,7 +65,7 @@ class EmOptions:
 
 
 @dataclass(slots=True)
-class HmmLearner:
+class HmmLearner(RoundByRound):
     """EM from given parameters, or the supervised model where there is nothing to iterate."""
 
     problem: EmProblem
@@ -75,71 +74,45 @@ class HmmLearner:
     hmm: Hmm
     name: str
     completion: Completion = field(default_factory=Free)
-    rounds: int = 0
-    seconds: float = 0.0
-    done: bool = False
+    _iterations: Iterator[tuple[Hmm, EMStep, EMStep]] | None = None
 
     @property
     def weights(self) -> Floats:
         """The present parameters as log-probabilities."""
         return self.hmm.weights(self.layout, self.problem.emissions)
 
-    def finish(self) -> Floats:
-        """The same, for keeps."""
-        return self.weights
+    @property
+    def in_closed_form(self) -> bool:
+        """Whether there is nothing to iterate."""
+        return not self.options.iterations or not len(self.problem.all_inputs)
 
-    def run(self) -> Iterator[Round]:
-        """One round an iteration."""
-        options, began = self.options, time.perf_counter() - self.seconds
-        if self.done:
-            return
-        if not options.iterations or not len(self.problem.all_inputs):
-            self.rounds, self.done = 1, True
+    def limit(self) -> int:
+        return 1 if self.in_closed_form else self.options.iterations
+
+    def step(self) -> Step:
+        """The model of Gold, or one iteration."""
+        if self.in_closed_form:
             self.hmm = self.problem.estimate(None)
-            self.seconds = time.perf_counter() - began
-            value = -self.problem.known(self.hmm)
-            yield Round(1, self.name, self.seconds, objective=value, last=True, stopped=CLOSED_FORM)
-            return
-        steps = iterations(self.problem, self.hmm, self.completion, gamma=options.gamma_at, first=self.rounds)
-        for hmm, before, after in steps:
-            self.hmm = hmm
-            self.rounds += 1
-            changed = self._changed(before.labels, after.labels)
-            stopped = self._stopped(before, after, changed)
-            self.done = stopped is not None
-            self.seconds = time.perf_counter() - began
-            yield Round(
-                self.rounds,
-                self.name,
-                self.seconds,
-                completion=self.rounds,
-                changed=changed,
-                objective=-after.objective,
-                last=self.done,
-                stopped=stopped,
-            )
-            if self.done:
-                return
+            return CLOSED_FORM, {"objective": -self.problem.known(self.hmm)}
+        if self._iterations is None:
+            gamma, made = self.options.gamma_at, self.rounds - 1
+            self._iterations = iterations(self.problem, self.hmm, self.completion, gamma=gamma, first=made)
+        self.hmm, before, after = next(self._iterations)
+        changed = self._changed(before.labels, after.labels)
+        figures = {"completion": self.rounds, "changed": changed, "objective": -after.objective}
+        return self._stopped(before, after, changed), figures
 
-    def has_result(self, record: Round) -> bool:
-        """Every round ends with parameters that can be used."""
-        return True
-
-    def state(self) -> State:
-        """Everything needed to go on; the last E-step is made again."""
+    def more_state(self) -> State:
+        """The last E-step is made again."""
         hmm = self.hmm
         arrays = {"start": hmm.start, "transition": hmm.transition, "emission": hmm.emission}
         arrays |= {} if hmm.stop is None else {"stop": hmm.stop}
         arrays |= {} if hmm.second is None else {"second": hmm.second}
         if isinstance(self.completion, Ruled):
             arrays["penalties"] = np.array(self.completion.used)
-        return {"name": self.name, "rounds": self.rounds, "seconds": self.seconds, "done": self.done}, arrays
+        return {}, arrays
 
-    def resume(self, state: State) -> None:
-        """Take up the state of an earlier run on the same data and options."""
-        values, arrays = state
-        self.rounds, self.seconds = whole_of(values, "rounds"), number_of(values, "seconds", low=0.0)
-        self.done = flag_of(values, "done")
+    def take_more(self, values: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> None:
         if isinstance(self.completion, Ruled):
             count = len(self.completion.first)
             self.completion.penalties = array_of(
@@ -157,7 +130,7 @@ class HmmLearner:
     def _stopped(self, before: EMStep, after: EMStep, changed: int) -> str | None:
         """Why training ends here, if it does."""
         if self.rounds >= self.options.iterations:
-            return MAX_ROUNDS
+            return None
         if self.options.annealing is not None and self.rounds <= self.options.annealing.steps:
             return None
         if after.labels is not None and not changed and self.problem.beta is None:

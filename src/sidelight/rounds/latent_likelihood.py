@@ -12,8 +12,7 @@ or after so many iterations.
 
 from __future__ import annotations
 
-import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
 
@@ -21,13 +20,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sidelight.core.arrays import Floats
-from sidelight.core.file_contents import array_of, flag_of, list_of, number_of, part_of, whole_of
+from sidelight.core.file_contents import array_of, list_of, part_of, whole_of
 from sidelight.core.kernels import inner
-from sidelight.core.records import Round
 from sidelight.objective.likelihood import LikelihoodProblem, LogLinearTerms
-from sidelight.rounds.learner import State
+from sidelight.rounds.learner import RoundByRound, State, Step
 from sidelight.rounds.likelihood import LikelihoodLearner, LikelihoodOptions
-from sidelight.rounds.stopping import MAX_ROUNDS, NO_FALL
+from sidelight.rounds.stopping import NO_FALL
 
 
 class FullOrSeen(Protocol):
@@ -80,8 +78,10 @@ class LatentOptions:
 
 
 @dataclass(slots=True)
-class LatentLikelihoodLearner:
+class LatentLikelihoodLearner(RoundByRound):
     """Estimates and smooth problems by turns."""
+
+    KEEPS = ("objective",)
 
     form: FullOrSeen  # of the weights
     known: tuple[LogLinearTerms, ...]  # terms that stay as they are: Gold, candidates, companion answers
@@ -92,9 +92,6 @@ class LatentLikelihoodLearner:
     short: Floats = field(default_factory=lambda: np.zeros(0))  # the weights, in their form
     begun: bool = False  # there are weights that groups can be refreshed at
     objective: float = np.inf
-    rounds: int = 0
-    seconds: float = 0.0
-    done: bool = False
 
     @classmethod
     def fresh(
@@ -119,42 +116,23 @@ class LatentLikelihoodLearner:
         """The present weights, in the full layout."""
         return self.form.expand(self.short)
 
-    def finish(self) -> Floats:
-        """The same, for keeps."""
-        return self.weights
+    def limit(self) -> int:
+        """One for known terms, and then estimates."""
+        return 1 + self.options.iterations
 
-    def run(self) -> Iterator[Round]:
-        """Rounds until training ends."""
-        while not self.done:
-            yield self.round()
-
-    def round(self) -> Round:
+    def step(self) -> Step:
         """Learn from what is known, or estimate and learn."""
-        began = time.perf_counter()
         terms = list(self.known)
         if self.begun:
             terms += [part for group in self.groups for part in group.refresh(self.short)]
         self.short = self._descended(LikelihoodProblem(terms, n_jobs=self.n_jobs), rough=self.begun)
         self.begun = True
-        self.rounds += 1
         before, self.objective = self.objective, self._objective()
         fall = before - self.objective
-        stopped = None
-        if self.rounds > self.options.iterations:
-            stopped = MAX_ROUNDS
-        elif np.isfinite(before) and 0.0 <= fall < self.options.decrease * abs(self.objective):
-            stopped = NO_FALL
-        self.done = stopped is not None
-        self.seconds += time.perf_counter() - began
-        return Round(
-            self.rounds,
-            self.name,
-            self.seconds,
-            completion=self.rounds - 1,
-            objective=self.objective,
-            last=self.done,
-            stopped=stopped,
-        )
+        still = np.isfinite(before) and 0.0 <= fall < self.options.decrease * abs(self.objective)
+        last = self.rounds >= self.limit()
+        figures = {"completion": self.rounds - 1, "objective": self.objective}
+        return NO_FALL if still and not last else None, figures
 
     def _objective(self) -> float:
         """With the best estimates for the present weights."""
@@ -175,31 +153,15 @@ class LatentLikelihoodLearner:
             pass
         return learner.engine.weights
 
-    def has_result(self, record: Round) -> bool:
-        """Every round ends with weights that can be used."""
-        return True
-
-    def state(self) -> State:
-        """Everything between two rounds."""
+    def more_state(self) -> State:
         states = [group.state() for group in self.groups]
-        values: dict[str, Any] = {
-            "name": self.name,
-            "rounds": self.rounds,
-            "seconds": self.seconds,
-            "objective": self.objective,
-            "done": self.done and self.rounds <= self.options.iterations,
-            "groups": [numbers for numbers, _ in states],
-        }
         arrays: dict[str, NDArray[Any]] = {"weights": self.short}
         for i, (_, held) in enumerate(states):
             arrays |= {f"group{i}.{name}": array for name, array in held.items()}
-        return values, arrays
+        return {"groups": [numbers for numbers, _ in states]}, arrays
 
-    def resume(self, state: State) -> None:
-        """Take up the state of an earlier run on the same data and options."""
-        values, arrays = state
-        self.rounds, self.seconds = whole_of(values, "rounds", low=1), number_of(values, "seconds", low=0.0)
-        self.objective, self.done = number_of(values, "objective", finite=False), flag_of(values, "done")
+    def take_more(self, values: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> None:
+        whole_of(values, "rounds", low=1)
         self.short, self.begun = array_of(arrays, "weights", np.float64, [self.form.size]).copy(), True
         held = list_of(values, "groups", count=len(self.groups))
         for i, (group, numbers) in enumerate(zip(self.groups, held)):

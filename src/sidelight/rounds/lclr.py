@@ -11,17 +11,17 @@ decisions rest on the structures that the first weights find, in training and la
 
 from __future__ import annotations
 
-import time
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from sidelight.core.arrays import Floats
-from sidelight.core.file_contents import array_like, flag_of, number_of, whole_of
-from sidelight.core.records import Round
+from sidelight.core.file_contents import array_like
 from sidelight.objective.decisions import Decisions
 from sidelight.objective.margin import PositiveTerms
-from sidelight.rounds.learner import RoundByRound, State
+from sidelight.rounds.learner import RoundByRound, State, Step
 from sidelight.rounds.margin import MarginLearner, MarginOptions
 from sidelight.rounds.stopping import MAX_ROUNDS
 from sidelight.solvers.cutting_plane import CuttingPlane
@@ -46,9 +46,6 @@ class HeldLearner(RoundByRound):
     now: Floats
     first: Floats  # which find the structures of two stages for good
     name: str = APPROXIMATE
-    rounds: int = 0
-    seconds: float = 0.0
-    done: bool = False
 
     @classmethod
     def fresh(cls, data: Decisions, start: Floats, options: MarginOptions, *, name: str = APPROXIMATE) -> HeldLearner:
@@ -66,42 +63,19 @@ class HeldLearner(RoundByRound):
         """The weights that find structures, where the others only judge them."""
         return self.first if self.name == TWO_STAGE else None
 
-    def round(self) -> Round:
+    def step(self) -> Step:
         """One SVM; its record has the objective of Eq. 5.3, where structures are not held."""
-        began = time.perf_counter()
         terms, before = self.data.held(self.now), self.now
         self.now, gap = solved(terms, self.data.size, self.options)
-        self.rounds += 1
-        same = bool(np.array_equal(before, self.now))
-        self.done = same or self.rounds >= self.options.max_rounds
         objective = self.data.objective(self.now, power=self.options.power)
-        self.seconds += time.perf_counter() - began
-        return Round(
-            self.rounds,
-            self.name,
-            self.seconds,
-            completion=self.rounds,
-            objective=objective,
-            gap=gap,
-            last=self.done,
-            stopped=MAX_ROUNDS if self.done else None,
-        )
+        figures = {"completion": self.rounds, "objective": objective, "gap": gap}
+        return MAX_ROUNDS if np.array_equal(before, self.now) else None, figures
 
-    def has_result(self, record: Round) -> bool:
-        """Every SVM has weights that can be used."""
-        return True
+    def more_state(self) -> State:
+        return {}, {"weights": self.now}
 
-    def state(self) -> State:
-        values = {"name": self.name, "rounds": self.rounds, "seconds": self.seconds}
-        values["done"] = self.done and self.rounds < self.options.max_rounds
-        return values, {"weights": self.now}
-
-    def resume(self, state: State) -> None:
-        """Take up the state of an earlier run on the same data."""
-        values, arrays = state
+    def take_more(self, values: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> None:
         self.now = array_like(arrays, "weights", self.now)
-        self.rounds, self.seconds = whole_of(values, "rounds"), number_of(values, "seconds", low=0.0)
-        self.done = flag_of(values, "done")
 
 
 def solved(terms: PositiveTerms, size: int, options: MarginOptions) -> tuple[Floats, float]:

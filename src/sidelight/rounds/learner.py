@@ -2,21 +2,25 @@
 
 from __future__ import annotations
 
+import time
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
-from typing import Any, NamedTuple, Protocol, runtime_checkable
+from dataclasses import dataclass
+from typing import Any, ClassVar, NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
 
 from sidelight.core.arrays import Floats, Floats32
-from sidelight.core.file_contents import array_like, array_of, flag_of, number_of, part_of
+from sidelight.core.file_contents import array_like, array_of, flag_of, number_of, part_of, random_of, whole_of
 from sidelight.core.records import Round
 from sidelight.errors import ModelFileError
+from sidelight.rounds.stopping import MAX_ROUNDS
 from sidelight.solvers.cutting_plane import CuttingPlane
 from sidelight.solvers.duals.working_set import WorkingSet
 
 State = tuple[dict[str, Any], dict[str, NDArray[Any]]]  # JSON values, arrays
+Step = tuple[str | None, dict[str, Any]]  # why training ends, if it does, and further fields of the `Round`
 
 
 class Learner(Protocol):
@@ -74,19 +78,22 @@ class Remembering(Protocol):
         ...
 
 
-class _Limited(Protocol):
-    @property
-    def max_rounds(self) -> int: ...
-
-
+@dataclass(slots=True, kw_only=True)
 class RoundByRound(ABC):
-    """A learner that makes rounds until it is done, or has made as many as its options allow."""
+    """A learner that makes rounds until it is done, or has made as many as it may.
 
-    __slots__ = ()
+    What is its own it says itself: its `weights`, what a round does (`step`), which of its fields a checkpoint keeps
+    (`KEEPS`), and what else a checkpoint must have (`more_state`, `take_more`). `name` is that of a field, or of the
+    class.
+    """
 
-    options: _Limited
-    rounds: int
-    done: bool
+    KEEPS: ClassVar[tuple[str, ...]] = ()  # numbers, arrays and generators of random numbers
+    LIMIT: ClassVar[str] = MAX_ROUNDS  # why training ends where there may be no more rounds
+
+    rounds: int = 0  # in all
+    seconds: float = 0.0  # since training began
+    done: bool = False
+    limited: bool = False  # it is done because there may be no more rounds
 
     @property
     @abstractmethod
@@ -94,28 +101,86 @@ class RoundByRound(ABC):
         """The best weights so far, in the full layout."""
 
     @abstractmethod
+    def step(self) -> Step:
+        """One round, whose number is `rounds`."""
+
+    def limit(self) -> int:
+        """How many rounds there may be."""
+        own: Any = self
+        return int(own.options.max_rounds)
+
     def round(self) -> Round:
         """One round; the last one sets `done`."""
+        began = time.perf_counter()
+        self.rounds += 1
+        stopped, figures = self.step()
+        self.limited = stopped is None and self.rounds >= self.limit()
+        stopped = self.LIMIT if self.limited else stopped
+        self.done = stopped is not None
+        self.seconds += time.perf_counter() - began
+        return Round(self.rounds, self._called(), self.seconds, last=self.done, stopped=stopped, **figures)
 
     def run(self) -> Iterator[Round]:
         """Rounds until training ends."""
-        while not self.done and self.rounds < self.options.max_rounds:
+        while not self.done and self.rounds < self.limit():
             yield self.round()
+
+    def has_result(self, record: Round) -> bool:
+        """Every round ends with weights that can be used, unless a learner knows better."""
+        return True
 
     def finish(self) -> Floats:
         """The weights, for keeps."""
         return self.weights
 
+    def state(self) -> State:
+        """Everything needed to go on; where training ended for want of rounds, more may be allowed later."""
+        values: dict[str, Any] = {"name": self._called(), "rounds": self.rounds, "seconds": self.seconds}
+        values["done"] = self.done and not self.limited
+        arrays: dict[str, NDArray[Any]] = {}
+        for name in self.KEEPS:
+            value = getattr(self, name)
+            if isinstance(value, np.ndarray):
+                arrays[name] = value
+            else:
+                values[name] = value.bit_generator.state if isinstance(value, np.random.Generator) else value
+        more, held = self.more_state()
+        return {**values, **more}, {**arrays, **held}
 
-def plane_state(plane: CuttingPlane) -> State:
-    """Everything that a solver knows between two rounds."""
+    def more_state(self) -> State:
+        """What a checkpoint has besides."""
+        return {}, {}
+
+    def resume(self, state: State) -> None:
+        """Take up the state of an earlier run on the same data and options; raises `ModelFileError` for any other."""
+        values, arrays = state
+        self.take_more(values, arrays)
+        for name in self.KEEPS:
+            value = getattr(self, name)
+            if isinstance(value, np.random.Generator):
+                random_of(values, name, value)
+            elif isinstance(value, np.ndarray):
+                setattr(self, name, array_like(arrays, name, value))
+            else:
+                whole = isinstance(value, int)
+                setattr(self, name, whole_of(values, name) if whole else number_of(values, name, finite=False))
+        self.rounds, self.seconds = whole_of(values, "rounds"), number_of(values, "seconds", low=0.0)
+        self.done, self.limited = flag_of(values, "done"), False
+
+    def take_more(self, values: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> None:  # noqa: B027
+        """Take up what `more_state` gave."""
+
+    def _called(self) -> str:
+        return str(getattr(self, "name", type(self).__name__))
+
+
+def plane_state(plane: CuttingPlane, prefix: str) -> State:
+    """Everything that a solver knows between two rounds; see `restored_plane`."""
     values = {"best_primal": float(plane.best_primal), "gap": float(plane.gap), "at_best": plane.at_best}
     arrays: dict[str, NDArray[Any]] = {f"pool.{name}": array for name, array in plane.pool.state().items()}
-    arrays |= {"plane.weights": plane.weights, "plane.random": plane.random}
-    if plane.origin is not None:
-        arrays["plane.origin"] = plane.origin
-    if plane.start is not None:
-        arrays["plane.start"] = plane.start
+    for name in ("weights", "random", "origin", "start"):
+        if (own := getattr(plane, name)) is not None:
+            arrays[prefix + name] = own
     return values, arrays
 
 

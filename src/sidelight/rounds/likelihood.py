@@ -6,17 +6,16 @@ exponentiated gradient, which reports a duality gap. The objective of a round is
 
 from __future__ import annotations
 
-import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
+from numpy.typing import NDArray
 
 from sidelight.core.arrays import Floats
 from sidelight.core.file_contents import array_like, flag_of, mapping_of, number_of, numbers_of, random_of, whole_of
 from sidelight.core.one_at_a_time import OneAtATime
-from sidelight.core.records import Round
 from sidelight.objective.companion_likelihood import CompanionTerms
 from sidelight.objective.duals.batch_duals import BatchDuals
 from sidelight.objective.duals.chain_duals import ChainDuals
@@ -24,8 +23,8 @@ from sidelight.objective.likelihood import LikelihoodProblem, LikelihoodTerms, L
 from sidelight.objective.online.likelihood_blocks import LikelihoodBlocks
 from sidelight.objective.online.online_likelihood import OnlineLikelihood, stacked_terms
 from sidelight.objective.online.plain_likelihood import PlainLikelihood
-from sidelight.rounds.learner import RoundByRound, State
-from sidelight.rounds.stopping import FLAT, MAX_ROUNDS, NO_DESCENT, NO_FALL, SMALL_GAP
+from sidelight.rounds.learner import RoundByRound, State, Step
+from sidelight.rounds.stopping import FLAT, NO_DESCENT, NO_FALL, SMALL_GAP
 from sidelight.solvers.exponentiated_gradient import DualProblem, ExponentiatedGradient
 from sidelight.solvers.lbfgs import Lbfgs, LbfgsOptions
 from sidelight.solvers.sgd import Sgd
@@ -108,9 +107,6 @@ class LikelihoodLearner(RoundByRound):
     options: LikelihoodOptions
     engine: Engine
     name: str = "crf"
-    rounds: int = 0
-    seconds: float = 0.0
-    done: bool = False
 
     @classmethod
     def fresh(
@@ -147,50 +143,18 @@ class LikelihoodLearner(RoundByRound):
         """The best weights so far, in the full layout."""
         return self.problem.expand(self.engine.weights)
 
-    def round(self) -> Round:
+    def step(self) -> Step:
         """One iteration or epoch."""
-        began = time.perf_counter()
         figures = self.engine.round()
-        self.rounds += 1
-        stopped = self.engine.stopped
-        if stopped is None and self.rounds >= self.options.max_rounds:
-            stopped = MAX_ROUNDS
-        self.done = stopped is not None
-        self.seconds += time.perf_counter() - began
         gap = None if figures.dual is None else figures.objective - figures.dual
-        return Round(
-            self.rounds,
-            self.name,
-            self.seconds,
-            objective=figures.objective,
-            primal=figures.primal,
-            dual=figures.dual,
-            gap=gap,
-            last=self.done,
-            stopped=stopped,
-        )
+        return self.engine.stopped, {**figures._asdict(), "gap": gap}
 
-    def has_result(self, record: Round) -> bool:
-        """Every round ends with weights that can be used."""
-        return True
-
-    def state(self) -> State:
+    def more_state(self) -> State:
         numbers, arrays = self.engine.state()
-        values: dict[str, Any] = {
-            "name": self.name,
-            "rounds": self.rounds,
-            "seconds": self.seconds,
-            "done": self.engine.stopped is not None,
-            "solver": numbers,
-        }
-        return values, arrays
+        return {"solver": numbers}, arrays
 
-    def resume(self, state: State) -> None:
-        """Take up the state of an earlier run on the same problem and options."""
-        values, arrays = state
+    def take_more(self, values: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> None:
         self.engine.resume((mapping_of(values, "solver"), arrays))
-        self.rounds, self.seconds = whole_of(values, "rounds"), number_of(values, "seconds", low=0.0)
-        self.done = flag_of(values, "done")
 
 
 def _with_l2(problem: SmoothProblem, solver: str) -> LikelihoodProblem:

@@ -20,20 +20,19 @@ the same bits.
 
 from __future__ import annotations
 
-import time
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from sidelight.core.arrays import Floats
-from sidelight.core.file_contents import flag_of, number_of, random_of, whole_of
+from sidelight.core.file_contents import number_of
 from sidelight.core.records import Round
 from sidelight.objective.completion import CompletedOutputs, LatentProblem
 from sidelight.objective.cuts import Terms
-from sidelight.rounds.learner import RoundByRound, State, restored_plane
-from sidelight.rounds.stopping import MAX_COMPLETIONS, MAX_ROUNDS, NO_CHANGE, NO_FALL, SMALL_GAP
+from sidelight.rounds.learner import RoundByRound, State, Step, plane_state, restored_plane
+from sidelight.rounds.stopping import MAX_COMPLETIONS, NO_CHANGE, NO_FALL, SMALL_GAP
 from sidelight.solvers.cutting_plane import CuttingPlane
 
 FIRST_TOLERANCE = 0.03  # relative gap to which the first convex problems are solved when more are to follow
@@ -59,6 +58,8 @@ class MarginOptions:
 class MarginLearner(RoundByRound):
     """Structural SVM, J-LIS and latent margin learning over chains and classes."""
 
+    KEEPS = ("completions", "rounds_here", "changed", "objective", "tolerance", "rng")
+
     problem: LatentProblem
     options: MarginOptions
     solver: CuttingPlane
@@ -66,12 +67,9 @@ class MarginLearner(RoundByRound):
     name: str = "jlis"
     completion: CompletedOutputs = field(default_factory=CompletedOutputs)
     completions: int = 0  # how many have been made; 0 is the start from Gold
-    rounds: int = 0  # in all
     rounds_here: int = 0  # since the last completion
     changed: int = 0
     objective: float = np.inf
-    seconds: float = 0.0
-    done: bool = False
     tolerance: float = 0.0  # of the present convex problem; falls to options.tolerance as completions settle
     _terms: Terms | None = None
 
@@ -114,33 +112,19 @@ class MarginLearner(RoundByRound):
         """The best weights so far."""
         return self.solver.best
 
-    def round(self) -> Round:
+    def step(self) -> Step:
         """One round of cutting planes, followed by a completion where the convex problem is solved."""
-        began = time.perf_counter()
-        terms = self._problem()
-        progress = self.solver.round(terms, violation=self.options.violation, tolerance=self.tolerance)
-        self.rounds += 1
+        solver = self.solver
+        progress = solver.round(self._problem(), violation=self.options.violation, tolerance=self.tolerance)
         self.rounds_here += 1
-        solved = self.solver.finished(self.tolerance)
-        record = {
-            "number": self.rounds,
-            "learner": self.name,
+        figures = {
+            **asdict(progress),
             "completion": self.completions,
             "changed": self.changed if self.rounds_here == 1 else 0,
-            "objective": self.solver.best_primal,
-            "primal": progress.primal,
-            "dual": progress.dual,
-            "gap": self.solver.gap,
-            "new_cuts": progress.new_cuts,
-            "working_set": progress.working_set,
-            "sweeps": progress.sweeps,
+            "objective": solver.best_primal,
+            "gap": solver.gap,
         }
-        stopped = self._next() if solved else None
-        if stopped is None and self.rounds >= self.options.max_rounds:
-            stopped = MAX_ROUNDS
-        self.done = stopped is not None
-        self.seconds += time.perf_counter() - began
-        return Round(**record, seconds=self.seconds, last=self.done, stopped=stopped)  # type: ignore[arg-type]
+        return self._next() if solver.finished(self.tolerance) else None, figures
 
     def _problem(self) -> Terms:
         if self._terms is None:
@@ -209,45 +193,13 @@ class MarginLearner(RoundByRound):
         ended = record.last or self.completions != record.completion
         return ended and (record.completion > 0 or self.problem.is_convex)
 
-    def state(self) -> State:
-        """Everything needed to go on."""
-        solver = self.solver
-        values = {
-            "name": self.name,
-            "completions": self.completions,
-            "rounds": self.rounds,
-            "rounds_here": self.rounds_here,
-            "changed": self.changed,
-            "objective": float(self.objective),
-            "seconds": self.seconds,
-            "done": self.done and self.rounds < self.options.max_rounds,
-            "tolerance": self.tolerance,
-            "best_primal": float(solver.best_primal),
-            "at_best": solver.at_best,
-            "gap": float(solver.gap),
-            "rng": self.rng.bit_generator.state,
-        }
-        arrays: dict[str, NDArray[Any]] = {f"pool.{k}": v for k, v in solver.pool.state().items()}
-        arrays |= {"weights": solver.weights, "random": solver.random}
-        if solver.origin is not None:
-            arrays["origin"] = solver.origin
-        if solver.start is not None:
-            arrays["start"] = solver.start
-        if self.completion.latent is not None:
-            arrays["latent"] = self.completion.latent
-        if self.completion.positive is not None:
-            arrays["positive"] = self.completion.positive
-        return values, arrays
+    def more_state(self) -> State:
+        values, arrays = plane_state(self.solver, "")
+        completed = {"latent": self.completion.latent, "positive": self.completion.positive}
+        return values, arrays | {name: array for name, array in completed.items() if array is not None}
 
-    def resume(self, state: State) -> None:
-        """Take up the state of an earlier run on the same problem and options."""
-        values, arrays = state
-        self.solver = restored_plane(state, self.solver, "")
-        random_of(values, "rng", self.rng)
+    def take_more(self, values: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> None:
+        number_of(values, "tolerance", low=0.0)
+        self.solver = restored_plane((values, arrays), self.solver, "")
         self.completion = self.problem.restore(arrays)
         self._terms = None
-        for name in ("completions", "rounds", "rounds_here", "changed"):
-            setattr(self, name, whole_of(values, name))
-        self.objective = number_of(values, "objective", finite=False)
-        self.seconds, self.done = number_of(values, "seconds", low=0.0), flag_of(values, "done")
-        self.tolerance = number_of(values, "tolerance", low=0.0)

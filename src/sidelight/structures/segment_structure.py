@@ -18,11 +18,10 @@ from sidelight.features.as_sequences import as_sequences
 from sidelight.features.layout import LARGEST, Layout
 from sidelight.features.rows import offsets_of
 from sidelight.features.segments.segment_features import SegmentExtractor, SegmentFunction
-from sidelight.features.segments.segment_rows import SegmentedRows, SegmentLayout
+from sidelight.features.segments.segment_rows import SegmentedRows, SegmentLayout, Segments
 from sidelight.features.segments.segment_sources import SegmentFeatures
 from sidelight.objective.batch import Batch
 from sidelight.objective.scorers.segment_scorer import segment_batch
-from sidelight.spaces.segments.token_reading import Segments
 from sidelight.structures.label_names import check_memory
 from sidelight.structures.labels.encoding import RESTRICTED, Encoded, encode
 from sidelight.structures.labels.label_sets import LabelSet, check_same, read_labels, written_labels

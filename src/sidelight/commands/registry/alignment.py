@@ -7,6 +7,7 @@ from typing import Any
 
 from sidelight.commands.registry.entry import StructureEntry, at_line
 from sidelight.commands.registry.pairing import PAIR_FORMATS, linked, paired_anew
+from sidelight.core.checks import is_whole
 from sidelight.corpus.spellings import spellings
 from sidelight.data.items import Item
 from sidelight.evaluate.parts import Measure
@@ -33,7 +34,7 @@ def _candidates(item: Item, i: int, said: Any) -> list[Any] | None:
     choices: list[Any] = []
     for one in said if isinstance(said, list) else [said]:
         spans = [span for span in one if isinstance(span, list) and len(span) == 2] if isinstance(one, list) else []
-        whole = all(isinstance(end, int) and not isinstance(end, bool) for span in spans for end in span)
+        whole = all(is_whole(end) for span in spans for end in span)
         if one is not None and (len(spans) != 2 or not whole):
             problem = f"symbol {i} has the candidate {json.dumps(one)[:60]}"
             item.place.fail(problem, "write [[first, last], [first, last]], ends not included, or null for nothing")

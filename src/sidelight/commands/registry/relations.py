@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from sidelight.commands.registry.entry import FileFormat, StructureEntry
+from sidelight.core.checks import is_whole
 from sidelight.corpus.facts import ARGUMENTS, facts
 from sidelight.data.items import INPUTS, Item, read_objects, write_objects
 from sidelight.data.jsonl import Place
@@ -81,7 +82,7 @@ def _related(given: Any, place: Place) -> dict[tuple[int, int], list[str]]:
     labels_of = {}
     for one in given:
         ends = one.get("head"), one.get("tail")
-        if not all(isinstance(end, int) and not isinstance(end, bool) for end in ends):
+        if not all(map(is_whole, ends)):
             place.fail(f"a relation is {json.dumps(one)[:60]}", 'write e.g. {"type": "Live_In", "head": 0, "tail": 1}')
         labels_of[ends] = _labels(one.get("type"), place)
     return labels_of

@@ -17,6 +17,7 @@ from sidelight.annotation_tools.annotated_file import AnnotatedFile, check_kind
 from sidelight.commands.shared.notes import warnings_noted
 from sidelight.data import Corpus, load_corpus, load_evidence
 from sidelight.data.load import format_of
+from sidelight.data.trouble import error_at
 from sidelight.errors import DataError, LeftOut
 from sidelight.evidence import Companion, Evidence, Gold, Origin, shuffled
 from sidelight.features.attributes.attributes import AttributeExtractor
@@ -147,7 +148,7 @@ def check_alike(inputs: Sequence[tuple[Any, Origin | None]]) -> None:
     for x, origin in inputs:
         if _sort(x) != _sort(first):
             problem = f"{_sort(x)} where {_place(at)} has {_sort(first)}"
-            raise _trouble(problem, origin, remedy="give all inputs in the same form")
+            raise error_at(origin, problem, remedy="give all inputs in the same form")
 
 
 def check_fits(model: Model, inputs: Sequence[tuple[Any, Origin | None]]) -> None:
@@ -156,14 +157,14 @@ def check_fits(model: Model, inputs: Sequence[tuple[Any, Origin | None]]) -> Non
     only_dicts = isinstance(model.extractor, AttributeExtractor) and model.extractor.trained == {"dicts"}
     for x, origin in inputs:
         if model.sequences and isinstance(x, Mapping):
-            raise _trouble("one set of features where the model tags sequences", origin, remedy='give "tokens"')
+            raise error_at(origin, "one set of features where the model tags sequences", remedy='give "tokens"')
         if not model.sequences and not isinstance(x, Mapping):
-            raise _trouble("a sequence where the model classifies single inputs", origin, remedy='give "features"')
+            raise error_at(origin, "a sequence where the model classifies single inputs", remedy='give "features"')
         if model.sequences and not named and isinstance(x[0], Mapping):
-            raise _trouble("tokens by attributes where the model looks at words", origin, remedy="give columns")
+            raise error_at(origin, "tokens by attributes where the model looks at words", remedy="give columns")
         if model.sequences and only_dicts and not isinstance(x[0], Mapping):
             remedy = "give attributes, as in training (--format attributes, or JSON lines with dicts)"
-            raise _trouble("columns where the model looks at attributes", origin, remedy=remedy)
+            raise error_at(origin, "columns where the model looks at attributes", remedy=remedy)
 
 
 def _in_columns(piece: Any) -> Any:
@@ -185,12 +186,6 @@ def _first_line(origin: Origin | None) -> Origin | None:
 
 def _place(origin: Origin | None) -> str:
     return "the first one" if origin is None else f"{origin.file}:{origin.line(0)}"
-
-
-def _trouble(problem: str, origin: Origin | None, *, remedy: str) -> DataError:
-    if origin is None:
-        return DataError(problem, remedy=remedy)
-    return DataError(problem, file=origin.file, line=origin.line(0), remedy=remedy)
 
 
 @contextmanager

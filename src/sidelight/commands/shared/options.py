@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import functools
 import inspect
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
 from sidelight.commands.shared.checks import at_least, threads
+from sidelight.data.load import KINDS
 from sidelight.estimators.taggers import Tagger
 
 DEFAULTS: dict[str, Any] = {name: p.default for name, p in inspect.signature(Tagger.__init__).parameters.items()}
@@ -16,8 +19,23 @@ DEFAULTS: dict[str, Any] = {name: p.default for name, p in inspect.signature(Tag
 EVIDENCE, READING, FEATURES, LEARNING, OUTPUT = "Evidence", "Reading", "Features", "Learning", "Output"
 
 
+def panel(name: str) -> Callable[..., Any]:
+    """What makes the options that --help shows under a heading."""
+    return functools.partial(typer.Option, rich_help_panel=name)
+
+
+in_evidence, in_reading, in_features, in_learning, in_output = map(
+    panel, (EVIDENCE, READING, FEATURES, LEARNING, OUTPUT)
+)
+
+
 def _files(flag: str, help: str) -> Any:
-    return typer.Option(flag, metavar="FILE", help=help, rich_help_panel=EVIDENCE)
+    return in_evidence(flag, metavar="FILE", help=help)
+
+
+def evidence_in(told: Mapping[str, Any]) -> dict[str, list[Path] | None]:
+    """The files of each kind of evidence, out of all that a command was told."""
+    return {kind: told[kind] for kind in KINDS}
 
 
 Files = list[Path] | None
@@ -31,60 +49,43 @@ UnlabeledFiles = Annotated[Files, _files("--unlabeled", "Inputs of which nothing
 VoteFiles = Annotated[Files, _files("--votes", "JSON lines with the votes of functions, as sidelight votes writes.")]
 ShuffleGood = Annotated[
     int,
-    typer.Option(
-        "--shuffle-good",
-        metavar="K",
-        help="Add K copies of each good input, its tokens in random order, as bad ones.",
-        rich_help_panel=EVIDENCE,
+    in_evidence(
+        "--shuffle-good", metavar="K", help="Add K copies of each good input, its tokens in random order, as bad ones."
     ),
 ]
 Format = Annotated[
     str | None,
-    typer.Option(
+    in_reading(
         "--format",
         metavar="NAME",
         help="How the files are written: columns, jsonl, attributes or parquet; label-studio, doccano or brat; or as "
         "sidelight structures NAME says. By default their names tell (.jsonl, .crfsuite, .parquet, .ann), and how a "
         ".json file begins; else columns.",
-        rich_help_panel=READING,
     ),
 ]
 LabelColumn = Annotated[
-    int,
-    typer.Option(
-        "--label-column",
-        metavar="N",
-        help="The column of the labels, from 0; -1 is the last one.",
-        rich_help_panel=READING,
-    ),
+    int, in_reading("--label-column", metavar="N", help="The column of the labels, from 0; -1 is the last one.")
 ]
 InputLabelColumn = Annotated[
     int | None,
-    typer.Option(
+    in_reading(
         "--label-column",
         metavar="N",
         help="The column that holds right labels, from 0, or -1 for the last: it is kept but not looked at.",
-        rich_help_panel=READING,
     ),
 ]
 Labelled = Annotated[
-    bool,
-    typer.Option(
-        "--labelled",
-        help="The file has right labels: for columns the same as --label-column -1.",
-        rich_help_panel=READING,
-    ),
+    bool, in_reading("--labelled", help="The file has right labels: for columns the same as --label-column -1.")
 ]
-Quiet = Annotated[bool, typer.Option("--quiet", help="Say nothing but errors.", rich_help_panel=OUTPUT)]
+Quiet = Annotated[bool, in_output("--quiet", help="Say nothing but errors.")]
 Verbose = Annotated[
     int,
-    typer.Option(
+    in_output(
         "--verbose",
         "-v",
         count=True,
         metavar="",
         help="Tell how training begins and ends, on the standard error; -vv also every round.",
-        rich_help_panel=OUTPUT,
     ),
 ]
 Seed = Annotated[int, typer.Option("--seed", help="The same seed gives the same result, bit for bit.")]
@@ -113,3 +114,10 @@ Seconds = Annotated[
     ),
 ]
 ModelFile = Annotated[Path, typer.Argument(metavar="MODEL", help="A model that sidelight train wrote.")]
+LabelledFile = Annotated[
+    Path, typer.Argument(metavar="FILE", help="Inputs with all their labels; - is the standard input.")
+]
+OutFile = Annotated[
+    Path | None, typer.Option("--out", metavar="FILE", help="Where to write; the standard output by default.")
+]
+JsonFile = Annotated[Path | None, typer.Option("--json", metavar="FILE", help="Write everything to a JSON file too.")]

@@ -5,7 +5,9 @@ from __future__ import annotations
 import json
 import os
 import secrets
+import shutil
 import tempfile
+import textwrap
 from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
@@ -86,6 +88,16 @@ def write_json(value: Any, out: Path | None) -> None:
     """Write a value to a JSON file, if there is one to write."""
     if out is not None:
         write_text_atomically(out, json.dumps(value, indent=2, ensure_ascii=False) + "\n")
+
+
+def text_width() -> int:
+    """How many characters a line of text for people has at most."""
+    return min(shutil.get_terminal_size((100, 24)).columns, 120)
+
+
+def hanging(head: str, text: str, width: int) -> str:
+    """A text in lines that begin where its head ends."""
+    return textwrap.fill(text, width, initial_indent=head, subsequent_indent=" " * len(head), break_on_hyphens=False)
 
 
 def size_of(path: Path) -> str:

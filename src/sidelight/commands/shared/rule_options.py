@@ -6,10 +6,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, get_args
 
-import typer
-
 from sidelight.commands.shared.loading import load
-from sidelight.commands.shared.options import DEFAULTS
+from sidelight.commands.shared.options import DEFAULTS, panel
 from sidelight.commands.shared.outputs import note
 from sidelight.commands.shared.progress_display import shown
 
@@ -17,23 +15,21 @@ if TYPE_CHECKING:
     from sidelight.estimators.constrained import Constrained
     from sidelight.rules import Rule
 
-RULES = "Rules"
+in_rules = panel("Rules")
 RulesFiles = Annotated[
     list[Path] | None,
-    typer.Option(
+    in_rules(
         "--rules",
         metavar="FILE.py",
         help="Rules that outputs obey: functions with @rule, or a list named rules. The file is run. Repeatable.",
-        rich_help_panel=RULES,
     ),
 ]
 Inference = Annotated[
     str,
-    typer.Option(
+    in_rules(
         "--inference",
         metavar="auto|dynamic|a_star|beam|ilp|lp|lagrangian",
         help="How the best output under rules is found.",
-        rich_help_panel=RULES,
     ),
 ]
 

@@ -11,6 +11,7 @@ from typing import Any
 
 from sidelight import features as sets
 from sidelight.commands.shared.options import DEFAULTS
+from sidelight.data.trouble import error_at
 from sidelight.errors import DataError
 from sidelight.evidence import Evidence
 from sidelight.features import FeatureSet
@@ -51,7 +52,11 @@ def choose_features(
     if name is not None and name not in READY:
         raise ValueError(f"--features is {name!r}; there are {', '.join(READY)}")
     if named and (template is not None or name not in (None, "attributes")):
-        raise _told("tokens by attributes, where templates look at words", evidence[0], "use --features attributes")
+        raise error_at(
+            evidence[0].origin,
+            "tokens by attributes, where templates look at words",
+            remedy="use --features attributes",
+        )
     if learner is None and (name, template, min_count, hash_bits) == (None, None, 1, None):
         return None
     if template is not None:
@@ -233,10 +238,3 @@ def _pair(text: str, option: str, example: str) -> tuple[str, float]:
     if not name or math.isnan(number):
         raise ValueError(f"{option} is {text!r}; write e.g. {example}")
     return name, number
-
-
-def _told(problem: str, piece: Evidence, remedy: str) -> DataError:
-    origin: Any = piece.origin
-    if origin is None:
-        return DataError(problem, remedy=remedy)
-    return DataError(problem, file=origin.file, line=origin.line(0), remedy=remedy)

@@ -4,16 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from sidelight.core.arrays import Floats, Ids, Ints
+from sidelight.core.arrays import Bytes, Floats, Ids, Ints
 from sidelight.core.kernels import kernel
 from sidelight.errors import DataError
 from sidelight.features.layout import LARGEST, Layout
 from sidelight.features.rows import LinearScores, Rows, scores, taken
+
+
+class Segments(NamedTuple):
+    """One segmentation per sequence, as kernels take it."""
+
+    labels: Ids  # [T] label of the segment that covers a token
+    begins: Bytes  # [T] 1 where a segment begins
 
 
 @dataclass(frozen=True, slots=True)

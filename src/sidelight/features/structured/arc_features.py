@@ -7,13 +7,21 @@ All kernels take the sentences of a batch, whose tokens are one after another; n
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from sidelight.core.arrays import Floats, Ids, Ints, Keys
+from sidelight.core.arrays import Floats, Ints, Keys
 from sidelight.core.kernels import inline_kernel, kernel, mix
-from sidelight.features.counts import pooled
+from sidelight.features.counts import (
+    Differences,
+    RowRoom,
+    SparseRows,
+    add_entry,
+    begin_row,
+    end_row,
+    filled_rows,
+)
 
 PLAIN = 36  # features of an arc at most, beside those of the tags between
 
@@ -25,6 +33,17 @@ D = np.uint64(0xD6E8FEB86659FD93)
 ROOT_FORM = np.uint64(0xA0761D6478BD642F)
 ROOT_TAG = np.uint64(0xE7037ED1A0B428DB)
 FAR = np.uint64(0x8EBC6AF09C88C6E3)
+
+
+class ArcTokens(NamedTuple):
+    """The tokens of a batch, and what their arcs have."""
+
+    starts: Ints  # [N + 1]
+    forms: Keys  # [T]
+    tags: Keys  # [T]
+    before: Ints  # [T] the token before of the same tag, or −1
+    relations: int
+    bits: int
 
 
 def tag_before(starts: Ints, tags: Keys) -> Ints:
@@ -106,19 +125,9 @@ def _place(key: Any, relation: int, bits: int) -> Any:
 
 
 @kernel
-def arc_scores(
-    starts: Ints,
-    lo: int,
-    hi: int,
-    forms: Keys,
-    tags: Keys,
-    before: Ints,
-    relations: int,
-    bits: int,
-    weights: Floats,
-    out: Floats,
-) -> None:
+def arc_scores(tokens: ArcTokens, lo: int, hi: int, weights: Floats, out: Floats) -> None:
     """The score of every head and relation of the tokens of sentences lo..hi. # out: [T, H · R], of zeros"""
+    relations, starts = tokens.relations, tokens.starts
     keys = np.empty(PLAIN + out.shape[1], np.uint64)
     for i in range(lo, hi):
         first, last = starts[i], starts[i + 1]
@@ -126,19 +135,18 @@ def arc_scores(
             for head in range(last - first + 1):
                 if head == t - first + 1:
                     continue
-                count = arc_keys(first, last, head, t, forms, tags, before, keys)
+                count = arc_keys(first, last, head, t, tokens.forms, tokens.tags, tokens.before, keys)
                 for relation in range(relations):
                     total = 0.0
                     for k in range(count):
-                        total += weights[_place(keys[k], relation, bits)]
+                        total += weights[_place(keys[k], relation, tokens.bits)]
                     out[t, head * relations + relation] = total
 
 
 @kernel
-def add_arcs(
-    starts: Ints, forms: Keys, tags: Keys, before: Ints, relations: int, bits: int, slopes: Floats, gradient: Floats
-) -> None:
+def add_arcs(tokens: ArcTokens, slopes: Floats, gradient: Floats) -> None:
     """gradient += Σ slope of an arc · its features. # slopes: [T, H · R]"""
+    relations, starts = tokens.relations, tokens.starts
     keys = np.empty(PLAIN + slopes.shape[1], np.uint64)
     for i in range(starts.shape[0] - 1):
         first, last = starts[i], starts[i + 1]
@@ -147,51 +155,35 @@ def add_arcs(
                 own = slopes[t, head * relations : (head + 1) * relations]
                 if head == t - first + 1 or not np.any(own != 0.0):
                     continue
-                count = arc_keys(first, last, head, t, forms, tags, before, keys)
+                count = arc_keys(first, last, head, t, tokens.forms, tokens.tags, tokens.before, keys)
                 for relation in range(relations):
                     for k in range(count):
-                        gradient[_place(keys[k], relation, bits)] += own[relation]
+                        gradient[_place(keys[k], relation, tokens.bits)] += own[relation]
+
+
+def tree_differences(tokens: ArcTokens, wanted: Differences) -> SparseRows:
+    """The rows wanted; outputs are heads and relations [T]."""
+    lengths = np.diff(tokens.starts)
+
+    def fill(part: Differences, room: RowRoom) -> None:
+        _fill(tokens, part, np.empty(PLAIN + int(lengths.max(initial=0)), np.uint64), room)
+
+    return filled_rows(wanted, lambda part: 1 + 2 * lengths[part.which] * (PLAIN + lengths[part.which]), fill)
 
 
 @kernel
-def tree_differences(
-    starts: Ints,
-    forms: Keys,
-    tags: Keys,
-    before: Ints,
-    relations: int,
-    bits: int,
-    which: Ints,
-    plus: Ids,
-    minus: Ids,
-    scales: Floats,
-    thresholds: Floats,
-    out_indptr: Ints,
-    out_indices: Ids,
-    out_values: Floats,
-) -> None:
-    """Rows scale · (Φ(plus) − Φ(minus)) and the threshold; `minus` may be empty. Room for every feature is in `out`."""
-    most, size = 1, 0
-    for r in range(which.shape[0]):
-        n = starts[which[r] + 1] - starts[which[r]]
-        most = max(most, 1 + 2 * n * (PLAIN + n))
-    places, amounts, keys = np.empty(most, np.int32), np.empty(most), np.empty(most, np.uint64)
-    for r in range(which.shape[0]):
-        first, last = starts[which[r]], starts[which[r] + 1]
-        count = 0
-        if thresholds[r] != 0.0:
-            places[0] = 0
-            amounts[0] = thresholds[r]
-            count = 1
+def _fill(tokens: ArcTokens, wanted: Differences, keys: Keys, room: RowRoom) -> None:
+    plus, minus, relations = wanted.plus, wanted.minus, tokens.relations
+    for r, i in enumerate(wanted.which):
+        first, last = tokens.starts[i], tokens.starts[i + 1]
+        count = begin_row(room, wanted.thresholds[r])
         for t in range(first, last):
             if minus.shape[0] > 0 and plus[t] == minus[t]:
                 continue
             for sign in range(1 if minus.shape[0] == 0 else 2):
                 choice = plus[t] if sign == 0 else minus[t]
-                length = arc_keys(first, last, choice // relations, t, forms, tags, before, keys)
+                amount = wanted.scales[r] if sign == 0 else -wanted.scales[r]
+                length = arc_keys(first, last, choice // relations, t, tokens.forms, tokens.tags, tokens.before, keys)
                 for k in range(length):
-                    places[count] = _place(keys[k], choice % relations, bits)
-                    amounts[count] = scales[r] if sign == 0 else -scales[r]
-                    count += 1
-        size += pooled(places[:count], amounts, out_indices[size:], out_values[size:])
-        out_indptr[r + 1] = size
+                    count = add_entry(room, count, _place(keys[k], choice % relations, tokens.bits), amount)
+        end_row(room, r, count)

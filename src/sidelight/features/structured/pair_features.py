@@ -10,13 +10,21 @@ with nothing, and the first slot has that of all of them, whatever its choice. S
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from sidelight.core.arrays import Floats, Ids, Ints, Keys
 from sidelight.core.kernels import inline_kernel, kernel, mix
-from sidelight.features.counts import pooled
+from sidelight.features.counts import (
+    Differences,
+    RowRoom,
+    SparseRows,
+    add_entry,
+    begin_row,
+    end_row,
+    filled_rows,
+)
 
 SEGMENTS, LETTERS = 0, 1
 MOST = 8  # features of a pair, or of a symbol with nothing
@@ -24,6 +32,20 @@ A = np.uint64(0x9E3779B97F4A7C15)
 B = np.uint64(0xC2B2AE3D27D4EB4F)
 C = np.uint64(0x165667B19E3779F9)
 BOUND = np.uint64(0xA0761D6478BD642F)  # beyond the ends of a string
+
+
+class Strings(NamedTuple):
+    """The strings of a batch as hashes of their symbols, and what their pairs are; as kernels take them."""
+
+    starts: Ints  # [N + 1] of left symbols
+    ends: Ints  # [N + 1] of right symbols
+    one: Keys  # [T]
+    two: Keys  # [right symbols]
+    tall: int  # most left symbols of a pair
+    wide: int  # most right ones
+    kind: int  # SEGMENTS or LETTERS
+    right_nulls: bool
+    bits: int
 
 
 @inline_kernel
@@ -144,14 +166,9 @@ def _letter_places(one: Keys, two: Keys, bits: int, found: Ints) -> Any:
 
 
 @kernel
-def pair_scores(
-    starts: Ints, ends: Ints, lo: int, hi: int, one: Keys, two: Keys, shape: Ints, weights: Floats, out: Floats
-) -> None:
-    """The score of every choice of the left symbols of lo..hi. # shape: [5] tall, wide, kind, right nulls, bits
-
-    Right strings are two[ends[i]:ends[i + 1]]; out is [T, K], of zeros.
-    """
-    tall, wide, kind, free, bits = shape[0], shape[1], shape[2], shape[3], shape[4]
+def pair_scores(strings: Strings, lo: int, hi: int, weights: Floats, out: Floats) -> None:
+    """The score of every choice of the left symbols of lo..hi. # out: [T, K], of zeros"""
+    starts, ends, one, two, tall, wide, kind, free, bits = strings
     forms = tall * (tall + 1) // 2
     places, values, around = np.empty(MOST, np.int64), np.empty(MOST), np.empty(4, np.uint64)
     for number in range(lo, hi):
@@ -181,9 +198,9 @@ def pair_scores(
 
 
 @kernel
-def add_pairs(starts: Ints, ends: Ints, one: Keys, two: Keys, shape: Ints, slopes: Floats, gradient: Floats) -> None:
+def add_pairs(strings: Strings, slopes: Floats, gradient: Floats) -> None:
     """gradient += Σ slope of a choice · its features, as they are scored. # slopes: [T, K]"""
-    tall, wide, kind, free, bits = shape[0], shape[1], shape[2], shape[3], shape[4]
+    starts, ends, one, two, tall, wide, kind, free, bits = strings
     forms = tall * (tall + 1) // 2
     places, values, around = np.empty(MOST, np.int64), np.empty(MOST), np.empty(4, np.uint64)
     for number in range(starts.shape[0] - 1):
@@ -213,23 +230,31 @@ def add_pairs(starts: Ints, ends: Ints, one: Keys, two: Keys, shape: Ints, slope
                 gradient[places[k]] += values[k] * alone[j - c]
 
 
+def pair_differences(strings: Strings, wanted: Differences) -> SparseRows:
+    """The rows wanted; outputs are choices of left symbols [T]."""
+    symbols = np.diff(strings.starts) + np.diff(strings.ends)
+
+    def fill(part: Differences, room: RowRoom) -> None:
+        _fill(strings, part, room)
+
+    return filled_rows(wanted, lambda part: 1 + 2 * MOST * symbols[part.which], fill)
+
+
 @kernel
-def _add_output(
-    a: int,
-    b: int,
-    c: int,
-    d: int,
-    one: Keys,
-    two: Keys,
-    shape: Ints,
-    choices: Ids,
-    scale: float,
-    keys: Ids,
-    amounts: Floats,
-    count: int,
-) -> int:
+def _fill(strings: Strings, wanted: Differences, room: RowRoom) -> None:
+    for r, i in enumerate(wanted.which):
+        count = begin_row(room, wanted.thresholds[r])
+        count = _add_output(strings, i, wanted.plus, wanted.scales[r], room, count)
+        if wanted.minus.shape[0] > 0:
+            count = _add_output(strings, i, wanted.minus, -wanted.scales[r], room, count)
+        end_row(room, r, count)
+
+
+@kernel
+def _add_output(strings: Strings, number: int, choices: Ids, scale: float, room: RowRoom, count: int) -> int:
     """Append the features of an alignment."""
-    tall, wide, kind, free, bits = shape[0], shape[1], shape[2], shape[3], shape[4]
+    starts, ends, one, two, tall, wide, kind, free, bits = strings
+    a, b, c, d = starts[number], starts[number + 1], ends[number], ends[number + 1]
     forms = tall * (tall + 1) // 2
     places, values, around = np.empty(MOST, np.int64), np.empty(MOST), np.empty(4, np.uint64)
     covered = np.zeros(d - c, np.uint8)
@@ -249,50 +274,10 @@ def _add_output(
             x, y = _joined(one, i, n), _joined(two, c + j, m)
             length = _pair(kind, i - a, n, j, m, x, y, around, bits, places, values)
         for k in range(length):
-            keys[count] = places[k]
-            amounts[count] = scale * values[k]
-            count += 1
+            count = add_entry(room, count, places[k], scale * values[k])
     for j in range(c, d):
         if free and not covered[j - c]:
             length = _nothing(kind, 1, two, c, d, j, bits, places, values)
             for k in range(length):
-                keys[count] = places[k]
-                amounts[count] = scale * values[k]
-                count += 1
+                count = add_entry(room, count, places[k], scale * values[k])
     return count
-
-
-@kernel
-def pair_differences(
-    starts: Ints,
-    ends: Ints,
-    one: Keys,
-    two: Keys,
-    shape: Ints,
-    which: Ints,
-    plus: Ids,
-    minus: Ids,
-    scales: Floats,
-    thresholds: Floats,
-    indptr: Ints,
-    indices: Ids,
-    values: Floats,
-) -> None:
-    """Rows scale · (Φ(plus) − Φ(minus)) and the threshold; `minus` may be empty. There is room for every feature."""
-    most, size = 1, 0
-    for r in range(which.shape[0]):
-        i = which[r]
-        most = max(most, 1 + 2 * MOST * (starts[i + 1] - starts[i] + ends[i + 1] - ends[i]))
-    keys, amounts = np.empty(most, np.int32), np.empty(most)
-    for r in range(which.shape[0]):
-        a, b, c, d = starts[which[r]], starts[which[r] + 1], ends[which[r]], ends[which[r] + 1]
-        count = 0
-        if thresholds[r] != 0.0:
-            keys[0] = 0
-            amounts[0] = thresholds[r]
-            count = 1
-        count = _add_output(a, b, c, d, one, two, shape, plus, scales[r], keys, amounts, count)
-        if minus.shape[0] > 0:
-            count = _add_output(a, b, c, d, one, two, shape, minus, -scales[r], keys, amounts, count)
-        size += pooled(keys[:count], amounts, indices[size:], values[size:])
-        indptr[r + 1] = size

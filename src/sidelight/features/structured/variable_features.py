@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,9 +18,18 @@ from sidelight.core.arrays import Floats, Ids, Ints
 from sidelight.core.file_contents import list_of, mapping_of, whole_of
 from sidelight.core.kernels import kernel
 from sidelight.errors import DataError
-from sidelight.features.counts import SparseRows, pooled
+from sidelight.features.counts import (
+    Differences,
+    RowRoom,
+    SparseRows,
+    add_entry,
+    add_token,
+    begin_row,
+    end_row,
+    filled_rows,
+)
 from sidelight.features.layout import LARGEST
-from sidelight.features.rows import Rows, offsets_of, sparse_scores, taken
+from sidelight.features.rows import Rows, TokenFeatures, offsets_of, sparse_scores, taken
 
 
 @dataclass(frozen=True, slots=True)
@@ -189,46 +198,32 @@ def variable_scores(rows: Rows, layout: VariableLayout, weights: Floats) -> Vari
     return VariableScores(slots, tuple(layout.table(weights, k).copy() for k in range(len(layout.pairs))))
 
 
+class Choices(NamedTuple):
+    """Where the weights of variables and their pairs are, as kernels take it."""
+
+    n_choices: int  # K
+    attributes_at: int
+    pair_starts: Ints  # [N + 1]
+    pairs: Ids  # [P, 3]
+    places: Ints  # [types, 3] the first weight, the first choices of both kinds
+    widths: Ints  # [types] labels of the other kind
+
+
 def variable_differences(
-    rows: Rows,
-    variables: Variables,
-    layout: VariableLayout,
-    *,
-    which: Ints,  # [R] inputs
-    plus: Ids,  # [V]
-    minus: Ids | None,  # [V]
-    scales: Floats,  # [R]
-    thresholds: Floats,  # [R]
+    rows: Rows, variables: Variables, layout: VariableLayout, wanted: Differences, *, n_jobs: int | None = 1
 ) -> SparseRows:
-    """scale · (Φ(x, plus) − Φ(x, minus)), and the threshold feature, for the inputs in `which`."""
-    outputs = (plus,) if minus is None else (plus, minus)
-    entries = np.diff(rows.indptr[rows.starts]) + np.diff(rows.starts) + np.diff(variables.pair_starts)
-    most = 1 + len(outputs) * entries[which]
+    """The rows wanted; outputs are choices [V]."""
     places = np.array([(layout.tables_at[k], *layout.first[list(pair)]) for k, pair in enumerate(layout.pairs)])
     widths = np.array([layout.kinds[other] for _, other in layout.pairs], dtype=np.int64)
-    indptr = np.zeros(len(which) + 1, dtype=np.int64)
-    indices, values = np.empty(int(most.sum()), dtype=np.int32), np.empty(int(most.sum()))
-    _fill(
-        rows.starts,
-        rows.indptr,
-        rows.indices,
-        rows.values,
-        variables.pair_starts,
-        variables.pairs,
-        places.reshape(-1, 3).astype(np.int64),
-        widths,
-        layout.n_labels,
-        layout.attributes_at,
-        which,
-        np.stack(outputs),
-        scales,
-        thresholds,
-        int(most.max(initial=0)),
-        indptr,
-        indices,
-        values,
-    )
-    return SparseRows(indptr, indices[: indptr[-1]].copy(), values[: indptr[-1]].copy())
+    tables = variables.pair_starts, variables.pairs, places.reshape(-1, 3).astype(np.int64), widths
+    choices = Choices(layout.n_labels, layout.attributes_at, *tables)
+    entries = np.diff(rows.indptr[rows.starts]) + np.diff(rows.starts) + np.diff(variables.pair_starts)
+    sides = 2 if len(wanted.minus) else 1
+
+    def fill(part: Differences, room: RowRoom) -> None:
+        _fill(rows.starts, rows.tokens, choices, part, room)
+
+    return filled_rows(wanted, lambda part: 1 + sides * entries[part.which], fill, n_jobs=n_jobs)
 
 
 def add_variable_parts(
@@ -242,56 +237,40 @@ def add_variable_parts(
 
 
 @kernel
-def _fill(
-    starts: Ints,
-    indptr: Ints,
-    indices: Ids,
-    values: Floats,
-    pair_starts: Ints,
-    pairs: Ids,
-    places: Ints,  # [types, 3] the first weight, the first choices of both kinds
-    widths: Ints,  # [types] labels of the other kind
-    n_choices: int,
-    attributes_at: int,
-    which: Ints,
-    outputs: Ids,  # [1 or 2, V]
-    scales: Floats,
-    thresholds: Floats,
-    most: int,
-    out_indptr: Ints,
-    out_indices: Ids,
-    out_values: Floats,
-) -> None:
-    keys = np.empty(most, np.int32)
-    amounts = np.empty(most, np.float64)
-    size = 0
-    for i in range(which.shape[0]):
-        count = 0
-        if thresholds[i] != 0.0:
-            keys[0] = 0
-            amounts[0] = thresholds[i]
-            count = 1
-        first, last = starts[which[i]], starts[which[i] + 1]
-        for side in range(outputs.shape[0]):
-            scale = scales[i] if side == 0 else -scales[i]
-            for v in range(first, last):
-                choice = np.int64(outputs[side, v])
-                keys[count] = 1 + choice
-                amounts[count] = scale
-                count += 1
-                for k in range(indptr[v], indptr[v + 1]):
-                    keys[count] = attributes_at + np.int64(indices[k]) * n_choices + choice
-                    amounts[count] = scale * values[k] if values.shape[0] > 0 else scale
-                    count += 1
-            for p in range(pair_starts[which[i]], pair_starts[which[i] + 1]):
-                sort = pairs[p, 0]
-                one = outputs[side, first + pairs[p, 1]] - places[sort, 1]
-                other = outputs[side, first + pairs[p, 2]] - places[sort, 2]
-                keys[count] = places[sort, 0] + one * widths[sort] + other
-                amounts[count] = scale
-                count += 1
-        size += pooled(keys[:count], amounts, out_indices[size:], out_values[size:])
-        out_indptr[i + 1] = size
+def _fill(starts: Ints, tokens: TokenFeatures, choices: Choices, wanted: Differences, room: RowRoom) -> None:
+    for r, i in enumerate(wanted.which):
+        first, last, scale = starts[i], starts[i + 1], wanted.scales[r]
+        count = begin_row(room, wanted.thresholds[r])
+        count = _add_output(first, last, i, wanted.plus, tokens, choices, scale, room, count)
+        if wanted.minus.shape[0] > 0:
+            count = _add_output(first, last, i, wanted.minus, tokens, choices, -scale, room, count)
+        end_row(room, r, count)
+
+
+@kernel
+def _add_output(
+    first: int,
+    last: int,
+    i: int,
+    output: Ids,
+    tokens: TokenFeatures,
+    choices: Choices,
+    scale: float,
+    room: RowRoom,
+    count: int,
+) -> int:
+    """Append the features of the output of input i, whose variables are first..last."""
+    pairs, places = choices.pairs, choices.places
+    for v in range(first, last):
+        choice = np.int64(output[v])
+        count = add_entry(room, count, 1 + choice, scale)
+        count = add_token(room, count, tokens, v, choices.attributes_at + choice, 0, choices.n_choices, scale)
+    for p in range(choices.pair_starts[i], choices.pair_starts[i + 1]):
+        sort = pairs[p, 0]
+        one = output[first + pairs[p, 1]] - places[sort, 1]
+        other = output[first + pairs[p, 2]] - places[sort, 2]
+        count = add_entry(room, count, places[sort, 0] + one * choices.widths[sort] + other, scale)
+    return count
 
 
 @kernel

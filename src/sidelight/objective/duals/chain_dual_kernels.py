@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
-import numpy as np
+from collections.abc import Mapping
+from typing import Any, NamedTuple
 
-from sidelight.core.arrays import Bytes, Floats, Ids, Ints
+import numpy as np
+from numpy.typing import NDArray
+
+from sidelight.core.arrays import Floats, Ids, Ints
+from sidelight.core.file_contents import array_like
 from sidelight.core.kernels import kernel
-from sidelight.objective.online.online_likelihood_kernels import TokenEntries, TokenWeights, token_scores
+from sidelight.objective.online.online_likelihood_kernels import Chains, TokenWeights, token_scores
 from sidelight.spaces.chains.chain_kernels import longest
 from sidelight.spaces.chains.chain_scaled_kernels import ExpMoves, Room, empty_moves, exp_scores_into, room_for
 from sidelight.spaces.chains.chain_sum_kernels import sequence_beliefs
@@ -15,21 +20,61 @@ GROWTH = 1.05  # of a step size that worked
 TRIES = 12  # halvings in one visit
 
 
+class Potentials(NamedTuple):
+    """θ of every example, by parts, and its step size."""
+
+    tokens: Floats  # [T, L]
+    moves: Floats  # [N, L, L]
+    edges: Floats  # [N, 2, L] start, end
+    rates: Floats  # [N] η
+
+    def state(self) -> tuple[dict[str, float], dict[str, Floats]]:
+        """Numbers and arrays that hold everything."""
+        return {}, self._asdict()
+
+    def stored(self, numbers: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> Potentials:
+        """Such a state, in the place of this one."""
+        return Potentials(*(array_like(arrays, name, mine, finite=False) for name, mine in self.state()[1].items()))
+
+
+class Parts(NamedTuple):
+    """What a distribution over the labelings of one sequence, or its beliefs, are made of."""
+
+    tokens: Floats  # [longest, L]
+    moves: Floats  # [L, L]
+    edges: Floats  # [2, L] start, end; of potentials alone
+
+
+class Work(NamedTuple):
+    """Room for the sums over one sequence."""
+
+    transition: Floats  # [L, L]
+    start: Floats  # [L]
+    end: Floats  # [L]
+    exp_moves: ExpMoves
+    room: Room
+    gathered: Floats  # [P, P]
+
+
+@kernel
+def _work_for(most: int, size: int) -> Work:
+    exp_moves = empty_moves(size)
+    steps = np.empty((size, size)), np.empty(size), np.empty(size)
+    return Work(*steps, exp_moves, room_for(most, size), np.empty(exp_moves.onward.shape))
+
+
+@kernel
+def _empty_parts(most: int, size: int) -> Parts:
+    return Parts(np.empty((most, size)), np.zeros((size, size)), np.zeros((2, size)))
+
+
 @kernel
 def _height(
-    log_sum: float,
-    first: int,
-    count: int,
-    tokens: Floats,
-    potentials: Floats,
-    moves: Floats,
-    move_potentials: Floats,
-    edge_potentials: Floats,
-    targets: Ids,
-    costs: Floats,
+    log_sum: float, first: int, count: int, beliefs: Parts, potentials: Parts, targets: Ids, costs: Floats
 ) -> float:
     """The entropy of a distribution with these beliefs and potentials, or its expected cost."""
-    size = tokens.shape[1]
+    tokens, moves, _ = beliefs
+    edges, size = potentials.edges, tokens.shape[1]
     total = 0.0
     if costs.shape[0] > 0:
         for t in range(count):
@@ -39,48 +84,37 @@ def _height(
         return total
     for t in range(count):
         for label in range(size):
-            total += tokens[t, label] * potentials[t, label]
+            total += tokens[t, label] * potentials.tokens[t, label]
     for label in range(size):
-        total += tokens[0, label] * edge_potentials[0, label] + tokens[count - 1, label] * edge_potentials[1, label]
+        total += tokens[0, label] * edges[0, label] + tokens[count - 1, label] * edges[1, label]
         for following in range(size):
-            total += moves[label, following] * move_potentials[label, following]
+            total += moves[label, following] * potentials.moves[label, following]
     return log_sum - total
 
 
 @kernel
-def _add_closed(
-    move_potentials: Floats, edge_potentials: Floats, closed: Floats, transition: Floats, start: Floats, end: Floats
-) -> None:
+def _add_closed(potentials: Parts, closed: Floats, transition: Floats, start: Floats, end: Floats) -> None:
     size = closed.shape[1]
     for label in range(size):
-        start[label] = edge_potentials[0, label] + closed[size, label]
-        end[label] = edge_potentials[1, label] + closed[size + 1, label]
+        start[label] = potentials.edges[0, label] + closed[size, label]
+        end[label] = potentials.edges[1, label] + closed[size + 1, label]
         for following in range(size):
-            transition[label, following] = move_potentials[label, following] + closed[label, following]
+            transition[label, following] = potentials.moves[label, following] + closed[label, following]
 
 
 @kernel
-def _beliefs_of(
-    count: int,
-    closed: Floats,
-    move_potentials: Floats,
-    edge_potentials: Floats,
-    transition: Floats,
-    start: Floats,
-    end: Floats,
-    exp_moves: ExpMoves,
-    room: Room,
-    gathered: Floats,
-    beliefs: Floats,  # in: token potentials
-    moves: Floats,  # out [L, L]
-) -> float:
-    """The log-sum of a distribution given by its potentials; beliefs and expected transitions in place."""
-    size = closed.shape[1]
-    _add_closed(move_potentials, edge_potentials, closed, transition, start, end)
+def _beliefs_of(count: int, closed: Floats, potentials: Parts, work: Work, beliefs: Parts) -> float:
+    """The log-sum of a distribution given by its potentials; beliefs take the potentials of tokens and become its own.
+
+    Those of edges are not made: they are those of the first and the last token.
+    """
+    transition, start, end, exp_moves, room, gathered = work
+    moves, size = beliefs.moves, closed.shape[1]
+    _add_closed(potentials, closed, transition, start, end)
     exp_scores_into(transition, start, end, exp_moves, room.work, room.bits)
     gathered[:] = 0.0
     moves[:] = 0.0
-    value, _ = sequence_beliefs(beliefs, 0, count, transition, start, end, exp_moves, room, 1.0, gathered, moves)
+    value, _ = sequence_beliefs(beliefs.tokens, 0, count, transition, start, end, exp_moves, room, 1.0, gathered, moves)
     for label in range(size):
         for following in range(size):
             moves[label, following] += gathered[label, following] * exp_moves.onward[label, following]
@@ -93,9 +127,7 @@ def expected(
     lo: int,
     hi: int,
     base: int,
-    token_potentials: Floats,
-    move_potentials: Floats,
-    edge_potentials: Floats,
+    potentials: Potentials,
     closed: Floats,
     targets: Ids,
     costs: Floats,
@@ -106,26 +138,23 @@ def expected(
 ) -> None:
     size = closed.shape[1]
     most = longest(starts, lo, hi)
-    transition, start, end = np.empty((size, size)), np.empty(size), np.empty(size)
-    exp_moves = empty_moves(size)
-    summing = (transition, start, end, exp_moves, room_for(most, size), np.empty(exp_moves.onward.shape))
-    beliefs, shares = np.empty((most, size)), np.empty((size, size))
+    work, beliefs = _work_for(most, size), _empty_parts(most, size)
     for i in range(lo, hi):
         first = starts[i]
         count = starts[i + 1] - first
-        beliefs[:count] = token_potentials[first : first + count]
-        value = _beliefs_of(count, closed, move_potentials[i], edge_potentials[i], *summing, beliefs, shares)
+        own = Parts(potentials.tokens[first : first + count], potentials.moves[i], potentials.edges[i])
+        beliefs.tokens[:count] = own.tokens
+        value = _beliefs_of(count, closed, own, work, beliefs)
         if value == -np.inf:
             values[i] = value
             continue
-        parts = token_potentials[first : first + count], shares, move_potentials[i], edge_potentials[i]
-        values[i] = _height(value, first, count, beliefs, *parts, targets, costs)
+        values[i] = _height(value, first, count, beliefs, own, targets, costs)
         for label in range(size):
             for following in range(size):
-                moves[label, following] += prices[i] * shares[label, following]
+                moves[label, following] += prices[i] * beliefs.moves[label, following]
         for t in range(count):
             for label in range(size):
-                tokens[first - base + t, label] = prices[i] * beliefs[t, label]
+                tokens[first - base + t, label] = prices[i] * beliefs.tokens[t, label]
 
 
 @kernel
@@ -137,17 +166,10 @@ def _shift(weights: Floats, at: int, amount: float) -> float:
 
 
 @kernel
-def _shift_token(
-    t: int,
-    entries: TokenEntries,
-    weights: TokenWeights,
-    exists: Bytes,
-    shift: int,
-    total: Floats,
-    row: Floats,  # [L]
-) -> float:
-    """weights += row ⊗ features of token t; returns by how much ‖w‖² grew."""
-    wide_ptr, codes, wide_values, pair_ptr, pairs, labels, pair_values, dense = entries
+def _shift_token(t: int, chains: Chains, weights: TokenWeights, total: Floats, row: Floats) -> float:
+    """weights += row ⊗ features of token t; returns by how much ‖w‖² grew. # row: [L]"""
+    wide_ptr, codes, wide_values, pair_ptr, pairs, labels, pair_values, dense = chains.entries
+    exists, shift = chains.exists, chains.shift
     table, pair_weights, dense_weights = weights
     valued = wide_values.shape[0] > 0 or pair_values.shape[0] > 0
     grown = 0.0
@@ -181,12 +203,10 @@ def _shift_token(
 
 
 @kernel
-def _shift_moves(
-    difference: Floats, first: Floats, last: Floats, flags: Ints, places: Ints, kept: Bytes, sign: float, v: Floats
-) -> float:
+def _shift_moves(difference: Parts, count: int, chains: Chains, sign: float, v: Floats) -> float:
     """v += sign · differences of start, end and transition counts; returns by how much ‖w‖² grew."""
-    size = first.shape[0]
-    bias, chain, shift = flags[0] != 0, flags[1] != 0, flags[2]
+    first, last, size = difference.tokens[0], difference.tokens[count - 1], chains.closed.shape[1]
+    bias, chain, shift, places, kept = chains.bias, chains.chain, chains.shift, chains.places, chains.kept
     grown = 0.0
     for label in range(size):
         if bias and label >= shift:
@@ -195,43 +215,28 @@ def _shift_moves(
             grown += _shift(v, places[1] + label, sign * last[label])
             for following in range(size):
                 if kept.shape[0] == 0 or kept[label, following] != 0:
-                    grown += _shift(v, places[2] + label * size + following, sign * difference[label, following])
+                    grown += _shift(v, places[2] + label * size + following, sign * difference.moves[label, following])
     return grown
 
 
 @kernel
 def sweep(
-    starts: Ints,
-    entries: TokenEntries,
-    flags: Ints,
-    places: Ints,
-    closed: Floats,
-    kept: Bytes,
-    exists: Bytes,
+    chains: Chains,
     targets: Ids,
     costs: Floats,
     prices: Floats,
     order: Ints,
     v: Floats,
     weights: TokenWeights,  # views of v
-    token_potentials: Floats,
-    move_potentials: Floats,
-    edge_potentials: Floats,
-    rates: Floats,
+    potentials: Potentials,
 ) -> tuple[float, int]:
     """One visit to every example of `order`; v and the potentials move. Returns by how much D rose, wasted trials."""
+    starts, closed, places, rates = chains.starts, chains.closed, chains.places, potentials.rates
     size = closed.shape[1]
-    bias, chain, shift = flags[0] != 0, flags[1] != 0, flags[2]
     hinge = costs.shape[0] > 0
     most = longest(starts, 0, starts.shape[0] - 1)
-    transition, start, end = np.empty((size, size)), np.empty(size), np.empty(size)
-    exp_moves = empty_moves(size)
-    summing = (transition, start, end, exp_moves, room_for(most, size), np.empty(exp_moves.onward.shape))
-    scores, trial = np.empty((most, size)), np.empty((most, size))
-    old, new = np.empty((most, size)), np.empty((most, size))
-    move_scores, move_trial = np.zeros((size, size)), np.empty((size, size))
-    edge_scores, edge_trial = np.zeros((2, size)), np.empty((2, size))
-    old_moves, new_moves = np.empty((size, size)), np.empty((size, size))
+    work, scores, trial = _work_for(most, size), _empty_parts(most, size), _empty_parts(most, size)
+    old, new = _empty_parts(most, size), _empty_parts(most, size)
     total = np.empty(weights.table.shape[1])
     all_gained = 0.0
     wasted = 0
@@ -239,65 +244,68 @@ def sweep(
         first = starts[i]
         count = starts[i + 1] - first
         for t in range(count):
-            token_scores(first + t, entries, weights, shift, 1.0, total, scores[t])
+            token_scores(first + t, chains, weights, 1.0, total, scores.tokens[t])
             if hinge:
                 cost = costs[targets[first + t]]
                 for label in range(size):
-                    scores[t, label] += cost[label]
+                    scores.tokens[t, label] += cost[label]
         for label in range(size):
-            if bias and label >= shift:
-                edge_scores[0, label] = v[places[0] + label - shift]
-            if chain:
-                edge_scores[1, label] = v[places[1] + label]
+            if chains.bias and label >= chains.shift:
+                scores.edges[0, label] = v[places[0] + label - chains.shift]
+            if chains.chain:
+                scores.edges[1, label] = v[places[1] + label]
                 for following in range(size):
-                    move_scores[label, following] = v[places[2] + label * size + following]
-        potentials = token_potentials[first : first + count]
-        old[:count] = potentials
-        value = _beliefs_of(count, closed, move_potentials[i], edge_potentials[i], *summing, old, old_moves)
+                    scores.moves[label, following] = v[places[2] + label * size + following]
+        own = Parts(potentials.tokens[first : first + count], potentials.moves[i], potentials.edges[i])
+        old.tokens[:count] = own.tokens
+        value = _beliefs_of(count, closed, own, work, old)
         if value == -np.inf:
             return value, wasted
-        parts = potentials, old_moves, move_potentials[i], edge_potentials[i]
-        height = _height(value, first, count, old, *parts, targets, costs)
+        height = _height(value, first, count, old, own, targets, costs)
         for _ in range(TRIES):
             rate = rates[i]
-            keep = 1.0 if hinge else 1.0 - rate
+            _step(count, own, scores, 1.0 if hinge else 1.0 - rate, rate, trial)
+            new.tokens[:count] = trial.tokens[:count]
+            value = _beliefs_of(count, closed, trial, work, new)
+            gained = prices[i] * (_height(value, first, count, new, trial, targets, costs) - height)
             for t in range(count):
                 for label in range(size):
-                    trial[t, label] = keep * potentials[t, label] + rate * scores[t, label]
-                    new[t, label] = trial[t, label]
-            for label in range(size):
-                for e in range(2):
-                    edge_trial[e, label] = keep * edge_potentials[i, e, label] + rate * edge_scores[e, label]
-                for following in range(size):
-                    kept_part = keep * move_potentials[i, label, following]
-                    move_trial[label, following] = kept_part + rate * move_scores[label, following]
-            value = _beliefs_of(count, closed, move_trial, edge_trial, *summing, new, new_moves)
-            gained = prices[i] * (
-                _height(value, first, count, new, trial, new_moves, move_trial, edge_trial, targets, costs) - height
-            )
-            for t in range(count):
-                for label in range(size):
-                    new[t, label] = prices[i] * (old[t, label] - new[t, label])
+                    new.tokens[t, label] = prices[i] * (old.tokens[t, label] - new.tokens[t, label])
             for label in range(size):
                 for following in range(size):
-                    change = old_moves[label, following] - new_moves[label, following]
-                    new_moves[label, following] = prices[i] * change
-            grown = _shift_moves(new_moves, new[0], new[count - 1], flags, places, kept, 1.0, v)
+                    change = old.moves[label, following] - new.moves[label, following]
+                    new.moves[label, following] = prices[i] * change
+            grown = _shift_moves(new, count, chains, 1.0, v)
             for t in range(count):
-                grown += _shift_token(first + t, entries, weights, exists, shift, total, new[t])
+                grown += _shift_token(first + t, chains, weights, total, new.tokens[t])
             gained -= 0.5 * grown
             if gained >= 0.0:
-                potentials[:] = trial[:count]
-                edge_potentials[i] = edge_trial
-                move_potentials[i] = move_trial
+                own.tokens[:] = trial.tokens[:count]
+                own.edges[:] = trial.edges
+                own.moves[:] = trial.moves
                 rates[i] = rate * GROWTH
                 all_gained += gained
                 break
             wasted += 1
             rates[i] = 0.5 * rate
-            _shift_moves(new_moves, new[0], new[count - 1], flags, places, kept, -1.0, v)
+            _shift_moves(new, count, chains, -1.0, v)
             for t in range(count):
                 for label in range(size):
-                    new[t, label] = -new[t, label]
-                _shift_token(first + t, entries, weights, exists, shift, total, new[t])
+                    new.tokens[t, label] = -new.tokens[t, label]
+                _shift_token(first + t, chains, weights, total, new.tokens[t])
     return all_gained, wasted
+
+
+@kernel
+def _step(count: int, potentials: Parts, scores: Parts, keep: float, rate: float, out: Parts) -> None:
+    """out = keep · potentials + rate · scores."""
+    size = out.moves.shape[0]
+    for t in range(count):
+        for label in range(size):
+            out.tokens[t, label] = keep * potentials.tokens[t, label] + rate * scores.tokens[t, label]
+    for label in range(size):
+        for e in range(2):
+            out.edges[e, label] = keep * potentials.edges[e, label] + rate * scores.edges[e, label]
+        for following in range(size):
+            kept = keep * potentials.moves[label, following]
+            out.moves[label, following] = kept + rate * scores.moves[label, following]

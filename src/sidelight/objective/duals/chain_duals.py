@@ -14,15 +14,11 @@ Potentials of transitions are kept for every example: N · L² numbers.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from sidelight.core.arrays import NO_BYTES, Floats, Ids, Ints
-from sidelight.core.file_contents import array_like
+from sidelight.core.arrays import Floats, Ids, Ints
 from sidelight.core.kernels import inner
 from sidelight.errors import Infeasible
 from sidelight.features.support_scores import SupportedFeatures
@@ -33,24 +29,6 @@ from sidelight.parallel import shards, threads
 from sidelight.spaces.chains.chain import ChainSpace, Cost
 
 FIRST_RATE = 0.5
-
-
-@dataclass(frozen=True, slots=True)
-class Potentials:
-    """θ of every example, by parts."""
-
-    tokens: Floats  # [T, L]
-    moves: Floats  # [N, L, L]
-    edges: Floats  # [N, 2, L] start, end
-    rates: Floats  # [N] η
-
-    def state(self) -> tuple[dict[str, float], dict[str, Floats]]:
-        """Numbers and arrays that hold everything."""
-        return {}, {name: getattr(self, name) for name in ("tokens", "moves", "edges", "rates")}
-
-    def stored(self, numbers: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> Potentials:
-        """Such a state, in the place of this one."""
-        return Potentials(*(array_like(arrays, name, mine, finite=False) for name, mine in self.state()[1].items()))
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,16 +66,16 @@ class ChainDuals:
     def targets(self) -> Ids:
         return self.online.targets
 
-    def first(self, depth: float) -> Potentials:
+    def first(self, depth: float) -> kernels.Potentials:
         """Potentials −depth for every wrong token: the larger, the nearer α is to the gold labels and w(α) to zero."""
         starts, size = self.terms.space.starts, self.terms.space.n_labels
         tokens = np.full((int(starts[-1]), size), -depth)
         tokens[np.arange(len(self.targets)), self.targets] = 0.0
         count = len(self)
         moves, edges = np.zeros((count, size, size)), np.zeros((count, 2, size))
-        return Potentials(tokens, moves, edges, np.full(count, FIRST_RATE))
+        return kernels.Potentials(tokens, moves, edges, np.full(count, FIRST_RATE))
 
-    def settled(self, potentials: Potentials) -> tuple[Floats, float]:
+    def settled(self, potentials: kernels.Potentials) -> tuple[Floats, float]:
         """w(α) and D(α), computed afresh."""
         features, space = self.terms.chain()
         prices = self.terms.prices
@@ -114,8 +92,8 @@ class ChainDuals:
             ) -> Floats:
                 part = np.zeros((size, size))
                 span = starts, lo + shard[0], lo + shard[1], first
-                parts = potentials.tokens, potentials.moves, potentials.edges
-                kernels.expected(*span, *parts, self.online.closed, self.targets, self.costs, prices, out, part, values)
+                known = self.online.closed, self.targets, self.costs, prices
+                kernels.expected(*span, potentials, *known, out, part, values)
                 return part
 
             for part in threads(run, shards(offset), n_jobs=self.n_jobs):
@@ -139,36 +117,15 @@ class ChainDuals:
             losses = paths.values - paths.targets
         return 0.5 * inner(weights, weights) + inner(self.terms.prices, losses)
 
-    def sweep(self, order: Ints, potentials: Potentials, weights: Floats) -> tuple[float, int]:
+    def sweep(self, order: Ints, potentials: kernels.Potentials, weights: Floats) -> tuple[float, int]:
         """Visit the examples in this order; returns by how much D rose, and how many trials were thrown away.
 
         Each visit halves the example's step size until D rises, and lets it grow a little afterwards. `weights` must be
         those of the potentials; they are not changed.
         """
-        online = self.online
-        features, layout = online.features, online.features.layout
-        flags = np.array([layout.bias, layout.chain, layout.n_labels - layout.columns], dtype=np.int64)
-        kept = NO_BYTES if features.support.kept is None else features.support.kept
-        v = online.vector(weights)
-        gained, wasted = kernels.sweep(
-            features.rows.starts,
-            online.entries,
-            flags,
-            online.places,
-            online.closed,
-            kept,
-            online.exists,
-            self.targets,
-            self.costs,
-            self.terms.prices,
-            order,
-            v,
-            online.views_of(v),
-            potentials.tokens,
-            potentials.moves,
-            potentials.edges,
-            potentials.rates,
-        )
+        online, v = self.online, self.online.vector(weights)
+        known = self.targets, self.costs, self.terms.prices
+        gained, wasted = kernels.sweep(online.chains, *known, order, v, online.views_of(v), potentials)
         if not np.isfinite(gained):
             raise Infeasible("an input has no labeling within the allowed transitions")
         return gained, wasted

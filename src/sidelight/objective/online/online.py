@@ -8,20 +8,12 @@ import numpy as np
 
 from sidelight.core.arrays import Floats, Floats32, Ids, Ints
 from sidelight.core.kernels import kernel
+from sidelight.features.rows import TokenFeatures
 from sidelight.objective.batch import Batch
 from sidelight.objective.chain_block import backtrack
 from sidelight.objective.scorers.chain_scorer import chain_of
 from sidelight.spaces.chains.chain import ChainSpace, closed_moves
 from sidelight.spaces.chains.chain_kernels import forward, longest
-
-
-class TokenFeatures(NamedTuple):
-    """The features of tokens."""
-
-    indptr: Ints  # [T + 1]
-    indices: Ids
-    values: Floats  # or empty when every value is 1
-    dense: Floats32  # [T, D]
 
 
 class Averaged(NamedTuple):
@@ -60,7 +52,7 @@ def perceptron_epoch(
     shape = np.array([layout.bias, layout.chain, layout.start_at, layout.end_at, layout.transition_at], dtype=np.int64)
     return _epoch(
         rows.starts,
-        TokenFeatures(rows.indptr, rows.indices, rows.values, rows.dense),
+        rows.tokens,
         shape,
         closed_moves(space.allowed, layout.n_labels).astype(np.float32),
         targets,

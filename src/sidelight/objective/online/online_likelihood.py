@@ -124,38 +124,22 @@ class OnlineLikelihood:
 
         Returns Σ price · loss, each loss before its step, and the scale. With `move` false the weights stay.
         """
-        features, layout = self.features, self.features.layout
-        flags = np.array([layout.bias, layout.chain, move, layout.n_labels - layout.columns], dtype=np.int64)
-        kept = NO_BYTES if features.support.kept is None else features.support.kept
-        loss, scale = kernels.epoch(
-            features.rows.starts,
-            self.entries,
-            flags,
-            self.places,
-            self.closed,
-            kept,
-            self.exists,
-            self.targets,
-            self.admitted,
-            self.answered,
-            self.prices,
-            order,
-            v,
-            self.views_of(v),
-            scale,
-            clock,
-            decay,
-        )
+        known = self.targets, self.admitted, self.answered, self.prices
+        steps = scale, clock, decay, move
+        loss, scale = kernels.epoch(self.chains, *known, order, v, self.views_of(v), *steps)
         if not np.isfinite(loss):
             raise Infeasible("an input has no labeling within the allowed transitions and its candidates")
         return loss, scale
 
     @property
-    def entries(self) -> kernels.TokenEntries:
-        """The features as kernels take them."""
-        wide, features = self.features.wide, self.features
+    def chains(self) -> kernels.Chains:
+        """The features, and where their weights are in v, as kernels take them."""
+        wide, features, layout = self.features.wide, self.features, self.features.layout
         pairs = features.entries[2:]
-        return kernels.TokenEntries(wide.indptr, wide.indices, wide.values, *pairs, features.rows.dense)
+        entries = kernels.TokenEntries(wide.indptr, wide.indices, wide.values, *pairs, features.rows.dense)
+        kept = NO_BYTES if features.support.kept is None else features.support.kept
+        own = layout.bias, layout.chain, layout.n_labels - layout.columns
+        return kernels.Chains(features.rows.starts, entries, *own, self.places, self.closed, kept, self.exists)
 
     def views_of(self, v: Floats) -> kernels.TokenWeights:
         """Where the weights of tokens are in v."""

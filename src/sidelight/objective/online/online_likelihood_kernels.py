@@ -34,6 +34,20 @@ class TokenWeights(NamedTuple):
     dense: Floats  # [D, columns]
 
 
+class Chains(NamedTuple):
+    """Chains whose weights move one sequence at a time: their features, and where their weights are."""
+
+    starts: Ints  # [N + 1]
+    entries: TokenEntries
+    bias: bool
+    chain: bool
+    shift: int  # labels without weights of their own
+    places: Ints  # where start, end, transition, dense, row and pair weights begin
+    closed: Floats  # [L + 2, L] −inf where a transition, start (row L) or end (row L + 1) may not be, else 0
+    kept: Bytes  # [L, L] the transitions that have a weight, or empty: all
+    exists: Bytes  # [W, P] which pairs of the padded rows have a weight
+
+
 @kernel
 def collect(ptr: Ints, columns: Ids, spread: Ids, table: Floats, pairs: Floats) -> None:
     for i in range(spread.shape[0]):
@@ -42,17 +56,10 @@ def collect(ptr: Ints, columns: Ids, spread: Ids, table: Floats, pairs: Floats) 
 
 
 @kernel
-def token_scores(
-    t: int,
-    entries: TokenEntries,
-    weights: TokenWeights,
-    shift: int,
-    scale: float,
-    total: Floats,
-    row: Floats,
-) -> None:
+def token_scores(t: int, chains: Chains, weights: TokenWeights, scale: float, total: Floats, row: Floats) -> None:
     """row[l] = scale · the score of label l at token t under v."""
-    wide_ptr, codes, wide_values, pair_ptr, pairs, labels, pair_values, dense = entries
+    wide_ptr, codes, wide_values, pair_ptr, pairs, labels, pair_values, dense = chains.entries
+    shift = chains.shift
     table, pair_weights, dense_weights = weights
     valued = wide_values.shape[0] > 0 or pair_values.shape[0] > 0
     total[:] = 0.0
@@ -81,18 +88,10 @@ def token_scores(
 
 
 @kernel
-def _move_token(
-    t: int,
-    entries: TokenEntries,
-    weights: TokenWeights,
-    exists: Bytes,
-    shift: int,
-    step: float,
-    total: Floats,
-    row: Floats,  # [L] how much more is believed than known
-) -> None:
-    """v −= step · row ⊗ features of token t."""
-    wide_ptr, codes, wide_values, pair_ptr, pairs, labels, pair_values, dense = entries
+def _move_token(t: int, chains: Chains, weights: TokenWeights, step: float, total: Floats, row: Floats) -> None:
+    """v −= step · row ⊗ features of token t. # row: [L] how much more is believed than known"""
+    wide_ptr, codes, wide_values, pair_ptr, pairs, labels, pair_values, dense = chains.entries
+    exists, shift = chains.exists, chains.shift
     table, pair_weights, dense_weights = weights
     valued = wide_values.shape[0] > 0 or pair_values.shape[0] > 0
     total[:] = 0.0
@@ -114,11 +113,9 @@ def _move_token(
 
 
 @kernel
-def _steps_into(
-    v: Floats, places: Ints, flags: Ints, closed: Floats, scale: float, transition: Floats, start: Floats, end: Floats
-) -> None:
+def _steps_into(v: Floats, chains: Chains, scale: float, transition: Floats, start: Floats, end: Floats) -> None:
     """The scores of transitions, first and last labels under scale · v, −inf where they may not be."""
-    bias, chain, shift = flags[0] != 0, flags[1] != 0, flags[3]
+    bias, chain, shift, places, closed = chains.bias, chains.chain, chains.shift, chains.places, chains.closed
     size = start.shape[0]
     for label in range(size):
         start[label] = closed[size, label]
@@ -151,11 +148,9 @@ def add_products(a: Floats, b: Floats, sign: float, out: Floats) -> None:
 
 
 @kernel
-def _move_steps(
-    v: Floats, places: Ints, flags: Ints, kept: Bytes, step: float, first: Floats, last: Floats, moves: Floats
-) -> None:
+def _move_steps(v: Floats, chains: Chains, step: float, first: Floats, last: Floats, moves: Floats) -> None:
     """v −= step · how much more is believed than known: of first labels, last labels and transitions."""
-    bias, chain, shift = flags[0] != 0, flags[1] != 0, flags[3]
+    bias, chain, shift, places, kept = chains.bias, chains.chain, chains.shift, chains.places, chains.kept
     size = first.shape[0]
     for label in range(size):
         if bias and label >= shift:
@@ -257,13 +252,7 @@ def _answer_slopes(
 
 @kernel
 def epoch(
-    starts: Ints,
-    entries: TokenEntries,
-    flags: Ints,  # whether there are a bias and a chain, whether weights move, and labels without weights of their own
-    places: Ints,
-    closed: Floats,
-    kept: Bytes,
-    exists: Bytes,
+    chains: Chains,
     targets: Ids,
     admitted: Bytes,
     answered: Answered,
@@ -274,9 +263,10 @@ def epoch(
     scale: float,
     clock: float,
     decay: float,
+    moving: bool,
 ) -> tuple[float, float]:
     """One pass of stochastic gradient descent; see `OnlineLikelihood.epoch`."""
-    size, shift = closed.shape[1], flags[3]
+    starts, size = chains.starts, chains.closed.shape[1]
     most = longest(starts, 0, starts.shape[0] - 1)
     room, exp_moves = room_for(most, size), empty_moves(size)
     transition, start, end = np.empty((size, size)), np.empty(size), np.empty(size)
@@ -291,17 +281,17 @@ def epoch(
         labels, masks, scores = targets[first:last], admitted[first:last], all_scores[: last - first]
         answer = answered.signs[i] != 0.0
         own = scale / answered.temperature if answer else scale
-        _steps_into(v, places, flags, closed, own, transition, start, end)
+        _steps_into(v, chains, own, transition, start, end)
         exp_scores_into(transition, start, end, exp_moves, room.work, room.bits)
         for t in range(first, last):
-            token_scores(t, entries, weights, shift, own, total, scores[t - first])
+            token_scores(t, chains, weights, own, total, scores[t - first])
         slope = 0.0
         if answer:
             loss, slope = _answer_slopes(answered, i, scale * v[0], masks, steps, scores, every)
         else:
             loss = _likelihood_slopes(labels, masks, steps, scores, every, known)
         all_loss += prices[i] * loss
-        if flags[2] == 0:
+        if not moving:
             continue
         rate = 1.0 / (decay * clock)
         scale *= 1.0 - rate * decay
@@ -311,8 +301,8 @@ def epoch(
             scale = 1.0
         step = rate * prices[i] / scale
         for t in range(first, last):
-            _move_token(t, entries, weights, exists, shift, step, total, scores[t - first])
-        _move_steps(v, places, flags, kept, step, scores[0], scores[-1], every.moves)
+            _move_token(t, chains, weights, step, total, scores[t - first])
+        _move_steps(v, chains, step, scores[0], scores[-1], every.moves)
         v[0] -= step * slope * answered.sizes[i]
         clock += 1.0
     return all_loss, scale

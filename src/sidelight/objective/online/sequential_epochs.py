@@ -7,13 +7,13 @@ an inference at a time. Both do the same steps in the same order.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, cast
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 
 from sidelight.core.arrays import Bytes, Floats, Ids, Ints
 from sidelight.core.kernels import kernel
-from sidelight.features.rows import Rows
+from sidelight.features.rows import Rows, TokenFeatures
 from sidelight.spaces.sub_problems.listed_space import ListedSpace, best_listed
 from sidelight.spaces.sub_problems.relation_kernels import best_relations
 from sidelight.spaces.sub_problems.relation_space import MOST_NODES, RelationSpace, too_many_steps
@@ -49,29 +49,17 @@ class PartPerceptron:
 
     def epoch(self, order: Ints) -> int:
         """One pass in an order of examples; how many slots weights moved for."""
-        place = np.full(self.space.n_labels, -1, dtype=np.int64)
-        place[self.choices] = np.arange(len(self.choices))
-        rows, space = self.rows, self.space
-        arguments: tuple[Any, ...] = (
-            order,
-            rows.starts,
-            rows.indptr,
-            rows.indices,
-            rows.values,
-            self.fixed,
-            self.targets,
-        )
-        arguments += (self.importance, self.choices, place, self.weights, self.totals, self.clock)
+        task, space = self._task, self.space
         if isinstance(space, FreeSpace):
-            moved = _free_epoch(*arguments)
+            moved = _free_epoch(task, order)
         elif isinstance(space, ListedSpace):
-            arguments += (space.list_of, *space.flat)
-            moved = _listed_epoch(*arguments)
+            lists: tuple[Any, ...] = (space.list_of, *space.flat)
+            moved = _listed_epoch(task, order, *lists)
         elif isinstance(space, RelationSpace):
             if space.alone is not None:
-                arguments = (*arguments[:5], self.fixed + space.alone, *arguments[6:])
-            arguments += (space.counts, space.pair_starts, space.table_of, space.tables, MOST_NODES)
-            moved = _relation_epoch(*arguments)
+                task = task._replace(fixed=self.fixed + space.alone)
+            tables = space.counts, space.pair_starts, space.table_of, space.tables
+            moved = _relation_epoch(task, order, *tables, MOST_NODES)
             if moved < 0:
                 raise too_many_steps(int(space.counts[-1 - moved]))
         else:
@@ -81,146 +69,100 @@ class PartPerceptron:
 
     def plain_epoch(self, order: Ints) -> int:
         """The same, an inference at a time."""
-        place = np.full(self.space.n_labels, -1, dtype=np.int64)
-        place[self.choices] = np.arange(len(self.choices))
-        rows, moved = self.rows, 0
-        features = rows.indptr, rows.indices, rows.values
+        task, moved = self._task, 0
         scores, guess = np.empty_like(self.fixed), np.zeros(len(self.fixed), dtype=np.int32)
         for number, i in enumerate(order.tolist()):
-            first, last = int(rows.starts[i]), int(rows.starts[i + 1])
-            _score(*features, first, last, self.fixed, self.weights, self.choices, scores)
+            first, last = int(task.starts[i]), int(task.starts[i + 1])
+            _score(task, i, scores)
             one = cast(TiedSpace, self.space.part(i, i + 1))
             guess[first:last] = one.best_each(scores[first:last])[0]
-            step, clock = float(self.importance[i]), self.clock + number
-            moved += _update(*features, first, last, self.targets, guess, place, step, clock, self.weights, self.totals)
+            moved += _update(task, i, guess, number)
         return moved
+
+    @property
+    def _task(self) -> Task:
+        place = np.full(self.space.n_labels, -1, dtype=np.int64)
+        place[self.choices] = np.arange(len(self.choices))
+        data = self.rows.starts, self.rows.tokens, self.fixed, self.targets, self.importance
+        return Task(*data, self.choices, place, self.weights, self.totals, self.clock)
+
+
+class Task(NamedTuple):
+    """What a pass looks at and moves, as kernels take it."""
+
+    starts: Ints  # [N + 1]
+    tokens: TokenFeatures
+    fixed: Floats  # [T, K]
+    targets: Ids  # [T]
+    importance: Floats  # [N]
+    choices: Ints
+    place: Ints  # [K] among the choices, or −1
+    weights: Floats  # [attributes + 1, choices]
+    totals: Floats
+    clock: float  # of the first example
 
 
 @kernel
-def _free_epoch(
-    order: Ints,
-    starts: Ints,
-    indptr: Ints,
-    indices: Ids,
-    values: Floats,
-    fixed: Floats,
-    targets: Ids,
-    importance: Floats,
-    choices: Ints,
-    place: Ints,
-    weights: Floats,
-    totals: Floats,
-    clock: float,
-) -> int:
-    scores, guess = np.empty(fixed.shape), np.zeros(fixed.shape[0], np.int32)
+def _free_epoch(task: Task, order: Ints) -> int:
+    scores, guess = np.empty(task.fixed.shape), np.zeros(task.fixed.shape[0], np.int32)
     moved = 0
     for number in range(order.shape[0]):
         i = order[number]
-        first, last = starts[i], starts[i + 1]
-        _score(indptr, indices, values, first, last, fixed, weights, choices, scores)
-        for t in range(first, last):
+        _score(task, i, scores)
+        for t in range(task.starts[i], task.starts[i + 1]):
             best = 0
-            for c in range(1, fixed.shape[1]):
+            for c in range(1, task.fixed.shape[1]):
                 if scores[t, c] > scores[t, best]:
                     best = c
             guess[t] = best
-        moved += _update(
-            indptr, indices, values, first, last, targets, guess, place, importance[i], clock + number, weights, totals
-        )
+        moved += _update(task, i, guess, number)
     return moved
 
 
 @kernel
 def _listed_epoch(
-    order: Ints,
-    starts: Ints,
-    indptr: Ints,
-    indices: Ids,
-    values: Floats,
-    fixed: Floats,
-    targets: Ids,
-    importance: Floats,
-    choices: Ints,
-    place: Ints,
-    weights: Floats,
-    totals: Floats,
-    clock: float,
-    list_of: Ints,
-    outputs: Ids,
-    list_starts: Ints,
-    charges: Floats,
-    firsts: Ints,
+    task: Task, order: Ints, list_of: Ints, outputs: Ids, list_starts: Ints, charges: Floats, firsts: Ints
 ) -> int:
-    scores, guess = np.empty(fixed.shape), np.zeros(fixed.shape[0], np.int32)
-    worth = np.empty(starts.shape[0] - 1)
+    scores, guess = np.empty(task.fixed.shape), np.zeros(task.fixed.shape[0], np.int32)
+    worth = np.empty(task.starts.shape[0] - 1)
     moved = 0
     for number in range(order.shape[0]):
         i = order[number]
-        first, last = starts[i], starts[i + 1]
-        _score(indptr, indices, values, first, last, fixed, weights, choices, scores)
-        best_listed(starts, list_of, outputs, list_starts, charges, firsts, i, i + 1, scores, guess, worth)
-        moved += _update(
-            indptr, indices, values, first, last, targets, guess, place, importance[i], clock + number, weights, totals
-        )
+        _score(task, i, scores)
+        best_listed(task.starts, list_of, outputs, list_starts, charges, firsts, i, i + 1, scores, guess, worth)
+        moved += _update(task, i, guess, number)
     return moved
 
 
 @kernel
 def _relation_epoch(
-    order: Ints,
-    starts: Ints,
-    indptr: Ints,
-    indices: Ids,
-    values: Floats,
-    fixed: Floats,
-    targets: Ids,
-    importance: Floats,
-    choices: Ints,
-    place: Ints,
-    weights: Floats,
-    totals: Floats,
-    clock: float,
-    counts: Ints,
-    pair_starts: Ints,
-    table_of: Ints,
-    tables: Floats,
-    most: int,
+    task: Task, order: Ints, counts: Ints, pair_starts: Ints, table_of: Ints, tables: Floats, most: int
 ) -> int:
     """As the others; −1 − i where the search for the best output of input i was given up."""
-    scores, guess = np.empty(fixed.shape), np.zeros(fixed.shape[0], np.int32)
-    worth = np.empty(starts.shape[0] - 1)
+    scores, guess = np.empty(task.fixed.shape), np.zeros(task.fixed.shape[0], np.int32)
+    worth = np.empty(task.starts.shape[0] - 1)
     moved = 0
     for number in range(order.shape[0]):
         i = order[number]
-        first, last = starts[i], starts[i + 1]
-        _score(indptr, indices, values, first, last, fixed, weights, choices, scores)
-        if best_relations(starts, counts, pair_starts, table_of, tables, i, i + 1, scores, most, guess, worth) >= 0:
+        _score(task, i, scores)
+        pairs = counts, pair_starts, table_of, tables
+        if best_relations(task.starts, *pairs, i, i + 1, scores, most, guess, worth) >= 0:
             return int(-1 - i)
-        moved += _update(
-            indptr, indices, values, first, last, targets, guess, place, importance[i], clock + number, weights, totals
-        )
+        moved += _update(task, i, guess, number)
     return moved
 
 
 @kernel
-def _score(
-    indptr: Ints,
-    indices: Ids,
-    values: Floats,
-    first: int,
-    last: int,
-    fixed: Floats,
-    weights: Floats,
-    choices: Ints,
-    scores: Floats,
-) -> None:
-    """The scores of slots first..last: what is fixed, and those of the choices that are learned."""
+def _score(task: Task, i: int, scores: Floats) -> None:
+    """The scores of the slots of an example: what is fixed, and those of the choices that are learned."""
+    weights, choices = task.weights, task.choices
+    indptr, indices, values, _ = task.tokens
     bias = weights[weights.shape[0] - 1]
     valued = values.shape[0] > 0
     own = np.empty(choices.shape[0])
-    for t in range(first, last):
-        for c in range(fixed.shape[1]):
-            scores[t, c] = fixed[t, c]
+    for t in range(task.starts[i], task.starts[i + 1]):
+        for c in range(scores.shape[1]):
+            scores[t, c] = task.fixed[t, c]
         if scores[t, choices[0]] == -np.inf and scores[t, choices[choices.shape[0] - 1]] == -np.inf:
             open_ = False
             for j in range(choices.shape[0]):
@@ -239,25 +181,15 @@ def _score(
 
 
 @kernel
-def _update(
-    indptr: Ints,
-    indices: Ids,
-    values: Floats,
-    first: int,
-    last: int,
-    targets: Ids,
-    guess: Ids,
-    place: Ints,
-    step: float,
-    clock: float,
-    weights: Floats,
-    totals: Floats,
-) -> int:
+def _update(task: Task, i: int, guess: Ids, number: int) -> int:
     """Move the weights by what is right less what was guessed; gives the number of slots that it was for."""
+    indptr, indices, values, _ = task.tokens
+    weights, totals, targets, place = task.weights, task.totals, task.targets, task.place
+    step, clock = task.importance[i], task.clock + number
     moved = 0
     valued = values.shape[0] > 0
     bias = weights.shape[0] - 1
-    for t in range(first, last):
+    for t in range(task.starts[i], task.starts[i + 1]):
         if targets[t] == guess[t]:
             continue
         plus, minus = place[targets[t]], place[guess[t]]

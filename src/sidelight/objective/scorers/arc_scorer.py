@@ -6,8 +6,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from sidelight.core.arrays import Floats, Ids, Ints, Keys
-from sidelight.features.counts import SparseRows
+from sidelight.core.arrays import Floats, Ints, Keys
+from sidelight.features.counts import Differences, SparseRows
 from sidelight.features.rows import taken
 from sidelight.features.structured import arc_features as kernels
 from sidelight.objective.scorers.linear import LinearFeatures
@@ -56,37 +56,18 @@ class ArcScorer(LinearFeatures):
 
         def run(shard: tuple[int, int]) -> None:
             lo, hi = shard
-            kernels.arc_scores(self.starts, lo, hi, *self._tokens, self.relations, self.bits, wide, scores)
+            kernels.arc_scores(self._tokens, lo, hi, wide, scores)
 
         threads(run, shards(self.starts), n_jobs=self.n_jobs)
         return SlotScores(scores)
 
-    def counts(
-        self, which: Ints, plus: Ids, minus: Ids | None, scales: Floats, thresholds: Floats, n_jobs: int | None
-    ) -> SparseRows:
-        lengths = np.diff(self.starts)[which]
-        room = int(np.sum(1 + 2 * lengths * (kernels.PLAIN + lengths)))
-        indptr, indices, values = np.zeros(len(which) + 1, np.int64), np.empty(room, np.int32), np.empty(room)
-        kernels.tree_differences(
-            self.starts,
-            *self._tokens,
-            self.relations,
-            self.bits,
-            which,
-            plus,
-            np.zeros(0, np.int32) if minus is None else minus,
-            scales,
-            thresholds,
-            indptr,
-            indices,
-            values,
-        )
-        return SparseRows(indptr, indices[: indptr[-1]].copy(), values[: indptr[-1]].copy())
+    def counts(self, wanted: Differences, n_jobs: int | None) -> SparseRows:
+        return kernels.tree_differences(self._tokens, wanted)
 
     def add_gradient(self, weights: Floats, parts: SlotBeliefs, gradient: Floats) -> None:
         """gradient += expected features."""
-        kernels.add_arcs(self.starts, *self._tokens, self.relations, self.bits, parts.slots, gradient)
+        kernels.add_arcs(self._tokens, parts.slots, gradient)
 
     @property
-    def _tokens(self) -> tuple[Keys, Keys, Ints]:
-        return self.forms, self.tags, self.before
+    def _tokens(self) -> kernels.ArcTokens:
+        return kernels.ArcTokens(self.starts, self.forms, self.tags, self.before, self.relations, self.bits)

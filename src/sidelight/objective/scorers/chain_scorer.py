@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 
 from sidelight.core.arrays import Floats, Ids, Ints
 from sidelight.errors import Intractable
-from sidelight.features.counts import SparseRows, difference_rows
+from sidelight.features.counts import Differences, SparseRows, difference_rows
 from sidelight.features.layout import Layout
 from sidelight.features.rows import LinearScores, Rows, scores
 from sidelight.objective.batch import Batch
@@ -43,19 +43,8 @@ class ChainScorer(LinearFeatures):
     def scores(self, weights: Floats) -> LinearScores:
         return scores(self.rows, self.layout, weights)
 
-    def counts(
-        self, which: Ints, plus: Ids, minus: Ids | None, scales: Floats, thresholds: Floats, n_jobs: int | None
-    ) -> SparseRows:
-        return difference_rows(
-            self.rows,
-            self.layout,
-            which=which,
-            plus=plus,
-            minus=minus,
-            scales=scales,
-            thresholds=thresholds,
-            n_jobs=n_jobs,
-        )
+    def counts(self, wanted: Differences, n_jobs: int | None) -> SparseRows:
+        return difference_rows(self.rows, self.layout, wanted, n_jobs=n_jobs)
 
     def summed(self, plus: Ids, minus: Ids, scales: Floats) -> Floats:
         return summed_differences(self.rows, self.layout, plus, minus, scales)

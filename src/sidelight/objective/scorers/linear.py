@@ -7,7 +7,7 @@ from typing import Self
 import numpy as np
 
 from sidelight.core.arrays import Floats, Ids, Ints
-from sidelight.features.counts import SparseRows
+from sidelight.features.counts import Differences, SparseRows
 
 
 class FullWeights:
@@ -49,10 +49,8 @@ class LinearFeatures(FullWeights):
     def null_label(self) -> bool:
         return False
 
-    def counts(
-        self, which: Ints, plus: Ids, minus: Ids | None, scales: Floats, thresholds: Floats, n_jobs: int | None
-    ) -> SparseRows:
-        """As `differences`; thresholds are of each of the inputs."""
+    def counts(self, wanted: Differences, n_jobs: int | None) -> SparseRows:
+        """The features of outputs, as `differences`."""
         raise NotImplementedError
 
     def differences(
@@ -65,8 +63,7 @@ class LinearFeatures(FullWeights):
         thresholds: Floats | None = None,
         n_jobs: int | None = None,
     ) -> SparseRows:
-        none = np.zeros(len(which)) if thresholds is None else thresholds
-        return self.counts(np.asarray(which, dtype=np.int64), plus, minus, scales, none, n_jobs)
+        return self.counts(Differences.of(which, plus, minus, scales=scales, thresholds=thresholds), n_jobs)
 
     def summed(self, plus: Ids, minus: Ids, scales: Floats) -> Floats:
         rows = self.differences(np.arange(len(scales)), plus, minus, scales=scales)

@@ -6,8 +6,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from sidelight.core.arrays import Floats, Ids, Ints, Keys
-from sidelight.features.counts import SparseRows
+from sidelight.core.arrays import Floats, Ints, Keys
+from sidelight.features.counts import Differences, SparseRows
 from sidelight.features.rows import taken
 from sidelight.features.structured import pair_features as kernels
 from sidelight.objective.scorers.linear import LinearFeatures
@@ -49,38 +49,19 @@ class PairScorer(LinearFeatures):
 
         def run(shard: tuple[int, int]) -> None:
             lo, hi = shard
-            kernels.pair_scores(self.starts, self.ends, lo, hi, self.one, self.two, self._shape, wide, scores)
+            kernels.pair_scores(self._strings, lo, hi, wide, scores)
 
         threads(run, shards(self.starts), n_jobs=self.n_jobs)
         return SlotScores(scores)
 
-    def counts(
-        self, which: Ints, plus: Ids, minus: Ids | None, scales: Floats, thresholds: Floats, n_jobs: int | None
-    ) -> SparseRows:
-        symbols = np.diff(self.starts)[which] + np.diff(self.ends)[which]
-        room = int(np.sum(1 + 2 * kernels.MOST * symbols))
-        indptr, indices, values = np.zeros(len(which) + 1, np.int64), np.empty(room, np.int32), np.empty(room)
-        kernels.pair_differences(
-            self.starts,
-            self.ends,
-            self.one,
-            self.two,
-            self._shape,
-            which,
-            plus,
-            np.zeros(0, np.int32) if minus is None else minus,
-            scales,
-            thresholds,
-            indptr,
-            indices,
-            values,
-        )
-        return SparseRows(indptr, indices[: indptr[-1]].copy(), values[: indptr[-1]].copy())
+    def counts(self, wanted: Differences, n_jobs: int | None) -> SparseRows:
+        return kernels.pair_differences(self._strings, wanted)
 
     def add_gradient(self, weights: Floats, parts: SlotBeliefs, gradient: Floats) -> None:
         """gradient += expected features."""
-        kernels.add_pairs(self.starts, self.ends, self.one, self.two, self._shape, parts.slots, gradient)
+        kernels.add_pairs(self._strings, parts.slots, gradient)
 
     @property
-    def _shape(self) -> Ints:
-        return np.array([*self.longest, self.kind, self.right_nulls, self.bits], dtype=np.int64)
+    def _strings(self) -> kernels.Strings:
+        what = *self.longest, self.kind, self.right_nulls, self.bits
+        return kernels.Strings(self.starts, self.ends, self.one, self.two, *what)

@@ -4,11 +4,19 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from sidelight.core.arrays import Floats, Ids, Ints
-from sidelight.features.counts import SparseRows
+import numpy as np
+
+from sidelight.core.arrays import Floats, Ints
+from sidelight.features.counts import Differences, SparseRows
 from sidelight.features.rows import Rows
 from sidelight.features.segments.segment_counts import segment_differences
-from sidelight.features.segments.segment_rows import LinearSegmentScores, SegmentLayout, SegmentRows, segment_scores
+from sidelight.features.segments.segment_rows import (
+    LinearSegmentScores,
+    SegmentLayout,
+    SegmentRows,
+    Segments,
+    segment_scores,
+)
 from sidelight.objective.batch import Batch
 from sidelight.objective.scorers.linear import LinearFeatures
 from sidelight.spaces.segments.segment_space import SegmentSpace
@@ -41,21 +49,11 @@ class SegmentScorer(LinearFeatures):
     def scores(self, weights: Floats) -> LinearSegmentScores:
         return segment_scores(self.rows, self.segments, self.layout, weights)
 
-    def counts(
-        self, which: Ints, plus: Ids, minus: Ids | None, scales: Floats, thresholds: Floats, n_jobs: int | None
-    ) -> SparseRows:
-        starts = self.rows.starts
-        return segment_differences(
-            self.rows,
-            self.segments,
-            self.layout,
-            which=which,
-            plus=self.reading.cut(starts, plus)[0],
-            minus=None if minus is None else self.reading.cut(starts, minus)[0],
-            scales=scales,
-            thresholds=thresholds,
-            n_jobs=n_jobs,
-        )
+    def counts(self, wanted: Differences, n_jobs: int | None) -> SparseRows:
+        cut, empty = self.reading.cut, Segments(wanted.minus, np.empty(0, np.uint8))
+        plus = cut(self.rows.starts, wanted.plus)[0]
+        minus = cut(self.rows.starts, wanted.minus)[0] if len(wanted.minus) else empty
+        return segment_differences(self.rows, self.segments, self.layout, wanted, plus, minus, n_jobs=n_jobs)
 
 
 def segment_batch(

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from sidelight.core.arrays import Floats, Ids, Ints
-from sidelight.features.counts import SparseRows
+from sidelight.features.counts import Differences, SparseRows
 from sidelight.features.rows import offsets_of, taken
 from sidelight.objective.scorers.linear import LinearFeatures
 from sidelight.spaces.slots import SlotScores
@@ -36,19 +36,18 @@ class SlotScorer(LinearFeatures):
     def scores(self, weights: Floats) -> SlotScores:
         return SlotScores(self.rows.dot(weights).reshape(-1, self.n_labels))
 
-    def counts(
-        self, which: Ints, plus: Ids, minus: Ids | None, scales: Floats, thresholds: Floats, n_jobs: int | None
-    ) -> SparseRows:
+    def counts(self, wanted: Differences, n_jobs: int | None) -> SparseRows:
+        which, plus, minus, scales, thresholds = wanted
         rows = [self._difference(int(i), plus, minus, *pair) for i, *pair in zip(which, scales, thresholds)]
         lengths = offsets_of([len(indices) for indices, _ in rows])
         indices = np.concatenate([np.zeros(0, np.int32), *(indices for indices, _ in rows)]).astype(np.int32)
         return SparseRows(lengths, indices, np.concatenate([np.zeros(0), *(values for _, values in rows)]))
 
-    def _difference(self, i: int, plus: Ids, minus: Ids | None, scale: float, threshold: float) -> tuple[Ints, Floats]:
+    def _difference(self, i: int, plus: Ids, minus: Ids, scale: float, threshold: float) -> tuple[Ints, Floats]:
         slots = np.arange(int(self.starts[i]), int(self.starts[i + 1]))
         more = self.rows.take(np.asarray(slots * self.n_labels + plus[slots], dtype=np.int64))
         places, amounts = np.append(0, more.indices), np.append(threshold, scale * more.values)
-        if minus is not None:
+        if len(minus):
             less = self.rows.take(np.asarray(slots * self.n_labels + minus[slots], dtype=np.int64))
             places, amounts = np.append(places, less.indices), np.append(amounts, -scale * less.values)
         distinct, inverse = np.unique(places, return_inverse=True)

@@ -11,7 +11,7 @@ import numpy as np
 from sidelight.core.arrays import Floats, Ids, Ints
 from sidelight.core.checks import is_listed, is_number, shown
 from sidelight.errors import DataError
-from sidelight.features.counts import SparseRows
+from sidelight.features.counts import Differences, SparseRows
 from sidelight.features.rows import Rows, check_finite, offsets_of
 from sidelight.features.structured.variable_features import (
     VariableLayout,
@@ -52,19 +52,8 @@ class VariableScorer(LinearFeatures):
     def scores(self, weights: Floats) -> VariableScores:
         return variable_scores(self.rows, self.layout, weights)
 
-    def counts(
-        self, which: Ints, plus: Ids, minus: Ids | None, scales: Floats, thresholds: Floats, n_jobs: int | None
-    ) -> SparseRows:
-        return variable_differences(
-            self.rows,
-            self.variables,
-            self.layout,
-            which=which,
-            plus=plus,
-            minus=minus,
-            scales=scales,
-            thresholds=thresholds,
-        )
+    def counts(self, wanted: Differences, n_jobs: int | None) -> SparseRows:
+        return variable_differences(self.rows, self.variables, self.layout, wanted)
 
     def add_gradient(self, weights: Floats, parts: VariableBeliefs, gradient: Floats) -> None:
         """gradient += expected features."""

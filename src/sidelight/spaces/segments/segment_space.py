@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 from sidelight.core.arrays import Bytes, Floats, Ids, Ints
 from sidelight.errors import Infeasible, Intractable
 from sidelight.features.rows import taken
+from sidelight.features.segments.segment_rows import Segments
 from sidelight.parallel import shards, threads
 from sidelight.parallel.threads import SHARD_TOKENS
 from sidelight.spaces.chains import chain_kernels
@@ -27,7 +28,7 @@ from sidelight.spaces.chains.chain import AnyCost, ChainScores, Paths, Transitio
 from sidelight.spaces.outside import Outside
 from sidelight.spaces.segments import segment_k_best, segment_kernels, segment_sums
 from sidelight.spaces.segments.segment_log_kernels import Moves, moves_of
-from sidelight.spaces.segments.token_reading import Segments, TokenReading
+from sidelight.spaces.segments.token_reading import TokenReading
 
 SHARD_SEGMENTS = 16384  # tokens times lengths of a shard: its block of totals stays near a core
 

@@ -9,19 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from sidelight.core.arrays import Bytes, Floats, Ids, Ints
-
-
-class Segments(NamedTuple):
-    """One segmentation per sequence, as kernels take it."""
-
-    labels: Ids  # [T] label of the segment that covers a token
-    begins: Bytes  # [T] 1 where a segment begins
+from sidelight.core.arrays import Floats, Ids, Ints
+from sidelight.features.segments.segment_rows import Segments
 
 
 @dataclass(frozen=True, slots=True, eq=False)
