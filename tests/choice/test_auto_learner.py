@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import sidelight as sl
-from sidelight.choice.contradictions import believable
+from sidelight.choice.contradictions import believable, believable_evidence
 from sidelight.corpus import references
 from sidelight.rules import every, gallery, rule
 
@@ -85,6 +85,28 @@ def test_a_false_rule_is_left_out_of_prediction_too(data):
     assert fitted.predict(xs[100:110]) == fitted.predict(xs[100:110], rules=())
     assert set(fitted.predict(xs[100:101], rules=[all_dates])[0]) == {"date"}
     assert fitted.set_params(rules=[all_dates.soft(0.0)]).predict(xs[100:101])
+
+
+def test_a_model_that_is_loaded_or_goes_on_takes_rules_as_the_choice_did(data, tmp_path):
+    @rule
+    def all_dates(x, y):
+        return every(y[t] == "date" for t in x.positions)
+
+    xs, ys = data
+    rules = [all_dates, gallery.starts_with("author").soft(), gallery.appears_once(("journal",))]
+    known = [(x, y) for x, y in zip(xs, ys) if y[0] == "author"][:12]
+    broken = (known[0][0][:3], ["journal", "author", "journal"])  # by one input of thirteen: it becomes soft
+    fitted = sl.Tagger(rules=rules, max_rounds=10, n_jobs=1).fit(*map(list, zip(*known, broken)))
+    assert fitted.model_.about["rules_left_out"] == ["all_dates"]
+    assert fitted.model_.about["rules_taken_soft"] == [rules[2].name]
+    fitted.save(tmp_path / "model")
+    loaded = sl.Tagger.load(tmp_path / "model", rules=rules)
+    assert loaded.predict(xs[100:130]) == fitted.predict(xs[100:130])
+    assert loaded.penalties_ == fitted.penalties_ and len(loaded.penalties_) == 2
+    assert set(loaded.predict(xs[100:101], rules=[all_dates])[0]) == {"date"}
+    fitted.partial_fit(xs[30:40], ys[30:40])
+    assert len(fitted.penalties_) == 2 and fitted.model_.about["rules_left_out"] == ["all_dates"]
+    assert set(fitted.predict(xs[100:101])[0]) != {"date"}
 
 
 def test_unlabelled_text_becomes_classes_of_words_that_are_saved(data, tmp_path):
@@ -165,6 +187,26 @@ def test_a_function_that_gold_contradicts_is_left_out_and_named(data):
     assert fitted.choice_.wrong_functions == ("wrong",)
     assert "the function wrong is right in 0 of" in str(fitted.choice_)
     assert {one.function for one in fitted.reliabilities_} == {"right"}
+
+
+def test_a_function_with_too_few_votes_on_gold_is_kept_and_named(data):
+    xs, ys = data
+    known = sl.gold(xs[:12], ys[:12])
+    truth = dict(zip(map(tuple, xs), ys))
+
+    def right(x):
+        return [label if t % 2 == 0 else None for t, label in enumerate(truth[tuple(x)])]
+
+    def rare(x):
+        said = "note" if tuple(x) in {tuple(one) for one in [*xs[:2], *xs[100:130]]} else None
+        return [said, *[None] * (len(x) - 1)]
+
+    evidence = [*known, *sl.votes(xs[100:130], [right, rare], gold=known)]
+    found = believable_evidence(evidence)
+    assert found.evidence == evidence and (found.wrong_functions, found.doubtful_functions) == ((), ("rare",))
+    fitted = sl.Tagger(max_rounds=5, n_jobs=1).fit(evidence)
+    assert fitted.choice_.doubtful_functions == tuple(fitted.choice_.as_dict()["doubtful_functions"]) == ("rare",)
+    assert "too few votes on labelled inputs to judge: rare (0 of 2 right): kept" in str(fitted.choice_)
 
 
 def test_text_alone_goes_to_em_over_words(data):

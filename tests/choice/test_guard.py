@@ -11,7 +11,7 @@ import pytest
 
 from sidelight.choice import Offer, choose
 from sidelight.choice.auto import FITS, FOLD_SHARE, Question
-from sidelight.choice.plan import alternatives, fixed_plan, gold_alone, without
+from sidelight.choice.plan import alternatives, fixed_plan, gold_alone, in_brief, without
 from sidelight.choice.race import tokens_in
 from sidelight.errors import Infeasible
 from sidelight.evidence import Candidates, Companion, Gold
@@ -158,8 +158,8 @@ def test_the_report_is_plain_values_and_a_table():
     told = json.loads(json.dumps(found.as_dict()))
     assert told["chosen"] == str(found.chosen)
     assert len(told["candidates"]) == 1 + len(alternatives(OFFER, fixed_plan(OFFER)))
-    assert all(str(one.plan) in str(found) for one in found.candidates)
-    assert all(str(one.plan) in found._repr_html_() for one in found.candidates)
+    assert all(in_brief(one.plan, found.fixed) in str(found) for one in found.candidates)
+    assert all(in_brief(one.plan, found.fixed) in found._repr_html_() for one in found.candidates)
 
 
 def test_prices_of_the_user_stand():

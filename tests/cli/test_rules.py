@@ -245,3 +245,37 @@ def test_no_legal_output_names_the_rules(run, files):
     (files / "mine.py").write_text(both)
     found = run("predict", "m.sidelight", "pool.txt", "--rules", "mine.py", code=2)
     assert "no output obeys the rules none and one together" in found.err
+
+
+FALSE = """
+
+@rule
+def all_verbs(x, y):
+    return count(y[t] != "V" for t in x.positions) == 0
+"""
+
+
+def test_a_false_rule_is_left_out_by_the_commands_too(run, files):
+    """`train` leaves a rule out that labels contradict; the same file in `predict` does not bring it back."""
+    (files / "false.py").write_text(RULES + FALSE)
+    (files / "both.txt").write_text(GOLD * 3)
+    train = ("train", "--gold", "both.txt", "--features", "words", "--out", "m.sidelight", "--max-rounds", "10")
+    told = run(*train, "--rules", "false.py").out
+    assert "the rule all_verbs is broken by 6 of 6 labelled inputs: left out" in told
+    assert "3 (left out: all_verbs), no part of the model file: give --rules again to predict under them" in told
+    under = ("m.sidelight", "pool.txt", "--rules")
+    found = run("predict", *under, "false.py")
+    assert "training left out the rules all_verbs" in found.err
+    assert found.out == run("predict", *under, "mine.py").out
+    assert "\tN" in found.out
+    shown = run("explain", *under, "false.py")
+    assert "all_verbs" not in shown.out and "all_verbs" in shown.err
+
+
+def test_a_model_whose_rules_were_all_left_out_predicts_without_them(run, files):
+    (files / "false.py").write_text("from sidelight.rules import count, rule\n" + FALSE)
+    told = run("train", "--gold", "gold.txt", "--out", "m.sidelight", "--rules", "false.py", "--max-rounds", "10").out
+    assert "\nrules      1 (left out: all_verbs)\n" in told
+    plain = run("predict", "m.sidelight", "gold.txt")
+    assert "was trained under the rules" not in plain.err
+    assert run("predict", "m.sidelight", "gold.txt", "--rules", "false.py").out == plain.out

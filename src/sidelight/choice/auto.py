@@ -16,7 +16,7 @@ from typing import TypeVar
 import numpy as np
 
 from sidelight.choice.held_out import FEWEST, FOLDS, Block, blocks, label_counts
-from sidelight.choice.plan import TEXT, WORDS, Offer, Plan, alternatives, fixed_plan, gold_alone, without
+from sidelight.choice.plan import TEXT, WORDS, Offer, Plan, alternatives, fixed_plan, gold_alone, in_brief, without
 from sidelight.choice.race import FitAndPredict, Race, Told, tokens_in
 from sidelight.choice.report import Candidate, ChoiceReport, KindVerdict
 from sidelight.evidence import Evidence, Gold
@@ -93,7 +93,7 @@ def _search(race: Race, offer: Offer, fixed: Plan) -> tuple[Plan, list[str]]:
         if not better:
             break
         best = _simplest(race, better)
-        moves.append(_move(race, best, present))
+        moves.append(_move(race, best, present, fixed))
         present = best
     return present, moves
 
@@ -117,11 +117,12 @@ def _simplest(race: Race, plans: list[Plan]) -> Plan:
     return best
 
 
-def _move(race: Race, plan: Plan, present: Plan) -> str:
+def _move(race: Race, plan: Plan, present: Plan, fixed: Plan) -> str:
     if not race.usable(present):
-        return f"{present}: cannot be used ({race.results[present].failure})"
+        return f"{in_brief(plan, fixed)}: {in_brief(present, fixed)} cannot be used ({race.results[present].failure})"
     ahead, error = race.ahead(plan, present)
-    return f"{plan}: ahead by {100 * ahead:.1f} ± {100 * error:.1f} points of {present}"
+    gain = f"{100 * ahead:.1f} ± {100 * error:.1f} points"
+    return f"{in_brief(plan, fixed)}: {gain} better than {in_brief(present, fixed)}"
 
 
 def _why_not(question: Question, fixed: Plan, gold: int) -> str | None:
@@ -172,7 +173,9 @@ def _report(
 ) -> ChoiceReport:
     fixed = fixed_plan(question.offer)
     verdicts = [_verdict(race, question.offer, fixed, chosen, kind) for kind in WORDS if kind in fixed.kinds]
-    reasons = [*told]
+    labelled = len(race.gold) if question.validation is None else len(question.validation)
+    held_out = "held out in turn" if question.validation is None else "for validation"
+    reasons = [*told, f"judged on {labelled:,} labelled inputs, {held_out}, by {race.fits:,} fits"]
     if moves:
         reasons += [f"moved to {move}" for move in moves]
     elif race.usable(fixed):
@@ -188,7 +191,7 @@ def _report(
         tuple(_candidate(race, plan, fixed) for plan in race.results),
         tuple(verdicts),
         _left_out(question.offer, chosen),
-        labelled=len(race.gold) if question.validation is None else len(question.validation),
+        labelled=labelled,
         folds=len(race.blocks),
         fits=race.fits,
         seconds=time.perf_counter() - began,
@@ -207,14 +210,14 @@ def _candidate(race: Race, plan: Plan, fixed: Plan) -> Candidate:
 
 def _verdict(race: Race, offer: Offer, fixed: Plan, chosen: Plan, kind: str) -> KindVerdict:
     """What a kind did, by the plan with it and the plan without it."""
-    less = without(offer, fixed, kind)
+    less, kept = without(offer, fixed, kind), chosen.takes(kind)
     if not (race.usable(fixed) and race.usable(less)):
-        return KindVerdict(kind, "not tried" if chosen.takes(kind) else "harms")
+        return KindVerdict(kind, "not tried", kept=kept)
     gain, error = race.ahead(fixed, less)
-    verdict = "helps" if gain > error else "no difference"
-    if not chosen.takes(kind):
-        verdict = "harms" if gain < 0 else "no difference"
-    return KindVerdict(kind, verdict, 100 * gain, 100 * error)
+    verdict = "no difference"
+    if abs(gain) > error and (gain > 0) == kept:
+        verdict = "helps" if kept else "harms"
+    return KindVerdict(kind, verdict, 100 * gain, 100 * error, kept)
 
 
 def _left_out(offer: Offer, plan: Plan) -> tuple[str, ...]:

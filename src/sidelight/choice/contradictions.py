@@ -5,7 +5,8 @@ that few of them break is taken as soft, with a penalty learned from Gold; one t
 break is false, and left out.
 
 A labelling function that is oftener wrong than right on labelled inputs is left out, where that is no chance: were it
-right every other time, it would be right as seldom as that with a probability of less than `CHANCE`.
+right every other time, it would be right as seldom as that with a probability of less than `CHANCE`. With a probability
+of up to `DOUBT` it is kept, and named.
 
 Candidate labels are as a rule those of a dictionary, so they are tried on labelled inputs by their tokens: a label of
 Gold is admitted where any candidates of the same token, wherever it stands, admit it. Where fewer than a share `TRUE`
@@ -32,6 +33,7 @@ from sidelight.rules import Rule, Sentence
 FALSE = 0.2
 TRUE = 0.75
 CHANCE = 0.05
+DOUBT = 1 / 3  # no vote of two right, or one of four
 MOST = 1000  # labelled inputs that are looked at
 
 
@@ -84,6 +86,7 @@ class BelievableEvidence(NamedTuple):
     wrong_functions: tuple[str, ...] = ()
     wrong_candidates: bool = False
     wrong_companions: bool = False
+    doubtful_functions: tuple[str, ...] = ()
 
 
 def believable_evidence(evidence: Sequence[Evidence], *, sequences: bool = True) -> BelievableEvidence:
@@ -97,7 +100,7 @@ def believable_evidence(evidence: Sequence[Evidence], *, sequences: bool = True)
     >>> print(*believable_evidence([Gold(list("abcdefgh"), ["A"] * 8), candidates]).notes)
     candidate labels admit 0 of 8 labels of Gold, by tokens that both have: left out
     """
-    functions, said = _wrong_functions(evidence)
+    functions, doubtful, said = _wrong_functions(evidence)
     admitted, judged = _admitted(evidence)
     candidates = judged > 0 and bool(bdtr(admitted, judged, TRUE) < CHANCE)
     if candidates:
@@ -110,7 +113,7 @@ def believable_evidence(evidence: Sequence[Evidence], *, sequences: bool = True)
         counts = f"{look.like_bad:,} of {look.judged:,}"
         said.append(f"companion answers: {counts} labelled inputs look like the bad ones, {by}: left out")
     kept = without(evidence, functions, candidates=candidates, companions=look.contradicted)
-    return BelievableEvidence(kept, tuple(said), functions, candidates, look.contradicted)
+    return BelievableEvidence(kept, tuple(said), functions, candidates, look.contradicted, doubtful)
 
 
 def without(
@@ -136,14 +139,18 @@ def _text(piece: Evidence) -> Unlabeled:
     return Unlabeled(piece.x, weight=piece.weight, origin=piece.origin)
 
 
-def _wrong_functions(evidence: Sequence[Evidence]) -> tuple[tuple[str, ...], list[str]]:
-    """The functions that are oftener wrong than right on labelled inputs, and a line about each."""
+def _wrong_functions(evidence: Sequence[Evidence]) -> tuple[tuple[str, ...], tuple[str, ...], list[str]]:
+    """The functions that are oftener wrong than right on labelled inputs, those that may be, and words about both."""
     right, judged = _judged(evidence)
-    wrong = tuple(name for name in judged if bdtr(right[name], judged[name], 0.5) < CHANCE)
-    return wrong, [
-        f"the function {name} is right in {right[name]:,} of {judged[name]:,} votes on labelled inputs: left out"
-        for name in wrong
-    ]
+    chance = {name: float(bdtr(right[name], judged[name], 0.5)) for name in judged}
+    wrong = tuple(name for name in judged if chance[name] < CHANCE)
+    doubtful = tuple(name for name in judged if CHANCE <= chance[name] < DOUBT)
+    counts = {name: f"{right[name]:,} of {judged[name]:,}" for name in judged}
+    said = [f"the function {name} is right in {counts[name]} votes on labelled inputs: left out" for name in wrong]
+    if doubtful:
+        named = ", ".join(f"{name} ({counts[name]} right)" for name in doubtful)
+        said.append(f"look at these functions, which have too few votes on labelled inputs to judge: {named}: kept")
+    return wrong, doubtful, said
 
 
 def _judged(evidence: Sequence[Evidence]) -> tuple[Counter[str], Counter[str]]:

@@ -70,6 +70,35 @@ class Plan:
         return f"{self.learner.name} from {', '.join(parts)}" + (f" (prices: {', '.join(prices)})" if prices else "")
 
 
+def in_brief(plan: Plan, first: Plan) -> str:
+    """How a plan differs from the first one, in words.
+
+    >>> first = fixed_plan(Offer(frozenset({"candidates", "rules"})))
+    >>> for one in (first, *alternatives(Offer(first.kinds), first)):
+    ...     print(in_brief(one, first))
+    the first: partial_crf
+    gold alone, by crf
+    without candidate labels, by crf
+    without rules
+    candidate labels at a price of 0.1
+    """
+    if plan == first:
+        return f"the first: {first.learner.name}"
+    gone, more = first.kinds - plan.kinds, plan.kinds - first.kinds
+    parts = [f"without {_listed(gone)}"] if gone else []
+    parts = ["gold alone"] if plan.gold and not plan.kinds else parts
+    parts += [f"with {_listed(more)}"] if more else []
+    before = dict(first.prices)
+    others = [(kind, price) for kind, price in plan.prices if before.get(kind) != price]
+    parts += [f"{WORDS.get(kind, kind)} at a price of {price:g}" for kind, price in others]
+    parts += [f"by {plan.learner.name}"] if plan.learner.name != first.learner.name else []
+    return ", ".join(parts) or str(plan)
+
+
+def _listed(kinds: frozenset[str]) -> str:
+    return " and ".join(WORDS[kind] for kind in WORDS if kind in kinds)
+
+
 def fixed_plan(offer: Offer) -> Plan:
     """What is chosen unless something else is clearly better.
 

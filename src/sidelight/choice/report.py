@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any
 
-from sidelight.choice.plan import WORDS, Plan
+from sidelight.choice.plan import WORDS, Plan, in_brief
 from sidelight.core import html
+
+FEWER = "What was tried on fewer folds has its score from fewer inputs: compare by the difference from the first."
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,16 +38,25 @@ class KindVerdict:
     verdict: str  # "helps", "no difference", "harms", "not tried"
     gain: float | None = None
     error: float | None = None
+    kept: bool = True  # whether the model learns from it
 
     def __str__(self) -> str:
-        shown = "" if self.gain is None else f" ({self.gain:+.1f} ± {self.error:.1f})"
+        """The verdict in words.
+
+        >>> print(KindVerdict("votes", "no difference", 0.2, 0.5, kept=False))
+        left out: votes made no difference that can be told from chance (+0.2 ± 0.5 points on held-out labels)
+        """
+        shown = "" if self.gain is None else f" ({self.gain:+.1f} ± {self.error:.1f} points on held-out labels)"
         words = {
             "helps": "helped",
             "no difference": "made no difference that can be told from chance",
-            "harms": "did harm, and was left out",
-            "not tried": "was not tried by itself",
+            "harms": "did harm",
+            "not tried": "could not be judged",
         }
-        return f"{WORDS[self.kind]} {words[self.verdict]}{shown}"
+        said = words[self.verdict]
+        if self.gain is not None and self.error is not None and not self.kept and self.gain > self.error:
+            said = "helped the first choice, and the chosen one is as good without"
+        return f"{'kept' if self.kept else 'left out'}: {WORDS[self.kind]} {said}{shown}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +72,7 @@ class ChoiceReport:
     left_out: tuple[str, ...] = ()  # kinds of evidence that were given and are not learned from
     false_rules: tuple[str, ...] = ()  # names of rules that Gold contradicts
     wrong_functions: tuple[str, ...] = ()  # names of labelling functions that Gold contradicts
+    doubtful_functions: tuple[str, ...] = ()  # of those that are oftener wrong than right there, in too few votes
     wrong_candidates: bool = False  # whether Gold contradicts the candidate labels
     wrong_companions: bool = False  # whether labelled inputs look like those that are called bad
     labelled: int = 0  # inputs that were held out, in turn
@@ -78,9 +90,10 @@ class ChoiceReport:
             "left_out": list(self.left_out),
             "false_rules": list(self.false_rules),
             "wrong_functions": list(self.wrong_functions),
+            "doubtful_functions": list(self.doubtful_functions),
             "wrong_candidates": self.wrong_candidates,
             "wrong_companions": self.wrong_companions,
-            "kinds": [{"kind": k.kind, "verdict": k.verdict, "gain": k.gain, "error": k.error} for k in self.kinds],
+            "kinds": [asdict(verdict) for verdict in self.kinds],
             "candidates": [one.as_dict() for one in self.candidates],
             "labelled": self.labelled,
             "folds": self.folds,
@@ -89,21 +102,21 @@ class ChoiceReport:
         }
 
     def rows(self) -> list[tuple[str, str, str, str]]:
-        """The candidates as text: plan, score, ahead of the fixed choice, folds."""
+        """The candidates as text: how they differ from the first, score, ahead of the first, folds."""
         rows = []
         for one in self.candidates:
-            mark = "* " if one.plan == self.chosen else "  "
+            name = ("* " if one.plan == self.chosen else "  ") + in_brief(one.plan, self.fixed)
             if one.score is None:
-                rows.append((mark + str(one.plan), "failed", "", str(one.folds)))
+                rows.append((name, "failed", "", str(one.folds)))
                 continue
             ahead = "" if one.plan == self.fixed else f"{one.ahead:+.1f} ± {one.error:.1f}"
-            rows.append((mark + str(one.plan), f"{one.score:.1f} ± {one.spread:.1f}", ahead, str(one.folds)))
+            rows.append((name, f"{one.score:.1f} ± {one.spread:.1f}", ahead, str(one.folds)))
         return rows
 
     @property
     def _headers(self) -> tuple[str, str, str, str]:
         name = "span F1" if self.metric == "span_f1" else "accuracy"
-        return ("  tried, on held-out labels", name, "against the first", "folds")
+        return ("  tried (* chosen)", name, "against the first", "folds")
 
     def __str__(self) -> str:
         """The reasons, and a table of what was tried."""
@@ -112,8 +125,10 @@ class ChoiceReport:
             table = [self._headers, *self.rows()]
             widths = [max(len(row[k]) for row in table) for k in range(4)]
             lines += ["  ".join(cell.ljust(width) for cell, width in zip(row, widths)).rstrip() for row in table]
+            lines += [FEWER] if len({one.folds for one in self.candidates}) > 1 else []
         return "\n".join(lines)
 
     def _repr_html_(self) -> str:
         tried = html.table(self._headers, self.rows()) if self.candidates else None
-        return html.block(f"chosen: {self.chosen}", *self.reasons, tried)
+        fewer = html.muted(FEWER) if len({one.folds for one in self.candidates}) > 1 else None
+        return html.block(f"chosen: {self.chosen}", *self.reasons, tried, fewer)

@@ -20,6 +20,7 @@ from sidelight.parallel import place_of
 from sidelight.recipes import AUTO, recipe_of
 from sidelight.rules import Domain
 from sidelight.rules.rule import checked_rules
+from sidelight.rules.taken import told
 from sidelight.rules.unseen import read_unseen
 from sidelight.specs.settings import Settings
 from sidelight.structures import LabelSet
@@ -87,6 +88,7 @@ class AutomaticEstimator(RuledEstimator[Model]):
                 reasons=(*trials.notes, *report.reasons),
                 false_rules=rules.false,
                 wrong_functions=kept.wrong_functions,
+                doubtful_functions=kept.doubtful_functions,
                 wrong_candidates=kept.wrong_candidates,
                 wrong_companions=kept.wrong_companions,
             )
@@ -94,6 +96,10 @@ class AutomaticEstimator(RuledEstimator[Model]):
             others = trials.params(plan)
             self._rules_given, self._rules_used = checked_rules(self.rules), others["rules"]
         return [piece for piece in pieces if plan.takes(piece.kind)], self._settings(**others)
+
+    def _tell_of_rules(self) -> None:
+        """Write to the model which rules were left out or taken as soft, for whoever gives them to its file again."""
+        self.model_.about.update(told(self._rules_given, self._rules_used))
 
     def _trials(self, pieces: list[Evidence], validation: tuple[Any, Any] | None = None) -> Trials:
         """How plans are tried on this evidence; raises for parameters that are no good, before any work."""

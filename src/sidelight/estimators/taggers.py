@@ -31,6 +31,7 @@ from sidelight.recipes import AUTO, LEARNERS, Recipe
 from sidelight.rounds.stopping import PATIENCE
 from sidelight.rules import Rule
 from sidelight.rules.rule import checked_rules
+from sidelight.rules.taken import as_taken
 from sidelight.specs.learner import IN_BLOCKS
 from sidelight.specs.settings import DEFAULT_PRICES
 from sidelight.structures.chain_structure import ChainStructure
@@ -139,7 +140,7 @@ class LearningEstimator(AutomaticEstimator):
         before = getattr(self, "model_", None)
         memory = getattr(self, "_perceptron", None)
         chooses = self._chooses and is_among(self.learner, (AUTO,))
-        settings = self._settings(learner="jlis") if chooses else self._settings()
+        settings = self._settings(learner="jlis", rules=self._asked(None)) if chooses else self._settings()
         with self._fit_log(pieces) as log:
             self._run(Training(settings, pieces, before=before, go_on=True, memory=memory), log)
         return self
@@ -236,8 +237,9 @@ class LearningEstimator(AutomaticEstimator):
     def load(cls, path: str | Path, *, rules: Sequence[Rule] = ()) -> Self:
         """An estimator with the model of a file, ready to predict.
 
-        Rules are no part of a file, which keeps their names and the penalties that were learned: give them again. Nor
-        are parameters, but for the name of the learner and the transitions that are allowed. Raises `ModelFileError`
+        Rules are no part of a file, which keeps their names, the penalties that were learned, and which of them the
+        choice of a learner left out or took as soft: give them again. Nor are parameters, but for the name of the
+        learner and the transitions that are allowed. Raises `ModelFileError`
         where the file is none, or has another kind of model.
         """
         from sidelight.models.model_file import load_model
@@ -251,7 +253,8 @@ class LearningEstimator(AutomaticEstimator):
         rules_in_order = checked_rules(rules)
         self = cls(rules=rules_in_order, order=model.layout.order, learner=learner if learner in LEARNERS else "jlis")
         self.model_ = model
-        self._keep_penalties(Constrained(model, rules_in_order).prices() if rules_in_order else [])
+        self._rules_given, self._rules_used = rules_in_order, as_taken(rules_in_order, model.about)
+        self._keep_penalties(Constrained(model, self._rules_used).prices() if self._rules_used else [])
         return self
 
     @property
@@ -300,6 +303,7 @@ class LearningEstimator(AutomaticEstimator):
         memory = training.memory()
         self.last_model_ = training.model()
         self.model_ = self.last_model_ if best is None else best
+        self._tell_of_rules()
         self._perceptron = memory if best is None else None
 
 

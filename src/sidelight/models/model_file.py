@@ -14,6 +14,7 @@ from sidelight.features import restore
 from sidelight.features.segments.segment_features import SegmentFunction
 from sidelight.models.files import Tensors, kind_of, read_tensors, write_tensors
 from sidelight.models.model import Model, history_in
+from sidelight.rules.taken import LEFT_OUT, SOFT
 from sidelight.structures.chain_structure import restored_chain
 from sidelight.structures.own_structure import restored_own
 from sidelight.structures.segment_structure import restored_segments
@@ -125,8 +126,8 @@ def about_in(spec: Any) -> dict[str, Any]:
         prices = mapping_of(about, "penalties")
         for name in prices:
             number_of(prices, name, low=0.0, finite=False)
-    if "rules" in about:
-        for name in list_of(about, "rules"):
-            text_of({"rules": name}, "rules")
+    for key in ("rules", LEFT_OUT, SOFT):
+        for name in list_of(about, key) if key in about else ():
+            text_of({key: name}, key)
     history_in(about)
     return about

@@ -52,10 +52,19 @@ def rules_in(paths: Sequence[Path] | None) -> list[Rule]:
 
 
 def constrained(model: Any, rules: Sequence[Path], inference: str, *, jobs: int = -1) -> Constrained:
-    """A loaded model under the rules of files, with the penalties that were learned in training."""
-    from sidelight.estimators.constrained import Constrained
+    """A loaded model under the rules of files, with the penalties that were learned in training.
 
-    return Constrained(model, rules_in(rules), method=inference, n_jobs=jobs)
+    Rules that training left out are left out here too, and a note names them.
+    """
+    from sidelight.estimators.constrained import Constrained
+    from sidelight.rules.taken import as_taken
+
+    asked = rules_in(rules)
+    taken = as_taken(asked, model.about)
+    names = {rule.name for rule in taken}
+    if left_out := [rule.name for rule in asked if rule.name not in names]:
+        note(f"training left out the rules {', '.join(left_out)}, which labelled inputs spoke against: so here too")
+    return Constrained(model, taken, method=inference, n_jobs=jobs)
 
 
 def predictor(path: Path, rules: Sequence[Path] | None, inference: str, *, name: str = "the model") -> tuple[Any, Any]:

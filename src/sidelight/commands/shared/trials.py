@@ -15,6 +15,7 @@ from sidelight.core.progress import Progress, relative_gap
 from sidelight.core.records import Round
 from sidelight.evidence import Evidence, Gold
 from sidelight.rounds.stopping import MAX_COMPLETIONS, MAX_ROUNDS
+from sidelight.rules.taken import LEFT_OUT, SOFT
 from sidelight.voting.table import reliability_table
 
 
@@ -87,12 +88,20 @@ def summary(fitted: Any, out: Path) -> str:
         rows.append(("seconds", f"{last.seconds:.2f}"))
     rows.append(("model", f"{out} ({size_of(out)})"))
     if fitted.rules:
-        rows.append(
-            ("rules", f"{len(fitted.rules)}, no part of the model file: give --rules again to predict under them")
-        )
+        rows.append(("rules", _rules_in_words(len(fitted.rules), model.about)))
     text = "".join(f"{name:<10} {value}\n" for name, value in rows)
     reliabilities = getattr(fitted, "reliabilities_", [])
     return f"{text}\n{reliability_table(reliabilities)}\n" if reliabilities else text
+
+
+def _rules_in_words(count: int, about: Mapping[str, Any]) -> str:
+    """How many rules there are, which were left out or taken as soft, and how to predict under the others."""
+    told = [("left out", about.get(LEFT_OUT, [])), ("taken as soft", about.get(SOFT, []))]
+    said = "; ".join(f"{what}: {', '.join(names)}" for what, names in told if names)
+    shown = f"{count} ({said})" if said else f"{count}"
+    if "rules" not in about:
+        return shown
+    return f"{shown}, no part of the model file: give --rules again to predict under them"
 
 
 def _why(last: Round) -> str:

@@ -7,6 +7,8 @@ from collections.abc import Iterator, Sequence
 from sidelight.estimators.taggers import Tagger
 from sidelight.evidence import Evidence
 
+DOUBTFUL = "helps, some doubtful"  # votes that help, with functions named that seem wrong
+USELESS = ("harms", "no difference", "left out", DOUBTFUL)
 KIND_OF = {"dictionary": "candidates", "companions": "companion", "rules": "rules", "votes": "votes"}
 
 
@@ -26,16 +28,18 @@ def verdicts(tagger: Tagger) -> dict[str, str]:
         said["candidates"] = "left out"
     if tagger.choice_.wrong_companions:
         said["companion"] = "left out"
+    if tagger.choice_.doubtful_functions and said.get("votes") == "helps":
+        said["votes"] = DOUBTFUL
     return {**dict.fromkeys(tagger.choice_.left_out, "left out"), **said}
 
 
 def names_as_useless(found: dict[str, str], kind: str) -> bool:
-    """Whether a report says of a kind of evidence that it does not help, or harms.
+    """Whether a report says of a kind of evidence that it, or some of it, does not help, or harms.
 
     >>> names_as_useless({"candidates": "harms"}, "dictionary"), names_as_useless({"rules": "helps"}, "rules")
     (True, False)
     """
-    return found.get(KIND_OF[kind], "helps") in ("harms", "no difference", "left out")
+    return found.get(KIND_OF[kind], "helps") in USELESS
 
 
 def alternatives(tagger: Tagger, evidence: Sequence[Evidence]) -> Iterator[tuple[str, Tagger, list[Evidence]]]:
