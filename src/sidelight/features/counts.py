@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from sidelight.core.arrays import Floats, Floats32, Ids, Ints
-from sidelight.core.kernels import kernel
+from sidelight.core.kernels import inner_kernel, kernel
 from sidelight.features.layout import Layout
 from sidelight.features.rows import Rows, offsets_of, taken
 from sidelight.parallel import threads
@@ -143,7 +143,7 @@ def _bounds(
         bounds[i + 1] = total
 
 
-@kernel
+@inner_kernel
 def sorting(keys: Ids) -> Ints:
     """The order in which keys do not fall, equal ones as they were: merges of sorted runs, twice as long each time.
 
@@ -170,7 +170,7 @@ def sorting(keys: Ids) -> Ints:
     return order
 
 
-@kernel
+@inner_kernel
 def pooled(keys: Ids, amounts: Floats, out_indices: Ids, out_values: Floats) -> int:
     """Write the sum of the amounts of every key, in the order of keys and without zeros; returns how many."""
     order = sorting(keys)
@@ -189,7 +189,7 @@ def pooled(keys: Ids, amounts: Floats, out_indices: Ids, out_values: Floats) -> 
     return size
 
 
-@kernel
+@inner_kernel
 def _add_path(
     first: int,
     last: int,

@@ -8,7 +8,7 @@ from __future__ import annotations
 import numpy as np
 
 from sidelight.core.arrays import Bytes, Floats, Floats32, Ids, Ints
-from sidelight.core.kernels import kernel
+from sidelight.core.kernels import inner_kernel, kernel
 from sidelight.features.counts import ROWS_PER_SHARD, SparseRows, pooled, stacked
 from sidelight.features.rows import Rows
 from sidelight.features.segments.segment_rows import SegmentLayout, SegmentRows
@@ -144,7 +144,7 @@ def _bounds(
         bounds[i + 1] = total
 
 
-@kernel
+@inner_kernel
 def _add_path(
     first: int,
     last: int,

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from sidelight.core.arrays import Floats, Ids, Ints, Keys
-from sidelight.core.kernels import inline_kernel, kernel, mix
+from sidelight.core.kernels import inline_kernel, inner_kernel, kernel, mix
 from sidelight.features.counts import pooled
 
 SEGMENTS, LETTERS = 0, 1
@@ -40,7 +40,7 @@ def _joined(symbols: Keys, first: int, count: int) -> Any:
     return key
 
 
-@kernel
+@inner_kernel
 def _all_joined(symbols: Keys, first: int, last: int, wide: int) -> Any:
     """The hash of every segment. # [symbols, wide]"""
     joined = np.empty((last - first, wide), np.uint64)
@@ -84,7 +84,7 @@ def _pair(
     return 8
 
 
-@kernel
+@inner_kernel
 def _nothing(
     kind: int, side: int, symbols: Keys, a: int, b: int, t: int, bits: int, places: Ints, values: Floats
 ) -> int:
@@ -213,7 +213,7 @@ def add_pairs(starts: Ints, ends: Ints, one: Keys, two: Keys, shape: Ints, slope
                 gradient[places[k]] += values[k] * alone[j - c]
 
 
-@kernel
+@inner_kernel
 def _add_output(
     a: int,
     b: int,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from sidelight.core.arrays import Bytes, Floats, Ids, Ints
-from sidelight.core.kernels import kernel
+from sidelight.core.kernels import inner_kernel, kernel
 from sidelight.objective.online.online_likelihood_kernels import TokenEntries, TokenWeights, token_scores
 from sidelight.spaces.chains.chain_kernels import longest
 from sidelight.spaces.chains.chain_scaled_kernels import ExpMoves, Room, empty_moves, exp_scores_into, room_for
@@ -15,7 +15,7 @@ GROWTH = 1.05  # of a step size that worked
 TRIES = 12  # halvings in one visit
 
 
-@kernel
+@inner_kernel
 def _height(
     log_sum: float,
     first: int,
@@ -47,7 +47,7 @@ def _height(
     return log_sum - total
 
 
-@kernel
+@inner_kernel
 def _add_closed(
     move_potentials: Floats, edge_potentials: Floats, closed: Floats, transition: Floats, start: Floats, end: Floats
 ) -> None:
@@ -59,7 +59,7 @@ def _add_closed(
             transition[label, following] = move_potentials[label, following] + closed[label, following]
 
 
-@kernel
+@inner_kernel
 def _beliefs_of(
     count: int,
     closed: Floats,
@@ -128,7 +128,7 @@ def expected(
                 tokens[first - base + t, label] = prices[i] * beliefs[t, label]
 
 
-@kernel
+@inner_kernel
 def _shift(weights: Floats, at: int, amount: float) -> float:
     """Add to a weight; returns by how much its square grew."""
     old: float = weights[at]
@@ -136,7 +136,7 @@ def _shift(weights: Floats, at: int, amount: float) -> float:
     return amount * (2.0 * old + amount)
 
 
-@kernel
+@inner_kernel
 def _shift_token(
     t: int,
     entries: TokenEntries,
@@ -180,7 +180,7 @@ def _shift_token(
     return grown
 
 
-@kernel
+@inner_kernel
 def _shift_moves(
     difference: Floats, first: Floats, last: Floats, flags: Ints, places: Ints, kept: Bytes, sign: float, v: Floats
 ) -> float:

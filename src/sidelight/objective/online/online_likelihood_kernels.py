@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from sidelight.core.arrays import Bytes, Floats, Floats32, Ids, Ints
-from sidelight.core.kernels import kernel
+from sidelight.core.kernels import inner_kernel, kernel
 from sidelight.spaces.chains.chain_kernels import longest
 from sidelight.spaces.chains.chain_scaled_kernels import ExpMoves, Room, empty_moves, exp_scores_into, room_for
 from sidelight.spaces.chains.chain_sum_kernels import sequence_beliefs
@@ -41,7 +41,7 @@ def collect(ptr: Ints, columns: Ids, spread: Ids, table: Floats, pairs: Floats) 
             pairs[k] = table[i, columns[k]]
 
 
-@kernel
+@inner_kernel
 def token_scores(
     t: int,
     entries: TokenEntries,
@@ -80,7 +80,7 @@ def token_scores(
         row[label] *= scale
 
 
-@kernel
+@inner_kernel
 def _move_token(
     t: int,
     entries: TokenEntries,
@@ -113,7 +113,7 @@ def _move_token(
         pair_weights[pairs[k]] -= step * value * row[labels[k]]
 
 
-@kernel
+@inner_kernel
 def _steps_into(
     v: Floats, places: Ints, flags: Ints, closed: Floats, scale: float, transition: Floats, start: Floats, end: Floats
 ) -> None:
@@ -133,7 +133,7 @@ def _steps_into(
                 transition[label, following] += scale * v[places[2] + label * size + following]
 
 
-@kernel
+@inner_kernel
 def _score_of(labels: Ids, scores: Floats, transition: Floats, start: Floats, end: Floats) -> float:
     """The score of a sequence's labels."""
     total = start[labels[0]] + scores[0, labels[0]] + end[labels[-1]]
@@ -142,7 +142,7 @@ def _score_of(labels: Ids, scores: Floats, transition: Floats, start: Floats, en
     return float(total)
 
 
-@kernel
+@inner_kernel
 def add_products(a: Floats, b: Floats, sign: float, out: Floats) -> None:
     """out += sign · a · b, entry by entry; a and b may be wider."""
     for i in range(out.shape[0]):
@@ -150,7 +150,7 @@ def add_products(a: Floats, b: Floats, sign: float, out: Floats) -> None:
             out[i, j] += sign * (a[i, j] * b[i, j])
 
 
-@kernel
+@inner_kernel
 def _move_steps(
     v: Floats, places: Ints, flags: Ints, kept: Bytes, step: float, first: Floats, last: Floats, moves: Floats
 ) -> None:
@@ -184,7 +184,7 @@ class Sums(NamedTuple):
     moves: Floats  # [L, L]
 
 
-@kernel
+@inner_kernel
 def _beliefs_inside(
     scores: Floats,
     masks: Bytes,
@@ -204,7 +204,7 @@ def _beliefs_inside(
     return value
 
 
-@kernel
+@inner_kernel
 def _likelihood_slopes(
     labels: Ids,
     masks: Bytes,
@@ -232,7 +232,7 @@ def _likelihood_slopes(
     return value - own
 
 
-@kernel
+@inner_kernel
 def _answer_slopes(
     answered: Answered,
     i: int,
