@@ -1,11 +1,18 @@
-"""Compiled code is used again only while nothing that it was compiled from has changed."""
+"""Compiled code is used again only while nothing that it was compiled from has changed; who may call what."""
 
 from __future__ import annotations
 
+import ast
 import os
 import subprocess
 import sys
 from pathlib import Path
+
+import numba
+import pytest
+
+import sidelight
+from sidelight.core.kernels import inner_kernel, kernel
 
 CALLED = "from sidelight.core.kernels import {decorator}\n\n@{decorator}\ndef amount(x):\n    return x + {more}\n"
 CALLING = """from sidelight.core.kernels import kernel
@@ -35,3 +42,59 @@ def test_a_kernel_is_compiled_again_where_one_that_it_calls_has_changed(tmp_path
     assert outcome(tmp_path) == "12 1"  # from the disk
     (tmp_path / "called.py").write_text(CALLED.format(decorator="inline_kernel", more=7))
     assert outcome(tmp_path) == "24 0"
+
+
+@kernel
+def doubled(x: float) -> float:
+    return 2.0 * halved(x)
+
+
+@inner_kernel
+def halved(x: float) -> float:
+    return x / 2.0
+
+
+def test_kernels_call_inner_kernels_and_python_cannot() -> None:
+    assert doubled(3.0) == 3.0
+    if numba.config.DISABLE_JIT:  # type: ignore[attr-defined]
+        pytest.skip("as Python's functions they are all alike")
+    with pytest.raises(TypeError, match="halved is an inner kernel"):
+        halved(3.0)
+
+
+SOURCE = Path(sidelight.__file__).parent
+
+
+def _decorator(node: ast.AST) -> str:
+    return node.decorator_list[0].id if _decorated(node) else ""  # type: ignore[attr-defined]
+
+
+def _decorated(node: ast.AST) -> bool:
+    decorators = getattr(node, "decorator_list", [])
+    return isinstance(node, ast.FunctionDef) and len(decorators) == 1 and isinstance(decorators[0], ast.Name)
+
+
+def test_no_python_function_names_an_inner_kernel() -> None:
+    """One that does would fail where it is called, which may be rare."""
+    trees = {
+        ".".join(("sidelight", *file.relative_to(SOURCE).with_suffix("").parts)): file for file in SOURCE.rglob("*.py")
+    }
+    parsed = {module: ast.parse(file.read_text()) for module, file in trees.items()}
+    inner = {
+        (module, node.name)
+        for module, tree in parsed.items()
+        for node in tree.body
+        if isinstance(node, ast.FunctionDef) and _decorator(node) == "inner_kernel"
+    }
+    assert len(inner) > 100
+    for module, tree in parsed.items():
+        known = {node.name: (module, node.name) for node in tree.body if isinstance(node, ast.FunctionDef)}
+        for node in ast.walk(tree):
+            if isinstance(node, ast.ImportFrom):
+                known |= {name.asname or name.name: (str(node.module), name.name) for name in node.names}
+        for node in tree.body:
+            if not _decorator(node).endswith("kernel"):
+                names = {
+                    name.id for name in ast.walk(node) if isinstance(name, ast.Name) and isinstance(name.ctx, ast.Load)
+                }
+                assert not {known[name] for name in names & set(known)} & inner, module

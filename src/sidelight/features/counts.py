@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from sidelight.core.arrays import Floats, Ids, Ints
-from sidelight.core.kernels import kernel
+from sidelight.core.kernels import inner_kernel, kernel
 from sidelight.features.layout import Layout
 from sidelight.features.rows import Rows, TokenFeatures, offsets_of, taken
 from sidelight.parallel import threads
@@ -157,7 +157,7 @@ def _bounds(starts: Ints, tokens: TokenFeatures, order: int, wanted: Differences
         bounds[i] = total
 
 
-@kernel
+@inner_kernel
 def sorting(keys: Ids) -> Ints:
     """The order in which keys do not fall, equal ones as they were: merges of sorted runs, twice as long each time.
 
@@ -184,7 +184,7 @@ def sorting(keys: Ids) -> Ints:
     return order
 
 
-@kernel
+@inner_kernel
 def pooled(keys: Ids, amounts: Floats, out_indices: Ids, out_values: Floats) -> int:
     """Write the sum of the amounts of every key, in the order of keys and without zeros; returns how many."""
     order = sorting(keys)
@@ -240,7 +240,7 @@ def add_token(
     return count
 
 
-@kernel
+@inner_kernel
 def _add_path(
     first: int,
     last: int,

@@ -15,7 +15,7 @@ from itertools import pairwise
 import numpy as np
 
 from sidelight.core.arrays import Floats, Floats32, Ids, Ints
-from sidelight.core.kernels import kernel
+from sidelight.core.kernels import inner_kernel, kernel
 from sidelight.features.layout import Layout
 from sidelight.features.rows import LinearScores, Rows, scores
 from sidelight.parallel import shards, threads
@@ -190,7 +190,7 @@ def _turn(
                 turned[place] = values[k]
 
 
-@kernel
+@inner_kernel
 def sum_beliefs(tokens: Ids, values: Floats, k: int, end: int, beliefs: Floats, out: Floats) -> None:
     """out += Σ over the entries k..end of value · beliefs of their tokens. # out [L]"""
     if values.shape[0] > 0:

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from sidelight.core.arrays import Floats, Floats32, Ints
-from sidelight.core.kernels import kernel
+from sidelight.core.kernels import inner_kernel, kernel
 from sidelight.generative.word_alignment.agreement_hard_kernels import agree_hard, path_jumps, set_shares
 from sidelight.generative.word_alignment.agreement_kernels import agree, search_room
 from sidelight.generative.word_alignment.alignment_kernels import padded
@@ -42,7 +42,7 @@ class ExpectedCounts(NamedTuple):
     told: Floats  # [5] sums over pairs (of WORST the largest)
 
 
-@kernel
+@inner_kernel
 def longest(starts: Ints, first: int, last: int) -> int:
     """The length of the longest of some sequences."""
     most = 0
@@ -121,7 +121,7 @@ def expect_shard(
         give(pair, text, a, b, rows, columns, base, expected)
 
 
-@kernel
+@inner_kernel
 def shift(a: AlignmentSide, b: AlignmentSide, rows: int, columns: int, tilts: Floats32) -> None:
     """Move the scores of a pair by ν."""
     for i in range(rows):
@@ -131,7 +131,7 @@ def shift(a: AlignmentSide, b: AlignmentSide, rows: int, columns: int, tilts: Fl
             b.scores[i, j + 1] -= nu
 
 
-@kernel
+@inner_kernel
 def keep_shift(pair: int, text: Bitext, one: Direction, a: AlignmentSide, tilts: Floats32) -> None:
     """Note by how much the scores of a pair have been moved."""
     columns = a.scores.shape[0]
@@ -144,7 +144,7 @@ def keep_shift(pair: int, text: Bitext, one: Direction, a: AlignmentSide, tilts:
             tilts[at] = a.scores[j, i + 1] - link - one.words[text.entries[at]]
 
 
-@kernel
+@inner_kernel
 def give(
     pair: int,
     text: Bitext,

@@ -12,13 +12,13 @@ import math
 import numpy as np
 
 from sidelight.core.arrays import Floats, Ints
-from sidelight.core.kernels import kernel
+from sidelight.core.kernels import inner_kernel
 from sidelight.spaces.chains.chain_scaled_kernels import SMALL, TINY, close, lost
 
 GROUP = 4
 
 
-@kernel
+@inner_kernel
 def times_four(before: Floats, matrix: Floats, now: Floats) -> None:
     """now = before · matrix, for four rows."""
     wide = now.shape[1]
@@ -45,7 +45,7 @@ def times_four(before: Floats, matrix: Floats, now: Floats) -> None:
                 n3[label] += (d0 * x0 + d1 * x1) + (d2 * x2 + d3 * x3)
 
 
-@kernel
+@inner_kernel
 def _settle(
     now: Floats,
     exps: Floats,
@@ -74,7 +74,7 @@ def _settle(
     return 1.0, math.log(scale)
 
 
-@kernel
+@inner_kernel
 def forward_four(
     counts: Ints,  # [4] tokens of each sequence
     opened: Ints,  # [most, 4] labels with e_t above 0
@@ -129,7 +129,7 @@ def forward_four(
                 values[s] += math.log(products[s]) + math.log(ending)
 
 
-@kernel
+@inner_kernel
 def backward_four(
     counts: Ints,
     back: Floats,
@@ -173,7 +173,7 @@ def backward_four(
             times_four(exps[t], back, after)
 
 
-@kernel
+@inner_kernel
 def add_moves_four(most: int, sums: Floats, factors: Floats, weights: Floats, moves: Floats) -> None:
     """moves(k, l) += Σ_s weight_s Σ_t sums_{t-1, s}(k) factors_{t, s}(l): times exp A, the expected transitions."""
     wide = sums.shape[2]

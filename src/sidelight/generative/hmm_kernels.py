@@ -11,7 +11,7 @@ from __future__ import annotations
 import numpy as np
 
 from sidelight.core.arrays import Bytes, Floats, Ids, Ints
-from sidelight.core.kernels import kernel
+from sidelight.core.kernels import inner_kernel, kernel
 from sidelight.generative.hmm_group_kernels import GROUP, add_moves_four, backward_four, forward_four
 from sidelight.generative.hmm_narrow_kernels import narrow_backward, narrow_forward, open_labels
 from sidelight.spaces.chains.chain_kernels import longest
@@ -42,7 +42,7 @@ def emission_factors(emission: Floats, power: float) -> tuple[Floats, Floats]:
     return factors, tops
 
 
-@kernel
+@inner_kernel
 def _in_logarithms(
     first: int,
     count: int,
@@ -75,7 +75,7 @@ def _in_logarithms(
     return value
 
 
-@kernel
+@inner_kernel
 def _load(
     first: int,
     count: int,

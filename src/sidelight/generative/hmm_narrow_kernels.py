@@ -11,11 +11,11 @@ import math
 import numpy as np
 
 from sidelight.core.arrays import Bytes, Floats, Ids, Ints
-from sidelight.core.kernels import kernel
+from sidelight.core.kernels import inner_kernel
 from sidelight.spaces.chains.chain_scaled_kernels import SMALL, TINY
 
 
-@kernel
+@inner_kernel
 def open_labels(admitted: Bytes, first: int, count: int, labels: Ids, bounds: Ints) -> int:
     """The open labels of a sequence's tokens, list after list; returns how many pairs of neighbours they make."""
     place = 0
@@ -34,7 +34,7 @@ def open_labels(admitted: Bytes, first: int, count: int, labels: Ids, bounds: In
     return pairs
 
 
-@kernel
+@inner_kernel
 def _reachable(a: Floats, labels: Ids, lo: int, hi: int, onward: Floats, label: int) -> bool:
     """Whether any label of the list has a sum and may be followed by this one."""
     reachable = False
@@ -43,7 +43,7 @@ def _reachable(a: Floats, labels: Ids, lo: int, hi: int, onward: Floats, label: 
     return reachable
 
 
-@kernel
+@inner_kernel
 def narrow_forward(
     total: float,  # logarithm of what was taken out of factors, onward and edges
     first: int,
@@ -108,7 +108,7 @@ def narrow_forward(
     return total + math.log(product) + math.log(ending)
 
 
-@kernel
+@inner_kernel
 def narrow_backward(
     first: int,
     count: int,

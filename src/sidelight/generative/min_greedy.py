@@ -24,7 +24,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sidelight.core.arrays import Bytes, Floats, Ids, Ints
-from sidelight.core.kernels import kernel
+from sidelight.core.kernels import inner_kernel, kernel
 from sidelight.spaces import ChainScores, Transitions
 
 LEAST = -1e6  # a score that is lower (a probability of 0) counts as this, so that what is taken decides
@@ -103,7 +103,7 @@ def _minimise(
         _find_paths(starts, words, admitted, chosen, tokens, steps, k, label, labels, seen)
 
 
-@kernel
+@inner_kernel
 def _places(starts: Ints, covered: Bytes, labels: Ids, covering: bool) -> Ints:
     """Tokens t, with another after them, where t or t + 1 is not covered yet; or those of sequences without a path."""
     places = np.empty(covered.shape[0], np.int64)
@@ -116,7 +116,7 @@ def _places(starts: Ints, covered: Bytes, labels: Ids, covering: bool) -> Ints:
     return places[:count]
 
 
-@kernel
+@inner_kernel
 def _count(places: Ints, ends: Bytes, begins: Bytes, covered: Bytes, covering: bool) -> Floats:
     """Tokens, not covered yet, that each pair would cover, each of them once; or holes that it would fill. # [L, L]"""
     size = ends.shape[1]
@@ -138,7 +138,7 @@ def _count(places: Ints, ends: Bytes, begins: Bytes, covered: Bytes, covering: b
     return counts
 
 
-@kernel
+@inner_kernel
 def _best(
     places: Ints,
     ends: Bytes,  # [T, L] labels that a pair may have at its first token
@@ -189,7 +189,7 @@ def _best(
     return first, second
 
 
-@kernel
+@inner_kernel
 def _mark(starts: Ints, admitted: Bytes, taken: Bytes, labels: Ids, ends: Bytes, begins: Bytes) -> None:
     """The labels that taken pairs end with, and begin with, at each token of sequences without a path."""
     size = admitted.shape[1]
@@ -210,7 +210,7 @@ def _mark(starts: Ints, admitted: Bytes, taken: Bytes, labels: Ids, ends: Bytes,
                             ends[t + 1, label] = 1
 
 
-@kernel
+@inner_kernel
 def _find_paths(
     starts: Ints,
     words: Ids,
@@ -252,7 +252,7 @@ def _find_paths(
             now = came[t, now]
 
 
-@kernel
+@inner_kernel
 def _open(starts: Ints, admitted: Bytes, may: Bytes, labels: Ids, taken: Bytes) -> bool:
     """Take all pairs of the first sequence without a path: what was taken led to where no allowed pair goes on."""
     more = False

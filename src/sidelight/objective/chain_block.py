@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from sidelight.core.arrays import AnyFloats, Floats, Ids, Ints
-from sidelight.core.kernels import kernel
+from sidelight.core.kernels import inner_kernel, kernel
 from sidelight.objective.entries import ChainWeights, Examples, add_tokens, clear_tokens, score_tokens
 from sidelight.spaces.chains.chain_kernels import forward, longest
 
@@ -44,7 +44,7 @@ class Scratch(NamedTuple):
     none: Floats  # [0, 0]
 
 
-@kernel
+@inner_kernel
 def scratch_for(data: Examples, weights: ChainWeights, outputs: int) -> Scratch:
     """Room for the examples, with so many outputs each at most."""
     size = data.closed.shape[1]
@@ -70,7 +70,7 @@ def scratch_for(data: Examples, weights: ChainWeights, outputs: int) -> Scratch:
     )
 
 
-@kernel
+@inner_kernel
 def augment(data: Examples, i: int, cost_scale: float, scores: Floats, out: Floats) -> None:
     """The scores of example i with so many times its costs, and -inf where a label is not admitted."""
     targets, costs, token_weights, admitted = data.targets, data.costs, data.token_weights, data.admitted
@@ -94,7 +94,7 @@ def augment(data: Examples, i: int, cost_scale: float, scores: Floats, out: Floa
                     to[label] = -np.inf
 
 
-@kernel
+@inner_kernel
 def backtrack(best: AnyFloats, transition: AnyFloats, end: AnyFloats, count: int, out: Ids) -> float:
     """The path that the values of `forward` lead back to; returns its value."""
     size = end.shape[0]
@@ -119,7 +119,7 @@ def backtrack(best: AnyFloats, transition: AnyFloats, end: AnyFloats, count: int
     return value
 
 
-@kernel
+@inner_kernel
 def decode(data: Examples, i: int, cost_scale: float, room: Scratch) -> float:
     """The best output of example i under the scores and so many times its costs, in `guess`; returns its value."""
     count = data.starts[i + 1] - data.starts[i]
@@ -128,7 +128,7 @@ def decode(data: Examples, i: int, cost_scale: float, room: Scratch) -> float:
     return backtrack(room.best, room.transition, room.end, count, room.guess)
 
 
-@kernel
+@inner_kernel
 def cost_of(data: Examples, i: int, labels: Ids, at: int) -> float:
     """Δ(o, y) of the output at `at`."""
     first = data.starts[i]
@@ -140,7 +140,7 @@ def cost_of(data: Examples, i: int, labels: Ids, at: int) -> float:
     return total
 
 
-@kernel
+@inner_kernel
 def leads(
     data: Examples, weights: ChainWeights, i: int, labels: Ids, at: int, count: int, scores: Floats, out: Floats
 ) -> None:
@@ -164,7 +164,7 @@ def leads(
         at += length
 
 
-@kernel
+@inner_kernel
 def contest(data: Examples, i: int, labels: Ids, at: int, count: int, where: Ints) -> int:
     """Find the tokens at which some of `count` outputs differ from the target; returns their number."""
     first = data.starts[i]
@@ -180,7 +180,7 @@ def contest(data: Examples, i: int, labels: Ids, at: int, count: int, where: Int
     return found
 
 
-@kernel
+@inner_kernel
 def turn_by(
     data: Examples,
     i: int,
@@ -228,7 +228,7 @@ def turn_by(
         at += last - first
 
 
-@kernel
+@inner_kernel
 def move_weights(
     data: Examples,
     weights: ChainWeights,
@@ -254,7 +254,7 @@ def move_weights(
             turn[p, label] = 0.0
 
 
-@kernel
+@inner_kernel
 def slope_products(
     data: Examples,
     slope: ChainWeights,
@@ -280,7 +280,7 @@ def slope_products(
     clear_transitions(data, slope.transition, i, labels, own_at)
 
 
-@kernel
+@inner_kernel
 def clear_transitions(data: Examples, transition: Floats, i: int, labels: Ids, at: int) -> None:
     """Set the weights of the transitions of an output and of the target to zero."""
     if transition.shape[0] > 0:

@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from sidelight.core.arrays import NO_BYTES, Bytes, Floats, Floats32, Ids, Ints
-from sidelight.core.kernels import kernel
+from sidelight.core.kernels import inner_kernel
 from sidelight.features.layout import Layout
 from sidelight.features.rows import Rows, offsets_of
 from sidelight.objective.batch import Batch
@@ -117,7 +117,7 @@ def _entries(rows: Rows, n_dense: int) -> tuple[Ints, Ids, Floats, Floats32]:
     return ends, all_indices, all_values, np.empty((rows.n_tokens, 0), dtype=np.float32)
 
 
-@kernel
+@inner_kernel
 def score_tokens(data: Examples, weights: ChainWeights, i: int, which: Ints, count: int, out: Floats) -> None:
     """out[t, l]: the score of label l at `count` tokens t of example i, start and end weights included."""
     tokens, start, end = weights.tokens, weights.start, weights.end
@@ -184,7 +184,7 @@ def score_tokens(data: Examples, weights: ChainWeights, i: int, which: Ints, cou
                 out[at, label] += end[label]
 
 
-@kernel
+@inner_kernel
 def add_tokens(data: Examples, weights: ChainWeights, i: int, which: Ints, count: int, amounts: Floats) -> None:
     """Add amounts[p, l] times the features of token which[p] to the weights of label l: the adjoint of the scores."""
     tokens, start, end = weights.tokens, weights.start, weights.end
@@ -227,7 +227,7 @@ def add_tokens(data: Examples, weights: ChainWeights, i: int, which: Ints, count
                 end[label] += amounts[p, label]
 
 
-@kernel
+@inner_kernel
 def clear_tokens(data: Examples, weights: ChainWeights, i: int, which: Ints, count: int) -> None:
     """Set the weights of all features of some tokens to zero, and the start and end weights."""
     tokens, indptr, indices = weights.tokens, data.indptr, data.indices

@@ -11,12 +11,12 @@ from __future__ import annotations
 
 import math
 
-from sidelight.core.kernels import kernel
+from sidelight.core.kernels import inner_kernel
 
 STEPS = 100  # at most; some ten are usual
 
 
-@kernel
+@inner_kernel
 def logistic_slope(value: float, bend: float, start: float) -> float:
     """σ(x) of the solution, sought from `start`; `bend` is not negative."""
     low, high = value - bend, value
@@ -35,6 +35,6 @@ def logistic_slope(value: float, bend: float, start: float) -> float:
     return _share(x)
 
 
-@kernel
+@inner_kernel
 def _share(x: float) -> float:
     return 1.0 / (1.0 + math.exp(-x)) if x > -700.0 else 0.0

@@ -30,7 +30,7 @@ from typing import Any
 import numpy as np
 
 from sidelight.core.arrays import Floats, Ids, Ints, Keys
-from sidelight.core.kernels import GOLDEN, kernel, mix
+from sidelight.core.kernels import GOLDEN, inner_kernel, kernel, mix
 from sidelight.features.rows import offsets_of
 from sidelight.solvers.duals.working_set import WorkingSet, dot, row_product, subtract
 
@@ -131,7 +131,7 @@ def slacks(pool: WorkingSet, weights: Floats, cuts: Ints, *, least: float = 0.0)
     return out
 
 
-@kernel
+@inner_kernel
 def _shuffle(active: Ints, count: int, state: Keys) -> None:
     """Fisher and Yates."""
     for i in range(count - 1, 0, -1):
@@ -310,7 +310,7 @@ def _hinge(
     return at_most, all_gained
 
 
-@kernel
+@inner_kernel
 def _extremes(violations: Floats, alphas: Floats, mine: Ints, left: float) -> tuple[int, int, float, float]:
     """The most violated cut and the least violated one with weight, -1 for what is left of the price."""
     up, down = -1, -1
@@ -326,7 +326,7 @@ def _extremes(violations: Floats, alphas: Floats, mine: Ints, left: float) -> tu
     return up, down, high, low
 
 
-@kernel
+@inner_kernel
 def _products(place: Any, mine: Ints, which: int, room: int, at: int, gram: Floats, out: Floats) -> None:
     """The inner products of one slope with all of a term's, those that are new put down for the next time."""
     begin, end, indices, values, norms, places = place

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from sidelight.core.arrays import Floats, Ids, Ints
-from sidelight.core.kernels import inline_kernel, kernel
+from sidelight.core.kernels import inline_kernel, inner_kernel, kernel
 from sidelight.spaces.chains.chain_kernels import longest
 
 
@@ -71,7 +71,7 @@ def label_of(state: int, names: Ids, nodes: int) -> int:
     return names[state % nodes] if state < 2 * nodes else state - 2 * nodes
 
 
-@kernel
+@inner_kernel
 def begin_parts(names: Ids, costs: Floats, start: Floats, row: Floats, leaving: float, now: Floats) -> None:
     """The values of the states of a first token."""
     nodes = names.shape[0]
@@ -83,7 +83,7 @@ def begin_parts(names: Ids, costs: Floats, start: Floats, row: Floats, leaving: 
         now[2 * nodes + names[k]] = -np.inf
 
 
-@kernel
+@inner_kernel
 def advance_parts(
     earlier: Ids,  # labels of the nodes of the token before
     names: Ids,  # labels of this token's nodes
@@ -134,7 +134,7 @@ def advance_parts(
         now[2 * nodes + label] += row[label]
 
 
-@kernel
+@inner_kernel
 def best_state(names: Ids, end: Floats, leaves: bool, now: Floats) -> tuple[int, float]:
     """The best last state that has left a part, or has not, and its value."""
     nodes = names.shape[0]

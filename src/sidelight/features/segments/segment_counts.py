@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from sidelight.core.arrays import Floats, Floats32, Ids, Ints
-from sidelight.core.kernels import kernel
+from sidelight.core.kernels import inner_kernel, kernel
 from sidelight.features.counts import (
     Differences,
     RowRoom,
@@ -139,7 +139,7 @@ def _bounds(features: SegmentFeatures, which: Ints, plus: Segments, minus: Segme
         bounds[i] = total
 
 
-@kernel
+@inner_kernel
 def _add_path(
     first: int,
     last: int,

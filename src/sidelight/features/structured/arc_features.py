@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from sidelight.core.arrays import Floats, Ints, Keys
-from sidelight.core.kernels import inline_kernel, kernel, mix
+from sidelight.core.kernels import inline_kernel, inner_kernel, kernel, mix
 from sidelight.features.counts import (
     Differences,
     RowRoom,
@@ -76,7 +76,7 @@ def _put(keys: Keys, count: int, key: Any, far: Any) -> int:
     return count + 2
 
 
-@kernel
+@inner_kernel
 def arc_keys(first: int, last: int, head: int, t: int, forms: Keys, tags: Keys, before: Ints, keys: Keys) -> int:
     """The keys of the features of the arc from node `head` to the token in row t; returns how many."""
     h = first + head - 1  # its row, that before the first for the root

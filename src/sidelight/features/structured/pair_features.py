@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from sidelight.core.arrays import Floats, Ids, Ints, Keys
-from sidelight.core.kernels import inline_kernel, kernel, mix
+from sidelight.core.kernels import inline_kernel, inner_kernel, kernel, mix
 from sidelight.features.counts import (
     Differences,
     RowRoom,
@@ -62,7 +62,7 @@ def _joined(symbols: Keys, first: int, count: int) -> Any:
     return key
 
 
-@kernel
+@inner_kernel
 def _all_joined(symbols: Keys, first: int, last: int, wide: int) -> Any:
     """The hash of every segment. # [symbols, wide]"""
     joined = np.empty((last - first, wide), np.uint64)
@@ -106,7 +106,7 @@ def _pair(
     return 8
 
 
-@kernel
+@inner_kernel
 def _nothing(
     kind: int, side: int, symbols: Keys, a: int, b: int, t: int, bits: int, places: Ints, values: Floats
 ) -> int:
@@ -250,7 +250,7 @@ def _fill(strings: Strings, wanted: Differences, room: RowRoom) -> None:
         end_row(room, r, count)
 
 
-@kernel
+@inner_kernel
 def _add_output(strings: Strings, number: int, choices: Ids, scale: float, room: RowRoom, count: int) -> int:
     """Append the features of an alignment."""
     starts, ends, one, two, tall, wide, kind, free, bits = strings

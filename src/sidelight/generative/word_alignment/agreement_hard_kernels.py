@@ -17,14 +17,14 @@ from __future__ import annotations
 import numpy as np
 
 from sidelight.core.arrays import Floats, Ids
-from sidelight.core.kernels import kernel
+from sidelight.core.kernels import inner_kernel
 from sidelight.generative.word_alignment.alignment_sides import AlignmentSide, Direction, best_side
 
 FIRST = 2.0  # the length of the first step, in nats per link: δ begins with what that step promises
 REACH = 4.0  # how far λ walks for a target, per square root of the number of cells; both settled on real sentence pairs
 
 
-@kernel
+@inner_kernel
 def links_apart(path_a: Ids, path_b: Ids) -> float:
     """‖u(a) − u(b)‖²: how many links are in one alignment alone."""
     apart = 0.0
@@ -37,7 +37,7 @@ def links_apart(path_a: Ids, path_b: Ids) -> float:
     return apart
 
 
-@kernel
+@inner_kernel
 def tilt(a: AlignmentSide, b: AlignmentSide, path_a: Ids, path_b: Ids, step: float) -> None:
     """λ −= step · (u(a) − u(b))."""
     for j in range(path_a.shape[0]):
@@ -52,7 +52,7 @@ def tilt(a: AlignmentSide, b: AlignmentSide, path_a: Ids, path_b: Ids, step: flo
             b.scores[i, j] -= step
 
 
-@kernel
+@inner_kernel
 def agree_hard(
     a: AlignmentSide,
     b: AlignmentSide,
@@ -90,7 +90,7 @@ def agree_hard(
     return least, weights.shape[0]
 
 
-@kernel
+@inner_kernel
 def set_shares(side: AlignmentSide, paths: Ids, weights: Floats, found: int) -> None:
     """Posteriors of links: the weights of the alignments that have them."""
     side.real[:] = 0.0
@@ -101,7 +101,7 @@ def set_shares(side: AlignmentSide, paths: Ids, weights: Floats, found: int) -> 
                     side.real[t, paths[k, t]] += weights[k]
 
 
-@kernel
+@inner_kernel
 def path_jumps(paths: Ids, weights: Floats, found: int, distances: Floats, leaving: Floats) -> None:
     """Add the jumps of weighted alignments, by distance and by column."""
     middle = distances.shape[0] // 2

@@ -16,7 +16,7 @@ from __future__ import annotations
 import numpy as np
 
 from sidelight.core.arrays import Floats
-from sidelight.core.kernels import kernel
+from sidelight.core.kernels import inner_kernel
 from sidelight.generative.word_alignment.alignment_sides import AlignmentSide, Direction, posteriors, sum_side
 
 MEMORY = 4  # pairs of steps and gradients that are remembered
@@ -25,7 +25,7 @@ ENOUGH = 1e-4  # the part of the promised fall that a step must give
 SHORTER = 0.4  # of a step that did not
 
 
-@kernel
+@inner_kernel
 def inner(a: Floats, b: Floats) -> float:
     """The inner product of two short vectors."""
     s0, s1, s2, s3 = 0.0, 0.0, 0.0, 0.0
@@ -38,13 +38,13 @@ def inner(a: Floats, b: Floats) -> float:
     return (s0 + s1) + (s2 + s3)
 
 
-@kernel
+@inner_kernel
 def search_room(cells: int) -> Floats:
     """Memory for pairs of at most so many cells."""
     return np.empty((2 * MEMORY + 3, cells))
 
 
-@kernel
+@inner_kernel
 def move(side: AlignmentSide, step: float) -> None:
     """Make a step final."""
     steps, wide = side.scores.shape
@@ -54,7 +54,7 @@ def move(side: AlignmentSide, step: float) -> None:
             score[i] += step * way[i]
 
 
-@kernel
+@inner_kernel
 def set_gradient(
     a: AlignmentSide, b: AlignmentSide, rows: int, columns: int, gradient: Floats, curvature: Floats
 ) -> float:
@@ -74,7 +74,7 @@ def set_gradient(
     return worst
 
 
-@kernel
+@inner_kernel
 def set_moves(a: AlignmentSide, b: AlignmentSide, rows: int, columns: int, way: Floats) -> None:
     """The direction of both sides."""
     for i in range(rows):
@@ -84,7 +84,7 @@ def set_moves(a: AlignmentSide, b: AlignmentSide, rows: int, columns: int, way: 
             out[j + 1] = -here[j]
 
 
-@kernel
+@inner_kernel
 def quasi_newton(
     gradient: Floats, curvature: Floats, steps: Floats, bends: Floats, weights: Floats, seen: int, way: Floats
 ) -> None:
@@ -110,7 +110,7 @@ def quasi_newton(
             way[c] += share * step[c]
 
 
-@kernel
+@inner_kernel
 def agree(
     a: AlignmentSide,
     b: AlignmentSide,

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sidelight.core.arrays import Bytes, Floats, Ints
-from sidelight.core.kernels import kernel
+from sidelight.core.kernels import inner_kernel, kernel
 from sidelight.generative.word_alignment.bitext import Bitext
 from sidelight.parallel import shards, threads
 
@@ -111,7 +111,7 @@ def choose_links(
                 finish(grid, theirs, linked_rows, linked_columns, rule == FINAL_AND)
 
 
-@kernel
+@inner_kernel
 def grow(grid: Bytes, one: Flags, other: Flags, linked_rows: Flags, linked_columns: Flags) -> None:
     """Add links of the union beside links, where at least one of the words has none yet, until there are no more."""
     rows, columns = grid.shape
@@ -134,7 +134,7 @@ def grow(grid: Bytes, one: Flags, other: Flags, linked_rows: Flags, linked_colum
                         added = True
 
 
-@kernel
+@inner_kernel
 def finish(grid: Bytes, links: Flags, linked_rows: Flags, linked_columns: Flags, both: bool) -> None:
     """Add links of one direction where a word (or both words) have none yet."""
     rows, columns = grid.shape

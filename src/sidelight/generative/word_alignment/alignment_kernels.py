@@ -21,7 +21,7 @@ import math
 import numpy as np
 
 from sidelight.core.arrays import Floats
-from sidelight.core.kernels import kernel
+from sidelight.core.kernels import inner_kernel, kernel
 
 TINY = 1e-200  # a scale below this, or a column that counts and is below it, may have lost bits
 
@@ -32,7 +32,7 @@ def padded(columns: int) -> int:
     return (columns + 7) // 8 * 8
 
 
-@kernel
+@inner_kernel
 def spread(values: Floats, weights: Floats, centre: int, out: Floats) -> None:
     """out(i) = Σ_k values(k) weights(centre + i − k), eight k at a time."""
     wide = out.shape[0]
@@ -54,7 +54,7 @@ def spread(values: Floats, weights: Floats, centre: int, out: Floats) -> None:
                 out[i] += low + ((v4 * w4[i] + v5 * w5[i]) + (v6 * w6[i] + v7 * w7[i]))
 
 
-@kernel
+@inner_kernel
 def forward(
     emissions: Floats,  # [T, P] column 0 and padding are 0
     nulls: Floats,  # [T] null emissions times the probability of a null word
@@ -106,7 +106,7 @@ def forward(
     return value
 
 
-@kernel
+@inner_kernel
 def backward(
     emissions: Floats,  # in e_t, out e_t b_t / c_t: with m_{t-1} / c_{t-1}, leave and jumps a transition's posterior
     nulls: Floats,
@@ -138,7 +138,7 @@ def backward(
     return whole
 
 
-@kernel
+@inner_kernel
 def add_moves(
     columns: Floats,
     factors: Floats,

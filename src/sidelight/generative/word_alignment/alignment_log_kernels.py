@@ -11,10 +11,10 @@ import math
 import numpy as np
 
 from sidelight.core.arrays import Floats, Ids
-from sidelight.core.kernels import kernel
+from sidelight.core.kernels import inner_kernel
 
 
-@kernel
+@inner_kernel
 def log_add(a: float, b: float) -> float:
     """log(e^a + e^b)."""
     top, low = max(a, b), min(a, b)
@@ -24,7 +24,7 @@ def log_add(a: float, b: float) -> float:
     return value
 
 
-@kernel
+@inner_kernel
 def sums_in_logs(
     scores: Floats,  # [T, P] log emissions, of columns 1 … size − 1
     nulls: Floats,  # [T] log of null emission times null probability
@@ -72,7 +72,7 @@ def sums_in_logs(
     return total
 
 
-@kernel
+@inner_kernel
 def best_alignment(
     scores: Floats,  # [T, P] log emissions, −inf in column 0 and padding
     nulls: Floats,  # [T]

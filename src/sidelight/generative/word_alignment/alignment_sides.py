@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from sidelight.core.arrays import Floats, Ids, Ints
-from sidelight.core.kernels import kernel
+from sidelight.core.kernels import inner_kernel
 from sidelight.generative.word_alignment.alignment_kernels import add_moves, backward, forward
 from sidelight.generative.word_alignment.alignment_log_kernels import best_alignment, sums_in_logs
 from sidelight.generative.word_alignment.bitext import Bitext
@@ -54,13 +54,13 @@ class AlignmentSide(NamedTuple):
     lost: Ints  # [1] 1 where the sum was made in logarithms
 
 
-@kernel
+@inner_kernel
 def room(steps: int, wide: int) -> Floats:
     """Memory for a side of so many words and padded columns."""
     return np.empty(6 * (steps + 1) * wide + 2 * (steps + 1) + 4 * wide)
 
 
-@kernel
+@inner_kernel
 def side_of(memory: Floats, steps: int, wide: int, lost: Ints) -> AlignmentSide:
     """A side in some memory, with nothing in it yet."""
     cells = steps * wide
@@ -83,7 +83,7 @@ def side_of(memory: Floats, steps: int, wide: int, lost: Ints) -> AlignmentSide:
     )
 
 
-@kernel
+@inner_kernel
 def set_leave(side: AlignmentSide, model: Direction, size: int) -> None:
     """The weights of leaving each column by a jump."""
     side.log_leave[:] = -np.inf
@@ -94,7 +94,7 @@ def set_leave(side: AlignmentSide, model: Direction, size: int) -> None:
         side.leave[k] = math.exp(side.log_leave[k])
 
 
-@kernel
+@inner_kernel
 def load_pair(pair: int, text: Bitext, one: Direction, other: Direction, a: AlignmentSide, b: AlignmentSide) -> None:
     """The scores of a pair's links in both directions, and no direction to move in."""
     first, begin = text.source_starts[pair], text.target_starts[pair]
@@ -123,7 +123,7 @@ def load_pair(pair: int, text: Bitext, one: Direction, other: Direction, a: Alig
         set_leave(b, other, columns + 1)
 
 
-@kernel
+@inner_kernel
 def sum_side(side: AlignmentSide, model: Direction, size: int, step: float) -> float:
     """The log-sum of a side with its scores moved by `step` along its direction; `posteriors` may follow."""
     if model.chain and model.in_logs:
@@ -159,7 +159,7 @@ def sum_side(side: AlignmentSide, model: Direction, size: int, step: float) -> f
     return total + value
 
 
-@kernel
+@inner_kernel
 def in_logs(side: AlignmentSide, model: Direction, size: int, step: float, distances: Floats, leaving: Floats) -> float:
     """The same sum in logarithms, with posteriors."""
     steps, wide = side.scores.shape
@@ -174,7 +174,7 @@ def in_logs(side: AlignmentSide, model: Direction, size: int, step: float, dista
     )  # fmt: skip
 
 
-@kernel
+@inner_kernel
 def posteriors(side: AlignmentSide, model: Direction, size: int, step: float) -> None:
     """Posteriors of links in `side.real`, after `sum_side` with the same step."""
     if not model.chain or side.lost[0] == 1:
@@ -187,7 +187,7 @@ def posteriors(side: AlignmentSide, model: Direction, size: int, step: float) ->
         in_logs(side, model, size, step, np.zeros(0), np.zeros(0))
 
 
-@kernel
+@inner_kernel
 def jump_counts(
     side: AlignmentSide, model: Direction, size: int, square: Floats, distances: Floats, leaving: Floats
 ) -> None:
@@ -204,7 +204,7 @@ def jump_counts(
     )  # fmt: skip
 
 
-@kernel
+@inner_kernel
 def best_side(side: AlignmentSide, model: Direction, size: int, path: Ids) -> float:
     """The best alignment of a side as it is scored now, and its logarithm."""
     steps, wide = side.scores.shape

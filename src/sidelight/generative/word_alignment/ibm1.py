@@ -10,17 +10,17 @@ import math
 import numpy as np
 
 from sidelight.core.arrays import Floats, Ids
-from sidelight.core.kernels import kernel
+from sidelight.core.kernels import inner_kernel
 
 
-@kernel
+@inner_kernel
 def link_weight(null: float, words: int, power: float) -> float:
     """The logarithm of the weight that every link has, whatever its words."""
     value: float = power * math.log((1.0 - null) / words)
     return value
 
 
-@kernel
+@inner_kernel
 def independent_sums(emissions: Floats, nulls: Floats, posteriors: Floats) -> float:
     """The log-sum over all alignments of a pair and the posteriors of its links. # [T, P]"""
     count, wide = emissions.shape
@@ -44,7 +44,7 @@ def independent_sums(emissions: Floats, nulls: Floats, posteriors: Floats) -> fl
     return value
 
 
-@kernel
+@inner_kernel
 def independent_best(scores: Floats, nulls: Floats, size: int, path: Ids) -> float:
     """The best alignment of a pair: for every word its column, 0 for the null word."""
     total = 0.0

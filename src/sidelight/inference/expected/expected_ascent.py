@@ -14,7 +14,7 @@ from __future__ import annotations
 import numpy as np
 
 from sidelight.core.arrays import Floats, Ints
-from sidelight.core.kernels import kernel
+from sidelight.core.kernels import inner_kernel, kernel
 from sidelight.inference.expected.expected_kernels import (
     costs_of,
     in_logs,
@@ -29,7 +29,7 @@ from sidelight.spaces.chains.chain_kernels import longest
 MOST_ROWS = 200  # for which curvature is learned; with more, steps follow Barzilai and Borwein
 
 
-@kernel
+@inner_kernel
 def evaluate(
     point: Floats,  # [R] μ
     scores: Floats,  # [T, L]

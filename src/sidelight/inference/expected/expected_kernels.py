@@ -10,13 +10,13 @@ from __future__ import annotations
 import numpy as np
 
 from sidelight.core.arrays import Floats, Ints
-from sidelight.core.kernels import kernel
+from sidelight.core.kernels import inner_kernel
 
 FARTHEST = 200.0  # the most that a cell may cost, either way, for scaled sums
 FAINTEST = 1e-200  # the least that a scaled sum may be
 
 
-@kernel
+@inner_kernel
 def costs_of(multipliers: Floats, entry_starts: Ints, entry_rows: Ints, entry_weights: Floats, costs: Floats) -> None:
     """costs[c] = Σ_r μ_r φ_r of cell c."""
     for c in range(costs.shape[0]):
@@ -26,7 +26,7 @@ def costs_of(multipliers: Floats, entry_starts: Ints, entry_rows: Ints, entry_we
         costs[c] = total
 
 
-@kernel
+@inner_kernel
 def means_of(chances: Floats, entry_starts: Ints, entry_rows: Ints, entry_weights: Floats, means: Floats) -> None:
     """means[r] = E[φ_r], given the chance of every cell."""
     for r in range(means.shape[0]):
@@ -36,7 +36,7 @@ def means_of(chances: Floats, entry_starts: Ints, entry_rows: Ints, entry_weight
             means[entry_rows[k]] += entry_weights[k] * chances[c]
 
 
-@kernel
+@inner_kernel
 def scaled(
     tokens: Floats,  # [T, L] −inf where ruled out
     top: float,  # of the transition scores
@@ -108,7 +108,7 @@ def scaled(
     return value
 
 
-@kernel
+@inner_kernel
 def scaled_beliefs(
     factors: Floats, places: Ints, nodes: Floats, ahead: Floats, behind: Floats, chances: Floats, beliefs: Floats
 ) -> None:
@@ -128,7 +128,7 @@ def scaled_beliefs(
             chances[c] = ahead[t - 1, k] * factors[t, k, label] * nodes[t, label]
 
 
-@kernel
+@inner_kernel
 def scaled_moves(factors: Floats, nodes: Floats, ahead: Floats, moves: Floats) -> None:
     """Expected transitions, summed over places: moves [L, L]."""
     length, size = nodes.shape
@@ -142,7 +142,7 @@ def scaled_moves(factors: Floats, nodes: Floats, ahead: Floats, moves: Floats) -
                 out[label] += amount * line[label] * nodes[t, label]
 
 
-@kernel
+@inner_kernel
 def in_logs(
     tokens: Floats,
     transition: Floats,  # [L, L]
@@ -210,7 +210,7 @@ def in_logs(
     return value
 
 
-@kernel
+@inner_kernel
 def _log_sum(values: Floats) -> float:
     peak = -np.inf
     for k in range(values.shape[0]):

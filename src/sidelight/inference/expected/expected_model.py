@@ -11,7 +11,7 @@ from __future__ import annotations
 import numpy as np
 
 from sidelight.core.arrays import Floats, Ints
-from sidelight.core.kernels import kernel
+from sidelight.core.kernels import inner_kernel
 
 FIXED = -2
 HARD = -1
@@ -19,7 +19,7 @@ MOST_MULTIPLIER = 1e9  # a row that this does not satisfy cannot be satisfied
 INNER_STEPS = 60
 
 
-@kernel
+@inner_kernel
 def project(point: Floats, group: Ints, share: Floats, cap: Floats) -> None:
     """To the nearest admitted multipliers; cap [R] is that of a row's group, rows of a group stand together."""
     r = 0
@@ -53,7 +53,7 @@ def project(point: Floats, group: Ints, share: Floats, cap: Floats) -> None:
         r = last
 
 
-@kernel
+@inner_kernel
 def turn(curvature: Floats, direction: Floats, turned: Floats) -> float:
     """B·direction, and its product with the direction."""
     bend = 0.0
@@ -67,7 +67,7 @@ def turn(curvature: Floats, direction: Floats, turned: Floats) -> float:
     return bend
 
 
-@kernel
+@inner_kernel
 def minimise_model(
     now: Floats,  # [R]
     slope: Floats,  # [R]
@@ -107,7 +107,7 @@ def minimise_model(
         step = min(max(length / bend, 1e-10), 1e10) if bend > 0.0 else step
 
 
-@kernel
+@inner_kernel
 def learn_curvature(curvature: Floats, moved: Floats, change: Floats, first: bool) -> None:
     """Update B with a step and the change of the slope along it; at first, B is a multiple of one."""
     count = moved.shape[0]

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from sidelight.core.arrays import Floats, Ids, Ints
 from sidelight.core.file_contents import array_like
-from sidelight.core.kernels import kernel
+from sidelight.core.kernels import inner_kernel, kernel
 from sidelight.objective.online.online_likelihood_kernels import Chains, TokenWeights, token_scores
 from sidelight.spaces.chains.chain_kernels import longest
 from sidelight.spaces.chains.chain_scaled_kernels import ExpMoves, Room, empty_moves, exp_scores_into, room_for
@@ -68,7 +68,7 @@ def _empty_parts(most: int, size: int) -> Parts:
     return Parts(np.empty((most, size)), np.zeros((size, size)), np.zeros((2, size)))
 
 
-@kernel
+@inner_kernel
 def _height(
     log_sum: float, first: int, count: int, beliefs: Parts, potentials: Parts, targets: Ids, costs: Floats
 ) -> float:
@@ -92,7 +92,7 @@ def _height(
     return log_sum - total
 
 
-@kernel
+@inner_kernel
 def _add_closed(potentials: Parts, closed: Floats, transition: Floats, start: Floats, end: Floats) -> None:
     size = closed.shape[1]
     for label in range(size):
@@ -102,7 +102,7 @@ def _add_closed(potentials: Parts, closed: Floats, transition: Floats, start: Fl
             transition[label, following] = potentials.moves[label, following] + closed[label, following]
 
 
-@kernel
+@inner_kernel
 def _beliefs_of(count: int, closed: Floats, potentials: Parts, work: Work, beliefs: Parts) -> float:
     """The log-sum of a distribution given by its potentials; beliefs take the potentials of tokens and become its own.
 
@@ -157,7 +157,7 @@ def expected(
                 tokens[first - base + t, label] = prices[i] * beliefs.tokens[t, label]
 
 
-@kernel
+@inner_kernel
 def _shift(weights: Floats, at: int, amount: float) -> float:
     """Add to a weight; returns by how much its square grew."""
     old: float = weights[at]
@@ -165,7 +165,7 @@ def _shift(weights: Floats, at: int, amount: float) -> float:
     return amount * (2.0 * old + amount)
 
 
-@kernel
+@inner_kernel
 def _shift_token(t: int, chains: Chains, weights: TokenWeights, total: Floats, row: Floats) -> float:
     """weights += row ⊗ features of token t; returns by how much ‖w‖² grew. # row: [L]"""
     wide_ptr, codes, wide_values, pair_ptr, pairs, labels, pair_values, dense = chains.entries
@@ -202,7 +202,7 @@ def _shift_token(t: int, chains: Chains, weights: TokenWeights, total: Floats, r
     return grown
 
 
-@kernel
+@inner_kernel
 def _shift_moves(difference: Parts, count: int, chains: Chains, sign: float, v: Floats) -> float:
     """v += sign · differences of start, end and transition counts; returns by how much ‖w‖² grew."""
     first, last, size = difference.tokens[0], difference.tokens[count - 1], chains.closed.shape[1]

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from sidelight.core.arrays import Floats, Floats32, Ids, Ints
-from sidelight.core.kernels import kernel
+from sidelight.core.kernels import inner_kernel, kernel
 from sidelight.features.rows import TokenFeatures
 from sidelight.objective.batch import Batch
 from sidelight.objective.chain_block import backtrack
@@ -70,7 +70,7 @@ def perceptron_epoch(
     )
 
 
-@kernel
+@inner_kernel
 def _steps_of(closed: Floats32, shape: Ints, weights: Floats32, shift: int) -> Steps:
     bias, chain, start_at, end_at, transition_at = shape[0], shape[1], shape[2], shape[3], shape[4]
     size = closed.shape[1]
@@ -85,7 +85,7 @@ def _steps_of(closed: Floats32, shape: Ints, weights: Floats32, shift: int) -> S
     return Steps(start, end, transition)
 
 
-@kernel
+@inner_kernel
 def _score_tokens(features: TokenFeatures, model: Averaged, first: int, count: int, shift: int, out: Floats32) -> None:
     """The scores of one sequence's tokens. # out: [longest, L]"""
     indptr, indices, values, dense = features
@@ -111,13 +111,13 @@ def _score_tokens(features: TokenFeatures, model: Averaged, first: int, count: i
                 row[label] += value * weight[label]
 
 
-@kernel
+@inner_kernel
 def _move(model: Averaged, at: int, amount: float, clock: float) -> None:
     model.weights[at] += amount
     model.totals[at] += clock * amount
 
 
-@kernel
+@inner_kernel
 def _move_token(features: TokenFeatures, model: Averaged, t: int, column: int, amount: float, clock: float) -> None:
     indptr, indices, values, dense = features
     valued = values.shape[0] > 0
@@ -131,7 +131,7 @@ def _move_token(features: TokenFeatures, model: Averaged, t: int, column: int, a
         model.dense_totals[k, column] += clock * step
 
 
-@kernel
+@inner_kernel
 def _move_sequence(
     features: TokenFeatures,
     shape: Ints,

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from sidelight.core.arrays import Floats, Ids, Ints
-from sidelight.core.kernels import kernel
+from sidelight.core.kernels import inner_kernel, kernel
 from sidelight.features.layout import Layout
 from sidelight.objective.chain_block import cost_of, decode, leads, scratch_for
 from sidelight.objective.entries import ChainWeights, Examples, score_tokens, views_of
@@ -93,7 +93,7 @@ def _epoch(
     return moved
 
 
-@kernel
+@inner_kernel
 def differences(
     data: Examples, views: ChainWeights, i: int, guess: Ids, places: Ints, touched: Ints, amounts: Floats
 ) -> int:

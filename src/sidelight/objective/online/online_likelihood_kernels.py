@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from sidelight.core.arrays import Bytes, Floats, Floats32, Ids, Ints
-from sidelight.core.kernels import kernel
+from sidelight.core.kernels import inner_kernel, kernel
 from sidelight.spaces.chains.chain_kernels import longest
 from sidelight.spaces.chains.chain_scaled_kernels import ExpMoves, Room, empty_moves, exp_scores_into, room_for
 from sidelight.spaces.chains.chain_sum_kernels import sequence_beliefs
@@ -55,7 +55,7 @@ def collect(ptr: Ints, columns: Ids, spread: Ids, table: Floats, pairs: Floats) 
             pairs[k] = table[i, columns[k]]
 
 
-@kernel
+@inner_kernel
 def token_scores(t: int, chains: Chains, weights: TokenWeights, scale: float, total: Floats, row: Floats) -> None:
     """row[l] = scale · the score of label l at token t under v."""
     wide_ptr, codes, wide_values, pair_ptr, pairs, labels, pair_values, dense = chains.entries
@@ -87,7 +87,7 @@ def token_scores(t: int, chains: Chains, weights: TokenWeights, scale: float, to
         row[label] *= scale
 
 
-@kernel
+@inner_kernel
 def _move_token(t: int, chains: Chains, weights: TokenWeights, step: float, total: Floats, row: Floats) -> None:
     """v −= step · row ⊗ features of token t. # row: [L] how much more is believed than known"""
     wide_ptr, codes, wide_values, pair_ptr, pairs, labels, pair_values, dense = chains.entries
@@ -112,7 +112,7 @@ def _move_token(t: int, chains: Chains, weights: TokenWeights, step: float, tota
         pair_weights[pairs[k]] -= step * value * row[labels[k]]
 
 
-@kernel
+@inner_kernel
 def _steps_into(v: Floats, chains: Chains, scale: float, transition: Floats, start: Floats, end: Floats) -> None:
     """The scores of transitions, first and last labels under scale · v, −inf where they may not be."""
     bias, chain, shift, places, closed = chains.bias, chains.chain, chains.shift, chains.places, chains.closed
@@ -130,7 +130,7 @@ def _steps_into(v: Floats, chains: Chains, scale: float, transition: Floats, sta
                 transition[label, following] += scale * v[places[2] + label * size + following]
 
 
-@kernel
+@inner_kernel
 def _score_of(labels: Ids, scores: Floats, transition: Floats, start: Floats, end: Floats) -> float:
     """The score of a sequence's labels."""
     total = start[labels[0]] + scores[0, labels[0]] + end[labels[-1]]
@@ -139,7 +139,7 @@ def _score_of(labels: Ids, scores: Floats, transition: Floats, start: Floats, en
     return float(total)
 
 
-@kernel
+@inner_kernel
 def add_products(a: Floats, b: Floats, sign: float, out: Floats) -> None:
     """out += sign · a · b, entry by entry; a and b may be wider."""
     for i in range(out.shape[0]):
@@ -147,7 +147,7 @@ def add_products(a: Floats, b: Floats, sign: float, out: Floats) -> None:
             out[i, j] += sign * (a[i, j] * b[i, j])
 
 
-@kernel
+@inner_kernel
 def _move_steps(v: Floats, chains: Chains, step: float, first: Floats, last: Floats, moves: Floats) -> None:
     """v −= step · how much more is believed than known: of first labels, last labels and transitions."""
     bias, chain, shift, places, kept = chains.bias, chains.chain, chains.shift, chains.places, chains.kept
@@ -179,7 +179,7 @@ class Sums(NamedTuple):
     moves: Floats  # [L, L]
 
 
-@kernel
+@inner_kernel
 def _beliefs_inside(
     scores: Floats,
     masks: Bytes,
@@ -199,7 +199,7 @@ def _beliefs_inside(
     return value
 
 
-@kernel
+@inner_kernel
 def _likelihood_slopes(
     labels: Ids,
     masks: Bytes,
@@ -227,7 +227,7 @@ def _likelihood_slopes(
     return value - own
 
 
-@kernel
+@inner_kernel
 def _answer_slopes(
     answered: Answered,
     i: int,

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sidelight.core.arrays import Floats, Ints, Keys
-from sidelight.core.kernels import inner, kernel, uniform
+from sidelight.core.kernels import inner, inner_kernel, kernel, uniform
 from sidelight.features.layout import Layout
 from sidelight.objective.chain_block import (
     augment,
@@ -135,7 +135,7 @@ class ChainBlocks:
         self.known = stored_outputs(arrays, self.data.starts, self.layout.n_labels)
 
 
-@kernel
+@inner_kernel
 def add_offsets(values: Floats, offsets: Floats, alphas: Floats, first: int, count: int) -> float:
     """From leads to v; returns Σ α v."""
     paid = 0.0
@@ -145,7 +145,7 @@ def add_offsets(values: Floats, offsets: Floats, alphas: Floats, first: int, cou
     return paid
 
 
-@kernel
+@inner_kernel
 def highest(values: Floats, count: int) -> int:
     """The largest v, or -1 for the target if none is above zero."""
     place = -1
@@ -157,7 +157,7 @@ def highest(values: Floats, count: int) -> int:
     return place
 
 
-@kernel
+@inner_kernel
 def place_for(values: Floats, alphas: Floats, first: int, count: int, room: int) -> int:
     """A place for one more output: that of the least violated one without weight, a new one, or -1.
 
@@ -172,7 +172,7 @@ def place_for(values: Floats, alphas: Floats, first: int, count: int, room: int)
     return place
 
 
-@kernel
+@inner_kernel
 def plain_step(
     price: float,
     alphas: Floats,
@@ -199,7 +199,7 @@ def plain_step(
     return 1
 
 
-@kernel
+@inner_kernel
 def _most_room(known: KnownOutputs) -> int:
     most = 1
     for i in range(known.counts.shape[0]):
@@ -231,7 +231,7 @@ def _evaluate(
         gaps[i] = prices[i] * max(values[i], 0.0) - paid
 
 
-@kernel
+@inner_kernel
 def _draw(tree: Floats, total: float, state: Keys) -> int:
     """An example in proportion to its gap, by a binary indexed tree of the gaps."""
     left = uniform(state) * total
@@ -249,7 +249,7 @@ def _draw(tree: Floats, total: float, state: Keys) -> int:
     return drawn
 
 
-@kernel
+@inner_kernel
 def _change(tree: Floats, i: int, amount: float) -> None:
     i += 1
     while i < tree.shape[0]:

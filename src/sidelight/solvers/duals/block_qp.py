@@ -20,7 +20,7 @@ from __future__ import annotations
 import numpy as np
 
 from sidelight.core.arrays import Floats, Ints
-from sidelight.core.kernels import inner, kernel
+from sidelight.core.kernels import inner, inner_kernel, kernel
 from sidelight.features.rows import offsets_of
 
 MOST_STEPS = 1_000_000
@@ -96,7 +96,7 @@ def _quadratic(gram: Floats, alphas: Floats) -> float:
     return total
 
 
-@kernel
+@inner_kernel
 def _slopes_of(
     gram: Floats, offsets: Floats, ptr: Ints, order: Ints, eases: Floats, alphas: Floats
 ) -> tuple[Floats, Floats]:
@@ -117,7 +117,7 @@ def _slopes_of(
     return slopes, sums
 
 
-@kernel
+@inner_kernel
 def _pair(
     gram: Floats, members: Ints, alphas: Floats, slopes: Floats, left: float, ease: float, tolerance: float
 ) -> tuple[int, int, float]:
@@ -151,7 +151,7 @@ def _pair(
     return up, down, curve
 
 
-@kernel
+@inner_kernel
 def _give(
     gram: Floats, members: Ints, alphas: Floats, slopes: Floats, moves: Floats, which: int, step: float, whole: bool
 ) -> None:
@@ -163,7 +163,7 @@ def _give(
         slopes[m] -= step * row[members[m]]
 
 
-@kernel
+@inner_kernel
 def _block_steps(
     gram: Floats,
     members: Ints,

@@ -29,7 +29,7 @@ import math
 import numpy as np
 
 from sidelight.core.arrays import Floats, Ids, Ints, Keys
-from sidelight.core.kernels import kernel
+from sidelight.core.kernels import inner_kernel, kernel
 from sidelight.objective.logistic import logistic_slope
 from sidelight.solvers.dual_coordinate import NEAR, STEPS, _products, _shuffle
 from sidelight.solvers.duals.working_set import dot, subtract
@@ -118,7 +118,7 @@ def logistic_steps(
     return at_most, all_gained
 
 
-@kernel
+@inner_kernel
 def _ends(violations: Floats, alphas: Floats, mine: Ints) -> tuple[int, int]:
     """The most violated cut, and the least violated one with weight, or −1."""
     up, down = 0, -1
@@ -130,7 +130,7 @@ def _ends(violations: Floats, alphas: Floats, mine: Ints) -> tuple[int, int]:
     return up, down
 
 
-@kernel
+@inner_kernel
 def _exchange(
     violations: Floats,
     alphas: Floats,
@@ -155,12 +155,12 @@ def _exchange(
     return float(step * (differ - 0.5 * step * curve))
 
 
-@kernel
+@inner_kernel
 def _log_odds(total: float, price: float) -> float:
     return math.log(total / (price - total)) if total > 0.0 else -np.inf
 
 
-@kernel
+@inner_kernel
 def _entropy(total: float, price: float) -> float:
     """C h(s / C)."""
     share = total / price
@@ -169,7 +169,7 @@ def _entropy(total: float, price: float) -> float:
     return price * (share * math.log(share) + (1.0 - share) * math.log1p(-share))
 
 
-@kernel
+@inner_kernel
 def _new_sum(violation: float, norm: float, total: float, price: float) -> float:
     """The weight of a term after the best step of one of its variables, were there no other bound."""
     share = logistic_slope(violation + norm * total, norm * price, _log_odds(total, price))

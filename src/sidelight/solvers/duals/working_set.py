@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from sidelight.core.arrays import Floats, Ids, Ints
 from sidelight.core.file_contents import array_of
-from sidelight.core.kernels import kernel
+from sidelight.core.kernels import inner_kernel, kernel
 from sidelight.errors import ModelFileError
 from sidelight.features.rows import offsets_of
 from sidelight.objective.cuts import Cuts
@@ -100,7 +100,7 @@ def _copy(
                 gram[at[i] + places[one] * rooms[i] + places[other]] = value
 
 
-@kernel
+@inner_kernel
 def row_product(indices: Ids, values: Floats, a: int, a_end: int, b: int, b_end: int) -> float:
     """The inner product of two rows with sorted indices."""
     total = 0.0
@@ -294,7 +294,7 @@ class WorkingSet:
 _PER_CUT = ("begin", "middle", "end", "offsets", "alphas", "best_alphas", "norms", "terms", "idle")
 
 
-@kernel
+@inner_kernel
 def dot(indices: Ids, values: Floats, weights: Floats, begin: int, middle: int, end: int) -> float:
     """slope · w of the cut with these entries."""
     total = 0.0
@@ -310,7 +310,7 @@ def dot(indices: Ids, values: Floats, weights: Floats, begin: int, middle: int, 
     return total
 
 
-@kernel
+@inner_kernel
 def subtract(indices: Ids, values: Floats, weights: Floats, begin: int, middle: int, end: int, amount: float) -> None:
     """w −= amount · slope of the cut with these entries."""
     if values.shape[0] > 0:

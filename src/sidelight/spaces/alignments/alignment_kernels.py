@@ -18,7 +18,7 @@ from __future__ import annotations
 import numpy as np
 
 from sidelight.core.arrays import Floats, Ids, Ints
-from sidelight.core.kernels import inline_kernel, kernel
+from sidelight.core.kernels import inline_kernel, inner_kernel, kernel
 from sidelight.spaces.chains.chain_kernels import longest
 
 
@@ -73,7 +73,7 @@ def best(
             _read(table, own, left, right, tall, wide, bare, free, choices[first : first + left])
 
 
-@kernel
+@inner_kernel
 def _push(here: Floats, own: Floats, n: int, right: int, wide: int, forms: int, there: Floats) -> None:
     """All pairs of these n left symbols, from a row of the table to the one that they lead to."""
     form = n * (n - 1) // 2
@@ -90,7 +90,7 @@ def _push(here: Floats, own: Floats, n: int, right: int, wide: int, forms: int, 
             code += forms
 
 
-@kernel
+@inner_kernel
 def _read(
     table: Floats, own: Floats, left: int, right: int, tall: int, wide: int, bare: int, free: int, choices: Ids
 ) -> None:
@@ -114,7 +114,7 @@ def _read(
         j -= m
 
 
-@kernel
+@inner_kernel
 def _step(table: Floats, own: Floats, i: int, j: int, tall: int, wide: int) -> tuple[int, int]:
     forms = tall * (tall + 1) // 2
     for n in range(1, min(tall, i) + 1):
@@ -177,7 +177,7 @@ def sums(
             _go_back(left, right, own, shape, open_, both, slopes, shares[first : first + left])
 
 
-@kernel
+@inner_kernel
 def _go_back(
     left: int, right: int, own: Floats, shape: Ints, open_: Floats, both: Floats, slopes: Floats, shares: Floats
 ) -> None:

@@ -22,7 +22,7 @@ from typing import NamedTuple
 import numpy as np
 
 from sidelight.core.arrays import Bytes, Floats, Ints
-from sidelight.core.kernels import kernel
+from sidelight.core.kernels import inner_kernel, kernel
 from sidelight.spaces.alignments.matching_space import best_matchings
 
 FIRST, LATER = 1000, 60  # steps of prices at the root, and at every further node
@@ -118,7 +118,7 @@ def hubs_of(count: int, edges: Ints, hubs: Ints, edge_hubs: Ints) -> int:
     return hub_count
 
 
-@kernel
+@inner_kernel
 def _send(
     values: Floats, edge: Floats, turned: int, pair: Pair, fee: Floats, other_fee: Floats, out: Floats, choice: Ints
 ) -> None:
@@ -146,7 +146,7 @@ def _send(
             out[c], choice[c] = worth, d
 
 
-@kernel
+@inner_kernel
 def _up(pair: Pair, own: Floats, edges: Floats, price: Floats, fees: Floats, sums: _GraphSums) -> float:
     """The best choices at these prices, from leaves to roots and back: no alignment is worth more."""
     up, sent, choice, words, tree = sums.up, sums.sent, sums.choice, sums.words, pair.tree
@@ -181,7 +181,7 @@ def _up(pair: Pair, own: Floats, edges: Floats, price: Floats, fees: Floats, sum
     return total
 
 
-@kernel
+@inner_kernel
 def _down(pair: Pair, edges: Floats, fees: Floats, sums: _GraphSums) -> None:
     """After `_up`: what is best outside of the part below each word, so that up + down is the best with a choice."""
     up, sent, down, tree = sums.up, sums.sent, sums.down, pair.tree
@@ -199,7 +199,7 @@ def _down(pair: Pair, edges: Floats, fees: Floats, sums: _GraphSums) -> None:
         _send(rest, edges[e], 1 - tree[k, 3], pair, start, end, down[b], sums.back[b])
 
 
-@kernel
+@inner_kernel
 def _value(pair: Pair, scores: Floats, words: Ints, needed: int) -> float:
     """The worth of words; −inf where they are no alignment, or fewer than are needed are mapped."""
     tree, count = pair.tree, words.shape[0]
@@ -221,7 +221,7 @@ def _value(pair: Pair, scores: Floats, words: Ints, needed: int) -> float:
     return total
 
 
-@kernel
+@inner_kernel
 def _improved(pair: Pair, scores: Floats, near: Ints, needed: int, bonus: float, best: Ints, value: float) -> float:
     """Matchings of words, whose edges count by the words that they have near; the better one is kept in `best`."""
     tree, mapped = pair.tree, pair.mapped
@@ -256,7 +256,7 @@ def _improved(pair: Pair, scores: Floats, near: Ints, needed: int, bonus: float,
             best[a] = now[a]
 
 
-@kernel
+@inner_kernel
 def _close(own: Floats, sums: _GraphSums, total: float, least: float) -> bool:
     """Close choices with which no alignment is worth more than the least; False where a word has none left."""
     up, down = sums.up, sums.down
@@ -283,7 +283,7 @@ def _close(own: Floats, sums: _GraphSums, total: float, least: float) -> bool:
     return True
 
 
-@kernel
+@inner_kernel
 def _step(pair: Pair, words: Ints, prices: _Prices, exact: bool, length: float) -> bool:
     """Prices of what is wanted twice rise, of what nobody wants fall; False where all is in order.
 
@@ -326,7 +326,7 @@ def _step(pair: Pair, words: Ints, prices: _Prices, exact: bool, length: float) 
     return True
 
 
-@kernel
+@inner_kernel
 def _bounded(
     pair: Pair,
     own: Floats,  # [A, C] in, out: choices are closed
@@ -444,7 +444,7 @@ def best_alignment(
     return value, max(value, proved)
 
 
-@kernel
+@inner_kernel
 def _divide(own: Floats, other: Floats, word: int, which: int) -> None:
     """Close a choice of a word; in `other`, which is looked at next, close whatever does not go with it."""
     for a in range(own.shape[0]):
@@ -454,14 +454,14 @@ def _divide(own: Floats, other: Floats, word: int, which: int) -> None:
     own[word, which] = -np.inf
 
 
-@kernel
+@inner_kernel
 def _begin(prices: _Prices, kept: Floats, kept_fees: Floats) -> None:
     _copy(kept, kept_fees, prices.price, prices.fees)
     prices.way[:] = 0.0
     prices.ways[:] = 0.0
 
 
-@kernel
+@inner_kernel
 def _copy(price: Floats, fees: Floats, to: Floats, fees_to: Floats) -> None:
     for c in range(price.shape[0]):
         to[c] = price[c]
@@ -470,7 +470,7 @@ def _copy(price: Floats, fees: Floats, to: Floats, fees_to: Floats) -> None:
             fees_to[h, f] = fees[h, f]
 
 
-@kernel
+@inner_kernel
 def _branch(own: Floats, up: Floats, down: Floats) -> tuple[int, int]:
     """The word whose best choice is the least sure, among those that have several, and that choice; −1 without any."""
     count, width = own.shape
@@ -491,7 +491,7 @@ def _branch(own: Floats, up: Floats, down: Floats) -> tuple[int, int]:
     return word, which
 
 
-@kernel
+@inner_kernel
 def _floor(scores: Floats) -> tuple[float, float]:
     """Less than any alignment is worth, and how far scores lie apart."""
     total, top, bottom = 0.0, -np.inf, np.inf

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from sidelight.core.arrays import Floats, Ids, Ints
-from sidelight.core.kernels import kernel
+from sidelight.core.kernels import inner_kernel, kernel
 from sidelight.parallel import shards, threads
 from sidelight.spaces.slots import BatchedSlotSpace
 
@@ -57,7 +57,7 @@ def best_matchings(starts: Ints, lo: int, hi: int, scores: Floats, choices: Ids,
                 values[number] += own[slot, choice]
 
 
-@kernel
+@inner_kernel
 def _add_slot(slot: int, own: Floats, right: int, taker: Ints, lift: Floats, price: Floats) -> bool:
     """Give one more slot a column by the shortest path of changes; False where there is none."""
     total = taker.shape[0]

@@ -11,7 +11,7 @@ from __future__ import annotations
 import numpy as np
 
 from sidelight.core.arrays import AnyFloats, Bytes, Floats, Ids, Ints, Keys
-from sidelight.core.kernels import inline_kernel, kernel, uniform
+from sidelight.core.kernels import inline_kernel, inner_kernel, kernel, uniform
 
 
 @inline_kernel
@@ -45,7 +45,7 @@ def advance(before: AnyFloats, transition: AnyFloats, row: AnyFloats, now: AnyFl
         now[label] += row[label]
 
 
-@kernel
+@inner_kernel
 def forward(
     scores: AnyFloats, transition: AnyFloats, start: AnyFloats, first: int, count: int, best: AnyFloats
 ) -> None:
@@ -56,7 +56,7 @@ def forward(
         advance(best[t - 1], transition, scores[first + t], best[t])
 
 
-@kernel
+@inner_kernel
 def longest(starts: Ints, lo: int, hi: int) -> int:
     """The number of tokens of the longest sequence."""
     most = 1
@@ -179,7 +179,7 @@ def viterbi_random_ties(
             follower = chosen
 
 
-@kernel
+@inner_kernel
 def highest_sum(one: Floats, other: Floats) -> float:
     """The highest one[k] + other[k], by four maxima that do not wait for each other."""
     a = b = c = d = -np.inf
@@ -201,7 +201,7 @@ def highest_sum(one: Floats, other: Floats) -> float:
     return c if c > a else a
 
 
-@kernel
+@inner_kernel
 def forward_left(
     best: Floats,  # [at least `count`, L] of all paths
     scores: Floats,
@@ -298,7 +298,7 @@ def viterbi_outside(
             stay_before(starts[i], t, scores, base, into, start, admitted, stayed, labels)
 
 
-@kernel
+@inner_kernel
 def stay_before(
     first: int,
     end: int,

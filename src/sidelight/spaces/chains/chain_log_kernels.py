@@ -15,10 +15,10 @@ import math
 import numpy as np
 
 from sidelight.core.arrays import Floats
-from sidelight.core.kernels import kernel
+from sidelight.core.kernels import inner_kernel
 
 
-@kernel
+@inner_kernel
 def log_sum(values: Floats) -> float:
     """log Σ exp of the values."""
     top = -np.inf
@@ -32,7 +32,7 @@ def log_sum(values: Floats) -> float:
     return top + math.log(total)
 
 
-@kernel
+@inner_kernel
 def log_forward(
     scores: Floats, first: int, count: int, transition: Floats, start: Floats, end: Floats, out: Floats
 ) -> float:
@@ -51,7 +51,7 @@ def log_forward(
     return log_sum(terms)
 
 
-@kernel
+@inner_kernel
 def log_backward(scores: Floats, first: int, count: int, transition: Floats, end: Floats, out: Floats) -> None:
     """The backward sums of the sequence from token `first` of the scores on. # out [count, L]"""
     size = end.shape[0]
@@ -65,7 +65,7 @@ def log_backward(scores: Floats, first: int, count: int, transition: Floats, end
             out[t, label] = log_sum(terms)
 
 
-@kernel
+@inner_kernel
 def log_pair(
     scores: Floats,
     first: int,
@@ -94,7 +94,7 @@ def log_pair(
             out[k, label] += price * (shares[k, label] / total)
 
 
-@kernel
+@inner_kernel
 def log_token(forward: Floats, backward: Floats, t: int, price: float, out: Floats) -> None:
     """out[l] = price · p(y_t = l), from the sums of the sequence. # out [>= L]"""
     size = forward.shape[1]

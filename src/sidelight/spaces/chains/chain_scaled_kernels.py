@@ -23,7 +23,7 @@ from typing import NamedTuple
 import numpy as np
 
 from sidelight.core.arrays import Floats, Ints
-from sidelight.core.kernels import kernel
+from sidelight.core.kernels import inner_kernel, kernel
 
 TINY = 1e-200  # a number below this might have lost bits
 SMALL = 1e-50  # sums below this are scaled at once: TINY times SMALL is still far from the smallest number
@@ -84,13 +84,13 @@ def exponentials(values: Floats, count: int, work: Floats, bits: Ints) -> None:
         values[k] *= work[k]
 
 
-@kernel
+@inner_kernel
 def padded(size: int) -> int:
     """The next multiple of eight."""
     return (size + 7) // 8 * 8
 
 
-@kernel
+@inner_kernel
 def largest(values: Floats) -> float:
     """The largest number, or 0 if there is none above -inf."""
     top = -np.inf
@@ -99,7 +99,7 @@ def largest(values: Floats) -> float:
     return top if top > -np.inf else 0.0
 
 
-@kernel
+@inner_kernel
 def empty_moves(size: int) -> ExpMoves:
     """Memory for the exponentials of so many labels."""
     wide = padded(size)
@@ -118,7 +118,7 @@ def exp_moves(transition: Floats, start: Floats, end: Floats) -> ExpMoves:
     return ExpMoves(onward, np.ascontiguousarray(onward.T), edges, tops)
 
 
-@kernel
+@inner_kernel
 def exp_scores(transition: Floats, start: Floats, end: Floats) -> ExpMoves:
     """Exponentials of scores."""
     made = empty_moves(start.shape[0])
@@ -127,7 +127,7 @@ def exp_scores(transition: Floats, start: Floats, end: Floats) -> ExpMoves:
     return made
 
 
-@kernel
+@inner_kernel
 def exp_scores_into(
     transition: Floats,
     start: Floats,
@@ -156,7 +156,7 @@ def exp_scores_into(
             back[following, label] = row[following]
 
 
-@kernel
+@inner_kernel
 def room_for(most: int, size: int) -> Room:
     """Memory for sequences of at most so many tokens, with so many labels."""
     wide = padded(size)
@@ -164,7 +164,7 @@ def room_for(most: int, size: int) -> Room:
     return Room(np.empty((most, wide)), np.empty((most, wide)), np.empty(most), work, work.view(np.int64))
 
 
-@kernel
+@inner_kernel
 def times(before: Floats, matrix: Floats, now: Floats) -> None:
     """now = before · matrix, four rows at a time."""
     wide = now.shape[0]
@@ -179,7 +179,7 @@ def times(before: Floats, matrix: Floats, now: Floats) -> None:
                 now[label] += (v0 * r0[label] + v1 * r1[label]) + (v2 * r2[label] + v3 * r3[label])
 
 
-@kernel
+@inner_kernel
 def close(now: Floats, exps: Floats, factor: float) -> tuple[float, int]:
     """now *= exps · factor; returns the sum, and how many are at least TINY."""
     s0, s1, s2, s3 = 0.0, 0.0, 0.0, 0.0
@@ -195,7 +195,7 @@ def close(now: Floats, exps: Floats, factor: float) -> tuple[float, int]:
     return (s0 + s1) + (s2 + s3), (n0 + n1) + (n2 + n3)
 
 
-@kernel
+@inner_kernel
 def lost(before: Floats, exps: Floats, now: Floats, back: Floats) -> bool:
     """Whether a number below TINY is not simply closed, given that no number of `before` was lost."""
     for label in range(now.shape[0]):
@@ -210,7 +210,7 @@ def lost(before: Floats, exps: Floats, now: Floats, back: Floats) -> bool:
     return False
 
 
-@kernel
+@inner_kernel
 def exp_tokens(scores: Floats, first: int, count: int, exps: Floats, tops: Floats, work: Floats, bits: Ints) -> bool:
     """Exponentials of the token scores less their tops; whether every token has an open label."""
     size = scores.shape[1]
@@ -232,7 +232,7 @@ def exp_tokens(scores: Floats, first: int, count: int, exps: Floats, tops: Float
     return True
 
 
-@kernel
+@inner_kernel
 def ended(total: float, last: Floats, scale: float, ends: Floats) -> float:
     """total + log Σ_l last(l) · scale · ends(l); −inf if no label may end, NaN if the sum may have lost bits."""
     ending = 0.0
@@ -248,7 +248,7 @@ def ended(total: float, last: Floats, scale: float, ends: Floats) -> float:
     return value
 
 
-@kernel
+@inner_kernel
 def forward(
     scores: Floats,
     first: int,
@@ -301,7 +301,7 @@ def forward(
     return ended(total + math.log(product), sums[count - 1], scales[count - 1], edges[1])
 
 
-@kernel
+@inner_kernel
 def backward(
     count: int,
     moves: ExpMoves,
@@ -340,7 +340,7 @@ def backward(
             times(factor, back, after)
 
 
-@kernel
+@inner_kernel
 def add_moves(count: int, sums: Floats, factors: Floats, price: float, moves: Floats) -> None:
     """moves(k, l) += price Σ_t sums_{t-1}(k) factors_t(l): times exp A, the expected transitions of a sequence."""
     wide = sums.shape[1]

@@ -11,7 +11,7 @@ from __future__ import annotations
 import numpy as np
 
 from sidelight.core.arrays import Floats, Ids, Ints, Keys
-from sidelight.core.kernels import kernel, uniform
+from sidelight.core.kernels import inner_kernel, kernel, uniform
 from sidelight.spaces.chains.chain_kernels import longest
 from sidelight.spaces.chains.chain_log_kernels import log_backward, log_forward, log_pair, log_token
 from sidelight.spaces.chains.chain_scaled_kernels import (
@@ -52,7 +52,7 @@ def log_sums(
     return slow
 
 
-@kernel
+@inner_kernel
 def _in_logs(
     scores: Floats,  # from row `first` on; out: price · p(y_t = l)
     first: int,
@@ -76,7 +76,7 @@ def _in_logs(
     return value
 
 
-@kernel
+@inner_kernel
 def sequence_beliefs(
     scores: Floats,  # from row `first` on; out: price · p(y_t = l)
     first: int,
@@ -200,7 +200,7 @@ def pair_beliefs(
     return slow
 
 
-@kernel
+@inner_kernel
 def _pick(weights: Floats, size: int, state: Keys) -> int:
     """A label with probability in proportion to its weight."""
     total = 0.0

@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from sidelight.core.arrays import Floats, Ids, Ints
-from sidelight.core.kernels import kernel
+from sidelight.core.kernels import inner_kernel, kernel
 from sidelight.spaces.chains.chain_kernels import longest
 
 
@@ -29,7 +29,7 @@ class Lists(NamedTuple):
     last: Ids  # [2, k] label and rank at the last token
 
 
-@kernel
+@inner_kernel
 def lists_for(most: int, size: int, k: int) -> Lists:
     """Room for sequences of at most so many tokens."""
     return Lists(
@@ -46,7 +46,7 @@ def lists_for(most: int, size: int, k: int) -> Lists:
 FEW = 8  # lists no longer than this are merged without a heap
 
 
-@kernel
+@inner_kernel
 def _merge_few(best: Floats, shifts: Floats, k: int, values: Floats, labels: Ids, places: Ids) -> None:
     """As `_merge`, value by value."""
     for r in range(k):
@@ -68,7 +68,7 @@ def _merge_few(best: Floats, shifts: Floats, k: int, values: Floats, labels: Ids
             places[place] = r
 
 
-@kernel
+@inner_kernel
 def _sink(heap: Ids, heads: Floats, count: int, place: int) -> None:
     """Let the label at a place of the heap sink to where it belongs."""
     label = heap[place]
@@ -91,7 +91,7 @@ def _sink(heap: Ids, heads: Floats, count: int, place: int) -> None:
     heap[place] = label
 
 
-@kernel
+@inner_kernel
 def _merge(
     best: Floats, shifts: Floats, k: int, heads: Floats, ranks: Ids, heap: Ids, values: Floats, labels: Ids, places: Ids
 ) -> None:
@@ -125,7 +125,7 @@ def _merge(
             _sink(heap, heads, count, 0)
 
 
-@kernel
+@inner_kernel
 def k_best_path(
     scores: Floats,
     into: Floats,  # [L, L] to, from

@@ -18,7 +18,7 @@ import math
 import numpy as np
 
 from sidelight.core.arrays import Floats, Ints
-from sidelight.core.kernels import kernel
+from sidelight.core.kernels import inner_kernel, kernel
 from sidelight.spaces.chains.chain_kernels import longest
 from sidelight.spaces.chains.chain_log_kernels import log_backward, log_forward, log_pair
 from sidelight.spaces.chains.chain_scaled_kernels import (
@@ -35,7 +35,7 @@ from sidelight.spaces.chains.chain_scaled_kernels import (
 )
 
 
-@kernel
+@inner_kernel
 def _references(tops: Floats, count: int, factors: Floats) -> float:
     """factors[t]: what exponentials of tokens t, t + 1 and t − 1 weigh at position t; returns what was taken out."""
     total = 0.0
@@ -52,7 +52,7 @@ def _references(tops: Floats, count: int, factors: Floats) -> float:
     return total
 
 
-@kernel
+@inner_kernel
 def _lost_at_start(start: Floats, exps: Floats, now: Floats) -> bool:
     found = False
     for label in range(now.shape[0]):
@@ -60,7 +60,7 @@ def _lost_at_start(start: Floats, exps: Floats, now: Floats) -> bool:
     return found
 
 
-@kernel
+@inner_kernel
 def swap_forward(
     scores: Floats,
     first: int,
@@ -131,7 +131,7 @@ def swap_forward(
     return ended(total + math.log(product), plain[count - 1], 1.0, edges[1])
 
 
-@kernel
+@inner_kernel
 def swap_backward(
     count: int,
     exp_moves: ExpMoves,
@@ -189,7 +189,7 @@ def swap_backward(
             times(h, back, after_ahead)
 
 
-@kernel
+@inner_kernel
 def _in_three(
     scores: Floats, first: int, count: int, transition: Floats, start: Floats, end: Floats
 ) -> tuple[Floats, Floats, Floats, Floats]:
@@ -217,7 +217,7 @@ def _in_three(
     return tokens, moves, starts, ends
 
 
-@kernel
+@inner_kernel
 def _beliefs_in_logs(
     scores: Floats,
     first: int,

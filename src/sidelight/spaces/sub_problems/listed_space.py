@@ -14,7 +14,7 @@ from typing import NamedTuple, Self
 import numpy as np
 
 from sidelight.core.arrays import Bytes, Floats, Ids, Ints
-from sidelight.core.kernels import kernel
+from sidelight.core.kernels import inner_kernel, kernel
 from sidelight.features.rows import offsets_of
 from sidelight.features.structured.variable_features import VariableScores
 from sidelight.spaces.chains.chain import check_feasible
@@ -123,7 +123,7 @@ def _projected(one: LegalOutputs, learned: Bytes) -> LegalOutputs:
     return LegalOutputs(one.outputs[kept], one.charges[kept])
 
 
-@kernel
+@inner_kernel
 def _worth(scores: Floats, first: int, outputs: Ids, at: int, slots: int) -> float:
     worth = 0.0
     for slot in range(slots):

@@ -17,14 +17,14 @@ from __future__ import annotations
 import numpy as np
 
 from sidelight.core.arrays import Floats, Ids, Ints
-from sidelight.core.kernels import kernel
+from sidelight.core.kernels import inner_kernel, kernel
 
 FEW = 4  # entities whose types are tried without more ado
 SWEEPS = 30
 ROUNDING = 1e-10  # relative: outputs that are no better than this are alike
 
 
-@kernel
+@inner_kernel
 def pair_number(a: int, b: int, count: int) -> int:
     """The place of the pair a < b among those of `count` entities."""
     return a * count - a * (a + 1) // 2 + b - a - 1
@@ -87,7 +87,7 @@ def best_relations(
     return -1
 
 
-@kernel
+@inner_kernel
 def _tighten(alone: Floats, table: Floats, n: int, types: int) -> None:
     """Move worth from tables to types: each pair gives both of its entities half of the best that it has with them."""
     for _ in range(SWEEPS):
@@ -107,7 +107,7 @@ def _tighten(alone: Floats, table: Floats, n: int, types: int) -> None:
                             own[s, t] -= one[s] + other[t]
 
 
-@kernel
+@inner_kernel
 def _best_types(own: Floats, table: Floats, n: int, types: int, most: int, best: Ints) -> float:
     """The value of the best types, which are written to `best`; −inf where there are none, inf where given up."""
     rest = np.zeros((n, types))  # Σ_(k > j) max g_jk[t, ·]
@@ -216,7 +216,7 @@ def sum_relations(
                             shares[first + n + p, types + r] += both[p, s, t] * part
 
 
-@kernel
+@inner_kernel
 def _visit(
     own: Floats, table: Floats, n: int, types: int, less: float, counting: bool, one: Floats, both: Floats
 ) -> float:

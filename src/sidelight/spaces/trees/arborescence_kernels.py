@@ -17,7 +17,7 @@ from __future__ import annotations
 import numpy as np
 
 from sidelight.core.arrays import Bytes, Floats, Ids, Ints
-from sidelight.core.kernels import inline_kernel, kernel
+from sidelight.core.kernels import inline_kernel, inner_kernel, kernel
 from sidelight.spaces.chains.chain_kernels import longest
 
 
@@ -47,7 +47,7 @@ def best(starts: Ints, lo: int, hi: int, scores: Floats, single: bool, heads: Id
                 values[sentence] = total
 
 
-@kernel
+@inner_kernel
 def _lowering(own: Floats, n: int) -> float:
     """More than two trees can differ by."""
     low, high = np.inf, -np.inf
@@ -58,7 +58,7 @@ def _lowering(own: Floats, n: int) -> float:
     return (n + 1) * (high - low) + 1.0 if high >= low else 0.0
 
 
-@kernel
+@inner_kernel
 def _tree(n: int, worth: Floats, arcs: Ids, heads: Ids) -> bool:
     """Write the heads of the best tree; False where there is none."""
     most = 2 * n + 2
@@ -96,7 +96,7 @@ def _tree(n: int, worth: Floats, arcs: Ids, heads: Ids) -> bool:
     return True
 
 
-@kernel
+@inner_kernel
 def _cycle(size: int, alive: Bytes, head_of: Ids, seen: Ids) -> int:
     """A node on a cycle of heads, or −1."""
     seen[:size] = 0
@@ -112,7 +112,7 @@ def _cycle(size: int, alive: Bytes, head_of: Ids, seen: Ids) -> int:
     return -1
 
 
-@kernel
+@inner_kernel
 def _contract(size: int, on: int, alive: Bytes, above: Ids, head_of: Ids, worth: Floats, arcs: Ids) -> None:
     """Make one node, `size`, of the cycle through `on`."""
     v = on
@@ -171,7 +171,7 @@ def sums(starts: Ints, lo: int, hi: int, scores: Floats, single: bool, log_sums:
                         shares[first + m, h] = max(slope[h, m + 1], 0.0)
 
 
-@kernel
+@inner_kernel
 def _eliminate(n: int, single: bool, now: Floats, steps: Floats, wanted: bool, order: Ids, weighed: Floats) -> float:
     """Take one node after another out; returns the log-sum. # now: [n + 1, n + 1] log-weights of arcs h → m"""
     left = np.ones(n + 1, np.uint8)
@@ -204,7 +204,7 @@ def _eliminate(n: int, single: bool, now: Floats, steps: Floats, wanted: bool, o
     return total
 
 
-@kernel
+@inner_kernel
 def _go_back(n: int, single: bool, now: Floats, steps: Floats, order: Ids, weighed: Floats, slope: Floats) -> None:
     """slope[h, m]: the gradient of the log-sum by the log-weight of each arc, which is its probability."""
     slope[: n + 1, : n + 1] = 0.0

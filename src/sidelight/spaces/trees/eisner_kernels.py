@@ -17,7 +17,7 @@ from __future__ import annotations
 import numpy as np
 
 from sidelight.core.arrays import Floats, Ids, Ints
-from sidelight.core.kernels import inline_kernel, kernel
+from sidelight.core.kernels import inline_kernel, inner_kernel, kernel
 from sidelight.spaces.chains.chain_kernels import longest
 
 
@@ -77,7 +77,7 @@ def _pushed(stack: Ids, size: int, i: int, j: int, side: int) -> int:
     return size + 1
 
 
-@kernel
+@inner_kernel
 def _read(n: int, split: Ids, down: Ids, up: Ids, stack: Ids, heads: Ids) -> None:
     """The heads of the best tree, from where its spans were split; side 1 is `right`, 0 `left`."""
     size = _pushed(stack, 0, 0, n, 1)
@@ -149,7 +149,7 @@ def sums(starts: Ints, lo: int, hi: int, scores: Floats, single: bool, log_sums:
             _go_back(n, own, single, inner, right, left, slopes, shares[first : first + n])
 
 
-@kernel
+@inner_kernel
 def _go_back(
     n: int, own: Floats, single: bool, inner: Floats, right: Floats, left: Floats, slopes: Floats, shares: Floats
 ) -> None:
