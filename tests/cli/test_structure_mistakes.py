@@ -72,7 +72,7 @@ def files() -> None:
         (("letters", "--gold", "cross.tsv", "--learner", "crf", "--set", "crossing=true"),
          "MatchingSpace has no beliefs about parts: sums over matchings, which may cross, are"),
         (("relations", "--gold", "types.jsonl"), "relations has no names; give at least one, or evidence that names"),
-        (("relations", "--gold", "itself.jsonl"), "itself.jsonl:1: the relation R is between entity 0 and itself; give"),
+        (("relations", "--gold", "itself.jsonl"), "itself.jsonl:1: the relation R is between entity 0 and itself; "),
         (("tree", "--gold", "gold.conllu", "--set", "relations=det"),
          "gold.conllu:1: token 2 has the relation 'root'; there are det"),
         (("tree", "--gold", "cross.conllu"), "no evidence is left; not projective, or with several roots"),

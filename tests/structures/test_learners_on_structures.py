@@ -55,7 +55,7 @@ def test_learner(name, learner):
     if learner in SUMS and name in NO_SUMS:
         with pytest.raises(
             sl.Intractable,
-            match="has no beliefs about parts: sums over .* not tractable; use .* as jlis and perceptron",
+            match=r"has no beliefs about parts: sums over .* not tractable; use .*, as jlis",
         ):
             model.fit(xs, ys)
         return
