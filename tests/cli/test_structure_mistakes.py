@@ -24,6 +24,10 @@ def files() -> None:
     Path("shared.tsv").write_text("shi\tSI\t0-0 2-0\n")
     Path("long.tsv").write_text("shish\tSI\t0-0 1-0 2-0 3-0\n")
     Path("missing.jsonl").write_text(json.dumps({"first": {"words": ["a"], "edges": [[0, 4]]}, "second": GRAPH}))
+    Path("graph.jsonl").write_text(json.dumps({"first": GRAPH, "second": GRAPH, "links": [[0, 0]]}))
+    typed = {"tokens": ["Ann"], "entities": [{"type": "P", "start": 0, "end": 1}]}
+    Path("types.jsonl").write_text(json.dumps({**typed, "relations": []}))
+    Path("itself.jsonl").write_text(json.dumps({**typed, "relations": [{"type": "R", "head": 0, "tail": 0}]}))
     Path("gold.conllu").write_text(TREE)
     Path("cross.conllu").write_text(
         "".join(f"{t}\tw\t_\tN\t_\t_\t{head}\tx\t_\t_\n" for t, head in enumerate((3, 4, 0, 3), start=1)) + "\n"
@@ -63,6 +67,12 @@ def files() -> None:
         (("tree", "--gold", "gold.conllu", "--start", "gold.tsv"), "--start is a table of letters, and tree has no"),
         (("chain", "--gold", "gold.tsv", "--start", "good.tsv"), "--start is a table of letters; leave it out"),
         (("graph", "--good", "missing.jsonl"), "missing.jsonl:1: the first graph has an edge (0, 4), and no word 4"),
+        (("graph", "--gold", "graph.jsonl", "--learner", "crf"),
+         "GraphSpace has no beliefs about parts: sums over alignments of graphs are not tractable; use what"),
+        (("letters", "--gold", "cross.tsv", "--learner", "crf", "--set", "crossing=true"),
+         "MatchingSpace has no beliefs about parts: sums over matchings, which may cross, are"),
+        (("relations", "--gold", "types.jsonl"), "relations has no names; give at least one, or evidence that names"),
+        (("relations", "--gold", "itself.jsonl"), "itself.jsonl:1: the relation R is between entity 0 and itself; "),
         (("tree", "--gold", "gold.conllu", "--set", "relations=det"),
          "gold.conllu:1: token 2 has the relation 'root'; there are det"),
         (("tree", "--gold", "cross.conllu"), "no evidence is left; not projective, or with several roots"),

@@ -13,7 +13,7 @@ from quadratic import optimum
 from sidelight.objective.cuts import Worst, losses_of
 from sidelight.objective.decisions import Decisions, decisions
 from sidelight.rounds.lclr import HeldLearner, lclr_learner, solved
-from sidelight.rounds.margin import MarginOptions
+from sidelight.rounds.margin import MarginLearner, MarginOptions
 from sidelight.structures.graphs import Graph, GraphAlignment
 from sidelight.structures.letters import CharacterAlignment
 from sidelight.structures.trees import DependencyTree
@@ -77,6 +77,42 @@ def test_the_objective_never_rises(kind, seed, power):
     assert told[0] <= at_first + 1e-9 and found[-1] <= told[-1] + 1e-9 * (1 + told[-1])
     for values in (told, found):
         assert all(after <= before + 1e-8 * (1.0 + before) for before, after in itertools.pairwise(values))
+
+
+@pytest.mark.parametrize("kind", ["letters", "graphs"])
+def test_structures_of_bad_inputs_are_kept_from_one_convex_problem_to_the_next(kind, monkeypatch):
+    """Algorithm 11's cache: a completion replaces the cut of a good input, and no cut of a bad one."""
+    completions = []
+    complete = MarginLearner._complete
+
+    def watched(learner):
+        before = cuts_by_term(learner)
+        more = complete(learner)
+        completions.append((before, cuts_by_term(learner), learner.problem.first_positive))
+        return more
+
+    monkeypatch.setattr(MarginLearner, "_complete", watched)
+    replaced = 0
+    for seed in range(6):
+        _, data, start = drawn(kind, seed)
+        for _ in lclr_learner(data, start, EXACT).run():
+            pass
+    for before, after, good in completions:
+        assert {k: v for k, v in before.items() if k < good} == {k: v for k, v in after.items() if k < good}
+        assert all(len(cuts) == 1 for term, cuts in after.items() if term >= good)
+        replaced += bool(before) and before != after
+    assert replaced > 0 and any(len(cuts) > 1 for _, after, _ in completions for cuts in after.values())
+
+
+def cuts_by_term(learner: MarginLearner) -> dict[int, list[tuple[float, ...]]]:
+    """The cuts in a learner's working set, of each term."""
+    pool = learner.solver.pool
+    cuts: dict[int, list[tuple[float, ...]]] = {}
+    for k in range(len(pool)):
+        entries = slice(int(pool.begin[k]), int(pool.end[k]))
+        slope = (*pool.indices[entries].tolist(), *pool.values[entries].tolist())
+        cuts.setdefault(int(pool.terms[k]), []).append((float(pool.offsets[k]), *slope))
+    return cuts
 
 
 @pytest.mark.parametrize("kind", ["letters", "trees", "graphs"])

@@ -1,6 +1,6 @@
 """Sums over the outputs of a space, as far as its structure has them: chains by kernels, others by their own methods.
 
-A space that lacks a method raises `Intractable`, which names it.
+A space that lacks a method raises `Intractable`, which names it; `no_sums` of a space says why there is none.
 """
 
 from __future__ import annotations
@@ -122,6 +122,8 @@ def _method(thing: Any, name: str, what: str) -> Any:
     """A method that only some structures have; raises `Intractable` where it is not there."""
     method = getattr(thing, name, None)
     if method is None:
-        problem = f"{type(thing).__name__} has no {what} (a method {name})"
-        raise Intractable(f"{problem}; add it, or use what asks for best outputs alone")
+        problem = f"{type(thing).__name__} has no {what}"
+        if (why := getattr(thing, "no_sums", None)) is not None:
+            raise Intractable(f"{problem}: {why}; use what asks for best outputs alone, as jlis and perceptron do")
+        raise Intractable(f"{problem} (a method {name}); add it, or use what asks for best outputs alone")
     return method

@@ -303,8 +303,10 @@ def _slots(x: EntitySentence) -> list[tuple[str, Any]]:
 def _names(what: str, given: Any) -> tuple[str, ...]:
     if not is_listed(given) or not all(isinstance(name, str) for name in given):
         raise DataError(f"{what} is {shown(given)}", remedy="give a list of names")
-    if not len(given) or len(set(given)) < len(given):
-        raise DataError(f"{what} has no names, or one of them twice", remedy="give every name once")
+    if not len(given):
+        raise DataError(f"{what} has no names", remedy="give at least one, or evidence that names some")
+    if len(set(given)) < len(given):
+        raise DataError(f"{what} has a name twice", remedy="give every name once")
     return tuple(map(str, given))
 
 

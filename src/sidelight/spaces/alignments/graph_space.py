@@ -39,6 +39,7 @@ class Solved(NamedTuple):
 class GraphSpace(BatchedSlotSpace):
     """The alignments of a batch of pairs of graphs."""
 
+    no_sums = "sums over alignments of graphs are not tractable"
     programs: tuple[GraphProgram, ...] = ()  # [N] built once
     all_words: bool = False  # as many words are mapped as there are in the smaller graph
     exact: bool = True  # else without branching

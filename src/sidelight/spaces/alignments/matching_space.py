@@ -20,6 +20,8 @@ from sidelight.spaces.slots import BatchedSlotSpace
 class MatchingSpace(BatchedSlotSpace):
     """The matchings of a batch; `mask` says which choices there are."""
 
+    no_sums = "sums over matchings, which may cross, are permanents and not tractable"
+
     def best_each(self, scores: Floats, *, n_jobs: int | None = None) -> tuple[Ids, Floats]:
         choices, values = np.zeros(len(scores), dtype=np.int32), np.empty(len(self.starts) - 1)
 
