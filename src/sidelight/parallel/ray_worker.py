@@ -155,20 +155,21 @@ class Worker:
         seconds = time.perf_counter() - began
         return (pickle.dumps(found, protocol=PROTOCOL), seconds), pickle.dumps(after, protocol=PROTOCOL)
 
-    def carry_out(self, key: int, message: bytes, item: bytes) -> tuple[bytes, float]:
+    def carry_out(self, key: int, message: bytes, number: int, item: bytes) -> tuple[bytes, float]:
         """A function of one item of a list."""
         if self._task[0] != key:
             self._task = key, pickle.loads(message)
         function, common = self._task[1]
         began = time.perf_counter()
-        found = function(pickle.loads(item), *common)
-        return packed(found), time.perf_counter() - began
+        with _memory_for(number, "task"):
+            found = packed(function(pickle.loads(item), *common))
+        return found, time.perf_counter() - began
 
 
 @contextmanager
-def _memory_for(number: int) -> Iterator[None]:
+def _memory_for(number: int, what: str = "shard") -> Iterator[None]:
     """Says which piece it was that memory did not suffice for."""
     try:
         yield
     except MemoryError:
-        raise Shortage(f"shard {number}") from None
+        raise Shortage(f"{what} {number}") from None
