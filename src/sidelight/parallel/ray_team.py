@@ -183,7 +183,7 @@ class Team:
         """
         self._forget()
         self._shards = max(self._shards, len(items))
-        key, message = self._task_of(function, common)
+        key = self._task_of(function, common)
         deaths = dict.fromkeys(range(len(items)), 0)
         pending: dict[Any, tuple[int, int, Any]] = {}  # item, worker, and who that was
         left, busy, began = iter(range(len(items))), [0.0] * len(self), time.perf_counter()
@@ -191,7 +191,7 @@ class Team:
         def begin(item: int, number: int) -> None:
             blob, actor = packed(items[item]), self._actors[number]
             self._bytes += len(blob)
-            pending[actor.carry_out.remote(key, message, item, blob)] = item, number, actor
+            pending[actor.carry_out.remote(key, item, blob)] = item, number, actor
 
         for number, item in zip(ahead * list(range(len(self))), left):  # in this order: what is left stays whole
             begin(item, number)
@@ -213,14 +213,16 @@ class Team:
         self._inference += max(busy)
         self._transit += max(time.perf_counter() - began - max(busy), 0.0)
 
-    def _task_of(self, function: Function, common: tuple[Any, ...]) -> tuple[int, Any]:
-        """What is done for every item, as a number and a reference; those of before, if it is the same."""
+    def _task_of(self, function: Function, common: tuple[Any, ...]) -> int:
+        """The number of what is done for every item; all workers are told what it is, unless they know."""
         blob = packed((function, common))
         mark = blake2b(blob, digest_size=16).digest()
         if self._task is None or self._task[0] != mark:
             self._bytes += len(blob) * len(self)
             self._task = mark, next(self._keys), self.ray.put(blob)
-        return self._task[1:]
+            for actor in self._actors:
+                actor.learn.remote(*self._task[1:])
+        return self._task[1]
 
     def _ready(self, pending: Mapping[Any, Any]) -> Iterator[Any]:
         """References that are answered, while any are pending; raises `PlaceError` where the cluster is gone."""
@@ -259,6 +261,8 @@ class Team:
         self._restarts += 1
         for key in self._sets:
             self._load(number, key)
+        if self._task is not None:
+            self._actors[number].learn.remote(*self._task[1:])
         if self._weights[1] is not None:
             self._actors[number].know.remote(packed((None, (Weights(*self._weights),))))
 
