@@ -22,7 +22,7 @@ class Chaos:
         self.rng = np.random.default_rng(seed)
         self.kills = self.in_a_row = self.restarts = 0
         self.most, self.share, self.again = most, share, again
-        self._ask, self._restart = Team.ask, Team._restart
+        self._ask, self._each_done, self._restart = Team.ask, Team.each_done, Team._restart
 
     @contextmanager
     def loose(self) -> Iterator[Chaos]:
@@ -37,17 +37,25 @@ class Chaos:
                 for timer in timers:
                     timer.join()
 
+        def each_done(team: Team, *told: Any, **how: Any) -> Iterator[tuple[int, Any]]:
+            timers = chaos.begin(team)
+            for answer in chaos._each_done(team, *told, **how):
+                timers += chaos.begin(team)
+                yield answer
+            for timer in timers:
+                timer.join()
+
         def restart(team: Team, number: int, *told: Any) -> None:
             chaos._restart(team, number, *told)
             chaos.restarts += 1
             if chaos.kills < chaos.most and chaos.rng.random() < chaos.again:
                 threading.Thread(target=chaos.end_again, args=(team, team._actors[number]), daemon=True).start()
 
-        Team.ask, Team._restart = ask, restart  # type: ignore[method-assign]
+        Team.ask, Team.each_done, Team._restart = ask, each_done, restart  # type: ignore[method-assign]
         try:
             yield self
         finally:
-            Team.ask, Team._restart = self._ask, self._restart  # type: ignore[method-assign]
+            Team.ask, Team.each_done, Team._restart = self._ask, self._each_done, self._restart  # type: ignore[method-assign]
 
     def begin(self, team: Team) -> list[threading.Timer]:
         if self.kills >= self.most or self.rng.random() > self.share:

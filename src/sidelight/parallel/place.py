@@ -17,6 +17,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from sidelight.core.one_at_a_time import OneAtATime
 from sidelight.core.records import PlaceFigures
 from sidelight.parallel.threads import shards
 
@@ -70,6 +71,11 @@ class Place(Protocol):
     def shard_tokens(self) -> int: ...
 
     @property
+    def n_jobs(self) -> int | None:
+        """Threads that a function should use."""
+        ...
+
+    @property
     def remote(self) -> bool:
         """Whether its pieces are in other processes."""
         ...
@@ -78,8 +84,13 @@ class Place(Protocol):
         """Pieces, or `Stored` ones, to ask about from now on."""
         ...
 
-    def each_done(self, function: Function, items: Sequence[Any], *common: Any) -> Iterator[tuple[int, Any]]:
-        """function(item, *common) of every item with its number, as it is done: tasks that take unlike times."""
+    def each_done(
+        self, function: Function, items: Sequence[Any], *common: Any, ahead: int = 1
+    ) -> Iterator[tuple[int, Any]]:
+        """function(item, *common) of every item with its number, as it is done: tasks that take unlike times.
+
+        `ahead`: how many a worker has at a time, where there are workers.
+        """
         ...
 
     def figures(self) -> PlaceFigures | None:
@@ -153,12 +164,13 @@ def figures_since(place: Place, began: float) -> PlaceFigures | None:
 def in_lots(place: Place, function: Function, items: Sequence[Any], *common: Any) -> list[Any]:
     """The results of function(some items, number of the first, *common), one an item, in the order of the items."""
     firsts = range(0, len(items), LOT)
-    held = place.hold([(list(items[first : first + LOT]), first) for first in firsts])
-    return [found for some in held.each(_of_lot, function, common, held.n_jobs) for found in some]
+    lots = OneAtATime(lambda number: (list(items[firsts[number] : firsts[number] + LOT]), firsts[number]), len(firsts))
+    answers = dict(place.each_done(_of_lot, lots, function, common, place.n_jobs, ahead=2))
+    return [found for number in range(len(firsts)) for found in answers[number]]
 
 
-def _of_lot(piece: tuple[list[Any], int], function: Function, common: tuple[Any, ...], n_jobs: int | None) -> Any:
-    return function(*piece, *common, n_jobs)
+def _of_lot(lot: tuple[list[Any], int], function: Function, common: tuple[Any, ...], n_jobs: int | None) -> Any:
+    return function(*lot, *common, n_jobs)
 
 
 def pieces_of(starts: Any, tokens: int) -> list[Node]:
@@ -177,7 +189,9 @@ class ThreadPlace:
     def hold(self, pieces: Sequence[Any]) -> Held:
         return _Here([piece.load() if hasattr(piece, "load") else piece for piece in pieces], self.n_jobs)
 
-    def each_done(self, function: Function, items: Sequence[Any], *common: Any) -> Iterator[tuple[int, Any]]:
+    def each_done(
+        self, function: Function, items: Sequence[Any], *common: Any, ahead: int = 1
+    ) -> Iterator[tuple[int, Any]]:
         for number, item in enumerate(items):
             yield number, function(item, *common)
 

@@ -39,11 +39,17 @@ class RayPlace:
             if isinstance(value, bool) or not isinstance(value, int) or value < 1:
                 raise ValueError(f"{name} is {value!r}; give a whole number from 1 on")
 
+    @property
+    def n_jobs(self) -> int:
+        return self.threads
+
     def hold(self, pieces: Sequence[Any]) -> Held:
         return self.team().hold(pieces)
 
-    def each_done(self, function: Function, items: Sequence[Any], *common: Any) -> Iterator[tuple[int, Any]]:
-        return self.team().each_done(function, items, *common)
+    def each_done(
+        self, function: Function, items: Sequence[Any], *common: Any, ahead: int = 1
+    ) -> Iterator[tuple[int, Any]]:
+        return self.team().each_done(function, items, *common, ahead=ahead)
 
     def figures(self) -> PlaceFigures | None:
         return self.team().figures()

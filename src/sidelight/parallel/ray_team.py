@@ -11,8 +11,9 @@ from __future__ import annotations
 import pickle
 import socket
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from hashlib import blake2b
 from itertools import count
 from typing import Any
 
@@ -54,6 +55,7 @@ class Team:
         self._keys = count()
         self._dropped: list[int] = []
         self._weights: tuple[int, Any] = (0, None)  # the last large vector, and its number
+        self._task: tuple[bytes, int, Any] | None = None  # the last function of items: its mark, number and reference
         self._clean()
         self._wait_for_workers()
 
@@ -157,68 +159,80 @@ class Team:
         size = self._sets[key].count
         self._shards = max(self._shards, size)
         numbers = [n for n in range(len(self)) if len(range(*self.range_of(n, size)))]
-        ends = {n: self.range_of(n, size) for n in numbers}
-        names = {n: f"shards {first} to {last - 1}" for n, (first, last) in ends.items()}
-        found = {n: answer for n, _, answer in self._answered(call, names, lambda n: None)}
+        deaths = dict.fromkeys(numbers, 0)
+        found: dict[int, Any] = {}
+        pending = {_first(result := call(self._actors[n], n)): (n, result) for n in numbers}
+        for reference in self._ready(pending):
+            number, result = pending.pop(reference)
+            try:
+                found[number] = self._taken(result, reference)
+            except (self.ray.exceptions.RayActorError, self.ray.exceptions.OutOfMemoryError) as error:
+                deaths[number] += 1
+                first, last = self.range_of(number, size)
+                self._restart(number, f"shards {first} to {last - 1}", deaths[number], error)
+                result = call(self._actors[number], number)
+                pending[_first(result)] = (number, result)
         return [found[number] for number in numbers]
 
-    def each_done(self, function: Function, items: Sequence[Any], *common: Any) -> Iterator[tuple[int, Any]]:
-        """function(item, *common) of every item, as it is done, with its number: whoever is idle gets the next."""
+    def each_done(
+        self, function: Function, items: Sequence[Any], *common: Any, ahead: int = 1
+    ) -> Iterator[tuple[int, Any]]:
+        """function(item, *common) of every item, as it is done, with its number: whoever is idle gets the next.
+
+        A worker has `ahead` of them at a time: with two it need not wait for the next one.
+        """
         self._forget()
-        message, left = self._put((function, common)), iter(range(len(items)))
-        at = dict(zip(range(len(self)), left))
-        names = {n: f"task {k}" for n, k in at.items()}
-        key = next(self._keys)
-
-        def call(actor: Any, n: int) -> Any:
-            blob = packed(items[at[n]])
-            self._bytes += len(blob)
-            return actor.carry_out.remote(key, message, blob)
-
-        def after(n: int) -> str | None:
-            if (k := next(left, None)) is None:
-                return None
-            at[n] = k
-            return f"task {k}"
-
         self._shards = max(self._shards, len(items))
-        began, busy = time.perf_counter(), [0.0] * len(self)
-        for n, name, (blob, seconds) in self._answered(call, names, after):
+        key = self._task_of(function, common)
+        deaths = dict.fromkeys(range(len(items)), 0)
+        pending: dict[Any, tuple[int, int, Any]] = {}  # item, worker, and who that was
+        left, busy, began = iter(range(len(items))), [0.0] * len(self), time.perf_counter()
+
+        def begin(item: int, number: int) -> None:
+            blob, actor = packed(items[item]), self._actors[number]
             self._bytes += len(blob)
-            busy[n] += seconds
-            yield int(name.removeprefix("task ")), pickle.loads(blob)
+            pending[actor.carry_out.remote(key, item, blob)] = item, number, actor
+
+        for number, item in zip(ahead * list(range(len(self))), left):  # in this order: what is left stays whole
+            begin(item, number)
+        for reference in self._ready(pending):
+            item, number, actor = pending.pop(reference)
+            try:
+                blob, seconds = self._taken(reference, reference)
+            except (self.ray.exceptions.RayActorError, self.ray.exceptions.OutOfMemoryError) as error:
+                deaths[item] += 1
+                if actor is self._actors[number]:  # else it has been replaced already
+                    self._restart(number, f"task {item}", deaths[item], error)
+                begin(item, number)
+                continue
+            if (following := next(left, None)) is not None:
+                begin(following, number)
+            self._bytes += len(blob)
+            busy[number] += seconds
+            yield item, pickle.loads(blob)
         self._inference += max(busy)
         self._transit += max(time.perf_counter() - began - max(busy), 0.0)
 
-    def _answered(
-        self, call: Callable[[Any, int], Any], names: dict[int, str], after: Callable[[int], str | None]
-    ) -> Iterator[tuple[int, str, Any]]:
-        """What workers answer, as they do; each is called again while there is something after what it has answered,
-        and its replacement is called where it dies. `names`: what each begins with, for errors."""
-        deaths = dict.fromkeys(names, 0)
-        pending = {_first(result := call(self._actors[n], n)): (n, result) for n in names}
+    def _task_of(self, function: Function, common: tuple[Any, ...]) -> int:
+        """The number of what is done for every item; all workers are told what it is, unless they know."""
+        blob = packed((function, common))
+        mark = blake2b(blob, digest_size=16).digest()
+        if self._task is None or self._task[0] != mark:
+            self._bytes += len(blob) * len(self)
+            self._task = mark, next(self._keys), self.ray.put(blob)
+            for actor in self._actors:
+                actor.learn.remote(*self._task[1:])
+        return self._task[1]
+
+    def _ready(self, pending: Mapping[Any, Any]) -> Iterator[Any]:
+        """References that are answered, while any are pending; raises `PlaceError` where the cluster is gone."""
         silent = 0
         while pending:
             ready, _ = self.ray.wait(list(pending), timeout=PATIENCE)
             silent = 0 if ready else silent + self._is_silent()
             if silent >= TRIES:
                 raise PlaceError(f"the Ray cluster {self.address} is gone; {AGAIN}")
-            for reference in ready:
-                number, result = pending.pop(reference)
-                name = names[number]
-                try:
-                    answer = self._taken(result, reference)
-                except (self.ray.exceptions.RayActorError, self.ray.exceptions.OutOfMemoryError) as error:
-                    deaths[number] += 1
-                    self._restart(number, name, deaths[number], error)
-                    result = call(self._actors[number], number)
-                    pending[_first(result)] = (number, result)
-                    continue
-                if (following := after(number)) is not None:
-                    names[number], deaths[number] = following, 0
-                    result = call(self._actors[number], number)
-                    pending[_first(result)] = (number, result)
-                yield number, name, answer
+            yield from ready
 
     def _taken(self, result: Any, reference: Any) -> Any:
         """An answer, with references to what stays in the object store."""
@@ -247,6 +261,8 @@ class Team:
         self._restarts += 1
         for key in self._sets:
             self._load(number, key)
+        if self._task is not None:
+            self._actors[number].learn.remote(*self._task[1:])
         if self._weights[1] is not None:
             self._actors[number].know.remote(packed((None, (Weights(*self._weights),))))
 

@@ -63,7 +63,7 @@ class Worker:
     def __init__(self) -> None:
         self._held: dict[int, dict[int, Any]] = {}
         self._weights: tuple[int, Floats] = (-1, NO_FLOATS)  # the last vector, and its number
-        self._task: tuple[int, Any] = (-1, None)  # what is done for every item of a list, and the list's number
+        self._task: tuple[int, Any] = (-1, b"")  # what is done for every item of a list, and its number
 
     def pid(self) -> int:
         """Its process."""
@@ -155,20 +155,26 @@ class Worker:
         seconds = time.perf_counter() - began
         return (pickle.dumps(found, protocol=PROTOCOL), seconds), pickle.dumps(after, protocol=PROTOCOL)
 
-    def carry_out(self, key: int, message: bytes, item: bytes) -> tuple[bytes, float]:
-        """A function of one item of a list."""
-        if self._task[0] != key:
-            self._task = key, pickle.loads(message)
+    def learn(self, key: int, message: bytes) -> None:
+        """Take up what is to be done for every item of a list."""
+        self._task = key, message
+
+    def carry_out(self, key: int, number: int, item: bytes) -> tuple[bytes, float]:
+        """That, of one item."""
+        assert self._task[0] == key
+        if isinstance(self._task[1], bytes):
+            self._task = key, pickle.loads(self._task[1])
         function, common = self._task[1]
         began = time.perf_counter()
-        found = function(pickle.loads(item), *common)
-        return packed(found), time.perf_counter() - began
+        with _memory_for(number, "task"):
+            found = packed(function(pickle.loads(item), *common))
+        return found, time.perf_counter() - began
 
 
 @contextmanager
-def _memory_for(number: int) -> Iterator[None]:
+def _memory_for(number: int, what: str = "shard") -> Iterator[None]:
     """Says which piece it was that memory did not suffice for."""
     try:
         yield
     except MemoryError:
-        raise Shortage(f"shard {number}") from None
+        raise Shortage(f"{what} {number}") from None
