@@ -80,9 +80,7 @@ class RowRoom(NamedTuple):
 
 def difference_rows(rows: Rows, layout: Layout, wanted: Differences, *, n_jobs: int | None = None) -> SparseRows:
     """The rows wanted, of chains of labels; outputs are labels [T]."""
-    places = [layout.n_labels, layout.columns, layout.bias, layout.chain, layout.start_at, layout.end_at]
-    places += [layout.transition_at, layout.dense_at, layout.emission_at, layout.second_at, layout.order]
-    shape = np.array(places, dtype=np.int64)
+    shape = shape_of(layout)
 
     def most(part: Differences) -> Ints:
         bounds = np.zeros(len(part.which), dtype=np.int64)
@@ -93,6 +91,13 @@ def difference_rows(rows: Rows, layout: Layout, wanted: Differences, *, n_jobs: 
         _fill(rows.starts, rows.tokens, shape, part, room)
 
     return filled_rows(wanted, most, fill, n_jobs=n_jobs)
+
+
+def shape_of(layout: Layout) -> Ints:
+    """A layout as `add_path` takes it. # [11]"""
+    shape = [layout.n_labels, layout.columns, layout.bias, layout.chain, layout.start_at, layout.end_at]
+    shape += [layout.transition_at, layout.dense_at, layout.emission_at, layout.second_at, layout.order]
+    return np.array(shape, dtype=np.int64)
 
 
 def filled_rows(
@@ -214,7 +219,8 @@ def add_entry(room: RowRoom, count: int, key: Any, amount: float) -> int:
 @kernel
 def begin_row(room: RowRoom, threshold: float) -> int:
     """Begin a row, with its threshold if there is one; returns how many entries it has."""
-    return add_entry(room, 0, 0, threshold) if threshold != 0.0 else 0
+    room.keys[0], room.amounts[0] = 0, threshold
+    return 1 if threshold != 0.0 else 0
 
 
 @kernel
@@ -243,7 +249,6 @@ def add_token(
 @inner_kernel
 def _add_path(
     first: int,
-    last: int,
     labels: Ids,
     others: Ids,
     tokens: TokenFeatures,
@@ -252,35 +257,36 @@ def _add_path(
     room: RowRoom,
     count: int,
 ) -> int:
-    """Append the features of a path, less those it shares with the other path."""
+    """Append the features of a path from token `first` on, less those it shares with the other path, or with none."""
     n_labels, columns, bias, chain = shape[0], shape[1], shape[2], shape[3]
     start_at, end_at, transition_at, dense_at, emission_at = shape[4], shape[5], shape[6], shape[7], shape[8]
     second_at, order = shape[9], shape[10]
     shift = n_labels - columns
     alone = others.shape[0] == 0
-    for t in range(first, last):
+    last = labels.shape[0] - 1
+    for t in range(last + 1):
         label = np.int64(labels[t])
         if label < 0:
             continue
         same = not alone and others[t] == labels[t]
-        if chain != 0 and t > first and labels[t - 1] >= 0:
+        if chain != 0 and t > 0 and labels[t - 1] >= 0:
             pair = np.int64(labels[t - 1]) * n_labels + label
             shared = same and others[t - 1] == labels[t - 1]
             if not shared:
                 count = add_entry(room, count, transition_at + pair, scale)
-            if order == 2 and t > first + 1 and labels[t - 2] >= 0 and not (shared and others[t - 2] == labels[t - 2]):
+            if order == 2 and t > 1 and labels[t - 2] >= 0 and not (shared and others[t - 2] == labels[t - 2]):
                 place = second_at + np.int64(labels[t - 2]) * n_labels * n_labels + pair
                 count = add_entry(room, count, place, scale)
         if same:
             continue
-        if chain != 0 and t == last - 1:
+        if chain != 0 and t == last:
             count = add_entry(room, count, end_at + label, scale)
         if label < shift:
             continue
         column = label - shift
-        if bias != 0 and t == first:
+        if bias != 0 and t == 0:
             count = add_entry(room, count, start_at + column, scale)
-        count = add_token(room, count, tokens, t, emission_at + column, dense_at + column, columns, scale)
+        count = add_token(room, count, tokens, first + t, emission_at + column, dense_at + column, columns, scale)
     return count
 
 
@@ -288,9 +294,10 @@ def _add_path(
 def _fill(starts: Ints, tokens: TokenFeatures, shape: Ints, wanted: Differences, room: RowRoom) -> None:
     plus, minus = wanted.plus, wanted.minus
     for r, i in enumerate(wanted.which):
-        first, last, scale = starts[i], starts[i + 1], wanted.scales[r]
+        first, scale = starts[i], wanted.scales[r]
+        one, other = plus[first : starts[i + 1]], minus[first : starts[i + 1]]
         count = begin_row(room, wanted.thresholds[r])
-        count = _add_path(first, last, plus, minus, tokens, shape, scale, room, count)
+        count = add_path(first, one, other, tokens, shape, scale, room, count)
         if minus.shape[0] > 0:
-            count = _add_path(first, last, minus, plus, tokens, shape, -scale, room, count)
+            count = add_path(first, other, one, tokens, shape, -scale, room, count)
         end_row(room, r, count)

@@ -228,16 +228,8 @@ def driven_learner(data: FitData, own: CodlSpec) -> DrivenLearner:
 def _as_gold(data: FitData, which: Ints, targets: Ids, own: CodlSpec, shares: Any) -> FitData:
     """Some inputs with all their labels, for the base."""
     rows = data.rows.take(which)
-    encoded = Encoded(
-        ["gold"] * len(which),
-        data.encoded.weights[which] * shares,
-        np.zeros(len(which), dtype=np.int64),
-        targets.astype(np.int32),
-        None,
-        rows.starts,
-        np.full(rows.n_tokens, -1, dtype=np.int32),
-        [],
-    )
+    weights = data.encoded.weights[which] * shares
+    encoded = Encoded.of_kinds(["gold"] * len(which), weights, rows.starts, targets.astype(np.int32))
     settings = replace(data.settings, learner=own.driven, checkpoint=None, rules=())
     evidence = [data.evidence[i] for i in which.tolist()]
     return replace(data, settings=settings, evidence=evidence, rows=rows, encoded=encoded, start=None)

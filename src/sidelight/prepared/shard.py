@@ -84,17 +84,13 @@ class Shard:
         targets = numbers[self.targets]
         if np.any(targets == -2):
             raise ModelFileError("it has labels that the fit does not have", remedy=REMEDY)
-        count, tokens = len(self.rows), self.rows.n_tokens
         admitted: Bytes | None = None
         if self.kind == "partial":
-            admitted = np.ones((tokens, len(labels)), dtype=np.uint8)
+            admitted = np.ones((self.rows.n_tokens, len(labels)), dtype=np.uint8)
             known = np.flatnonzero(targets >= 0)
             admitted[known] = 0
             admitted[known, targets[known]] = 1
-        nothing = np.full(tokens, -1, dtype=np.int32)
-        answers = np.zeros(count, dtype=np.int64)
-        starts = self.rows.starts
-        return Encoded([self.kind] * count, self.weights, answers, targets, admitted, starts, nothing, [])
+        return Encoded.of_kinds([self.kind] * len(self.rows), self.weights, self.rows.starts, targets, admitted)
 
 
 def shard_file(folder: str | Path, number: int) -> Path:

@@ -63,10 +63,8 @@ def stored_fit(settings: Settings, corpus: StoredCorpus) -> FitData:
 def _summary(shards: Sequence[tuple[str, int, int]]) -> Encoded:
     """What there is of which kind, without anything of tokens."""
     kinds = [kind for kind, inputs, _ in shards for _ in range(inputs)]
-    count, none = len(kinds), np.empty(0, dtype=np.int32)
-    return Encoded(
-        kinds, np.ones(count), np.zeros(count, dtype=np.int64), none, None, offsets_of([0] * count), none, []
-    )
+    count = len(kinds)
+    return Encoded.of_kinds(kinds, np.ones(count), offsets_of([0] * count), np.empty(0, dtype=np.int32))
 
 
 def _check_shards(preparation: Preparation, structure: ChainStructure) -> None:

@@ -13,7 +13,6 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -21,7 +20,7 @@ from sidelight.core.arrays import Bytes, Floats, Ids, Ints, Keys
 from sidelight.errors import DataError
 from sidelight.features.rows import offsets_of
 from sidelight.features.structured import pair_features
-from sidelight.features.words.lexicon import string_hashes
+from sidelight.features.words.lexicon import check_bits, each_hashed
 from sidelight.objective.batch import Batch
 from sidelight.objective.scorers.pair_scorer import PairScorer
 from sidelight.spaces.alignments.alignment_space import AlignmentSpace, choices_of
@@ -30,8 +29,20 @@ Strings = tuple[Sequence[str], Sequence[str]]
 Pair = tuple[tuple[int, int], tuple[int, int]]
 
 
+class OfStrings:
+    """What structures over two strings share: a slot is a left symbol."""
+
+    def sizes(self, xs: Sequence[Strings]) -> Floats:
+        """The mean length of the two strings: by the left one alone, long right strings would seem good. # [N]"""
+        return np.array([0.5 * (len(left) + len(right)) for left, right in xs])
+
+    def slot_words(self, x: Strings) -> list[str]:
+        """Left symbols with their numbers."""
+        return [f"{i} {symbol}" for i, symbol in enumerate(x[0])]
+
+
 @dataclass(frozen=True)
-class SegmentAlignment:
+class SegmentAlignment(OfStrings):
     """Alignments of segments, as a structure to learn."""
 
     longest: tuple[int, int] = (3, 3)
@@ -43,8 +54,7 @@ class SegmentAlignment:
     def __post_init__(self) -> None:
         if len(self.longest) != 2 or not all(1 <= most <= 15 for most in self.longest):
             raise ValueError(f"longest is {self.longest}; give two numbers from 1 to 15")
-        if not 1 <= self.bits <= 30:
-            raise ValueError(f"bits is {self.bits}; give a number from 1 to 30")
+        check_bits(self.bits)
 
     def batch(self, xs: Sequence[Strings]) -> Batch:
         """Pairs of strings with all of their alignments; raises `DataError` for an empty string."""
@@ -64,10 +74,6 @@ class SegmentAlignment:
         )
         nulls = self.left_nulls, self.right_nulls
         return Batch(scorer, AlignmentSpace(starts, choices, None, np.diff(ends), self.longest, *nulls), self.n_jobs)
-
-    def sizes(self, xs: Sequence[Strings]) -> Floats:
-        """The mean length of the two strings: by the left one alone, long right strings would seem good. # [N]"""
-        return np.array([0.5 * (len(left) + len(right)) for left, right in xs])
 
     def encode(self, x: Strings, y: Sequence[Pair]) -> Ids:
         """The choice of every left symbol; raises `DataError` for pairs that cross, or that are too long."""
@@ -112,10 +118,6 @@ class SegmentAlignment:
         weights[pair_features.single_place(self.bits)] = 1.0
         return weights
 
-    def slot_words(self, x: Strings) -> list[str]:
-        """Left symbols with their numbers."""
-        return [f"{i} {symbol}" for i, symbol in enumerate(x[0])]
-
     def choice_words(self, x: Strings, choices: Ids) -> list[str]:
         """The pairs that cover left symbols."""
         words = ["nothing"] * len(x[0])
@@ -151,15 +153,13 @@ class SegmentAlignment:
 
 def symbols_of(xs: Sequence[Strings]) -> tuple[Ints, Ints, Keys, Keys]:
     """Of both strings of all inputs: offsets, and a hash of every symbol; raises `DataError` for an empty string."""
-    sides: list[tuple[Any, Keys]] = []
+    sides: list[tuple[Ints, Keys]] = []
     for side, name in enumerate(("left", "right")):
         strings = [x[side] for x in xs]
         for i, string in enumerate(strings):
             if not len(string):
                 raise DataError(f"input {i}: the {name} string is empty", remedy="leave the pair out")
-        every = np.array([symbol for string in strings for symbol in string], dtype=object)
-        distinct, inverse = np.unique(every, return_inverse=True)
-        hashes = np.asarray(string_hashes("x", distinct.tolist())[inverse], dtype=np.uint64)
+        hashes = each_hashed([symbol for string in strings for symbol in string])
         sides.append((offsets_of([len(string) for string in strings]), hashes))
     (starts, one), (ends, two) = sides
     return starts, ends, one, two

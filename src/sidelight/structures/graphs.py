@@ -24,9 +24,10 @@ import numpy as np
 from sidelight.core.arrays import Bytes, Floats, Ids, Ints
 from sidelight.data.graphs import Graph
 from sidelight.errors import DataError
-from sidelight.features.counts import SparseRows
+from sidelight.features.counts import SparseRows, stacked
 from sidelight.features.rows import offsets_of
 from sidelight.features.structured.graph_features import BY_NAME, MORE, graph_rows, places_of
+from sidelight.features.words.lexicon import check_bits
 from sidelight.objective.batch import Batch
 from sidelight.objective.scorers.slot_scorer import SlotScorer
 from sidelight.spaces.alignments.graph_program import GraphProgram
@@ -57,8 +58,7 @@ class GraphAlignment:
             raise ValueError(f"nulls is {self.nulls!r}; give one of {', '.join(map(repr, NULLS))}")
         if self.measured not in ("both", "first"):
             raise ValueError(f"measured is {self.measured!r}; give 'both' or 'first'")
-        if not 1 <= self.bits <= 30:
-            raise ValueError(f"bits is {self.bits}; give a number from 1 to 30")
+        check_bits(self.bits)
 
     def batch(self, xs: Sequence[tuple[Graph, Graph]]) -> Batch:
         """Pairs of graphs with all of their alignments; raises `DataError` for edges that have no words."""
@@ -67,7 +67,7 @@ class GraphAlignment:
         choices = 1 + max((max(size[2:]) for size in sizes), default=0)
         starts = offsets_of([size[0] + size[1] for size in sizes])
         rows = [self._rows(one, two, choices) for one, two in pairs]
-        scorer = SlotScorer(starts, choices, _stacked(rows), (1 << self.bits) + 1)
+        scorer = SlotScorer(starts, choices, stacked(rows), (1 << self.bits) + 1)
         there = np.zeros((int(starts[-1]), choices), dtype=np.uint8)
         for first, (words, edges, others, other_edges) in zip(starts.tolist(), sizes):
             there[first : first + words, : others + 1] = 1
@@ -154,9 +154,3 @@ def _checked(graph: Graph, i: int, which: str) -> Graph:
 
 def _ends(graph: Graph) -> Ints:
     return np.array([edge[:2] for edge in graph.edges], dtype=np.int64).reshape(-1, 2)
-
-
-def _stacked(rows: Sequence[SparseRows]) -> SparseRows:
-    indptr = offsets_of(np.concatenate([np.zeros(0, np.int64), *(np.diff(one.indptr) for one in rows)]))
-    indices = np.concatenate([np.zeros(0, np.int32), *(one.indices for one in rows)])
-    return SparseRows(indptr, indices.astype(np.int32), np.concatenate([np.zeros(0), *(one.values for one in rows)]))

@@ -17,18 +17,19 @@ import numpy as np
 from sidelight.core.arrays import Bytes, Floats, Ids
 from sidelight.errors import DataError
 from sidelight.features.structured import pair_features
+from sidelight.features.words.lexicon import check_bits
 from sidelight.objective.batch import Batch
 from sidelight.objective.scorers.pair_scorer import PairScorer
 from sidelight.spaces.alignments.alignment_space import AlignmentSpace
 from sidelight.spaces.alignments.matching_space import MatchingSpace
 from sidelight.spaces.space import Space
-from sidelight.structures.alignments import Strings, symbols_of
+from sidelight.structures.alignments import OfStrings, Strings, symbols_of
 
 Target = int | None
 
 
 @dataclass(frozen=True)
-class CharacterAlignment:
+class CharacterAlignment(OfStrings):
     """One-to-one alignments, as a structure to learn."""
 
     crossing: bool = False
@@ -36,8 +37,7 @@ class CharacterAlignment:
     n_jobs: int | None = None
 
     def __post_init__(self) -> None:
-        if not 1 <= self.bits <= 30:
-            raise ValueError(f"bits is {self.bits}; give a number from 1 to 30")
+        check_bits(self.bits)
 
     def batch(self, xs: Sequence[Strings]) -> Batch:
         """Pairs of strings with all of their alignments; raises `DataError` for an empty string."""
@@ -52,10 +52,6 @@ class CharacterAlignment:
             there = np.arange(choices) <= np.repeat(rights, np.diff(starts))[:, None]
             space = MatchingSpace(starts, choices, there.astype(np.uint8))
         return Batch(scorer, space, self.n_jobs)
-
-    def sizes(self, xs: Sequence[Strings]) -> Floats:
-        """The mean length of the two strings: by the left one alone, long right strings would seem good. # [N]"""
-        return np.array([0.5 * (len(left) + len(right)) for left, right in xs])
 
     def encode(self, x: Strings, y: Sequence[Target]) -> Ids:
         """The choice of every left symbol; raises `DataError` for a symbol that is not there."""
@@ -86,10 +82,6 @@ class CharacterAlignment:
         vector[places] = list(table.values()) or 0.0
         vector[near] = distance
         return vector
-
-    def slot_words(self, x: Strings) -> list[str]:
-        """Left symbols with their numbers."""
-        return [f"{i} {symbol}" for i, symbol in enumerate(x[0])]
 
     def choice_words(self, x: Strings, choices: Ids) -> list[str]:
         """Right symbols with their numbers."""

@@ -266,16 +266,7 @@ def _encoded(evidence: Sequence[Evidence], rows: OwnRows, plain: Any) -> Encoded
             admitted[first:last] = _admitted(piece, i, plain, known, (last - first, size))
             one = first + np.flatnonzero(admitted[first:last].sum(axis=1) == 1)
             targets[one] = admitted[one].argmax(axis=1)
-    return Encoded(
-        [piece.kind for piece in evidence],
-        np.array([piece.weight for piece in evidence], dtype=np.float64),
-        np.array([piece.z if isinstance(piece, Companion) else 0 for piece in evidence], dtype=np.int64),
-        targets,
-        None if np.all(admitted) else admitted,
-        starts,
-        np.full(rows.n_tokens, -1, dtype=np.int32),
-        [],
-    )
+    return Encoded.of(evidence, starts, targets, None if np.all(admitted) else admitted)
 
 
 def _gold(piece: Gold, i: int, plain: Any, rows: OwnRows) -> Ids:

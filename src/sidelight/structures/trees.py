@@ -16,10 +16,10 @@ from typing import Any
 
 import numpy as np
 
-from sidelight.core.arrays import Bytes, Ids, Keys
+from sidelight.core.arrays import Bytes, Ids
 from sidelight.errors import DataError
 from sidelight.features.rows import offsets_of
-from sidelight.features.words.lexicon import string_hashes
+from sidelight.features.words.lexicon import check_bits, each_hashed
 from sidelight.objective.batch import Batch
 from sidelight.objective.scorers.arc_scorer import ArcScorer
 from sidelight.spaces.trees.tree_space import TreeSpace
@@ -40,8 +40,7 @@ class DependencyTree:
     n_jobs: int | None = None
 
     def __post_init__(self) -> None:
-        if not 1 <= self.bits <= 30:
-            raise ValueError(f"bits is {self.bits}; give a number from 1 to 30")
+        check_bits(self.bits)
         if len(set(self.relations)) < len(self.relations):
             raise ValueError("relations has a name twice; give every relation once")
 
@@ -50,7 +49,7 @@ class DependencyTree:
         tokens = [_read(x, i) for i, x in enumerate(xs)]
         starts = offsets_of([len(one) for one in tokens])
         choices = (max((len(one) for one in tokens), default=0) + 1) * self._width
-        forms, tags = (_hashes([token[side] for one in tokens for token in one]) for side in (0, 1))
+        forms, tags = (each_hashed([token[side] for one in tokens for token in one]) for side in (0, 1))
         scorer = ArcScorer.of(
             starts, forms, tags, n_labels=choices, relations=self._width, bits=self.bits, n_jobs=self.n_jobs
         )
@@ -130,9 +129,3 @@ def _read(x: Sentence, i: int) -> list[tuple[str, str]]:
     if not tokens:
         raise DataError(f"sentence {i} has no tokens", remedy="leave it out")
     return tokens
-
-
-def _hashes(strings: list[str]) -> Keys:
-    """A hash of every string, each looked up once. # [T]"""
-    distinct, inverse = np.unique(np.array(strings, dtype=object), return_inverse=True)
-    return np.asarray(string_hashes("x", distinct.tolist())[inverse], dtype=np.uint64)

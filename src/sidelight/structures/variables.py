@@ -148,16 +148,7 @@ def encode_variables(evidence: Sequence[Any], called: Sequence[Sequence[Variable
                 targets[starts[i] + v] = numbers[0]
             admitted[starts[i] + v] = 0
             admitted[starts[i] + v, numbers] = 1
-    return Encoded(
-        [piece.kind for piece in evidence],
-        np.array([piece.weight for piece in evidence], dtype=np.float64),
-        np.array([piece.z if isinstance(piece, Companion) else 0 for piece in evidence], dtype=np.int64),
-        targets,
-        None if np.all(admitted) else admitted,
-        starts,
-        np.full(int(starts[-1]), -1, dtype=np.int32),
-        [],
-    )
+    return Encoded.of(evidence, starts, targets, None if np.all(admitted) else admitted)
 
 
 def decode_variables(called: Sequence[Sequence[Variable]], numbers: Ids, choices: LabelSet) -> list[dict[str, Any]]:

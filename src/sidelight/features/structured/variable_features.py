@@ -264,7 +264,8 @@ def _add_output(
     for v in range(first, last):
         choice = np.int64(output[v])
         count = add_entry(room, count, 1 + choice, scale)
-        count = add_token(room, count, tokens, v, choices.attributes_at + choice, 0, choices.n_choices, scale)
+        first_weight = choices.attributes_at + choice
+        count = add_token(room, count, tokens, v, first_weight, first_weight, choices.n_choices, scale)
     for p in range(choices.pair_starts[i], choices.pair_starts[i + 1]):
         sort = pairs[p, 0]
         one = output[first + pairs[p, 1]] - places[sort, 1]

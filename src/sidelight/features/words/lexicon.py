@@ -159,3 +159,15 @@ def string_hashes(name: str, strings: list[str], classes: Classes | None = None)
             digest = blake2b(value.encode("utf-8", "surrogatepass"), digest_size=8).digest()
             hashes[i] = int.from_bytes(digest, "little") | 1
     return hashes
+
+
+def each_hashed(strings: Sequence[str]) -> Keys:
+    """The hash of every string, each distinct one looked up once. # [T]"""
+    found, inverse = np.unique(np.array(strings, dtype=object), return_inverse=True)
+    return np.asarray(string_hashes("x", found.tolist())[inverse], dtype=np.uint64)
+
+
+def check_bits(bits: int) -> None:
+    """Raises ValueError where features could not be hashed into 2**bits weights."""
+    if not 1 <= bits <= 30:
+        raise ValueError(f"bits is {bits}; give a number from 1 to 30")

@@ -9,6 +9,7 @@ import numpy as np
 from sidelight.core.arrays import Floats, Ids, Ints
 from sidelight.core.kernels import inner_kernel, kernel
 from sidelight.features.layout import Layout
+from sidelight.features.rows import TokenFeatures
 from sidelight.objective.chain_block import cost_of, decode, leads, scratch_for
 from sidelight.objective.entries import ChainWeights, Examples, score_tokens, views_of
 
@@ -30,10 +31,11 @@ def arow_epoch(
     cost, or if `root` by its square root. `weights` and `variances` move in place. Returns the number of examples that
     moved them.
     """
-    places = np.array([layout.start_at, layout.end_at, layout.transition_at, layout.dense_at], dtype=np.int64)
+    shape = shape_of(layout)
+    shape[8] = layout.dense_at  # entries count the rows of dense features too
     scale = 1.0 if with_cost else 0.0
     slope = layout.zeros()
-    return _epoch(data, rates, order, views_of(layout, weights), weights, variances, slope, places, scale, root)
+    return _epoch(data, rates, order, views_of(layout, weights), weights, variances, slope, shape, scale, root)
 
 
 @kernel
@@ -45,7 +47,7 @@ def _epoch(
     weights: Floats,  # [W]
     variances: Floats,  # [W]
     slope: Floats,  # [W] all zero before and after
-    places: Ints,  # where start, end, transition and token weights begin
+    shape: Ints,  # of `counts.add_path`
     cost_scale: float,
     root: bool,
 ) -> int:
@@ -57,8 +59,9 @@ def _epoch(
         tokens = starts[i + 1] - starts[i]
         entries = data.indptr[starts[i + 1]] - data.indptr[starts[i]] + tokens * data.dense.shape[1]
         most = max(most, 2 * entries + 4 * tokens + 4)
-    touched = np.empty(most, np.int64)
-    amounts = np.empty(most)
+    touched, amounts = np.empty(most, np.int32), np.empty(most)
+    entered = RowRoom(touched, amounts, np.empty(0, np.int64), np.empty(0, np.int32), np.empty(0))
+    features = TokenFeatures(data.indptr, data.indices, data.values, data.dense)
     zero: Any = np.int64(0)  # as numbers of their own they would compile everything once more
     one: Any = np.int64(1)
     moved = 0
@@ -71,7 +74,9 @@ def _epoch(
         violation = values[0] + (np.sqrt(offset) if root else offset)
         if not violation > 0.0 or rates[i] == np.inf:
             continue
-        count = differences(data, views, i, room.guess, places, touched, amounts)
+        guess, right = room.guess[:length], data.targets[starts[i] : starts[i + 1]]
+        count = add_path(starts[i], guess, right, features, shape, 1.0, entered, zero)
+        count = add_path(starts[i], right, guess, features, shape, -1.0, entered, count)
         for k in range(count):
             slope[touched[k]] += amounts[k]
         unsure = 0.0
@@ -87,8 +92,8 @@ def _epoch(
             at = touched[k]
             move = step * variances[at] * amounts[k]
             weights[at] -= move
-            if places[2] <= at < places[3]:
-                opened[at - places[2]] -= move
+            if shape[6] <= at < shape[7]:
+                opened[at - shape[6]] -= move
             variances[at] /= 1.0 + variances[at] * amounts[k] * amounts[k] / rates[i]
     return moved
 

@@ -7,7 +7,7 @@ symbols, so that what a function means by its votes can be learned for each of t
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence, Set
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import product
 from typing import Any
 
@@ -87,6 +87,22 @@ class Encoded:
     initial: Ids  # [T] labels to begin with, by their first states; -1 elsewhere
     chunks: list[Labelings]  # parts of more than one token
     votes: EncodedVotes | None = None  # of functions, where there are any
+
+    @classmethod
+    def of(cls, evidence: Sequence[Evidence], starts: Ints, targets: Ids, admitted: Bytes | None) -> Encoded:
+        """What pieces of evidence say of their outputs, and how much each counts."""
+        weights = np.array([piece.weight for piece in evidence], dtype=np.float64)
+        encoded = cls.of_kinds([piece.kind for piece in evidence], weights, starts, targets, admitted)
+        answers = [piece.z if isinstance(piece, Companion) else 0 for piece in evidence]
+        return replace(encoded, answers=np.array(answers, dtype=np.int64))
+
+    @classmethod
+    def of_kinds(
+        cls, kinds: list[str], weights: Floats, starts: Ints, targets: Ids, admitted: Bytes | None = None
+    ) -> Encoded:
+        """Inputs of these kinds without answers, labels to begin with, and parts."""
+        answers, nothing = np.zeros(len(kinds), dtype=np.int64), np.full(len(targets), -1, dtype=np.int32)
+        return cls(kinds, weights, answers, targets, admitted, starts, nothing, [])
 
     def of_kind(self, *kinds: str) -> Ints:
         """The inputs of these kinds."""
@@ -194,17 +210,8 @@ def _encode(evidence: Sequence[Evidence], labels: LabelSet, starts: Ints, *, seq
                     if label not in number:
                         raise unknown_label(evidence, i, t, label, labels)
                 admitted[first + t] = labels.mask(options)
-    return Encoded(
-        [piece.kind for piece in evidence],
-        np.array([piece.weight for piece in evidence], dtype=np.float64),
-        np.array([piece.z if isinstance(piece, Companion) else 0 for piece in evidence], dtype=np.int64),
-        targets,
-        admitted,
-        starts,
-        initial,
-        chunks,
-        encode_votes(evidence, labels, starts, lambda i, t, label: unknown_label(evidence, i, t, label, labels)),
-    )
+    votes = encode_votes(evidence, labels, starts, lambda i, t, label: unknown_label(evidence, i, t, label, labels))
+    return replace(Encoded.of(evidence, starts, targets, admitted), initial=initial, chunks=chunks, votes=votes)
 
 
 def _has_known(piece: Candidates, chunk: Chunk, labeling: Sequence[Any]) -> bool:
