@@ -247,7 +247,7 @@ def add_token(
 
 
 @inner_kernel
-def _add_path(
+def add_path(
     first: int,
     labels: Ids,
     others: Ids,

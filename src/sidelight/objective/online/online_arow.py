@@ -6,8 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from sidelight.core.arrays import Floats, Ids, Ints
-from sidelight.core.kernels import inner_kernel, kernel
+from sidelight.core.arrays import Floats, Ints
+from sidelight.core.kernels import kernel
+from sidelight.features.counts import RowRoom, add_path, shape_of
 from sidelight.features.layout import Layout
 from sidelight.features.rows import TokenFeatures
 from sidelight.objective.chain_block import cost_of, decode, leads, scratch_for
@@ -96,47 +97,3 @@ def _epoch(
                 opened[at - shape[6]] -= move
             variances[at] /= 1.0 + variances[at] * amounts[k] * amounts[k] / rates[i]
     return moved
-
-
-@inner_kernel
-def differences(
-    data: Examples, views: ChainWeights, i: int, guess: Ids, places: Ints, touched: Ints, amounts: Floats
-) -> int:
-    """Φ(x, ŷ) − Φ(x, y) as places in the weight vector, some more than once, with amounts; returns their number."""
-    columns, size = views.tokens.shape[1], data.closed.shape[1]
-    shift = size - columns
-    chain, bias, valued = views.transition.shape[0] > 0, views.start.shape[0] > 0, data.values.shape[0] > 0
-    first = data.starts[i]
-    length = data.starts[i + 1] - first
-    count = 0
-    for t in range(length):
-        for side in range(2):
-            amount = 1.0 if side == 0 else -1.0
-            label = guess[t] if side == 0 else data.targets[first + t]
-            other = data.targets[first + t] if side == 0 else guess[t]
-            if chain and t > 0 and (label != other or guess[t - 1] != data.targets[first + t - 1]):
-                before = guess[t - 1] if side == 0 else data.targets[first + t - 1]
-                touched[count] = places[2] + before * size + label
-                amounts[count] = amount
-                count += 1
-            if label == other:
-                continue
-            if chain and t == length - 1:
-                touched[count] = places[1] + label
-                amounts[count] = amount
-                count += 1
-            if label < shift:
-                continue
-            if bias and t == 0:
-                touched[count] = places[0] + label - shift
-                amounts[count] = amount
-                count += 1
-            for k in range(data.indptr[first + t], data.indptr[first + t + 1]):
-                touched[count] = places[3] + data.indices[k] * columns + label - shift
-                amounts[count] = amount * data.values[k] if valued else amount
-                count += 1
-            for k in range(data.dense.shape[1]):
-                touched[count] = places[3] + k * columns + label - shift
-                amounts[count] = amount * np.float64(data.dense[first + t, k])
-                count += 1
-    return count
