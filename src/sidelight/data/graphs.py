@@ -37,9 +37,9 @@ class Graph(NamedTuple):
         """
         if not self.words:
             return "has no words", "leave the pair out"
-        for word in self.words:
-            if not isinstance(word, list | tuple) or len(word) != 2 or not all(isinstance(one, str) for one in word):
-                return f"has the word {shown(word)}", "give (word, tag)"
+        for tagged in self.words:
+            if not isinstance(tagged, list | tuple) or len(tagged) != 2 or not all(isinstance(s, str) for s in tagged):
+                return f"has the word {shown(tagged)}", "give (word, tag)"
         for edge in self.edges:
             whole = isinstance(edge, list | tuple) and len(edge) == 3 and is_whole(edge[0]) and is_whole(edge[1])
             if not whole or not isinstance(edge[2], str):
