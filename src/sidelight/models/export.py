@@ -134,7 +134,8 @@ def _features(extractor: Extractor, weights: Floats) -> dict[str, Any]:
         what, remedy = ("hashed features", "train without hash_bits") if hashed else ("rows of a matrix", "use ONNX")
         raise _not_exported(what, f'{remedy}, or to="onnx"' if hashed else 'use to="onnx"')
     templates = extractor.templates.templates
-    held = {"kind": "templates", "templates": [_template(extractor, m, weights) for m in range(len(templates))]}
+    held: dict[str, Any] = {"kind": "templates"}
+    held["templates"] = [_template(extractor, m, weights) for m in range(len(templates))]
     known = extractor.templates.classes
     if isinstance(known, WordClasses) and any(CLASS.fullmatch(slot[0]) for one in templates for slot in one.slots):
         own = ([str(number) for number in row] for row in known.classes.tolist())
