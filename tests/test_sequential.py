@@ -167,6 +167,7 @@ def fit(structure=None, evidence=(XS, YS), **options):
         (fit(evidence=([],)), "no evidence"),
         (fit(structure=DependencyTree()), "has no sub-problems; give EntityRelation"),
         (fit(evidence=(XS[:1], [{"one": {0: 0}, "two": {0: 1}, "three": {0: 0}}])), "is not an output of the space"),
+        (fit(evidence=(XS[:2], [YS[0], {"one": {0: 1}}])), r"^evidence 1 \(Gold\): two\[0\] has no label"),
         (lambda: fit(bias={("one", "x"): 1.0})().predict(XS), "bias has \\('one', 'x'\\)"),
         (lambda: tied([alike.soft()]), "the penalty of the rule alike is to be learned"),
         (lambda: SubProblems({"one": ()}, variables=len, features=len), "one has no labels"),

@@ -32,10 +32,10 @@ MACROS = {
 }
 
 
-def value(macro, w):
+def value(macro, w, classes):
     """What a macro makes of a word; None where it makes nothing of it."""
-    if macro in MACROS:
-        found = MACROS[macro](w)
+    if macro in MACROS or "class" in macro:  # some words have no class
+        found = MACROS[macro](w) if macro in MACROS else classes.get(w.lower(), [None] * 9)[int(macro[-1]) - 1]
         return found if isinstance(found, str) else "yes" if found else None
     part = w[: int(macro[-1])] if "prefix" in macro else w[-int(macro[-1]) :]
     return None if len(w) < int(macro[-1]) else folded(part) if macro.startswith("folded") else part
@@ -54,7 +54,7 @@ def features(known, tokens, t):
             at = t + offset  # beyond the ends it is -1, -2, … or 1, 2, …
             token = tokens[at] if 0 <= at < len(tokens) else at if at < 0 else at - len(tokens) + 1
             word = token[column] if isinstance(token, (list, tuple)) else token
-            values.append(value(macro, word) if isinstance(word, str) else word)
+            values.append(value(macro, word, known.get("classes", {})) if isinstance(word, str) else word)
         yield from template["weights"].get(json.dumps(values, separators=(",", ":"), ensure_ascii=False), ())
 
 

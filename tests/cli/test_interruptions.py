@@ -81,6 +81,8 @@ def test_an_interrupted_run_says_that_there_is_no_model(
     monkeypatch.setattr("sidelight.commands.shared.trials.PriceTrials.fit", interrupt)
     train = "train", "--gold", write("train", "columns", 0, 3), "--out"
     assert run(*train, "new", code=130).err == "interrupted; nothing was written\n"
+    assert run(*train, "new", "--checkpoint", "check", code=130).err == "interrupted; nothing was written\n"
+    Path("check").write_text("of an earlier run")
     found = run(*train, "new", "--checkpoint", "check", code=130).err
     assert found == "interrupted; no model was written; the same command goes on from check\n"
     Path("old").write_text("the old model")

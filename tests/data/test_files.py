@@ -73,6 +73,13 @@ def test_a_byte_that_is_not_utf8_is_found(tmp_path: Path, end: bytes, mark: byte
     )
 
 
+@pytest.mark.parametrize("name", ["utf-16-le", "utf-16-be"])
+def test_utf16_is_called_by_its_name(tmp_path: Path, name: str) -> None:
+    path = tmp_path / "notepad.txt"
+    path.write_bytes("\ufeffAnn B\n".encode(name))
+    assert failure(path).remedy == "convert the file to UTF-8, e.g. iconv -f utf-16 -t utf8"
+
+
 def test_files_that_cannot_be_read(tmp_path: Path) -> None:
     assert str(failure(tmp_path / "no.txt")) == f"{tmp_path / 'no.txt'}: there is no such file; check the name"
     assert str(failure(tmp_path)) == f"{tmp_path}: a folder, not a file; name a file in it"

@@ -56,6 +56,8 @@ def ends_skipped() -> Any:
     return features.parse_templates(text, boundary="skip")
 
 
+KINDS_OF_WORDS = sl.word_classes([[*WORDS[:3], "MET", "ß"]] * 3 + [WORDS[3:]] * 2, sizes=(2, 4), min_count=1)
+
 CHAINS = {
     "default": tagger,
     "window": lambda: tagger(features=features.window(2)),
@@ -64,6 +66,7 @@ CHAINS = {
     "scheme": lambda: sl.Tagger(learner="perceptron", labels=LABELS, scheme="BIO", max_rounds=1, n_jobs=1).fit(
         XS[3:], YS[3:]
     ),
+    "classes of words": lambda: tagger(features=features.with_classes(features.standard(), KINDS_OF_WORDS)),
     "hidden states": lambda: tagger(learner="latent_svm", states={"O": 2}),
 }
 ROWS = [{"w": "on", "n": 2.0}, {"w": "off", "n": 0.5, "t": True}, {"w": "on", "t": False}, {"bias": 1.0}]

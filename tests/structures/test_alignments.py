@@ -54,6 +54,19 @@ def test_alignments_are_learned_from_evidence_of_every_kind():
     assert 2 * same / sum(len(links_of(y)) for y in [*told, *right]) > 0.85
 
 
+NO_PAIRS = (
+    "ab",
+    ("ab", 3),
+    ("ab", None),
+    ("a", "b", "c"),
+    None,
+    (b"ab", b"cd"),
+    ([1, 2], [3]),
+    ([["a"]], ["c"]),
+    {"a": "b"},
+)
+
+
 @pytest.mark.parametrize(
     ("act", "words"),
     [
@@ -63,6 +76,16 @@ def test_alignments_are_learned_from_evidence_of_every_kind():
         (lambda s: s.encode(("ab", "xy"), [((0, 3), (1, 2))]), "has no span of the left string, which has 2 symbols"),
         (lambda s: s.encode(("abcdef", "xy"), [((0, 4), (1, 2))]), "covers 4 left symbols; cover 3 at most"),
         (lambda s: s.admitted(("ab", "xy"), [((1, 2), (0, 1)), None]), "does not cover left symbol 0"),
+        *(
+            (lambda s, x=x: s.batch([("ab", "x"), x]), "input 1 is .*; give .left, right., each a text or a list")
+            for x in NO_PAIRS
+        ),
+        (lambda s: s.encode(("ab", "xy"), [(0, 0)]), r"a pair of spans is \(0, 0\); give pairs of spans"),
+        (lambda s: s.encode(("ab", "xy"), [((0.0, 1.0), (0, 1))]), "a pair of spans is .*; give pairs of spans"),
+        (lambda s: s.encode(("ab", "xy"), None), "the output is None; give pairs of spans"),
+        (lambda s: s.admitted(("ab", "xy"), [3, None]), "left symbol 0 has 3; give a pair of spans, a list of them"),
+        (lambda s: s.admitted(("ab", "xy"), [[3], None]), "a pair of spans is 3; give pairs of spans"),
+        (lambda s: s.admitted(("ab", "xy"), [None]), "a left string of 2 symbols has 1 targets"),
         (lambda s: SegmentAlignment(longest=(0, 3)), r"longest is \(0, 3\); give two numbers from 1 to 15"),
         (lambda s: SegmentAlignment(bits=0), "bits is 0"),
     ],

@@ -82,7 +82,26 @@ def test_the_size_of_a_pair_is_that_of_both_graphs_or_of_the_first():
         (lambda: CharacterAlignment().batch([("", "x")]), "input 0: the left string is empty"),
         (lambda: CharacterAlignment().encode(("ab", "x"), [0]), "a left string of 2 symbols has 1 targets"),
         (lambda: CharacterAlignment().encode(("ab", "x"), [0, 1]), "aligned with the right symbol 1; give a number"),
+        (lambda: CharacterAlignment().batch(["ab"]), "input 0 is 'ab'; give .left, right., each a text or a list"),
+        (lambda: CharacterAlignment().encode(("ab", "x"), "01"), "the output is '01'; give every left symbol"),
+        (
+            lambda: CharacterAlignment().encode(("ab", "x"), [(0, 0), None]),
+            r"with the right symbol \(0, 0\); give a num",
+        ),
+        (lambda: CharacterAlignment().encode(("ab", "x"), [0.0, None]), "with the right symbol 0.0; give a number"),
+        (lambda: CharacterAlignment().admitted(("ab", "x"), [None]), "a left string of 2 symbols has 1 targets"),
         (lambda: CharacterAlignment(bits=0), "bits is 0"),
+        (lambda: GraphAlignment().batch([None]), r"input 0 is None; give \(first, second\), two Graphs"),
+        (lambda: GraphAlignment().batch([ONE]), r"input 0: the first graph is .*; give Graph\(words, edges\)"),
+        (lambda: GraphAlignment().batch([(Graph(("ab",)), TWO)]), r"graph has the word 'ab'; give \(word, tag\)"),
+        (
+            lambda: GraphAlignment().batch([(ONE._replace(edges=((1, 0),)), TWO)]),
+            r"has the edge \(1, 0\); give \(number",
+        ),
+        (lambda: GraphAlignment().encode((ONE, TWO), [(0, 1)]), "the output is .*; give {word of the first graph"),
+        (lambda: GraphAlignment().encode((ONE, TWO), {"a": 1}), "word 'a' is mapped to word 1; the graphs have 3 and"),
+        (lambda: GraphAlignment().admitted((ONE, TWO), {0: 1}), "word 0 has 1; give a list of the words"),
+        (lambda: GraphAlignment().admitted((ONE, TWO), {0: [9]}), "word 0 is mapped to word 9; the graphs have 3 and"),
         (lambda: GraphAlignment(bits=0), "bits is 0"),
         (lambda: GraphAlignment(measured="second"), "measured is 'second'; give 'both' or 'first'"),
         (lambda: GraphAlignment().weights(size=1.0), "there is no feature 'size'; give mapped, same"),
@@ -103,3 +122,17 @@ def test_the_size_of_a_pair_is_that_of_both_graphs_or_of_the_first():
 def test_bad_input(act, words):
     with pytest.raises(ValueError, match=words):
         act()
+
+
+def test_one_target_is_as_good_as_a_list_of_one():
+    letters = CharacterAlignment()
+    one, listed = (letters.admitted(("ab", "xy"), [said, None]) for said in (1, [1]))
+    assert one.tolist() == listed.tolist() == [[0, 0, 1], [1, 1, 1]]
+
+
+def test_links_that_cross_are_named_with_the_setting_that_allows_them():
+    fit = sl.Predictor(CharacterAlignment(bits=10), learner="perceptron").fit
+    with pytest.raises(
+        ValueError, match=r"evidence 0 \(Gold\): .* no.* an output of the space; .*crossing=True allows"
+    ):
+        fit([sl.Gold(("ab", "xy"), [1, 0])])

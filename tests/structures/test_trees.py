@@ -73,6 +73,19 @@ def test_a_treebank_is_read(tmp_path):
             lambda: DependencyTree(relations=("a",)).encode(X[:1], [(0, "b")]),
             "token 1 has the relation 'b'; there are a",
         ),
+        (lambda: DependencyTree().batch(["the light"]), "sentence 0 is 'the light'; give a list of tokens; split"),
+        (lambda: DependencyTree().batch([None]), "sentence 0 is None; give a list of tokens"),
+        (
+            lambda: DependencyTree().batch([X, [("a", "D"), 3]]),
+            r"sentence 1, token 2 is 3; give a form, or \(form, tag",
+        ),
+        (lambda: DependencyTree().batch([[("a", "b", "D")]]), r"token 1 is \('a', 'b', 'D'\); give a form"),
+        (lambda: DependencyTree().encode(X, None), "the output is None; give a list with the head of every token"),
+        (lambda: DependencyTree().encode(X, [2, "3", 0, 3]), "token 2 has the head '3'; give 0 for the root"),
+        (lambda: DependencyTree().encode(X, [2.5, 3, 0, 3]), "token 1 has the head 2.5; give 0 for the root"),
+        (lambda: DependencyTree(relations=("a",)).encode(X[:1], [0]), r"token 1 has 0 for its arc; give \(head, rel"),
+        (lambda: DependencyTree().admitted(X, [None]), "a sentence of 4 tokens has 1 heads"),
+        (lambda: DependencyTree().admitted(X, [None, None, 2.5, None]), "token 3 has the head 2.5"),
         (lambda: DependencyTree(bits=99), "bits is 99"),
         (lambda: DependencyTree(relations=("a", "a")), "relations has a name twice"),
     ],
@@ -80,3 +93,24 @@ def test_a_treebank_is_read(tmp_path):
 def test_bad_input(act, words):
     with pytest.raises(ValueError, match=words):
         act()
+
+
+@pytest.mark.parametrize(
+    ("heads", "remedy"),
+    [
+        ([2, 1, 0, 3], "without circles; exactly one token has head 0 .single_root=False allows several.; arcs do not"),
+        ([3, 4, 0, 3], r"arcs do not cross \(projective=False lets them\)"),
+    ],
+)
+def test_what_is_no_tree_is_named_with_what_trees_are(heads, remedy):
+    evidence = [sl.Gold(X, [2, 3, 0, 3]), sl.Gold(X, heads)]
+    with pytest.raises(DataError, match=rf"evidence 1 \(Gold\): .* is not an output of the space; .*{remedy}"):
+        sl.Predictor(DependencyTree(bits=10), learner="perceptron").fit(evidence)
+
+
+def test_an_output_that_cannot_be_read_is_named_by_its_evidence():
+    for piece in (sl.Gold(X, [2, 3, 0]), sl.Partial(X, [2, 3, 0])):
+        with pytest.raises(
+            DataError, match=rf"evidence 1 \({type(piece).__name__}\): a sentence of 4 tokens has 3 heads"
+        ):
+            sl.Predictor(DependencyTree(bits=10)).fit([sl.Gold(X, [2, 3, 0, 3]), piece])

@@ -145,7 +145,8 @@ def command(
                     best, table, edges = trials.choose(search, judges)
             keep(best.save, out, checkpoint=checkpoint)
     except KeyboardInterrupt as stop:
-        hint = "" if checkpoint is None else f"; the same command goes on from {checkpoint}"
+        kept = checkpoint is not None and checkpoint.exists()  # there is none before the first round
+        hint = "" if not kept else f"; the same command goes on from {checkpoint}"
         nothing = "no model was written" if hint else "nothing was written"
         left = f"{out} is as it was" if replaced else nothing
         raise type(stop)(f"{left}{hint}") from None

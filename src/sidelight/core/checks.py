@@ -101,8 +101,8 @@ def real_numbers(name: str, values: Any) -> Floats:
 
 
 def is_whole(value: Any) -> bool:
-    """Whether it is a whole number of Python, and no truth value."""
-    return isinstance(value, int) and not isinstance(value, bool)
+    """Whether it is a whole number, of Python or of numpy, and no truth value."""
+    return isinstance(value, int | np.integer) and not isinstance(value, bool)
 
 
 def is_number(value: Any) -> bool:

@@ -61,12 +61,13 @@ def decoded(data: bytes, name: str, *, before: int = 0, as_it_is: bool = False) 
     try:
         text = data.decode("utf-8")
     except UnicodeDecodeError as error:
+        utf16 = not before and data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE))
         line = before + _unix_lines(data[: error.start].decode("utf-8")).count("\n") + 1
         raise DataError(
             f"the byte 0x{data[error.start]:02x} is not UTF-8",
             file=name,
             line=line,
-            remedy="convert the file to UTF-8, e.g. iconv -f latin1 -t utf8",
+            remedy=f"convert the file to UTF-8, e.g. iconv -f {'utf-16' if utf16 else 'latin1'} -t utf8",
         ) from None
     return text if as_it_is else _unix_lines(text)
 

@@ -15,7 +15,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from sidelight.core.checks import is_whole
+from sidelight.core.checks import is_whole, shown
 from sidelight.data.items import INPUTS, Item, links_at, listed_links, read_objects, write_objects
 from sidelight.data.jsonl import Place
 
@@ -37,6 +37,13 @@ class Graph(NamedTuple):
         """
         if not self.words:
             return "has no words", "leave the pair out"
+        for tagged in self.words:
+            if not isinstance(tagged, list | tuple) or len(tagged) != 2 or not all(isinstance(s, str) for s in tagged):
+                return f"has the word {shown(tagged)}", "give (word, tag)"
+        for edge in self.edges:
+            whole = isinstance(edge, list | tuple) and len(edge) == 3 and is_whole(edge[0]) and is_whole(edge[1])
+            if not whole or not isinstance(edge[2], str):
+                return f"has the edge {shown(edge)}", "give (number of the head, number of the word, label)"
         for head, word, _ in self.edges:
             for end in (head, word):
                 if not 0 <= end < len(self.words):

@@ -175,7 +175,7 @@ def _tokens(tokens: Any, place: Place) -> list[Any]:
     if all(isinstance(token, dict) for token in tokens):
         return [_attributes(token, t, place) for t, token in enumerate(tokens)]
     for t, token in enumerate(tokens):
-        if not isinstance(token, list):
+        if not isinstance(token, str | dict | list) or type(token) is not type(tokens[0]):
             place.fail(f"token {t} is {json.dumps(token)}", "make all tokens strings, lists of strings, or objects")
         if len(token) != len(tokens[0]) or not token:
             place.fail(

@@ -21,6 +21,7 @@ from sidelight.errors import DataError
 from sidelight.features.attributes.attributes import AttributeExtractor
 from sidelight.features.extractor import Extractor
 from sidelight.features.vocabulary import TemplateExtractor
+from sidelight.features.words.distributional import WordClasses
 from sidelight.features.words.lexicon import RESERVED
 from sidelight.features.words.templates import FARTHEST
 from sidelight.models.model import Model, model_of
@@ -29,7 +30,8 @@ from sidelight.structures.labels.label_sets import written_labels
 
 FORMATS = ("json", "onnx")
 VERSION = 1
-UNREADABLE = re.compile(r"signature|ending\d|class\d")  # macros of HMMs, and those that need more than the word
+UNREADABLE = re.compile(r"signature|ending\d")  # macros of HMMs
+CLASS = re.compile(r"class\d")
 NEVER = -1e300  # a label or a transition that may not be; JSON has no −inf
 
 
@@ -37,7 +39,7 @@ def export(fitted: Any, path: str | Path, *, to: str = "json") -> None:
     """Write the model of a `Tagger` or a `Classifier` for other programs: `to` is "json" or "onnx".
 
     Rules are no part of it. Raises `DataError` for what a format cannot hold: other structures, order 2; in JSON hashed
-    features, matrices, dense rows, and the macros %signature, %ending1 and %class1 to 9.
+    features, matrices, dense rows, and the macros %signature and %ending1 to 9.
 
     >>> import tempfile
     >>> from sidelight import Tagger
@@ -62,7 +64,8 @@ def json_values(model: Model) -> dict[str, Any]:
     """A model as JSON values; raises `DataError` for what they cannot hold.
 
     Weights of a feature are pairs of a label's place and a number. Features of a template are named by the values of
-    its slots, as JSON without blanks: texts, or −1, −2, … before the first token and 1, 2, … after the last.
+    its slots, as JSON without blanks: texts, or −1, −2, … before the first token and 1, 2, … after the last. Where
+    templates look at classes of words, these are there for every word in small letters, coarse first.
     """
     structure = plain_structure(model)
     start, transition, end = chain_weights(model)
@@ -131,7 +134,13 @@ def _features(extractor: Extractor, weights: Floats) -> dict[str, Any]:
         what, remedy = ("hashed features", "train without hash_bits") if hashed else ("rows of a matrix", "use ONNX")
         raise _not_exported(what, f'{remedy}, or to="onnx"' if hashed else 'use to="onnx"')
     templates = extractor.templates.templates
-    return {"kind": "templates", "templates": [_template(extractor, m, weights) for m in range(len(templates))]}
+    held: dict[str, Any] = {"kind": "templates"}
+    held["templates"] = [_template(extractor, m, weights) for m in range(len(templates))]
+    known = extractor.templates.classes
+    if isinstance(known, WordClasses) and any(CLASS.fullmatch(slot[0]) for one in templates for slot in one.slots):
+        own = ([str(number) for number in row] for row in known.classes.tolist())
+        held["classes"] = dict(zip(known.words, own))
+    return held
 
 
 def _template(extractor: TemplateExtractor, m: int, weights: Floats) -> dict[str, Any]:

@@ -54,6 +54,16 @@ def first_weights_of(structure: Any) -> Floats | None:
 
 
 @runtime_checkable
+class Described(Protocol):
+    """A structure that says in words which outputs there are, for people who gave one that is none."""
+
+    @property
+    def legal(self) -> str:
+        """What every output keeps to, and which settings allow more."""
+        ...
+
+
+@runtime_checkable
 class Worded(Protocol):
     """A structure that says in words what its slots and choices are, for people."""
 

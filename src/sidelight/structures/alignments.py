@@ -13,10 +13,12 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from sidelight.core.arrays import Bytes, Floats, Ids, Ints, Keys
+from sidelight.core.checks import is_listed, is_whole, shown
 from sidelight.errors import DataError
 from sidelight.features.rows import offsets_of
 from sidelight.features.structured import pair_features
@@ -27,6 +29,7 @@ from sidelight.spaces.alignments.alignment_space import AlignmentSpace, choices_
 
 Strings = tuple[Sequence[str], Sequence[str]]
 Pair = tuple[tuple[int, int], tuple[int, int]]
+PAIRS = "give pairs of spans, such as [((0, 2), (0, 1))]; `pairs_of` makes them of links"
 
 
 class OfStrings:
@@ -77,6 +80,8 @@ class SegmentAlignment(OfStrings):
 
     def encode(self, x: Strings, y: Sequence[Pair]) -> Ids:
         """The choice of every left symbol; raises `DataError` for pairs that cross, or that are too long."""
+        if not is_listed(y):
+            raise DataError(f"the output is {shown(y)}", remedy=PAIRS)
         choices, after = np.zeros(len(x[0]), dtype=np.int32), (0, 0)
         for pair in y:
             self._check(x, pair)
@@ -102,14 +107,18 @@ class SegmentAlignment(OfStrings):
 
     def admitted(self, x: Strings, y: Sequence[Pair | Collection[Pair] | None]) -> Bytes:
         """What Partial and Candidates leave: of every left symbol a pair, several, () for nothing, None for any."""
+        check_count(x, y)
         mask = np.zeros((len(x[0]), choices_of(self.longest, len(x[1]))), dtype=np.uint8)
         for i, said in enumerate(y):
             if said is None:
                 mask[i] = 1
                 continue
-            one = len(said) == 2 and all(isinstance(end, int) for end in next(iter(said)))
+            if not is_listed(said) or not hasattr(said, "__len__"):
+                remedy = "give a pair of spans, a list of them, () for nothing, or None for any"
+                raise DataError(f"left symbol {i} has {shown(said)}", remedy=remedy)
+            one = _is_pair(said)
             for pair in [said] if one or not len(said) else said:
-                mask[i, 0 if not len(pair) else self._code_at(x, pair, i)] = 1  # type: ignore[arg-type]
+                mask[i, 0 if pair in ((), []) else self._code_at(x, pair, i)] = 1  # type: ignore[arg-type]
         return mask
 
     def first_weights(self) -> Floats:
@@ -142,6 +151,8 @@ class SegmentAlignment(OfStrings):
         return self._code(pair) + i - pair[0][0]
 
     def _check(self, x: Strings, pair: Pair) -> None:
+        if not _is_pair(pair):
+            raise DataError(f"a pair of spans is {shown(pair)}", remedy=PAIRS)
         for (first, last), string, most, side in zip(pair, x, self.longest, ("left", "right")):
             if not 0 <= first < last <= len(string):
                 problem = f"the pair {pair} has no span of the {side} string, which has {len(string)} symbols"
@@ -153,6 +164,10 @@ class SegmentAlignment(OfStrings):
 
 def symbols_of(xs: Sequence[Strings]) -> tuple[Ints, Ints, Keys, Keys]:
     """Of both strings of all inputs: offsets, and a hash of every symbol; raises `DataError` for an empty string."""
+    for i, x in enumerate(xs):
+        if not isinstance(x, list | tuple) or len(x) != 2 or not all(map(_is_string, x)):
+            remedy = "give (left, right), each a text or a list of symbols"
+            raise DataError(f"input {i} is {shown(x)}", remedy=remedy)
     sides: list[tuple[Ints, Keys]] = []
     for side, name in enumerate(("left", "right")):
         strings = [x[side] for x in xs]
@@ -163,6 +178,27 @@ def symbols_of(xs: Sequence[Strings]) -> tuple[Ints, Ints, Keys, Keys]:
         sides.append((offsets_of([len(string) for string in strings]), hashes))
     (starts, one), (ends, two) = sides
     return starts, ends, one, two
+
+
+def check_count(x: Strings, y: Any) -> None:
+    """Raise `DataError` where an output does not have one element for every left symbol."""
+    remedy = "give every left symbol what it is aligned with"
+    if not is_listed(y) or not hasattr(y, "__len__"):
+        raise DataError(f"the output is {shown(y)}", remedy=remedy)
+    if len(y) != len(x[0]):
+        raise DataError(f"a left string of {len(x[0])} symbols has {len(y)} targets", remedy=remedy)
+
+
+def _is_string(side: Any) -> bool:
+    if isinstance(side, str):
+        return True
+    return is_listed(side) and hasattr(side, "__len__") and all(isinstance(symbol, str) for symbol in side)
+
+
+def _is_pair(said: Any) -> bool:
+    """Whether this is ((first, last), (first, last))."""
+    spans = said if isinstance(said, list | tuple) and len(said) == 2 else ((),)
+    return all(isinstance(span, list | tuple) and len(span) == 2 and all(map(is_whole, span)) for span in spans)
 
 
 def links_of(pairs: Sequence[Pair]) -> set[tuple[int, int]]:

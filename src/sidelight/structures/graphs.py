@@ -18,10 +18,12 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from sidelight.core.arrays import Bytes, Floats, Ids, Ints
+from sidelight.core.checks import is_listed, is_whole, shown
 from sidelight.data.graphs import Graph
 from sidelight.errors import DataError
 from sidelight.features.counts import SparseRows, stacked
@@ -62,6 +64,9 @@ class GraphAlignment:
 
     def batch(self, xs: Sequence[tuple[Graph, Graph]]) -> Batch:
         """Pairs of graphs with all of their alignments; raises `DataError` for edges that have no words."""
+        for i, x in enumerate(xs):
+            if not isinstance(x, list | tuple) or len(x) != 2:
+                raise DataError(f"input {i} is {shown(x)}", remedy="give (first, second), two Graphs")
         pairs = [(_checked(one, i, "first"), _checked(two, i, "second")) for i, (one, two) in enumerate(xs)]
         sizes = [(len(one.words), len(one.edges), len(two.words), len(two.edges)) for one, two in pairs]
         choices = 1 + max((max(size[2:]) for size in sizes), default=0)
@@ -99,10 +104,9 @@ class GraphAlignment:
         """The choices of words and edges; raises `DataError` for words that are not there, or are mapped twice."""
         one, two = x
         words = np.zeros(len(one.words), dtype=np.int64)
+        _check_mapping(y)
         for word, other in y.items():
-            if not 0 <= word < len(one.words) or not 0 <= other < len(two.words):
-                remedy = f"the graphs have {len(one.words)} and {len(two.words)} words"
-                raise DataError(f"word {word} is mapped to word {other}", remedy=remedy)
+            _check_words(x, word, other)
             words[word] = other + 1
         if len(set(y.values())) < len(y):
             raise DataError("a word of the second graph is mapped twice", remedy="map every word once at most")
@@ -115,8 +119,14 @@ class GraphAlignment:
     def admitted(self, x: tuple[Graph, Graph], y: Mapping[int, Collection[int | None]]) -> Bytes:
         """What Partial and Candidates leave: of some words the words they may be mapped to, None for nothing."""
         one, two = x
+        _check_mapping(y)
         mask = np.ones((len(one.words) + len(one.edges), 1 + max(len(two.words), len(two.edges))), dtype=np.uint8)
         for word, said in y.items():
+            if not is_listed(said):
+                remedy = "give a list of the words that it may be mapped to, with None for nothing"
+                raise DataError(f"word {shown(word)} has {shown(said)}", remedy=remedy)
+            for other in said:
+                _check_words(x, word, 0 if other is None else other)
             mask[word] = 0
             mask[word, [0 if other is None else other + 1 for other in said]] = 1
         return mask
@@ -146,7 +156,21 @@ def _names(graph: Graph) -> list[str]:
     return words + [f"{words[head]} → {words[word]} {label}".rstrip() for head, word, label in graph.edges]
 
 
-def _checked(graph: Graph, i: int, which: str) -> Graph:
+def _check_mapping(y: Any) -> None:
+    if not isinstance(y, Mapping):
+        raise DataError(f"the output is {shown(y)}", remedy="give {word of the first graph: word of the second}")
+
+
+def _check_words(x: tuple[Graph, Graph], word: Any, other: Any) -> None:
+    sizes = [len(graph.words) for graph in x]
+    if not all(is_whole(one) and 0 <= one < size for one, size in zip((word, other), sizes)):
+        remedy = f"the graphs have {sizes[0]} and {sizes[1]} words"
+        raise DataError(f"word {shown(word)} is mapped to word {shown(other)}", remedy=remedy)
+
+
+def _checked(graph: Any, i: int, which: str) -> Graph:
+    if not isinstance(graph, Graph):
+        raise DataError(f"input {i}: the {which} graph is {shown(graph)}", remedy="give Graph(words, edges)")
     if (trouble := graph.trouble()) is not None:
         raise DataError(f"input {i}: the {which} graph {trouble[0]}", remedy=trouble[1])
     return graph

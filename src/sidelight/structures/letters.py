@@ -11,10 +11,12 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from sidelight.core.arrays import Bytes, Floats, Ids
+from sidelight.core.checks import is_listed, is_whole, shown
 from sidelight.errors import DataError
 from sidelight.features.structured import pair_features
 from sidelight.features.words.lexicon import check_bits
@@ -23,7 +25,7 @@ from sidelight.objective.scorers.pair_scorer import PairScorer
 from sidelight.spaces.alignments.alignment_space import AlignmentSpace
 from sidelight.spaces.alignments.matching_space import MatchingSpace
 from sidelight.spaces.space import Space
-from sidelight.structures.alignments import OfStrings, Strings, symbols_of
+from sidelight.structures.alignments import OfStrings, Strings, check_count, symbols_of
 
 Target = int | None
 
@@ -55,20 +57,20 @@ class CharacterAlignment(OfStrings):
 
     def encode(self, x: Strings, y: Sequence[Target]) -> Ids:
         """The choice of every left symbol; raises `DataError` for a symbol that is not there."""
-        if len(y) != len(x[0]):
-            problem = f"a left string of {len(x[0])} symbols has {len(y)} targets"
-            raise DataError(problem, remedy="give every left symbol the number of a right one, or None")
+        check_count(x, y)
         return np.array([self._choice(x, target) for target in y], dtype=np.int32)
 
     def decode(self, x: Strings, choices: Ids) -> list[Target]:
         """The right symbol of every left one."""
         return [choice - 1 if choice else None for choice in choices.tolist()]
 
-    def admitted(self, x: Strings, y: Sequence[Collection[Target] | None]) -> Bytes:
-        """What Partial and Candidates leave: of every left symbol a list of targets, or None for any. # [slots, K]"""
+    def admitted(self, x: Strings, y: Sequence[int | Collection[Target] | None]) -> Bytes:
+        """What Partial and Candidates leave: of every left symbol a target or several, None for any. # [slots, K]"""
+        check_count(x, y)
         mask = np.zeros((len(x[0]), 1 + len(x[1])), dtype=np.uint8)
         for i, said in enumerate(y):
-            mask[i, slice(None) if said is None else [self._choice(x, target) for target in said]] = 1
+            targets: Any = said if is_listed(said) else [said]
+            mask[i, slice(None) if said is None else [self._choice(x, target) for target in targets]] = 1
         return mask
 
     def weights(self, table: Mapping[tuple[str, str], float], *, distance: float = 0.0) -> Floats:
@@ -83,6 +85,12 @@ class CharacterAlignment(OfStrings):
         vector[near] = distance
         return vector
 
+    @property
+    def legal(self) -> str:
+        """What links keep to."""
+        once = "link every right symbol once at most"
+        return once if self.crossing else f"{once}, and without crossing links (crossing=True allows them)"
+
     def choice_words(self, x: Strings, choices: Ids) -> list[str]:
         """Right symbols with their numbers."""
         return ["nothing" if j is None else f"{j} {x[1][j]}" for j in self.decode(x, choices)]
@@ -94,8 +102,8 @@ class CharacterAlignment(OfStrings):
     def _choice(self, x: Strings, target: Target) -> int:
         if target is None:
             return 0
-        if not 0 <= target < len(x[1]):
-            problem = f"a left symbol is aligned with the right symbol {target}"
+        if not is_whole(target) or not 0 <= target < len(x[1]):
+            problem = f"a left symbol is aligned with the right symbol {shown(target)}"
             raise DataError(problem, remedy=f"give a number from 0 to {len(x[1]) - 1}, or None")
         return target + 1
 

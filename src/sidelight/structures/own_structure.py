@@ -16,13 +16,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sidelight.core.arrays import Bytes, Floats, Ids, Ints
+from sidelight.core.checks import shown
 from sidelight.core.file_contents import list_of, mapping_of, part_of, text_of, whole_of
 from sidelight.data.checks import trouble
 from sidelight.errors import DataError, Infeasible, Intractable, ModelFileError
 from sidelight.evidence import Candidates, Companion, Evidence, Gold, Partial, Unlabeled
 from sidelight.objective.batch import Batch
 from sidelight.objective.scorers.slot_scorer import FeatureNames
-from sidelight.objective.structure import Worded, sizes_of
+from sidelight.objective.structure import Described, Worded, sizes_of
 from sidelight.rules import Rule
 from sidelight.structures.labels.encoding import RESTRICTED, Encoded
 from sidelight.structures.labels.label_sets import LabelSet
@@ -270,13 +271,17 @@ def _encoded(evidence: Sequence[Evidence], rows: OwnRows, plain: Any) -> Encoded
 
 
 def _gold(piece: Gold, i: int, plain: Any, rows: OwnRows) -> Ids:
-    choices = np.asarray(plain.encode(piece.x, piece.y), dtype=np.int32)
+    try:
+        choices = np.asarray(plain.encode(piece.x, piece.y), dtype=np.int32)
+    except DataError as error:
+        raise _placed(error, piece, i) from None
     slots, size = int(rows.lengths[i]), rows.made.space.n_labels
     if choices.shape != (slots,) or np.any((choices < 0) | (choices >= size)):
         problem = f"encode gave {choices.tolist()} for {slots} slots with {size} choices"
         raise trouble(piece, i, problem=problem, remedy="give the choice of every slot, from 0 on")
     if not rows.made.space.take(np.array([i])).admits(choices)[0]:
-        raise trouble(piece, i, problem=f"{piece.y!r} is not an output of the space", remedy="correct it")
+        remedy = plain.legal if isinstance(plain, Described) else "correct it"
+        raise trouble(piece, i, problem=f"{shown(piece.y)} is not an output of the space", remedy=remedy)
     return choices
 
 
@@ -284,8 +289,16 @@ def _admitted(piece: Evidence, i: int, plain: Any, known: Any, shape: tuple[int,
     if not hasattr(plain, "admitted"):
         remedy = "give it a method admitted(x, y), or give evidence of another kind"
         raise DataError(f"{type(plain).__name__} does not say which choices labels admit", remedy=remedy)
-    mask = np.asarray(plain.admitted(piece.x, known), dtype=np.uint8)
+    try:
+        mask = np.asarray(plain.admitted(piece.x, known), dtype=np.uint8)
+    except DataError as error:
+        raise _placed(error, piece, i) from None
     if mask.ndim != 2 or len(mask) != shape[0] or mask.shape[1] > shape[1]:
         problem = f"admitted gave an array of shape {mask.shape} and not {shape}"
         raise trouble(piece, i, problem=problem, remedy="give [slots, choices]")
     return np.pad(mask, ((0, 0), (0, shape[1] - mask.shape[1])))  # choices that other inputs have
+
+
+def _placed(error: DataError, piece: Evidence, i: int) -> DataError:
+    """What a structure says of an output, with the evidence that it is of."""
+    return trouble(piece, i, problem=error.problem, remedy=error.remedy or "correct it")

@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 
 from sidelight.core.arrays import Bytes, Floats, Ids, Ints
-from sidelight.core.checks import is_among, is_listed, shown
+from sidelight.core.checks import is_among, is_listed, is_whole, shown
 from sidelight.data.relations import EntitySentence, Extraction
 from sidelight.errors import DataError, Intractable
 from sidelight.features.rows import offsets_of
@@ -315,13 +315,13 @@ def _is_words(given: Any) -> bool:
 
 
 def _check_spans(x: Any, i: int) -> None:
-    if not isinstance(x, tuple) or len(x) != 2 or not _is_words(x[0]) or not isinstance(x[1], list | tuple):
+    if not isinstance(x, EntitySentence) or not _is_words(x[0]) or not isinstance(x[1], list | tuple):
         raise DataError(f"input {i} is {shown(x)}", remedy="give EntitySentence(tokens, spans)")
     tokens, spans = x
     if not spans:
         raise DataError(f"input {i} has no entities", remedy="leave it out")
     for span in spans:
-        pair = isinstance(span, list | tuple) and len(span) == 2 and all(map(_is_whole, span))
+        pair = isinstance(span, list | tuple) and len(span) == 2 and all(map(is_whole, span))
         if not pair or not 0 <= span[0] < span[1] <= len(tokens):
             said = f"from {span[0]} to {span[1]}" if pair else shown(span)
             problem = f"input {i}: an entity {said} of {len(tokens)} tokens"
@@ -334,10 +334,6 @@ def _checked_output(y: Any) -> tuple[Sequence[str], Sequence[tuple[int, int, str
     if not isinstance(y, tuple) or len(y) != 2 or not all(isinstance(part, list | tuple) for part in y):
         raise DataError(f"the output is {shown(y)}", remedy=remedy)
     for one in y[1]:
-        if not isinstance(one, list | tuple) or len(one) != 3 or not all(map(_is_whole, one[:2])):
+        if not isinstance(one, list | tuple) or len(one) != 3 or not all(map(is_whole, one[:2])):
             raise DataError(f"a relation is {shown(one)}", remedy=remedy)
     return y[0], y[1]
-
-
-def _is_whole(value: Any) -> bool:
-    return isinstance(value, int | np.integer) and not isinstance(value, bool)

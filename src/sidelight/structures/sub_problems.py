@@ -114,7 +114,9 @@ class SubProblems:
 
     def encode(self, x: Any, y: Mapping[str, Mapping[Any, Any]]) -> Ids:
         """The choice of every variable; raises `DataError` for a label that is missing or not there."""
-        return encode_variables([Gold(x, y)], [self._reader.variables_of(x, 0)], self._reader.choices).targets
+        return encode_variables(
+            [Gold(x, y)], [self._reader.variables_of(x, 0)], self._reader.choices, alone=True
+        ).targets
 
     def decode(self, x: Any, choices: Ids) -> dict[str, dict[Any, Any]]:
         """{kind: {key: label}}."""
@@ -128,7 +130,7 @@ class SubProblems:
         several = any(isinstance(said, list | set | tuple) for members in y.values() for said in members.values())
         piece = Candidates(x, y) if several else Partial(x, y)
         called = self._reader.variables_of(x, 0)
-        mask = encode_variables([piece], [called], self._reader.choices).admitted
+        mask = encode_variables([piece], [called], self._reader.choices, alone=True).admitted
         return np.ones((len(called), len(self.choice_names)), dtype=np.uint8) if mask is None else mask
 
     @cached_property

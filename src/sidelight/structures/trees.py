@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 
 from sidelight.core.arrays import Bytes, Ids
+from sidelight.core.checks import is_listed, is_whole, shown
 from sidelight.errors import DataError
 from sidelight.features.rows import offsets_of
 from sidelight.features.words.lexicon import check_bits, each_hashed
@@ -58,8 +59,7 @@ class DependencyTree:
 
     def encode(self, x: Sentence, y: Sequence[Arc]) -> Ids:
         """The choice of every token; raises `DataError` for a head or a relation that is not there."""
-        if len(y) != len(x):
-            raise DataError(f"a sentence of {len(x)} tokens has {len(y)} heads", remedy="give every token a head")
+        _check_count(x, y)
         return np.array([self._choice(arc, t, len(x)) for t, arc in enumerate(y)], dtype=np.int32)
 
     def decode(self, x: Sentence, choices: Ids) -> list[Any]:
@@ -70,15 +70,23 @@ class DependencyTree:
 
     def admitted(self, x: Sentence, y: Sequence[Arc | Collection[Arc] | None]) -> Bytes:
         """What Partial and Candidates leave: of every token an arc, several, or None for any. # [slots, K]"""
+        _check_count(x, y)
         mask = np.zeros((len(x), (len(x) + 1) * self._width), dtype=np.uint8)
         for t, said in enumerate(y):
             if said is None:
                 mask[t] = 1
                 continue
-            single = isinstance(said, int) or (isinstance(said, tuple) and len(said) == 2 and isinstance(said[1], str))
+            single = not is_listed(said) or (isinstance(said, tuple) and len(said) == 2 and isinstance(said[1], str))
             arcs: Collection[Any] = [said] if single else said  # type: ignore[assignment]
             mask[t, [self._choice(arc, t, len(x)) for arc in arcs]] = 1
         return mask
+
+    @property
+    def legal(self) -> str:
+        """What heads keep to."""
+        roots = ("exactly one token has head 0 (single_root=False allows several)",) if self.single_root else ()
+        crossing = ("arcs do not cross (projective=False lets them)",) if self.projective else ()
+        return "; ".join(("heads must lead from every token to the root, without circles", *roots, *crossing))
 
     def slot_words(self, x: Sentence) -> list[str]:
         """Tokens with their numbers."""
@@ -99,10 +107,12 @@ class DependencyTree:
         return {name: number for number, name in enumerate(self.relations)}
 
     def _choice(self, arc: Any, t: int, length: int) -> int:
+        if self.relations and not (isinstance(arc, list | tuple) and len(arc) == 2):
+            raise DataError(f"token {t + 1} has {shown(arc)} for its arc", remedy="give (head, relation)")
         head, relation = arc if self.relations else (arc, None)
-        if not 0 <= head <= length or head == t + 1:
+        if not is_whole(head) or not 0 <= head <= length or head == t + 1:
             remedy = f"give 0 for the root, or the number of another token, 1 to {length}"
-            raise DataError(f"token {t + 1} has the head {head}", remedy=remedy)
+            raise DataError(f"token {t + 1} has the head {shown(head)}", remedy=remedy)
         if not self.relations:
             return int(head)
         if relation not in self._numbers:
@@ -125,7 +135,22 @@ def attachment(heads: Sequence[Sequence[Any]], gold: Sequence[Sequence[Any]]) ->
 
 
 def _read(x: Sentence, i: int) -> list[tuple[str, str]]:
-    tokens = [(token, "") if isinstance(token, str) else (token[0], token[1]) for token in x]
+    if not is_listed(x):
+        raise DataError(f"sentence {i} is {shown(x)}", remedy="give a list of tokens; split() makes words of a text")
+    tokens = [(token, "") if isinstance(token, str) else _form_and_tag(token, i, t) for t, token in enumerate(x)]
     if not tokens:
         raise DataError(f"sentence {i} has no tokens", remedy="leave it out")
     return tokens
+
+
+def _form_and_tag(token: Any, i: int, t: int) -> tuple[str, str]:
+    if not isinstance(token, list | tuple) or len(token) != 2 or not all(isinstance(part, str) for part in token):
+        raise DataError(f"sentence {i}, token {t + 1} is {shown(token)}", remedy="give a form, or (form, tag)")
+    return token[0], token[1]
+
+
+def _check_count(x: Sentence, y: Any) -> None:
+    if not is_listed(y) or not hasattr(y, "__len__"):
+        raise DataError(f"the output is {shown(y)}", remedy="give a list with the head of every token")
+    if len(y) != len(x):
+        raise DataError(f"a sentence of {len(x)} tokens has {len(y)} heads", remedy="give every token a head")

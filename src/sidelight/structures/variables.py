@@ -122,12 +122,18 @@ def read_variables(
     return found, called, [reader.attributes(x, variables) for x, variables in zip(xs, called)]
 
 
-def encode_variables(evidence: Sequence[Any], called: Sequence[Sequence[Variable]], choices: LabelSet) -> Encoded:
-    """What is known of outputs, as arrays; raises `DataError` naming the evidence and the variable."""
+def encode_variables(
+    evidence: Sequence[Any], called: Sequence[Sequence[Variable]], choices: LabelSet, *, alone: bool = False
+) -> Encoded:
+    """What is known of outputs, as arrays; raises `DataError` naming the evidence and the variable.
+
+    Of a piece that comes alone, the caller knows which one it is.
+    """
     starts = offsets_of([len(variables) for variables in called])
     targets = np.full(int(starts[-1]), -1, dtype=np.int32)
     admitted = np.ones((int(starts[-1]), len(choices)), dtype=np.uint8)
-    for i, (piece, variables) in enumerate(zip(evidence, called)):
+    for place, (piece, variables) in enumerate(zip(evidence, called)):
+        i = None if alone else place
         if not isinstance(piece, KINDS):
             raise trouble(piece, i, problem=f"Joint does not learn from {piece.kind}", remedy="leave it out")
         if not variables:
@@ -145,9 +151,9 @@ def encode_variables(evidence: Sequence[Any], called: Sequence[Sequence[Variable
             if not numbers:
                 raise trouble(piece, i, problem=f"{kind}[{key!r}] has no candidates", remedy="give some, or None")
             if not several:
-                targets[starts[i] + v] = numbers[0]
-            admitted[starts[i] + v] = 0
-            admitted[starts[i] + v, numbers] = 1
+                targets[starts[place] + v] = numbers[0]
+            admitted[starts[place] + v] = 0
+            admitted[starts[place] + v, numbers] = 1
     return Encoded.of(evidence, starts, targets, None if np.all(admitted) else admitted)
 
 
@@ -163,7 +169,7 @@ def decode_variables(called: Sequence[Sequence[Variable]], numbers: Ids, choices
     return outputs
 
 
-def _labels_of(piece: Evidence, i: int, variables: Sequence[Variable], y: Any) -> list[Any]:
+def _labels_of(piece: Evidence, i: int | None, variables: Sequence[Variable], y: Any) -> list[Any]:
     """What is said of each variable; None where nothing is."""
     if y is None:
         return [None] * len(variables)
@@ -175,7 +181,7 @@ def _labels_of(piece: Evidence, i: int, variables: Sequence[Variable], y: Any) -
     return [y.get(kind, {}).get(key) for kind, key in variables]
 
 
-def _number(piece: Evidence, i: int, kind: str, key: Any, label: Any, choices: LabelSet) -> int:
+def _number(piece: Evidence, i: int | None, kind: str, key: Any, label: Any, choices: LabelSet) -> int:
     if (kind, label) not in choices:
         known = ", ".join(str(name) for of, name in choices.names if of == kind)
         raise trouble(piece, i, problem=f"{kind}[{key!r}]: unknown label {label!r}", remedy=f"use one of {known}")

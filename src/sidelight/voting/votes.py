@@ -192,7 +192,10 @@ def _voted(
         except BadReturn as error:
             raise DataError(f"{where}: {error.problem}", remedy=error.remedy) from None
         except Exception as error:
-            raise DataError(f"{where}: {type(error).__name__}: {error}", remedy="mend the function") from error
+            columns = not alone and length > 0 and isinstance(x[0], tuple)
+            said_of_tokens = ": tokens are tuples here, a text for each column of the file" if columns else ""
+            remedy = f"mend the function{said_of_tokens}"
+            raise DataError(f"{where}: {type(error).__name__}: {error}", remedy=remedy) from error
     return Voted(x, said)
 
 

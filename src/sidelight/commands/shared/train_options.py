@@ -113,7 +113,8 @@ Metric = Annotated[
     in_learning(
         callback=among("--metric", *METRICS),
         metavar="|".join(METRICS),
-        help="What --valid goes by; by default span_f1 where labels are written in a scheme, and accuracy otherwise.",
+        help="The score to go by (train: with --valid); by default span_f1 where labels are written in a scheme, "
+        "and accuracy otherwise.",
     ),
 ]
 Scheme = Annotated[
