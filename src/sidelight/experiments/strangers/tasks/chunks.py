@@ -25,7 +25,7 @@ SUBORDINATORS = frozenset(("if", "because", "although", "while", "whether", "unl
 LIKE_SUBORDINATORS = frozenset(("that", "as", "after", "before", "since", "until", "so", "than", "like", "up", "down"))
 
 
-def tags_are(known: Mapping[Collection[str], tuple[str, ...]], *, name: str) -> Rule:
+def tags_are(known: Mapping[tuple[str, ...], tuple[str, ...]], *, name: str) -> Rule:
     """Tokens with these tags have one of the labels beside them."""
     by_tag = {tag: labels for tags, labels in known.items() for tag in tags}
     named = tuple(dict.fromkeys(label for labels in known.values() for label in labels))
