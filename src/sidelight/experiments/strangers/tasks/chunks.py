@@ -5,13 +5,14 @@ Tokens are (word, tag); the tags are those of the corpus, so what is known is mo
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from functools import partial
 from typing import Any
 
 from sidelight.experiments.strangers.reading import Function, Votes, words_of
 from sidelight.experiments.strangers.tasks.marks import marks_agree
-from sidelight.rules import Rule, Sentence, every, one_of
+from sidelight.experiments.strangers.tasks.word_lists import BE
+from sidelight.rules import Rule, Sentence, every, one_of, rule
 from sidelight.rules.expr import Expr
 from sidelight.rules.output import Labels
 
@@ -20,16 +21,19 @@ VERBS = ("VB", "VBD", "VBG", "VBN", "VBP", "VBZ", "MD")
 NOUNS = ("NN", "NNS", "NNP", "NNPS")
 BEFORE_NOUNS = ("DT", "PRP$", "JJ", "JJR", "JJS", "CD", "$", "POS", *NOUNS)
 OUTSIDE = (",", ".", "``", "''", ":", "(", ")")
+SUBORDINATORS = frozenset(("if", "because", "although", "while", "whether", "unless", "though"))
+LIKE_SUBORDINATORS = frozenset(("that", "as", "after", "before", "since", "until", "so", "than", "like", "up", "down"))
 
 
-def tags_are(tags: Collection[str], *labels: str, name: str) -> Rule:
-    """Tokens with these tags have one of these labels."""
-    says = partial(_tags_are, tags=frozenset(tags), labels=labels)
-    return Rule(says, name, sentence=f"Tokens with tags {', '.join(tags)} are {', '.join(labels)}", labels=labels)
+def tags_are(known: Mapping[tuple[str, ...], tuple[str, ...]], *, name: str) -> Rule:
+    """Tokens with these tags have one of the labels beside them."""
+    by_tag = {tag: labels for tags, labels in known.items() for tag in tags}
+    named = tuple(dict.fromkeys(label for labels in known.values() for label in labels))
+    return Rule(partial(_tags_are, known=by_tag), name, sentence="Tags that are in few kinds of phrases", labels=named)
 
 
-def _tags_are(x: Sentence, y: Labels, *, tags: frozenset[str], labels: tuple[str, ...]) -> Expr:
-    return every(one_of(y[t], labels) for t in x.positions if _tag(x, t) in tags)
+def _tags_are(x: Sentence, y: Labels, *, known: Mapping[str, tuple[str, ...]]) -> Expr:
+    return every(one_of(y[t], known[_tag(x, t)]) for t in x.positions if _tag(x, t) in known)
 
 
 def tag_goes_on(before: Collection[str], tags: Collection[str], label: str, *, name: str) -> Rule:
@@ -44,27 +48,96 @@ def _tag_goes_on(x: Sentence, y: Labels, *, before: frozenset[str], tags: frozen
 
 def _tag(x: Any, t: int) -> str:
     """The tag of a token; rules are read on words without tags too, before there is an input."""
+    if t >= len(x):
+        return ""
     token = x[t]
     return str(token[1]) if not isinstance(token, str) and len(token) > 1 else ""
 
 
+def _word(x: Sentence, t: int) -> str:
+    return x.lower[t] if t < len(x) else ""
+
+
+@rule
+def to_before_verbs(x: Sentence, y: Any) -> Any:
+    """To before a verb goes on with a verb before it, or begins a verb phrase; before others it is a preposition."""
+    told = []
+    for t in x.positions[:-1]:
+        if _tag(x, t) == "TO":
+            verb = _tag(x, t + 1) == "VB"
+            after = t > 0 and _tag(x, t - 1) in VERBS
+            told.append(one_of(y[t], (("I-VP",) if after else ("B-VP",)) if verb else ("B-PP", "I-NP", "I-PP")))
+    return every(told)
+
+
+@rule
+def clauses_begin(x: Sentence, y: Any) -> Any:
+    """Words such as "if", "although" and "because" begin a clause; "because of" is a preposition."""
+    return every(
+        y[t] == "B-SBAR"
+        for t in x.positions
+        if x.lower[t] in SUBORDINATORS and _tag(x, t) == "IN" and _word(x, t + 1) != "of"
+    )
+
+
+@rule
+def prepositions_before_nouns(x: Sentence, y: Any) -> Any:
+    """What is no such word and stands before a noun phrase is a preposition, or part of a number."""
+    return every(
+        one_of(y[t], ("B-PP", "I-PP", "I-NP", "B-NP"))
+        for t in x.positions[:-1]
+        if _tag(x, t) == "IN"
+        and x.lower[t] not in SUBORDINATORS | LIKE_SUBORDINATORS
+        and _tag(x, t + 1) in (*BEFORE_NOUNS, "PRP")
+    )
+
+
+@rule
+def adjectives_after_be(x: Sentence, y: Any) -> Any:
+    """An adjective after a form of "be", with no noun after it, is a phrase of its own."""
+    return every(
+        y[t] == "B-ADJP"
+        for t in x.positions[1:]
+        if _tag(x, t) == "JJ" and x.lower[t - 1] in BE and _tag(x, t + 1) not in (*NOUNS, "JJ", "VBG", "CD")
+    )
+
+
+@rule
+def adverbs_alone(x: Sentence, y: Any) -> Any:
+    """An adverb before a comma or a stop, or that begins a sentence, is a phrase of its own or ends one."""
+    return every(
+        one_of(y[t], ("B-ADVP", "I-ADVP"))
+        for t in x.positions
+        if _tag(x, t) == "RB" and (_tag(x, t + 1) in (",", ".") or (t == 0 and _tag(x, 1) in ("DT", "PRP", "NNP")))
+    )
+
+
 def rules() -> tuple[Rule, ...]:
     """Fifteen rules; all but the first are soft, with learned penalties."""
+    alone = {
+        OUTSIDE: ("O",),
+        NOUNS: ("B-NP", "I-NP"),
+        ("PRP", "EX", "WP"): ("B-NP",),
+        ("DT", "PRP$"): ("B-NP", "I-NP"),
+        VERBS: ("B-VP", "I-VP", "I-NP", "B-PP"),
+        ("IN",): ("B-PP", "B-SBAR", "I-NP", "I-PP"),
+        ("RP",): ("B-PRT", "B-ADVP"),
+    }
     written = (
-        tags_are(OUTSIDE, "O", name="Punctuation"),
-        tags_are(NOUNS, "B-NP", "I-NP", name="Nouns"),
-        tags_are(("PRP", "EX", "WP"), "B-NP", name="Pronouns"),
-        tags_are(("DT", "PRP$"), "B-NP", "I-NP", name="Determiners"),
-        tags_are(VERBS, "B-VP", "I-VP", "I-NP", "B-PP", name="Verbs"),
-        tags_are(("IN",), "B-PP", "B-SBAR", "I-NP", "I-PP", name="Prepositions"),
-        tags_are(("RP",), "B-PRT", "B-ADVP", name="Particles"),
-        tags_are(("CC",), "O", "I-NP", name="Conjunctions"),
+        tags_are(alone, name="Tags"),
+        tags_are({("CC",): ("O", "I-NP")}, name="Conjunctions"),
         tag_goes_on(BEFORE_NOUNS, NOUNS, "I-NP", name="NounPhrases"),
         tag_goes_on((*VERBS, "IN", "TO", ",", "CC"), ("DT", "PRP$", "PRP"), "B-NP", name="NounPhrasesBegin"),
+        tag_goes_on((*VERBS, "TO"), ("JJ", *NOUNS), "B-NP", name="ObjectsBegin"),
         tag_goes_on((*NOUNS, "PRP", ","), ("VBD", "VBZ", "VBP", "MD"), "B-VP", name="VerbPhrasesBegin"),
         tag_goes_on(VERBS, ("VB", "VBN"), "I-VP", name="Participles"),
         tag_goes_on(("MD", "TO"), ("VB",), "I-VP", name="VerbPhrases"),
         tag_goes_on(("DT", "PRP$"), ("JJ", "CD", "JJS", "JJR"), "I-NP", name="Adjectives"),
+        to_before_verbs,
+        clauses_begin,
+        prepositions_before_nouns,
+        adjectives_after_be,
+        adverbs_alone,
     )
     return (marks_agree(TYPES), *(one.soft() for one in written))
 

@@ -8,8 +8,9 @@ from typing import Any
 
 from sidelight.experiments.ccm.citation_rules import citation_rules
 from sidelight.experiments.strangers.reading import Function, Votes, listed, matched, words_of
+from sidelight.experiments.strangers.tasks.marks import in_either_case
 from sidelight.experiments.strangers.tasks.word_lists import MONTHS, word_set
-from sidelight.rules import Rule, gallery
+from sidelight.rules import Rule, Sentence, every, gallery, rule
 
 YEAR = re.compile("(19|20)[0-9]{2}[a-z]?")
 PUBLISHERS = word_set(
@@ -24,14 +25,33 @@ MEETINGS = word_set("proceedings proc conference symposium workshop conf")
 JOURNALS = word_set("journal transactions trans letters bulletin magazine annals review")
 
 
+EDITORS = word_set("ed eds editor editors edited")
+FIELD_WORDS = {
+    **dict.fromkeys(PLACES - {"ny", "ca", "australia"}, ("location", "booktitle", "institution", "publisher")),
+    **dict.fromkeys(MONTHS - {"may", "mar"}, ("date",)),
+    **dict.fromkeys(PUBLISHERS, ("publisher",)),
+    **dict.fromkeys(("university", "department", "dept", "institute", "laboratory"), ("institution", "publisher")),
+    **dict.fromkeys(("thesis", "dissertation", "report"), ("tech",)),
+    **dict.fromkeys(("vol", "volume", "no"), ("volume",)),
+    **dict.fromkeys(MEETINGS - {"proc", "proceedings"}, ("booktitle",)),
+    **dict.fromkeys(("transactions", "trans", "letters", "bulletin", "annals"), ("journal", "booktitle")),
+}
+
+
+@rule
+def editors_are_named(x: Sentence, y: Any) -> Any:
+    """Without a word that says so there is no editor."""
+    return every(y[t] != "editor" for t in x.positions if not EDITORS & set(x.lower))
+
+
 def rules() -> tuple[Rule, ...]:
     """The twelve rules of thesis Table 3.1 and three more, soft, with learned penalties."""
     more = (
         gallery.pattern_is("[0-9]+-+[0-9]+", "pages", name="PageNumbers"),
-        gallery.words_are(MONTHS - {"may", "mar"}, "date", name="Months"),
-        gallery.words_are(PUBLISHERS, "publisher", name="Publishers"),
+        gallery.lexicon(in_either_case(FIELD_WORDS), name="FieldWords"),
+        editors_are_named,
     )
-    return tuple(rule.soft() for rule in (*citation_rules(), *more))
+    return tuple(one.soft() for one in (*citation_rules(), *more))
 
 
 def years(x: Sequence[Any]) -> Votes:

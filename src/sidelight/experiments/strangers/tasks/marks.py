@@ -1,9 +1,9 @@
-"""Rules about B- and I- marks, and about types whichever mark they have."""
+"""What rules of several corpora say in the same way: B- and I- marks, types whichever mark they have, listed words."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from functools import partial
 
 from sidelight.rules import Rule, Sentence, every, gallery, implies, not_, one_of
@@ -91,3 +91,12 @@ def does_not_follow(label: str, others: Iterable[str], *, name: str) -> Rule:
 
 def _does_not_follow(x: Sentence, y: Labels, *, label: str, others: tuple[str, ...]) -> Expr:
     return every(implies(y[t - 1] == label, not_(one_of(y[t], others))) for t in x.positions[1:])
+
+
+def in_either_case(entries: Mapping[str, tuple[str, ...]]) -> dict[str, tuple[str, ...]]:
+    """The entries of a lexicon, and the same as words that begin a sentence.
+
+    >>> in_either_case({"to": ("PART", "ADP")})
+    {'to': ('PART', 'ADP'), 'To': ('PART', 'ADP')}
+    """
+    return {form: labels for word, labels in entries.items() for form in (word, word.capitalize())}

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from sidelight.experiments.strangers.reading import Function, Votes, labelled, listed, words_of
-from sidelight.experiments.strangers.tasks.marks import does_not_follow
+from sidelight.experiments.strangers.tasks.marks import does_not_follow, in_either_case
 from sidelight.experiments.strangers.tasks.word_lists import (
     ADJECTIVES,
     ADVERBS,
@@ -14,11 +14,13 @@ from sidelight.experiments.strangers.tasks.word_lists import (
     DETERMINERS,
     HAVE,
     MODALS,
+    NOUNS,
     NUMBERS,
     PERSONAL,
     POSSESSIVE,
     PREPOSITIONS,
     SUBORDINATORS,
+    VERBS,
 )
 from sidelight.rules import Rule, Sentence, every, gallery, one_of, rule
 
@@ -62,20 +64,39 @@ def names_in_capitals(x: Sentence, y: Any) -> Any:
     )
 
 
+SMALL_WORDS = {
+    **dict.fromkeys(DETERMINERS, ("DT", "RB")),
+    **dict.fromkeys(("the", "a", "an"), ("DT",)),
+    **dict.fromkeys(("and", "or", "but", "&"), ("CC",)),
+    **dict.fromkeys(MODALS - {"'d", "may", "will"}, ("MD",)),
+    **dict.fromkeys(PERSONAL, ("PRP",)),
+    **dict.fromkeys(POSSESSIVE, ("PRP$",)),
+    **dict.fromkeys(NUMBERS - {"one"}, ("CD",)),
+    "to": ("TO",),
+}
+ADJECTIVE_TAGS = ("JJ", "JJR", "JJS", "RB", "RBR", "RBS")
+COMMON_WORDS = {
+    **dict.fromkeys(NOUNS, ("NN", "NNS", "NNP")),
+    **dict.fromkeys(VERBS - {"like", "said", "says"}, ("VB", "VBD", "VBG", "VBN", "VBP", "VBZ")),
+    **dict.fromkeys(ADVERBS - {"there"}, ("RB",)),
+    **dict.fromkeys(ADJECTIVES, ADJECTIVE_TAGS),
+}
+
+
 def rules() -> tuple[Rule, ...]:
     """Fifteen rules; the marks of punctuation are hard, the others soft, with learned penalties."""
     written = (
         gallery.pattern_is(r"[0-9][0-9.,:]*", "CD", name="Numbers"),
-        gallery.words_are(NUMBERS - {"one"}, "CD", name="NumberWords"),
-        gallery.words_are(("the", "a", "an"), "DT", name="Articles"),
+        gallery.lexicon(in_either_case(SMALL_WORDS), name="SmallWords"),
         gallery.words_are(IN_WORDS, "IN", "WDT", "DT", "RB", "RP", name="Prepositions"),
-        gallery.words_are(MODALS - {"'d", "may", "will"}, "MD", name="Modals"),
-        gallery.words_are(PERSONAL, "PRP", name="Pronouns"),
-        gallery.words_are(POSSESSIVE, "PRP$", name="Possessives"),
         gallery.lexicon({word: (tag,) for word, tag in FORMS.items() if word not in ("have", "had")}, name="Forms"),
-        gallery.words_are(("and", "or", "but", "&"), "CC", name="Conjunctions"),
-        gallery.words_are(("to",), "TO", name="To"),
+        gallery.lexicon(COMMON_WORDS, name="CommonWords"),
         gallery.pattern_is("[a-z]{3,}ly", "RB", "JJ", name="Adverbs"),
+        gallery.pattern_is("[a-z]{2,}(tion|ment|ness|ity|ance|ence|ship|ism|ist)", "NN", name="NounEndings"),
+        gallery.pattern_is("[a-z]{3,}[a-rtv-z]s", "NNS", "VBZ", name="EndingS"),
+        gallery.pattern_is("[a-z]{2,}(ous|ful|able|ible|ive|less|ical|al|ic)", "JJ", "NN", name="AdjectiveEndings"),
+        gallery.pattern_is("[a-z]{3,}ed", "VBN", "VBD", "JJ", name="EndingEd"),
+        gallery.pattern_is("[a-z]{3,}ing", "VBG", "NN", "JJ", name="EndingIng"),
         does_not_follow("DT", ("VB", "VBD", "VBP", "IN", "MD", ".", "CC"), name="AfterDeterminers"),
         bases_after_modals,
         names_in_capitals,

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from sidelight.experiments.strangers.reading import Function, Votes, labelled, listed, matched, words_of
-from sidelight.experiments.strangers.tasks.marks import does_not_follow
+from sidelight.experiments.strangers.tasks.marks import does_not_follow, in_either_case
 from sidelight.experiments.strangers.tasks.word_lists import (
     ADJECTIVES,
     ADVERBS,
@@ -50,24 +50,41 @@ def names_in_capitals(x: Sentence, y: Any) -> Any:
     )
 
 
+SMALL_WORDS = {
+    **dict.fromkeys(DETERMINERS, ("DET", "PRON", "ADV")),
+    **dict.fromkeys(("the", "a", "an", "every"), ("DET",)),
+    **dict.fromkeys(CONJUNCTIONS - {"yet"}, ("CCONJ",)),
+    **dict.fromkeys(SUBORDINATORS, ("SCONJ", "ADV", "ADP")),
+    **dict.fromkeys(("not", "n't"), ("PART",)),
+    "to": ("PART", "ADP"),
+}
+COMMON_WORDS = {
+    **dict.fromkeys(NOUNS, ("NOUN", "PROPN")),
+    **dict.fromkeys(VERBS - {"like"}, ("VERB",)),
+    **dict.fromkeys(ADVERBS - {"not", "n't", "there"}, ("ADV",)),
+    **dict.fromkeys(ADJECTIVES, ("ADJ", "ADV")),
+    **dict.fromkeys(NUMBERS - {"one"}, ("NUM",)),
+}
+
+
 def rules() -> tuple[Rule, ...]:
     """Fifteen rules, soft, with learned penalties."""
     written = (
         gallery.pattern_is(r"[.,:;!?()\"'`\[\]-]+", "PUNCT", name="Punctuation"),
         gallery.pattern_is(r"[0-9][0-9.,:]*", "NUM", name="Numbers"),
-        gallery.words_are(("the", "a", "an", "every"), "DET", name="Articles"),
+        gallery.lexicon(in_either_case(SMALL_WORDS), name="SmallWords"),
         gallery.words_are(PREPOSITIONS, "ADP", "SCONJ", "ADV", name="Prepositions"),
-        gallery.words_are(CONJUNCTIONS - {"yet"}, "CCONJ", name="Conjunctions"),
         gallery.words_are(PERSONAL | POSSESSIVE, "PRON", name="Pronouns"),
-        gallery.words_are(MODALS | BE - {"'s"}, "AUX", "VERB", name="Auxiliaries"),
-        gallery.words_are(("to",), "PART", "ADP", name="To"),
-        gallery.words_are(("not", "n't"), "PART", name="Not"),
+        gallery.words_are(AUXILIARIES - {"'s"}, "AUX", "VERB", name="Auxiliaries"),
+        gallery.lexicon(in_either_case(COMMON_WORDS), name="CommonWords"),
         gallery.pattern_is("[a-z]{3,}ly", "ADV", "ADJ", name="Adverbs"),
+        gallery.pattern_is("[a-z]{2,}(tion|ment|ness|ity|ance|ence|ship|ism|ist)s?", "NOUN", name="NounEndings"),
+        gallery.pattern_is("[a-z]{2,}(ous|ful|able|ible|ive|less|ical|al|ic)", "ADJ", "NOUN", name="AdjectiveEndings"),
+        gallery.pattern_is("[a-z]{3,}(ing|ed)", "VERB", "NOUN", "ADJ", name="VerbEndings"),
+        gallery.pattern_is("[a-z]{3,}[a-rt-z]s", "NOUN", "VERB", name="EndingS"),
         does_not_follow("DET", ("VERB", "AUX", "PUNCT", "CCONJ", "SCONJ"), name="AfterDeterminers"),
-        does_not_follow("ADJ", ("DET", "AUX", "PRON"), name="AfterAdjectives"),
         bases_after_modals,
         names_in_capitals,
-        gallery.words_are(ADJECTIVES - {"more", "last", "right", "well"}, "ADJ", "ADV", name="Adjectives"),
     )
     return tuple(one.soft() for one in written)
 
