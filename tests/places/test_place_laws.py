@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import signal
+import subprocess
+import sys
 from dataclasses import dataclass
 from functools import partial
 from itertools import pairwise
@@ -241,3 +243,49 @@ def test_a_task_that_fails_is_told_of(workers):
     with pytest.raises(sl.errors.DataError, match=r"a.txt:3: a piece is wrong"):
         list(workers.each_done(_wrong, [1, 2, 3]))
     assert dict(workers.each_done(_product, [np.ones(2)], np.ones(2))) == {0: 2.0}
+
+
+def _refused(piece):
+    return _wrong(piece) if piece.sum() > 5 else piece
+
+
+@dataclass
+class Greedy:
+    """A piece that does not fit into memory."""
+
+    def load(self):
+        raise MemoryError
+
+
+def test_what_goes_wrong_when_pieces_are_taken_is_told_at_the_question(workers):
+    pieces = [np.ones(2), np.full(2, 9.0)]
+    with pytest.raises(sl.errors.DataError, match=r"a.txt:3: a piece is wrong"):
+        workers.hold(pieces).made(_refused).made(_same).total(_product, np.ones(2))
+    with pytest.raises(PlaceError, match="too little memory for shard 1; give the fit fewer workers"):
+        workers.hold([pieces[0], Greedy()]).each(_product, np.ones(2))
+
+
+def _same(piece):
+    return piece
+
+
+OUTPUT = """
+import os, signal, sys
+import sidelight as sl
+
+def dying(piece, path):
+    with open(path, "a") as file:
+        file.write("x")
+    if os.path.getsize(path) == 1:
+        os.kill(os.getpid(), signal.SIGKILL)
+    return piece
+
+place = sl.RayPlace(workers=1)
+print(place.hold([2.0]).total(dying, sys.argv[1]), place.figures().restarts)
+"""
+
+
+def test_a_death_says_nothing_amid_what_is_written(workers, tmp_path):
+    given = [sys.executable, "-c", OUTPUT, str(tmp_path / "deaths")]
+    found = subprocess.run(given, capture_output=True, text=True, check=True)
+    assert (found.stdout, found.stderr) == ("2.0 1\n", "")

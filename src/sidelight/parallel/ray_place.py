@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import logging
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,6 +14,7 @@ from sidelight.parallel.place import SHARD_TOKENS, Function, Held
 from sidelight.parallel.ray_team import Team, answers
 from sidelight.parallel.threads import thread_count
 
+LOG = logging.getLogger("sidelight.place")
 LOCAL = "local"
 MISSING = "ray is not installed; pip install 'sidelight[ray]'"
 
@@ -90,6 +92,18 @@ def disband() -> None:
     ray.shutdown()
 
 
+def _keep_from_output() -> None:
+    """Let what Ray says of dead workers go to the log: it would be printed amid what a command writes."""
+    from ray._private import worker
+
+    def told(data: Mapping[str, Any], ignore_prefix: bool = False) -> None:
+        for line in data.get("lines", ()):
+            LOG.debug("%s", line)
+
+    if hasattr(worker, "print_to_stdstream"):  # Ray has no setting for this
+        worker.print_to_stdstream = told
+
+
 def _connected(address: str, workers: int | None, threads: int) -> Any:
     """Ray, connected to a cluster; raises `PlaceError` where it is not installed or the cluster does not answer."""
     try:
@@ -103,6 +117,8 @@ def _connected(address: str, workers: int | None, threads: int) -> Any:
             problem = f"this process works with the Ray cluster at {now}, and {address} was asked for"
             raise PlaceError(f"{problem}; call ray.shutdown() first, or leave the address out")
         return ray
+    _keep_from_output()
+    os.environ.setdefault("RAY_IGNORE_UNHANDLED_ERRORS", "1")  # of what is not waited for after an error
     quiet: dict[str, Any] = {"log_to_driver": False, "logging_level": "error", "ignore_reinit_error": True}
     if address == LOCAL:
         os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
