@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from sidelight.core.arrays import NO_FLOATS, Floats, Ids
-from sidelight.parallel.place import Node, summed
+from sidelight.parallel.place import Node, loaded, summed
 
 PROTOCOL = 4  # later ones leave arrays that cannot be written to
 
@@ -75,8 +75,7 @@ class Worker:
         with self._taking(key) as held:
             for number, blob in zip(numbers, blobs):
                 with _memory_for(number):
-                    piece = pickle.loads(blob)
-                    held[number] = piece.load() if hasattr(piece, "load") else piece
+                    held[number] = loaded(pickle.loads(blob))
 
     def make(self, key: int, source: int, message: bytes, own: bytes) -> None:
         """Make other pieces of those of a set."""
