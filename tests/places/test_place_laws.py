@@ -21,7 +21,9 @@ from sidelight.errors import PlaceError
 from sidelight.experiments import pool
 from sidelight.parallel import place_of
 from sidelight.parallel.place import ThreadPlace, added, nodes_within, summed
+from sidelight.parallel.ray_place import disband
 from sidelight.parallel.ray_team import Team
+from sidelight.parallel.ray_worker import Worker
 
 
 @given(st.lists(st.floats(-1e6, 1e6), min_size=1, max_size=40), st.lists(st.integers(0, 40), max_size=6))
@@ -289,3 +291,20 @@ def test_a_death_says_nothing_amid_what_is_written(workers, tmp_path):
     given = [sys.executable, "-c", OUTPUT, str(tmp_path / "deaths")]
     found = subprocess.run(given, capture_output=True, text=True, check=True)
     assert (found.stdout, found.stderr) == ("2.0 1\n", "")
+
+
+def test_a_worker_that_has_no_room_any_more_is_told_of(workers, monkeypatch, tmp_path):
+    held = workers.hold([np.ones(2)])
+    monkeypatch.setattr("sidelight.parallel.ray_team.PATIENCE", 0.5)
+    monkeypatch.setattr("sidelight.parallel.ray_team.START", 2.0)
+    monkeypatch.setattr(Team, "_actor", _too_large)
+    with pytest.raises(PlaceError, match=r"not start again within 2 s .*lost a machine.*checkpoint"):
+        held.total(_dying, tmp_path / "deaths", 1)
+    monkeypatch.undo()
+    disband()
+    assert workers.hold([np.ones(2)]).total(_product, np.ones(2)) == 2.0
+
+
+def _too_large(team):
+    """A worker as after a machine was lost: nobody has as many processors."""
+    return team.ray.remote(Worker).options(num_cpus=500).remote()

@@ -51,6 +51,7 @@ class Team:
     def __init__(self, ray: Any, address: str, workers: int, threads: int) -> None:
         self.ray, self.address, self.threads = ray, address, threads
         self._actors: list[Any] = [self._actor() for _ in range(workers)]
+        self._begun: dict[int, tuple[Any, float]] = {}  # workers that were begun anew: their first word, and since when
         self._sets: dict[int, _Pieces] = {}
         self._keys = count()
         self._dropped: list[int] = []
@@ -232,7 +233,20 @@ class Team:
             silent = 0 if ready else silent + self._is_silent()
             if silent >= TRIES:
                 raise PlaceError(f"the Ray cluster {self.address} is gone; {AGAIN}")
+            if not ready:
+                self._look_for_those_begun()
             yield from ready
+
+    def _look_for_those_begun(self) -> None:
+        """Raise `PlaceError` where no machine has had room for a worker that was to begin anew."""
+        for number, (word, since) in list(self._begun.items()):
+            if self.ray.wait([word], timeout=0)[0]:
+                del self._begun[number]
+            elif time.monotonic() - since > START:
+                problem = f"worker {number} did not start again within {START:.0f} s at {self.address}"
+                raise PlaceError(
+                    f"{problem}; has the cluster lost a machine (ray status)? Give fewer workers, and {AGAIN}"
+                )
 
     def _taken(self, result: Any, reference: Any) -> Any:
         """An answer, with references to what stays in the object store."""
@@ -255,9 +269,11 @@ class Team:
             raise PlaceError(f"{where} was ended for want of memory; {_more_memory()}") from None
         if deaths > MOST_DEATHS:
             cause = " ".join(str(error).split())[:300]
-            raise PlaceError(f"{where} died {deaths} times over one question ({cause}); {AGAIN}") from None
+            problem = f"{where} died {deaths} times over one question ({cause})"
+            raise PlaceError(f"{problem}; if memory was short, {_more_memory()}; {AGAIN}") from None
         self.ray.kill(self._actors[number])
         self._actors[number] = self._actor()
+        self._begun[number] = self._actors[number].pid.remote(), time.monotonic()
         self._restarts += 1
         for key in self._sets:
             self._load(number, key)
