@@ -131,7 +131,8 @@ def _connected(address: str, workers: int | None, threads: int) -> Any:
         raise PlaceError(f"no Ray cluster answers at {address}; {remedy}")
     try:
         ray.init(address=address, **quiet)
-    except (ConnectionError, RuntimeError, ValueError, TimeoutError) as error:
+    except (ConnectionError, RuntimeError, ValueError, TimeoutError, ray.exceptions.RayError) as error:
         cause = " ".join(str(error).split())[:300]
-        raise PlaceError(f"no Ray cluster answers at {address} ({cause}); {remedy}") from None
+        token = "if the cluster asks for a token, set RAY_AUTH_MODE=token here too"
+        raise PlaceError(f"no Ray cluster answers at {address} ({cause}); {remedy}; {token}") from None
     return ray
