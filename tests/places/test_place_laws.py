@@ -308,3 +308,16 @@ def test_a_worker_that_has_no_room_any_more_is_told_of(workers, monkeypatch, tmp
 def _too_large(team):
     """A worker as after a machine was lost: nobody has as many processors."""
     return team.ray.remote(Worker).options(num_cpus=500).remote()
+
+
+def test_a_cluster_without_its_head_is_told_of_though_workers_answer(workers, monkeypatch):
+    held = workers.hold([np.ones(2)])
+    assert held.total(_product, np.ones(2)) == 2.0
+    with monkeypatch.context() as patched:
+        patched.setattr("sidelight.parallel.ray_team.PATIENCE", 0.0)
+        patched.setattr("sidelight.parallel.ray_team.answers", lambda address: False)
+        with pytest.raises(PlaceError, match=r"the Ray cluster local is gone; .*checkpoint"):
+            for _ in range(9):
+                held.total(_product, np.ones(2))
+    workers.team()._silent = 0
+    assert held.total(_product, np.ones(2)) == 2.0

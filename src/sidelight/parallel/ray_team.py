@@ -55,6 +55,7 @@ class Team:
         self._sets: dict[int, _Pieces] = {}
         self._keys = count()
         self._dropped: list[int] = []
+        self._looked, self._silent = time.monotonic(), 0  # when its head was looked for, and how often in vain since
         self._weights: tuple[int, Any] = (0, None)  # the last large vector, and its number
         self._task: tuple[bytes, int, Any] | None = None  # the last function of items: its mark, number and reference
         self._clean()
@@ -227,15 +228,22 @@ class Team:
 
     def _ready(self, pending: Mapping[Any, Any]) -> Iterator[Any]:
         """References that are answered, while any are pending; raises `PlaceError` where the cluster is gone."""
-        silent = 0
         while pending:
             ready, _ = self.ray.wait(list(pending), timeout=PATIENCE)
-            silent = 0 if ready else silent + self._is_silent()
-            if silent >= TRIES:
-                raise PlaceError(f"the Ray cluster {self.address} is gone; {AGAIN}")
+            self._look_for_cluster()
             if not ready:
                 self._look_for_those_begun()
             yield from ready
+
+    def _look_for_cluster(self) -> None:
+        """Now and then, raise `PlaceError` where the cluster is gone: workers may answer for a while without its head,
+        and then Ray would end this process."""
+        if time.monotonic() - self._looked < PATIENCE:
+            return
+        self._looked = time.monotonic()
+        self._silent = self._silent + 1 if self._is_silent() else 0
+        if self._silent >= TRIES:
+            raise PlaceError(f"the Ray cluster {self.address} is gone; {AGAIN}")
 
     def _look_for_those_begun(self) -> None:
         """Raise `PlaceError` where no machine has had room for a worker that was to begin anew."""
