@@ -21,7 +21,7 @@ from sidelight.errors import PlaceError
 from sidelight.experiments import pool
 from sidelight.parallel import place_of
 from sidelight.parallel.place import ThreadPlace, added, nodes_within, summed
-from sidelight.parallel.ray_place import disband
+from sidelight.parallel.ray_place import _started, disband
 from sidelight.parallel.ray_team import Team
 from sidelight.parallel.ray_worker import Worker
 
@@ -321,3 +321,26 @@ def test_a_cluster_without_its_head_is_told_of_though_workers_answer(workers, mo
                 held.total(_product, np.ones(2))
     workers.team()._silent = 0
     assert held.total(_product, np.ones(2)) == 2.0
+
+
+class _Busy:
+    """Ray on a machine that is too busy to start it so many times."""
+
+    def __init__(self, failures):
+        self.failures, self.tries, self.ends = failures, 0, 0
+
+    def init(self, **_):
+        self.tries += 1
+        if self.tries <= self.failures:
+            raise Exception("The current node timed out\nduring startup.")
+
+    def shutdown(self):
+        self.ends += 1
+
+
+def test_a_busy_machine_is_tried_again():
+    late, never = _Busy(2), _Busy(9)
+    assert _started(late, {}) is late and (late.tries, late.ends) == (3, 2)
+    with pytest.raises(PlaceError, match=r"could be started here \(The current node timed out during startup\.\); is"):
+        _started(never, {})
+    assert never.tries == never.ends == 3

@@ -16,6 +16,7 @@ from sidelight.parallel.threads import thread_count
 
 LOG = logging.getLogger("sidelight.place")
 LOCAL = "local"
+STARTS = 3  # tries to start a cluster here
 MISSING = "ray is not installed; pip install 'sidelight[ray]'"
 
 
@@ -92,6 +93,21 @@ def disband() -> None:
     ray.shutdown()
 
 
+def _started(ray: Any, options: dict[str, Any]) -> Any:
+    """Ray with a cluster on this machine, which may take a second try where that is busy: Ray waits for 30 seconds."""
+    for left in reversed(range(STARTS)):
+        try:
+            ray.init(address=LOCAL, **options)
+            break
+        except Exception as error:  # Ray raises no narrower one
+            ray.shutdown()
+            if not left:
+                cause = " ".join(str(error).split())[:300]
+                remedy = "is the machine very busy, or short of memory? Start the same command again"
+                raise PlaceError(f"no Ray cluster could be started here ({cause}); {remedy}") from None
+    return ray
+
+
 def _keep_from_output() -> None:
     """Let what Ray says of dead workers go to the log: it would be printed amid what a command writes."""
     from ray._private import worker
@@ -124,8 +140,7 @@ def _connected(address: str, workers: int | None, threads: int) -> Any:
         os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
         os.environ.setdefault("RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO", "0")
         cpus = max(thread_count(-1), (workers or 1) * threads)
-        ray.init(address=LOCAL, num_cpus=cpus, include_dashboard=False, **quiet)
-        return ray
+        return _started(ray, {"num_cpus": cpus, "include_dashboard": False, **quiet})
     remedy = "give the address of a running head (ray start --head prints it), or 'ray' to start one here"
     if not answers(address):
         raise PlaceError(f"no Ray cluster answers at {address}; {remedy}")
