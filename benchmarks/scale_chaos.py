@@ -51,8 +51,9 @@ def run(*, quick: bool, kills: int = KILLS) -> dict[str, Any]:
 
     here, place = ThreadPlace(shard_tokens=placed_fits.TOKENS), RayPlace(workers=2, shard_tokens=placed_fits.TOKENS)
     families = {**placed_fits.FAMILIES, "prediction": _predicted}
+    families |= {f"{name} in files": _in_files(name) for name in ("crf", "em")}
     if quick:
-        families = {name: families[name] for name in ("crf", "jlis", "prediction")}
+        families = {name: families[name] for name in ("crf", "jlis", "prediction", "em in files")}
     share = 1 if quick else -(-kills // len(families))
     rows = [_told(_family(name, fit, here, place, share)) for name, fit in families.items()]
     drivers = [_told(_learning(name, 1 if quick else DRIVERS)) for name in ("crf", "em")]
@@ -84,6 +85,30 @@ def _family(name: str, fit: Callable[[Any], Any], here: Any, place: Any, share: 
         same = all(np.array_equal(a, b, equal_nan=True) for a, b in zip(expected, found, strict=True))
         row["changed"] += not same
     return row
+
+
+def _in_files(name: str) -> Callable[[Any], Any]:
+    """A fit of data in files, whose shards workers open themselves."""
+    import placed_fits
+    import sidelight as sl
+    from sidelight.data import stored, text_pieces, write_columns
+    from sidelight.prepared import preparation
+
+    def fit(place: Any) -> list[Any]:
+        size, preparation.SHARD_TOKENS = preparation.SHARD_TOKENS, placed_fits.TOKENS
+        pieces = text_pieces.SIZE
+        text_pieces.SIZE = 400
+        try:
+            with tempfile.TemporaryDirectory() as folder:
+                gold, raw = Path(folder, "gold.txt"), Path(folder, "raw.txt")
+                gold.write_text(write_columns(placed_fits.XS, placed_fits.YS), encoding="utf-8")
+                raw.write_text("".join("\n".join(x) + "\n\n" for x in placed_fits.XS), encoding="utf-8")
+                data = stored(gold=gold, unlabeled=raw if name == "em" else None, folder=Path(folder, "prepared"))
+                return [sl.Tagger(learner=name, max_rounds=5, place=place, n_jobs=1).fit(data).model_.weights]
+        finally:
+            preparation.SHARD_TOKENS, text_pieces.SIZE = size, pieces
+
+    return fit
 
 
 def _predicted(place: Any) -> list[Any]:

@@ -28,11 +28,13 @@ class DataError(SidelightError, ValueError):
         super().__init__((f"{place}: " if place else "") + self.problem + (f"; {remedy}" if remedy else ""))
 
     def __reduce__(self) -> tuple[object, ...]:
-        return (_rebuild_data_error, (self.problem, self.file, self.line, self.remedy))
+        return (_rebuild_data_error, (type(self), self.problem, self.file, self.line, self.remedy))
 
 
-def _rebuild_data_error(problem: str, file: str | None, line: int | None, remedy: str | None) -> DataError:
-    return DataError(problem, file=file, line=line, remedy=remedy)
+def _rebuild_data_error(
+    kind: type[DataError], problem: str, file: str | None, line: int | None, remedy: str | None
+) -> DataError:
+    return kind(problem, file=file, line=line, remedy=remedy)
 
 
 class ModelFileError(DataError):

@@ -6,10 +6,12 @@ import json
 import subprocess
 import sys
 
+import numpy as np
 import pytest
 from typer.testing import CliRunner
 
 import placed_fits
+import sidelight as sl
 from sidelight.cli import app
 
 
@@ -40,6 +42,27 @@ def test_commands_in_a_place_write_what_they_write_here(workers, tmp_path, monke
     assert out[0] == out[1] and len(out[0].splitlines()) > len(placed_fits.XS)
     told = [run("evaluate", models["ray"], gold, "--place", place) for place in ("threads", "ray")]
     assert told[0] == told[1]
+
+
+def test_files_of_words_go_to_workers_as_they_are(workers, tmp_path, monkeypatch):
+    monkeypatch.setattr("sidelight.prepared.preparation.SHARD_TOKENS", 200)
+    monkeypatch.setattr("sidelight.data.text_pieces.SIZE", 2000)
+    gold = tmp_path / "gold.jsonl"
+    lines = [json.dumps({"tokens": x, "labels": y}) + "\n" for x, y in zip(placed_fits.XS, placed_fits.YS)]
+    gold.write_text("".join(lines), encoding="utf-8")
+    fit = ("train", "--gold", gold, "--learner", "crf", "--max-rounds", 2, "--jobs", 1, "--out-of-core", tmp_path / "p")
+    models = {place: tmp_path / place for place in ("threads", "ray")}
+    for place, model in models.items():
+        run(*fit, "--out", model, "--place", place, "--history", tmp_path / "h.jsonl")
+    assert models["threads"].read_bytes() == models["ray"].read_bytes()
+    assert json.loads((tmp_path / "h.jsonl").read_text().splitlines()[-1])["place"]["shards"] > 2
+    monkeypatch.undo()
+    run(*fit[:-1], tmp_path / "q", "--out", tmp_path / "whole")
+    run(*fit[:-2], "--out", tmp_path / "memory")
+    weights = [sl.load_model(tmp_path / name).weights for name in ("whole", "memory")]
+    assert np.array_equal(*weights)
+    said = run("predict", models["ray"], gold, "--out", tmp_path / "out.parquet", code=2)
+    assert "come back as JSON lines; name it .jsonl" in said
 
 
 @pytest.mark.parametrize(

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import signal
+import subprocess
+import sys
 from dataclasses import dataclass
 from functools import partial
 from itertools import pairwise
@@ -19,7 +21,9 @@ from sidelight.errors import PlaceError
 from sidelight.experiments import pool
 from sidelight.parallel import place_of
 from sidelight.parallel.place import ThreadPlace, added, nodes_within, summed
+from sidelight.parallel.ray_place import _started, disband
 from sidelight.parallel.ray_team import Team
+from sidelight.parallel.ray_worker import Worker
 
 
 @given(st.lists(st.floats(-1e6, 1e6), min_size=1, max_size=40), st.lists(st.integers(0, 40), max_size=6))
@@ -241,3 +245,102 @@ def test_a_task_that_fails_is_told_of(workers):
     with pytest.raises(sl.errors.DataError, match=r"a.txt:3: a piece is wrong"):
         list(workers.each_done(_wrong, [1, 2, 3]))
     assert dict(workers.each_done(_product, [np.ones(2)], np.ones(2))) == {0: 2.0}
+
+
+def _refused(piece):
+    return _wrong(piece) if piece.sum() > 5 else piece
+
+
+@dataclass
+class Greedy:
+    """A piece that does not fit into memory."""
+
+    def load(self):
+        raise MemoryError
+
+
+def test_what_goes_wrong_when_pieces_are_taken_is_told_at_the_question(workers):
+    pieces = [np.ones(2), np.full(2, 9.0)]
+    with pytest.raises(sl.errors.DataError, match=r"a.txt:3: a piece is wrong"):
+        workers.hold(pieces).made(_refused).made(_same).total(_product, np.ones(2))
+    with pytest.raises(PlaceError, match="too little memory for shard 1; give the fit fewer workers"):
+        workers.hold([pieces[0], Greedy()]).each(_product, np.ones(2))
+
+
+def _same(piece):
+    return piece
+
+
+OUTPUT = """
+import os, signal, sys
+import sidelight as sl
+
+def dying(piece, path):
+    with open(path, "a") as file:
+        file.write("x")
+    if os.path.getsize(path) == 1:
+        os.kill(os.getpid(), signal.SIGKILL)
+    return piece
+
+place = sl.RayPlace(workers=1)
+print(place.hold([2.0]).total(dying, sys.argv[1]), place.figures().restarts)
+"""
+
+
+def test_a_death_says_nothing_amid_what_is_written(workers, tmp_path):
+    given = [sys.executable, "-c", OUTPUT, str(tmp_path / "deaths")]
+    found = subprocess.run(given, capture_output=True, text=True, check=True)
+    assert (found.stdout, found.stderr) == ("2.0 1\n", "")
+
+
+def test_a_worker_that_has_no_room_any_more_is_told_of(workers, monkeypatch, tmp_path):
+    held = workers.hold([np.ones(2)])
+    monkeypatch.setattr("sidelight.parallel.ray_team.PATIENCE", 0.5)
+    monkeypatch.setattr("sidelight.parallel.ray_team.START", 2.0)
+    monkeypatch.setattr(Team, "_actor", _too_large)
+    with pytest.raises(PlaceError, match=r"not start again within 2 s .*lost a machine.*checkpoint"):
+        held.total(_dying, tmp_path / "deaths", 1)
+    monkeypatch.undo()
+    disband()
+    assert workers.hold([np.ones(2)]).total(_product, np.ones(2)) == 2.0
+
+
+def _too_large(team):
+    """A worker as after a machine was lost: nobody has as many processors."""
+    return team.ray.remote(Worker).options(num_cpus=500).remote()
+
+
+def test_a_cluster_without_its_head_is_told_of_though_workers_answer(workers, monkeypatch):
+    held = workers.hold([np.ones(2)])
+    assert held.total(_product, np.ones(2)) == 2.0
+    with monkeypatch.context() as patched:
+        patched.setattr("sidelight.parallel.ray_team.PATIENCE", 0.0)
+        patched.setattr("sidelight.parallel.ray_team.answers", lambda address: False)
+        with pytest.raises(PlaceError, match=r"the Ray cluster local is gone; .*checkpoint"):
+            for _ in range(9):
+                held.total(_product, np.ones(2))
+    workers.team()._silent = 0
+    assert held.total(_product, np.ones(2)) == 2.0
+
+
+class _Busy:
+    """Ray on a machine that is too busy to start it so many times."""
+
+    def __init__(self, failures):
+        self.failures, self.tries, self.ends = failures, 0, 0
+
+    def init(self, **_):
+        self.tries += 1
+        if self.tries <= self.failures:
+            raise Exception("The current node timed out\nduring startup.")
+
+    def shutdown(self):
+        self.ends += 1
+
+
+def test_a_busy_machine_is_tried_again():
+    late, never = _Busy(2), _Busy(9)
+    assert _started(late, {}) is late and (late.tries, late.ends) == (3, 2)
+    with pytest.raises(PlaceError, match=r"could be started here \(The current node timed out during startup\.\); is"):
+        _started(never, {})
+    assert never.tries == never.ends == 3

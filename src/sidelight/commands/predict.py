@@ -86,6 +86,8 @@ def command(
     check_inference(inference, rules)
     if resume and (out is None or input is None or text or str(input) == STDIN):
         raise ValueError("--resume goes from a file to a file; name INPUT and --out, without --text")
+    if out is not None and format_of(out) == "parquet":
+        raise ValueError(f"--out is {out}, and rows of Parquet come back as JSON lines; name it .jsonl")
     _check_form(input, text, {"--inline": inline, "--spaces": spaces}, format, labelled, label_column)
     loaded, predict = predictor(model, rules, inference)
     if (entry := entry_of(loaded)) is not None:

@@ -25,6 +25,7 @@ from sidelight.generative.completion import Completion
 from sidelight.generative.emissions import Emissions, grouped
 from sidelight.generative.hmm import Hmm, HmmScores
 from sidelight.generative.hmm_counts import HmmCounts, HmmSmoothing, estimate, log_likelihood, log_prior
+from sidelight.parallel.place import Held
 from sidelight.spaces import Space
 
 
@@ -74,6 +75,7 @@ class InputBlocks:
 
     blocks: OneAtATime[Inputs]
     starts: Ints  # [N + 1]
+    held: Held | None = None  # the same in a place, where there are several
 
     def __len__(self) -> int:
         return len(self.starts) - 1

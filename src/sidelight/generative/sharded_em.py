@@ -52,21 +52,30 @@ class ShardedEm(EmProblem):
         """The E-step."""
         assert self.held is not None and isinstance(completion, Divisible)
         found = self.held.advance(_expect, hmm, gamma, list(completion.prices), self.held.n_jobs)
-        completion.completed(found.labels, self.inputs.space.starts)
+        completion.completed(found.labels, self.starts)
         return EMStep(found.counts, found.objective + self.known(hmm), found.labels)
 
 
 def sharded(problem: EmProblem, completion: Completion, place: Place) -> EmProblem:
     """The problem in a place, where it makes several shards and its completion can be divided."""
-    if isinstance(problem.all_inputs, InputBlocks) or not isinstance(completion, Divisible):
+    if not isinstance(completion, Divisible):
         return problem
-    inputs = problem.inputs
-    lots = pieces_of(inputs.space.starts, place.shard_tokens)
-    if len(lots) <= 1:
-        return problem
-    held = place.hold([(_part(inputs, lo, hi), completion.part(lo, hi)) for lo, hi in lots])
+    if isinstance(problem.all_inputs, InputBlocks):
+        if problem.all_inputs.held is None:
+            return problem
+        held = problem.all_inputs.held.made(_beside, completion)  # `Free`: rules need all inputs in memory
+    else:
+        inputs = problem.inputs
+        lots = pieces_of(inputs.space.starts, place.shard_tokens)
+        if len(lots) <= 1:
+            return problem
+        held = place.hold([(_part(inputs, lo, hi), completion.part(lo, hi)) for lo, hi in lots])
     own = {name: getattr(problem, name) for name in EmProblem.__slots__}
     return ShardedEm(**own, held=held)
+
+
+def _beside(inputs: Inputs, completion: Divisible) -> tuple[Inputs, Divisible]:
+    return inputs, completion
 
 
 def _part(inputs: Inputs, lo: int, hi: int) -> Inputs:

@@ -16,7 +16,7 @@ import numpy as np
 
 from sidelight.core.arrays import Bytes, Floats, Ids, Ints
 from sidelight.errors import DataError
-from sidelight.features.rows import offsets_of
+from sidelight.features.rows import Rows, offsets_of
 from sidelight.generative.completion import Completion, Free
 from sidelight.generative.em import EmProblem, InputBlocks, Inputs
 from sidelight.generative.emissions import Emissions
@@ -88,7 +88,7 @@ class HmmSpec(LearnerSpec):
 
     def make(self, data: FitData) -> Learner:
         plan = self.em()
-        ruled = "rules" in self.heeded()
+        ruled = "rules" in self.heeded() and data.stored is None  # which has no rules
         under = completion_under_rules(data, beta=plan.beta, gamma=plan.options.gamma) if ruled else None
         return hmm_learner(data, self, plan, completion=under)
 
@@ -253,19 +253,27 @@ def _in_memory(data: FitData, own: HmmSpec) -> tuple[Emissions, HmmCounts | None
 def _in_blocks(data: FitData, own: HmmSpec) -> tuple[Emissions, HmmCounts | None, InputBlocks]:
     """The same, of data that stays in files."""
     assert data.stored is not None
-    emissions = Emissions.seen(data.stored.map(lambda part: part.chain()[0]), rare=own.rare)
-
-    def inputs(part: FitData) -> Inputs:
-        every = np.arange(len(part.rows))
-        return _inputs(part, every, emissions.emitted(part.rows), multiplicities(part), emissions.size)
+    emissions = Emissions.seen(data.stored.of().map(_rows), rare=own.rare)
 
     gold: HmmCounts | None = None
-    for part in data.stored_of("gold"):
-        counts = inputs(part).counts_of_labels(part.encoded.targets)
+    for part in data.stored.of("gold"):
+        counts = _of_block(part, emissions).counts_of_labels(part.encoded.targets)
         gold = counts if gold is None else gold.plus(counts)
-    hidden = data.stored_of("partial", "unlabeled")
+    kinds = "partial", "unlabeled"
+    hidden = data.stored.of(*kinds)
     lengths = [np.empty(0, dtype=np.int64), *(part.rows.lengths for part in hidden)]
-    return emissions, gold, InputBlocks(hidden.map(inputs), offsets_of(np.concatenate(lengths)))
+    blocks, starts = hidden.map(lambda part: _of_block(part, emissions)), offsets_of(np.concatenate(lengths))
+    held = data.stored.held(data.place, *kinds).made(_of_block, emissions) if len(blocks) > 1 else None
+    return emissions, gold, InputBlocks(blocks, starts, held)
+
+
+def _rows(part: FitData) -> Rows:
+    return part.chain()[0]
+
+
+def _of_block(part: FitData, emissions: Emissions) -> Inputs:
+    every = np.arange(len(part.rows))
+    return _inputs(part, every, emissions.emitted(part.rows), multiplicities(part), emissions.size)
 
 
 def _beta(data: FitData, plan: EmPlan) -> float | None:

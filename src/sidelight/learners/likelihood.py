@@ -23,14 +23,15 @@ from sidelight.errors import DataError
 from sidelight.learners import votes
 from sidelight.learners.shared.latent_groups import LatentPlan
 from sidelight.objective.companion_likelihood import Answers
-from sidelight.objective.likelihood import Labelled, form_of, likelihood_problem
+from sidelight.objective.likelihood import Labelled, LabelledBlocks, form_of, likelihood_problem
 from sidelight.objective.votes.trust import TrustOptions
+from sidelight.parallel.place import Place
 from sidelight.rounds import Learner
 from sidelight.rounds.latent_likelihood import LatentLikelihoodLearner, LatentOptions
 from sidelight.rounds.likelihood import SOLVERS, LikelihoodLearner, LikelihoodOptions
 from sidelight.solvers.lbfgs import LbfgsOptions
 from sidelight.specs import LearnerSpec, Need, option
-from sidelight.specs.fit_data import FitData
+from sidelight.specs.fit_data import FitData, StoredBlocks
 from sidelight.structures.segment_structure import SegmentStructure
 
 MOST_ROUNDS = 1000
@@ -196,10 +197,14 @@ def likelihood_learner(
     return _latent(data, options, [*inputs, *companions], plans, start, most)
 
 
-def _smooth(data: FitData, own: LikelihoodSpec, inputs: Sequence[Labelled]) -> LikelihoodLearner:
+def _smooth(
+    data: FitData, own: LikelihoodSpec, inputs: Sequence[Labelled] | Sequence[Labelled | LabelledBlocks]
+) -> LikelihoodLearner:
     """Nothing is latent but labels: one problem."""
     settings = data.settings
     place = data.place if own.solver == "lbfgs" else None
+    if data.stored is not None and place is not None:
+        inputs = _in_blocks(data.stored, place)
     problem = likelihood_problem(inputs, support=own.support, l2=1.0, n_jobs=settings.n_jobs, place=place)
     options = LikelihoodOptions(
         MOST_ROUNDS if settings.max_rounds is None else settings.max_rounds,
@@ -263,7 +268,7 @@ def lbfgs_options(tolerance: float, *, l1: float = 0.0) -> LbfgsOptions:
 def labelled(data: FitData, *, partly: bool = True) -> Sequence[Labelled]:
     """Gold, and what has candidates unless it is left out; unlabelled inputs have nothing to say to a likelihood."""
     if data.stored is not None:
-        return data.stored_of("gold", "partial").map(lambda part: labelled(part)[0])
+        return data.stored.of("gold", "partial").map(_of_block)
     encoded, prices = data.encoded, data.prices()
     groups = []
     gold, hidden = encoded.gold()
@@ -275,6 +280,22 @@ def labelled(data: FitData, *, partly: bool = True) -> Sequence[Labelled]:
         admitted = encoded.admitted[data.rows.tokens_of(some)]
         groups.append(Labelled(data.batch(some), prices[some], admitted=admitted))
     return groups
+
+
+def _of_block(part: FitData) -> Labelled:
+    return labelled(part)[0]
+
+
+def _in_blocks(stored: StoredBlocks, place: Place) -> list[Labelled | LabelledBlocks]:
+    """Gold and what is partly known, each in the blocks of its files."""
+    found: list[Labelled | LabelledBlocks] = []
+    for kind in ("gold", "partial"):
+        blocks = stored.of(kind).map(_of_block)
+        if len(blocks) > 1:
+            found.append(LabelledBlocks.of(blocks, stored.held(place, kind).made(_of_block)))
+        else:
+            found += blocks
+    return found
 
 
 def _companions(data: FitData) -> list[Labelled]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -11,6 +12,7 @@ from numpy.typing import NDArray
 
 from sidelight.core.arrays import Floats, Floats32, Ids, Ints
 from sidelight.core.file_contents import array_like, number_of
+from sidelight.core.one_at_a_time import OneAtATime
 from sidelight.learners.margin import MARGIN_KIN
 from sidelight.objective.batch import Batch
 from sidelight.objective.entries import has_kernels
@@ -64,18 +66,19 @@ class AveragedPerceptron(LearnerSpec):
         settings = data.settings
         rounds = 1 if data.go_on else EPOCHS if settings.max_rounds is None else settings.max_rounds
         rng = np.random.default_rng([settings.seed, int(fresh.clock)])
-        gold = [_gold(data)] if data.stored is None else data.stored_of("gold").map(_gold)
+        gold = [_gold(data)] if data.stored is None else data.stored.of("gold").map(_gold)
         if self.shards is None:
             return PerceptronLearner(gold, fresh, rng, rounds)
-        held = data.place.hold(gold[0].lots(self.shards))
+        if data.stored is None:
+            held = data.place.hold(gold[0].lots(self.shards))
+        else:
+            runs = data.stored.held(data.place, "gold", lots=self.shards)
+            held = runs.made(_run, own=[(number,) for number in range(len(runs))])
         return MixedPerceptron(gold, fresh, rng, rounds, held=held, seed=settings.seed)
 
     def stays(self) -> str:
         mixed = "give it shards, which learn side by side and are mixed"
         return f"takes one example right after another; {mixed}" if self.shards is None else ""
-
-    def needs_memory(self) -> str | None:
-        return None if self.shards is None else "shards lie in memory; leave shards out, or train in memory"
 
 
 def _gold(data: FitData) -> GoldBlock:
@@ -100,13 +103,25 @@ class GoldBlock:
         terms = TargetTerms(self.batch, Cost(self.targets, 1.0 - np.eye(size)), np.ones(len(self.batch)))
         return plain_epochs.perceptron_epoch(terms, self.importance, order, weights, totals, clock)
 
-    def lots(self, count: int) -> list[tuple[int, GoldBlock]]:
+    def lots(self, count: int) -> list[tuple[int, Sequence[GoldBlock]]]:
         """So many lots by their numbers k: the inputs k, k + count, k + 2 count, … together."""
-        here, pieces = self.batch.here(), []
+        here = self.batch.here()
+        pieces: list[tuple[int, Sequence[GoldBlock]]] = []
         for k in range(min(count, len(here))):
             lot = np.arange(k, len(here), count)
-            pieces.append((k, GoldBlock(here.take(lot), self.targets[here.slots_of(lot)], self.importance[lot])))
+            pieces.append((k, [GoldBlock(here.take(lot), self.targets[here.slots_of(lot)], self.importance[lot])]))
         return pieces
+
+
+def _over_blocks(
+    gold: Sequence[GoldBlock], examples: ExampleOrder, order: Ints, weights: Floats32, totals: Floats, clock: float
+) -> tuple[int, float]:
+    """One pass, block after block."""
+    mistakes = 0
+    for number, own in examples.runs(order):
+        wrong, clock = gold[number].epoch(own, weights, totals, clock)
+        mistakes += wrong
+    return mistakes, clock
 
 
 @dataclass(slots=True)
@@ -153,11 +168,7 @@ class PerceptronLearner(RoundByRound):
 
     def _epoch(self, order: Ints, weights: Floats32, totals: Floats, clock: float) -> tuple[int, float]:
         """One pass, block after block."""
-        mistakes = 0
-        for number, own in self.examples.runs(order):
-            wrong, clock = self.gold[number].epoch(own, weights, totals, clock)
-            mistakes += wrong
-        return mistakes, clock
+        return _over_blocks(self.gold, self.examples, order, weights, totals, clock)
 
     def more_state(self) -> State:
         return {"clock": self.perceptron.clock}, {"weights": self.perceptron.weights, "totals": self.perceptron.totals}
@@ -185,12 +196,17 @@ class MixedPerceptron(PerceptronLearner):
         return int(mistakes)
 
 
+def _run(blocks: OneAtATime[FitData], number: int) -> tuple[int, Sequence[GoldBlock]]:
+    return number, blocks.map(_gold)
+
+
 def _epoch_of_shard(
-    piece: tuple[int, GoldBlock], weights: Floats32, count: int, seed: list[int]
+    piece: tuple[int, Sequence[GoldBlock]], weights: Floats32, count: int, seed: list[int]
 ) -> tuple[Floats, Floats, int]:
     """What a shard's epoch comes to, divided by the number of shards, and its mistakes."""
     number, gold = piece
     own = Perceptron.going_on(weights.copy(), weights.astype(np.float64), 1.0)
-    order = np.random.default_rng([*seed, number]).permutation(len(gold.importance))
-    mistakes = own.epoch(gold.epoch, order)
+    examples = ExampleOrder.of([len(block.importance) for block in gold])
+    order = examples.shuffled(np.random.default_rng([*seed, number]))
+    mistakes = own.epoch(partial(_over_blocks, gold, examples), order)
     return own.weights.astype(np.float64) / count, own.average() / count, mistakes

@@ -25,6 +25,7 @@ from sidelight.core.one_at_a_time import OneAtATime
 from sidelight.errors import Intractable
 from sidelight.features.counts import Differences, SparseRows
 from sidelight.features.gradient import FullFeatures
+from sidelight.features.rows import offsets_of
 from sidelight.features.support import Shown, Support
 from sidelight.features.support_scores import SupportedFeatures
 from sidelight.objective.batch import Batch, LinearScorer, Scorer, SmoothScorer
@@ -34,7 +35,7 @@ from sidelight.objective.scorers.chain_scorer import ChainScorer
 from sidelight.objective.scorers.linear import FullWeights, LinearFeatures
 from sidelight.objective.scorers.segment_scorer import SegmentScorer
 from sidelight.objective.sharded_terms import ShardedTerms
-from sidelight.parallel.place import Place, pieces_of
+from sidelight.parallel.place import Held, Place, pieces_of
 from sidelight.spaces import ChainSpace, Space, sums
 
 
@@ -249,6 +250,23 @@ class Labelled:
 
 
 @dataclass(frozen=True, slots=True)
+class LabelledBlocks:
+    """Labelled inputs of one kind that lie in several blocks, which their place opens."""
+
+    blocks: OneAtATime[Labelled]  # to be looked at here, one after another
+    held: Held  # the same
+    prices: Floats  # [N] of all
+    starts: Ints  # [N + 1]
+
+    @classmethod
+    def of(cls, blocks: OneAtATime[Labelled], held: Held) -> LabelledBlocks:
+        """Blocks with what is told of all their inputs together."""
+        known = [(part.prices, np.diff(part.batch.starts)) for part in blocks]
+        prices, lengths = (np.concatenate(found) for found in zip(*known))
+        return cls(blocks, held, prices, offsets_of(lengths))
+
+
+@dataclass(frozen=True, slots=True)
 class AllWeights(FullWeights):
     """Any scorer with gradients, under the weights that it has."""
 
@@ -326,8 +344,11 @@ class Form:
         full = FullFeatures.of(rows, layout, n_jobs=self.n_jobs)
         return full if self.support is None else ShortFeatures(full, self.support)
 
-    def terms(self, part: Labelled) -> LogLinearTerms:
+    def terms(self, part: Labelled | LabelledBlocks) -> LogLinearTerms:
         """The terms of labelled inputs, in their place where they make several shards."""
+        if isinstance(part, LabelledBlocks):
+            held = part.held.made(_terms_of, replace(self, place=None, n_jobs=part.held.n_jobs))
+            return ShardedTerms(held, self, part, part.prices)
         lots = [] if self.place is None else pieces_of(part.batch.starts, self.place.shard_tokens)
         if self.place is not None and len(lots) > 1:
             held = self.place.hold([part.part(lo, hi) for lo, hi in lots])
@@ -343,6 +364,10 @@ class Form:
         only = np.zeros((len(part.targets), space.n_labels), dtype=np.uint8)  # the score of Gold is not linear either
         only[np.arange(len(only)), part.targets] = 1
         return LikelihoodTerms(features, space, part.prices, admitted=only)
+
+
+def _blocks(part: Labelled | LabelledBlocks) -> Sequence[Labelled]:
+    return part.blocks if isinstance(part, LabelledBlocks) else [part]
 
 
 def _terms_of(part: Labelled, form: Form) -> LogLinearTerms:
@@ -371,7 +396,7 @@ def form_of(
 
 
 def likelihood_problem(
-    inputs: Sequence[Labelled],
+    inputs: Sequence[Labelled] | Sequence[Labelled | LabelledBlocks],
     *,
     support: str = "seen",
     transitions: str = "all",
@@ -380,7 +405,9 @@ def likelihood_problem(
     place: Place | None = None,
 ) -> LikelihoodProblem:
     """The problem of inputs of one structure; options as for `form_of`."""
-    shown, scorer = (part.shown() for part in inputs), inputs[0].batch.scorer
-    form = form_of(scorer, shown, support=support, transitions=transitions, n_jobs=n_jobs, place=place)
+    shown = (block.shown() for part in inputs for block in _blocks(part))
+    form = form_of(
+        _blocks(inputs[0])[0].batch.scorer, shown, support=support, transitions=transitions, n_jobs=n_jobs, place=place
+    )
     terms = inputs.map(form.terms) if isinstance(inputs, OneAtATime) else [form.terms(part) for part in inputs]
     return LikelihoodProblem(terms, l2=l2, n_jobs=n_jobs, form=form)

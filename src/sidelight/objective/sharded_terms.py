@@ -7,10 +7,9 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from sidelight.core.arrays import Floats
+from sidelight.core.arrays import Floats, Ints
 from sidelight.objective.expected_features import WeightForm
 from sidelight.parallel.place import Held
-from sidelight.spaces import Space
 
 
 class Spread(Protocol):
@@ -22,6 +21,14 @@ class Spread(Protocol):
     def expand(self, weights: Floats) -> Floats: ...
 
     def shorten(self, full: Floats) -> Floats: ...
+
+
+class Offsets(Protocol):
+    """What is told of inputs that are elsewhere."""
+
+    @property
+    def starts(self) -> Ints:  # [N + 1]
+        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +59,7 @@ class ShardedTerms:
 
     held: Held  # of `LogLinearTerms`
     form: Spread
-    space: Space
+    space: Offsets
     prices: Floats  # [N]
 
     @property

@@ -37,6 +37,11 @@ class Stored(Protocol):
         ...
 
 
+def loaded(piece: Any) -> Any:
+    """A piece, read from where it is stored if it is."""
+    return piece.load() if hasattr(piece, "load") else piece
+
+
 class Held(Protocol):
     """Pieces in a place."""
 
@@ -187,7 +192,10 @@ class ThreadPlace:
     remote = False
 
     def hold(self, pieces: Sequence[Any]) -> Held:
-        return _Here([piece.load() if hasattr(piece, "load") else piece for piece in pieces], self.n_jobs)
+        """Stored ones are read when they are asked about, one after another, and not kept."""
+        if any(hasattr(piece, "load") for piece in pieces):
+            return _Here(OneAtATime(lambda k: loaded(pieces[k]), len(pieces)), self.n_jobs)
+        return _Here(pieces, self.n_jobs)
 
     def each_done(
         self, function: Function, items: Sequence[Any], *common: Any, ahead: int = 1
@@ -202,7 +210,7 @@ class ThreadPlace:
 class _Here:
     """Pieces in this process."""
 
-    def __init__(self, pieces: list[Any], n_jobs: int | None) -> None:
+    def __init__(self, pieces: Sequence[Any], n_jobs: int | None) -> None:
         self._pieces = pieces
         self._states: list[Any] = [None] * len(pieces)
         self.n_jobs = n_jobs
@@ -225,4 +233,8 @@ class _Here:
         return summed((0, len(self)), one)
 
     def made(self, function: Function, *common: Any, own: Sequence[tuple[Any, ...]] | None = None) -> Held:
-        return _Here(self.each(function, *common, own=own), self.n_jobs)
+        def one(k: int) -> Any:
+            return function(self._pieces[k], *common, *(() if own is None else own[k]))
+
+        made = OneAtATime(one, len(self))
+        return _Here(made if isinstance(self._pieces, OneAtATime) else list(made), self.n_jobs)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import logging
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,7 +14,9 @@ from sidelight.parallel.place import SHARD_TOKENS, Function, Held
 from sidelight.parallel.ray_team import Team, answers
 from sidelight.parallel.threads import thread_count
 
+LOG = logging.getLogger("sidelight.place")
 LOCAL = "local"
+STARTS = 3  # tries to start a cluster here
 MISSING = "ray is not installed; pip install 'sidelight[ray]'"
 
 
@@ -90,6 +93,33 @@ def disband() -> None:
     ray.shutdown()
 
 
+def _started(ray: Any, options: dict[str, Any]) -> Any:
+    """Ray with a cluster on this machine, which may take a second try where that is busy: Ray waits for 30 seconds."""
+    for left in reversed(range(STARTS)):
+        try:
+            ray.init(address=LOCAL, **options)
+            break
+        except Exception as error:  # Ray raises no narrower one
+            ray.shutdown()
+            if not left:
+                cause = " ".join(str(error).split())[:300]
+                remedy = "is the machine very busy, or short of memory? Start the same command again"
+                raise PlaceError(f"no Ray cluster could be started here ({cause}); {remedy}") from None
+    return ray
+
+
+def _keep_from_output() -> None:
+    """Let what Ray says of dead workers go to the log: it would be printed amid what a command writes."""
+    from ray._private import worker
+
+    def told(data: Mapping[str, Any], ignore_prefix: bool = False) -> None:
+        for line in data.get("lines", ()):
+            LOG.debug("%s", line)
+
+    if hasattr(worker, "print_to_stdstream"):  # Ray has no setting for this
+        worker.print_to_stdstream = told
+
+
 def _connected(address: str, workers: int | None, threads: int) -> Any:
     """Ray, connected to a cluster; raises `PlaceError` where it is not installed or the cluster does not answer."""
     try:
@@ -103,19 +133,21 @@ def _connected(address: str, workers: int | None, threads: int) -> Any:
             problem = f"this process works with the Ray cluster at {now}, and {address} was asked for"
             raise PlaceError(f"{problem}; call ray.shutdown() first, or leave the address out")
         return ray
+    _keep_from_output()
+    os.environ.setdefault("RAY_IGNORE_UNHANDLED_ERRORS", "1")  # of what is not waited for after an error
     quiet: dict[str, Any] = {"log_to_driver": False, "logging_level": "error", "ignore_reinit_error": True}
     if address == LOCAL:
         os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
         os.environ.setdefault("RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO", "0")
         cpus = max(thread_count(-1), (workers or 1) * threads)
-        ray.init(address=LOCAL, num_cpus=cpus, include_dashboard=False, **quiet)
-        return ray
+        return _started(ray, {"num_cpus": cpus, "include_dashboard": False, **quiet})
     remedy = "give the address of a running head (ray start --head prints it), or 'ray' to start one here"
     if not answers(address):
         raise PlaceError(f"no Ray cluster answers at {address}; {remedy}")
     try:
         ray.init(address=address, **quiet)
-    except (ConnectionError, RuntimeError, ValueError, TimeoutError) as error:
+    except (ConnectionError, RuntimeError, ValueError, TimeoutError, ray.exceptions.RayError) as error:
         cause = " ".join(str(error).split())[:300]
-        raise PlaceError(f"no Ray cluster answers at {address} ({cause}); {remedy}") from None
+        token = "if the cluster asks for a token, set RAY_AUTH_MODE=token here too"
+        raise PlaceError(f"no Ray cluster answers at {address} ({cause}); {remedy}; {token}") from None
     return ray

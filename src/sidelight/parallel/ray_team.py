@@ -51,9 +51,11 @@ class Team:
     def __init__(self, ray: Any, address: str, workers: int, threads: int) -> None:
         self.ray, self.address, self.threads = ray, address, threads
         self._actors: list[Any] = [self._actor() for _ in range(workers)]
+        self._begun: dict[int, tuple[Any, float]] = {}  # workers that were begun anew: their first word, and since when
         self._sets: dict[int, _Pieces] = {}
         self._keys = count()
         self._dropped: list[int] = []
+        self._looked, self._silent = time.monotonic(), 0  # when its head was looked for, and how often in vain since
         self._weights: tuple[int, Any] = (0, None)  # the last large vector, and its number
         self._task: tuple[bytes, int, Any] | None = None  # the last function of items: its mark, number and reference
         self._clean()
@@ -226,13 +228,33 @@ class Team:
 
     def _ready(self, pending: Mapping[Any, Any]) -> Iterator[Any]:
         """References that are answered, while any are pending; raises `PlaceError` where the cluster is gone."""
-        silent = 0
         while pending:
             ready, _ = self.ray.wait(list(pending), timeout=PATIENCE)
-            silent = 0 if ready else silent + self._is_silent()
-            if silent >= TRIES:
-                raise PlaceError(f"the Ray cluster {self.address} is gone; {AGAIN}")
+            self._look_for_cluster()
+            if not ready:
+                self._look_for_those_begun()
             yield from ready
+
+    def _look_for_cluster(self) -> None:
+        """Now and then, raise `PlaceError` where the cluster is gone: workers may answer for a while without its head,
+        and then Ray would end this process."""
+        if time.monotonic() - self._looked < PATIENCE:
+            return
+        self._looked = time.monotonic()
+        self._silent = self._silent + 1 if self._is_silent() else 0
+        if self._silent >= TRIES:
+            raise PlaceError(f"the Ray cluster {self.address} is gone; {AGAIN}")
+
+    def _look_for_those_begun(self) -> None:
+        """Raise `PlaceError` where no machine has had room for a worker that was to begin anew."""
+        for number, (word, since) in list(self._begun.items()):
+            if self.ray.wait([word], timeout=0)[0]:
+                del self._begun[number]
+            elif time.monotonic() - since > START:
+                problem = f"worker {number} did not start again within {START:.0f} s at {self.address}"
+                raise PlaceError(
+                    f"{problem}; has the cluster lost a machine (ray status)? Give fewer workers, and {AGAIN}"
+                )
 
     def _taken(self, result: Any, reference: Any) -> Any:
         """An answer, with references to what stays in the object store."""
@@ -255,9 +277,11 @@ class Team:
             raise PlaceError(f"{where} was ended for want of memory; {_more_memory()}") from None
         if deaths > MOST_DEATHS:
             cause = " ".join(str(error).split())[:300]
-            raise PlaceError(f"{where} died {deaths} times over one question ({cause}); {AGAIN}") from None
+            problem = f"{where} died {deaths} times over one question ({cause})"
+            raise PlaceError(f"{problem}; if memory was short, {_more_memory()}; {AGAIN}") from None
         self.ray.kill(self._actors[number])
         self._actors[number] = self._actor()
+        self._begun[number] = self._actors[number].pid.remote(), time.monotonic()
         self._restarts += 1
         for key in self._sets:
             self._load(number, key)

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from sidelight.core.arrays import NO_FLOATS, Floats, Ids
-from sidelight.parallel.place import Node, summed
+from sidelight.parallel.place import Node, loaded, summed
 
 PROTOCOL = 4  # later ones leave arrays that cannot be written to
 
@@ -62,6 +62,7 @@ class Worker:
 
     def __init__(self) -> None:
         self._held: dict[int, dict[int, Any]] = {}
+        self._failed: dict[int, Exception] = {}  # why a set is not here: told to whoever asks about it
         self._weights: tuple[int, Floats] = (-1, NO_FLOATS)  # the last vector, and its number
         self._task: tuple[int, Any] = (-1, b"")  # what is done for every item of a list, and its number
 
@@ -71,20 +72,36 @@ class Worker:
 
     def hold(self, key: int, numbers: list[int], *blobs: bytes) -> None:
         """Take pieces; those that are stored elsewhere are read from there."""
-        self._held[key] = {}
-        for number, blob in zip(numbers, blobs):
-            with _memory_for(number):
-                piece = pickle.loads(blob)
-                self._held[key][number] = piece.load() if hasattr(piece, "load") else piece
+        with self._taking(key) as held:
+            for number, blob in zip(numbers, blobs):
+                with _memory_for(number):
+                    held[number] = loaded(pickle.loads(blob))
 
     def make(self, key: int, source: int, message: bytes, own: bytes) -> None:
         """Make other pieces of those of a set."""
-        function, common = pickle.loads(message)
-        mine = pickle.loads(own)
+        with self._taking(key) as held:
+            function, common = pickle.loads(message)
+            mine = pickle.loads(own)
+            for number, piece in self._pieces(source).items():
+                with _memory_for(number):
+                    held[number] = function(piece, *common, *mine.get(number, ()))
+
+    @contextmanager
+    def _taking(self, key: int) -> Iterator[dict[int, Any]]:
+        """A new set, and what goes wrong with it: nobody waits for an answer here."""
         self._held[key] = {}
-        for number, piece in self._held[source].items():
-            with _memory_for(number):
-                self._held[key][number] = function(piece, *common, *mine.get(number, ()))
+        try:
+            yield self._held[key]
+        except Exception as error:
+            error.__context__ = None  # whose frames hold pieces
+            self._failed[key] = error.with_traceback(None)
+            self._held[key] = {}
+
+    def _pieces(self, key: int) -> dict[int, Any]:
+        """A set; raises what went wrong when it was made."""
+        if key in self._failed:
+            raise self._failed[key]
+        return self._held[key]
 
     def know(self, message: bytes) -> None:
         """Take up a vector that later messages begin from."""
@@ -110,6 +127,7 @@ class Worker:
         """Forget sets of pieces."""
         for key in keys:
             self._held.pop(key, None)
+            self._failed.pop(key, None)
 
     def each(self, key: int, message: bytes, own: bytes) -> tuple[bytes, float]:
         """The answers of all pieces, and how long they took."""
@@ -117,7 +135,7 @@ class Worker:
         mine = pickle.loads(own)
         began = time.perf_counter()
         found = {}
-        for number, piece in self._held[key].items():
+        for number, piece in self._pieces(key).items():
             with _memory_for(number):
                 found[number] = function(piece, *common, *mine.get(number, ()))
         return pickle.dumps(found, protocol=PROTOCOL), time.perf_counter() - began
@@ -125,11 +143,11 @@ class Worker:
     def total(self, key: int, message: bytes, nodes: list[Node]) -> tuple[bytes, float]:
         """The sums of some nodes of the tree."""
         function, common = self._read(message)
-        began = time.perf_counter()
+        pieces, began = self._pieces(key), time.perf_counter()
 
         def leaf(number: int) -> Any:
             with _memory_for(number):
-                return function(self._held[key][number], *common)
+                return function(pieces[number], *common)
 
         found = {node: summed(node, leaf) for node in nodes}
         return pickle.dumps(found, protocol=PROTOCOL), time.perf_counter() - began
@@ -142,13 +160,11 @@ class Worker:
         mine = pickle.loads(own)
         before: dict[int, Any] = pickle.loads(states)
         after: dict[int, Any] = {}
-        began = time.perf_counter()
+        pieces, began = self._pieces(key), time.perf_counter()
 
         def leaf(number: int) -> Any:
             with _memory_for(number):
-                after[number], found = function(
-                    self._held[key][number], before.get(number), *common, *mine.get(number, ())
-                )
+                after[number], found = function(pieces[number], before.get(number), *common, *mine.get(number, ()))
             return found
 
         found = {node: summed(node, leaf) for node in nodes}

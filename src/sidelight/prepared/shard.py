@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
+from socket import gethostname
 from typing import Any
 
 import numpy as np
@@ -16,8 +17,9 @@ from numpy.typing import NDArray
 from sidelight.core.arrays import Bytes, Floats, Ids, Ints
 from sidelight.core.checks import LARGEST
 from sidelight.core.file_contents import array_of, list_of, offsets_of, reading, text_of, whole_of
+from sidelight.core.one_at_a_time import OneAtATime
 from sidelight.data.stored import KINDS
-from sidelight.errors import ModelFileError
+from sidelight.errors import DataError, ModelFileError
 from sidelight.features.rows import Rows
 from sidelight.models.files import read_tensors, write_tensors
 from sidelight.structures.labels.encoding import Encoded
@@ -91,6 +93,33 @@ class Shard:
             admitted[known] = 0
             admitted[known, targets[known]] = 1
         return Encoded.of_kinds([self.kind] * len(self.rows), self.weights, self.rows.starts, targets, admitted)
+
+
+@dataclass(frozen=True, slots=True)
+class ShardFile:
+    """A shard by its folder and its number, to be opened where it is wanted."""
+
+    folder: Path  # as every process names it
+    number: int
+
+    def load(self) -> Shard:
+        """The shard; raises as `Shard.open`, and `DataError` on a machine that has no such folder."""
+        if not self.folder.is_dir():
+            problem = f"{gethostname()} has no such folder, and was to read shard {self.number}"
+            raise DataError(problem, file=self.folder, remedy="prepare the data in a folder that all machines share")
+        return Shard.open(self.folder, self.number)
+
+
+@dataclass(frozen=True, slots=True)
+class ShardFiles:
+    """Several shards of a folder, each opened when it is asked for."""
+
+    folder: Path
+    numbers: tuple[int, ...]
+
+    def load(self) -> OneAtATime[Shard]:
+        """The shards; see `ShardFile`."""
+        return OneAtATime(lambda k: ShardFile(self.folder, self.numbers[k]).load(), len(self.numbers))
 
 
 def shard_file(folder: str | Path, number: int) -> Path:

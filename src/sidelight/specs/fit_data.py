@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -19,7 +19,7 @@ from sidelight.inference.ruled_space import RuledSpace
 from sidelight.objective.batch import Batch
 from sidelight.objective.placed_batch import placed
 from sidelight.parallel import place_of
-from sidelight.parallel.place import Place
+from sidelight.parallel.place import Held, Place
 from sidelight.rounds import Learner
 from sidelight.rounds.codl import DrivenLearner
 from sidelight.rounds.hmm import HmmLearner
@@ -31,6 +31,18 @@ from sidelight.structures import LabelSet
 from sidelight.structures.chain_structure import ChainStructure
 from sidelight.structures.labels.encoding import Encoded
 from sidelight.structures.structure import Structure
+
+
+class StoredBlocks(Protocol):
+    """The data of a fit in files: blocks of inputs of one kind each."""
+
+    def of(self, *kinds: str) -> OneAtATime[FitData]:
+        """Those of these kinds (all, where none is named), one after another."""
+        ...
+
+    def held(self, place: Place, *kinds: str, lots: int | None = None) -> Held:
+        """The same in a place, which opens them; with `lots`, so many runs of them."""
+        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,12 +57,7 @@ class FitData:
     start: Floats | None = None  # weights of an earlier fit, in this layout
     go_on: bool = False  # stay near them: `partial_fit`
     memory: Memory | None = None  # what the learner of an earlier fit left behind
-    stored: OneAtATime[FitData] | None = None  # where the data stays in files: blocks of inputs of one kind each
-
-    def stored_of(self, *kinds: str) -> OneAtATime[FitData]:
-        """The blocks in files that are of these kinds."""
-        assert self.stored is not None
-        return self.stored.take([i for i, part in enumerate(self.stored) if part.encoded.kinds[0] in kinds])
+    stored: StoredBlocks | None = None  # where the data stays in files
 
     @property
     def place(self) -> Place:

@@ -17,7 +17,6 @@ from typing import Any, ClassVar, Literal
 from sidelight.data.checks import trouble
 from sidelight.errors import DataError
 from sidelight.evidence import Evidence, Unlabeled
-from sidelight.parallel import place_of
 from sidelight.rounds import Learner
 from sidelight.specs.options import check_options
 from sidelight.structures.output_kind import Need, OutputKind
@@ -204,7 +203,6 @@ def refuse_stored(spec: LearnerSpec, kinds: Sequence[str], settings: Any) -> Non
         ("learning with rules", bool(settings.rules) and "rules" in spec.heeded()),
         ("warm_start", settings.warm_start),
         ("order=2", settings.order == 2),
-        (f"place={settings.place!r}", place_of(settings.place, settings.n_jobs).remote),
     ):
         if there:
             raise ValueError(f"{name} needs all data in memory; leave it out, or train in memory")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -12,9 +12,11 @@ from numpy.typing import NDArray
 from sidelight.core.one_at_a_time import OneAtATime
 from sidelight.data.stored import StoredCorpus
 from sidelight.errors import DataError, ModelFileError
+from sidelight.features import Attributes, extractor_of
 from sidelight.features.rows import offsets_of
+from sidelight.parallel.place import Held, Place
 from sidelight.prepared.preparation import Preparation, prepare
-from sidelight.prepared.shard import REMEDY, Shard, shard_file
+from sidelight.prepared.shard import REMEDY, Shard, ShardFile, ShardFiles, shard_file
 from sidelight.specs.fit_data import FitData
 from sidelight.specs.learner import refuse_stored
 from sidelight.specs.settings import Settings
@@ -52,12 +54,48 @@ def stored_fit(settings: Settings, corpus: StoredCorpus) -> FitData:
 
     _check_shards(preparation, structure)
 
-    def part(number: int) -> FitData:
-        shard = Shard.open(preparation.folder, number)
-        return FitData(settings, (), shard.rows, shard.encoded(labels), structure)
-
-    parts = OneAtATime(part, len(preparation.shards))
+    parts = StoredParts(settings, structure, preparation)
     return FitData(settings, (), StoredRows(preparation), _summary(preparation.shards), structure, stored=parts)
+
+
+@dataclass(frozen=True, slots=True)
+class StoredParts:
+    """The blocks of a fit, each the data of one shard, which is opened here or by whoever holds it."""
+
+    settings: Settings
+    structure: ChainStructure
+    preparation: Preparation
+
+    def of(self, *kinds: str) -> OneAtATime[FitData]:
+        """Those of these kinds (all, where none is named), one after another."""
+        numbers, folder = self._numbers(kinds), self.preparation.folder
+        return OneAtATime(lambda k: _part(Shard.open(folder, numbers[k]), self.settings, self.structure), len(numbers))
+
+    def held(self, place: Place, *kinds: str, lots: int | None = None) -> Held:
+        """The same in a place, which opens them from their files: the folder must be one that its machines share.
+
+        With `lots`, so many runs of blocks k, k + lots, k + 2 lots, …, or fewer where there are fewer blocks.
+        """
+        folder, numbers = self.preparation.folder.resolve(), self._numbers(kinds)
+        pieces: list[ShardFile | ShardFiles] = [ShardFile(folder, number) for number in numbers]
+        if lots is not None:
+            count = min(lots, len(numbers))
+            pieces = [ShardFiles(folder, tuple(numbers[k::count])) for k in range(count)]
+        files = place.hold(pieces)
+        about = replace(self.settings, callbacks=(), checkpoint=None, place=None, n_jobs=files.n_jobs)
+        bare = replace(self.structure, extractor=extractor_of(Attributes()))  # no vocabulary is wanted there
+        return files.made(_part if lots is None else _parts, about, bare)
+
+    def _numbers(self, kinds: tuple[str, ...]) -> list[int]:
+        return [k for k, (kind, _, _) in enumerate(self.preparation.shards) if not kinds or kind in kinds]
+
+
+def _parts(shards: OneAtATime[Shard], settings: Settings, structure: ChainStructure) -> OneAtATime[FitData]:
+    return shards.map(lambda shard: _part(shard, settings, structure))
+
+
+def _part(shard: Shard, settings: Settings, structure: ChainStructure) -> FitData:
+    return FitData(settings, (), shard.rows, shard.encoded(structure.labels), structure)
 
 
 def _summary(shards: Sequence[tuple[str, int, int]]) -> Encoded:

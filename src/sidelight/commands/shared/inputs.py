@@ -53,7 +53,7 @@ class EvidenceFiles:
                 evidence += load_evidence(path, kind, format=self.format, label_column=column)
         if not evidence:
             raise DataError("no evidence", remedy="name at least one file, e.g. --gold FILE")
-        evidence = [_in_columns(piece) for piece in evidence]
+        evidence = [piece_in_columns(piece) for piece in evidence]
         check_alike([(piece.x, piece.origin) for piece in evidence])
         return evidence + self._shuffled(evidence)
 
@@ -78,9 +78,9 @@ def read_labelled(path: Path, *, format: str | None, label_column: int = -1) -> 
     """Inputs with all their labels."""
     if (tool := tool_of(path, format)) is not None:
         found = _of_kind(_read_marked(path, tool, ["gold"]), "gold", path)
-        return [_in_columns(piece) for piece in found]
+        return [piece_in_columns(piece) for piece in found]
     pieces = load_evidence(path, "gold", format=format, label_column=label_column)
-    return [_in_columns(piece) for piece in pieces if isinstance(piece, Gold)]
+    return [piece_in_columns(piece) for piece in pieces if isinstance(piece, Gold)]
 
 
 def read_inputs(path: Path, *, format: str | None, label_column: int | None) -> Corpus:
@@ -167,7 +167,8 @@ def check_fits(model: Model, inputs: Sequence[tuple[Any, Origin | None]]) -> Non
             raise error_at(origin, "columns where the model looks at attributes", remedy=remedy)
 
 
-def _in_columns(piece: Any) -> Any:
+def piece_in_columns(piece: Any) -> Any:
+    """Evidence with tokens as tuples of columns."""
     x = in_columns(piece.x)
     return piece if x is piece.x else replace(piece, x=x)
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from sidelight.commands.shared.inputs import piece_in_columns
 from sidelight.commands.shared.tasks import Files, LabelTask, Say, TrainTask
 from sidelight.data.stored import KINDS, stored
 from sidelight.evidence import Evidence
@@ -42,7 +43,7 @@ class StoredTask:
         corpus = stored(**given, folder=self.folder, format=own.format, label_column=own.label_column)
         for kind, paths in corpus.files.items():
             say(f"reading {paths[0]}")
-            self.sample.append(next(corpus.pieces(kind, paths[0]))[1][0])
+            self.sample.append(piece_in_columns(next(corpus.pieces(kind, paths[0]))[1][0]))
         return corpus
 
     def parameters(self, evidence: Any, given: Mapping[str, Any]) -> dict[str, Any]:
