@@ -58,7 +58,6 @@ def test_rows_of_a_small_corpus(tmp_path, monkeypatch):
     monkeypatch.setattr(relations, "DRAWS", 2)
     monkeypatch.setattr(relations, "MARGINS", ((5.0, 1.0),))
     monkeypatch.setattr(relations, "PASSES", (5,))
-    monkeypatch.setattr(relations, "PASSES_EACH", (5,))
     told: list[str] = []
     rows = reproduce("sl-relations", data=tmp_path, n_jobs=1, report=told.append, choose={"features": "paper"})
     f1 = {row["method"]: row["value"] for row in rows if row["metric"] == "relation F1"}
@@ -80,6 +79,20 @@ def test_rows_of_a_small_corpus(tmp_path, monkeypatch):
         types = [[place for place, name in enumerate(own) if name.startswith("entity")] for own in shuffled]
         assert len({tuple(own) for own in shuffled}) > 1 and types == [types[0]] * len(types)
         assert len({tuple(sorted(own)) for own in shuffled}) == 1
+    tried: list[int] = []
+    plain = relations.SequentialLearner
+
+    def noted(*given, passes, **options):
+        tried.append(passes)
+        return plain(*given, passes=passes, **options)
+
+    monkeypatch.setattr(relations, "PASSES", (2, 3))
+    monkeypatch.setattr(relations, "SequentialLearner", noted)
+    some = {"features": "paper", "draws": "1", "fits": "IBT, 14 classifiers"}
+    for passes, expected in (({}, [2, 3]), ({"passes": "3"}, [3])):
+        reproduce("sl-relations", data=tmp_path, n_jobs=1, report=told.append, choose=some | passes)
+        assert tried == expected
+        tried.clear()
     with pytest.raises(DataError, match="choose features=paper;rich, or some of it"):
         reproduce("sl-relations", data=tmp_path, n_jobs=1, report=told.append, choose={"features": "poor"})
 

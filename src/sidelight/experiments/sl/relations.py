@@ -37,7 +37,7 @@ ARGUMENTS = {
 PARTS = ("train", "dev", "test")
 TRAIN, DEV, DRAWS = 815, 333, 5
 MARGINS = ((10.0, 1.0), (20.0, 1.0), (20.0, 3.0), (20.0, 10.0), (40.0, 3.0))  # of entities and relations, in updates
-PASSES, PASSES_EACH = (20, 60), (20,)  # the second of 14 classifiers
+PASSES = (20, 60)
 BIASES = (0.0, -0.25, -0.5, -1.0, -1.5, -2.0, -3.0, -4.0, -6.0)  # of "none", in updates
 EACH = ", 14 classifiers"  # one for every label against the others, as the paper has it
 SHUFFLED = "SL, relations shuffled" + EACH  # in the places that they have in the order by updates
@@ -76,6 +76,7 @@ class RelationTask(NamedTuple):
     draw: int
     features: str
     fit: str
+    passes: Sequence[int]
 
     def __str__(self) -> str:
         return f"{self.features} features, {self.fit}"
@@ -102,14 +103,15 @@ def rows(
     examples = read_examples(folder_of(data, "conll04"))
     results = list[Row]()
     fits = list(FITS)[: 4 if quick else None]
-    wanted = chosen(choose, features=SETS[: 1 if quick else None], fits=fits, draws=range(2 if quick else DRAWS))
-    draws = wanted["draws"]
+    sets, splits = SETS[: 1 if quick else None], range(2 if quick else DRAWS)
+    wanted = chosen(choose, features=sets, fits=fits, passes=PASSES, draws=splits)
+    draws, passes = wanted["draws"], wanted["passes"]
     for features in wanted["features"]:
         by: dict[str, list[RelationOutcome]] = {}
         setting = f"{features} features"
         for name in wanted["fits"]:
             forms = FITS[name][2]
-            tasks = [RelationTask(draw, features, name) for draw in draws]
+            tasks = [RelationTask(draw, features, name, passes) for draw in draws]
             outcomes = carried_out(score, examples, tasks, n_jobs=n_jobs, report=report)
             for form in forms:
                 by[form] = [one[form] for one in outcomes]
@@ -137,9 +139,9 @@ def score(examples: RelatedSentences, task: RelationTask) -> dict[str, RelationO
     best: dict[str, tuple[float, SequentialLearner, str]] = {}
     trials = [(options, forms)]  # options of a fit, and the forms that are read off it
     if options.get("order") == SHUFFLED:
-        orders = _shuffled(structure, train, task.draw)
+        orders = _shuffled(structure, train, task)
         trials = [({**options, "order": order}, (form,)) for order, form in zip(orders, forms)]
-    settings = list(product(PASSES_EACH if options.get("one_vs_all") else PASSES, MARGINS, trials))
+    settings = list(product(task.passes, MARGINS, trials))
     prepared = None  # attributes are those of the training part, in every fit
     for passes, (entity, relation), (own_options, own_forms) in settings:
         learner = SequentialLearner(
@@ -166,17 +168,16 @@ def score(examples: RelatedSentences, task: RelationTask) -> dict[str, RelationO
     return results
 
 
-def _shuffled(structure: EntityRelation, train: RelatedSentences, draw: int) -> list[list[str]]:
+def _shuffled(structure: EntityRelation, train: RelatedSentences, task: RelationTask) -> list[list[str]]:
     """The order by updates, its relations in another order at random: so many times."""
     entity, relation = MARGINS[0]
-    learner = SequentialLearner(
-        structure, passes=PASSES_EACH[0], margin={ENTITY: entity, RELATION: relation}, one_vs_all=True, order="updates"
-    )
+    margin = {ENTITY: entity, RELATION: relation}
+    learner = SequentialLearner(structure, passes=task.passes[0], margin=margin, one_vs_all=True, order="updates")
     order = learner.fit([x for x, _ in train], [y for _, y in train]).order_
     places = [k for k, name in enumerate(order) if name.startswith(RELATION)]
     results = []
     for shuffle in range(1, len(SHUFFLES) + 1):
-        anew = dict(zip(places, np.random.default_rng([draw, shuffle]).permutation(places).tolist()))
+        anew = dict(zip(places, np.random.default_rng([task.draw, shuffle]).permutation(places).tolist()))
         results.append([order[anew.get(k, k)] for k in range(len(order))])
     return results
 
