@@ -193,7 +193,12 @@ def _voted(
             raise DataError(f"{where}: {error.problem}", remedy=error.remedy) from None
         except Exception as error:
             raise DataError(f"{where}: {type(error).__name__}: {error}", remedy="mend the function") from error
-    return Voted(x, said)
+    return single_votes(x, said) if alone else Voted(x, said)
+
+
+def single_votes(x: Any, said: Mapping[str, list[Any] | None]) -> Voted:
+    """The votes on an input that has one label, which shows in them also where nobody votes."""
+    return Voted(x, said if any(said.values()) else {name: [None] for name in said})
 
 
 def _names(piece: Voted, label: Any) -> bool:
