@@ -20,7 +20,7 @@ from sidelight.experiments.result_files import Result, write_result
 from sidelight.experiments.table import row
 from sidelight.report.charts import Series, curves, dots, scatter
 from sidelight.report.comparison import all_rows, blocks, tables
-from sidelight.report.papers import PAPERS, PLOTS, experiments_of
+from sidelight.report.papers import CLAIMS, PAPERS, PLOTS, experiments_of
 from sidelight.report.pictures import picture
 from sidelight.report.reproduction import number_of, reproduction_page
 
@@ -137,6 +137,19 @@ def test_the_paper_is_beside_ours_with_significance(folder):
     text = read(page).sections
     assert any("not <b>the</b> paper's" in one and "3 files" in one and "C1 <chosen>" in one for one in text.values())
     assert "numpy" in list(text.values())[-1] and "9.9" in list(text.values())[-1]
+
+
+def test_what_it_buys_stands_first_and_a_gain_counts_once(folder):
+    rows = curve_rows()
+    again = [{**one, "method": f"{one['method']}, one choice for all draws"} for one in rows]
+    write_result(folder, Result("jlis-citations", True, rows + again, [], {}, {}, {}))
+    glance = re.search(r"<h2>At a glance</h2>.*?</section>", reproduction_page(folder), re.DOTALL)[0]
+    claim = glance[glance.index("fields of citations") :]
+    assert re.findall(r"<td[^>]*>(.*?)</td>", claim)[:5] == [
+        "100 tokens", "J-LIS - SSVM", "+5.81", "+4.50 <small>± 2.12</small>", "<b>0.01</b>"
+    ]  # fmt: skip
+    assert "<b>3 of 3</b>published gains" in glance
+    assert {one.experiment for one in CLAIMS} <= set(NAMES)
 
 
 def test_the_page_is_the_same_every_time_and_stands_alone(folder):

@@ -51,8 +51,8 @@ def functions(whose: str) -> list[Any]:
 def test_functions_vote_for_classes(whose: str) -> None:
     asked = snorkel_functions(functions(whose), labels=NAMES, point=point)
     votes = sl.votes(RAW, asked, single=True)
-    assert [piece.votes["has_link"] for piece in votes] == [["spam"], None, None, None]
-    assert [piece.votes["greets"] for piece in votes] == [None, ["ham"], None, ["ham"]]
+    assert [piece.votes["has_link"] for piece in votes] == [["spam"], None, [None], None]
+    assert [piece.votes["greets"] for piece in votes] == [None, ["ham"], [None], ["ham"]]
     model = sl.Classifier(learner="partial_crf").fit([*votes])
     assert model.predict([RAW[0], RAW[3]]) == NAMES
 

@@ -26,10 +26,15 @@ def tables(rows: Sequence[Row]) -> list[Html]:
     differences = [row for row in rows if row["metric"] == "difference"]
     if differences:
         found.append(Html("<h4>Differences</h4>"))
-    p_values = {(row["setting"], row["method"]): row["value"] for row in rows if row["metric"] == "p-value"}
+    p_values = p_values_of(rows)
     for block in blocks(differences):
         found += _pivots(block, p_values)
     return found
+
+
+def p_values_of(rows: Sequence[Row]) -> dict[tuple[str, str], float]:
+    """The p-values of differences, by setting and method."""
+    return {(row["setting"], row["method"]): row["value"] for row in rows if row["metric"] == "p-value"}
 
 
 def blocks(rows: Sequence[Row]) -> list[list[Row]]:
@@ -90,7 +95,12 @@ def _pivot(
         for column in columns:
             row = cells.get((name, column))
             line.append(
-                _cells(row, column in published, sign, None if p_values is None or row is None else _p(row, p_values))
+                _cells(
+                    row,
+                    column in published,
+                    sign,
+                    None if p_values is None or row is None else significance(row, p_values),
+                )
             )
             if row is None and p_values is not None:
                 line.append("<td></td>")
@@ -100,7 +110,8 @@ def _pivot(
     return Html(f'{caption}<div class="wide"><table class="results">{head}{"".join(lines)}</table>{_draws(rows)}</div>')
 
 
-def _p(row: Row, p_values: Mapping[tuple[str, str], float]) -> str:
+def significance(row: Row, p_values: Mapping[tuple[str, str], float]) -> str:
+    """The p-value of a difference, bold where it is small; nothing where there is none."""
     value = p_values.get((row["setting"], row["method"]))
     if value is None:
         return ""

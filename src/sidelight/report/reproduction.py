@@ -13,9 +13,9 @@ from sidelight.core.html import Html, escape
 from sidelight.experiments import NAMES
 from sidelight.experiments.result_files import Result, results_in
 from sidelight.report.charts import Point, Series, curves, dots, scatter
-from sidelight.report.comparison import DERIVED, all_rows, tables
+from sidelight.report.comparison import DERIVED, Row, all_rows, p_values_of, shown, significance, tables
 from sidelight.report.page import Page, cards, details, table
-from sidelight.report.papers import PAPERS, PLOTS, DotPlot, Plot, experiments_of
+from sidelight.report.papers import CLAIMS, PAPERS, PLAIN, PLOTS, Claim, DotPlot, Plot, experiments_of
 from sidelight.report.pictures import STYLE as PICTURE_STYLE
 from sidelight.report.pictures import colours_of, legend, picture
 
@@ -99,6 +99,7 @@ def _glance(results: Mapping[str, Result]) -> list[Html | str | None]:
         by_paper.setdefault(paper_name, []).append((paper, here, f"{told}: paper {paper:+.2f}, here {here:+.2f}"))
     return [
         cards(counts),
+        *_claims(results),
         "Each point is a difference between two methods that a paper has figures for, in points; on the line are those "
         "that are the same here."
         if gains
@@ -111,12 +112,35 @@ def _glance(results: Mapping[str, Result]) -> list[Html | str | None]:
     ]
 
 
+def _claims(results: Mapping[str, Result]) -> Iterator[Html]:
+    """What indirect supervision buys: for each claim the first difference that shows it, in points."""
+    numbers = _section_numbers(results)
+    lines = []
+    for claim in CLAIMS:
+        rows = results[claim.experiment].rows if claim.experiment in results else ()
+        row = next((row for row in rows if _shows(row, claim)), None)
+        if row is None:
+            continue
+        words = Html(f'<a href="#s{numbers[claim.experiment]}">{escape(claim.words)}</a>')
+        paper = "" if row["paper"] is None else f"{row['paper']:+.2f}"
+        p = significance(row, p_values_of(rows))
+        lines.append((words, row["setting"], row["method"], paper, Html(shown(row, "+")), Html(p)))
+    if lines:
+        yield Html("<h4>What indirect supervision buys, in points</h4>")
+        yield table(["", "setting", "comparison", "paper", "here", "p"], lines)
+
+
+def _shows(row: Row, claim: Claim) -> bool:
+    is_difference = row["metric"] == "difference"
+    return bool(is_difference and re.search(claim.setting, row["setting"]) and re.search(claim.method, row["method"]))
+
+
 def _gains(results: Mapping[str, Result]) -> Iterator[tuple[str, str, float, float]]:
     """Paper, what is compared, its gain, and ours."""
     for paper in PAPERS:
         for name in experiments_of(paper):
             for row in results[name].rows if name in results else ():
-                if row["metric"] == "difference" and row["paper"] is not None:
+                if row["metric"] == "difference" and row["paper"] is not None and re.search(PLAIN, row["method"]):
                     yield paper.name, f"{name}, {row['setting']}, {row['method']}", row["paper"], row["value"]
 
 
