@@ -139,6 +139,15 @@ def test_the_paper_is_beside_ours_with_significance(folder):
     assert "numpy" in list(text.values())[-1] and "9.9" in list(text.values())[-1]
 
 
+def test_what_is_missing_is_marked_and_p_values_have_a_column_only_where_there_are_some():
+    rows = [row("a", "m", "accuracy", [50.0]), row("a", "n", "accuracy", [60.0]), row("b", "m", "accuracy", [70.0])]
+    gain = row("a", "n - m", "difference", [10.0])
+    alone, judged = (tables([*rows, gain, *more]) for more in ([], [row("a", "n - m", "p-value", [0.5])]))
+    assert '<td class="number group">–</td>' in alone[0].text
+    assert ">p</th>" not in alone[-1].text and "+10.00" in alone[-1].text
+    assert ">p</th>" in judged[-1].text and ">0.5</td>" in judged[-1].text
+
+
 def test_what_it_buys_stands_first_and_a_gain_counts_once(folder):
     rows = curve_rows()
     again = [{**one, "method": f"{one['method']}, one choice for all draws"} for one in rows]

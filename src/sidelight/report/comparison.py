@@ -83,6 +83,8 @@ def _pivot(
     cells = {(row[down], row[across]): row for row in rows}
     published = {column for (_, column), row in cells.items() if row["paper"] is not None}
     sign = "+" if p_values is not None else ""
+    if p_values is not None and not any(significance(row, p_values) for row in rows):
+        p_values = None
     double = bool(published) or p_values is not None
     heads, seconds = [f"<th{' rowspan=2' if double else ''}>{escape(TITLES[down])}</th>"], []
     for column in columns:
@@ -94,16 +96,8 @@ def _pivot(
         line = [f'<th class="row">{escape(name)}</th>']
         for column in columns:
             row = cells.get((name, column))
-            line.append(
-                _cells(
-                    row,
-                    column in published,
-                    sign,
-                    None if p_values is None or row is None else significance(row, p_values),
-                )
-            )
-            if row is None and p_values is not None:
-                line.append("<td></td>")
+            p = None if p_values is None else "" if row is None else significance(row, p_values)
+            line.append(_cells(row, column in published, sign, p))
         lines.append(f"<tr>{''.join(line)}</tr>")
     caption = f"<h4>{escape(title)}</h4>" if title else ""
     head = f"<tr>{''.join(heads)}</tr>" + (f"<tr>{''.join(seconds)}</tr>" if double else "")
@@ -122,7 +116,7 @@ def significance(row: Row, p_values: Mapping[tuple[str, str], float]) -> str:
 def _cells(row: Row | None, published: bool, sign: str, p: str | None) -> str:
     """The paper's figure, ours, and the p-value."""
     paper = "" if row is None or row["paper"] is None else format(row["paper"], f"{sign}.2f")
-    ours = "" if row is None else shown(row, sign)
+    ours = "–" if row is None else shown(row, sign)
     first = f'<td class="number group paper">{paper}</td>' if published else ""
     here = f'<td class="number{"" if published else " group"}">{ours}</td>'
     return first + here + ("" if p is None else f'<td class="number p">{p}</td>')

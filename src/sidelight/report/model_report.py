@@ -64,7 +64,7 @@ def _model(model: Model) -> Html:
     about = model.about
     rows = [("learner", about.get("learner", "")), ("labels", f"{len(classes):,}: {', '.join(classes[:40])}")]
     rows += [("learned from", in_words(about["evidence"]))] if about.get("evidence") else []
-    rows += [("rules in training", ", ".join(about["rules"]))] if about.get("rules") else []
+    rows += [("rules at the fit", ", ".join(about["rules"]))] if about.get("rules") else []
     rows += [("weights that are not zero", f"{np.count_nonzero(model.weights):,} of {len(model.weights):,}")]
     return table(["", ""], rows)
 
@@ -179,6 +179,6 @@ def _rules(
         cost = "hard" if rule.hard else f"{price:.2f}"
         shares = 100.0 * float(np.mean(covered[:, k])), 100.0 * float(np.mean(~right))
         rows.append((rule.name, cost, *shares, int(before.sum()), int(after.sum())))
-    heads = ["rule", "a violation costs", "inputs it speaks of, %", "right outputs that obey, %"]
+    heads = ["rule", "cost", "inputs it speaks of, %", "right outputs that obey, %"]
     heads += ["broken without rules", "broken with rules"]
     return table(heads, rows)
