@@ -115,7 +115,7 @@ def significance(row: Row, p_values: Mapping[tuple[str, str], float]) -> str:
 
 def _cells(row: Row | None, published: bool, sign: str, p: str | None) -> str:
     """The paper's figure, ours, and the p-value."""
-    paper = "" if row is None or row["paper"] is None else format(row["paper"], f"{sign}.2f")
+    paper = "" if row is None or row["paper"] is None else points(row["paper"], sign)
     ours = "–" if row is None else shown(row, sign)
     first = f'<td class="number group paper">{paper}</td>' if published else ""
     here = f'<td class="number{"" if published else " group"}">{ours}</td>'
@@ -129,7 +129,16 @@ def shown(row: Row, sign: str = "") -> str:
     '65.82 <small>± 5.20</small>'
     """
     spread = "" if row.get("std") is None else f" <small>± {row['std']:.2f}</small>"
-    return f"{format(row['value'], f'{sign}.2f')}{spread}"
+    return f"{points(row['value'], sign)}{spread}"
+
+
+def points(value: float, sign: str = "") -> str:
+    """A figure with two digits after the point.
+
+    >>> points(-0.25), points(3.0, "+")
+    ('−0.25', '+3.00')
+    """
+    return format(value, f"{sign}.2f").replace("-", "−")
 
 
 def _draws(rows: Iterable[Row]) -> str:

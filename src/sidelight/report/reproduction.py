@@ -13,7 +13,7 @@ from sidelight.core.html import Html, escape
 from sidelight.experiments import NAMES
 from sidelight.experiments.result_files import Result, results_in
 from sidelight.report.charts import Point, Series, curves, dots, scatter
-from sidelight.report.comparison import DERIVED, Row, all_rows, p_values_of, shown, significance, tables
+from sidelight.report.comparison import DERIVED, Row, all_rows, p_values_of, points, shown, significance, tables
 from sidelight.report.page import Page, cards, details, table
 from sidelight.report.papers import CLAIMS, PAPERS, PLAIN, PLOTS, Claim, DotPlot, Plot, experiments_of
 from sidelight.report.pictures import STYLE as PICTURE_STYLE
@@ -29,6 +29,7 @@ PICTURES = {
 STYLE = """
 table.results td.paper { color: var(--faint); } table.results td.number { color: var(--ink); }
 table.results .group { padding-left: 1rem; } table.results th.row { color: var(--ink); font-weight: normal; }
+table.results td, table.results th { vertical-align: baseline; }
 table.results small { color: var(--faint); } td.p { font-size: 12.5px; } .small { font-size: 13px; }
 .state { display: inline-block; padding: 0 .5rem; border-radius: 1rem; font-size: 12.5px;
   border: 1px solid var(--line); }
@@ -122,7 +123,7 @@ def _claims(results: Mapping[str, Result]) -> Iterator[Html]:
         if row is None:
             continue
         words = Html(f'<a href="#s{numbers[claim.experiment]}">{escape(claim.words)}</a>')
-        paper = "" if row["paper"] is None else f"{row['paper']:+.2f}"
+        paper = "" if row["paper"] is None else points(row["paper"], "+")
         p = significance(row, p_values_of(rows))
         lines.append((words, row["setting"], row["method"], paper, Html(shown(row, "+")), Html(p)))
     if lines:
@@ -304,7 +305,7 @@ def _runs(results: Mapping[str, Result]) -> list[Html | str]:
     heads = ["experiment", "", "seconds", "processor seconds", "megabytes", "finished"]
     total = sum(run.get("cpu_seconds", 0.0) for run in runs.values())
     resumed = [name for name, run in runs.items() if run.get("resumed")]
-    told = f" Resumed after a stop, with the time of the last part alone: {', '.join(resumed)}." if resumed else ""
+    told = f" Stopped and resumed: {', '.join(resumed)}." if resumed else ""
     return [
         SEEDS,
         f"All runs took {total:,.0f} seconds of processor time.{told}",
