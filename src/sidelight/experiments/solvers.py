@@ -40,7 +40,7 @@ SOLVERS: dict[str, Recipe] = {
 
 NOTES = (
     "seconds on one thread, features prepared; a gap of 0.01 means (primal − lower bound) / lower bound; a gap that "
-    f"was not reached in {SECONDS:g} seconds has no line",
+    f"was not reached in {SECONDS:g} seconds (quick: {QUICK_SECONDS:g}) is missing",
     "ocr_letters: fold 0, 626 words, 128 pixels, C = 0.1 per word; conll2000: the first sentences of the training "
     "part with the tutorial features, C = 0.1",
 )
