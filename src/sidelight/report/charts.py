@@ -17,7 +17,7 @@ from sidelight.report.page import COLOURS
 Point = tuple[float, float, float | None]  # x, y, and the standard deviation of y
 Scale = Callable[[float], float]
 
-WIDTH, HEIGHT, LEFT, TOP, RIGHT, LOW = 460, 290, 62, 14, 16, 46
+WIDTH, HEIGHT, LEFT, TOP, RIGHT, LOW = 460, 290, 62, 14, 24, 46
 DASHES = ("", "7 3", "2 3")  # of series that share a colour
 MANY = 16  # points with marks of their own
 

@@ -185,8 +185,9 @@ def _experiment(name: str, result: Result | None) -> list[Html | str | None]:
     notes = (
         Html("<ul>" + "".join(f"<li>{escape(note)}</li>" for note in result.notes) + "</ul>") if result.notes else None
     )
-    about = table(["", ""], [(key, value) for key, value in (*result.settings.items(), *result.data.items())])
-    told = Html("<pre>" + escape("\n".join(result.run.get("told", []))) + "</pre>")
+    named = [(key.lower().replace("_", " "), value) for key, value in result.settings.items()]
+    about = table(["", ""], [*named, *result.data.items()])
+    told = Html('<div class="wide"><pre>' + escape("\n".join(result.run.get("told", []))) + "</pre></div>")
     return [
         head,
         *charts,
