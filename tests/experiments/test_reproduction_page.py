@@ -19,7 +19,7 @@ from sidelight.experiments import NAMES, examples
 from sidelight.experiments.result_files import Result, write_result
 from sidelight.experiments.table import row
 from sidelight.report.charts import Series, curves, dots, scatter
-from sidelight.report.comparison import all_rows, blocks, tables
+from sidelight.report.comparison import all_rows, blocks, points, tables
 from sidelight.report.papers import CLAIMS, PAPERS, PLOTS, experiments_of
 from sidelight.report.pictures import picture
 from sidelight.report.reproduction import number_of, reproduction_page
@@ -198,7 +198,7 @@ def test_every_row_is_on_the_page(rows):
     read(f"<section id='s'>{shown}</section>")
     for one in rows:  # scores and differences stand in the tables too
         if one["metric"] != "p-value":
-            assert format(one["value"], "+.2f" if one["metric"] == "difference" else ".2f") in shown
+            assert points(one["value"], "+" if one["metric"] == "difference" else "") in shown
 
 
 def test_settings_with_other_methods_have_a_table_of_their_own():
