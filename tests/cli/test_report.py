@@ -127,7 +127,8 @@ def test_classes_have_a_page_too(run, tmp_path, monkeypatch):
 
 def test_other_structures_have_a_page_too(run):
     run("generate", "tree", "--out", "t")
-    run(*"train --structure tree --learner perceptron --max-rounds 1 --gold t/gold.conllu --out m".split())
+    how = ("--structure", "tree", "--learner", "perceptron", "--max-rounds", 1)
+    run("train", *how, "--gold", "t/gold.conllu", "--out", "m")
     told = run("evaluate", "m", "t/test.conllu").out
     run("report", "m", "t/test.conllu")
     text = text_of(Path("report.html").read_text(encoding="utf-8"))

@@ -221,10 +221,10 @@ def test_curves_stay_within_their_chart(one, other, logarithmic):
     numbers = re.findall(r'(?:polyline|polygon) points="([^"]+)"', drawn.text)
     for h, v in (pair.split(",") for line in numbers for pair in line.split()):
         assert -0.1 <= float(h) <= 520.1 and -0.1 <= float(v) <= 300.1
-    for line, points in zip(lines, (one, other)):  # to the right is more, and up is more
+    for line, own in zip(lines, (one, other)):  # to the right is more, and up is more
         places = [tuple(map(float, pair.split(","))) for pair in line.split()]
         assert [h for h, _ in places] == sorted(h for h, _ in places)
-        by_value = sorted(zip([y for _, y, _ in sorted(points)], places))
+        by_value = sorted(zip([y for _, y, _ in sorted(own)], places))
         assert all(a[1][1] >= b[1][1] - 0.11 for a, b in pairwise(by_value))
 
 

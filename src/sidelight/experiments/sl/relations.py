@@ -76,6 +76,7 @@ class RelationTask(NamedTuple):
     draw: int
     features: str
     fit: str
+    passes: tuple[int, ...]  # to choose from
 
     def __str__(self) -> str:
         return f"{self.features} features, {self.fit}"
@@ -109,7 +110,8 @@ def rows(
         setting = f"{features} features"
         for name in wanted["fits"]:
             forms = FITS[name][2]
-            tasks = [RelationTask(draw, features, name) for draw in draws]
+            passes = (PASSES_EACH if FITS[name][1].get("one_vs_all") else PASSES)[: 1 if quick else None]
+            tasks = [RelationTask(draw, features, name, passes) for draw in draws]
             outcomes = carried_out(score, examples, tasks, n_jobs=n_jobs, report=report)
             for form in forms:
                 by[form] = [one[form] for one in outcomes]
@@ -139,7 +141,7 @@ def score(examples: RelatedSentences, task: RelationTask) -> dict[str, RelationO
     if options.get("order") == SHUFFLED:
         orders = _shuffled(structure, train, task.draw)
         trials = [({**options, "order": order}, (form,)) for order, form in zip(orders, forms)]
-    settings = list(product(PASSES_EACH if options.get("one_vs_all") else PASSES, MARGINS, trials))
+    settings = list(product(task.passes, MARGINS, trials))
     prepared = None  # attributes are those of the training part, in every fit
     for passes, (entity, relation), (own_options, own_forms) in settings:
         learner = SequentialLearner(
