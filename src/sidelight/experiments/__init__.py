@@ -80,7 +80,7 @@ MODULES: dict[str, tuple[str, str]] = {  # of every experiment: its file, and wh
     ),
     "strangers": (
         "strangers",
-        "seven corpora with few labels and indirect evidence, everything by default; can be resumed, see --choose",
+        "seven corpora with few labels and indirect evidence, everything by default",
     ),
     "jlis-alignment": (
         "jlis.alignments",

@@ -69,7 +69,8 @@ def _pivots(rows: Sequence[Row], p_values: Mapping[tuple[str, str], float] | Non
     found = []
     for name in panels:
         own = [row for row in rows if row[panel] == name]
-        title = name if len(panels) > 1 or panel == "setting" or name not in ("accuracy", "difference") else ""
+        plain = len(panels) == 1 and panel != "setting" and name in ("accuracy", "difference")
+        title = "" if plain else metric_name(name)
         found.append(_pivot(own, down, across, title, p_values))
     return found
 
@@ -102,6 +103,15 @@ def _pivot(
     caption = f"<h4>{escape(title)}</h4>" if title else ""
     head = f"<tr>{''.join(heads)}</tr>" + (f"<tr>{''.join(seconds)}</tr>" if double else "")
     return Html(f'{caption}<div class="wide"><table class="results">{head}{"".join(lines)}</table>{_draws(rows)}</div>')
+
+
+def metric_name(name: str) -> str:
+    """The name of a metric, for people.
+
+    >>> metric_name("span_f1"), metric_name("entity accuracy")
+    ('span F1', 'entity accuracy')
+    """
+    return "span F1" if name == "span_f1" else name
 
 
 def significance(row: Row, p_values: Mapping[tuple[str, str], float]) -> str:

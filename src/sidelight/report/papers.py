@@ -197,7 +197,10 @@ PLOTS: dict[str, tuple[Plot | DotPlot, ...]] = {
         DotPlot("Relations, by the order of classifiers", "relation F1"),
         DotPlot("Entities", "entity accuracy"),
     ),
-    "strangers": (Plot("By labelled sentences", rf", {NUMBER}$", "labelled sentences", ""),),
+    "strangers": (
+        Plot("By labelled sentences", rf", {NUMBER}$", "labelled sentences", "", r"^(?!spoiled|skweak)"),
+        Plot("Spoiled evidence", rf", {NUMBER}$", "labelled sentences", "", r"^(gold$|spoiled)"),
+    ),
     "features": (Plot("By labelled sentences", rf", {NUMBER}$", "labelled sentences", "score"),),
     "trees": (Plot("Learning curve", rf"^{NUMBER} sentences", "sentences", "attachment score"),),
 }

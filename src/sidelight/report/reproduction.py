@@ -13,7 +13,17 @@ from sidelight.core.html import Html, escape
 from sidelight.experiments import NAMES
 from sidelight.experiments.result_files import Result, results_in
 from sidelight.report.charts import Point, Series, curves, dots, scatter
-from sidelight.report.comparison import DERIVED, Row, all_rows, p_values_of, points, shown, significance, tables
+from sidelight.report.comparison import (
+    DERIVED,
+    Row,
+    all_rows,
+    metric_name,
+    p_values_of,
+    points,
+    shown,
+    significance,
+    tables,
+)
 from sidelight.report.page import Page, cards, details, table
 from sidelight.report.papers import CLAIMS, PAPERS, PLAIN, PLOTS, Claim, DotPlot, Plot, experiments_of
 from sidelight.report.pictures import STYLE as PICTURE_STYLE
@@ -246,7 +256,7 @@ def _curve_charts(plot: Plot, rows: Sequence[Mapping[str, Any]]) -> list[Html]:
     found = []
     for panel, named in panels.items():
         title = f"{plot.title}: {panel}" if panel else plot.title
-        found.append(curves(list(named.values()), title=title, x=plot.axis, y=metrics[panel]))
+        found.append(curves(list(named.values()), title=title, x=plot.axis, y=metric_name(metrics[panel])))
     return [chart for chart in found if chart is not None]
 
 

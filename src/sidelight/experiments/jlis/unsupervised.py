@@ -29,7 +29,7 @@ RESTARTS, MEAN_OF, LABELLED_DRAWS = 50, 10, 10
 SHUFFLES, LABELLED = 4, 5
 CE_RUNS = 3
 JLIS, EM, CE = "J-LIS", "EM", "contrastive estimation"
-QUICK_SENTENCES = 250
+QUICK_SENTENCES = 500
 
 NOTES = (
     "the corpus is the 94k-token sample of the Wall Street Journal with 45 tags, where the paper has 96k tokens of it; "
