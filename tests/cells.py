@@ -240,14 +240,14 @@ LETTERS = {
 }
 HEAD = """# What learns from what, on which structure
 
-Made from tiny fits of every learner to every structure with every kind of evidence beside Gold, which the tests run;
-what is not here is refused in one line that names what is missing. A structure of one's own is here one that knows
-only its best output: a tag for every word, one verb at most.
+The tests make these tables: they fit every learner on every structure, with every kind of evidence beside Gold. A
+combination that is not here is refused, in one line that names what is missing. The structure of one's own is an
+example that knows only its best output: a tag for every word, one verb at most.
 
 G Gold, P partial labels, C candidates, A companion answers, U unlabelled inputs, V votes, R rules in prediction.
 `lclr` learns from companion answers alone.
-° with an option, as the refusal without it says: `contrastive(neighbours="transpose")`, `initial="random"` for `cllp`
-and `mms`; so in the tables below."""
+° needs an option, which the refusal names: `contrastive(neighbours="transpose")`, `initial="random"` for `cllp`
+and `mms`. The tables below set it too."""
 
 
 def main() -> None:

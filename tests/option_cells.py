@@ -223,9 +223,9 @@ LAWS: dict[str, Callable[[OptionCell, Any], None]] = {name: globals()[name] for 
 LETTERS = dict(zip(OPTIONS, ("K", "W", "V", "H", "F", "S", "T")))
 HEAD = """## Options of a fit
 
-Each keeps its law in the tests: a cost or weight that says what is so anyway changes no bit, another does; the model is
-the one that validation found best; an interrupted fit goes on from its checkpoint to the same bits; `partial_fit` has
-weights for new features.
+The tests check what each setting promises: a cost or weight that is the default changes no bit, and another one does;
+the model is the one that validation found best; an interrupted fit goes on from its checkpoint to the same bits;
+`partial_fit` learns weights for new features.
 
 K cost, W class weights, V validation, H checkpoint, F `partial_fit`, S warm start, T rules in training."""
 ASKING = """## Questions to a model

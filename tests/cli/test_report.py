@@ -125,6 +125,23 @@ def test_classes_have_a_page_too(run, tmp_path, monkeypatch):
     assert "Input 6:" in text_of(Path("c.html").read_text(encoding="utf-8"))
 
 
+def test_other_structures_have_a_page_too(run):
+    run("generate", "tree", "--out", "t")
+    how = ("--structure", "tree", "--learner", "perceptron", "--max-rounds", 1)
+    run("train", *how, "--gold", "t/gold.conllu", "--out", "m")
+    told = run("evaluate", "m", "t/test.conllu").out
+    run("report", "m", "t/test.conllu")
+    text = text_of(Path("report.html").read_text(encoding="utf-8"))
+    assert re.search(r"UAS: (\d+\.\d+)%", told)[1] + " % UAS" in text and "100 inputs" in text
+    worst = [tuple(map(int, one)) for one in re.findall(r"UAS: (\d+) wrong, (\d+) missing", text)]
+    assert worst == sorted(worst, reverse=True) and worst[0][0] == worst[0][1] > 0
+    Path("own.conllu").write_text(run("predict", "m", "t/test.conllu").out, encoding="utf-8")
+    run("report", "m", "own.conllu", "--out", "own.html")
+    assert "Every output is right." in (own := text_of(Path("own.html").read_text(encoding="utf-8")))
+    assert "100.00 % UAS" in own
+    assert "--inference" in run("report", "m", "own.conllu", "--inference", "beam", code=2).err
+
+
 def test_what_it_refuses(run, made):
     assert "test.txt" in run("report", "m.sidelight", "test.txt", "--out", "test.txt", code=2).err
     assert "nowhere.txt" in run("report", "m.sidelight", "nowhere.txt", code=2).err

@@ -136,7 +136,12 @@ def test_columns_can_be_given_as_they_are() -> None:
         tagger = sl.Tagger(learner="crf", n_jobs=1, max_rounds=3)
         for fitted in (tagger.fit(sl.gold(table["tokens"], table["tags"])), tagger.fit(table["tokens"], table["tags"])):
             told.append(fitted.predict(table["tokens"]))
-        for refused in (lambda: sl.gold(table, ys), lambda: tagger.predict(table), lambda: tagger.fit(table, ys)):  # noqa: B023
+        for refused in (
+            lambda: sl.gold(table, ys),  # noqa: B023
+            lambda: tagger.predict(table),  # noqa: B023
+            lambda: tagger.fit(table, ys),  # noqa: B023
+            lambda: tagger.fit(table),  # noqa: B023
+        ):
             with pytest.raises(DataError, match=r"a table .*from_table"):
                 refused()
     assert told == [ys] * 8

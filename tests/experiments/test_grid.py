@@ -194,6 +194,20 @@ def test_a_part_of_the_settings_and_of_the_draws(monkeypatch, tmp_path):
         experiments.reproduce("jlis-ads", quick=True, choose={"settings": "4 sentences"}, **options)
 
 
+def test_a_quick_run_chooses_the_price_of_companions_alone(monkeypatch, tmp_path):
+    module = SimpleNamespace(plans=lambda data: [TablePlan("letters", Letters(), TWO, TWO[:1])])
+    monkeypatch.setattr(experiments.importlib, "import_module", lambda name: module)
+    tried = []
+    carry_out = experiments.run_setting
+    monkeypatch.setattr(
+        experiments, "run_setting", lambda *some, **how: tried.append(how["grids"]) or carry_out(*some, **how)
+    )
+    told = []
+    experiments.reproduce("jlis-ads", quick=True, data=tmp_path, n_jobs=1, report=told.append)
+    assert [str(prices) for prices in tried[0]["J-LIS"]] == ["C1 1, C2 0.1", "C1 1, C2 1", "C1 1, C2 10"]
+    assert [str(prices) for prices in tried[0]["SSVM"]] == ["C1 1"] and any("C2 alone" in line for line in told)
+
+
 @pytest.mark.parametrize("study", [citations.Citations, ads.Ads, pos.TaggedSentences, newsgroups.Newsgroups])
 def test_what_is_called_svm_is_one(study):
     """The default learner may be another one for labels alone."""

@@ -19,8 +19,8 @@ from sidelight.experiments import NAMES, examples
 from sidelight.experiments.result_files import Result, write_result
 from sidelight.experiments.table import row
 from sidelight.report.charts import Series, curves, dots, scatter
-from sidelight.report.comparison import all_rows, blocks, tables
-from sidelight.report.papers import PAPERS, PLOTS, experiments_of
+from sidelight.report.comparison import all_rows, blocks, points, tables
+from sidelight.report.papers import CLAIMS, PAPERS, PLOTS, experiments_of
 from sidelight.report.pictures import picture
 from sidelight.report.reproduction import number_of, reproduction_page
 
@@ -139,6 +139,28 @@ def test_the_paper_is_beside_ours_with_significance(folder):
     assert "numpy" in list(text.values())[-1] and "9.9" in list(text.values())[-1]
 
 
+def test_what_is_missing_is_marked_and_p_values_have_a_column_only_where_there_are_some():
+    rows = [row("a", "m", "accuracy", [50.0]), row("a", "n", "accuracy", [60.0]), row("b", "m", "accuracy", [70.0])]
+    gain = row("a", "n - m", "difference", [10.0])
+    alone, judged = (tables([*rows, gain, *more]) for more in ([], [row("a", "n - m", "p-value", [0.5])]))
+    assert '<td class="number group">–</td>' in alone[0].text
+    assert ">p</th>" not in alone[-1].text and "+10.00" in alone[-1].text
+    assert ">p</th>" in judged[-1].text and ">0.5</td>" in judged[-1].text
+
+
+def test_what_it_buys_stands_first_and_a_gain_counts_once(folder):
+    rows = curve_rows()
+    again = [{**one, "method": f"{one['method']}, one choice for all draws"} for one in rows]
+    write_result(folder, Result("jlis-citations", True, rows + again, [], {}, {}, {}))
+    glance = re.search(r"<h2>At a glance</h2>.*?</section>", reproduction_page(folder), re.DOTALL)[0]
+    claim = glance[glance.index("fields of citations") :]
+    assert re.findall(r"<td[^>]*>(.*?)</td>", claim)[:5] == [
+        "100 tokens", "J-LIS - SSVM", "+5.81", "+4.50 <small>± 2.12</small>", "<b>0.01</b>"
+    ]  # fmt: skip
+    assert "<b>3 of 3</b>published gains" in glance
+    assert {one.experiment for one in CLAIMS} <= set(NAMES)
+
+
 def test_the_page_is_the_same_every_time_and_stands_alone(folder):
     page = reproduction_page(folder)
     assert page == reproduction_page(folder)
@@ -176,7 +198,7 @@ def test_every_row_is_on_the_page(rows):
     read(f"<section id='s'>{shown}</section>")
     for one in rows:  # scores and differences stand in the tables too
         if one["metric"] != "p-value":
-            assert format(one["value"], "+.2f" if one["metric"] == "difference" else ".2f") in shown
+            assert points(one["value"], "+" if one["metric"] == "difference" else "") in shown
 
 
 def test_settings_with_other_methods_have_a_table_of_their_own():
@@ -199,10 +221,10 @@ def test_curves_stay_within_their_chart(one, other, logarithmic):
     numbers = re.findall(r'(?:polyline|polygon) points="([^"]+)"', drawn.text)
     for h, v in (pair.split(",") for line in numbers for pair in line.split()):
         assert -0.1 <= float(h) <= 520.1 and -0.1 <= float(v) <= 300.1
-    for line, points in zip(lines, (one, other)):  # to the right is more, and up is more
+    for line, own in zip(lines, (one, other)):  # to the right is more, and up is more
         places = [tuple(map(float, pair.split(","))) for pair in line.split()]
         assert [h for h, _ in places] == sorted(h for h, _ in places)
-        by_value = sorted(zip([y for _, y, _ in sorted(points)], places))
+        by_value = sorted(zip([y for _, y, _ in sorted(own)], places))
         assert all(a[1][1] >= b[1][1] - 0.11 for a, b in pairwise(by_value))
 
 

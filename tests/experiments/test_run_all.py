@@ -16,7 +16,7 @@ import toy_experiment
 from sidelight.core.progress import Progress
 from sidelight.errors import DataError
 from sidelight.experiments import NAMES, run_all
-from sidelight.experiments.kept_outcomes import KeptOutcomes
+from sidelight.experiments.kept_outcomes import KeptOutcomes, Spent
 from sidelight.experiments.result_files import read_result, result_path
 from sidelight.experiments.run_all import Job, jobs_of
 
@@ -177,6 +177,15 @@ def test_outcomes_that_were_cut_off_are_done_again(tmp_path):
         assert list(KeptOutcomes(path, "header").known.values()) == [*again.known.values()]
     assert KeptOutcomes(path, "other sources").known == {} and KeptOutcomes(path, "header").known == {}
     assert kept.key(1, object()) is None  # its text is an address
+
+
+def test_the_time_of_a_run_that_was_stopped_counts(tmp_path):
+    first = KeptOutcomes(tmp_path / "toy.outcomes", "header", lambda: Spent(3.0, 2.0))
+    first.add("1 a", 5.0)
+    second = KeptOutcomes(tmp_path / "toy.outcomes", "header", lambda: Spent(10.0, 4.0))
+    assert second.before == (3.0, 2.0) and second.spent() == (13.0, 6.0)
+    second.add("1 b", 6.0)
+    assert KeptOutcomes(tmp_path / "toy.outcomes", "header").spent() == (13.0, 6.0)
 
 
 def test_the_longest_begins_first_and_memory_is_not_promised_twice(monkeypatch):

@@ -167,3 +167,11 @@ def test_inputs_with_one_label():
     assert found[0].votes == {"n": ["long"], "m": [frozenset({"long", "short"})]}
     assert found.table.functions[0].right == 1
     assert sl.votes([{"w": 1.0}], {"n": lambda x: "A"})[0].votes == {"n": ["A"]}
+
+
+def test_inputs_with_one_label_have_one_where_nobody_votes():
+    found = sl.votes([["a"] * 3, ["b"]], {"n": lambda words: "long" if "b" in words else None}, single=True)
+    assert found.table.tokens == 2 and "50.0%" in str(found)
+    assert [piece.y for piece in found.majority()] == [[None], ["long"]]
+    assert [piece.y for piece in found.candidates()] == [[None], [("long",)]]
+    sl.Classifier(learner="partial_crf", labels=["long", "short"]).fit([*found])

@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from sidelight.commands.registry import entry_of
+from sidelight.commands.registry.entry import StructureEntry
 from sidelight.commands.shared import options
 from sidelight.commands.shared.inputs import check_fits, read_labelled
 from sidelight.commands.shared.loading import load
 from sidelight.commands.shared.notes import warnings_noted
 from sidelight.commands.shared.outputs import check_writable, write
 from sidelight.commands.shared.rule_options import Inference, RulesFiles, check_inference, constrained
+from sidelight.commands.shared.structured import answers_of, filled, note_unproven, read_items, refuse, under_rules
+from sidelight.data.items import Item
+from sidelight.models.model import Model
 
 
 def command(
@@ -33,10 +38,14 @@ def command(
     from sidelight.report.model_report import model_report
 
     check_writable(out, reads=[model, file, *(rules or ())])
-    check_inference(inference, rules)
     loaded = load(model)
     if (entry := entry_of(loaded)) is not None:
-        raise ValueError(f"reports are of models of labels, and this is one of {entry.name}; use sidelight evaluate")
+        usual = options.DEFAULTS["inference"]
+        refuse(entry.name, {"--label-column": label_column != -1, "--inference": inference != usual})
+        items = read_items(entry, file, format, "gold")
+        write(_of_structure(under_rules(loaded, entry, rules), entry, items, model.name, file, format, jobs), out)
+        return
+    check_inference(inference, rules)
     pieces = read_labelled(file, format=format, label_column=label_column)
     check_fits(loaded, [(piece.x, piece.origin) for piece in pieces])
     under = constrained(loaded, rules, inference, jobs=jobs) if rules else None
@@ -50,3 +59,18 @@ def command(
             n_jobs=jobs,
         )
     write(page, out)
+
+
+def _of_structure(
+    model: Model, entry: StructureEntry, items: Sequence[Item], name: str, file: Path, format: str | None, jobs: int
+) -> str:
+    """The page about a model of another structure than labels."""
+    from sidelight.report.model_report import structure_report
+
+    answers = answers_of(model, [item.x for item in items], jobs=jobs)
+    note_unproven(answers)
+    plain = model.structure.plain  # type: ignore[attr-defined]
+    gold = [entry.output(plain, item, "gold") for item in items]
+    written = entry.format_of(file, format).write
+    texts = [(written([right]), written([found])) for right, found in zip(items, filled(entry, items, answers))]
+    return structure_report(model, entry.measures(plain), gold, answers.outputs, texts, name=name, finds=entry.line)

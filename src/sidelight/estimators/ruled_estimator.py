@@ -8,7 +8,7 @@ from typing import Any, Generic, TypeVar
 
 import numpy as np
 
-from sidelight.core.arrays import by_position
+from sidelight.core.arrays import by_position, is_table
 from sidelight.core.checks import is_among
 from sidelight.core.fit_log import FitLog, check_verbose, counted, in_words
 from sidelight.core.progress import round_line
@@ -17,7 +17,7 @@ from sidelight.data.checks import check_evidence, trouble
 from sidelight.errors import DataError, NotFitted
 from sidelight.estimators.base_estimator import Estimator, accuracy, labelled
 from sidelight.estimators.constrained import Constrained
-from sidelight.evidence import Evidence, gold
+from sidelight.evidence import TABLE_REMEDY, Evidence, gold
 from sidelight.features import Matrix
 from sidelight.features.as_sequences import as_sequences
 from sidelight.features.inputs import TOKENS, first_without_tokens, matrix_of
@@ -137,6 +137,8 @@ class RuledEstimator(Estimator, Generic[FittedModel]):
 
     def _evidence(self, evidence: Any, y: Any, sample_weight: Any) -> list[Evidence]:
         """What `fit` is given as a list of evidence; raises `DataError` where it cannot be used."""
+        if y is None and is_table(evidence):
+            raise DataError(f"a table ({type(evidence).__name__}) in the place of all evidence", remedy=TABLE_REMEDY)
         if not isinstance(evidence, Matrix) and getattr(evidence, "shape", ()) == ():
             if isinstance(evidence, Evidence | np.ndarray) or not isinstance(evidence, Iterable):
                 raise DataError(f"{type(evidence).__name__} in the place of all evidence", remedy="give a list")

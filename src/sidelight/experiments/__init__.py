@@ -12,7 +12,7 @@ from typing import Any
 
 from sidelight.errors import DataError
 from sidelight.experiments.choices import chosen
-from sidelight.experiments.grid import Setting, TablePlan, run_setting, runner
+from sidelight.experiments.grid import QUICK_NOTE, Setting, TablePlan, quick_grids, run_setting, runner
 from sidelight.experiments.pool import Report, where
 from sidelight.experiments.table import Row, lines_of, rows_of, write_rows
 
@@ -80,7 +80,7 @@ MODULES: dict[str, tuple[str, str]] = {  # of every experiment: its file, and wh
     ),
     "strangers": (
         "strangers",
-        "seven corpora with few labels and indirect evidence, everything by default; can be resumed, see --choose",
+        "seven corpora with few labels and indirect evidence, everything by default",
     ),
     "jlis-alignment": (
         "jlis.alignments",
@@ -181,6 +181,8 @@ def run(
             report(line)
         return list(results), list(notes)
     plans: list[TablePlan] = module.plans(Path(data))
+    if quick:
+        plans = [replace(plan, grids=quick_grids(plan.grids), notes=(*plan.notes, QUICK_NOTE)) for plan in plans]
     rows: list[Row] = []
     kept: list[str] = []
     for plan, settings in zip(plans, _settings(plans, quick=quick, choose=choose)):

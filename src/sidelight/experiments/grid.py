@@ -44,6 +44,18 @@ GRIDS: dict[str, tuple[Prices, ...]] = {
 GRIDS[KEPT] = GRIDS[JLIS]
 
 
+QUICK_NOTE = "--quick: C1 is 1, and C2 alone is chosen"
+
+
+def quick_grids(grids: Mapping[str, Sequence[Prices]]) -> dict[str, Sequence[Prices]]:
+    """What a quick run chooses from: C1 is 1 where that is among the prices.
+
+    >>> [str(prices) for prices in quick_grids(GRIDS)["J-LIS"]]
+    ['C1 1, C2 0.1', 'C1 1, C2 1', 'C1 1, C2 10']
+    """
+    return {method: [one for one in grid if one.gold == 1.0] or grid for method, grid in grids.items()}
+
+
 @dataclass(frozen=True)
 class Setting:
     """One row of a published table: its name, the number of draws, and the published figures by method."""

@@ -1,5 +1,7 @@
 """Outcomes of tasks in a file, so that an experiment that was killed goes on from the tasks that it had finished.
 
+With each outcome stands what all of them had taken by then, so that the time of a run counts the parts that were
+stopped.
 The file is the experiment's own and for this machine alone: it holds pickled values, is read only by the same sources
 with the same settings, and is removed when the experiment is finished.
 """
@@ -10,9 +12,19 @@ import pickle
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 NAMELESS = " at 0x"  # in the text of a task: an address, which says nothing in another process
+
+
+class Spent(NamedTuple):
+    """What outcomes have taken."""
+
+    seconds: float = 0.0
+    cpu_seconds: float = 0.0
+
+
+NOTHING = Spent()
 
 
 @dataclass
@@ -21,8 +33,10 @@ class KeptOutcomes:
 
     path: Path
     header: str
+    clock: Callable[[], Spent] = Spent  # of this process
     known: dict[str, Any] = field(default_factory=dict)
     pools: int = 0
+    before: Spent = NOTHING  # by the processes that were stopped
 
     def __post_init__(self) -> None:
         """Read what is there; the last outcome may have been cut off when the process was killed."""
@@ -33,8 +47,8 @@ class KeptOutcomes:
                     if pickle.load(stream) == self.header:
                         good = stream.tell()
                         while True:
-                            key, outcome = pickle.load(stream)
-                            self.known[key] = outcome
+                            key, outcome, spent = pickle.load(stream)
+                            self.known[key], self.before = outcome, Spent(*spent)
                             good = stream.tell()
                 except Exception:  # whatever a file that ends in the middle makes pickle say
                     pass
@@ -61,7 +75,12 @@ class KeptOutcomes:
             return
         self.known[key] = outcome
         with self.path.open("ab") as stream:
-            pickle.dump((key, outcome), stream)
+            pickle.dump((key, outcome, tuple(self.spent())), stream)
+
+    def spent(self) -> Spent:
+        """What the experiment has taken so far."""
+        now = self.clock()
+        return Spent(self.before.seconds + now.seconds, self.before.cpu_seconds + now.cpu_seconds)
 
 
 @dataclass(frozen=True)

@@ -23,7 +23,7 @@ from sidelight.core.atomic_files import write_atomically
 from sidelight.errors import DataError
 from sidelight.experiments.table import Row
 
-PACKAGES = ("numpy", "scipy", "numba", "highspy")
+PACKAGES = ("numpy", "scipy", "numba")
 LONGEST = 160  # characters of a setting that is told
 KEYS = ("setting", "method", "metric", "value", "std", "paper", "draws")
 
@@ -70,11 +70,14 @@ def read_result(folder: Path, name: str) -> Result | None:
 
 
 def settings_of(place: str, chosen: Mapping[str, str]) -> dict[str, str]:
-    """The constants of an experiment's module, and what was chosen besides."""
+    """The constants of an experiment's module that are no names, and what was chosen besides."""
     results = {
         name: repr(value)
         for name, value in vars(importlib.import_module(place)).items()
-        if re.fullmatch(r"[A-Z][A-Z_]*", name) and _is_plain(value) and not name.endswith(("NOTES", "TITLE", "TREND"))
+        if re.fullmatch(r"[A-Z][A-Z_]*", name)
+        and _is_plain(value)
+        and not isinstance(value, str)
+        and not name.endswith(("NOTES", "TITLE", "TREND"))
     }
     return {name: text for name, text in results.items() if len(text) <= LONGEST} | dict(chosen)
 

@@ -24,7 +24,7 @@ from sidelight.core.progress import Progress
 from sidelight.errors import SidelightError
 from sidelight.experiments import draws, module_of, run
 from sidelight.experiments.costs import FULL_MEMORY, cost_of
-from sidelight.experiments.kept_outcomes import KeptOutcomes, Watch
+from sidelight.experiments.kept_outcomes import KeptOutcomes, Spent, Watch
 from sidelight.experiments.pool import ONE_THREAD, end_with_parent, environment, watching, where
 from sidelight.experiments.result_files import Result, fingerprint, read_result, settings_of, versions, write_result
 from sidelight.parallel import place_of
@@ -277,7 +277,7 @@ def _carry_out(job: Job, options: RunOptions, connection: Connection) -> None:
         connection.send(("task", f"{task}{draw}, {done} of {total} fits{left}"))
 
     draws.READ.clear()
-    kept = KeptOutcomes(outcomes, header)
+    kept = KeptOutcomes(outcomes, header, lambda: Spent(time.perf_counter() - began, _used()["cpu_seconds"]))
     resumed = len(kept.known)
     watching.set(Watch(tell, kept))
     where.set(options.place)
@@ -285,7 +285,7 @@ def _carry_out(job: Job, options: RunOptions, connection: Connection) -> None:
         job.place, options.data, options.quick, options.n_jobs, {}, report=report, save=lambda rows: None, cells=cells
     )
     data = {name: fingerprint(folder) for name, folder in sorted(draws.READ.items())}
-    about = {"seconds": round(time.perf_counter() - began, 1), **_used(), "finished": _now()}
+    about = {**_used(), **{what: round(value, 1) for what, value in kept.spent()._asdict().items()}, "finished": _now()}
     about |= {"processes": options.n_jobs, "resumed": resumed, "versions": versions(), "told": told}
     settings = settings_of(job.place, {})
     write_result(options.out, Result(job.name, options.quick, list(rows), list(notes), settings, data, about))
@@ -298,7 +298,7 @@ def _used() -> Mapping[str, float]:
     try:
         import resource
     except ImportError:  # not on every system
-        return {}
+        return {"cpu_seconds": round(time.process_time(), 1)}
     own, theirs = resource.getrusage(resource.RUSAGE_SELF), resource.getrusage(resource.RUSAGE_CHILDREN)
     seconds = own.ru_utime + own.ru_stime + theirs.ru_utime + theirs.ru_stime
     unit = 2.0**20 if sys.platform == "darwin" else 2.0**10

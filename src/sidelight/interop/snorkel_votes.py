@@ -14,6 +14,7 @@ from sidelight.errors import DataError
 from sidelight.evidence import Gold, Voted
 from sidelight.voting import LabellingFunction, Votes
 from sidelight.voting.table import vote_table
+from sidelight.voting.votes import single_votes
 
 ABSTAIN = -1
 Names = Sequence[Any] | Mapping[int, Any] | None
@@ -79,7 +80,7 @@ def votes_of_matrix(
 
 def _voted(x: Any, row: Sequence[int], names: Sequence[str], labels: Names) -> Voted:
     said = [_label(number, name, labels) for name, number in zip(names, row)]
-    return Voted(x, {name: None if vote is None else [vote] for name, vote in zip(names, said)})
+    return single_votes(x, {name: None if vote is None else [vote] for name, vote in zip(names, said)})
 
 
 def _numbers(matrix: Any, rows: int, what: str) -> Ints:

@@ -188,22 +188,22 @@ class ChosenSpec(CandidateSpec):
 class Cllp(ChosenSpec):
     """Candidate labels for local parts, margins inside and outside them (CLLP).
 
-    `initial` says which admitted labels are begun with where the evidence has no initial labels of its own: the best
-    ones of a "partial_crf" of the same evidence (in which, beside Gold, other inputs count a tenth), or "random" ones.
-    The latter have rough solutions in the first rounds, by which labels of a model would be forgotten.
-    `cllp_as_printed` is the paper's own form.
+    If the evidence has no initial labels of its own, `initial` says which admitted labels training begins with: the
+    best ones of a "partial_crf" on the same evidence (if there is Gold, other inputs count a tenth in it), or "random"
+    ones. With random labels the first rounds are solved roughly, so that these labels can be left. `cllp_as_printed` is
+    the paper's own form.
 
-    `inside` is C1 as a multiple of C2, the price of the evidence: above 0, and the larger the firmer the labels that
-    were begun with. `charge` says what an output outside the candidates pays for: labels unlike the "completion", as in
-    the paper, or parts outside their "candidates" alone, as with `mms`. `wrong` says what is counted: wrong
-    "tokens", by the estimator's `cost`, or wrong "parts", one for each chunk with a wrong label (its 0/1 loss).
+    `inside` is C1 divided by C2, the price of the evidence: above 0; the larger it is, the more training keeps the
+    labels that it began with. `charge` says what an output outside the candidates pays for: labels unlike the
+    "completion", as in the paper, or only parts outside their "candidates", as in `mms`. `wrong` says what is counted:
+    wrong "tokens", by the estimator's `cost`, or wrong "parts", one for each chunk with a wrong label (0/1 loss).
 
-    `precision` and `threshold` are ε2 and t2 per unit of price (by default they follow the loss at zero weights), with
-    ε1 and t1 the same unless given; `discount` is d. `solver` is "two_slack" or "dual_coordinate".
+    `precision` and `threshold` are ε2 and t2 per unit of price; by default they follow the loss at zero weights. ε1 and
+    t1 are the same unless they are given; `discount` is d. `solver` is "two_slack" or "dual_coordinate".
 
-    Of the estimator's settings, `max_completions` (otherwise 30) and `decrease` (otherwise 1e-4) are taken where they
-    are given, `violation` with "dual_coordinate" alone. The loss is always the hinge. `tolerance` and `random_ties`
-    mean nothing here and are refused.
+    Of the estimator's settings, `max_completions` (30 by default) and `decrease` (1e-4 by default) are used, and
+    `violation` with "dual_coordinate" only. The loss is always the hinge. `tolerance` and `random_ties` mean nothing
+    here and are refused.
     """
 
     name = "cllp"
@@ -236,11 +236,11 @@ class Cllp(ChosenSpec):
 class CllpAsPrinted(CandidateSpec):
     """CLLP as the paper prints it: random labels to begin with, the last model's weights (Li, Zhang and Chen 2014).
 
-    `c1` and `c2` are C1 and C2 of all inputs together, as SVM-HMM has them: an input has c2 / N times the price of its
-    kind, N being the number of inputs; the paper chooses both among 500, 650, …, 3200. `threshold` is t1 and t2, chosen
-    among 0.5, 1, …, 3, to which `precision` (ε1 and ε2, which the paper calls large; by default two thirds of the loss
-    at zero weights) comes down by the `discount` d. Every round ends with the solution of the 2-slack cutting plane's
-    last model, whether or not better weights were met, and completes by it even where it is zero.
+    `c1` and `c2` are C1 and C2 of all inputs together, as in SVM-HMM: each of N inputs has c2 / N times the price of
+    its kind. The paper chooses both among 500, 650, …, 3200. `precision` is ε1 and ε2, which the paper calls large (by
+    default two thirds of the loss at zero weights). After every round it is divided by the `discount` d, down to the
+    `threshold` (t1 and t2, chosen among 0.5, 1, …, 3). Every round ends with the solution of the 2-slack cutting
+    plane's last model, even if better weights were found before, and completes by it, even if it is zero.
     """
 
     name = "cllp_as_printed"
@@ -284,8 +284,8 @@ class Mms(ChosenSpec):
 class Naive(LearnerSpec):
     """A structural SVM on one label per token, drawn from its candidates.
 
-    The baseline of the papers, which learns what chance chose. With `initial` "partial_crf" labels are the best
-    admitted ones of that model (see `cllp`).
+    The baseline of the papers: it learns what chance chose. With `initial` "partial_crf", the labels are instead the
+    best admitted ones of that model (see `cllp`).
     """
 
     name = "naive"

@@ -146,11 +146,11 @@ class CodlSpec(RuledSpec):
 class Codl(CodlSpec):
     """Constraint-driven learning: rules choose the labels that a model learns from (Chang, Ratinov and Roth 2007).
 
-    Again and again, unlabelled inputs get the best labels under rules and the model of `base` of the moment, and a
-    model learned from these is mixed with that of Gold: `beta` times Gold's and the rest times theirs, in every one of
-    `cycles`. With `beta` none, Gold and completed inputs are learned from together. Of an HMM, "hmm", `beta` mixes the
-    probabilities, of all others the weights; `codl_as_printed` mixes weights alone. With the base "semi_crf" or
-    "semi_svm" it is a learner of `SegmentTagger`.
+    In each of `cycles`, unlabelled inputs get the labels that are best under the rules and the present model. A new
+    model is learned from these labels, by the learner `base`, and mixed with the model of Gold: `beta` times the model
+    of Gold and 1 − `beta` times the new one. With `beta` none, one model learns from Gold and completed inputs
+    together. If the base is "hmm", `beta` mixes probabilities, otherwise weights; `codl_as_printed` always mixes
+    weights. With the base "semi_crf" or "semi_svm" it is a learner of `SegmentTagger`.
     """
 
     name = "codl"
@@ -168,8 +168,8 @@ class Codl(CodlSpec):
 class CodlAsPrinted(CodlSpec):
     """Constraint-driven learning as the thesis prints it: `beta` mixes weights, also of an HMM (Algorithm 8, line 8).
 
-    The weights of an HMM are logarithms of probabilities: what one of two models gives next to no chance is then next
-    to impossible in the mixture, whatever the other says. Otherwise as `codl`.
+    The weights of an HMM are logarithms of probabilities. So if one of two models gives something a probability near
+    zero, it is near zero in the mixture too, whatever the other model says. Everything else is as in `codl`.
     """
 
     name = "codl_as_printed"

@@ -34,9 +34,9 @@ COPIES = 10  # of an input, shuffled
 class Contrastive(LearnerSpec):
     """Contrastive estimation: inputs against their neighbours (Smith and Eisner 2005).
 
-    `neighbours`: "swaps" (any adjacent pairs swapped, no token twice), "transpose" (one pair), "delete" (one token),
-    "delete_or_transpose", or "shuffle" (so many `copies`, 10 unless given). `start` is the spread of the first weights
-    where there is no Gold.
+    `neighbours` are "swaps" (any adjacent pairs swapped, no token twice), "transpose" (one pair), "delete" (one token),
+    "delete_or_transpose", or "shuffle" (`copies` shuffled inputs, 10 by default). `start` is the spread of the first
+    weights if there is no Gold.
     """
 
     name = "contrastive"

@@ -97,10 +97,10 @@ class HmmSpec(LearnerSpec):
 class HiddenMarkov(HmmSpec):
     """The hidden Markov model by counting Gold (Rabiner 1989; thesis 3.2.1).
 
-    `emission` and `transition` are ways of smoothing: "none", "additive" (so much per entry), "mass" (so much per
-    label, spread over the words), "uniform" and "unigram" (a share of another distribution), "witten_bell". There are
-    thought to be `vocabulary` words. Those seen at most `rare` times count as unknown; `reserve` is a share of unknown
-    words that is the same for all labels; `ends` models which labels end a sequence.
+    `emission` and `transition` are ways of smoothing: "none", "additive" (an amount for each entry), "mass" (an amount
+    for each label, spread over the words), "uniform" and "unigram" (a share of another distribution), "witten_bell".
+    `vocabulary` is the assumed number of words. Words seen at most `rare` times count as unknown. `reserve` is the
+    share of unknown words, the same for all labels. `ends` models which labels end a sequence.
     """
 
     name = "hmm"
@@ -141,11 +141,11 @@ class EmSpec(HmmSpec):
 class Em(EmSpec):
     """The HMM by expectation maximisation (Dempster, Laird and Rubin 1977).
 
-    `start` is "gold", "uniform" (with so much `noise`), "labels" (those of candidates), "emission", "em", "emission_em"
-    or "min_greedy" (see `generative.hmm_starts`). With `beta` the parameters are beta times those of Gold and the rest
-    times those of completed inputs (thesis Algorithm 8); without, their counts are added. "auto" is 0.9 where there is
-    Gold and all other inputs are without any labels and without a price of their own, and none elsewhere: added to
-    Gold's, the counts of many unlabelled inputs would count for more than it. Others as for `hmm`.
+    `start` is "gold", "uniform" (with some `noise`), "labels" (those of candidates), "emission", "em", "emission_em"
+    or "min_greedy" (see `generative.hmm_starts`). With `beta`, the parameters are beta times those of Gold and 1 − beta
+    times those of completed inputs (thesis Algorithm 8); with none, their counts are added. "auto" is 0.9 if there is
+    Gold, and the other inputs have neither labels nor a price of their own: the counts of many unlabelled inputs would
+    outweigh those of Gold. Otherwise "auto" is none. The other options are those of `hmm`.
     """
 
     name = "em"
@@ -165,7 +165,7 @@ class Em(EmSpec):
 class HardEm(EmSpec):
     """The HMM by hard EM: the best labeling is taken for the right one (thesis 2.5.1, 3.2.2).
 
-    Options as for `em`. From "em", one iteration is what Garrette and Baldridge 2012 call auto-supervised.
+    Options as for `em`. One iteration with `start` "em" is what Garrette and Baldridge 2012 call auto-supervised.
     """
 
     name = "hard_em"
@@ -183,8 +183,8 @@ class HardEm(EmSpec):
 class UnifiedEm(EmSpec):
     """The HMM by unified EM: one gamma from −inf (hard EM) through 1 (EM) to inf (uniform) (thesis chapter 4).
 
-    With `anneal_from`, gamma comes from there in so many `anneal_steps`, by a "linear" or "geometric" schedule:
-    deterministic annealing (Rose 1998). Others as for `em`.
+    With `anneal_from`, gamma begins there and reaches its value in `anneal_steps`, by a "linear" or "geometric"
+    schedule: deterministic annealing (Rose 1998). The other options are those of `em`.
     """
 
     name = "unified_em"

@@ -29,10 +29,10 @@ STARTS = 2  # the weights of two stages, and the first ones
 class Lclr(LearnerSpec):
     """LCLR: yes or no, by the best structure that an input has (Chang, Goldwasser, Roth and Srikumar 2010).
 
-    Companion answers are all that it learns from; `judge` gives decisions, and `predict` the structures that they rest
-    on. By the method "lclr_approximate" structures of good and bad inputs are held alike (thesis Algorithm 12, for
-    `repeats` rounds), and the objective may rise; by "two_stage" (Alignment+Learning) structures are those of the first
-    weights, in training and later.
+    It learns from companion answers alone. `judge` gives decisions, and `predict` the structures behind them. The
+    method "lclr_approximate" (thesis Algorithm 12) fixes the structures of good and of bad inputs in each of `repeats`
+    rounds; the objective may rise. With "two_stage" (Alignment+Learning), structures are always the best ones under the
+    first weights, in training and later.
     """
 
     name = "lclr"

@@ -90,9 +90,9 @@ class LikelihoodSpec(LearnerSpec):
 class Crf(LikelihoodSpec):
     """The conditional random field on Gold (Lafferty, McCallum and Pereira 2001).
 
-    The price C of an example stands against ½‖w‖²; `l1` adds l1·‖w‖₁ (by OWL-QN). `support` is "seen" (weights for the
-    pairs of attribute and label in the labelled data) or "all". `solver` is "lbfgs", "sgd" (stochastic gradient
-    descent, its step size found on a sample) or "eg" (exponentiated gradient on the dual, which knows its gap).
+    `l1` adds l1·‖w‖₁ (by OWL-QN). `support` is "seen" (weights for the pairs of attribute and label in the labelled
+    data) or "all". `solver` is "lbfgs", "sgd" (stochastic gradient descent; it finds its step size on a sample) or "eg"
+    (exponentiated gradient on the dual, which knows its gap).
     """
 
     name = "crf"
@@ -109,12 +109,12 @@ class Crf(LikelihoodSpec):
 class PartialCrf(LikelihoodSpec):
     """The CRF on Partial, Candidates and Gold: the probability of all that is admitted (Tsuboi et al. 2008).
 
-    Companion answers count by the logistic loss of a soft maximum of an input's scores, divided by its size, against
-    a threshold: J-LIS as a likelihood. They give no attribute a weight for a label it was not seen with elsewhere.
-    Votes of functions are learned from together with how far each function is to be trusted (`objective.trust`), which
-    is believed beforehand as of so many votes (`strength`), the share `right` of them right; a vote on an input that is
-    Gold as well counts as `gold` others. Other options as for `crf`; `solver` is "lbfgs" or "sgd", which knows
-    answers but no votes (the loss is not convex, so there is no dual for "eg").
+    The loss of a companion answer is the logistic loss of a score against a threshold: a soft maximum over the scores
+    of the input's outputs, divided by the input's size. This is J-LIS as a likelihood. Answers make no new pairs of
+    attribute and label. If there are votes, the learner also estimates how often each function is right. Before any
+    evidence, a function counts as if `strength` votes had been seen, with the share `right` of them right; a vote on an
+    input that is Gold too counts as much as `gold` others. Other options as for `crf`. `solver` is "lbfgs", or "sgd",
+    which takes answers but no votes. (The loss is not convex, so it has no dual for "eg".)
     """
 
     name = "partial_crf"
@@ -144,8 +144,8 @@ class PartialCrf(LikelihoodSpec):
 class SemiCrf(LearnerSpec):
     """The semi-Markov CRF: whole segments are scored (Sarawagi and Cohen 2004); the learner of `SegmentTagger`.
 
-    `max_length` is the most tokens of a segment; None is that of the longest gold segment. It is `partial_crf` over
-    segments.
+    No segment is longer than `max_length` tokens; None takes the length of the longest gold segment. It is
+    `partial_crf` over segments.
     """
 
     name = "semi_crf"

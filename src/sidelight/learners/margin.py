@@ -79,10 +79,9 @@ class RestartedSpec(MarginSpec):
 class Jlis(RestartedSpec):
     """J-LIS: margin learning from every kind of evidence (Chang, Srikumar, Goldwasser and Roth 2010).
 
-    With more than one of `restarts` (for learning without Gold, thesis 6.5.4) as many runs with ties broken at random
-    are made on all cores, and the one with the lowest objective is kept. Restart r, counted from 0, has the estimator's
-    `seed` + r for its seed: estimators whose seeds differ by less than `restarts` share runs, so give them seeds that
-    are further apart where they are to differ.
+    `restarts` is for learning without Gold (thesis 6.5.4): so many runs, with ties broken at random, are made on all
+    cores, and the run with the lowest objective is kept. Restart r, counted from 0, has the seed `seed` + r. So two
+    estimators whose seeds differ by less than `restarts` share runs; if they should differ, choose seeds further apart.
     """
 
     name = "jlis"
@@ -94,11 +93,11 @@ class Jlis(RestartedSpec):
 class LatentSvm(RestartedSpec):
     """The latent structural SVM: labels with hidden states, partial and candidate labels (Yu and Joachims 2009).
 
-    The objective is that of jlis without companion answers. It begins with states at random and ends in a local
-    optimum; of several `restarts`, seeded as those of `jlis`, the one with the lowest objective is kept. See `states`
-    of the estimators. Slots whose label the evidence leaves open are "completed", and other labels cost there what they
-    would cost against the completion; or they are "latent": nothing costs anything there, as only what is known can be
-    wrong, and their labels are whatever helps with the rest.
+    The objective is that of jlis without companion answers. Training begins with random hidden states (`states` of the
+    estimators) and ends in a local optimum; of several `restarts`, seeded as those of `jlis`, the one with the lowest
+    objective is kept. `open_slots` is about slots whose label the evidence leaves open. If "completed", they have a
+    cost like all others, measured against the completion. If "latent", no label costs anything there: only what is
+    known can be wrong, and an open slot takes whatever label helps with the rest.
     """
 
     name = "latent_svm"
@@ -114,8 +113,8 @@ class LatentSvm(RestartedSpec):
 class TransductiveSvm(MarginSpec):
     """The transductive structural SVM: unlabelled inputs are completed with a margin (Zien et al. 2007).
 
-    The objective is that of jlis without companion answers. With `anneal`, what is completed has its full price only
-    after so many completions, and half as much for each one to go (after Joachims 1999).
+    The objective is that of jlis without companion answers. With `anneal`, completed outputs have their full price only
+    after so many completions; each completion before that has half the price of the next (after Joachims 1999).
     """
 
     name = "transductive_svm"

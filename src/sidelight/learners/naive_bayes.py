@@ -35,8 +35,8 @@ from sidelight.specs.fit_data import FitData
 class NaiveBayes(LearnerSpec):
     """Naive Bayes on counts, for classes or single tokens (McCallum and Nigam 1998).
 
-    `events` is "multinomial" (features are counts) or "bernoulli" (features are 0 or 1); `smoothing` is added to every
-    count; without `prior` all labels are equally likely beforehand.
+    `events` is "multinomial" (features are counts) or "bernoulli" (features are 0 or 1). `smoothing` is added to every
+    count. Without `prior`, all labels have the same prior probability.
     """
 
     name = "naive_bayes"

@@ -66,9 +66,9 @@ class OnlineSpec(LearnerSpec):
 class OnlineMira(OnlineSpec):
     """MIRA on Gold: the least change that sets the k best outputs right (McDonald, Crammer and Pereira 2005).
 
-    `aggressiveness` caps a step. `outputs`: "max_loss", the best of score plus cost, or "prediction", the best of score
-    (Chang's thesis, Algorithm 3, whose steps have no cap and a margin of 1); they are to score below the target by
-    their cost.
+    Each of the k best outputs must score below the target by its cost. `outputs` says which ones these are: "max_loss",
+    the best by score plus cost, or "prediction", the best by score (Algorithm 3 of Chang's thesis, whose steps have no
+    cap and a margin of 1). `aggressiveness` caps a step.
     """
 
     name = "mira"
@@ -87,8 +87,8 @@ class OnlineMira(OnlineSpec):
 class PassiveAggressive(OnlineSpec):
     """Passive–aggressive learning on Gold (Crammer et al. 2006).
 
-    `rule` is "PA", "PA-I" or "PA-II"; `outputs` the output that is set right, "max_loss" or "prediction"; `margin` the
-    cost of it, or with "prediction" its "root".
+    `rule` is "PA", "PA-I" or "PA-II". `outputs` says which output is corrected: "max_loss" or "prediction" (as in
+    `mira`). `margin` is its cost, or with "prediction" the square root of its cost ("root").
     """
 
     name = "passive_aggressive"
@@ -112,8 +112,8 @@ class PassiveAggressive(OnlineSpec):
 class OnlineArow(OnlineSpec):
     """AROW on Gold: weights that were seen often move little, rare ones much (Crammer, Kulesza and Dredze 2009).
 
-    `variance` is that of every weight at first; the larger `r`, the less one example moves (10 or 100 may be better
-    with many noisy labels). `outputs` and `margin` as for `passive_aggressive`.
+    `variance` is the first variance of every weight. The larger `r`, the less one example moves the weights; 10 or 100
+    may be better if many labels are noisy. `outputs` and `margin` as for `passive_aggressive`.
     """
 
     name = "arow"

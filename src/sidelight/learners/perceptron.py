@@ -35,11 +35,12 @@ EPOCHS = 10
 class AveragedPerceptron(LearnerSpec):
     """The averaged structured perceptron on Gold (Collins 2002).
 
-    With `shards` it is trained by iterative parameter mixing (McDonald, Hall and Mann 2010): the examples are so many
-    shards, each of which makes an epoch of its own from the same weights, and the next epoch begins with the mean of
-    what they came to. Where some weights separate the data by a margin γ and features are at most R long, the mistakes
-    of all epochs, those of each shard divided by the number of shards, are at most R²/γ²: as without shards, so that
-    epochs end. What it comes to depends on the number of shards, but not on who works on them.
+    With `shards` it is trained by iterative parameter mixing (McDonald, Hall and Mann 2010). The examples are divided
+    into so many shards. In every epoch each shard starts from the same weights and makes its own pass; the next epoch
+    begins with the mean of the weights that they reached. If some weights separate the data by a margin γ, and no
+    feature vector is longer than R, then the mistakes of all epochs, divided by the number of shards, are at most
+    R²/γ². This is the bound without shards, so training ends. The result depends on the number of shards, but not on
+    which worker has them.
     """
 
     name = "perceptron"

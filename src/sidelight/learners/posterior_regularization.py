@@ -38,8 +38,8 @@ class PosteriorRegularization(RuledSpec):
     """EM whose beliefs obey rules in expectation, for an HMM or a CRF (Ganchev et al. 2010; thesis chapter 4).
 
     `base` is "hmm" or "crf". With `gamma` other than 1 it is constrained unified EM: 0 is constrained LP-EM, −inf CoDL.
-    `beta` as for `em`; for the CRF there is none. A CRF with support "seen" has weights for the labels that attributes
-    have in Gold, and for all that they may be believed to have elsewhere: for any label, in unlabelled inputs. It
+    `beta` as for `em`; the CRF has none. A CRF with `support` "seen" has weights for the labels that an attribute has
+    in Gold, and for those that other inputs admit for it; in unlabelled inputs these are all labels. The CRF
     learns from companion answers too, as `partial_crf` does.
     """
 

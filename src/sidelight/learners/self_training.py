@@ -48,11 +48,11 @@ from sidelight.specs.fit_data import FitData
 class SelfTraining(MarginSpec):
     """Self-training: the model labels inputs and learns from those it is surest of (Yarowsky 1995).
 
-    At most a `share` of the pool is taken after each training, 1 for all at once, and nothing with a lower
-    `confidence`: by how much the best output beats the best one that has another label at a token, the mean over
-    tokens (`measure` "tokens", for chains of first order unless said otherwise), or the second best output, divided by
-    the number of tokens ("output", for second order).
-    `relabel`: what was taken is labelled anew each time.
+    After each training, the inputs with the highest confidence are taken from the pool: at most the `share` of it (1
+    takes all at once), and none below `confidence`. By the `measure` "tokens", the confidence at a token is the lead of
+    the best output over the best one with another label there; an input has the mean over its tokens (the default for
+    chains of first order). By "output" it is the lead over the second best output, divided by the number of tokens (the
+    default for second order). With `relabel`, inputs that were taken before get new labels each time.
     """
 
     name = "self_training"

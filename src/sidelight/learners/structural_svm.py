@@ -35,15 +35,17 @@ FRANK_WOLFE, ONE_SLACK, SUBGRADIENT = (("solver", (name,)) for name in ("frank_w
 class StructuralSvm(MarginSpec):
     """The structural SVM on Gold (Tsochantaridis et al. 2005).
 
-    `solver`: "dual_coordinate" (cutting planes with dual coordinate descent) and "subgradient" (stochastic steps) with
-    any loss, "n_slack_qp" with the hinge or its square, or with loss="hinge" "frank_wolfe" (by blocks), "one_slack" or
-    "exponentiated_gradient". Some have options:
+    `solver`: "dual_coordinate" (cutting planes with dual coordinate descent) and "subgradient" (stochastic steps) take
+    any loss, "n_slack_qp" the hinge or its square, "frank_wolfe" (by blocks), "one_slack" and "exponentiated_gradient"
+    the hinge alone (loss="hinge"). Some have options:
 
-    - frank_wolfe: `sampling` "uniform" or "gap" (examples drawn by their duality gaps); at most so many pairwise
-      `steps` of a visit, 0 for one Frank–Wolfe step; so many passes over `cached` outputs after each over all;
-      `average` "last" or "weighted" (the average of the weights is tried too).
-    - one_slack: outputs of so many rounds in the `cache`, 0 for none; constraints are dropped when `idle` so long.
-    - subgradient: `average` "weighted", "suffix" or "last"; `project` draws weights back to the ball of the optimum.
+    - frank_wolfe: `sampling` is "uniform" or "gap" (examples are drawn by their duality gaps). `steps` is the most
+      pairwise steps of a visit; 0 makes one Frank–Wolfe step. `cached` is the number of passes over stored outputs
+      after each pass over all. `average` is "last" or "weighted" (the average of the weights is tried too).
+    - one_slack: `cache` is the number of rounds whose outputs are kept, 0 for none. Constraints that are `idle` for
+      so many rounds are dropped.
+    - subgradient: `average` is "weighted", "suffix" or "last". `project` moves weights back into the ball that holds
+      the optimum.
     """
 
     name = "structural_svm"

@@ -147,7 +147,7 @@ def _template(extractor: TemplateExtractor, m: int, weights: Floats) -> dict[str
     template, known = extractor.templates.templates[m], extractor.known[m]
     for macro, _, _ in template.slots:
         if UNREADABLE.fullmatch(macro):
-            raise _not_exported(f"the macro %{macro}", "train with other templates")
+            raise _not_exported(f"the macro %{macro}", 'train with other templates, or use to="onnx"')
     first = int(extractor.program.slot_ptr[m])
     lexicons = [extractor.lexicons[extractor.program.slot_view[first + s]] for s in range(len(template.slots))]
     found = {}

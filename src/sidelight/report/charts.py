@@ -17,7 +17,7 @@ from sidelight.report.page import COLOURS
 Point = tuple[float, float, float | None]  # x, y, and the standard deviation of y
 Scale = Callable[[float], float]
 
-WIDTH, HEIGHT, LEFT, TOP, RIGHT, LOW = 460, 290, 62, 14, 16, 46
+WIDTH, HEIGHT, LEFT, TOP, RIGHT, LOW = 460, 290, 62, 14, 24, 46
 DASHES = ("", "7 3", "2 3")  # of series that share a colour
 MANY = 16  # points with marks of their own
 
@@ -106,9 +106,13 @@ def _round_steps(low: float, high: float) -> list[float]:
 
     >>> _round_steps(61.2, 68.9)
     [60.0, 62.0, 64.0, 66.0, 68.0, 70.0]
+    >>> _round_steps(100.0, 100.0)
+    [99.0, 99.5, 100.0, 100.5, 101.0]
     """
-    span = (high - low) or max(abs(high), 1.0)
-    rough = span / 4
+    if high <= low:
+        room = 0.01 * abs(high) or 1.0
+        low, high = low - room, high + room
+    rough = (high - low) / 4
     size = 10.0 ** math.floor(math.log10(rough))
     step = next(k * size for k in (1, 2, 5, 10) if k * size >= rough)
     first, last = math.floor(low / step + 1e-9), math.ceil(high / step - 1e-9)
@@ -185,7 +189,7 @@ def dots(lines: Sequence[tuple[str, float, float | None, float | None]], *, titl
         return None
     values = [value + side * (std or 0.0) for _, value, std, _ in lines for side in (-1, 1)]
     values += [paper for *_, paper in lines if paper is not None]
-    left = 20 + 6.6 * min(max(len(name) for name, *_ in lines), 40)
+    left = 20 + 7.3 * min(max(len(name) for name, *_ in lines), 40)
     height = TOP + 24 * len(lines) + LOW
     across, ticks = _axis(values, (left, WIDTH - RIGHT), by_decades=False)
     parts = []

@@ -26,10 +26,15 @@ def tables(rows: Sequence[Row]) -> list[Html]:
     differences = [row for row in rows if row["metric"] == "difference"]
     if differences:
         found.append(Html("<h4>Differences</h4>"))
-    p_values = {(row["setting"], row["method"]): row["value"] for row in rows if row["metric"] == "p-value"}
+    p_values = p_values_of(rows)
     for block in blocks(differences):
         found += _pivots(block, p_values)
     return found
+
+
+def p_values_of(rows: Sequence[Row]) -> dict[tuple[str, str], float]:
+    """The p-values of differences, by setting and method."""
+    return {(row["setting"], row["method"]): row["value"] for row in rows if row["metric"] == "p-value"}
 
 
 def blocks(rows: Sequence[Row]) -> list[list[Row]]:
@@ -64,7 +69,8 @@ def _pivots(rows: Sequence[Row], p_values: Mapping[tuple[str, str], float] | Non
     found = []
     for name in panels:
         own = [row for row in rows if row[panel] == name]
-        title = name if len(panels) > 1 or panel == "setting" or name not in ("accuracy", "difference") else ""
+        plain = len(panels) == 1 and panel != "setting" and name in ("accuracy", "difference")
+        title = "" if plain else metric_name(name)
         found.append(_pivot(own, down, across, title, p_values))
     return found
 
@@ -78,6 +84,8 @@ def _pivot(
     cells = {(row[down], row[across]): row for row in rows}
     published = {column for (_, column), row in cells.items() if row["paper"] is not None}
     sign = "+" if p_values is not None else ""
+    if p_values is not None and not any(significance(row, p_values) for row in rows):
+        p_values = None
     double = bool(published) or p_values is not None
     heads, seconds = [f"<th{' rowspan=2' if double else ''}>{escape(TITLES[down])}</th>"], []
     for column in columns:
@@ -89,18 +97,25 @@ def _pivot(
         line = [f'<th class="row">{escape(name)}</th>']
         for column in columns:
             row = cells.get((name, column))
-            line.append(
-                _cells(row, column in published, sign, None if p_values is None or row is None else _p(row, p_values))
-            )
-            if row is None and p_values is not None:
-                line.append("<td></td>")
+            p = None if p_values is None else "" if row is None else significance(row, p_values)
+            line.append(_cells(row, column in published, sign, p))
         lines.append(f"<tr>{''.join(line)}</tr>")
     caption = f"<h4>{escape(title)}</h4>" if title else ""
     head = f"<tr>{''.join(heads)}</tr>" + (f"<tr>{''.join(seconds)}</tr>" if double else "")
     return Html(f'{caption}<div class="wide"><table class="results">{head}{"".join(lines)}</table>{_draws(rows)}</div>')
 
 
-def _p(row: Row, p_values: Mapping[tuple[str, str], float]) -> str:
+def metric_name(name: str) -> str:
+    """The name of a metric, for people.
+
+    >>> metric_name("span_f1"), metric_name("entity accuracy")
+    ('span F1', 'entity accuracy')
+    """
+    return "span F1" if name == "span_f1" else name
+
+
+def significance(row: Row, p_values: Mapping[tuple[str, str], float]) -> str:
+    """The p-value of a difference, bold where it is small; nothing where there is none."""
     value = p_values.get((row["setting"], row["method"]))
     if value is None:
         return ""
@@ -110,8 +125,8 @@ def _p(row: Row, p_values: Mapping[tuple[str, str], float]) -> str:
 
 def _cells(row: Row | None, published: bool, sign: str, p: str | None) -> str:
     """The paper's figure, ours, and the p-value."""
-    paper = "" if row is None or row["paper"] is None else format(row["paper"], f"{sign}.2f")
-    ours = "" if row is None else shown(row, sign)
+    paper = "" if row is None or row["paper"] is None else points(row["paper"], sign)
+    ours = "–" if row is None else shown(row, sign)
     first = f'<td class="number group paper">{paper}</td>' if published else ""
     here = f'<td class="number{"" if published else " group"}">{ours}</td>'
     return first + here + ("" if p is None else f'<td class="number p">{p}</td>')
@@ -124,7 +139,16 @@ def shown(row: Row, sign: str = "") -> str:
     '65.82 <small>± 5.20</small>'
     """
     spread = "" if row.get("std") is None else f" <small>± {row['std']:.2f}</small>"
-    return f"{format(row['value'], f'{sign}.2f')}{spread}"
+    return f"{points(row['value'], sign)}{spread}"
+
+
+def points(value: float, sign: str = "") -> str:
+    """A figure with two digits after the point.
+
+    >>> points(-0.25), points(3.0, "+")
+    ('−0.25', '+3.00')
+    """
+    return format(value, f"{sign}.2f").replace("-", "−")
 
 
 def _draws(rows: Iterable[Row]) -> str:

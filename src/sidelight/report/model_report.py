@@ -9,12 +9,13 @@ from typing import Any
 
 import numpy as np
 
-from sidelight.core.arrays import Floats
+from sidelight.core.arrays import Floats, Ints
 from sidelight.core.fit_log import in_words
-from sidelight.core.html import Html
+from sidelight.core.html import Html, escape
 from sidelight.errors import Intractable
 from sidelight.estimators.constrained import Constrained
 from sidelight.evaluate import Evaluation, evaluate
+from sidelight.evaluate.parts import Measure, PartScores, part_counts, score_parts
 from sidelight.evaluate.scores import Counts
 from sidelight.models import probabilities
 from sidelight.models.model import Model
@@ -54,17 +55,84 @@ def model_report(
     return page.html()
 
 
+def structure_report(
+    model: Model,
+    measures: Sequence[Measure],
+    truth: Sequence[Any],
+    guesses: Sequence[Any],
+    texts: Sequence[tuple[str, str]],
+    *,
+    name: str = "model",
+    finds: str = "",
+) -> str:
+    """A page about a model of trees, alignments or the like.
+
+    `texts` are the right outputs and the model's, as files have them; `finds` says what they are.
+    """
+    scores = score_parts(measures, truth, guesses)
+    page = Page(f"Report on {name}", f"{scores.outputs:,} inputs")
+    page.add("Model", _model(model, finds))
+    page.add("Scores", *_part_scores(scores))
+    page.add("Training", *_training(model))
+    parts = part_counts(measures[0], truth, guesses)  # right, found, there are
+    page.add("Inputs with the most errors", *_worst(parts, texts, measures[0].name))
+    return page.html()
+
+
+def _part_scores(found: PartScores) -> list[Html]:
+    shares = [(found.counts[0].f1, found.measures[0].score)]
+    if found.whole is not None and found.outputs:
+        shares.append((100.0 * found.whole / found.outputs, "of outputs all right"))
+    lines = [(one.name, *_counts(counts)) for one, counts in zip(found.measures, found.counts)]
+    return [
+        cards((f"{share:.2f} %", words) for share, words in shares),
+        table(["parts", "precision", "recall", "F1", "gold", "predicted", "right"], lines),
+    ]
+
+
+def _worst(parts: Ints, texts: Sequence[tuple[str, str]], what: str) -> list[Html | str]:
+    """The inputs with the most parts that are wrong or missing, as files have them."""
+    wrong, missing = parts[:, 1] - parts[:, 0], parts[:, 2] - parts[:, 0]
+    shown: list[Html | str] = []
+    for i in np.argsort(-(wrong + missing), kind="stable")[:MOST_ERRORS].tolist():
+        if not wrong[i] + missing[i]:
+            break
+        told = f"{what}: {wrong[i]:,} wrong, {missing[i]:,} missing"
+        shown.append(Html(f'<h4>Input {i + 1}: <span class="faint">{escape(told)}</span></h4>'))
+        sides = zip(("right", "found"), _unlike(*texts[i]))
+        shown.append(beside(*(Html(f'<p class="faint">{side}</p><pre>{escape(text)}</pre>') for side, text in sides)))
+    return shown or ["Every output is right."]
+
+
+def _unlike(right: str, found: str) -> tuple[str, str]:
+    """The lines of two texts that differ; all of them where there are more in one.
+
+    >>> _unlike("1 a 2\\n2 b 0\\n", "1 a 0\\n2 b 0\\n")
+    ('1 a 2', '1 a 0')
+    """
+    pairs = list(zip(right.splitlines(), found.splitlines()))
+    if len(right.splitlines()) != len(found.splitlines()):
+        return right, found
+    kept = [pair for pair in pairs if pair[0] != pair[1]]
+    return "\n".join(one for one, _ in kept), "\n".join(other for _, other in kept)
+
+
 def _outputs(model: Model, ys: Sequence[Any]) -> list[Any]:
     """Labels as text, which is what files hold."""
     return [[str(label) for label in y] if model.sequences else str(y) for y in ys]
 
 
-def _model(model: Model) -> Html:
-    classes = [str(one) for one in model.labels.classes]
+def _model(model: Model, finds: str = "") -> Html:
+    """What the model is; `finds` says what its outputs are where they are no labels."""
     about = model.about
-    rows = [("learner", about.get("learner", "")), ("labels", f"{len(classes):,}: {', '.join(classes[:40])}")]
+    rows = [("learner", about.get("learner", ""))]
+    if finds:
+        rows.append(("finds", finds))
+    else:
+        classes = [str(one) for one in model.labels.classes]
+        rows.append(("labels", f"{len(classes):,}: {', '.join(classes[:40])}"))
     rows += [("learned from", in_words(about["evidence"]))] if about.get("evidence") else []
-    rows += [("rules in training", ", ".join(about["rules"]))] if about.get("rules") else []
+    rows += [("rules at the fit", ", ".join(about["rules"]))] if about.get("rules") else []
     rows += [("weights that are not zero", f"{np.count_nonzero(model.weights):,} of {len(model.weights):,}")]
     return table(["", ""], rows)
 
@@ -179,6 +247,6 @@ def _rules(
         cost = "hard" if rule.hard else f"{price:.2f}"
         shares = 100.0 * float(np.mean(covered[:, k])), 100.0 * float(np.mean(~right))
         rows.append((rule.name, cost, *shares, int(before.sum()), int(after.sum())))
-    heads = ["rule", "a violation costs", "inputs it speaks of, %", "right outputs that obey, %"]
+    heads = ["rule", "cost", "inputs it speaks of, %", "right outputs that obey, %"]
     heads += ["broken without rules", "broken with rules"]
     return table(heads, rows)

@@ -45,7 +45,9 @@ figure > svg { max-width: 100%; height: auto; } figcaption { font-weight: 600; f
 .legend { font-size: 13px; line-height: 1.4; } .key { display: inline-block; margin-right: .9rem; }
 .key svg { margin-right: .35rem; }
 svg text { fill: var(--faint); font-size: 12.5px; }
-pre, code { overflow-wrap: anywhere; } pre { white-space: pre-wrap; } svg text.name { fill: var(--ink); }
+pre, code { overflow-wrap: anywhere; } pre { white-space: pre-wrap; margin: .3rem 0; font-size: 12.5px; }
+.wide > pre { white-space: pre; }
+svg text.name { fill: var(--ink); }
 svg text.big { fill: var(--ink); font-size: 16px; }
 svg text.mono { fill: var(--ink); font: 13px ui-monospace, Menlo, Consolas, monospace; }
 svg .grid { stroke: var(--line); } svg .tick { stroke: var(--faint); } svg .zero { stroke: var(--faint); opacity: .6; }

@@ -30,12 +30,12 @@ PAPERS = (
         JLIS,
         "Chang, Srikumar, Goldwasser and Roth (2010), Structured output learning with indirect supervision, ICML",
         (
-            Place("Table 1", "jlis-alignment"),
+            Place("Table 1, alignments", "jlis-alignment"),
             Place("Table 2, citations", "jlis-citations"),
             Place("Table 2, advertisements", "jlis-ads"),
-            Place("Figure 2", "jlis-pos"),
-            Place("Figure 3", "jlis-negatives"),
-            Place("Figure 4", "jlis-identification"),
+            Place("Figure 2, parts of speech", "jlis-pos"),
+            Place("Figure 3, number of bad inputs", "jlis-negatives"),
+            Place("Figure 4, a decision and its structure", "jlis-identification"),
             Place("Section 5, no labels", "jlis-unsupervised"),
         ),
     ),
@@ -47,41 +47,41 @@ PAPERS = (
             Place("Section 3.1.2, ways of inference", "ccm-inference"),
             Place("Table 3.3, citations; Figures 3.3, 3.4", "ccm-citations"),
             Place("Tables 3.3, advertisements, and 3.8", "ccm-ads"),
-            Place("Figure 3.5", "ccm-em"),
-            Place("Tables 3.4, 3.5", "ccm-semicrf"),
-            Place("Tables 3.6, 3.7; Figure 3.6", "ccm-rules"),
-            Place("Figure 4.1", "uem-pos"),
-            Place("Tables 4.2, 4.3", "uem-alignment"),
+            Place("Figure 3.5, iterations of EM and CoDL", "ccm-em"),
+            Place("Tables 3.4, 3.5, semi-CRF", "ccm-semicrf"),
+            Place("Tables 3.6, 3.7; Figure 3.6, single rules, penalties, β", "ccm-rules"),
+            Place("Figure 4.1, EM by γ", "uem-pos"),
+            Place("Tables 4.2, 4.3, word alignment", "uem-alignment"),
             Place("Figure 5.2, transliteration", "lclr-transliteration"),
             Place("Figure 5.2, entailment", "lclr-entailment"),
-            Place("Tables 5.3, 5.5", "lclr-paraphrase"),
-            Place("Table 5.6", None, "WordNet is not among the corpora"),
-            Place("Figures 6.2, 6.5 (right)", "jlis-pos"),
-            Place("Figure 6.3 (left)", "jlis-alignment"),
-            Place("Figure 6.3 (right)", "jlis-citations"),
-            Place("Figure 6.4", "jlis-newsgroups"),
-            Place("Figures 6.5 (left), 6.6 (left)", "jlis-negatives"),
-            Place("Figure 6.6 (right)", "jlis-identification"),
-            Place("Section 6.5.4", "jlis-unsupervised"),
+            Place("Tables 5.3, 5.5, paraphrases", "lclr-paraphrase"),
+            Place("Table 5.6, with WordNet", None, "WordNet is not among the corpora"),
+            Place("Figures 6.2, 6.5 (right), parts of speech", "jlis-pos"),
+            Place("Figure 6.3 (left), alignments", "jlis-alignment"),
+            Place("Figure 6.3 (right), citations", "jlis-citations"),
+            Place("Figure 6.4, newsgroups", "jlis-newsgroups"),
+            Place("Figures 6.5 (left), 6.6 (left), number of bad inputs", "jlis-negatives"),
+            Place("Figure 6.6 (right), a decision and its structure", "jlis-identification"),
+            Place("Section 6.5.4, no labels", "jlis-unsupervised"),
         ),
     ),
     Paper(
         CLLP,
         "Li, Zhang and Chen (2014), Learning from candidate labeling sets of local parts (CLLP)",
         (
-            Place("Figure 1", "cllp-random"),
-            Place("Figure 2", "cllp-specified"),
-            Place("Figure 3", "cllp-discount"),
-            Place("Table 1", "cllp-dictionary"),
-            Place("Table 2", "cllp-typing"),
+            Place("Figure 1, candidates of some tokens", "cllp-random"),
+            Place("Figure 2, candidates of all tokens", "cllp-specified"),
+            Place("Figure 3, rounds and discount", "cllp-discount"),
+            Place("Table 1, tag dictionary", "cllp-dictionary"),
+            Place("Table 2, types of entities", "cllp-typing"),
         ),
     ),
     Paper(
         SL,
         "Roth, Small and Titov (2009), Sequential learning of classifiers for structured prediction problems, AISTATS",
         (
-            Place("Figures 3, 4", "sl-artificial"),
-            Place("Table 1", "sl-relations"),
+            Place("Figures 3, 4, generated data", "sl-artificial"),
+            Place("Table 1, entities and relations", "sl-relations"),
         ),
     ),
     Paper(
@@ -115,8 +115,32 @@ class DotPlot(NamedTuple):
     methods: str = ""
 
 
+class Claim(NamedTuple):
+    """What papers say of indirect supervision, and the difference that shows it: patterns of setting and method."""
+
+    words: str
+    experiment: str
+    setting: str
+    method: str
+
+
 NUMBER = r"([\d.,]+k?)"
 PLAIN = r"^(?!.*(completion chosen|one choice)).*$"
+GAIN = r"^J-LIS - SSVM$"
+CLAIMS = (
+    Claim("Good and bad inputs help to find fields of citations", "jlis-citations", r"^100 tokens$", GAIN),
+    Claim("Good and bad inputs help to tag parts of speech", "jlis-pos", r"^\d+ tokens$", GAIN),
+    Claim("Good and bad inputs help to classify documents", "jlis-newsgroups", r"^100 documents$", GAIN),
+    Claim("Good and bad inputs help to align strings", "jlis-alignment", r"^10 pairs", r"companions - SSVM$"),
+    Claim("A decision and its structure are best learned together", "jlis-identification", r"10 pairs", r"^joint - "),
+    Claim("Yes and no alone teach alignments of letters", "lclr-transliteration", "", r"^LCLR - "),
+    Claim("Rules help in prediction", "ccm-citations", r"^5 references$", r"^HMM-CCM - HMM$"),
+    Claim(
+        "Rules help to learn from unlabelled inputs", "ccm-citations", r"^5 references$", r"^semi HMM-CCM - semi HMM$"
+    ),
+    Claim("Sets of candidates teach more than a guess among them", "cllp-random", "", r"^CLLP - NAIVE$"),
+    Claim("What is learned first helps what is learned next", "sl-relations", "", r"^SL.* - L\+I"),
+)
 PLOTS: dict[str, tuple[Plot | DotPlot, ...]] = {
     "jlis-alignment": (Plot("Table 1 as a curve", rf"^{NUMBER} pairs", "labelled pairs", "F1"),),
     "jlis-citations": (Plot("Learning curve", rf"^{NUMBER} tokens", "labelled tokens", methods=PLAIN),),
@@ -173,7 +197,10 @@ PLOTS: dict[str, tuple[Plot | DotPlot, ...]] = {
         DotPlot("Relations, by the order of classifiers", "relation F1"),
         DotPlot("Entities", "entity accuracy"),
     ),
-    "strangers": (Plot("By labelled sentences", rf", {NUMBER}$", "labelled sentences", ""),),
+    "strangers": (
+        Plot("By labelled sentences", rf", {NUMBER}$", "labelled sentences", "", r"^(?!spoiled|skweak)"),
+        Plot("Spoiled evidence", rf", {NUMBER}$", "labelled sentences", "", r"^(gold$|spoiled)"),
+    ),
     "features": (Plot("By labelled sentences", rf", {NUMBER}$", "labelled sentences", "score"),),
     "trees": (Plot("Learning curve", rf"^{NUMBER} sentences", "sentences", "attachment score"),),
 }

@@ -13,9 +13,19 @@ from sidelight.core.html import Html, escape
 from sidelight.experiments import NAMES
 from sidelight.experiments.result_files import Result, results_in
 from sidelight.report.charts import Point, Series, curves, dots, scatter
-from sidelight.report.comparison import DERIVED, all_rows, tables
+from sidelight.report.comparison import (
+    DERIVED,
+    Row,
+    all_rows,
+    metric_name,
+    p_values_of,
+    points,
+    shown,
+    significance,
+    tables,
+)
 from sidelight.report.page import Page, cards, details, table
-from sidelight.report.papers import PAPERS, PLOTS, DotPlot, Plot, experiments_of
+from sidelight.report.papers import CLAIMS, PAPERS, PLAIN, PLOTS, Claim, DotPlot, Plot, experiments_of
 from sidelight.report.pictures import STYLE as PICTURE_STYLE
 from sidelight.report.pictures import colours_of, legend, picture
 
@@ -29,6 +39,7 @@ PICTURES = {
 STYLE = """
 table.results td.paper { color: var(--faint); } table.results td.number { color: var(--ink); }
 table.results .group { padding-left: 1rem; } table.results th.row { color: var(--ink); font-weight: normal; }
+table.results td, table.results th { vertical-align: baseline; }
 table.results small { color: var(--faint); } td.p { font-size: 12.5px; } .small { font-size: 13px; }
 .state { display: inline-block; padding: 0 .5rem; border-radius: 1rem; font-size: 12.5px;
   border: 1px solid var(--line); }
@@ -99,6 +110,7 @@ def _glance(results: Mapping[str, Result]) -> list[Html | str | None]:
         by_paper.setdefault(paper_name, []).append((paper, here, f"{told}: paper {paper:+.2f}, here {here:+.2f}"))
     return [
         cards(counts),
+        *_claims(results),
         "Each point is a difference between two methods that a paper has figures for, in points; on the line are those "
         "that are the same here."
         if gains
@@ -111,12 +123,35 @@ def _glance(results: Mapping[str, Result]) -> list[Html | str | None]:
     ]
 
 
+def _claims(results: Mapping[str, Result]) -> Iterator[Html]:
+    """What indirect supervision buys: for each claim the first difference that shows it, in points."""
+    numbers = _section_numbers(results)
+    lines = []
+    for claim in CLAIMS:
+        rows = results[claim.experiment].rows if claim.experiment in results else ()
+        row = next((row for row in rows if _shows(row, claim)), None)
+        if row is None:
+            continue
+        words = Html(f'<a href="#s{numbers[claim.experiment]}">{escape(claim.words)}</a>')
+        paper = "" if row["paper"] is None else points(row["paper"], "+")
+        p = significance(row, p_values_of(rows))
+        lines.append((words, row["setting"], row["method"], paper, Html(shown(row, "+")), Html(p)))
+    if lines:
+        yield Html("<h4>What indirect supervision buys, in points</h4>")
+        yield table(["", "setting", "comparison", "paper", "here", "p"], lines)
+
+
+def _shows(row: Row, claim: Claim) -> bool:
+    is_difference = row["metric"] == "difference"
+    return bool(is_difference and re.search(claim.setting, row["setting"]) and re.search(claim.method, row["method"]))
+
+
 def _gains(results: Mapping[str, Result]) -> Iterator[tuple[str, str, float, float]]:
     """Paper, what is compared, its gain, and ours."""
     for paper in PAPERS:
         for name in experiments_of(paper):
             for row in results[name].rows if name in results else ():
-                if row["metric"] == "difference" and row["paper"] is not None:
+                if row["metric"] == "difference" and row["paper"] is not None and re.search(PLAIN, row["method"]):
                     yield paper.name, f"{name}, {row['setting']}, {row['method']}", row["paper"], row["value"]
 
 
@@ -160,8 +195,9 @@ def _experiment(name: str, result: Result | None) -> list[Html | str | None]:
     notes = (
         Html("<ul>" + "".join(f"<li>{escape(note)}</li>" for note in result.notes) + "</ul>") if result.notes else None
     )
-    about = table(["", ""], [(key, value) for key, value in (*result.settings.items(), *result.data.items())])
-    told = Html("<pre>" + escape("\n".join(result.run.get("told", []))) + "</pre>")
+    named = [(key.lower().replace("_", " "), value) for key, value in result.settings.items()]
+    about = table(["", ""], [*named, *result.data.items()])
+    told = Html('<div class="wide"><pre>' + escape("\n".join(result.run.get("told", []))) + "</pre></div>")
     return [
         head,
         *charts,
@@ -220,7 +256,7 @@ def _curve_charts(plot: Plot, rows: Sequence[Mapping[str, Any]]) -> list[Html]:
     found = []
     for panel, named in panels.items():
         title = f"{plot.title}: {panel}" if panel else plot.title
-        found.append(curves(list(named.values()), title=title, x=plot.axis, y=metrics[panel]))
+        found.append(curves(list(named.values()), title=title, x=plot.axis, y=metric_name(metrics[panel])))
     return [chart for chart in found if chart is not None]
 
 
@@ -280,7 +316,7 @@ def _runs(results: Mapping[str, Result]) -> list[Html | str]:
     heads = ["experiment", "", "seconds", "processor seconds", "megabytes", "finished"]
     total = sum(run.get("cpu_seconds", 0.0) for run in runs.values())
     resumed = [name for name, run in runs.items() if run.get("resumed")]
-    told = f" Resumed after a stop, with the time of the last part alone: {', '.join(resumed)}." if resumed else ""
+    told = f" Stopped and resumed: {', '.join(resumed)}." if resumed else ""
     return [
         SEEDS,
         f"All runs took {total:,.0f} seconds of processor time.{told}",

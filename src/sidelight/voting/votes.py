@@ -196,7 +196,12 @@ def _voted(
             said_of_tokens = ": tokens are tuples here, a text for each column of the file" if columns else ""
             remedy = f"mend the function{said_of_tokens}"
             raise DataError(f"{where}: {type(error).__name__}: {error}", remedy=remedy) from error
-    return Voted(x, said)
+    return single_votes(x, said) if alone else Voted(x, said)
+
+
+def single_votes(x: Any, said: Mapping[str, list[Any] | None]) -> Voted:
+    """The votes on an input that has one label, which shows in them also where nobody votes."""
+    return Voted(x, said if any(said.values()) else {name: [None] for name in said})
 
 
 def _names(piece: Voted, label: Any) -> bool:

@@ -76,7 +76,7 @@ class RelationTask(NamedTuple):
     draw: int
     features: str
     fit: str
-    passes: Sequence[int]
+    passes: Sequence[int]  # to choose from
 
     def __str__(self) -> str:
         return f"{self.features} features, {self.fit}"
@@ -104,7 +104,7 @@ def rows(
     results = list[Row]()
     fits = list(FITS)[: 4 if quick else None]
     sets, splits = SETS[: 1 if quick else None], range(2 if quick else DRAWS)
-    wanted = chosen(choose, features=sets, fits=fits, passes=PASSES, draws=splits)
+    wanted = chosen(choose, features=sets, fits=fits, passes=PASSES[: 1 if quick else None], draws=splits)
     draws, passes = wanted["draws"], wanted["passes"]
     for features in wanted["features"]:
         by: dict[str, list[RelationOutcome]] = {}
