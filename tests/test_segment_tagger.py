@@ -249,7 +249,11 @@ X = ["a", "b", "c"]
         ([], {}, "no evidence"),
         ([Partial(X, [None] * 3)], {}, "names no label"),
         ([Partial(X, ["p", None, None])], {"max_length": None}, "how long segments may be"),
-        ([Partial(X, ["p", None, None])], {}, "no Gold to take segment features from"),
+        (
+            [Partial(X, ["p", None, None])],
+            {"segment_features": SegmentFeatures()},
+            "no Gold to take segment features from",
+        ),
         ([Gold(X, ["B-p", "O", "I-p"])], {"scheme": "BIO"}, r"evidence 0 \(Gold\), token 2: I-p goes on with"),
         ([Gold(X, ["B-p", "I-p", "I-p"])], {"scheme": "BIO", "max_length": 2}, "token 2: a segment of more than 2"),
         (
