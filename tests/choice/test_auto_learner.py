@@ -209,6 +209,26 @@ def test_a_function_with_too_few_votes_on_gold_is_kept_and_named(data):
     assert "too few votes on labelled inputs to judge: rare (0 of 2 right): kept" in str(fitted.choice_)
 
 
+def test_functions_without_a_vote_on_gold_are_named_where_others_have_some(data):
+    xs, ys = data
+    known = sl.gold(xs[:12], ys[:12])
+
+    def usual(x):
+        return ["note"] * len(x)
+
+    def elsewhere(x):
+        return ["note" if tuple(x) == tuple(xs[100]) and t == 0 else None for t in range(len(x))]
+
+    def never(x):
+        return [None] * len(x)
+
+    functions = [usual, elsewhere, never]
+    judged = believable_evidence([*known, *sl.votes(xs[100:130], functions, gold=known)])
+    told = [note for note in judged.notes if "cannot be judged" in note]
+    assert told == ["functions without a vote on labelled inputs cannot be judged: elsewhere: kept"]
+    assert believable_evidence([*known, *sl.votes(xs[100:130], functions)]).notes == ()
+
+
 def test_text_alone_goes_to_em_over_words(data):
     xs, ys = data
     labels = sorted({label for y in ys for label in y})

@@ -6,7 +6,7 @@ break is false, and left out.
 
 A labelling function that is oftener wrong than right on labelled inputs is left out, where that is no chance: were it
 right every other time, it would be right as seldom as that with a probability of less than `CHANCE`. With a probability
-of up to `DOUBT` it is kept, and named.
+of up to `DOUBT` it is kept, and named; so is one that votes elsewhere, and not on labelled inputs.
 
 Candidate labels are as a rule those of a dictionary, so they are tried on labelled inputs by their tokens: a label of
 Gold is admitted where any candidates of the same token, wherever it stands, admit it. Where fewer than a share `TRUE`
@@ -150,7 +150,15 @@ def _wrong_functions(evidence: Sequence[Evidence]) -> tuple[tuple[str, ...], tup
     if doubtful:
         named = ", ".join(f"{name} ({counts[name]} right)" for name in doubtful)
         said.append(f"look at these functions, which have too few votes on labelled inputs to judge: {named}: kept")
+    if judged.total() and (silent := _voting(evidence) - {name for name in judged if judged[name]}):
+        said.append(f"functions without a vote on labelled inputs cannot be judged: {', '.join(sorted(silent))}: kept")
     return wrong, doubtful, said
+
+
+def _voting(evidence: Sequence[Evidence]) -> set[str]:
+    """The functions that vote somewhere."""
+    votes = (piece.votes.items() for piece in evidence if isinstance(piece, Voted))
+    return {name for items in votes for name, said in items if said is not None and any(map(voted_labels, said))}
 
 
 def _judged(evidence: Sequence[Evidence]) -> tuple[Counter[str], Counter[str]]:
