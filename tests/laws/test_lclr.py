@@ -12,6 +12,7 @@ from quadratic import optimum
 
 from sidelight.objective.cuts import Worst, losses_of
 from sidelight.objective.decisions import Decisions, decisions
+from sidelight.objective.margin import NegativeTerms
 from sidelight.rounds.lclr import HeldLearner, lclr_learner, solved
 from sidelight.rounds.margin import MarginLearner, MarginOptions
 from sidelight.structures.graphs import Graph, GraphAlignment
@@ -102,6 +103,21 @@ def test_structures_of_bad_inputs_are_kept_from_one_convex_problem_to_the_next(k
         assert all(len(cuts) == 1 for term, cuts in after.items() if term >= good)
         replaced += bool(before) and before != after
     assert replaced > 0 and any(len(cuts) > 1 for _, after, _ in completions for cuts in after.values())
+
+
+def test_a_completion_searches_bad_inputs_once(monkeypatch):
+    """The objective of the new problem and the cuts of its good inputs come from one search."""
+    _, data, start = drawn("letters", 3)
+    searched, plain = [], NegativeTerms.worst
+
+    def counted(terms, weights):
+        searched.append(len(terms))
+        return plain(terms, weights)
+
+    monkeypatch.setattr(NegativeTerms, "worst", counted)
+    learner = lclr_learner(data, start, EXACT)
+    assert learner.completions == 1 and searched == [len(data.bad)]
+    assert learner.solver.best_primal == pytest.approx(data.objective(start, power=EXACT.power), rel=1e-12)
 
 
 def cuts_by_term(learner: MarginLearner) -> dict[int, list[tuple[float, ...]]]:

@@ -181,10 +181,11 @@ class MarginLearner(RoundByRound):
         numbers = positive + self.problem.first_positive
         weights_before = pool.remove(numbers)
         self._terms = self._convex()
+        worst = self._terms.worst(best)
         if len(numbers):
-            pool.add(self._terms.cuts(self._terms.worst(best), numbers))
+            pool.add(self._terms.cuts(worst, numbers))
             pool.give(weights_before)
-        self.solver.new_problem(self._terms, best)
+        self.solver.new_problem(self._terms, best, worst)
         self.rounds_here = 0
         return True
 

@@ -84,21 +84,24 @@ class CuttingPlane:
             return self.start
         return self.weights if self.at_best else self._made_from(self.pool.best_alphas)
 
-    def new_problem(self, terms: Terms, start: Floats) -> float:
+    def new_problem(self, terms: Terms, start: Floats, worst: Worst | None = None) -> float:
         """Turn to a changed problem, with weights that are known to be good; returns their objective.
+
+        `worst` is what the terms are worth there, if that is known: else it takes an inference for every term.
 
         The working set stays, so the caller must have removed cuts that no longer hold; the dual point's weights are
         made anew from it.
         """
         self.start = start.copy()
         self.weights = self._made_from(self.pool.alphas)
-        self.best_primal = self.primal(terms, start)
+        self.best_primal = self.primal(terms, start, worst)
         self.gap = np.inf
         return self.best_primal
 
-    def primal(self, terms: Terms, weights: Floats) -> float:
-        """P at some weights; one inference for every term."""
-        return self._regulariser(weights) + total_loss(terms.worst(weights).values, terms.prices, self.power)
+    def primal(self, terms: Terms, weights: Floats, worst: Worst | None = None) -> float:
+        """P at some weights; one inference for every term, whose worst outputs are not known."""
+        worst = terms.worst(weights) if worst is None else worst
+        return self._regulariser(weights) + total_loss(worst.values, terms.prices, self.power)
 
     def round(self, terms: Terms, *, violation: float, tolerance: float) -> CuttingPlaneProgress:
         """One round; see the module's text. `violation` is ε."""

@@ -361,7 +361,7 @@ def _bounded(
                     best[a] = sums.words[a]
             if step >= next_:
                 value = _improved(pair, scores, sums.words, needed, bonus, best, value)
-                next_ = 2 * step + 1
+                next_ = 2 * step + 1 if steps == FIRST else steps  # a matching takes as long as several steps
         least = value + CLOSE * (1.0 + abs(value))
         if total <= least:
             return lowest, value, True

@@ -33,7 +33,7 @@ from sidelight.spaces.alignments.matching_space import best_matchings
 from sidelight.spaces.highs import LinearProgram, Optimum, solve
 
 CLOSE = 1e-6
-NODES, NODES_A_SECOND = 2000, 2000  # of branching, before the program takes over
+NODES, NODES_A_SECOND = 500, 2000  # of branching; what is open after so many the program finds sooner
 
 
 class Mapped(NamedTuple):
