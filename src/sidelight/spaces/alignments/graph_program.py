@@ -28,7 +28,8 @@ from numpy.typing import NDArray
 
 from sidelight.core.arrays import Bytes, Floats, Ids, Ints
 from sidelight.errors import Intractable
-from sidelight.spaces.alignments.graph_kernels import Pair, best_alignment, forest, hubs_of
+from sidelight.spaces.alignments.forest_kernels import Pair, forest, hubs_of
+from sidelight.spaces.alignments.graph_kernels import best_alignment
 from sidelight.spaces.alignments.matching_space import best_matchings
 from sidelight.spaces.highs import LinearProgram, Optimum, solve
 
