@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
+from itertools import combinations
+from typing import Any
 
 import numpy as np
 import pytest
@@ -11,7 +13,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import linear_sum_assignment
 
+from sidelight.estimators.joint import Joint
 from sidelight.features.rows import offsets_of
+from sidelight.rules import every, implies, not_, rule
 from sidelight.spaces.alignments import graph_program
 from sidelight.spaces.alignments.matching_space import MatchingSpace
 from sidelight.spaces.highs import Optimum, solve
@@ -191,3 +195,38 @@ def test_out_of_time_graphs_with_circles_are_no_worse_than_rounding(monkeypatch)
     rounded = replace(batch.space, exact=False).solved(scores)
     assert batch.space.admits(found.choices).all() and found.gaps.min() > 0.0
     assert np.all(found.values >= rounded.values - 1e-6) and np.all(found.bounds <= rounded.bounds + 1e-6)
+
+
+@rule
+def each_word_once(x: tuple[Graph, Graph], y: Any) -> Any:
+    """Eq. 5.6: two words are not mapped to one."""
+    firsts, seconds = range(len(x[0].words)), range(len(x[1].words))
+    pairs = [(a, b, c) for a, b in combinations(firsts, 2) for c in seconds]
+    return every(not_(every(y.word[a] == c, y.word[b] == c)) for a, b, c in pairs)
+
+
+@rule
+def edges_follow(x: tuple[Graph, Graph], y: Any) -> Any:
+    """Eq. 5.8: an edge is mapped if, and only if, both of its words are mapped to those of an edge."""
+    ends = [(e, f, a, b, c, d) for e, (a, b, _) in enumerate(x[0].edges) for f, (c, d, _) in enumerate(x[1].edges)]
+    there = [(y.edge[e] == f, every(y.word[a] == c, y.word[b] == d)) for e, f, a, b, c, d in ends]
+    return every(every(implies(edge, words), implies(words, edge)) for edge, words in there)
+
+
+@pytest.mark.parametrize("number", range(len(GRAPHS)))
+def test_graphs_are_what_variables_and_rules_declare(number):
+    """The same structure as families of variables with rules, solved by an integer program that knows no graphs."""
+    rng = np.random.default_rng(number)
+    one, _ = x = GRAPHS[number]
+    batch = GraphAlignment(bits=8).batch([x])
+    declared = Joint(
+        {"word": [None, 0, 1, 2], "edge": [None, 0, 1, 2]}, [each_word_once, edges_follow], inference="ilp"
+    )
+    for _ in range(5):
+        scores = batch.scores(rng.normal(size=batch.scorer.size))
+        closed = np.full((len(one.words) + len(one.edges), 4), -1000.0)  # words and edges that are not there
+        own = np.where(np.isfinite(block := batch.space.block(scores)), block, -1000.0)
+        closed[:, : own.shape[1]] = own
+        kinds = {"word": dict(enumerate(closed[: len(one.words)])), "edge": dict(enumerate(closed[len(one.words) :]))}
+        found = declared.solutions([x], [{kind: rows for kind, rows in kinds.items() if rows}])[0]
+        assert found.value == pytest.approx(batch.space.solved(scores).values[0], abs=1e-7)
