@@ -88,6 +88,9 @@ NO_PAIRS = (
         (lambda s: s.admitted(("ab", "xy"), [None]), "a left string of 2 symbols has 1 targets"),
         (lambda s: SegmentAlignment(longest=(0, 3)), r"longest is \(0, 3\); give two numbers from 1 to 15"),
         (lambda s: SegmentAlignment(bits=0), "bits is 0"),
+        (lambda s: SegmentAlignment(longest=3), "longest is 3; give two numbers from 1 to 15"),
+        (lambda s: SegmentAlignment(longest=("a", 3)), "longest is .*; give two numbers from 1 to 15"),
+        (lambda s: SegmentAlignment(left_nulls=None), "left_nulls is None; give True or False"),
     ],
 )
 def test_bad_input(act, words):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 import pytest
 
@@ -76,6 +78,10 @@ def test_the_size_of_a_pair_is_that_of_both_graphs_or_of_the_first():
     assert GraphAlignment(measured="first").sizes([(ONE, longer)]).tolist() == [5.0]
 
 
+def alike(similarity):
+    return GraphAlignment(bits=6, similarity=similarity).batch([(ONE, TWO)])
+
+
 @pytest.mark.parametrize(
     ("act", "words"),
     [
@@ -115,6 +121,19 @@ def test_the_size_of_a_pair_is_that_of_both_graphs_or_of_the_first():
             lambda: GraphAlignment().batch([(ONE._replace(edges=((1, 0, "x"), (1, 0, "y"))), TWO)]),
             "input 0: the first graph has two edges between the same words",
         ),
+        (lambda: CharacterAlignment(bits="9"), "bits is '9'; give a whole number, below"),
+        (lambda: CharacterAlignment(bits=9.0), "bits is 9.0; give a number from 1 to 30"),
+        (lambda: CharacterAlignment(crossing="no"), "crossing is 'no'; give True or False"),
+        (lambda: GraphAlignment(exact="no"), "exact is 'no'; give True or False"),
+        (lambda: GraphAlignment(seconds=-1), "seconds is -1; give a number from 0 on"),
+        (lambda: GraphAlignment(seconds=math.nan), "seconds is nan; give a number"),
+        (lambda: GraphAlignment(similarity=0.5), "similarity is 0.5; give a function"),
+        (lambda: alike(lambda one, two: 0.5), r"input 0: similarity gave 0.5; give an array of numbers \[3, 3, D\]"),
+        (lambda: alike(lambda one, two: np.ones((2, 3, 1))), r"similarity gave array.*; give an array of numbers"),
+        (lambda: alike(lambda one, two: np.full((3, 3, 1), np.nan)), "or infinite ones; give at most 10, all of them"),
+        (lambda: alike(lambda one, two: np.ones((3, 3, 11))), "similarity gave 11 numbers of two words.*at most 10"),
+        (lambda: alike(lambda one, two: 1 / 0), "input 0: similarity raised ZeroDivisionError: division by zero; mend"),
+        (lambda: GraphAlignment().weights(similarity=[1.0] * 11), "similarity has 11 weights; give at most 10"),
         (lambda: GraphAlignment().encode((ONE, TWO), {0: 5}), "word 0 is mapped to word 5; the graphs have 3 and 3"),
         (lambda: GraphAlignment().encode((ONE, TWO), {0: 1, 1: 1}), "a word of the second graph is mapped twice"),
     ],

@@ -41,6 +41,12 @@ def test_a_file_has_all_that_is_needed(structure, x, y, tmp_path: Path) -> None:
         sl.Tagger.load(tmp_path / "m")
 
 
+def test_lists_are_as_good_as_tuples() -> None:
+    """A structure that was given lists is the same, so that files have its settings."""
+    assert DependencyTree(relations=["det", "root"]) == DependencyTree(relations=("det", "root"))
+    assert settings_of(SegmentAlignment(longest=[2, 1])) == {"longest": [2, 1]}
+
+
 def test_entities_and_relations_in_a_file(tmp_path: Path) -> None:
     from sidelight.data.relations import EntitySentence, Extraction
 

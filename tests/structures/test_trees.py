@@ -88,6 +88,9 @@ def test_a_treebank_is_read(tmp_path):
         (lambda: DependencyTree().admitted(X, [None, None, 2.5, None]), "token 3 has the head 2.5"),
         (lambda: DependencyTree(bits=99), "bits is 99"),
         (lambda: DependencyTree(relations=("a", "a")), "relations has a name twice"),
+        (lambda: DependencyTree(relations="det"), "relations is 'det'; give a list of names"),
+        (lambda: DependencyTree(relations=[1]), "relations is .1.; give a list of names"),
+        (lambda: DependencyTree(projective="yes"), "projective is 'yes'; give True or False"),
     ],
 )
 def test_bad_input(act, words):

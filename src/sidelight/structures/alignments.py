@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from sidelight.core.arrays import Bytes, Floats, Ids, Ints, Keys
-from sidelight.core.checks import is_listed, is_whole, shown
+from sidelight.core.checks import check_fields, is_listed, is_whole, shown
 from sidelight.errors import DataError
 from sidelight.features.rows import offsets_of
 from sidelight.features.structured import pair_features
@@ -55,9 +55,12 @@ class SegmentAlignment(OfStrings):
     n_jobs: int | None = None
 
     def __post_init__(self) -> None:
-        if len(self.longest) != 2 or not all(1 <= most <= 15 for most in self.longest):
-            raise ValueError(f"longest is {self.longest}; give two numbers from 1 to 15")
+        check_fields(self)
         check_bits(self.bits)
+        given: Any = self.longest
+        if not _is_span(given) or not all(1 <= most <= 15 for most in given):
+            raise ValueError(f"longest is {shown(given)}; give two numbers from 1 to 15")
+        object.__setattr__(self, "longest", tuple(given))
 
     def batch(self, xs: Sequence[Strings]) -> Batch:
         """Pairs of strings with all of their alignments; raises `DataError` for an empty string."""
@@ -197,8 +200,12 @@ def _is_string(side: Any) -> bool:
 
 def _is_pair(said: Any) -> bool:
     """Whether this is ((first, last), (first, last))."""
-    spans = said if isinstance(said, list | tuple) and len(said) == 2 else ((),)
-    return all(isinstance(span, list | tuple) and len(span) == 2 and all(map(is_whole, span)) for span in spans)
+    return isinstance(said, list | tuple) and len(said) == 2 and all(map(_is_span, said))
+
+
+def _is_span(said: Any) -> bool:
+    """Whether this is (first, last)."""
+    return isinstance(said, list | tuple) and len(said) == 2 and all(map(is_whole, said))
 
 
 def links_of(pairs: Sequence[Pair]) -> set[tuple[int, int]]:

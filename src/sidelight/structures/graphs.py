@@ -23,24 +23,22 @@ from typing import Any
 import numpy as np
 
 from sidelight.core.arrays import Bytes, Floats, Ids, Ints
-from sidelight.core.checks import is_listed, is_whole, shown
+from sidelight.core.checks import check_fields, is_listed, is_whole, shown
 from sidelight.data.graphs import Graph
 from sidelight.errors import DataError
 from sidelight.features.counts import SparseRows, stacked
 from sidelight.features.rows import offsets_of
-from sidelight.features.structured.graph_features import BY_NAME, MORE, graph_rows, places_of
+from sidelight.features.structured.graph_features import BY_NAME, MORE, MOST_MORE, graph_rows, places_of
 from sidelight.features.words.lexicon import check_bits
 from sidelight.objective.batch import Batch
 from sidelight.objective.scorers.slot_scorer import SlotScorer
 from sidelight.spaces.alignments.graph_program import GraphProgram
 from sidelight.spaces.alignments.graph_space import GraphSpace
+from sidelight.structures.variables import asked
 
-__all__ = ["NULLS", "Graph", "GraphAlignment", "Similarity"]
+__all__ = ["NULLS", "Graph", "GraphAlignment"]
 
 NULLS = ("none", "words", "words and relations")
-
-
-Similarity = Callable[[Graph, Graph], Floats]
 
 
 @dataclass(frozen=True)
@@ -51,15 +49,18 @@ class GraphAlignment:
     exact: bool = True  # else without branching; `batch(…).space.solved` tells how far off the alignments may be
     seconds: float = math.inf  # for one pair; what was found by then is taken
     bits: int = 16  # features are hashed into 2**bits weights
-    similarity: Similarity | None = None
+    similarity: Callable[[Graph, Graph], Floats] | None = None  # numbers [words, words, D]
     measured: str = "both"  # whose words and edges are the size of a pair, both graphs' or the first one's
     n_jobs: int | None = None
 
     def __post_init__(self) -> None:
+        check_fields(self)
         if self.nulls not in NULLS:
             raise ValueError(f"nulls is {self.nulls!r}; give one of {', '.join(map(repr, NULLS))}")
         if self.measured not in ("both", "first"):
             raise ValueError(f"measured is {self.measured!r}; give 'both' or 'first'")
+        if not self.seconds >= 0:
+            raise ValueError(f"seconds is {self.seconds}; give a number from 0 on")
         check_bits(self.bits)
 
     def batch(self, xs: Sequence[tuple[Graph, Graph]]) -> Batch:
@@ -71,7 +72,7 @@ class GraphAlignment:
         sizes = [(len(one.words), len(one.edges), len(two.words), len(two.edges)) for one, two in pairs]
         choices = 1 + max((max(size[2:]) for size in sizes), default=0)
         starts = offsets_of([size[0] + size[1] for size in sizes])
-        rows = [self._rows(one, two, choices) for one, two in pairs]
+        rows = [self._rows(one, two, choices, i) for i, (one, two) in enumerate(pairs)]
         scorer = SlotScorer(starts, choices, stacked(rows), (1 << self.bits) + 1)
         there = np.zeros((int(starts[-1]), choices), dtype=np.uint8)
         for first, (words, edges, others, other_edges) in zip(starts.tolist(), sizes):
@@ -95,6 +96,8 @@ class GraphAlignment:
         strange = sorted(set(words) - set(BY_NAME))
         if strange:
             raise ValueError(f"there is no feature {strange[0]!r}; give {', '.join(BY_NAME)}")
+        if len(similarity) > MOST_MORE:
+            raise ValueError(f"similarity has {len(similarity)} weights; give at most {MOST_MORE}")
         salts = [*(BY_NAME[name] for name in words), *range(MORE, MORE + len(similarity))]
         vector = np.zeros((1 << self.bits) + 1)
         vector[places_of(salts, self.bits)] = [*words.values(), *similarity]
@@ -145,8 +148,10 @@ class GraphAlignment:
         """Words that are similar are mapped, for want of better knowledge."""
         return self.weights(same=1.0, lower=1.0, beginning=1.0, letters=1.0)
 
-    def _rows(self, one: Graph, two: Graph, choices: int) -> SparseRows:
-        more = np.zeros((len(one.words), len(two.words), 0)) if self.similarity is None else self.similarity(one, two)
+    def _rows(self, one: Graph, two: Graph, choices: int, i: int) -> SparseRows:
+        more = np.zeros((len(one.words), len(two.words), 0))
+        if self.similarity is not None:
+            more = _checked_numbers(asked("similarity", self.similarity, one, two, i=i), more.shape[:2], i)
         deletions = self.nulls != "none", self.nulls == "words and relations"
         return graph_rows(one.words, one.edges, two.words, two.edges, more, deletions, choices, self.bits)
 
@@ -154,6 +159,18 @@ class GraphAlignment:
 def _names(graph: Graph) -> list[str]:
     words = [f"{i} {word}" for i, (word, _) in enumerate(graph.words)]
     return words + [f"{words[head]} → {words[word]} {label}".rstrip() for head, word, label in graph.edges]
+
+
+def _checked_numbers(said: Any, words: tuple[int, ...], i: int) -> Floats:
+    """What a similarity says of every two words of input i. # [words, words, D]"""
+    numbers = np.asarray(said)
+    if numbers.dtype.kind not in "biuf" or numbers.ndim != 3 or numbers.shape[:2] != words:
+        form = f"[{words[0]}, {words[1]}, D]"
+        raise DataError(f"input {i}: similarity gave {shown(said)}", remedy=f"give an array of numbers {form}")
+    if numbers.shape[2] > MOST_MORE or not np.all(np.isfinite(numbers)):
+        problem = f"input {i}: similarity gave {numbers.shape[2]} numbers of two words, or infinite ones"
+        raise DataError(problem, remedy=f"give at most {MOST_MORE}, all of them finite")
+    return numbers.astype(np.float64)
 
 
 def _check_mapping(y: Any) -> None:

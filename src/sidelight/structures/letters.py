@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from sidelight.core.arrays import Bytes, Floats, Ids
-from sidelight.core.checks import is_listed, is_whole, shown
+from sidelight.core.checks import check_fields, is_listed, is_whole, shown
 from sidelight.errors import DataError
 from sidelight.features.structured import pair_features
 from sidelight.features.words.lexicon import check_bits
@@ -39,6 +39,7 @@ class CharacterAlignment(OfStrings):
     n_jobs: int | None = None
 
     def __post_init__(self) -> None:
+        check_fields(self)
         check_bits(self.bits)
 
     def batch(self, xs: Sequence[Strings]) -> Batch:

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from sidelight.core.arrays import Bytes, Ids
-from sidelight.core.checks import is_listed, is_whole, shown
+from sidelight.core.checks import check_fields, is_listed, is_whole, shown
 from sidelight.errors import DataError
 from sidelight.features.rows import offsets_of
 from sidelight.features.words.lexicon import check_bits, each_hashed
@@ -41,9 +41,14 @@ class DependencyTree:
     n_jobs: int | None = None
 
     def __post_init__(self) -> None:
+        check_fields(self)
         check_bits(self.bits)
-        if len(set(self.relations)) < len(self.relations):
+        given: Any = self.relations
+        if not is_listed(given) or not all(isinstance(name, str) for name in given):
+            raise ValueError(f"relations is {shown(given)}; give a list of names")
+        if len(set(given)) < len(given):
             raise ValueError("relations has a name twice; give every relation once")
+        object.__setattr__(self, "relations", tuple(given))
 
     def batch(self, xs: Sequence[Sentence]) -> Batch:
         """Sentences with all of their trees; raises `DataError` for one without tokens."""

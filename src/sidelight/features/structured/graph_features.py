@@ -27,7 +27,7 @@ Edge = tuple[int, int, str]
 
 
 BY_NAME = {"mapped": 1, "same": 2, "lower": 3, "beginning": 4, "letters": 5, "edges": 30}  # templates by name
-MORE = 20  # the template of the first further similarity
+MORE, MOST_MORE = 20, 10  # the template of the first further similarity, and how many there may be
 
 
 def places_of(salts: Sequence[int], bits: int) -> Ints:

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from sidelight.core.arrays import Ids, Ints, Keys
+from sidelight.core.checks import is_whole, shown
 from sidelight.errors import DataError
 from sidelight.features.inputs import check_sequences
 from sidelight.features.rows import offsets_of
@@ -167,7 +168,7 @@ def each_hashed(strings: Sequence[str]) -> Keys:
     return np.asarray(string_hashes("x", found.tolist())[inverse], dtype=np.uint64)
 
 
-def check_bits(bits: int) -> None:
+def check_bits(bits: Any) -> None:
     """Raises ValueError where features could not be hashed into 2**bits weights."""
-    if not 1 <= bits <= 30:
-        raise ValueError(f"bits is {bits}; give a number from 1 to 30")
+    if not is_whole(bits) or not 1 <= bits <= 30:
+        raise ValueError(f"bits is {shown(bits)}; give a number from 1 to 30")
