@@ -29,9 +29,8 @@ from sidelight.experiments.jlis.citations import load
 from sidelight.features import emissions, window
 from sidelight.inference.batches import BatchScores
 from sidelight.inference.methods.choose import solve
-from sidelight.inference.problem import Clause, clauses_of
+from sidelight.inference.problem import Clause, VariableProblem, clauses_of
 from sidelight.inference.rule_set import RuleSet
-from sidelight.inference.variables import VariableProblem
 from sidelight.rules import Rule, Sentence, every, implies, rule
 from sidelight.rules.lowering.penalties import penalties_of
 from sidelight.rules.output import ChosenVariable, Domain, Groups, VariableGroup

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from sidelight.core.arrays import Floats
 from sidelight.core.file_contents import array_of, mapping_of, number_of, numbers_of, part_of, reading, whole_of
-from sidelight.core.records import Round
+from sidelight.core.records import MAX_ROUNDS, Round
 from sidelight.data.single import single_labels
 from sidelight.data.stored import StoredCorpus
 from sidelight.errors import DataError, ModelFileError
@@ -24,7 +24,6 @@ from sidelight.models.model import Model, Point, history_in, point_of, thinned
 from sidelight.objective.companion_likelihood import TEMPERATURE
 from sidelight.parallel.place import figures_since
 from sidelight.rounds.learner import Memory, Remembering, State
-from sidelight.rounds.stopping import MAX_ROUNDS
 from sidelight.rules import Rule
 from sidelight.specs.fit_data import FitData, learned_penalties, learner_of
 from sidelight.specs.settings import Settings

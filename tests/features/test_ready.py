@@ -15,7 +15,7 @@ import sidelight as sl
 from sidelight.features import emissions, extractor_of, features_for, standard
 from sidelight.features.template_sets import FLAGS, GROUPS
 from sidelight.features.transforms import transform
-from sidelight.features.views import KEPT, Views
+from sidelight.features.words.lexicon import KEPT, Views
 
 LETTERS = list("abAB12-.é")
 

@@ -10,8 +10,7 @@ import pytest
 
 from sidelight.errors import DataError, Infeasible, Intractable
 from sidelight.inference.methods.choose import Method, solve
-from sidelight.inference.problem import clauses_of
-from sidelight.inference.variables import VariableProblem
+from sidelight.inference.problem import VariableProblem, clauses_of
 from sidelight.rules import count, every, implies, rule
 from sidelight.rules.output import ChosenVariable, Domain, Groups, VariableGroup
 from sidelight.rules.rule import Rule

@@ -8,8 +8,7 @@ import numpy as np
 from hypothesis import strategies as st
 
 from expressions import expressions
-from sidelight.inference.problem import clauses_of
-from sidelight.inference.segment_problem import SegmentProblem
+from sidelight.inference.problem import SegmentProblem, clauses_of
 from sidelight.rules import Domain, Sentence, gallery
 from sidelight.spaces.segments.token_reading import TokenReading
 from sidelight.structures.segments import segment_scheme

@@ -11,8 +11,7 @@ from hypothesis import strategies as st
 from expressions import expressions
 from sidelight.features.rows import Rows, offsets_of
 from sidelight.features.structured.variable_features import VariableLayout, Variables, VariableScores, variable_scores
-from sidelight.inference.problem import Clause
-from sidelight.inference.variables import VariableProblem
+from sidelight.inference.problem import Clause, VariableProblem
 from sidelight.rules.expr import pieces
 from sidelight.spaces.variables.variable_space import VariableSpace
 

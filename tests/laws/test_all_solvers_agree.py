@@ -11,12 +11,12 @@ from drawing import law
 from drawing_margins import gold_terms, least_primal
 from hypothesis import assume, given
 
+from sidelight.core.records import SMALL_GAP
 from sidelight.objective.cuts import total_loss
 from sidelight.objective.likelihood import Labelled, likelihood_problem
 from sidelight.objective.margin import StackedTerms, TargetTerms
 from sidelight.rounds.convex import ConvexLearner, ConvexOptions
 from sidelight.rounds.likelihood import LikelihoodLearner, LikelihoodOptions
-from sidelight.rounds.stopping import SMALL_GAP
 from sidelight.solvers.cutting_plane import CuttingPlane
 from sidelight.solvers.duals.cut_blocks import CutBlocks
 from sidelight.solvers.frank_wolfe import FrankWolfe, FrankWolfeOptions

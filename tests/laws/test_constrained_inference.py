@@ -19,13 +19,11 @@ from hypothesis import strategies as st
 
 from sidelight.errors import Infeasible, Intractable
 from sidelight.inference.folding import lattice
-from sidelight.inference.lattices.frontier import beam_over, best_under, search
+from sidelight.inference.lattices.searches import beam_over, best_under, prefix_beam, search, tight_guide
 from sidelight.inference.methods.a_star import a_star
 from sidelight.inference.methods.beam import beam
 from sidelight.inference.methods.choose import solve
 from sidelight.inference.methods.dynamic import dynamic
-from sidelight.inference.methods.guide import tight_guide
-from sidelight.inference.methods.prefix_beam import prefix_beam
 from sidelight.inference.problem import ChainProblem, RuledProblem, enumerated
 
 EXACT = {

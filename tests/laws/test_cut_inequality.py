@@ -15,7 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from segmenting import any_batches, outputs_drawn
 
-from sidelight.objective import batch_terms
+from sidelight.objective import margin as margins
 from sidelight.objective.cuts import total_loss
 from sidelight.objective.margin import NegativeTerms, SilentTerms, StackedTerms, TargetTerms, positive_terms
 
@@ -82,7 +82,7 @@ def test_parts_of_terms_agree_with_the_whole(batch, rng, block):
     weights = rng.normal(size=batch.scorer.size)
     whole = terms.worst(weights).values
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(batch_terms, "BLOCK_TOKENS", block)
+        patch.setattr(margins, "BLOCK_TOKENS", block)
         parts = terms.parts()
     seen = []
     for first, part in parts:

@@ -9,7 +9,7 @@ from hypothesis import given
 
 import sidelight as sl
 from sidelight import recipes
-from sidelight.rounds.stopping import NO_CHANGE
+from sidelight.core.records import NO_CHANGE
 from sidelight.testing.outputs import listed
 from sidelight.training import Training
 

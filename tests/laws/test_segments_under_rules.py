@@ -12,13 +12,11 @@ from hypothesis import strategies as st
 from segmenting import random_segment_scores
 
 from expressions import outputs
+from sidelight.inference.batches import SegmentBatchScores
 from sidelight.inference.folding import lattice
-from sidelight.inference.lattices.frontier import best_under, search
-from sidelight.inference.methods.best_first import best_first
+from sidelight.inference.lattices.searches import best_first, best_under, search, tight_guide
 from sidelight.inference.methods.choose import solve
-from sidelight.inference.methods.guide import tight_guide
-from sidelight.inference.segment_batches import SegmentBatchScores
-from sidelight.inference.segment_problem import SegmentProblem
+from sidelight.inference.problem import SegmentProblem
 from sidelight.spaces.segments.segment_space import SegmentSpace
 from sidelight.structures.segments import segment_scheme
 

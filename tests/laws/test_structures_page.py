@@ -28,7 +28,7 @@ from sidelight.structures.relations import EntityRelation
 from sidelight.structures.sub_problems import SubProblems
 from sidelight.structures.trees import DependencyTree
 from sidelight.testing import check_solver
-from sidelight.testing.capabilities import table
+from sidelight.testing.structure import table
 
 PAGE = Path(__file__).parents[2] / "docs" / "structures.md"
 SENTENCES = [[("a", "N"), ("b", "V"), ("a", "N")], ["c", "a"]]

@@ -13,8 +13,7 @@ from sidelight.inference import factors
 from sidelight.inference.folding import folded
 from sidelight.inference.methods.choose import solve
 from sidelight.inference.methods.lagrangian import solve_lagrangian
-from sidelight.inference.problem import enumerated
-from sidelight.inference.variables import VariableProblem
+from sidelight.inference.problem import VariableProblem, enumerated
 from sidelight.spaces.variables import elimination
 
 

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from quadratic import optimum
 
-from sidelight.objective import batch_terms
+from sidelight.objective import margin as margins
 from sidelight.objective.cuts import LOGISTIC, Worst
 from sidelight.objective.margin import NegativeTerms, SilentTerms, StackedTerms, TargetTerms, positive_terms
 from sidelight.solvers.cutting_plane import CuttingPlane
@@ -82,7 +82,7 @@ def test_reaches_the_optimum_over_all_outputs(power, from_origin):
         dual = -np.inf
         best = np.inf
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(batch_terms, "BLOCK_TOKENS", block)
+            patch.setattr(margins, "BLOCK_TOKENS", block)
             for _ in range(300):
                 progress = solver.round(terms, violation=0.0, tolerance=1e-6)
                 assert progress.dual <= progress.primal + 1e-9

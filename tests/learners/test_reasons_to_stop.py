@@ -6,8 +6,8 @@ import pytest
 
 import sidelight as sl
 from sidelight import recipes
+from sidelight.core import records as stopping
 from sidelight.recipes import LEARNERS
-from sidelight.rounds import stopping
 from sidelight.specs import Need
 
 XS = [

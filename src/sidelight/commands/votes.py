@@ -61,7 +61,7 @@ def command(
     """Ask labelling functions about inputs: how often they vote, contradict each other, and are right."""
     from sidelight.data.jsonl_votes import votes_as_lines
     from sidelight.voting import votes
-    from sidelight.voting.files import read_functions
+    from sidelight.voting.functions import read_functions
 
     check_writable(out, json)
     asked = read_functions(functions)

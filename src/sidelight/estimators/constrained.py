@@ -14,8 +14,7 @@ from sidelight.core.checks import is_listed, is_number, shown, whole
 from sidelight.errors import DataError, Infeasible
 from sidelight.estimators.base_estimator import accuracy
 from sidelight.estimators.scorers import HandedScores, scorer_of
-from sidelight.features.as_sequences import as_sequences
-from sidelight.features.inputs import check_sequences
+from sidelight.features.inputs import as_sequences, check_sequences
 from sidelight.features.rows import Rows
 from sidelight.inference.explanation import RuleExplanation, explain_rules
 from sidelight.inference.folded_problem import WIDTH

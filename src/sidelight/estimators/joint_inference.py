@@ -21,9 +21,8 @@ from sidelight.core.checks import amount, is_hashable, is_listed, real_numbers, 
 from sidelight.errors import DataError, Infeasible
 from sidelight.inference.explanation import RuleExplanation, explain_variables
 from sidelight.inference.methods.choose import Method, check_method, solve
-from sidelight.inference.problem import clauses_of
+from sidelight.inference.problem import VariableProblem, clauses_of
 from sidelight.inference.proofs import warn_of_unproved
-from sidelight.inference.variables import VariableProblem
 from sidelight.rules import Domain, Rule
 from sidelight.rules.expr import Expr
 from sidelight.rules.lowering.penalties import SMOOTHING, counted_penalties

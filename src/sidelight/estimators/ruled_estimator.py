@@ -19,8 +19,7 @@ from sidelight.estimators.base_estimator import Estimator, accuracy, labelled
 from sidelight.estimators.constrained import Constrained
 from sidelight.evidence import TABLE_REMEDY, Evidence, gold
 from sidelight.features import Matrix
-from sidelight.features.as_sequences import as_sequences
-from sidelight.features.inputs import TOKENS, first_without_tokens, matrix_of
+from sidelight.features.inputs import TOKENS, as_sequences, first_without_tokens, matrix_of
 from sidelight.inference.explanation import RuleExplanation
 from sidelight.recipes import AUTO, Recipe, recipe_of
 from sidelight.rules import Rule

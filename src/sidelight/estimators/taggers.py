@@ -13,7 +13,7 @@ import numpy as np
 from sidelight.core.arrays import Floats
 from sidelight.core.checks import flag, generator, is_among, is_listed, shown
 from sidelight.core.fit_log import FitLog
-from sidelight.core.records import Callback, Round
+from sidelight.core.records import PATIENCE, Callback, Round
 from sidelight.data.stored import StoredCorpus
 from sidelight.errors import DataError, ModelFileError
 from sidelight.estimators.automatic import AutomaticEstimator
@@ -28,7 +28,6 @@ from sidelight.models import probabilities
 from sidelight.parallel import place_of
 from sidelight.parallel.place import Place
 from sidelight.recipes import AUTO, LEARNERS, Recipe
-from sidelight.rounds.stopping import PATIENCE
 from sidelight.rules import Rule
 from sidelight.rules.rule import checked_rules
 from sidelight.rules.taken import as_taken

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+from numpy.typing import NDArray
+
 from sidelight.core.checks import arguments_checked
+from sidelight.core.file_contents import text_of
 from sidelight.errors import DataError
 from sidelight.features.attributes.attributes import AttributeExtractor, Attributes
-from sidelight.features.extractor import Extractor, restore
+from sidelight.features.extractor import Extractor
 from sidelight.features.hashing import HashingExtractor
 from sidelight.features.inputs import Matrix, MatrixSequence, WithDense, check_sequences
 from sidelight.features.matrices import GivenMatrix, MatrixExtractor
@@ -81,3 +84,14 @@ def extractor_of(features: FeatureSet) -> Extractor:
     if isinstance(features, Attributes):
         return AttributeExtractor(features)
     return TemplateExtractor(features) if features.hash_bits is None else HashingExtractor(features)
+
+
+def restore(spec: Mapping[str, Any], tensors: Mapping[str, NDArray[Any]]) -> Extractor:
+    """The extractor that `state` described; raises `ModelFileError` where it makes no sense."""
+    kinds: dict[str, Callable[[Mapping[str, Any], Mapping[str, NDArray[Any]]], Extractor]] = {
+        "templates": TemplateExtractor.restored,
+        "hashing": HashingExtractor.restored,
+        "attributes": AttributeExtractor.restored,
+        "matrix": MatrixExtractor.restored,
+    }
+    return kinds[text_of(spec, "kind", among=tuple(kinds))](spec, tensors)

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any, Protocol
 
-import numpy as np
 from numpy.typing import NDArray
 
-from sidelight.core.file_contents import text_of
-from sidelight.errors import DataError
 from sidelight.features.rows import Rows
 
 Tensors = dict[str, NDArray[Any]]
@@ -46,32 +43,3 @@ class Extractor(Protocol):
     def state(self) -> tuple[dict[str, Any], Tensors]:
         """What a model file keeps: JSON values and arrays."""
         ...
-
-
-def check_dense(rows: Rows, expected: int) -> Rows:
-    """Refuse dense rows of another width than the model's."""
-    if rows.dense.shape[1] != expected:
-        raise DataError(
-            f"dense rows with {rows.dense.shape[1]} dimensions where the model has {expected}",
-            remedy="give the same kind of dense rows as in training",
-        )
-    return rows
-
-
-def restore(spec: Mapping[str, Any], tensors: Mapping[str, NDArray[Any]]) -> Extractor:
-    """The extractor that `state` described; raises `ModelFileError` where it makes no sense."""
-    from sidelight.features.attributes.attributes import AttributeExtractor
-    from sidelight.features.hashing import HashingExtractor
-    from sidelight.features.matrices import MatrixExtractor
-    from sidelight.features.vocabulary import TemplateExtractor
-
-    kinds: dict[str, Callable[[Mapping[str, Any], Mapping[str, NDArray[Any]]], Extractor]] = {
-        "templates": TemplateExtractor.restored,
-        "hashing": HashingExtractor.restored,
-        "attributes": AttributeExtractor.restored,
-        "matrix": MatrixExtractor.restored,
-    }
-    return kinds[text_of(spec, "kind", among=tuple(kinds))](spec, tensors)
-
-
-NO_VALUES = np.empty(0)

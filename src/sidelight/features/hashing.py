@@ -11,13 +11,12 @@ from numpy.typing import NDArray
 
 from sidelight.core.file_contents import whole_of
 from sidelight.errors import ModelFileError
-from sidelight.features.extractor import Tensors, check_dense
+from sidelight.features.extractor import Tensors
 from sidelight.features.inputs import dense_rows
-from sidelight.features.rows import Rows
-from sidelight.features.views import HashedViews
+from sidelight.features.rows import Rows, check_dense
 from sidelight.features.vocabulary import compressed
 from sidelight.features.words import keys as kernels
-from sidelight.features.words.lexicon import check_columns, columns_of
+from sidelight.features.words.lexicon import HashedViews, check_columns, columns_of
 from sidelight.features.words.programs import class_tensors, from_json, program, to_json
 from sidelight.features.words.templates import Templates
 from sidelight.parallel import shards, threads

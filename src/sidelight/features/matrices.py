@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 
 from sidelight.core.file_contents import flag_of, whole_of
 from sidelight.errors import DataError
-from sidelight.features.extractor import NO_VALUES, Tensors
+from sidelight.features.extractor import Tensors
 from sidelight.features.inputs import Matrix, MatrixSequence
-from sidelight.features.rows import Rows
+from sidelight.features.rows import NO_VALUES, Rows, stack_rows
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,8 +57,6 @@ class MatrixExtractor:
         if len(matrices) == 1:
             (matrix,) = matrices.values()
             return self._whole(matrix).take([x.index for x in xs])
-        from sidelight.features.stacking import stack_rows
-
         whole = {key: self._whole(matrix) for key, matrix in matrices.items()}
         return stack_rows([whole[id(x.matrix)].take([x.index]) for x in xs], n_dense=max(self.n_dense, 0))
 

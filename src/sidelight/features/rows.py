@@ -14,6 +14,8 @@ from sidelight.core.kernels import kernel
 from sidelight.errors import DataError
 from sidelight.features.layout import Layout
 
+NO_VALUES = np.empty(0)  # where every value is 1
+
 
 class TokenFeatures(NamedTuple):
     """The features of tokens, as kernels take them."""
@@ -115,6 +117,16 @@ def check_finite(name: str, values: Floats | Floats32) -> None:
         )
 
 
+def check_dense(rows: Rows, expected: int) -> Rows:
+    """Refuse dense rows of another width than the model's."""
+    if rows.dense.shape[1] != expected:
+        raise DataError(
+            f"dense rows with {rows.dense.shape[1]} dimensions where the model has {expected}",
+            remedy="give the same kind of dense rows as in training",
+        )
+    return rows
+
+
 @dataclass(frozen=True, slots=True)
 class LinearScores:
     """Token scores F w of a batch, computed block by block."""
@@ -169,3 +181,19 @@ def _dense_scores(dense: Floats32, weights: Floats, out: Floats) -> None:
             weight = weights[k]
             for label in range(weight.shape[0]):
                 row[label] += value * weight[label]
+
+
+def stack_rows(parts: Sequence[Rows], *, n_dense: int) -> Rows:
+    """All sequences of all batches, in order."""
+    if not parts:
+        none = np.zeros(1, dtype=np.int64)
+        return Rows(none, none, np.empty(0, dtype=np.int32), NO_VALUES, np.zeros((0, n_dense), dtype=np.float32))
+    valued = any(len(part.values) for part in parts)
+    values = [part.values if len(part.values) else np.ones(len(part.indices)) for part in parts] if valued else []
+    return Rows(
+        offsets_of(np.concatenate([part.lengths for part in parts])),
+        offsets_of(np.concatenate([np.diff(part.indptr) for part in parts])),
+        np.concatenate([part.indices for part in parts]),
+        np.concatenate(values) if valued else NO_VALUES,
+        np.concatenate([part.dense for part in parts]),
+    )

@@ -12,14 +12,13 @@ from numpy.typing import NDArray
 from sidelight.core.arrays import Ids, Ints, Keys
 from sidelight.core.file_contents import array_of, whole_of
 from sidelight.errors import DataError, ModelFileError
-from sidelight.features.extractor import NO_VALUES, Tensors, check_dense
+from sidelight.features.extractor import Tensors
 from sidelight.features.inputs import dense_rows
-from sidelight.features.rows import Rows
+from sidelight.features.rows import NO_VALUES, Rows, check_dense
 from sidelight.features.strings import pack_strings, stored_strings
 from sidelight.features.unknown import warn_where_unknown
-from sidelight.features.views import Views
 from sidelight.features.words import keys as kernels
-from sidelight.features.words.lexicon import Columns, Lexicon, check_columns, columns_of
+from sidelight.features.words.lexicon import Columns, Lexicon, Views, check_columns, columns_of
 from sidelight.features.words.programs import class_tensors, from_json, program, to_json
 from sidelight.features.words.templates import Templates
 from sidelight.parallel import shards, threads

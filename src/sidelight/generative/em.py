@@ -20,8 +20,7 @@ import numpy as np
 from sidelight.core.arrays import Floats, Ids, Ints
 from sidelight.core.one_at_a_time import OneAtATime
 from sidelight.errors import Intractable
-from sidelight.generative.beliefs import StateBeliefs, point
-from sidelight.generative.completion import Completion
+from sidelight.generative.completion import Completion, StateBeliefs, point
 from sidelight.generative.emissions import Emissions, grouped
 from sidelight.generative.hmm import Hmm, HmmScores
 from sidelight.generative.hmm_counts import HmmCounts, HmmSmoothing, estimate, log_likelihood, log_prior

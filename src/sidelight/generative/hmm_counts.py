@@ -1,18 +1,44 @@
-"""Counts of an HMM, of labels that are known or believed, and the parameters that they give: the M-step."""
+"""Counts of an HMM, of labels that are known or believed, and the parameters that they give: the M-step.
+
+Where three labels in a row have counts, so has P(l | j, k). The first two tokens of a sequence have first-order
+probabilities of their own. Where smoothing mixes with another distribution (unigram, witten_bell), that is P(l | k)
+over all tokens after the first, itself smoothed in the same way.
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Protocol
 
 import numpy as np
 
 from sidelight.core.arrays import Floats, Ints
 from sidelight.generative import hmm_kernels as kernels
-from sidelight.generative.beliefs import NO_SECOND, StateBeliefs, expected
+from sidelight.generative.completion import NO_SECOND, StateBeliefs, expected
 from sidelight.generative.hmm import Hmm
-from sidelight.generative.hmm_second_order import second_order
 from sidelight.generative.smoothing import Smoothing, smoothed
 from sidelight.parallel import threads
+
+
+class PathCounts(Protocol):
+    """Counts of two and of three labels in a row."""
+
+    @property
+    def transition(self) -> Floats:  # [L, L]
+        ...
+
+    @property
+    def second(self) -> Floats:  # [L, L, L]
+        ...
+
+
+def second_order(counts: PathCounts, smoothing: Smoothing) -> Floats:
+    """P(l | j, k). # [L, L, L] j, k, l"""
+    lower = None
+    if smoothing.kind in ("unigram", "witten_bell"):
+        lower = smoothed(counts.transition, smoothing, axis=1)[None]
+    return smoothed(np.ascontiguousarray(counts.second), smoothing, axis=2, lower=lower)
+
 
 RANGE = 4096  # symbols that a thread gathers at a time
 

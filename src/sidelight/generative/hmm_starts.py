@@ -24,8 +24,7 @@ import numpy as np
 
 from sidelight.core.arrays import Bytes, Floats, Ids, Ints
 from sidelight.errors import DataError
-from sidelight.generative.beliefs import StateBeliefs
-from sidelight.generative.completion import Free, spread
+from sidelight.generative.completion import Free, StateBeliefs, spread
 from sidelight.generative.em import EmProblem, fitted
 from sidelight.generative.hmm import Hmm, HmmScores
 from sidelight.generative.min_greedy import min_greedy

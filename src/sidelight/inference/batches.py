@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -9,14 +10,50 @@ import numpy as np
 
 from sidelight.core.arrays import Floats
 from sidelight.errors import Intractable
+from sidelight.features.structured.variable_features import VariableScores
+from sidelight.inference.problem import Clause, SegmentProblem, Solution, VariableProblem
 from sidelight.inference.rule_set import SharedScores, TransitionScores
-from sidelight.inference.segment_batches import SegmentBatchScores
-from sidelight.inference.variables import VariableBatchScores
 from sidelight.spaces import ChainSpace, Space
 from sidelight.spaces.chains.chain import ChainScores as TokenScores
 from sidelight.spaces.second_order.second_order import SecondOrderScores, SecondOrderSpace
-from sidelight.spaces.segments.segment_space import SegmentSpace
+from sidelight.spaces.segments.segment_space import SegmentScores, SegmentSpace
+from sidelight.spaces.segments.token_reading import TokenReading
 from sidelight.spaces.variables.variable_space import VariableSpace
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class SharedSegmentScores:
+    """What the segmentations of all inputs share; an input's own are the totals of its segments [T, M, L]."""
+
+    transition: Floats  # [L, L]
+    start: Floats  # [L]
+    end: Floats  # [L]
+    reading: TokenReading
+
+    def problem(self, own: Floats, clauses: tuple[Clause, ...] = ()) -> SegmentProblem:
+        """The problem of an input."""
+        return SegmentProblem(own, self.transition, self.start, self.end, self.reading, clauses)
+
+    def plain(self, own: Sequence[Floats]) -> list[Solution | None]:
+        """Nothing: one input after another is as quick."""
+        return [None] * len(own)
+
+
+@dataclass(frozen=True, slots=True)
+class SegmentBatchScores:
+    """Scores of a batch of segmentations, −inf where the space admits nothing."""
+
+    scores: SegmentScores
+    space: SegmentSpace
+
+    @property
+    def shared(self) -> SharedSegmentScores:
+        """What all inputs share."""
+        return SharedSegmentScores(*self.space.masked(self.scores), self.space.reading)
+
+    def own(self, i: int) -> Floats:
+        """The totals of the segments of input i. # [T, M, L]"""
+        return self.space.totals(self.scores, i)
 
 
 class BatchScores(Protocol):
@@ -75,6 +112,22 @@ class ChainBatchScores:
         if self.space.admitted is not None:
             block[self.space.admitted[first:last] == 0] = -np.inf
         return block
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class VariableBatchScores:
+    """Scores of a batch of variables, −inf where the space admits nothing; a view of one input at a time."""
+
+    problems: tuple[VariableProblem, ...]  # without clauses
+
+    @classmethod
+    def of(cls, scores: VariableScores, space: VariableSpace) -> VariableBatchScores:
+        problems = []
+        for _, tables, sizes in space.each(scores):
+            own = tuple(tables[v,] for v in range(len(sizes)))
+            pairs = [scope for scope in tables if len(scope) == 2]
+            problems.append(VariableProblem(own, tuple(pairs), tuple(tables[scope] for scope in pairs)))
+        return cls(tuple(problems))
 
 
 def batch_scores(scores: Any, space: Space) -> Any:

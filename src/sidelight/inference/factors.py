@@ -15,7 +15,7 @@ from sidelight.core.arrays import Floats, Ids, Ints
 from sidelight.errors import Intractable
 from sidelight.inference.folded_problem import Folded, Reached
 from sidelight.inference.lattices.prefixes import Prefixes
-from sidelight.inference.variables import VariableProblem
+from sidelight.inference.problem import VariableProblem
 from sidelight.rules.columns import InputColumns, columns_of
 from sidelight.rules.expr import Expr
 from sidelight.rules.lowering.tables import degree_table

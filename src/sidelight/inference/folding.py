@@ -9,9 +9,7 @@ from sidelight.inference.folded_problem import Folded
 from sidelight.inference.lattices.chain_lattice import ChainLattice
 from sidelight.inference.lattices.lattice import Lattice
 from sidelight.inference.lattices.segment_lattice import SegmentLattice
-from sidelight.inference.problem import ChainProblem, RuledProblem
-from sidelight.inference.segment_problem import SegmentProblem
-from sidelight.inference.variables import VariableProblem
+from sidelight.inference.problem import ChainProblem, RuledProblem, SegmentProblem, VariableProblem
 from sidelight.rules.expr import pieces
 from sidelight.rules.lowering.counters import Piece, lowered
 

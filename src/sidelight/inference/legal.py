@@ -1,14 +1,55 @@
-"""Whether any output is legal, and if not, which rules are in conflict."""
+"""Whether any output is legal, and if not, which rules are in conflict.
+
+These are found by a deletion filter: leave out one rule after another, and keep it out where the rest is still
+impossible. What remains is a minimal set: impossible together, possible without any one of them (Chinneck and Dravnieks
+1991).
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from sidelight.errors import Infeasible, Intractable
-from sidelight.inference.conflict import infeasible
 from sidelight.inference.folding import folded
 from sidelight.inference.methods.settle import settle
 from sidelight.inference.problem import Clause, RuledProblem
+
+Feasible = Callable[[tuple[Clause, ...]], bool]
+
+
+def conflicting_rules(clauses: Sequence[Clause], feasible: Feasible) -> tuple[int, ...]:
+    """The numbers of a minimal set of hard rules that no output obeys together; `clauses` are known to be impossible.
+
+    Empty where there is no output even without rules.
+    """
+    hard = [clause for clause in clauses if clause.hard]
+    kept = list(dict.fromkeys(clause.rule for clause in hard))
+
+    def possible(rules: Sequence[int]) -> bool:
+        chosen = set(rules)
+        return feasible(tuple(clause for clause in hard if clause.rule in chosen))
+
+    if not possible(()):
+        return ()
+    for rule in tuple(kept):
+        without = [other for other in kept if other != rule]
+        if not possible(without):
+            kept = without
+    return tuple(kept)
+
+
+def infeasible(clauses: Sequence[Clause], feasible: Feasible, names: Sequence[str] = ()) -> Infeasible:
+    """The error that names the rules in conflict; rules without a name are called by their number."""
+    rules = conflicting_rules(clauses, feasible)
+    if not rules:
+        return Infeasible("the scores allow no output: every labeling has a label or a transition that is ruled out")
+    called = [names[rule] if rule < len(names) else f"rule {rule}" for rule in rules]
+    if len(called) == 1:
+        return Infeasible(f"no output obeys the rule {called[0]}; mend it or make it soft", rules=rules)
+    together = ", ".join(called[:-1]) + " and " + called[-1]
+    return Infeasible(
+        f"no output obeys the rules {together} together; leave one of them out or make it soft", rules=rules
+    )
 
 
 def legal(problem: RuledProblem, clauses: Sequence[Clause]) -> bool:

@@ -17,8 +17,10 @@ from typing import Self
 import numpy as np
 
 from sidelight.core.arrays import Floats
+from sidelight.errors import DataError
 from sidelight.rules.expr import Expr, pieces
 from sidelight.rules.lowering.truth import degree
+from sidelight.spaces.segments.token_reading import TokenReading
 
 
 @dataclass(frozen=True, slots=True, eq=False)  # == between expressions is something to say of an output
@@ -106,6 +108,44 @@ class ChainProblem(RuledProblem):
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class VariableProblem(RuledProblem):
+    """Scores of variables and pairs of variables, and clauses; −inf where a label is not allowed.
+
+    max_y  Σ_v s_v[y_v] + Σ_(v,w) s_vw[y_v, y_w] − Σ_k ρ_k d_k(y)      over y with d_k(y) = 0 where ρ_k is infinite
+
+    Entities and relations are such outputs (Roth and Yih 2004).
+    """
+
+    scores: tuple[Floats, ...]  # [labels of v] for each variable v
+    pairs: tuple[tuple[int, int], ...] = ()  # v < w, each at most once
+    pair_scores: tuple[Floats, ...] = ()  # [labels of v, labels of w] for each pair
+    clauses: tuple[Clause, ...] = ()
+
+    def __post_init__(self) -> None:
+        if len(set(self.pairs)) < len(self.pairs) or not all(0 <= v < w < len(self.scores) for v, w in self.pairs):
+            raise DataError("pairs of variables are v < w, each once", remedy="order and merge them")
+        if [table.shape for table in self.pair_scores] != [(self.sizes[v], self.sizes[w]) for v, w in self.pairs]:
+            raise DataError("the scores of a pair are [labels of v, labels of w]", remedy="give one table per pair")
+
+    @property
+    def length(self) -> int:
+        return len(self.scores)
+
+    @property
+    def n_labels(self) -> int:
+        """The most labels of a variable."""
+        return max(self.sizes, default=0)
+
+    @property
+    def sizes(self) -> tuple[int, ...]:
+        return tuple(len(scores) for scores in self.scores)
+
+    def score(self, labels: Sequence[int]) -> float:
+        score = sum(float(scores[label]) for scores, label in zip(self.scores, labels))
+        return score + sum(float(table[labels[v], labels[w]]) for (v, w), table in zip(self.pairs, self.pair_scores))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class Solution:
     """An output, what it is worth, and how it was found."""
 
@@ -137,3 +177,37 @@ def enumerated(problem: RuledProblem) -> tuple[tuple[int, ...], float]:
         if worth > value:
             best, value = labels, worth
     return best, value
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class SegmentProblem(RuledProblem):
+    """Scores of the segmentations of one sequence (Sarawagi and Cohen 2004), and the clauses about its token labels.
+
+    An output is the token labeling that a segmentation reads as (`spaces.token_reading`).
+    """
+
+    totals: Floats  # [T, M, L] of a segment by its last token, length − 1 and label, tokens and all
+    transition: Floats  # [L, L] of a segment of label j after one of label i
+    start: Floats  # [L]
+    end: Floats  # [L]
+    reading: TokenReading
+    clauses: tuple[Clause, ...] = ()
+
+    @property
+    def length(self) -> int:
+        return len(self.totals)
+
+    @property
+    def n_labels(self) -> int:
+        return self.reading.n_labels
+
+    def score(self, labels: Sequence[int]) -> float:
+        segments = self.reading.segments(labels)
+        if segments is None:
+            return -math.inf
+        total = float(self.start[segments[0][2]] + self.end[segments[-1][2]])
+        for k, (first, last, label) in enumerate(segments):
+            total += float(self.totals[last, last - first, label])
+            if k:
+                total += float(self.transition[segments[k - 1][2], label])
+        return total

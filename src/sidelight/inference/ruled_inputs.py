@@ -14,8 +14,7 @@ import numpy as np
 
 from sidelight.core.arrays import Floats, Ids, Ints
 from sidelight.errors import DataError, Intractable
-from sidelight.generative.beliefs import StateBeliefs, point
-from sidelight.generative.completion import Free
+from sidelight.generative.completion import Free, StateBeliefs, point
 from sidelight.inference.batches import BatchScores, ChainBatchScores
 from sidelight.inference.expected.expected import ExpectationBatch
 from sidelight.inference.folded_problem import WIDTH

@@ -10,10 +10,10 @@ import numpy as np
 
 from sidelight.core.arrays import Ids, Ints
 from sidelight.errors import Infeasible
+from sidelight.inference.batches import VariableBatchScores
 from sidelight.inference.methods.choose import Method, solve
 from sidelight.inference.problem import Solution, clauses_of
 from sidelight.inference.ruled_inputs import counted_by
-from sidelight.inference.variables import VariableBatchScores
 from sidelight.rules import Domain, Rule
 from sidelight.rules.expr import Expr
 from sidelight.rules.output import ChosenVariable, Groups, VariableGroup

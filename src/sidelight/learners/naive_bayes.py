@@ -20,13 +20,13 @@ from numpy.typing import NDArray
 
 from sidelight.core.arrays import Floats, Ids, Ints
 from sidelight.core.file_contents import array_of, whole_of
+from sidelight.core.records import CLOSED_FORM
 from sidelight.errors import DataError
 from sidelight.features.layout import Layout
 from sidelight.features.rows import Rows
 from sidelight.learners.single_tokens import GoldTokens, token_weights
 from sidelight.rounds import Learner, State
 from sidelight.rounds.learner import RoundByRound, Step
-from sidelight.rounds.stopping import CLOSED_FORM
 from sidelight.specs import LearnerSpec, Need, option
 from sidelight.specs.fit_data import FitData
 

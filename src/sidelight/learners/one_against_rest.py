@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 from sidelight.core.arrays import Floats, Ids
 from sidelight.core.file_contents import whole_of
 from sidelight.core.kernels import inner
-from sidelight.core.records import Round
+from sidelight.core.records import SMALL_GAP, Round
 from sidelight.features.counts import Differences, difference_rows
 from sidelight.features.layout import Layout
 from sidelight.features.rows import Rows
@@ -35,7 +35,6 @@ from sidelight.objective.cuts import Cuts, total_loss
 from sidelight.parallel import threads
 from sidelight.rounds import Learner
 from sidelight.rounds.learner import RoundByRound, State, Step
-from sidelight.rounds.stopping import SMALL_GAP
 from sidelight.solvers.duals.dual_ascent import dual_value, sweeps, worst_values
 from sidelight.solvers.duals.working_set import WorkingSet
 from sidelight.specs import LearnerSpec, Need

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sidelight.core.arrays import Floats
+from sidelight.core.records import NO_STEPS
 from sidelight.learners.margin import MARGIN_KIN
 from sidelight.learners.structural_svm import gold_terms
 from sidelight.objective.batch import Batch
@@ -20,7 +21,6 @@ from sidelight.objective.online.online_arow import arow_epoch
 from sidelight.objective.online.online_mira import mira_epoch
 from sidelight.objective.scorers.chain_scorer import chain_of
 from sidelight.rounds.learner import Learner, RoundByRound, State, Step
-from sidelight.rounds.stopping import NO_STEPS
 from sidelight.solvers.arow import Arow, ArowOptions
 from sidelight.solvers.mira import Mira, MiraOptions
 from sidelight.spaces import Cost

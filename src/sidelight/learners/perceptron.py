@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from sidelight.core.arrays import Floats, Floats32, Ids, Ints
 from sidelight.core.file_contents import array_like, number_of
 from sidelight.core.one_at_a_time import OneAtATime
+from sidelight.core.records import NO_MISTAKES
 from sidelight.learners.margin import MARGIN_KIN
 from sidelight.objective.batch import Batch
 from sidelight.objective.entries import has_kernels
@@ -22,7 +23,6 @@ from sidelight.objective.online.example_order import ExampleOrder
 from sidelight.objective.online.online import perceptron_epoch
 from sidelight.parallel.place import Held
 from sidelight.rounds.learner import Learner, Memory, RoundByRound, State, Step
-from sidelight.rounds.stopping import NO_MISTAKES
 from sidelight.solvers.perceptron import Perceptron
 from sidelight.spaces import Cost
 from sidelight.specs import LearnerSpec, option

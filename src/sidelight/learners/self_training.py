@@ -26,7 +26,7 @@ from numpy.typing import NDArray
 
 from sidelight.core.arrays import Floats, Ids, Ints
 from sidelight.core.file_contents import array_like, array_of, mapping_of
-from sidelight.core.records import Round
+from sidelight.core.records import MAX_COMPLETIONS, NO_FALL, NOTHING_LEFT, NOTHING_SURE, Round
 from sidelight.errors import DataError, ModelFileError
 from sidelight.learners.margin import MarginSpec, options_of, problem_of
 from sidelight.objective.batch import Batch
@@ -37,7 +37,6 @@ from sidelight.objective.votes.confidence import Measure, confidence
 from sidelight.rounds import Learner
 from sidelight.rounds.learner import RoundByRound, State, Step, plane_state, restored_plane
 from sidelight.rounds.margin import MarginOptions
-from sidelight.rounds.stopping import MAX_COMPLETIONS, NO_FALL, NOTHING_LEFT, NOTHING_SURE
 from sidelight.solvers.cutting_plane import CuttingPlane
 from sidelight.spaces import Paths
 from sidelight.specs import Need, option

@@ -12,8 +12,7 @@ from sidelight.core.arrays import Floats, Ints
 from sidelight.describe import content_key
 from sidelight.learners.shared.latent_groups import LatentPlan
 from sidelight.objective.likelihood import Form, Labelled
-from sidelight.objective.votes.trust import TrustOptions, counts_of
-from sidelight.objective.votes.vote_kernels import add_votes
+from sidelight.objective.votes.trust import TrustOptions, add_votes, counts_of
 from sidelight.rounds import Learner
 from sidelight.rounds.latent_likelihood import LatentLikelihoodLearner
 from sidelight.rounds.votes import VotedGroup

@@ -4,16 +4,25 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from itertools import pairwise
+from typing import Any, NamedTuple
 
 import numpy as np
 
+from sidelight.core.arrays import Floats
 from sidelight.errors import DataError
+from sidelight.features.layout import Layout
+from sidelight.features.rows import Rows
+from sidelight.features.segments.segment_rows import Segments
 from sidelight.models.contributions import NONE, SLOT, WHOLE, Contribution, Explanation, largest_first, shown_tokens
-
-if TYPE_CHECKING:
-    from sidelight.models.model import Model
-    from sidelight.objective.scorers.chain_scorer import ChainScorer
+from sidelight.models.model import Model, model_of
+from sidelight.objective.scorers.chain_scorer import ChainScorer, chain_of
+from sidelight.objective.scorers.segment_scorer import SegmentScorer
+from sidelight.spaces import sums
+from sidelight.spaces.slots import BatchedSlotSpace
+from sidelight.structures.chain_structure import ChainStructure
+from sidelight.structures.segment_structure import SegmentStructure
+from sidelight.structures.weight_names import FeatureWeightNames, label_words
 
 
 def explain(fitted: Any, x: Any) -> Explanation:
@@ -30,15 +39,9 @@ def explain(fitted: Any, x: Any) -> Explanation:
     >>> why.predicted, why.margin > 0
     (['D', 'N'], True)
     """
-    from sidelight.models.model import model_of
-    from sidelight.models.segment_explain import explain_segments
-    from sidelight.objective.scorers.chain_scorer import chain_of
-    from sidelight.structures.chain_structure import ChainStructure
-    from sidelight.structures.segment_structure import SegmentStructure
-
     model = model_of(fitted)
     if isinstance(model.structure, SegmentStructure):
-        return explain_segments(model, x)
+        return _explain_segments(model, x)
     if not isinstance(model.structure, ChainStructure):
         return _explain_whole(model, x)
     batch = model.batch([x])
@@ -59,10 +62,6 @@ def explain(fitted: Any, x: Any) -> Explanation:
 
 def _explain_whole(model: Model, x: Any) -> Explanation:
     """By the counts of features that two outputs of any structure differ in; by slots where features have no names."""
-    from sidelight.spaces import sums
-    from sidelight.spaces.slots import BatchedSlotSpace
-    from sidelight.structures.weight_names import FeatureWeightNames, label_words
-
     rows = model.prepare([x])
     batch = model.batch(rows)
     outputs, values = sums.k_best(batch.space, batch.scores(model.weights), 2)
@@ -93,12 +92,6 @@ def _contributions(model: Model, scorer: ChainScorer, first: Any, second: Any) -
     """Feature by feature: the prediction's weight less the runner-up's."""
     rows, layout, weights = scorer.rows, scorer.layout, model.weights
     names = [str(name) for name in model.labels.names]
-    shift = layout.n_labels - layout.columns
-    sparse = np.zeros((layout.n_attributes, layout.n_labels)) if shift else layout.attribute_weights(weights)
-    dense = np.zeros((layout.n_dense, layout.n_labels)) if shift else layout.dense_weights(weights)
-    if shift:
-        sparse[:, shift:] = layout.attribute_weights(weights)
-        dense[:, shift:] = layout.dense_weights(weights)
     start, end, transition = layout.start(weights), layout.end(weights), layout.transition(weights)
     triple = layout.second(weights)
     last = rows.n_tokens - 1
@@ -106,14 +99,7 @@ def _contributions(model: Model, scorer: ChainScorer, first: Any, second: Any) -
         a, b = int(first[t]), int(second[t])
         pair = names[a], names[b]
         if a != b:
-            for k in range(int(rows.indptr[t]), int(rows.indptr[t + 1])):
-                attribute = int(rows.indices[k])
-                value = float(rows.values[k]) if len(rows.values) else 1.0
-                amount = value * float(sparse[attribute, a] - sparse[attribute, b])
-                yield Contribution("feature", t, model.extractor.name(attribute), *pair, amount)
-            if layout.n_dense:
-                amount = float(rows.dense[t].astype(np.float64) @ (dense[:, a] - dense[:, b]))
-                yield Contribution("dense", t, "dense row", *pair, amount)
+            yield from _of_token(model, rows, layout, weights, t, (a, b), pair)
             if t == 0:
                 yield Contribution("start", t, "first label", *pair, float(start[a] - start[b]))
             if t == last:
@@ -131,4 +117,105 @@ def _contributions(model: Model, scorer: ChainScorer, first: Any, second: Any) -
             yield Contribution("transition", t, "second-order transition", *steps, amount)
 
 
+def _of_token(
+    model: Model, rows: Rows, layout: Layout, weights: Floats, t: int, labels: tuple[int, int], names: tuple[str, str]
+) -> Iterator[Contribution]:
+    """What a token's own features say for one label and against another."""
+    sparse, dense = layout.attribute_weights(weights), layout.dense_weights(weights)
+    columns = [label - (layout.n_labels - layout.columns) for label in labels]  # below 0 where a label has no weights
+
+    def lead(table: Floats) -> Floats:
+        a, b = (table[..., column] if column >= 0 else np.zeros(table.shape[:-1]) for column in columns)
+        return np.asarray(a - b)
+
+    for k in range(int(rows.indptr[t]), int(rows.indptr[t + 1])):
+        attribute = int(rows.indices[k])
+        value = float(rows.values[k]) if len(rows.values) else 1.0
+        yield Contribution(
+            "feature", t, model.extractor.name(attribute), *names, value * float(lead(sparse[attribute]))
+        )
+    if layout.n_dense:
+        yield Contribution("dense", t, "dense row", *names, float(rows.dense[t].astype(np.float64) @ lead(dense)))
+
+
 explain.__dict__.update(explain=explain, Explanation=Explanation, Contribution=Contribution)
+
+
+class _Piece(NamedTuple):
+    """One segment as the model scores it: a long run of one label may be several."""
+
+    first: int
+    last: int
+    label: int
+
+
+def _explain_segments(model: Model, x: Any) -> Explanation:
+    """The best segmentation of an input, the next best, and what makes the difference.
+
+    Labels are those of tokens; contributions name labels of segments, and segments by their last token. Raises
+    `DataError` where the input admits one segmentation only.
+    """
+    batch = model.batch([x])
+    assert isinstance(batch.scorer, SegmentScorer)
+    outputs, values = sums.k_best(batch.space, batch.scores(model.weights), 2)
+    if values[1, 0] == -np.inf:
+        raise DataError("there is one segmentation only, so nothing to compare with", remedy="give a longer input")
+    best, other = (batch.scorer.reading.cut(batch.starts, one)[0] for one in outputs)
+    pieces = _pieces(best), _pieces(other)
+    items = [*_of_tokens(model, batch.scorer, best, other), *_of_segments(model, batch.scorer, *pieces)]
+    items += _of_steps(model, *pieces)
+    labels = [model.labels.decode(one) for one in outputs]
+    margin = float(values[0, 0] - values[1, 0])
+    tokens = shown_tokens(x, int(batch.starts[-1]))
+    return Explanation(tokens, labels[0], labels[1], float(values[0, 0]), margin, largest_first(items))
+
+
+def _pieces(found: Segments) -> list[_Piece]:
+    firsts = [*np.flatnonzero(found.begins).tolist(), len(found.labels)]
+    return [_Piece(a, b - 1, int(found.labels[a])) for a, b in pairwise(firsts)]
+
+
+def _of_tokens(model: Model, scorer: SegmentScorer, best: Segments, other: Segments) -> Iterator[Contribution]:
+    """What tokens say whose segments have other labels."""
+    layout, weights = model.segmental.layout.tokens, model.segmental.layout.token_weights(model.weights)
+    names = [str(name) for name in model.segmental.scheme.segments.names]
+    for t in np.flatnonzero(best.labels != other.labels).tolist():
+        a, b = int(best.labels[t]), int(other.labels[t])
+        yield from _of_token(model, scorer.rows, layout, weights, t, (a, b), (names[a], names[b]))
+
+
+def _of_segments(
+    model: Model, scorer: SegmentScorer, best: list[_Piece], other: list[_Piece]
+) -> Iterator[Contribution]:
+    """What segments say that one of the two has alone."""
+    rows, weights = scorer.segments, model.segmental.layout.segment_weights(model.weights)
+    for sign, pieces in ((1.0, set(best) - set(other)), (-1.0, set(other) - set(best))):
+        for piece in sorted(pieces):
+            row = piece.last * rows.max_length + piece.last - piece.first
+            for attribute in rows.indices[rows.indptr[row] : rows.indptr[row + 1]].tolist():
+                shown = f"{model.segmental.segments.name(attribute)} of {piece.first}–{piece.last}"
+                sides = _sides(sign, str(model.segmental.scheme.segments.names[piece.label]))
+                amount = sign * float(weights[attribute, piece.label])
+                yield Contribution("segment feature", piece.last, shown, *sides, amount)
+
+
+def _of_steps(model: Model, best: list[_Piece], other: list[_Piece]) -> Iterator[Contribution]:
+    """What first and last labels say, and steps from segment to segment that one of the two has alone."""
+    layout, names = model.segmental.layout.tokens, [str(name) for name in model.segmental.scheme.segments.names]
+    weights = model.segmental.layout.token_weights(model.weights)
+    start, end, transition = layout.start(weights), layout.end(weights), layout.transition(weights)
+    for part, name, values, (a, b) in (
+        ("start", "first label", start, (best[0], other[0])),
+        ("end", "last label", end, (best[-1], other[-1])),
+    ):
+        token = 0 if part == "start" else a.last
+        yield Contribution(part, token, name, names[a.label], names[b.label], float(values[a.label] - values[b.label]))
+    steps = [{(right.first, left.label, right.label) for left, right in pairwise(side)} for side in (best, other)]
+    for sign, ones in ((1.0, steps[0] - steps[1]), (-1.0, steps[1] - steps[0])):
+        for token, before, after in sorted(ones):
+            sides = _sides(sign, f"{names[before]} → {names[after]}")
+            yield Contribution("transition", token, "transition", *sides, sign * float(transition[before, after]))
+
+
+def _sides(sign: float, shown: str) -> tuple[str, str]:
+    return (shown, NONE) if sign > 0 else (NONE, shown)

@@ -12,6 +12,7 @@ and Φ_B(x, h) is Φ(x, h) / κ(x) with a constant threshold feature beside it (
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -24,9 +25,30 @@ from sidelight.core.file_contents import array_of
 from sidelight.core.kernels import inner
 from sidelight.features.counts import SparseRows, stacked
 from sidelight.objective.batch import Batch
-from sidelight.objective.batch_terms import BatchTerms
 from sidelight.objective.cuts import Cuts, Terms, Worst
+from sidelight.parallel import shards
 from sidelight.spaces import AnyCost
+
+BLOCK_TOKENS = 8192  # a solver looks at so many tokens between two moves of the weights
+
+
+class BatchTerms(ABC):
+    """What such terms have in common; each kind brings its batch, and says what some of its terms are."""
+
+    __slots__ = ()
+
+    batch: Batch
+
+    def __len__(self) -> int:
+        return len(self.batch)
+
+    def parts(self) -> list[tuple[int, Terms]]:
+        """Blocks of terms, each with the number of its first."""
+        return [(lo, self.part(lo, hi)) for lo, hi in shards(self.batch.starts, tokens=BLOCK_TOKENS)]
+
+    @abstractmethod
+    def part(self, lo: int, hi: int) -> Terms:
+        """The terms lo..hi alone."""
 
 
 @dataclass(frozen=True, slots=True)

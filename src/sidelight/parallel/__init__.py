@@ -1,6 +1,6 @@
 """Where batches run."""
 
-from sidelight.parallel.places import place_of
+from sidelight.parallel.place import place_of
 from sidelight.parallel.threads import shards, thread_count, threads
 
 __all__ = ["place_of", "shards", "thread_count", "threads"]

@@ -17,6 +17,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from sidelight.core.checks import shown
 from sidelight.core.one_at_a_time import OneAtATime
 from sidelight.core.records import PlaceFigures
 from sidelight.parallel.threads import shards
@@ -238,3 +239,26 @@ class _Here:
 
         made = OneAtATime(one, len(self))
         return _Here(made if isinstance(self._pieces, OneAtATime) else list(made), self.n_jobs)
+
+
+def place_of(given: Any, n_jobs: int | None) -> Place:
+    """The place of a name, of the address of a Ray cluster, or as it is; raises ValueError for what is none.
+
+    >>> place_of("threads", 2).n_jobs, place_of("head:6379", None).address
+    (2, 'head:6379')
+    """
+    from sidelight.parallel.ray_place import (
+        RayPlace,  # which is a place, and so cannot be imported before there are any
+    )
+
+    if given is None or (isinstance(given, str) and given == "threads"):
+        return ThreadPlace(n_jobs)
+    if isinstance(given, ThreadPlace):
+        return replace(given, n_jobs=n_jobs)
+    if isinstance(given, RayPlace):
+        return given
+    if isinstance(given, str) and given == "ray":
+        return RayPlace()
+    if isinstance(given, str) and (given == "auto" or ":" in given):
+        return RayPlace(given)
+    raise ValueError(f"place is {shown(given)}; give 'threads', 'ray', the address of a Ray cluster, or a RayPlace")

@@ -31,8 +31,7 @@ from sidelight.errors import DataError, ModelFileError
 from sidelight.evidence import Evidence
 from sidelight.features import Attributes, Extractor, Templates, extractor_of, restore
 from sidelight.features.feature_counts import FeatureCounts
-from sidelight.features.rows import Rows, offsets_of
-from sidelight.features.stacking import stack_rows
+from sidelight.features.rows import Rows, offsets_of, stack_rows
 from sidelight.features.vocabulary import TemplateExtractor
 from sidelight.features.words.programs import class_tensors, to_json
 from sidelight.models.files import raw_bytes, read_tensors, write_tensors

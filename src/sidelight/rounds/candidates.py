@@ -34,13 +34,12 @@ from numpy.typing import NDArray
 
 from sidelight.core.arrays import Floats, Ids, Ints
 from sidelight.core.file_contents import array_like, array_of, list_of, numbers_of, part_of
-from sidelight.core.records import Round
+from sidelight.core.records import MAX_COMPLETIONS, NO_CHANGE, NO_FALL, Round
 from sidelight.errors import ModelFileError
 from sidelight.objective.candidates import CandidateProblem
 from sidelight.objective.cuts import total_loss
 from sidelight.objective.margin import StackedTerms, SummedTerms
 from sidelight.rounds.learner import RoundByRound, State, Step, restored_plane
-from sidelight.rounds.stopping import MAX_COMPLETIONS, NO_CHANGE, NO_FALL
 from sidelight.solvers.cutting_plane import CuttingPlane
 from sidelight.solvers.group_slack import GroupSlack
 

@@ -20,9 +20,9 @@ from numpy.typing import NDArray
 
 from sidelight.core.arrays import Floats, Ids, Ints
 from sidelight.core.file_contents import array_of, whole_of
+from sidelight.core.records import MAX_COMPLETIONS, NO_CHANGE
 from sidelight.inference.ruled_inputs import AnyRuled
 from sidelight.rounds.learner import RoundByRound, State, Step
-from sidelight.rounds.stopping import MAX_COMPLETIONS, NO_CHANGE
 from sidelight.rules.lowering.penalties import mixed
 
 Learn = Callable[[Ids | None], Floats]  # the labels of the unlabelled inputs [T], or None for Gold alone, to weights

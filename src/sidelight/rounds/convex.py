@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from sidelight.core.arrays import Floats
 from sidelight.core.file_contents import part_of
-from sidelight.core.records import Round
+from sidelight.core.records import NO_CUTS, SMALL_GAP, Round
 from sidelight.objective.cuts import POWERS
 from sidelight.objective.entries import examples_of, has_kernels
 from sidelight.objective.margin import TargetTerms
@@ -30,7 +30,6 @@ from sidelight.objective.online.online_margin import ChainBlocks
 from sidelight.objective.online.online_subgradient import subgradient_epoch
 from sidelight.objective.scorers.chain_scorer import chain_of
 from sidelight.rounds.learner import RoundByRound, State, Step
-from sidelight.rounds.stopping import NO_CUTS, SMALL_GAP
 from sidelight.solvers.duals.cut_blocks import CutBlocks
 from sidelight.solvers.frank_wolfe import FrankWolfe, FrankWolfeOptions
 from sidelight.solvers.n_slack_qp import NSlackQP

@@ -20,13 +20,13 @@ from numpy.typing import NDArray
 
 from sidelight.core.arrays import Floats, Ids
 from sidelight.core.file_contents import array_of
+from sidelight.core.records import CLOSED_FORM, NO_CHANGE, NO_FALL
 from sidelight.features.layout import Layout
 from sidelight.generative.completion import Completion, Free
 from sidelight.generative.em import EmProblem, EMStep, iterations
 from sidelight.generative.hmm import Hmm
 from sidelight.inference.ruled_inputs import Ruled
 from sidelight.rounds.learner import RoundByRound, State, Step
-from sidelight.rounds.stopping import CLOSED_FORM, NO_CHANGE, NO_FALL
 
 Schedule = Literal["linear", "geometric"]
 

@@ -22,10 +22,10 @@ from numpy.typing import NDArray
 from sidelight.core.arrays import Floats
 from sidelight.core.file_contents import array_of, list_of, part_of, whole_of
 from sidelight.core.kernels import inner
+from sidelight.core.records import NO_FALL
 from sidelight.objective.likelihood import LikelihoodProblem, LogLinearTerms
 from sidelight.rounds.learner import RoundByRound, State, Step
 from sidelight.rounds.likelihood import LikelihoodLearner, LikelihoodOptions
-from sidelight.rounds.stopping import NO_FALL
 
 
 class FullOrSeen(Protocol):

@@ -19,11 +19,11 @@ from numpy.typing import NDArray
 
 from sidelight.core.arrays import Floats
 from sidelight.core.file_contents import array_like
+from sidelight.core.records import MAX_ROUNDS
 from sidelight.objective.decisions import Decisions
 from sidelight.objective.margin import PositiveTerms
 from sidelight.rounds.learner import RoundByRound, State, Step
 from sidelight.rounds.margin import MarginLearner, MarginOptions
-from sidelight.rounds.stopping import MAX_ROUNDS
 from sidelight.solvers.cutting_plane import CuttingPlane
 
 MAX_SVM_ROUNDS = 1000

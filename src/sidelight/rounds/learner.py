@@ -13,9 +13,8 @@ from numpy.typing import NDArray
 
 from sidelight.core.arrays import Floats, Floats32
 from sidelight.core.file_contents import array_like, array_of, flag_of, number_of, part_of, random_of, whole_of
-from sidelight.core.records import Round
+from sidelight.core.records import MAX_ROUNDS, Round
 from sidelight.errors import ModelFileError
-from sidelight.rounds.stopping import MAX_ROUNDS
 from sidelight.solvers.cutting_plane import CuttingPlane
 from sidelight.solvers.duals.working_set import WorkingSet
 

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from sidelight.core.arrays import Floats
 from sidelight.core.file_contents import array_like, flag_of, mapping_of, number_of, numbers_of, random_of, whole_of
 from sidelight.core.one_at_a_time import OneAtATime
+from sidelight.core.records import FLAT, NO_DESCENT, NO_FALL, SMALL_GAP
 from sidelight.objective.companion_likelihood import CompanionTerms
 from sidelight.objective.duals.batch_duals import BatchDuals
 from sidelight.objective.duals.chain_duals import ChainDuals
@@ -24,7 +25,6 @@ from sidelight.objective.online.likelihood_blocks import LikelihoodBlocks
 from sidelight.objective.online.online_likelihood import OnlineLikelihood, stacked_terms
 from sidelight.objective.online.plain_likelihood import PlainLikelihood
 from sidelight.rounds.learner import RoundByRound, State, Step
-from sidelight.rounds.stopping import FLAT, NO_DESCENT, NO_FALL, SMALL_GAP
 from sidelight.solvers.exponentiated_gradient import DualProblem, ExponentiatedGradient
 from sidelight.solvers.lbfgs import Lbfgs, LbfgsOptions
 from sidelight.solvers.sgd import Sgd

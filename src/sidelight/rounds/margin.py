@@ -28,11 +28,10 @@ from numpy.typing import NDArray
 
 from sidelight.core.arrays import Floats
 from sidelight.core.file_contents import number_of
-from sidelight.core.records import Round
+from sidelight.core.records import MAX_COMPLETIONS, NO_CHANGE, NO_FALL, SMALL_GAP, Round
 from sidelight.objective.completion import CompletedOutputs, LatentProblem
 from sidelight.objective.cuts import Terms
 from sidelight.rounds.learner import RoundByRound, State, Step, plane_state, restored_plane
-from sidelight.rounds.stopping import MAX_COMPLETIONS, NO_CHANGE, NO_FALL, SMALL_GAP
 from sidelight.solvers.cutting_plane import CuttingPlane
 
 FIRST_TOLERANCE = 0.03  # relative gap to which the first convex problems are solved when more are to follow

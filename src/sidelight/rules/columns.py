@@ -16,8 +16,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from sidelight.core.arrays import Ints
 from sidelight.rules.expr import Expr, OneOf
-from sidelight.rules.lowering.tables import Whole, degree_table, truth_table
+from sidelight.rules.lowering.tables import degree_table, truth_table
 from sidelight.rules.signatures import signature
 
 Known = tuple[tuple[tuple[int, int, int], ...], int]
@@ -165,7 +166,7 @@ def _of_labels(variable: int, labels: Sequence[int], columns: InputColumns) -> C
     return ColumnForm({first + label: -1 for label in sorted(others)}, 1)
 
 
-def _shortest(table: Whole) -> Known:
+def _shortest(table: Ints) -> Known:
     """A table as few (block, cell, weight) and a constant; block 0 and 1 are variables, 2 their pair."""
     if table.ndim == 0:
         return (), int(table)
@@ -185,7 +186,7 @@ def _shortest(table: Whole) -> Known:
     return best
 
 
-def _commonest(values: Whole) -> int:
+def _commonest(values: Ints) -> int:
     """The value that occurs most often; 0 among equals."""
     distinct, counts = np.unique(values, return_counts=True)
     counts = 2 * counts + (distinct == 0)

@@ -14,7 +14,7 @@ from sidelight.data.checks import trouble
 from sidelight.errors import DataError, Infeasible, ModelFileError
 from sidelight.evidence import Evidence
 from sidelight.features import Extractor, MatrixSequence
-from sidelight.features.as_sequences import as_sequences
+from sidelight.features.inputs import as_sequences
 from sidelight.features.layout import Layout
 from sidelight.features.rows import Rows
 from sidelight.objective.batch import Batch

@@ -14,7 +14,7 @@ from sidelight.data.checks import trouble
 from sidelight.errors import DataError, ModelFileError
 from sidelight.evidence import Evidence
 from sidelight.features import Attributes, Extractor, FeatureSet, MatrixSequence
-from sidelight.features.as_sequences import as_sequences
+from sidelight.features.inputs import as_sequences
 from sidelight.features.layout import LARGEST, Layout
 from sidelight.features.rows import offsets_of
 from sidelight.features.segments.segment_features import SegmentExtractor, SegmentFunction

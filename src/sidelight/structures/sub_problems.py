@@ -25,9 +25,8 @@ from sidelight.evidence import Candidates, Gold, Partial
 from sidelight.features.rows import offsets_of
 from sidelight.inference.factors import ClauseShape, clause_worth
 from sidelight.inference.methods.choose import solve
-from sidelight.inference.problem import Clause, clauses_of
+from sidelight.inference.problem import Clause, VariableProblem, clauses_of
 from sidelight.inference.ruled_variables import symbolic_groups
-from sidelight.inference.variables import VariableProblem
 from sidelight.objective.batch import Batch
 from sidelight.objective.scorers.slot_scorer import FeatureNames
 from sidelight.objective.scorers.variable_scorer import attribute_scorer

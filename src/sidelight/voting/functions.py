@@ -1,13 +1,16 @@
-"""Functions that vote, by name."""
+"""Functions that vote, by name; those of a file of Python are its list `FUNCTIONS`, or all that it defines."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
+from types import FunctionType, ModuleType
 from typing import Any, Literal, get_args, overload
 
 from sidelight.core.checks import is_among, is_hashable, is_listed, shown
 from sidelight.errors import DataError
+from sidelight.rules.files import run_file
 
 Returns = Literal["auto", "tokens", "spans", "sentence"]
 OUTSIDE = "outside"  # the voter that speaks where nobody does
@@ -130,3 +133,24 @@ def _name_of(function: Any) -> str:
     if not isinstance(name, str) or name == "<lambda>":
         raise DataError(f"the function {function!r} has no name", remedy="give {name: function} for it")
     return name
+
+
+def read_functions(path: str | Path) -> tuple[LabellingFunction, ...]:
+    """Run a file and take its functions; raises `DataError` with the line where it fails, or where it has none."""
+    return run_file(path, _functions_of, remedy="give a file of Python with functions of a sentence")
+
+
+def _functions_of(module: ModuleType, path: Path) -> tuple[LabellingFunction, ...]:
+    listed = getattr(module, "FUNCTIONS", None)
+    if listed is None:
+        listed = [value for name, value in vars(module).items() if not name.startswith("_") and _own(value, module)]
+    try:
+        return named_functions(listed)
+    except DataError as error:
+        raise DataError(error.problem, file=path, remedy=error.remedy) from None
+
+
+def _own(value: object, module: ModuleType) -> bool:
+    """Whether this is a function that the file defines, and not one that it imports."""
+    function = value.function if isinstance(value, LabellingFunction) else value
+    return isinstance(function, FunctionType) and function.__module__ == module.__name__

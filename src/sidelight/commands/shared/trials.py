@@ -12,9 +12,8 @@ from sidelight.commands.shared.price_search import Point, PriceSearch
 from sidelight.commands.shared.tasks import TrainTask
 from sidelight.core.fit_log import in_words
 from sidelight.core.progress import Progress, relative_gap
-from sidelight.core.records import Round
+from sidelight.core.records import MAX_COMPLETIONS, MAX_ROUNDS, Round
 from sidelight.evidence import Evidence, Gold
-from sidelight.rounds.stopping import MAX_COMPLETIONS, MAX_ROUNDS
 from sidelight.rules.taken import LEFT_OUT, SOFT
 from sidelight.voting.table import reliability_table
 

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from sidelight.core.arrays import Floats, Ids, Ints
-from sidelight.features.attributes.attribute_kernels import place_table
+from sidelight.features.attributes.attribute_entries import place_table
 
 TALL = 16  # tokens for each set of names that make a table worth its while
 NUMBERS = (bool, int, float, np.bool_, np.integer, np.floating)

@@ -18,11 +18,10 @@ from sidelight.core.checks import check_fields
 from sidelight.core.file_contents import flag_of, list_of, text_of, whole_of
 from sidelight.errors import DataError
 from sidelight.features.attributes.attribute_columns import AttributeTable, ColumnNumbers, column_counts, tables_of
-from sidelight.features.attributes.attribute_entries import ENTRY, KEPT, KnownEntries
-from sidelight.features.attributes.attribute_kernels import keep_known
-from sidelight.features.extractor import NO_VALUES, Tensors, check_dense
+from sidelight.features.attributes.attribute_entries import ENTRY, KEPT, KnownEntries, keep_known
+from sidelight.features.extractor import Tensors
 from sidelight.features.inputs import dense_rows
-from sidelight.features.rows import Rows, offsets_of
+from sidelight.features.rows import NO_VALUES, Rows, check_dense, offsets_of
 from sidelight.features.strings import pack_strings, stored_strings
 from sidelight.features.unknown import warn_where_unknown
 from sidelight.features.words.token_kinds import KINDS, NAMED_LISTS, check_kinds, kinds_trained_on

@@ -17,9 +17,8 @@ from sidelight.features.inputs import MatrixSequence
 from sidelight.features.rows import offsets_of
 from sidelight.features.segments import segment_keys as kernels
 from sidelight.features.transforms import transform
-from sidelight.features.views import HashedViews
 from sidelight.features.words import keys as tables
-from sidelight.features.words.lexicon import Columns, columns_of
+from sidelight.features.words.lexicon import Columns, HashedViews, columns_of
 from sidelight.parallel import threads
 
 SegmentFunction = Callable[[Any, int, int], Iterable[str]]

@@ -9,8 +9,8 @@ import numpy as np
 
 from sidelight.core.arrays import Floats
 from sidelight.features.rows import offsets_of
-from sidelight.inference.methods.chain_program import chain_program
 from sidelight.inference.methods.program import without_gain
+from sidelight.inference.methods.sequence_program import chain_program
 from sidelight.rules.lowering.expectations import HARD, Expectations
 from sidelight.spaces.highs import LinearProgram, solve
 

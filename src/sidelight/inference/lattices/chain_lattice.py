@@ -15,7 +15,7 @@ from sidelight.inference.lattices.lattice_kernels import best_path, completions,
 from sidelight.inference.lattices.machines import Guide, Node, Searched, Taken
 from sidelight.inference.lattices.segment_lattice_kernels import SegmentParts
 from sidelight.inference.lattices.tighten_kernels import tighten
-from sidelight.inference.methods.chain_program import chain_program
+from sidelight.inference.methods.sequence_program import chain_program
 from sidelight.inference.problem import ChainProblem
 from sidelight.rules.lowering.counters import Piece
 from sidelight.spaces.highs import LinearProgram

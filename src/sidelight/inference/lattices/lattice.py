@@ -17,12 +17,9 @@ import numpy as np
 from sidelight.core.arrays import Floats, Ids, Ints
 from sidelight.errors import Intractable
 from sidelight.inference.folded_problem import Folded, Reached
-from sidelight.inference.lattices import frontier
+from sidelight.inference.lattices import searches
 from sidelight.inference.lattices.lattice_kernels import joint_classes
 from sidelight.inference.lattices.machines import Guide, Machines, Node, Searched, Taken
-from sidelight.inference.methods import best_first
-from sidelight.inference.methods.guide import tight_guide
-from sidelight.inference.methods.prefix_beam import prefix_beam
 from sidelight.rules.columns import InputColumns, chain_columns
 from sidelight.rules.lowering.counters import Classes, Counter, Piece
 from sidelight.rules.lowering.truth import degree
@@ -151,26 +148,26 @@ class Lattice(Folded):
         return labels, value, np.concatenate([np.arange(length) * size + labels, self.tokens.size + moves])
 
     def under(self, clauses: Sequence[int], *, floor: float = -math.inf, most_nodes: int | None = None) -> Reached:
-        most_nodes = frontier.MOST_NODES if most_nodes is None else most_nodes
-        return frontier.best_under(self, self.take(clauses), floor=floor, most_nodes=most_nodes)
+        most_nodes = searches.MOST_NODES if most_nodes is None else most_nodes
+        return searches.best_under(self, self.take(clauses), floor=floor, most_nodes=most_nodes)
 
     def best_first(
         self, clauses: Sequence[int], *, floor: float = -math.inf, most_nodes: int | None = None, tighten: int = 0
     ) -> tuple[Reached, bool]:
         program, guide = self.take(clauses), None
         if tighten and self.constant < math.inf:
-            guide = tight_guide(self, program, floor=floor, steps=tighten)
-        most_nodes = best_first.MOST_NODES if most_nodes is None else most_nodes
-        return best_first.best_first(self, program, guide=guide, most_nodes=most_nodes)
+            guide = searches.tight_guide(self, program, floor=floor, steps=tighten)
+        most_nodes = searches.MOST_PUT if most_nodes is None else most_nodes
+        return searches.best_first(self, program, guide=guide, most_nodes=most_nodes)
 
     def beam(self, *, width: int, look_ahead: bool = True) -> tuple[Reached, str]:
         try:
-            reached = frontier.beam_over(self, self.take(self.counters), width=width, look_ahead=look_ahead)
+            reached = searches.beam_over(self, self.take(self.counters), width=width, look_ahead=look_ahead)
             method = "beam search"
         except Intractable:  # too many states to list: clauses are read along each prefix instead
-            reached = prefix_beam(self, width=width, look_ahead=look_ahead)
+            reached = searches.prefix_beam(self, width=width, look_ahead=look_ahead)
             method = "beam search over prefixes"
-        return replace(reached, lost=frontier.beam_bound(self, reached, look_ahead=look_ahead)), method
+        return replace(reached, lost=searches.beam_bound(self, reached, look_ahead=look_ahead)), method
 
     def take(self, clauses: Sequence[int]) -> Taken:
         """Some clauses as joint counters; raises `Intractable` where their states cannot be numbered."""

@@ -8,14 +8,14 @@ import numpy as np
 
 from sidelight.core.arrays import Floats, Ids
 from sidelight.inference.lattices import segment_lattice_kernels as kernels
+from sidelight.inference.lattices.a_star_kernels import segment_a_star
+from sidelight.inference.lattices.frontier_kernels import segment_frontier
 from sidelight.inference.lattices.lattice import Lattice, possible
 from sidelight.inference.lattices.machines import Guide, Node, Searched, Taken
-from sidelight.inference.lattices.segment_a_star_kernels import segment_a_star
-from sidelight.inference.lattices.segment_frontier_kernels import segment_frontier
 from sidelight.inference.lattices.segment_lattice_kernels import SegmentParts
 from sidelight.inference.lattices.tighten_kernels import tighten
-from sidelight.inference.methods.segment_program import segment_program
-from sidelight.inference.segment_problem import SegmentProblem
+from sidelight.inference.methods.sequence_program import segment_program
+from sidelight.inference.problem import SegmentProblem
 from sidelight.rules.lowering.counters import Piece
 from sidelight.spaces.highs import LinearProgram
 from sidelight.spaces.segments.token_reading import TokenReading

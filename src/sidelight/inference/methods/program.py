@@ -1,7 +1,7 @@
 """Inference with rules by integer programming (Roth and Yih 2005).
 
-The columns z of labels, and those of pairs that are scored together, are the structure's (`chain_program`,
-`segment_program`, `factors`), whose rows say which points are outputs; rules bring rows and columns of their own. Local
+The columns z of labels, and those of pairs that are scored together, are the structure's (`sequence_program`,
+`factors`), whose rows say which points are outputs; rules bring rows and columns of their own. Local
 clauses are folded into the gains. The others are taken in only when the best output without them breaks them: leaving
 out a clause never lowers the best value, so the first output that breaks nothing is the best. Each time the linear
 relaxation is solved first, and is enough where it is whole.
@@ -17,9 +17,9 @@ import numpy as np
 
 from sidelight.core.arrays import Floats, Ids
 from sidelight.errors import Intractable
-from sidelight.inference.conflict import infeasible
 from sidelight.inference.folded_problem import Folded
 from sidelight.inference.folding import folded
+from sidelight.inference.legal import infeasible
 from sidelight.inference.problem import Clause, RuledProblem, Solution
 from sidelight.rules.columns import InputColumns
 from sidelight.rules.lowering.rows import Lowering

@@ -14,9 +14,9 @@ import numpy as np
 
 from sidelight.core.arrays import Floats, Ids
 from sidelight.errors import Intractable
-from sidelight.inference.conflict import infeasible
 from sidelight.inference.folded_problem import Folded
 from sidelight.inference.folding import folded
+from sidelight.inference.legal import infeasible
 from sidelight.inference.methods.program import CLOSE, feasible, is_whole, labels_of, lowered
 from sidelight.inference.problem import RuledProblem, Solution
 from sidelight.spaces.highs import Optimum, solve

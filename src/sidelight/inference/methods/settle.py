@@ -11,7 +11,7 @@ from collections.abc import Sequence
 
 from sidelight.errors import Intractable
 from sidelight.inference.folded_problem import Folded, Reached
-from sidelight.inference.methods.guide import STEPS
+from sidelight.inference.lattices.searches import STEPS
 from sidelight.inference.problem import Solution
 
 MOST_STATES = 2_000_000  # states of dynamic programming, all tokens together, before A* is tried …

@@ -14,7 +14,7 @@ import numpy as np
 
 from sidelight.core.arrays import NO_BYTES, Bytes, Floats, Ids, Ints
 from sidelight.errors import Infeasible
-from sidelight.features.stacking import stack_rows
+from sidelight.features.rows import stack_rows
 from sidelight.features.support import Support
 from sidelight.features.support_scores import SupportedFeatures, spread_rows
 from sidelight.objective.companion_likelihood import TEMPERATURE, CompanionTerms

@@ -20,7 +20,7 @@ import numpy as np
 
 from sidelight.core.arrays import Ints
 from sidelight.rules.expr import Between, Every, Expr, Not, Same, Some
-from sidelight.rules.lowering.local import degree_table, span, truth_table
+from sidelight.rules.lowering.tables import local_degrees, local_truths, span
 
 State = Any  # hashable; True and False are decided
 DONE = True
@@ -109,7 +109,7 @@ class Junction(Part):
             first, last = span(part)
             if last - first <= 1:  # of one token or of two neighbours, or of none
                 t = max(last, 0)
-                table = truth_table(part, t, reading.n_labels) == self.stop
+                table = local_truths(part, t, reading.n_labels) == self.stop
                 settled[t] = (settled[t] | table) if t in settled else table
             else:
                 self.parts.append(reading.part(part))
@@ -149,7 +149,7 @@ class Sum(Part):
             first, last = span(part)
             if last - first <= 1:
                 t = max(last, 0)
-                table = weight * truth_table(part, t, reading.n_labels)
+                table = weight * local_truths(part, t, reading.n_labels)
                 gains[t] = gains[t] + table if t in gains else table
             else:
                 self.parts.append((weight, reading.part(part)))
@@ -220,7 +220,7 @@ class Root:
         self.summed: Sum | None = None
         if self.local:
             self.first = self.last = max(last, 0)
-            reading.listen(self.last, degree_table(expression, self.last, reading.n_labels))
+            reading.listen(self.last, local_degrees(expression, self.last, reading.n_labels))
         else:
             self.part = reading.part(expression)
             self.summed = self.part if isinstance(self.part, Sum) else None
