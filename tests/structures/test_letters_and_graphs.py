@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import math
+import warnings
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
 import sidelight as sl
+from sidelight.errors import NotProved
 from sidelight.structures.graphs import Graph, GraphAlignment
 from sidelight.structures.letters import CharacterAlignment
 from sidelight.testing import check_examples
@@ -155,3 +158,22 @@ def test_links_that_cross_are_named_with_the_setting_that_allows_them():
         ValueError, match=r"evidence 0 \(Gold\): .* no.* an output of the space; .*crossing=True allows"
     ):
         fit([sl.Gold(("ab", "xy"), [1, 0])])
+
+
+def test_predictions_that_ran_out_of_time_are_marked():
+    rng = np.random.default_rng(0)
+    every = [(a, b) for a in range(14) for b in range(14) if a != b]
+    hard = [
+        Graph(tuple(("abc"[k % 3], "") for k in range(14)), tuple((*ends, "") for ends in every if rng.random() < 0.4))
+        for _ in range(2)
+    ]
+    predictor = sl.Predictor(GraphAlignment(bits=8)).fit([(ONE, TWO)], [{1: 0, 2: 1}])
+    model = predictor.model_
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert predictor.predict([(ONE, TWO)]) == [{1: 0, 2: 1}]
+    predictor.model_ = replace(model, structure=replace(model.structure, plain=GraphAlignment(bits=8, seconds=0.01)))
+    with pytest.warns(NotProved, match="1 of 2 outputs is not proved best: time ran out.*more seconds") as told:
+        found = predictor.predict([(ONE, TWO), tuple(hard)])
+    assert found[0] == {1: 0, 2: 1} and found[1] and told[0].filename == __file__
+    assert predictor.model_.found([(ONE, TWO), tuple(hard)]).proved.tolist() == [True, False]

@@ -6,6 +6,9 @@ import warnings
 from collections.abc import Sequence
 from typing import Protocol
 
+import numpy as np
+from numpy.typing import NDArray
+
 from sidelight.errors import NotProved
 
 
@@ -31,7 +34,20 @@ def unproved(found: Sequence[Proof]) -> str | None:
     if not left:
         return None
     methods = ", ".join(dict.fromkeys(one.method for one in left))
-    return f"{len(left):,} of {len(found):,} outputs {'is' if len(left) == 1 else 'are'} not proved best ({methods})"
+    return f"{_not_proved(len(left), len(found))} ({methods})"
+
+
+def _not_proved(left: int, count: int) -> str:
+    return f"{left:,} of {count:,} outputs {'is' if left == 1 else 'are'} not proved best"
+
+
+def warn_of_early_ends(proved: NDArray[np.bool_] | None) -> None:
+    """Warn the caller of an estimator where outputs of its structure are not proved to be the best."""
+    if proved is not None and not proved.all():
+        said = _not_proved(int((~proved).sum()), len(proved))
+        why = "time ran out, or a relaxation was rounded"
+        remedy = "give the structure more seconds, or exact=True; space.solved(…) of a batch tells which"
+        warnings.warn(f"{said}: {why}; {remedy}", NotProved, stacklevel=4)
 
 
 def warn_of_unproved(found: Sequence[Proof]) -> None:

@@ -4,17 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
-from sidelight.core.arrays import Floats
+from sidelight.core.arrays import Floats, Ids
 from sidelight.core.file_contents import list_of
 from sidelight.core.records import Round
 from sidelight.errors import DataError, ModelFileError, NotFitted
+from sidelight.inference.proofs import warn_of_early_ends
 from sidelight.objective.batch import Batch
 from sidelight.objective.companion_likelihood import soft_maxima
 from sidelight.spaces import Paths, Transitions
+from sidelight.spaces.space import Proving
 from sidelight.structures import LabelSet
 from sidelight.structures.segment_structure import SegmentStructure
 from sidelight.structures.segments import Span
@@ -53,6 +56,14 @@ def history_in(values: Mapping[str, Any]) -> list[Point]:
 
 def _is_amount(value: Any) -> bool:
     return value is None or (isinstance(value, int | float) and not isinstance(value, bool))
+
+
+class Found(NamedTuple):
+    """The best outputs of some inputs."""
+
+    labels: Ids  # [T]
+    values: Floats  # [N]
+    proved: NDArray[np.bool_] | None  # [N] None where outputs always are the best
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -114,10 +125,20 @@ class Model:
         """Best outputs as numbers, and their scores."""
         return self._best(self.batch(xs, n_jobs=n_jobs))
 
+    def found(self, xs: Any, *, n_jobs: int | None = -1) -> Found:
+        """Best outputs as numbers, their scores, and which of them are proved to be the best."""
+        batch = self.batch(xs, n_jobs=n_jobs)
+        if not isinstance(batch.space, Proving):
+            return Found(*self._best(batch)[:2], None)
+        solved = batch.space.solved(batch.scores(self.weights), n_jobs=n_jobs)
+        return Found(solved.choices, solved.values, solved.gaps == 0.0)
+
     def predict(self, xs: Any, *, n_jobs: int | None = -1) -> list[Any]:
-        """The best output of each input."""
+        """The best output of each input; warns (`sidelight.errors.NotProved`) where time ran out for some."""
         rows = self.prepare(xs, n_jobs=n_jobs)
-        return self.structure.outputs(rows, self.paths(rows, n_jobs=n_jobs).labels)
+        found = self.found(rows, n_jobs=n_jobs)
+        warn_of_early_ends(found.proved)
+        return self.structure.outputs(rows, found.labels)
 
     def predict_segments(self, xs: Any, *, n_jobs: int | None = -1) -> list[list[Span]]:
         """The segments (first token, last token, label) of each input, which tile it.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Protocol, runtime_checkable
+from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -56,6 +56,29 @@ class Charging(Protocol):
 
     def charges(self, labels: Ids) -> Floats:
         """What each output costs. # [N]"""
+        ...
+
+
+class Solved(NamedTuple):
+    """The outputs that were found, and what is proved about them."""
+
+    choices: Ids  # [T]
+    values: Floats  # [N]
+    bounds: Floats  # [N] no output is worth more
+
+    @property
+    def gaps(self) -> Floats:
+        """By how much the best output may be better; 0 where it is proved to be the best. # [N]"""
+        gaps = self.bounds - self.values
+        return np.where(gaps > 1e-6 * (1.0 + np.abs(self.values)), gaps, 0.0)
+
+
+@runtime_checkable
+class Proving(Protocol):
+    """A space that does not always prove its best outputs: time may run out."""
+
+    def solved(self, scores: Any, *, n_jobs: int | None = None) -> Solved:
+        """The best outputs that were found, with bounds."""
         ...
 
 

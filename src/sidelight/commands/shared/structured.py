@@ -229,15 +229,8 @@ class StructureAnswers(NamedTuple):
 def answers_of(model: Model, xs: Sequence[Any], *, jobs: int) -> StructureAnswers:
     """The best structures of inputs, with their scores as answers."""
     rows = model.prepare(xs, n_jobs=jobs)
-    batch = model.batch(rows, n_jobs=jobs)
-    space: Any = batch.space
-    proven: list[bool | None] = [None] * len(rows)
-    if hasattr(space, "solved"):
-        solved = space.solved(batch.scores(model.weights), n_jobs=jobs)
-        choices, values = solved.choices, solved.values
-        proven = [gap == 0.0 for gap in solved.gaps.tolist()]
-    else:
-        choices, values = batch.best(model.weights)[:2]
+    choices, values, proved = model.found(rows, n_jobs=jobs)
+    proven: list[bool | None] = [None] * len(rows) if proved is None else proved.tolist()
     plain = model.temperature == 0 and model.size_by == "tokens" and model.decision is None
     scores = values / rows.sizes + model.threshold if plain else model.judge(rows, n_jobs=jobs)
     return StructureAnswers(model.structure.outputs(rows, choices), scores, proven)

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
-from typing import NamedTuple, Self
+from typing import Self
 
 import numpy as np
 
@@ -19,20 +19,7 @@ from sidelight.core.arrays import Bytes, Floats, Ids, Ints
 from sidelight.parallel import threads
 from sidelight.spaces.alignments.graph_program import GraphProgram
 from sidelight.spaces.slots import BatchedSlotSpace, SlotScores
-
-
-class Solved(NamedTuple):
-    """The alignments that were found, and what is proved about them."""
-
-    choices: Ids  # [T]
-    values: Floats  # [N]
-    bounds: Floats  # [N] no alignment is worth more
-
-    @property
-    def gaps(self) -> Floats:
-        """By how much the best alignment may be better; 0 where it is proved to be the best. # [N]"""
-        gaps = self.bounds - self.values
-        return np.where(gaps > 1e-6 * (1.0 + np.abs(self.values)), gaps, 0.0)
+from sidelight.spaces.space import Solved
 
 
 @dataclass(frozen=True)
