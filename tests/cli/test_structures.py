@@ -178,6 +178,10 @@ def test_a_model_without_answers_says_so(run: Run, made: Any) -> None:
     file = made("letters", 5)
     run("train", "--structure", "letters", "--gold", file("gold"), *FEW["letters"], "--out", "m")
     assert run("judge", "m", file("test")).err.startswith("note: the model has not learned from good and bad inputs")
+    companions = ("--good", file("good"), "--bad", file("bad"), "--max-rounds", 2)
+    run("train", "--structure", "letters", "--gold", file("gold"), *companions, *FEW["letters"], "--out", "n")
+    told = run("judge", "n", file("test")).err
+    assert told.startswith("note: training ended before it came to good and bad inputs, so its answers mean little")
 
 
 def test_a_table_of_letters_is_where_learning_begins(run: Run, made: Any) -> None:
@@ -290,7 +294,10 @@ def test_structures_are_listed(run: Run) -> None:
     for name in ("chain", "segments", *NAMES):
         assert any(line.split()[:1] == [name] for line in told.splitlines())
         assert run("structures", name).out.startswith(f"{name}: ")
-    assert "longest" in run("structures", "alignment").out and "similarity" not in run("structures", "graph").out
+    graphs = run("structures", "graph").out
+    assert "longest" in run("structures", "alignment").out and "similarity" not in graphs
+    assert "'none' or 'words' or 'words and relations'" in graphs and "'both' or 'first'" in graphs
+    assert "'paper' or 'rich'" in run("structures", "relations").out
     assert run("structures", "poem", code=2).err.startswith("error: --structure is 'poem'; there are chain, segments, ")
 
 

@@ -112,7 +112,7 @@ def alike(similarity):
         (lambda: GraphAlignment().admitted((ONE, TWO), {0: 1}), "word 0 has 1; give a list of the words"),
         (lambda: GraphAlignment().admitted((ONE, TWO), {0: [9]}), "word 0 is mapped to word 9; the graphs have 3 and"),
         (lambda: GraphAlignment(bits=0), "bits is 0"),
-        (lambda: GraphAlignment(measured="second"), "measured is 'second'; give 'both' or 'first'"),
+        (lambda: GraphAlignment(measured="second"), "measured is 'second'; give one of 'both', 'first'"),
         (lambda: GraphAlignment().weights(size=1.0), "there is no feature 'size'; give mapped, same"),
         (lambda: GraphAlignment(nulls="some"), "nulls is 'some'; give one of 'none', 'words', 'words and relations'"),
         (

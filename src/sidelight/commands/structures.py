@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import textwrap
-from dataclasses import MISSING
+from dataclasses import MISSING, Field
 from typing import Annotated, Any
 
 import typer
@@ -12,6 +12,7 @@ from sidelight.commands.registry import LABELS, NAMES, entry_named
 from sidelight.commands.registry.entry import StructureEntry
 from sidelight.commands.shared.outputs import hanging, text_width, write
 from sidelight.commands.shared.structured import chosen_entry, options_of
+from sidelight.core.checks import VALUES
 
 _LINES = {
     "chain": "Labels of tokens, or of whole inputs.",
@@ -44,7 +45,7 @@ def _one(entry: StructureEntry, width: int) -> str:
     measures = ", ".join(measure.name for measure in entry.measures(None))
     rows = {"files": ", ".join(forms), "e.g.": entry.example, "scores": measures}
     blocks.append("\n".join(hanging(f"{head:<9}", text, width) for head, text in rows.items()))
-    options = [(name, _shown(one.default), _in_words(str(one.type))) for name, one in options_of(entry).items()]
+    options = [(name, _shown(one.default), _in_words(one)) for name, one in options_of(entry).items()]
     table = [("option", "default", "what it may be"), *options]
     widths = [max(len(row[k]) for row in table) for k in (0, 1)]
     blocks.append("\n".join(f"{a:<{widths[0]}}  {b:<{widths[1]}}  {c}".rstrip() for a, b, c in table))
@@ -67,8 +68,11 @@ def _shown(default: Any) -> str:
     return str(default).lower() if isinstance(default, bool) else str(default)
 
 
-def _in_words(kind: str) -> str:
+def _in_words(option: Field[Any]) -> str:
+    if VALUES in option.metadata:
+        return " or ".join(map(repr, option.metadata[VALUES]))
+    kind = str(option.type)
     words = {"bool": "true or false", "int": "a whole number", "float": "a number", "str": "a text"}
     words |= {"tuple[int, int]": "two whole numbers, e.g. 2,2", "tuple[str, ...]": "names, e.g. a,b"}
-    words |= {"Sequence[str]": "names, e.g. a,b", "str | Features": "a text"}
+    words |= {"Sequence[str]": "names, e.g. a,b"}
     return words.get(kind, kind)

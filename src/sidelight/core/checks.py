@@ -22,6 +22,7 @@ Made = TypeVar("Made")
 
 LARGEST = 1e100  # larger numbers are mistakes, and their products infinite
 LONGEST = 200  # characters of a value in a message
+VALUES = "values"  # what the metadata of a field calls the texts that it may be
 
 
 def shown(value: Any) -> str:
@@ -203,9 +204,12 @@ def arguments_checked(make: Callable[Arguments, Made]) -> Callable[Arguments, Ma
 
 
 def check_fields(value: Any) -> None:
-    """Raises ValueError, by name, for a field of a dataclass that does not have its type."""
+    """Raises ValueError, by name, for a field of a dataclass that does not have its type, or none of its `values`."""
     for one in fields(value):
-        _typed(one.name, getattr(value, one.name), _kinds(str(one.type)))
+        own = _typed(one.name, getattr(value, one.name), _kinds(str(one.type)))
+        values = one.metadata.get(VALUES)
+        if values is not None and not is_among(own, values):
+            raise ValueError(f"{one.name} is {shown(own)}; give one of {', '.join(map(repr, values))}")
 
 
 def _kinds(annotation: str) -> list[Kind]:

@@ -17,13 +17,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
 from sidelight.core.arrays import Bytes, Floats, Ids, Ints
-from sidelight.core.checks import check_fields, is_listed, is_whole, shown
+from sidelight.core.checks import VALUES, check_fields, is_listed, is_whole, shown
 from sidelight.data.graphs import Graph
 from sidelight.errors import DataError
 from sidelight.features.counts import SparseRows, stacked
@@ -45,20 +45,16 @@ NULLS = ("none", "words", "words and relations")
 class GraphAlignment:
     """Alignments of graphs, as a structure to learn."""
 
-    nulls: str = "words and relations"
+    nulls: str = field(default=NULLS[-1], metadata={VALUES: NULLS})
     exact: bool = True  # else without branching; `batch(…).space.solved` tells how far off the alignments may be
     seconds: float = math.inf  # for one pair; what was found by then is taken
     bits: int = 16  # features are hashed into 2**bits weights
     similarity: Callable[[Graph, Graph], Floats] | None = None  # numbers [words, words, D]
-    measured: str = "both"  # whose words and edges are the size of a pair, both graphs' or the first one's
+    measured: str = field(default="both", metadata={VALUES: ("both", "first")})  # whose words are the size of a pair
     n_jobs: int | None = None
 
     def __post_init__(self) -> None:
         check_fields(self)
-        if self.nulls not in NULLS:
-            raise ValueError(f"nulls is {self.nulls!r}; give one of {', '.join(map(repr, NULLS))}")
-        if self.measured not in ("both", "first"):
-            raise ValueError(f"measured is {self.measured!r}; give 'both' or 'first'")
         if not self.seconds >= 0:
             raise ValueError(f"seconds is {self.seconds}; give a number from 0 on")
         check_bits(self.bits)

@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 
 from sidelight.core.arrays import Bytes, Floats, Ids, Ints
-from sidelight.core.checks import is_among, is_listed, is_whole, shown
+from sidelight.core.checks import VALUES, is_among, is_listed, is_whole, shown
 from sidelight.data.relations import EntitySentence, Extraction
 from sidelight.errors import DataError, Intractable
 from sidelight.features.rows import offsets_of
@@ -65,7 +65,7 @@ class EntityRelation:
     types: Sequence[str]
     relations: Sequence[str]
     rules: Sequence[Rule] = ()
-    features: str | Features = "paper"
+    features: str | Features = field(default="paper", metadata={VALUES: SETS})
     lists: Lists = field(default_factory=dict)
     names: FeatureNames = field(default_factory=FeatureNames, repr=False)
 

@@ -68,7 +68,10 @@ class AskedModel:
     def judged(self, items: Sequence[Item]) -> list[Item]:
         """The same with the model's own answer: yes from a score of 0 on."""
         if self.model.threshold == 0.0:
-            note("the model has not learned from good and bad inputs, so its answers mean little; its ranking may not")
+            given = self.model.about.get("evidence") or {}
+            why = "training ended before it came to good and bad inputs"
+            why = why if given.get("companion") else "the model has not learned from good and bad inputs"
+            note(f"{why}, so its answers mean little; its ranking may not")
         return [replace(item, good=bool(item.score >= 0.0)) for item in self.scored(items) if item.score is not None]
 
     def groups(self, items: Sequence[Item], *, every: bool) -> list[list[Item]]:
