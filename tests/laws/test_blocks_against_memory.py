@@ -90,7 +90,7 @@ def test_features_and_names_are_those_of_memory(files: dict[str, Path], tmp_path
     data = _data(files, "crf", tmp_path / "p")
     memory = Training(_tagger("crf")._settings(), _evidence(files, "crf")[0])
     assert data.stored is not None
-    parts = list(data.stored)
+    parts = list(data.stored.of())
     for own, name in ((memory.rows, "indices"), (memory.encoded, "targets")):
         found = [getattr(part.rows if name == "indices" else part.encoded, name) for part in parts]
         assert np.array_equal(np.concatenate(found), getattr(own, name))
