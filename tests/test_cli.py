@@ -13,7 +13,7 @@ import sidelight
 from sidelight.cli import COMMANDS as ENTRIES
 from sidelight.cli import app
 from sidelight.commands import train
-from sidelight.commands.shared.lazy_commands import Entry, loaded
+from sidelight.commands.shared.program import Entry, loaded
 
 COMMANDS = tuple(entry.name for entry in ENTRIES)
 

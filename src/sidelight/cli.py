@@ -8,8 +8,16 @@ from typing import Annotated
 
 import typer
 
-from sidelight.commands.shared.failures import INTERRUPTED, TERMINATED, Terminated, heed_termination
-from sidelight.commands.shared.lazy_commands import SETTINGS, Entry, LazyCommands, listed
+from sidelight.commands.shared.program import (
+    INTERRUPTED,
+    SETTINGS,
+    TERMINATED,
+    Entry,
+    LazyCommands,
+    Terminated,
+    heed_termination,
+    listed,
+)
 
 COMMANDS = (
     Entry(

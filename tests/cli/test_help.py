@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from sidelight.cli import COMMANDS
-from sidelight.commands.shared.lazy_commands import loaded
+from sidelight.commands.shared.program import loaded
 from sidelight.commands.shared.train_options import COMMON
 from sidelight.recipes import LEARNERS
 from sidelight.specs.options import options_of

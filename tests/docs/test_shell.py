@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from sidelight.cli import COMMANDS
-from sidelight.commands.shared.lazy_commands import loaded
+from sidelight.commands.shared.program import loaded
 
 ROOT = Path(__file__).parents[2]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]

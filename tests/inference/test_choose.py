@@ -7,10 +7,8 @@ import pytest
 
 from sidelight.errors import DataError, Infeasible, Intractable
 from sidelight.inference.lattices import lattice as lattices
-from sidelight.inference.methods.a_star import a_star
-from sidelight.inference.methods.beam import beam
+from sidelight.inference.methods.by_search import a_star, beam, dynamic
 from sidelight.inference.methods.choose import check_method, solve
-from sidelight.inference.methods.dynamic import dynamic
 from sidelight.inference.problem import ChainProblem, clauses_of
 from sidelight.rules import Domain, Sentence, count, every, gallery, implies, rule
 

@@ -16,7 +16,7 @@ from sidelight.inference.rule_set import RuleSet, TransitionScores
 from sidelight.inference.store import OFTEN
 from sidelight.rules import Domain, Sentence, count, every, gallery, implies, rule, some
 from sidelight.rules.lowering import counters
-from sidelight.rules.probe import said_of_length
+from sidelight.rules.unseen import said_of_length
 
 LABELS = ("A", "B", "C")
 

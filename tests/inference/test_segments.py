@@ -7,8 +7,8 @@ import pytest
 
 from sidelight.errors import Infeasible, Intractable
 from sidelight.inference.lattices import lattice as lattices
+from sidelight.inference.methods.by_search import dynamic
 from sidelight.inference.methods.choose import Method, solve
-from sidelight.inference.methods.dynamic import dynamic
 from sidelight.inference.problem import SegmentProblem, TokenReading, clauses_of
 from sidelight.rules import Domain, Rule, Sentence, count, every, gallery, one_of, rule
 from sidelight.structures.segments import segment_scheme

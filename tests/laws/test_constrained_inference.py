@@ -20,10 +20,8 @@ from hypothesis import strategies as st
 from sidelight.errors import Infeasible, Intractable
 from sidelight.inference.folding import lattice
 from sidelight.inference.lattices.searches import beam_over, best_under, prefix_beam, search, tight_guide
-from sidelight.inference.methods.a_star import a_star
-from sidelight.inference.methods.beam import beam
+from sidelight.inference.methods.by_search import a_star, beam, dynamic
 from sidelight.inference.methods.choose import solve
-from sidelight.inference.methods.dynamic import dynamic
 from sidelight.inference.problem import ChainProblem, RuledProblem, enumerated
 
 EXACT = {

@@ -35,8 +35,7 @@ from sidelight.features.rows import offsets_of
 from sidelight.features.support import Shown, Support
 from sidelight.features.support_scores import SupportedFeatures
 from sidelight.objective.contrast import contrastive
-from sidelight.objective.contrast.contrastive import ContrastiveTerms, Listed, Swaps
-from sidelight.objective.contrast.listed_contrastive import ListedContrastiveTerms
+from sidelight.objective.contrast.contrastive import ContrastiveTerms, Listed, ListedContrastiveTerms, Swaps
 from sidelight.objective.contrast.neighbourhoods import Neighbours, neighbours, orders
 from sidelight.objective.likelihood import LikelihoodProblem, LikelihoodTerms
 from sidelight.rounds.likelihood import LikelihoodLearner, LikelihoodOptions

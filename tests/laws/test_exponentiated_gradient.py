@@ -24,8 +24,7 @@ from sidelight.features.layout import Layout
 from sidelight.features.rows import offsets_of
 from sidelight.features.support import Shown, Support
 from sidelight.features.support_scores import SupportedFeatures
-from sidelight.objective.duals.batch_duals import BatchDuals
-from sidelight.objective.duals.chain_duals import ChainDuals
+from sidelight.objective.duals.likelihood_duals import BatchDuals, ChainDuals
 from sidelight.objective.likelihood import LikelihoodProblem, LikelihoodTerms
 from sidelight.solvers.exponentiated_gradient import ExponentiatedGradient
 from sidelight.solvers.lbfgs import Lbfgs, LbfgsOptions

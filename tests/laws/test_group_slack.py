@@ -14,7 +14,7 @@ from test_candidate_margins import problems
 
 from sidelight.features.counts import Differences, difference_rows
 from sidelight.objective.cuts import total_loss
-from sidelight.objective.path_sums import summed_differences
+from sidelight.objective.scorers.chain_scorer import summed_differences
 from sidelight.rounds.candidates import CandidateLearner, CandidateOptions
 from sidelight.solvers.group_slack import GroupSlack
 

@@ -14,8 +14,7 @@ from hypothesis import strategies as st
 from chain_problems import chain_problems
 from sidelight.errors import Infeasible, Intractable
 from sidelight.inference.legal import conflicting_rules
-from sidelight.inference.methods.program import feasible, solve_program
-from sidelight.inference.methods.relaxation import solve_relaxation
+from sidelight.inference.methods.program import feasible, solve_program, solve_relaxation
 from sidelight.inference.problem import Clause, RuledProblem, enumerated
 
 

@@ -10,8 +10,7 @@ import pytest
 import sidelight as sl
 from sidelight.errors import DataError
 from sidelight.rules import Domain, every, gallery, implies, rule
-from sidelight.rules.probe import read_first
-from sidelight.rules.unseen import read_unseen, words_of
+from sidelight.rules.unseen import read_first, read_unseen, words_of
 
 DOMAIN = Domain(["A", "B", "NOUN"])
 BEASTS = {"lion", "bear"}

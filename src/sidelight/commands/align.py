@@ -11,10 +11,10 @@ from typing import Annotated, Any, Literal
 import typer
 
 from sidelight.commands.shared import options
-from sidelight.commands.shared.lazy_commands import SETTINGS
 from sidelight.commands.shared.loading import checked_kind
 from sidelight.commands.shared.options import in_learning, in_output, in_reading, panel
 from sidelight.commands.shared.outputs import check_writable, keep, size_of, write, write_json
+from sidelight.commands.shared.program import SETTINGS
 from sidelight.commands.shared.progress_display import shown
 from sidelight.core.records import Round
 from sidelight.data import write_text_atomically

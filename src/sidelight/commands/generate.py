@@ -10,7 +10,7 @@ import typer
 
 from sidelight.commands.registry import CHAIN, LABELS, NAMES
 from sidelight.commands.shared import options
-from sidelight.commands.shared.checks import at_least
+from sidelight.commands.shared.options import at_least
 from sidelight.commands.shared.structured import chosen_entry
 from sidelight.data import write_columns, write_text_atomically
 from sidelight.data.items import Item

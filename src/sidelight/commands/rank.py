@@ -9,7 +9,7 @@ import typer
 
 from sidelight.commands.registry.asking import AskedModel, ranked
 from sidelight.commands.shared import options
-from sidelight.commands.shared.checks import at_least
+from sidelight.commands.shared.options import at_least
 from sidelight.commands.shared.outputs import check_writable, write
 from sidelight.commands.shared.rule_options import RulesFiles
 

@@ -11,8 +11,8 @@ import typer
 from sidelight.commands.registry import entry_of
 from sidelight.commands.serving.limits import Limits
 from sidelight.commands.shared import options
-from sidelight.commands.shared.checks import at_least, between
 from sidelight.commands.shared.loading import load
+from sidelight.commands.shared.options import at_least, between
 from sidelight.commands.shared.outputs import note
 from sidelight.commands.shared.progress_display import shown
 from sidelight.commands.shared.rule_options import (

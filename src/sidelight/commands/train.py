@@ -12,15 +12,13 @@ from sidelight.commands.shared import options, settings
 from sidelight.commands.shared import train_options as given
 from sidelight.commands.shared.notes import notes_on, warnings_noted
 from sidelight.commands.shared.options import DEFAULTS
-from sidelight.commands.shared.out_of_core import StoredTask, check_out_of_core, sample_of
 from sidelight.commands.shared.outputs import check_writable, keep, note, write
-from sidelight.commands.shared.price_search import price_search
+from sidelight.commands.shared.program import HelpAll, with_short_help
 from sidelight.commands.shared.progress_display import shown
 from sidelight.commands.shared.rule_options import Inference, RulesFiles, check_inference, rules_in
-from sidelight.commands.shared.short_help import HelpAll, with_short_help
 from sidelight.commands.shared.structured import StructureTask, chosen_entry, companions_alone, refuse, split_options
-from sidelight.commands.shared.tasks import LabelTask, TrainTask
-from sidelight.commands.shared.trials import PriceTrials, summary
+from sidelight.commands.shared.tasks import LabelTask, StoredTask, TrainTask, check_out_of_core, sample_of
+from sidelight.commands.shared.trials import PriceTrials, price_search, summary
 from sidelight.data import write_text_atomically
 from sidelight.estimators.taggers import Classifier, Tagger
 from sidelight.recipes import AUTO, Recipe

@@ -9,9 +9,8 @@ from typing import Annotated, Any
 import typer
 
 from sidelight.commands.shared import options
-from sidelight.commands.shared.checks import among
 from sidelight.commands.shared.inputs import check_alike, read_inputs, read_labelled
-from sidelight.commands.shared.options import in_evidence, in_output
+from sidelight.commands.shared.options import among, in_evidence, in_output
 from sidelight.commands.shared.outputs import check_writable, write, write_json
 
 InputFile = Annotated[Path, typer.Argument(metavar="FILE", help="Inputs without labels.")]

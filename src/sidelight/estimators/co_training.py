@@ -37,7 +37,7 @@ from sidelight.estimators.taggers import Classifier, Tagger
 from sidelight.evidence import Evidence, Gold, Unlabeled
 from sidelight.features.rows import LinearScores
 from sidelight.models.model import Model
-from sidelight.models.pair_file import load_pair, save_pair
+from sidelight.models.model_file import load_pair, save_pair
 from sidelight.objective.batch import Batch
 from sidelight.objective.votes.confidence import Measure, confidence
 from sidelight.recipes import LEARNERS

@@ -16,13 +16,12 @@ from sidelight.errors import Intractable
 from sidelight.inference.folded_problem import Folded, Reached
 from sidelight.inference.lattices.prefixes import Prefixes
 from sidelight.inference.problem import VariableProblem
-from sidelight.rules.columns import InputColumns, columns_of
+from sidelight.rules.columns import InputColumns, columns_of, signature
 from sidelight.rules.expr import Expr
 from sidelight.rules.lowering.tables import degree_table
-from sidelight.rules.signatures import signature
 from sidelight.spaces.highs import LinearProgram
 from sidelight.spaces.variables.elimination import Scope, eliminated, plan_of
-from sidelight.spaces.variables.variable_program import variable_program
+from sidelight.spaces.variables.variable_space import variable_program
 
 MOST_CLAUSE_CELLS = 20_000  # of the table of one clause
 

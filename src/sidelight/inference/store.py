@@ -15,8 +15,8 @@ from sidelight.rules.expr import Expr, pieces
 from sidelight.rules.lowering.counters import lowered
 from sidelight.rules.lowering.truth import degree
 from sidelight.rules.output import symbolic_labels
-from sidelight.rules.probe import said_of_length
 from sidelight.rules.rule import Says
+from sidelight.rules.unseen import said_of_length
 
 OFTEN = 6  # uses of a length before all counters of its rules are made, not only of broken clauses
 

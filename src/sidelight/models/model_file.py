@@ -1,4 +1,4 @@
-"""Models in files: safetensors, versioned, without pickle."""
+"""Models in files: safetensors, versioned, without pickle; one in a file, or the two that co-training leaves."""
 
 from __future__ import annotations
 
@@ -26,6 +26,8 @@ from sidelight.structures.variable_structure import restored_variables
 # model does not use is not written
 VERSION = 7
 KIND = "sidelight model"
+PAIR = "sidelight pair of models"
+PLACES = ("first", "second")  # of the two
 DECISION = "decision."  # arrays of the weights of companion decisions
 SEGMENTS = "sidelight segment model"  # what files of segments were before, of version 1
 VARIABLES = "sidelight joint model"  # and those of variables
@@ -131,3 +133,29 @@ def about_in(spec: Any) -> dict[str, Any]:
             text_of({key: name}, key)
     history_in(about)
     return about
+
+
+def save_pair(models: tuple[Model, Model], path: str | Path, *, spec: dict[str, Any]) -> None:
+    """Write two models, and JSON values beside them."""
+    tensors: Tensors = {}
+    descriptions: dict[str, Any] = {}
+    versions = []
+    for place, model in zip(PLACES, models):
+        descriptions[place], own, version = model_state(model, path)
+        tensors |= {f"{place}.{name}": array for name, array in own.items()}
+        versions.append(version)
+    write_tensors(path, tensors, kind=PAIR, version=max(versions), spec={"models": descriptions, "about": spec})
+
+
+def load_pair(path: str | Path) -> tuple[tuple[Model, Model], dict[str, Any]]:
+    """Two models and the values beside them.
+
+    Raises `ModelFileError` in one line where the file is damaged, foreign or newer.
+    """
+    with reading(path):
+        spec, tensors = read_tensors(path, kind=PAIR, version=VERSION)
+        both = mapping_of(spec, "models")
+        one, other = (model_from(mapping_of(both, place), part_of(tensors, f"{place}.")) for place in PLACES)
+        if (one.labels, one.sequences) != (other.labels, other.sequences) or one.labels.hidden:
+            raise ModelFileError("its two models do not have the same labels")
+        return (one, other), mapping_of(spec, "about")

@@ -18,8 +18,7 @@ from sidelight.core.file_contents import array_like, flag_of, mapping_of, number
 from sidelight.core.one_at_a_time import OneAtATime
 from sidelight.core.records import FLAT, NO_DESCENT, NO_FALL, SMALL_GAP
 from sidelight.objective.companion_likelihood import CompanionTerms
-from sidelight.objective.duals.batch_duals import BatchDuals
-from sidelight.objective.duals.chain_duals import ChainDuals
+from sidelight.objective.duals.likelihood_duals import BatchDuals, ChainDuals
 from sidelight.objective.likelihood import LikelihoodProblem, LikelihoodTerms, LogLinearTerms
 from sidelight.objective.online.likelihood_blocks import LikelihoodBlocks
 from sidelight.objective.online.online_likelihood import OnlineLikelihood, stacked_terms

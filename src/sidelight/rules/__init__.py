@@ -2,8 +2,7 @@
 
 from sidelight.rules import gallery
 from sidelight.rules.files import read_rules
-from sidelight.rules.inputs import Sentence
-from sidelight.rules.output import Domain, Labels
+from sidelight.rules.output import Domain, Labels, Sentence
 from sidelight.rules.rule import Rule, rule
 from sidelight.rules.words import begins, changes, count, ends, every, implies, not_, one_of, some, weighted
 

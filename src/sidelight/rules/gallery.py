@@ -14,8 +14,7 @@ from typing import Any
 from sidelight.core.checks import arguments_checked, is_hashable, is_listed, shown, whole
 from sidelight.errors import DataError
 from sidelight.rules.expr import TRUE, Expr
-from sidelight.rules.inputs import Sentence
-from sidelight.rules.output import Labels
+from sidelight.rules.output import Labels, Sentence
 from sidelight.rules.rule import Rule
 from sidelight.rules.words import begins, changes, count, every, implies, one_of, some
 

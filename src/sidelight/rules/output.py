@@ -1,13 +1,15 @@
-"""The output that a rule speaks of: symbolic when it is lowered, known when its truth is asked.
+"""What a rule speaks of: its input, and its output.
 
-Both are read alike: `y[t]` of a sequence, `y.relation[a, b]` of a structure with named variables, and then `== label`,
-`!= label`, `== y[t - 1]`, `one_of(y[t], labels)`.
+The input is ordinary data, so that Python's `for` and `if` select. The output is symbolic when the rule is lowered,
+known when its truth is asked. Both are read alike: `y[t]` of a sequence, `y.relation[a, b]` of a structure with named
+variables, and then `== label`, `!= label`, `== y[t - 1]`, `one_of(y[t], labels)`.
 """
 
 from __future__ import annotations
 
 import difflib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import cached_property
 from typing import Any, NoReturn
 
 from sidelight.errors import DataError
@@ -177,3 +179,57 @@ class Groups:
 def symbolic_labels(length: int, domain: Domain) -> Labels:
     """A sequence whose labels are all open; variable t is token t."""
     return Labels([ChosenVariable(t, domain) for t in range(length)])
+
+
+class Sentence:
+    """A sequence of tokens: `x.words`, `x.positions`, `x[t]` (the token as it was given), `len(x)`.
+
+    >>> x = Sentence([("Light", "NN"), ("shines", "VB")])
+    >>> x.words, list(x.positions), x[1][1], x.columns[1]
+    (['Light', 'shines'], [0, 1], 'VB', ['NN', 'VB'])
+    """
+
+    def __init__(self, tokens: Sequence[Any]) -> None:
+        self.tokens = tokens
+
+    @property
+    def positions(self) -> range:
+        """0, 1, … of the tokens."""
+        return range(len(self.tokens))
+
+    @cached_property
+    def words(self) -> list[str]:
+        """Every token as a string: itself, its first column, or its attribute "word" (or "w")."""
+        return [_word(token) for token in self.tokens]
+
+    @cached_property
+    def lower(self) -> list[str]:
+        """The words in lower case."""
+        return [word.lower() for word in self.words]
+
+    @cached_property
+    def columns(self) -> list[list[Any]]:
+        """The columns of tokens that have several."""
+        return [list(column) for column in zip(*self.tokens)]
+
+    def __len__(self) -> int:
+        return len(self.tokens)
+
+    def __getitem__(self, t: int) -> Any:
+        return self.tokens[t]
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter(self.tokens)
+
+
+def _word(token: Any) -> str:
+    if isinstance(token, str):
+        return token
+    if isinstance(token, Mapping):
+        for name in ("word", "w"):
+            if name in token:
+                return str(token[name])
+        raise KeyError("the tokens are attributes without 'word': read x[t] instead of x.words")
+    if isinstance(token, Sequence) and len(token):
+        return str(token[0])
+    return str(token)

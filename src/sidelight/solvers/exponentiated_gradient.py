@@ -1,6 +1,6 @@
 """Exponentiated gradient on the dual of log-linear and max-margin learning.
 
-The problem:  max_α D(α) over one distribution α_i per example; see `objective.chain_duals` for D, for the primal P that
+The problem:  max_α D(α) over one distribution α_i per example; see `objective.duals` for D, for the primal P that
 it bounds from below, and for the weights w(α). The step on a distribution is multiplicative,
 
     α_i'(y) ∝ α_i(y) exp(η / C_i · ∂D / ∂α_i(y)),

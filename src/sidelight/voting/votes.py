@@ -13,8 +13,15 @@ from sidelight.core.arrays import Bytes, Ids, Ints
 from sidelight.core.checks import flag, is_listed, shown
 from sidelight.errors import DataError
 from sidelight.evidence import Candidates, Gold, Partial, Voted, voted_labels
-from sidelight.voting.functions import OUTSIDE, LabellingFunction, check_outside, check_scheme, named_functions
-from sidelight.voting.returns import BadReturn, read_votes
+from sidelight.voting.functions import (
+    OUTSIDE,
+    BadReturn,
+    LabellingFunction,
+    check_outside,
+    check_scheme,
+    named_functions,
+    read_votes,
+)
 from sidelight.voting.table import VoteTable, vote_table
 
 
@@ -124,7 +131,7 @@ def votes(
 
     A function takes an input and returns, for every token, a label, a set of labels of which one is right, or `None`;
     or spans, (first token, last token, label) with the last token included; or one label or set for all tokens
-    (`sidelight.voting.returns` has all forms, `labelling_function` declares one). With `scheme` "BIO" a span of X is
+    (`sidelight.voting.functions` has all forms, `labelling_function` declares one). With `scheme` "BIO" a span of X is
     read as B-X, I-X, …; and if no function ever votes for the label `outside`, a voter of that name does, on tokens
     that nobody else votes on (`outside=None` leaves them without votes). `single` is for inputs that have one label
     each, as those of `Classifier`; inputs that are dicts or strings always have.

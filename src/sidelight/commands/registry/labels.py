@@ -16,7 +16,7 @@ from sidelight.commands.shared.inputs import check_fits, is_jsonl, read_inputs, 
 from sidelight.data import read_lines
 from sidelight.data.items import Item
 from sidelight.data.jsonl import Place, good_at
-from sidelight.models.contributions import shown_tokens
+from sidelight.models.explain import shown_tokens
 from sidelight.models.model import Model
 
 

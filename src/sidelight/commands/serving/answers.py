@@ -24,8 +24,7 @@ from sidelight.evaluate.schemes import scheme_of
 from sidelight.evaluate.spans import spans
 from sidelight.features.attributes.attributes import AttributeExtractor
 from sidelight.models import probabilities
-from sidelight.models.contributions import SHOWN, shown_tokens
-from sidelight.models.explain import explain
+from sidelight.models.explain import SHOWN, explain, shown_tokens
 from sidelight.models.model import Model
 from sidelight.structures.segment_structure import SegmentStructure
 

@@ -1,4 +1,7 @@
-"""What `sidelight train` does differently for different outputs: labels here, structures in `structured`."""
+"""What `sidelight train` does differently for different outputs: labels here, structures in `structured`.
+
+Evidence for labels may stay in its files (`--out-of-core FOLDER`), where these are larger than memory.
+"""
 
 from __future__ import annotations
 
@@ -8,14 +11,16 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from sidelight.commands.shared import settings
-from sidelight.commands.shared.inputs import EvidenceFiles, check_alike, read_labelled
+from sidelight.commands.shared.inputs import EvidenceFiles, check_alike, piece_in_columns, read_labelled
 from sidelight.commands.shared.settings import sequences_in
+from sidelight.data.stored import KINDS, stored
 from sidelight.estimators.base_estimator import measured, metric_of
 from sidelight.estimators.segment_tagger import SegmentTagger
 from sidelight.estimators.taggers import Classifier, Tagger
 from sidelight.evidence import Evidence, Gold
 from sidelight.recipes import AUTO, Recipe
 from sidelight.specs import Need
+from sidelight.specs.learner import IN_BLOCKS
 
 Files = Mapping[str, Sequence[Path] | None]
 Say = Callable[[str], None]
@@ -102,3 +107,52 @@ def _segmenter(parameters: Mapping[str, Any], recipe: Recipe, evidence: Sequence
         raise ValueError(f"{called} takes the features of segments from labelled inputs; add --gold FILE")
     own = {name: value for name, value in parameters.items() if name not in ("learner", "order", "states")}
     return SegmentTagger(learner=recipe, **own)
+
+
+def check_out_of_core(files: Files, learner: str, told: Mapping[str, bool]) -> None:
+    """Raise ValueError for what needs all evidence in memory, by its name; `told` are options that were given."""
+    there = {f"--{kind}": bool(paths) for kind, paths in files.items() if kind not in KINDS}
+    for flag, given in {**there, **told}.items():
+        if given:
+            raise ValueError(f"{flag} needs all evidence in memory; leave it out, or leave --out-of-core out")
+    if learner == AUTO:
+        raise ValueError(f"--out-of-core does not choose a learner; name one with --learner: {IN_BLOCKS}")
+
+
+@dataclass(slots=True)
+class StoredTask:
+    """Labels of tokens or of inputs, whose evidence stays in its files; the first of each kind stand for the others."""
+
+    labels: LabelTask
+    folder: Path
+    sample: list[Evidence]
+
+    @property
+    def notes(self) -> Sequence[str]:
+        return self.labels.notes
+
+    def read(self, files: Files, say: Say) -> Any:
+        own = self.labels
+        given: dict[str, Any] = {kind: list(files[kind] or ()) or None for kind in KINDS}
+        corpus = stored(**given, folder=self.folder, format=own.format, label_column=own.label_column)
+        for kind, paths in corpus.files.items():
+            say(f"reading {paths[0]}")
+            self.sample.append(piece_in_columns(next(corpus.pieces(kind, paths[0]))[1][0]))
+        return corpus
+
+    def parameters(self, evidence: Any, given: Mapping[str, Any]) -> dict[str, Any]:
+        return self.labels.parameters(self.sample, given)
+
+    def judges(self, path: Path, evidence: Any, learner: Recipe | None) -> list[Any]:
+        return self.labels.judges(path, self.sample, learner)
+
+    def estimator(self, parameters: Mapping[str, Any], evidence: Any) -> Any:
+        return self.labels.estimator(parameters, self.sample)
+
+    def measured(self, fitted: Any, judges: Sequence[Any]) -> tuple[str, float]:
+        return self.labels.measured(fitted, judges)
+
+
+def sample_of(task: TrainTask, evidence: Sequence[Evidence]) -> Sequence[Evidence]:
+    """The evidence, or what stands for it."""
+    return task.sample if isinstance(task, StoredTask) else evidence

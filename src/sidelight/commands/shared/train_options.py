@@ -7,9 +7,18 @@ from typing import Annotated
 
 from sidelight.commands.registry import LABELS, NAMES
 from sidelight.commands.shared import settings
-from sidelight.commands.shared.checks import among, at_least, between
-from sidelight.commands.shared.options import EVIDENCE, LEARNING, OUTPUT, in_features, in_learning, in_output
-from sidelight.commands.shared.short_help import Brief
+from sidelight.commands.shared.options import (
+    EVIDENCE,
+    LEARNING,
+    OUTPUT,
+    among,
+    at_least,
+    between,
+    in_features,
+    in_learning,
+    in_output,
+)
+from sidelight.commands.shared.program import Brief
 from sidelight.evaluate.schemes import SCHEMES
 from sidelight.objective.cuts import POWERS
 from sidelight.recipes import crf

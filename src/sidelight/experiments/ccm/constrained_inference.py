@@ -27,8 +27,7 @@ from sidelight.experiments.grid import LabelledExamples
 from sidelight.experiments.jlis.citations import Citations, load
 from sidelight.experiments.table import Row, row
 from sidelight.features import emissions
-from sidelight.inference.methods.a_star import a_star
-from sidelight.inference.methods.beam import beam
+from sidelight.inference.methods.by_search import a_star, beam
 from sidelight.inference.methods.choose import Method, solve
 from sidelight.inference.problem import RuledProblem, Solution
 from sidelight.inference.rule_set import RuleSet

@@ -17,8 +17,16 @@ from sidelight.core.arrays import Floats, Ids, Ints
 from sidelight.core.checks import check_fields
 from sidelight.core.file_contents import flag_of, list_of, text_of, whole_of
 from sidelight.errors import DataError
-from sidelight.features.attributes.attribute_columns import AttributeTable, ColumnNumbers, column_counts, tables_of
-from sidelight.features.attributes.attribute_entries import ENTRY, KEPT, KnownEntries, keep_known
+from sidelight.features.attributes.attribute_columns import (
+    ENTRY,
+    KEPT,
+    AttributeTable,
+    ColumnNumbers,
+    KnownEntries,
+    column_counts,
+    keep_known,
+    tables_of,
+)
 from sidelight.features.extractor import Tensors
 from sidelight.features.inputs import dense_rows
 from sidelight.features.rows import NO_VALUES, Rows, check_dense, offsets_of

@@ -13,8 +13,13 @@ import numpy as np
 
 from sidelight.core.arrays import Floats, Ids, Ints
 from sidelight.core.kernels import inner_kernel
-from sidelight.generative.word_alignment.alignment_kernels import add_moves, backward, forward
-from sidelight.generative.word_alignment.alignment_log_kernels import best_alignment, sums_in_logs
+from sidelight.generative.word_alignment.alignment_kernels import (
+    add_moves,
+    backward,
+    best_alignment,
+    forward,
+    sums_in_logs,
+)
 from sidelight.generative.word_alignment.bitext import Bitext
 from sidelight.generative.word_alignment.ibm1 import independent_best, independent_sums, link_weight
 from sidelight.spaces.chains.chain_scaled_kernels import exponentials

@@ -15,9 +15,7 @@ from sidelight.errors import DataError, Intractable
 from sidelight.inference.folded_problem import WIDTH, Folded
 from sidelight.inference.folding import folded
 from sidelight.inference.legal import no_output
-from sidelight.inference.methods.a_star import a_star
-from sidelight.inference.methods.beam import beam
-from sidelight.inference.methods.dynamic import dynamic
+from sidelight.inference.methods.by_search import a_star, beam, dynamic
 from sidelight.inference.methods.settle import MOST_STATES, settle
 from sidelight.inference.problem import RuledProblem, Solution
 
@@ -78,7 +76,7 @@ def _solver(method: str) -> Callable[..., Solution]:
 
             return solve_program
         case "lp":
-            from sidelight.inference.methods.relaxation import solve_relaxation
+            from sidelight.inference.methods.program import solve_relaxation
 
             return solve_relaxation
         case _:

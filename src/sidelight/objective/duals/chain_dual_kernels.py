@@ -1,4 +1,4 @@
-"""Kernels of the dual problem over chains: what `chain_duals` describes, example by example."""
+"""Kernels of the dual problem over chains: what `likelihood_duals` describes, example by example."""
 
 from __future__ import annotations
 

@@ -14,8 +14,7 @@ import math
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from sidelight.rules.inputs import Sentence
-from sidelight.rules.output import Labels
+from sidelight.rules.output import Labels, Sentence
 from sidelight.rules.rule import Rule
 
 SMOOTHING = 1.0

@@ -16,7 +16,7 @@ from sidelight.features import extractor_of as made_from
 from sidelight.inference.ruled_inputs import RuledInputs
 from sidelight.rules import Domain, Rule
 from sidelight.rules.lowering.penalties import penalties_of
-from sidelight.rules.probe import read_first
+from sidelight.rules.unseen import read_first
 from sidelight.structures.label_names import check_label_count
 from sidelight.structures.labels.encoding import labels_in
 from sidelight.structures.labels.label_masks import is_list, label_names, mask_of

@@ -1,0 +1,109 @@
+"""Methods that search what has been folded: dynamic programming, A*, and a beam.
+
+Local clauses are in the scores. By dynamic programming, every other clause of a sequence that is taken into account
+multiplies the states of the lattice by those of its counter (Chang 2011, 3.1.2, leaves the choice of inference open):
+only reachable states are visited, and a first narrow pass finds a value that prunes the exact one. Of variables, every
+other clause is a table (elimination).
+
+A* is exact, and quick where the best completion without counters is nearly right: its heuristic is the best completion
+of a prefix without counters, an upper bound of what the rest is worth, found for all prefixes by one Viterbi from the
+back (of variables: what each can add at most). With `fold` it knows local clauses.
+
+A beam keeps the best `width` prefixes of each length, with the violations that no completion can avoid charged. With a
+look-ahead, prefixes are ranked by their value plus that of their best completion without counters, which also bounds
+what was given up: an output that is worth as much is proved the best.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Literal
+
+from sidelight.errors import Intractable
+from sidelight.inference.folded_problem import WIDTH, Folded, Reached, slack
+from sidelight.inference.folding import folded
+from sidelight.inference.legal import legal, no_output
+from sidelight.inference.problem import RuledProblem, Solution
+
+
+def dynamic(
+    problem: RuledProblem, *, names: Sequence[str] = (), given: Folded | None = None, most_nodes: int | None = None
+) -> Solution:
+    """The best output, with all clauses taken in at once; `given` is the folded problem, where it is known.
+
+    Raises `Infeasible` where no output obeys the hard clauses and `Intractable`, naming rules, where there are too many
+    states.
+    """
+    given = folded(problem, names=names) if given is None else given
+    reached = given.under(given.counters, most_nodes=most_nodes)
+    if reached.labels is None:
+        raise no_output(problem, names)
+    labels = tuple(reached.labels.tolist())
+    return Solution(labels, reached.value, reached.value, True, given.method, len(given.says), reached.nodes)
+
+
+def a_star(
+    problem: RuledProblem,
+    *,
+    names: Sequence[str] = (),
+    given: Folded | None = None,
+    most_nodes: int | None = None,
+    fold: bool = True,
+    tighten: int = 0,
+    at_limit: Literal["raise", "beam"] = "raise",
+) -> Solution:
+    """The best output; `given` is the folded problem, where it is known.
+
+    Completions know local clauses with `fold`, and others too after some steps that `tighten` them (`tighten_kernels`).
+    Out of nodes it raises `Intractable`, or with `at_limit="beam"` gives what beam search finds, with the bound that A*
+    has proved. Raises `Infeasible` where no output obeys the hard clauses.
+    """
+    given = folded(problem, names=names, fold=fold) if given is None else given
+    reached, complete = given.best_first(given.counters, most_nodes=most_nodes, tighten=tighten)
+    if complete:
+        if reached.labels is None:
+            raise no_output(problem, names)
+        return _solution(reached, reached.value, "A*", len(given.says), reached.nodes)
+    if at_limit == "raise":
+        raise Intractable(f"A* needs more than {reached.nodes:,} nodes; give it more, or use another method")
+    beam, _ = given.beam(width=WIDTH)
+    if beam.labels is None:
+        raise Intractable(
+            f"A* needs more than {reached.nodes:,} nodes, and beam search found no output that obeys the rules"
+        )
+    bound = min(beam.lost, reached.lost)
+    return _solution(beam, bound, "A*, then beam search", len(given.says), reached.nodes + beam.nodes)
+
+
+def _solution(found: Reached, bound: float, method: str, taken_in: int, nodes: int) -> Solution:
+    assert found.labels is not None
+    bound = max(bound, found.value)
+    exact = found.value >= bound - slack(bound)
+    return Solution(tuple(found.labels.tolist()), found.value, bound, exact, method, taken_in, nodes)
+
+
+def beam(
+    problem: RuledProblem,
+    *,
+    names: Sequence[str] = (),
+    given: Folded | None = None,
+    width: int = WIDTH,
+    look_ahead: bool = True,
+) -> Solution:
+    """A good output; `exact` only where that is proved. `given` is the folded problem, where it is known.
+
+    Raises `Infeasible` where no output obeys the hard clauses, and `Intractable` where the beam ran into a dead end.
+    """
+    if width < 1:
+        raise ValueError(f"a beam is at least 1 wide, not {width}")
+    given = folded(problem, names=names) if given is None else given
+    reached, method = given.beam(width=width, look_ahead=look_ahead)
+    if reached.labels is None:
+        hard = [clause for clause in problem.clauses if clause.hard]
+        if reached.lost == -math.inf or not legal(problem, hard):
+            raise no_output(problem, names)
+        raise Intractable(f"a beam of {width} found no legal output; widen it, or use another method")
+    exact = reached.value >= reached.lost - slack(reached.lost)
+    labels = tuple(reached.labels.tolist())
+    return Solution(labels, reached.value, reached.lost, exact, method, len(given.says), reached.nodes)
