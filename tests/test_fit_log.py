@@ -13,8 +13,8 @@ import pytest
 
 import sidelight as sl
 from sidelight.core.compiling import SHARED, watched
-from sidelight.core.fit_log import FitLog
 from sidelight.core.kernels import kernel
+from sidelight.core.progress import FitLog
 from sidelight.rules import gallery
 
 X = [["Ann", "lives", "in", "Oslo"], ["Rain", "falls", "on", "Lima"]]

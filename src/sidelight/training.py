@@ -196,7 +196,7 @@ class Training:
 
     def reliabilities(self) -> list[Reliability]:
         """How often each labelling function was right, as the learner came to believe."""
-        return reliabilities_of(self.data, self.learner)
+        return [] if self.encoded.votes is None else reliabilities_of(self.data, self.learner)
 
     def memory(self) -> Memory | None:
         """What a later `partial_fit` goes on from, besides the model's weights."""

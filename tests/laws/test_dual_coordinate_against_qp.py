@@ -14,7 +14,7 @@ from quadratic import optimum, primal
 from sidelight.features.counts import SparseRows
 from sidelight.features.rows import offsets_of
 from sidelight.objective.cuts import LOGISTIC, Cuts
-from sidelight.solvers.duals.dual_ascent import dual_value, sweeps, worst_values
+from sidelight.solvers.dual_coordinate import dual_value, sweeps, worst_values
 from sidelight.solvers.duals.working_set import WorkingSet
 
 

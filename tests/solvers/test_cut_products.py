@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from sidelight.features.counts import SparseRows
 from sidelight.features.rows import offsets_of
 from sidelight.objective.cuts import Cuts
-from sidelight.solvers.duals.dual_ascent import dual_value, sweeps
+from sidelight.solvers.dual_coordinate import dual_value, sweeps
 from sidelight.solvers.duals.working_set import WorkingSet
 
 TERMS, SIZE = 4, 6

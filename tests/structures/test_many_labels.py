@@ -13,7 +13,7 @@ from sidelight import Classifier, DataError, SegmentTagger, Tagger, candidates
 from sidelight.cli import app
 from sidelight.features.layout import Layout
 from sidelight.features.segments.segment_rows import SegmentLayout
-from sidelight.structures.label_names import check_memory
+from sidelight.structures.labels.label_sets import check_memory
 
 WORDS = [[f"word{20 * s + t}" for t in range(20)] for s in range(5000)]  # 100,000 of them
 

@@ -12,8 +12,7 @@ import numpy as np
 
 from sidelight.core.checks import amount, arguments_checked, flag, is_among, is_listed, shown, whole
 from sidelight.core.file_contents import mapping_of, reading
-from sidelight.core.fit_log import FitLog, check_verbose
-from sidelight.core.progress import round_line
+from sidelight.core.progress import FitLog, check_verbose, round_line
 from sidelight.core.records import Callback, Round
 from sidelight.data.links import GoldLinks, Link
 from sidelight.errors import DataError, NotFitted

@@ -28,10 +28,10 @@ import numpy as np
 from sidelight.core.arrays import Floats, Ids, Ints
 from sidelight.core.checks import amount, is_among, is_listed, shown, whole
 from sidelight.core.file_contents import flag_of, list_of, reading
-from sidelight.core.fit_log import FitLog, check_verbose, counted, in_words
+from sidelight.core.progress import FitLog, check_verbose, counted, in_words
 from sidelight.data.checks import check_evidence, trouble
 from sidelight.errors import DataError, ModelFileError, NotFitted
-from sidelight.estimators.automatic import settled
+from sidelight.estimators.automatic_estimator import settled
 from sidelight.estimators.base_estimator import Estimator, accuracy, labelled
 from sidelight.estimators.taggers import Classifier, Tagger
 from sidelight.evidence import Evidence, Gold, Unlabeled

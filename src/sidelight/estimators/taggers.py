@@ -12,11 +12,11 @@ import numpy as np
 
 from sidelight.core.arrays import Floats
 from sidelight.core.checks import flag, generator, is_among, is_listed, shown
-from sidelight.core.fit_log import FitLog
+from sidelight.core.progress import FitLog
 from sidelight.core.records import PATIENCE, Callback, Round
 from sidelight.data.stored import StoredCorpus
 from sidelight.errors import DataError, ModelFileError
-from sidelight.estimators.automatic import AutomaticEstimator
+from sidelight.estimators.automatic_estimator import AutomaticEstimator
 from sidelight.estimators.base_estimator import held_out, measured, metric_of
 from sidelight.estimators.constrained import Constrained
 from sidelight.estimators.placed_prediction import predict_in, solve_in, spread

@@ -13,13 +13,12 @@ from sidelight.errors import DataError
 from sidelight.features.attributes.attributes import AttributeExtractor, Attributes
 from sidelight.features.extractor import Extractor
 from sidelight.features.hashing import HashingExtractor
-from sidelight.features.inputs import Matrix, MatrixSequence, WithDense, check_sequences
+from sidelight.features.inputs import Matrix, MatrixSequence, WithDense, check_sequences, kinds_in, lists_are_attributes
 from sidelight.features.matrices import GivenMatrix, MatrixExtractor
 from sidelight.features.template_sets import chunking, emissions, spelling, standard, window, words
 from sidelight.features.vocabulary import TemplateExtractor
 from sidelight.features.words.distributional import WordClasses, word_classes
 from sidelight.features.words.templates import Templates, parse_templates, read_templates, with_classes
-from sidelight.features.words.token_kinds import kinds_in, lists_are_attributes
 
 FeatureSet = Templates | Attributes | GivenMatrix
 

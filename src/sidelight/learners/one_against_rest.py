@@ -6,7 +6,7 @@ and scikit-learn's LinearSVC solve):
     min_w  ½ ‖w_l‖² + Σ_i C_i max(0, 1 − y_il w_l·x_i)^p
 
 or the logistic loss of the same value; x_i has a constant 1 beside its features if there is a bias. Each input is one
-term with one cut, 1 − y_il w·x_i, which is in the working set from the start; `solvers.dual_ascent` does the rest.
+term with one cut, 1 − y_il w·x_i, which is in the working set from the start; `solvers.dual_coordinate` does the rest.
 Classes share no weights, so they are solved on several threads, and all of them together have the sum of the objectives
 and of the duals. A class is solved when its gap is at most tolerance times its objective, or after so many sweeps that
 it will not be.
@@ -35,7 +35,7 @@ from sidelight.objective.cuts import Cuts, total_loss
 from sidelight.parallel import threads
 from sidelight.rounds import Learner
 from sidelight.rounds.learner import RoundByRound, State, Step
-from sidelight.solvers.duals.dual_ascent import dual_value, sweeps, worst_values
+from sidelight.solvers.dual_coordinate import dual_value, sweeps, worst_values
 from sidelight.solvers.duals.working_set import WorkingSet
 from sidelight.specs import LearnerSpec, Need
 from sidelight.specs.fit_data import FitData

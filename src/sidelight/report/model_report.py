@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 
 from sidelight.core.arrays import Floats, Ints
-from sidelight.core.fit_log import in_words
 from sidelight.core.html import Html, escape
+from sidelight.core.progress import in_words
 from sidelight.errors import Intractable
 from sidelight.estimators.constrained import Constrained
 from sidelight.evaluate import Evaluation, evaluate

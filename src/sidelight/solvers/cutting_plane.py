@@ -24,7 +24,7 @@ import numpy as np
 from sidelight.core.arrays import Floats, Ints, Keys
 from sidelight.core.kernels import inner
 from sidelight.objective.cuts import Cuts, Terms, Worst, total_loss
-from sidelight.solvers.duals.dual_ascent import dual_value, sweeps, worst_values
+from sidelight.solvers.dual_coordinate import dual_value, sweeps, worst_values
 from sidelight.solvers.duals.working_set import WorkingSet
 
 BLOCK_SWEEPS = 3

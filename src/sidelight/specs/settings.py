@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from sidelight.core.checks import amount, file_name, flag, is_among, is_number, shown
-from sidelight.core.fit_log import check_verbose
+from sidelight.core.progress import check_verbose
 from sidelight.evaluate.schemes import SCHEMES, SchemeName
 from sidelight.features import FeatureSet
 from sidelight.features.segments.segment_sources import SegmentFeatures

@@ -22,11 +22,11 @@ from sidelight.objective.candidates import inside_of
 from sidelight.objective.scorers.chain_scorer import chain_batch
 from sidelight.spaces import ChainSpace, Transitions
 from sidelight.spaces.parts import Parts
-from sidelight.structures.label_names import check_memory
 from sidelight.structures.labels.encoding import RESTRICTED, Encoded, encode
 from sidelight.structures.labels.label_sets import (
     LabelSet,
     StateSet,
+    check_memory,
     check_same,
     read_labels,
     with_states,

@@ -22,9 +22,8 @@ from sidelight.features.segments.segment_rows import SegmentedRows, SegmentLayou
 from sidelight.features.segments.segment_sources import SegmentFeatures
 from sidelight.objective.batch import Batch
 from sidelight.objective.scorers.segment_scorer import segment_batch
-from sidelight.structures.label_names import check_memory
 from sidelight.structures.labels.encoding import RESTRICTED, Encoded, encode
-from sidelight.structures.labels.label_sets import LabelSet, check_same, read_labels, written_labels
+from sidelight.structures.labels.label_sets import LabelSet, check_memory, check_same, read_labels, written_labels
 from sidelight.structures.labels.token_labels import TokenLabels, features_of, label_names_of, token_rows
 from sidelight.structures.output_kind import SEGMENTS, OutputKind
 from sidelight.structures.segments import SegmentScheme, segment_scheme

@@ -9,8 +9,8 @@ from typing import Any
 from sidelight.commands.serving.answers import ServedModel
 from sidelight.commands.serving.limits import Limits, RequestError
 from sidelight.commands.serving.questions import Question, Wishes, question_of, question_of_text, within
-from sidelight.core.fit_log import in_words
 from sidelight.core.html import Html, escape
+from sidelight.core.progress import in_words
 from sidelight.report.page import COLOURS, Page, table
 
 EXPLAINED = 20  # inputs, the first ones

@@ -16,8 +16,7 @@ from typing import Any
 
 from sidelight.commands.shared.outputs import size_of
 from sidelight.commands.shared.tasks import TrainTask
-from sidelight.core.fit_log import in_words
-from sidelight.core.progress import Progress, relative_gap
+from sidelight.core.progress import Progress, in_words, relative_gap
 from sidelight.core.records import MAX_COMPLETIONS, MAX_ROUNDS, Round
 from sidelight.evidence import Evidence, Gold
 from sidelight.recipes import Recipe

@@ -15,11 +15,10 @@ from numpy.typing import NDArray
 from sidelight.core.arrays import Ids, Ints, Keys
 from sidelight.core.checks import is_whole, shown
 from sidelight.errors import DataError
-from sidelight.features.inputs import check_sequences
+from sidelight.features.inputs import check_sequences, refuse_attributes, refuse_matrices
 from sidelight.features.rows import offsets_of
 from sidelight.features.transforms import Classes, transform
 from sidelight.features.words.templates import FARTHEST, Templates
-from sidelight.features.words.token_kinds import refuse_attributes, refuse_matrices
 
 RESERVED = 2 * FARTHEST  # numbers 0..15 stand for _B-1.._B-8 and _B+1.._B+8
 ABSENT = -1  # the view has no value

@@ -31,7 +31,7 @@ import numpy as np
 from sidelight.core.arrays import Floats, Ids, Ints, Keys
 from sidelight.core.kernels import inner_kernel, kernel
 from sidelight.objective.logistic import logistic_slope
-from sidelight.solvers.dual_coordinate import NEAR, STEPS, _products, _shuffle
+from sidelight.solvers.duals.term_steps import NEAR, STEPS, products, shuffle
 from sidelight.solvers.duals.working_set import dot, subtract
 
 FULL = 1.0 - 1e-14  # the largest share of its price that a term may have as weight
@@ -69,7 +69,7 @@ def logistic_steps(
     place = (begin, end, indices, values, norms, places)
     all_gained = 0.0
     for sweep in range(at_most):
-        _shuffle(active, active.shape[0], state)
+        shuffle(active, active.shape[0], state)
         gained = 0.0
         for i in active:
             mine = members[ptr[i] : ptr[i + 1]]
@@ -89,12 +89,12 @@ def logistic_steps(
                 if wrong <= near + SMALL:
                     break
                 if down >= 0 and up != down and low <= odds <= violations[up]:
-                    _products(place, mine, up, rooms[i], ats[i], gram, up_row)
-                    _products(place, mine, down, rooms[i], ats[i], gram, down_row)
+                    products(place, mine, up, rooms[i], ats[i], gram, up_row)
+                    products(place, mine, down, rooms[i], ats[i], gram, down_row)
                     gained += _exchange(violations, alphas, moves, mine, up, down, up_row, down_row)
                     continue
                 one = up if odds < low else down
-                _products(place, mine, one, rooms[i], ats[i], gram, up_row)
+                products(place, mine, one, rooms[i], ats[i], gram, up_row)
                 step = _new_sum(violations[one], up_row[one], sums[i], prices[i]) - sums[i]
                 if step < -alphas[mine[one]]:
                     step = -alphas[mine[one]]

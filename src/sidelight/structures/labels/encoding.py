@@ -18,8 +18,14 @@ from sidelight.data.checks import KNOWN_REMEDY, trouble
 from sidelight.errors import DataError
 from sidelight.evidence import Candidates, Chunk, Companion, Evidence, Gold, Partial, Voted, voted_labels
 from sidelight.spaces.parts import Labelings
-from sidelight.structures.label_names import check_equal_labels, is_no_label, named, no_label, raise_at_no_label
-from sidelight.structures.labels.label_sets import LabelSet
+from sidelight.structures.labels.label_sets import (
+    LabelSet,
+    check_equal_labels,
+    is_no_label,
+    named,
+    no_label,
+    raise_at_no_label,
+)
 from sidelight.voting.votes import EncodedVotes
 
 Unknown = Callable[[int, int, Any], DataError]  # the error for a label of an input's token that does not exist

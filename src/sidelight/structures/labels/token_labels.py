@@ -17,10 +17,9 @@ from sidelight.inference.ruled_inputs import RuledInputs
 from sidelight.rules import Domain, Rule
 from sidelight.rules.lowering.penalties import penalties_of
 from sidelight.rules.unseen import read_first
-from sidelight.structures.label_names import check_label_count
 from sidelight.structures.labels.encoding import labels_in
 from sidelight.structures.labels.label_masks import is_list, label_names, mask_of
-from sidelight.structures.labels.label_sets import LabelSet
+from sidelight.structures.labels.label_sets import LabelSet, check_label_count
 from sidelight.structures.structure import Structure
 
 
