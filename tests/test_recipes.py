@@ -12,7 +12,7 @@ import sidelight as sl
 from sidelight import recipes
 from sidelight.recipes import LEARNERS, Recipe, recipe_of, table
 from sidelight.specs import Need
-from sidelight.structures.output_kind import SECOND_ORDER
+from sidelight.structures.structure import SECOND_ORDER
 
 PAGE = Path(__file__).parent.parent / "docs" / "learners.md"
 

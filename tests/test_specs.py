@@ -14,10 +14,10 @@ from sidelight.recipes import LEARNERS, recipe_of
 from sidelight.specs import LearnerSpec, Need, option
 from sidelight.specs.learner import refuse, refuse_evidence
 from sidelight.specs.options import options_of
-from sidelight.structures import output_kind
+from sidelight.structures import structure
 
 KINDS = ("gold", "partial", "candidates", "companion", "unlabeled", "votes")
-OUTPUTS = [value for value in vars(output_kind).values() if isinstance(value, output_kind.OutputKind)]
+OUTPUTS = [value for value in vars(structure).values() if isinstance(value, structure.OutputKind)]
 QUIET = {"costs": False, "states": False, "ruled": False}
 
 
@@ -78,7 +78,7 @@ def test_relatives_take_what_a_learner_does_not(name: str) -> None:
 
 
 @pytest.mark.parametrize("outputs", OUTPUTS, ids=[one.name for one in OUTPUTS])
-def test_learners_for_outputs_need_nothing_that_these_lack(outputs: output_kind.OutputKind) -> None:
+def test_learners_for_outputs_need_nothing_that_these_lack(outputs: structure.OutputKind) -> None:
     assert named(outputs.instead)
     for name in named(outputs.instead):
         refuse(recipe_of(name), outputs, **QUIET)
@@ -101,8 +101,8 @@ def test_what_a_learner_does_not_heed_is_refused() -> None:
         ("ruled", "asks for more than the"),
     ):
         with pytest.raises(ValueError, match=f"crf .*{said}"):
-            refuse(crf, output_kind.CHAINS, **{**QUIET, asked: True})
-    refuse(recipe_of("jlis"), output_kind.CHAINS, costs=True, states=True, ruled=True)
+            refuse(crf, structure.CHAINS, **{**QUIET, asked: True})
+    refuse(recipe_of("jlis"), structure.CHAINS, costs=True, states=True, ruled=True)
 
 
 def test_evidence_that_a_learner_does_not_take_is_refused() -> None:

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from sidelight.errors import Infeasible
+from sidelight.inference.folded_problem import rounded
 from sidelight.inference.methods.program import solve_program, solve_relaxation
-from sidelight.inference.methods.rounding import rounded
 from sidelight.inference.problem import ChainProblem, clauses_of
 from sidelight.rules import Sentence, count, every, gallery, rule
 from sidelight.rules.output import Domain

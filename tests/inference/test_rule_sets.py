@@ -12,8 +12,7 @@ from hypothesis import strategies as st
 
 from sidelight.errors import DataError, Infeasible
 from sidelight.inference.methods.choose import solve
-from sidelight.inference.rule_set import RuleSet, TransitionScores
-from sidelight.inference.store import OFTEN
+from sidelight.inference.rule_set import OFTEN, RuleSet, TransitionScores
 from sidelight.rules import Domain, Sentence, count, every, gallery, implies, rule, some
 from sidelight.rules.lowering import counters
 from sidelight.rules.unseen import said_of_length

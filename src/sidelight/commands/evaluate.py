@@ -11,14 +11,13 @@ import typer
 from sidelight.annotation_tools import tool_of
 from sidelight.commands.registry import entry_of
 from sidelight.commands.registry.asking import AskedModel
-from sidelight.commands.registry.decision_scores import DecisionScores
 from sidelight.commands.shared import options
 from sidelight.commands.shared.inputs import check_fits, in_columns, read_labelled
 from sidelight.commands.shared.loading import load
 from sidelight.commands.shared.notes import warnings_noted
 from sidelight.commands.shared.outputs import check_writable, write, write_json
 from sidelight.commands.shared.rule_options import Inference, RulesFiles, check_inference, predictor
-from sidelight.commands.shared.structure_scores import Scored, told_comparison
+from sidelight.commands.shared.structure_scores import DecisionScores, Scored, told_comparison
 from sidelight.commands.shared.structured import limited, read_items, refuse, under_rules
 from sidelight.data.stored import StoredCorpus
 from sidelight.data.text_pieces import placed

@@ -30,7 +30,7 @@ from sidelight.rules.expr import Expr, KnownValue
 from sidelight.rules.lowering.penalties import SMOOTHING, penalties_of
 from sidelight.rules.rule import checked_rules
 from sidelight.rules.unseen import read_unseen
-from sidelight.structures.labels.label_masks import Clamp
+from sidelight.structures.labels.token_labels import Clamp
 
 
 class Constrained:

@@ -16,7 +16,7 @@ from sidelight.models.model import Model
 from sidelight.spaces import ChainSpace
 from sidelight.spaces.chains.chain import GivenScores
 from sidelight.structures import LabelSet
-from sidelight.structures.labels.label_masks import Clamp, mask_of
+from sidelight.structures.labels.token_labels import Clamp, mask_of
 
 
 class SequenceScorer(Protocol):

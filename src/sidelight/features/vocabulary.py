@@ -12,11 +12,10 @@ from numpy.typing import NDArray
 from sidelight.core.arrays import Ids, Ints, Keys
 from sidelight.core.file_contents import array_of, whole_of
 from sidelight.errors import DataError, ModelFileError
-from sidelight.features.extractor import Tensors
+from sidelight.features.extractor import Tensors, warn_where_unknown
 from sidelight.features.inputs import dense_rows
 from sidelight.features.rows import NO_VALUES, Rows, check_dense
 from sidelight.features.strings import pack_strings, stored_strings
-from sidelight.features.unknown import warn_where_unknown
 from sidelight.features.words import keys as kernels
 from sidelight.features.words.lexicon import Columns, Lexicon, Views, check_columns, columns_of
 from sidelight.features.words.programs import class_tensors, from_json, program, to_json

@@ -15,8 +15,14 @@ from sidelight.core.arrays import Bytes, Ints
 from sidelight.errors import DataError
 from sidelight.features.gradient import FullFeatures
 from sidelight.learners.likelihood import lbfgs_options
-from sidelight.objective.contrast.contrastive import ContrastiveTerms, Listed, ListedContrastiveTerms, Swaps
-from sidelight.objective.contrast.neighbourhoods import KINDS, Neighbours
+from sidelight.objective.contrastive import (
+    KINDS,
+    ContrastiveTerms,
+    Listed,
+    ListedContrastiveTerms,
+    Neighbours,
+    Swaps,
+)
 from sidelight.objective.likelihood import LikelihoodProblem, LikelihoodTerms, LogLinearTerms
 from sidelight.objective.scorers.chain_scorer import chain_of
 from sidelight.rounds import Learner

@@ -7,12 +7,14 @@ A term of the objective is ℓ(max over outputs of offset + slope · w). Each ou
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Any, Protocol
 
 import numpy as np
 
 from sidelight.core.arrays import Floats, Ints
+from sidelight.core.kernels import inner_kernel
 from sidelight.features.counts import SparseRows
 
 
@@ -97,3 +99,38 @@ def conjugate_total(sums: Floats, prices: Floats, power: int) -> float:
     rest = 1.0 - shares
     logs = np.log(np.where(shares > 0, shares, 1.0)), np.log(np.where(rest > 0, rest, 1.0))
     return float(np.sum(prices[priced] * (shares * logs[0] + rest * logs[1])))
+
+
+NEWTON_STEPS = 100  # of `logistic_slope` at most; some ten are usual
+
+
+@inner_kernel
+def logistic_slope(value: float, bend: float, start: float) -> float:
+    """The slope of log(1 + exp x) after a step against it, which lowers x by as much as the slope says.
+
+    The loss's slope is σ(x) = 1 / (1 + exp −x), and the step goes from `value` to the x that solves
+
+        x = value − bend · σ(x)
+
+    by Newton's method in a bracket, sought from `start`; the difference of the sides has a slope of at least 1. `bend`
+    is not negative. Gives σ(x) of the solution.
+    """
+    low, high = value - bend, value
+    x = min(max(start, low), high)
+    for _ in range(NEWTON_STEPS):
+        share = _share(x)
+        off = value - bend * share - x
+        if off > 0.0:
+            low = x
+        else:
+            high = x
+        if abs(off) <= 1e-14 * (1.0 + abs(x)):
+            break
+        step = off / (1.0 + bend * share * (1.0 - share))
+        x = x + step if low < x + step < high else 0.5 * (low + high)
+    return _share(x)
+
+
+@inner_kernel
+def _share(x: float) -> float:
+    return 1.0 / (1.0 + math.exp(-x)) if x > -700.0 else 0.0

@@ -2,6 +2,6 @@
 
 from sidelight.specs.learner import LearnerSpec
 from sidelight.specs.options import option
-from sidelight.structures.output_kind import Need
+from sidelight.structures.structure import Need
 
 __all__ = ["LearnerSpec", "Need", "option"]

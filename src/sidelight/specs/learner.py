@@ -19,7 +19,7 @@ from sidelight.errors import DataError
 from sidelight.evidence import Evidence, Unlabeled
 from sidelight.rounds import Learner
 from sidelight.specs.options import check_options
-from sidelight.structures.output_kind import Need, OutputKind
+from sidelight.structures.structure import Need, OutputKind
 
 Heed = Literal[
     "cost",  # what a wrong label costs, and class weights

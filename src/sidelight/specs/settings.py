@@ -22,9 +22,8 @@ from sidelight.rules.rule import checked_rules
 from sidelight.specs import LearnerSpec
 from sidelight.specs.learner import refuse
 from sidelight.structures.chain_structure import Chains
-from sidelight.structures.output_kind import OutputKind
 from sidelight.structures.segment_structure import Segmenting
-from sidelight.structures.structure import Declared
+from sidelight.structures.structure import Declared, OutputKind
 
 DECREASE, MAX_COMPLETIONS = 1e-5, 50  # where an estimator was asked for none, and its learner has none of its own
 MOST_STATES = 1000  # of a label

@@ -34,8 +34,7 @@ from sidelight.structures.labels.label_sets import (
 )
 from sidelight.structures.labels.schemes import allowed_transitions, scheme_transitions
 from sidelight.structures.labels.token_labels import TokenLabels, label_names_of, token_rows
-from sidelight.structures.output_kind import CHAINS, CLASSES, SECOND_ORDER, OutputKind
-from sidelight.structures.structure import Prepared, State, Structure, unlike
+from sidelight.structures.structure import CHAINS, CLASSES, SECOND_ORDER, OutputKind, Prepared, State, Structure, unlike
 from sidelight.structures.weight_names import TokenWeightNames
 
 

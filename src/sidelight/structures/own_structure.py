@@ -28,8 +28,7 @@ from sidelight.rules import Rule
 from sidelight.structures.labels.encoding import RESTRICTED, Encoded
 from sidelight.structures.labels.label_sets import LabelSet
 from sidelight.structures.library import LIBRARY, library_structure, settings_of
-from sidelight.structures.output_kind import VARIABLES, OutputKind
-from sidelight.structures.structure import Prepared, State, Structure, unlike
+from sidelight.structures.structure import VARIABLES, OutputKind, Prepared, State, Structure, unlike
 from sidelight.structures.weight_names import ChoiceWeightNames, FeatureWeightNames
 
 KINDS = (Gold, Partial, Candidates, Companion, Unlabeled)

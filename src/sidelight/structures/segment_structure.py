@@ -25,9 +25,8 @@ from sidelight.objective.scorers.segment_scorer import segment_batch
 from sidelight.structures.labels.encoding import RESTRICTED, Encoded, encode
 from sidelight.structures.labels.label_sets import LabelSet, check_memory, check_same, read_labels, written_labels
 from sidelight.structures.labels.token_labels import TokenLabels, features_of, label_names_of, token_rows
-from sidelight.structures.output_kind import SEGMENTS, OutputKind
 from sidelight.structures.segments import SegmentScheme, segment_scheme
-from sidelight.structures.structure import Prepared, State, Structure, unlike
+from sidelight.structures.structure import SEGMENTS, OutputKind, Prepared, State, Structure, unlike
 from sidelight.structures.weight_names import TokenWeightNames
 
 MOST_LENGTH = 1000  # of segments, where no input is as long

@@ -5,11 +5,15 @@ more of it than that. Beside this it reads what users write (evidence, outputs, 
 (outputs, probabilities, files); nobody else knows what an `x` and a `y` look like. Each structure is one file here.
 
 `objective.structure` has the least that a structure of one's own must say; `own_structure` makes the rest of it.
+
+What learners may ask of outputs, and which outputs have it, stands here too (`OutputKind`, `Need`).
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import Enum
 from typing import Any, NamedTuple, Protocol, Self, runtime_checkable
 
 from numpy.typing import NDArray
@@ -22,8 +26,51 @@ from sidelight.objective.batch import Batch
 from sidelight.rules import Rule
 from sidelight.structures.labels.encoding import Encoded
 from sidelight.structures.labels.label_sets import LabelSet
-from sidelight.structures.output_kind import OutputKind
 from sidelight.structures.weight_names import WeightNames
+
+
+class Need(Enum):
+    """Something that a learner asks for, in words."""
+
+    BEST = "the best output"
+    SUMS = "sums over outputs"
+    TIES = "random ties"
+    TOKENS = "labels of single tokens"
+    TOKEN_MARGINS = "the best outputs of every label of a token"
+    LISTS = "a list of all candidate outputs"
+    NEIGHBOURS = "neighbours of an output"
+    SWAPS = "sums over swapped tokens"
+    GENERATIVE = "a generative model"
+    COMPLETION = "completion under rules"
+    BELIEFS = "beliefs under rules"
+    SEGMENTS = "segments"
+
+
+@dataclass(frozen=True, slots=True)
+class OutputKind:
+    """The outputs of a structure, in words, with what they have."""
+
+    name: str  # plural
+    has: frozenset[Need]
+    instead: str  # learners that they have all for
+
+
+_ALL = frozenset(Need) - {Need.SEGMENTS}
+_FEW = frozenset({Need.BEST, Need.SUMS})
+
+CHAINS = OutputKind("chains", _ALL, "crf or jlis")
+SECOND_ORDER = OutputKind(
+    "chains of order 2",
+    _ALL - {Need.TOKENS, Need.TOKEN_MARGINS, Need.SWAPS, Need.BELIEFS},
+    "jlis or structural_svm",
+)
+CLASSES = OutputKind("classes", _ALL - {Need.GENERATIVE}, "crf or jlis")
+SEGMENTS = OutputKind("segments", _FEW | {Need.COMPLETION, Need.SEGMENTS}, "semi_crf or semi_svm")
+VARIABLES = OutputKind(
+    "variables",
+    _FEW | {Need.TIES, Need.COMPLETION},
+    "jlis, structural_svm, latent_svm, transductive_svm, cllp, mms, perceptron, crf or partial_crf",
+)
 
 
 @runtime_checkable

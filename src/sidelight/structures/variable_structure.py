@@ -21,8 +21,7 @@ from sidelight.rules import Domain, Rule
 from sidelight.rules.lowering.penalties import counted_penalties
 from sidelight.structures.labels.encoding import Encoded
 from sidelight.structures.labels.label_sets import LabelSet, check_same, read_labels, written_labels
-from sidelight.structures.output_kind import VARIABLES, OutputKind
-from sidelight.structures.structure import Prepared, State, Structure, unlike
+from sidelight.structures.structure import VARIABLES, OutputKind, Prepared, State, Structure, unlike
 from sidelight.structures.variables import (
     PairType,
     Variable,

@@ -27,11 +27,10 @@ from sidelight.features.attributes.attribute_columns import (
     keep_known,
     tables_of,
 )
-from sidelight.features.extractor import Tensors
+from sidelight.features.extractor import Tensors, warn_where_unknown
 from sidelight.features.inputs import KINDS, NAMED_LISTS, check_kinds, dense_rows, kinds_trained_on
 from sidelight.features.rows import NO_VALUES, Rows, check_dense, offsets_of
 from sidelight.features.strings import pack_strings, stored_strings
-from sidelight.features.unknown import warn_where_unknown
 
 BLOCK = 1024  # tokens
 NOTHING = np.empty(0, dtype=np.int32), np.empty(0), np.empty(0, dtype=np.int64)  # attributes, values and sizes

@@ -18,8 +18,8 @@ from sidelight.objective.chain_block import (
     scratch_for,
     slope_products,
 )
+from sidelight.objective.cuts import logistic_slope
 from sidelight.objective.entries import ChainWeights, Examples, score_tokens, views_of
-from sidelight.objective.logistic import logistic_slope
 
 
 class Clock(NamedTuple):

@@ -30,7 +30,7 @@ import numpy as np
 
 from sidelight.core.arrays import Floats, Ids, Ints, Keys
 from sidelight.core.kernels import inner_kernel, kernel
-from sidelight.objective.logistic import logistic_slope
+from sidelight.objective.cuts import logistic_slope
 from sidelight.solvers.duals.term_steps import NEAR, STEPS, products, shuffle
 from sidelight.solvers.duals.working_set import dot, subtract
 

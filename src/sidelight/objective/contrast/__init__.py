@@ -1,1 +1,0 @@
-"""Contrastive estimation: an input against its neighbourhood."""
