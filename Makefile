@@ -2,7 +2,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: install quickstart test lint doctests docs bench bench-torch bench-scale bench-out-of-core clean
+.PHONY: install quickstart test test-interop lint doctests docs bench bench-torch bench-scale bench-out-of-core clean
 
 install: .venv/.installed
 
@@ -27,6 +27,10 @@ install: .venv/.installed
 	$(BIN)/python -m pip install --quiet --editable ".[bench-torch]"
 	touch $@
 
+.venv/.interoperating: .venv/.developing
+	$(BIN)/python -m pip install --quiet --editable ".[interop-wapiti,interop-tools]"
+	touch $@
+
 quickstart: install
 	$(BIN)/sidelight quickstart
 
@@ -41,7 +45,12 @@ doctests: .venv/.developing
 
 test: .venv/.developing
 	$(MAKE) --jobs 2 --output-sync lint doctests
-	$(BIN)/python -m pytest -n 2 --dist worksteal --durations 30 tests
+	$(BIN)/python -m pytest -n 2 --dist worksteal --durations 30 -rs tests
+
+# Against every library whose data or models are read or written, without a skip. Some are large (Snorkel brings torch).
+test-interop: .venv/.interoperating
+	SIDELIGHT_NO_SKIPS=1 $(BIN)/python -m pytest -rs tests/interop tests/annotation_tools tests/features/test_wapiti.py \
+	  tests/data/test_tables.py tests/models/test_export.py tests/cli/test_export.py tests/serving
 
 # The site, in build/site/index.html; warnings are errors, and pages are made from the docstrings of src. Search needs
 # a server: python3 -m http.server -d build/site

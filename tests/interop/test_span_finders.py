@@ -109,7 +109,7 @@ def test_an_annotator_of_texts_votes_on_classes() -> None:
     votes = sl.votes(
         [["cheap", "pills"], ["hi"]], span_functions([Cheap("cheap")], vocab=nlp.vocab, single=True), single=True
     )
-    assert [piece.votes["cheap"] for piece in votes] == [["spam"], None]
+    assert [piece.votes["cheap"] for piece in votes] == [["spam"], [None]]  # one label, also where nobody votes
 
 
 @pytest.mark.parametrize("scheme", ["BIO", "BIOES", "BILOU", None])
