@@ -17,6 +17,7 @@ from sidelight.models.model import Model
 spacy = pytest.importorskip("spacy", reason="needs the extra spacy")
 from spacy.tokens import Doc, Span, Token  # noqa: E402
 from spacy.training import Example  # noqa: E402
+from spacy.ty import ListenedToComponent  # noqa: E402
 
 from sidelight.interop import spacy_component  # noqa: E402
 
@@ -87,6 +88,17 @@ def test_a_pipeline_goes_through_files_and_bytes(model_file: str, tmp_path: Path
     assert [found(doc) for doc in loaded.pipe(TEXTS)] == expected
     assert [found(doc) for doc in pipeline().from_bytes(data).pipe(TEXTS)] == expected
     assert {path.name for path in (tmp_path / "pipeline" / "sidelight").iterdir()} == {"model.sidelight"}
+
+
+def test_what_spacy_asks_of_a_component_reads_no_model(tmp_path: Path) -> None:
+    """It looks for the attributes of its own trained components, in an order that differs from run to run."""
+    nlp = pipeline(model=str(tmp_path / "not there yet"))
+    component = nlp.get_pipe("sidelight")
+    for name in ("model", "listeners", "listener_map", "listening_components", "cfg", "tok2vec"):
+        assert not hasattr(component, name), name
+    assert not isinstance(component, ListenedToComponent)
+    with pytest.raises(ModelFileError, match="not there yet"):
+        nlp(TEXTS[0])
 
 
 def test_plain_labels_go_to_tags_or_an_extension() -> None:

@@ -78,8 +78,11 @@ class SpacyComponent:
         return self
 
     @property
-    def model(self) -> Model:
-        """The model; it is read from its file where it was not needed before."""
+    def model_(self) -> Model:
+        """The model; it is read from its file where it was not needed before.
+
+        It is not called `model`, after which spaCy asks every component that comes into a pipeline.
+        """
         if self._model is None:
             if self._file is None:
                 remedy = 'give config={"model": FILE} to add_pipe, or an estimator to use(…)'
@@ -99,7 +102,7 @@ class SpacyComponent:
         """The labels that Docs get: of entities, or of tokens; none before there is a model."""
         if self._model is None and not (self._file and Path(self._file).is_file()):  # a pipeline that is being loaded
             return ()
-        classes = tuple(map(str, self.model.labels.classes))
+        classes = tuple(map(str, self.model_.labels.classes))
         if self.place != "ents":
             return classes
         return tuple(sorted({one if self._scheme is None else one[2:] for one in classes if one != OUTSIDE}))
@@ -128,7 +131,7 @@ class SpacyComponent:
     def to_disk(self, path: str | Path, *, exclude: Iterable[str] = ()) -> None:
         """Write the model into a folder; the settings are those of the pipeline."""
         Path(path).mkdir(exist_ok=True)
-        save_model(self.model, Path(path, MODEL))
+        save_model(self.model_, Path(path, MODEL))
 
     def from_disk(self, path: str | Path, *, exclude: Iterable[str] = ()) -> Self:
         """Take the model of a folder."""
@@ -170,13 +173,13 @@ class SpacyComponent:
                 raise DataError(problem, remedy='train with BIO, or give config={"keep": False}')
             rules = (*rules, Rule(self._entities_stay, "entities_stay"))
         if not rules:
-            return self.model.predict(inputs, n_jobs=self.n_jobs)
-        return Constrained(self.model, rules, n_jobs=self.n_jobs).predict(inputs)
+            return self.model_.predict(inputs, n_jobs=self.n_jobs)
+        return Constrained(self.model_, rules, n_jobs=self.n_jobs).predict(inputs)
 
     def _entities_stay(self, x: Sentence, y: Labels) -> Expr:
         """Entities that are there have their labels, or are outside where the model does not have these."""
         scheme: Any = self._scheme
-        known = set(self.model.labels.classes)
+        known = set(self.model_.labels.classes)
         told: list[Any] = []
         for chunk in _entities(x.tokens.doc) if isinstance(x.tokens, DocTokens) else ():
             if known.issuperset(chunk_labels(chunk, scheme)):
@@ -207,7 +210,7 @@ class SpacyComponent:
 
     @property
     def _scheme(self) -> SchemeName | None:
-        return scheme_of(self.model.labels.classes)
+        return scheme_of(self.model_.labels.classes)
 
     def _fit_for_docs(self, model: Model) -> Model:
         """The model as it is; raises `DataError` where it cannot label the tokens of Docs."""
