@@ -22,13 +22,10 @@ from sidelight.features.counts import (
     end_row,
     filled_rows,
 )
+from sidelight.features.structured.odd_numbers import A, B, C
 
 PLAIN = 36  # features of an arc at most, beside those of the tags between
 
-# odd numbers by which what a template sees is told apart
-A = np.uint64(0x9E3779B97F4A7C15)
-B = np.uint64(0xC2B2AE3D27D4EB4F)
-C = np.uint64(0x165667B19E3779F9)
 D = np.uint64(0xD6E8FEB86659FD93)
 ROOT_FORM = np.uint64(0xA0761D6478BD642F)
 ROOT_TAG = np.uint64(0xE7037ED1A0B428DB)

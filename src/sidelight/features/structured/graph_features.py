@@ -14,11 +14,9 @@ import numpy as np
 
 from sidelight.core.arrays import Floats, Ints, Keys
 from sidelight.features.counts import SparseRows
+from sidelight.features.structured.odd_numbers import A, B, C
 from sidelight.features.words.lexicon import string_hashes
 
-A = np.uint64(0x9E3779B97F4A7C15)
-B = np.uint64(0xC2B2AE3D27D4EB4F)
-C = np.uint64(0x165667B19E3779F9)
 ONE: Keys = np.ones(1, dtype=np.uint64)  # the key of a template that sees nothing else
 SHORT = 4  # letters of a prefix
 

@@ -25,12 +25,10 @@ from sidelight.features.counts import (
     end_row,
     filled_rows,
 )
+from sidelight.features.structured.odd_numbers import A, B, C
 
 SEGMENTS, LETTERS = 0, 1
 MOST = 8  # features of a pair, or of a symbol with nothing
-A = np.uint64(0x9E3779B97F4A7C15)
-B = np.uint64(0xC2B2AE3D27D4EB4F)
-C = np.uint64(0x165667B19E3779F9)
 BOUND = np.uint64(0xA0761D6478BD642F)  # beyond the ends of a string
 
 
