@@ -184,6 +184,18 @@ def test_what_hangs_on_the_input_is_not_refused(says):
     Joint(KINDS, [made(says)])
 
 
+def test_labels_may_be_numbers_up_to_the_length_of_an_input():
+    """An input that is made up is as long as it likes; real ones are what counts."""
+    rising = made(lambda x, y: every(implies(y.place[1] == k, y.place[0] != k + 1) for k in range(len(x) - 1)))
+    joint = Joint({"place": [0, 1]}, [rising])
+    scores = {"place": {0: [0.0, 1.0], 1: [0.5, 0.0]}}
+    assert joint.predict(["ab"], [scores]) == [{"place": {0: 1, 1: 1}}]
+    with pytest.raises(DataError, match="there is no label 2; the labels are 0, 1"):
+        joint.predict(["abc"], [scores])
+    with pytest.raises(DataError, match="there is no label 2; the labels are 0, 1"):
+        Joint({"place": [0, 1]}, [made(lambda x, y: y.place[0] != 2)])
+
+
 def test_what_is_no_list_of_rules_is_said():
     for rules, problem in (
         ([lambda x, y: True], "make a rule of a function"),

@@ -11,8 +11,9 @@ from collections.abc import Iterable, Iterator, Mapping
 from itertools import count
 from typing import Any
 
+from sidelight.core.checks import is_whole
 from sidelight.errors import DataError
-from sidelight.rules.output import ChosenVariable, Domain, Groups, VariableGroup
+from sidelight.rules.output import ChosenVariable, Domain, Groups, NoSuchLabel, VariableGroup
 from sidelight.rules.rule import Rule
 from sidelight.rules.symbolic import Misused
 
@@ -25,19 +26,33 @@ class _Enough(Exception):
     """The rule has looked often enough."""
 
 
+class _Looks:
+    """How often a rule has looked at an input, and whether it has taken a number from it."""
+
+    def __init__(self) -> None:
+        self.count = 0
+        self.numbers = False
+
+
 class MadeUp:
     """Stands for an input, or a part of one."""
 
     __slots__ = ("_looks", "_width")
 
-    def __init__(self, width: int, looks: Iterator[int] | None = None) -> None:
+    def __init__(self, width: int, looks: _Looks | None = None) -> None:
         self._width = width
-        self._looks = count() if looks is None else looks
+        self._looks = _Looks() if looks is None else looks
 
     def _part(self, *_: Any) -> MadeUp:
-        if next(self._looks) > MOST_LOOKS:
+        self._looks.count += 1
+        if self._looks.count > MOST_LOOKS:
             raise _Enough
         return MadeUp(self._width, self._looks)
+
+    def _number(self, number: int) -> int:
+        self._part()
+        self._looks.numbers = True
+        return number
 
     def __getattr__(self, name: str) -> MadeUp:
         if name.startswith("_"):  # Python's own, which it asks for of anything
@@ -53,16 +68,14 @@ class MadeUp:
         return iter([self._part() for _ in range(self._width)])
 
     def __len__(self) -> int:
-        self._part()
-        return self._width
+        return self._number(self._width)
 
     def __bool__(self) -> bool:
         self._part()
         return True
 
     def __index__(self) -> int:
-        self._part()
-        return 1
+        return self._number(1)
 
     def _holds(self, other: object) -> bool:
         self._part()
@@ -77,8 +90,8 @@ class MadeUp:
 class _AnyKey(dict[Any, ChosenVariable]):
     """Variables of one kind: two that are listed, and one for whatever key is asked for."""
 
-    def __init__(self, domain: Domain, numbers: Iterator[int], width: int) -> None:
-        super().__init__((MadeUp(width), ChosenVariable(next(numbers), domain)) for _ in range(2))
+    def __init__(self, domain: Domain, numbers: Iterator[int], width: int, looks: _Looks) -> None:
+        super().__init__((MadeUp(width, looks), ChosenVariable(next(numbers), domain)) for _ in range(2))
         self._domain, self._numbers = domain, numbers
 
     def __contains__(self, key: object) -> bool:
@@ -102,10 +115,18 @@ def read_unseen(rules: Iterable[Rule], domains: Mapping[str, Domain]) -> None:
     """
     for rule in rules:
         for width in WIDTHS:
-            numbers = count()
-            groups = {kind: VariableGroup(kind, _AnyKey(domain, numbers, width)) for kind, domain in domains.items()}
+            numbers, looks = count(), _Looks()
+            groups = {
+                kind: VariableGroup(kind, _AnyKey(domain, numbers, width, looks)) for kind, domain in domains.items()
+            }
             try:
-                rule.on(MadeUp(width), Groups(groups))
+                rule.on(MadeUp(width, looks), Groups(groups))
             except DataError as error:
-                if isinstance(error.__cause__, (DataError, Misused)) and MARK not in str(error):
+                if isinstance(error.__cause__, (DataError, Misused)) and not _made_up(error, looks):
                     raise
+
+
+def _made_up(error: DataError, looks: _Looks) -> bool:
+    """Whether what went wrong may come from the input, such as a label that is a number up to its length."""
+    cause = error.__cause__
+    return MARK in str(error) or (looks.numbers and isinstance(cause, NoSuchLabel) and is_whole(cause.label))
