@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from sidelight.annotation_tools.documents import (
     Annotation,
-    Said,
+    AnnotatorAnswer,
     document,
     fitted,
     from_utf16,
@@ -43,7 +43,7 @@ def test_labels_come_back_from_characters(drawn):
     docs, rows = drawn
     back = []
     for doc, found in zip(docs, marked(docs, rows)):
-        labels, misfits = fitted(doc, Said(tuple(found)))
+        labels, misfits = fitted(doc, AnnotatorAnswer(tuple(found)))
         assert not misfits
         back += labels
     assert back == rows
@@ -52,7 +52,7 @@ def test_labels_come_back_from_characters(drawn):
 @given(texts, st.lists(marks, max_size=5))
 def test_every_annotation_is_kept_or_reported(text, annotations):
     doc = document(text)
-    rows, misfits = fitted(doc, Said(tuple(annotations)))
+    rows, misfits = fitted(doc, AnnotatorAnswer(tuple(annotations)))
     chunks = spans([[label or "O" for label in row] for row in rows], scheme="bio") if rows else []
     assert len(chunks) + len(misfits) == len(annotations)
     left = list(annotations)
@@ -85,7 +85,7 @@ def test_every_annotation_is_kept_or_reported(text, annotations):
     ],
 )
 def test_what_does_not_fit_is_told(annotation, problem):
-    rows, misfits = fitted(document("Ann New-York\nis off!", "it"), Said((annotation,)), labels=["LOC"])
+    rows, misfits = fitted(document("Ann New-York\nis off!", "it"), AnnotatorAnswer((annotation,)), labels=["LOC"])
     assert [one.problem for one in misfits] == [problem]
     assert str(misfits[0]).startswith(f", it, characters {annotation.start} to {annotation.end} (")
     if annotation.start < annotation.end <= 20 and not problem.startswith("covers"):
@@ -94,7 +94,7 @@ def test_what_does_not_fit_is_told(annotation, problem):
 
 def test_of_annotations_that_overlap_the_longer_one_stays():
     nested, whole, crossing = Annotation(5, 9, "LOC"), Annotation(0, 9, "ORG"), Annotation(5, 13, "LOC")
-    rows, misfits = fitted(document("Bank York bad"), Said((nested, whole, whole, crossing)))
+    rows, misfits = fitted(document("Bank York bad"), AnnotatorAnswer((nested, whole, whole, crossing)))
     assert rows == [["B-ORG", "I-ORG", None]]  # the last one is touched by what does not fit alone
     told = [(one.start, one.end, one.problem) for one in misfits]
     overlap = "overlaps 'Bank York' (ORG)"

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sidelight.data import Corpus, read_jsonl
-from sidelight.data.jsonl import read_records
+from sidelight.data.json_lines.lines import read_records
 from sidelight.errors import DataError
 
 

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sidelight.data import load_evidence
-from sidelight.data.jsonl_votes import votes_as_lines
+from sidelight.data.json_lines.votes import votes_as_lines
 from sidelight.errors import DataError
 from sidelight.evidence import Voted
 

@@ -25,7 +25,6 @@ from drawing_second_order import plain_second_order_scores, second_order_batches
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy.special import logsumexp
-from sidelight.objective.contrast import contrastive
 
 import sidelight as sl
 from sidelight.errors import Infeasible, Intractable
@@ -35,6 +34,7 @@ from sidelight.features.layout import Layout
 from sidelight.features.rows import offsets_of
 from sidelight.features.support import Shown, Support
 from sidelight.features.support_scores import SupportedFeatures
+from sidelight.objective.contrast import contrastive
 from sidelight.objective.contrastive import (
     ContrastiveTerms,
     Listed,

@@ -8,7 +8,7 @@ from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from sidelight.annotation_tools.documents import Annotation, Document, Labels, Misfit, Said, fitted
+from sidelight.annotation_tools.documents import Annotation, AnnotatorAnswer, Document, Labels, Misfit, fitted
 from sidelight.core.checks import shown
 from sidelight.data.relations import EntitySentence, Extraction, RelationCorpus
 from sidelight.errors import DataError, LeftOut
@@ -101,7 +101,7 @@ def extractions(file: AnnotatedFile) -> tuple[RelationCorpus, tuple[Misfit, ...]
     for doc in file.documents:
         for other in doc.said[1:]:
             misfits += [doc.misfit("is of a second annotator", one) for one in other.annotations]
-        said = doc.said[0] if doc.said else Said()
+        said = doc.said[0] if doc.said else AnnotatorAnswer()
         misfits += said.misfits
         for n in range(len(doc.lines)):
             x, y = _extraction(doc, said, n)
@@ -112,7 +112,7 @@ def extractions(file: AnnotatedFile) -> tuple[RelationCorpus, tuple[Misfit, ...]
     return RelationCorpus(xs, ys), tuple(misfits)
 
 
-def _entities(doc: Document, said: Said, n: int) -> dict[str, tuple[Annotation, int, int]]:
+def _entities(doc: Document, said: AnnotatorAnswer, n: int) -> dict[str, tuple[Annotation, int, int]]:
     """The annotations that are whole tokens of a line, by their keys, with their first token and the one after."""
     line = doc.lines[n]
     starts = {a: t for t, (a, _) in enumerate(line)}
@@ -126,7 +126,7 @@ def _entities(doc: Document, said: Said, n: int) -> dict[str, tuple[Annotation, 
     return found
 
 
-def _extraction(doc: Document, said: Said, n: int) -> tuple[EntitySentence, Extraction]:
+def _extraction(doc: Document, said: AnnotatorAnswer, n: int) -> tuple[EntitySentence, Extraction]:
     entities = _entities(doc, said, n)
     order = sorted(entities, key=lambda key: entities[key][1:])
     place = {key: i for i, key in enumerate(order)}
@@ -135,7 +135,7 @@ def _extraction(doc: Document, said: Said, n: int) -> tuple[EntitySentence, Extr
     return x, Extraction(tuple(entities[key][0].label for key in order), tuple(r for r in relations if r[0] != r[1]))
 
 
-def _unread(doc: Document, said: Said) -> list[Misfit]:
+def _unread(doc: Document, said: AnnotatorAnswer) -> list[Misfit]:
     """Annotations and relations that no line has."""
     lines = [set(_entities(doc, said, n)) for n in range(len(doc.lines))]
     misfits = [

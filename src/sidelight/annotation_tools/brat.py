@@ -19,17 +19,17 @@ from typing import Literal
 from sidelight.annotation_tools.annotated_file import AnnotatedFile, annotated
 from sidelight.annotation_tools.documents import (
     Annotation,
+    AnnotatorAnswer,
     Document,
     Misfit,
     Relation,
-    Said,
     check_documents,
     lines_of,
     marked,
 )
 from sidelight.core.checks import arguments_checked, file_name
 from sidelight.data.files import read_lines, read_text, shown_name, write_text_atomically
-from sidelight.data.jsonl import Place
+from sidelight.data.json_lines.lines import FileLine
 from sidelight.errors import DataError
 from sidelight.evaluate.spans import Scheme
 
@@ -83,11 +83,11 @@ def _document(path: Path) -> Document:
     return Document(path.stem, text, lines, (said,), bare.file, numbers)
 
 
-def _said(doc: Document, path: Path) -> Said:
+def _said(doc: Document, path: Path) -> AnnotatorAnswer:
     file = shown_name(path)
     annotations, relations, misfits = list[Annotation](), list[Relation](), list[Misfit]()
     for number, line in enumerate(read_lines(path), start=1):
-        place = Place(file, number)
+        place = FileLine(file, number)
         if not line.strip():
             continue
         if bound := _BOUND.fullmatch(line):
@@ -104,10 +104,10 @@ def _said(doc: Document, path: Path) -> Said:
     if len(set(keys)) < len(keys):
         twice = next(key for key in keys if keys.count(key) > 1)
         raise DataError(f"the annotation {twice} is there twice", file=file, remedy="number them")
-    return Said(tuple(annotations), tuple(relations), tuple(misfits))
+    return AnnotatorAnswer(tuple(annotations), tuple(relations), tuple(misfits))
 
 
-def _annotation(doc: Document, bound: re.Match[str], place: Place) -> Annotation:
+def _annotation(doc: Document, bound: re.Match[str], place: FileLine) -> Annotation:
     key, label, pieces, text = bound.groups()
     ends = [tuple(map(int, piece.split(" "))) for piece in pieces.split(";")]
     start, end = ends[0][0], ends[-1][1]

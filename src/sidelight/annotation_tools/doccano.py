@@ -18,10 +18,10 @@ from typing import Any, Literal
 from sidelight.annotation_tools.annotated_file import AnnotatedFile, annotated
 from sidelight.annotation_tools.documents import (
     Annotation,
+    AnnotatorAnswer,
     Document,
     Misfit,
     Relation,
-    Said,
     from_utf16,
     lines_of,
     marked,
@@ -29,7 +29,7 @@ from sidelight.annotation_tools.documents import (
 )
 from sidelight.core.checks import arguments_checked, is_whole
 from sidelight.data.files import shown_name, write_text_atomically
-from sidelight.data.jsonl import Place, objects_in
+from sidelight.data.json_lines.lines import FileLine, objects_in
 from sidelight.errors import DataError
 from sidelight.evaluate.spans import Scheme
 
@@ -63,7 +63,7 @@ def read(
     return annotated(docs, scheme=scheme, labels=labels, empty=empty)
 
 
-def _document(entry: dict[str, Any], place: Place, offsets: str) -> Document:
+def _document(entry: dict[str, Any], place: FileLine, offsets: str) -> Document:
     text = entry.get("text")
     if not isinstance(text, str):
         place.fail('no "text"', "export from doccano as JSONL")
@@ -81,18 +81,20 @@ def _document(entry: dict[str, Any], place: Place, offsets: str) -> Document:
     said = (_triples if keys[0] in TRIPLES else _entities)(entry, keys[0], place)
     if offsets == "utf16":
         units = utf16_places(text)
-        said = Said(tuple(_in_characters(one, units) for one in said.annotations), said.relations, said.misfits)
+        said = AnnotatorAnswer(
+            tuple(_in_characters(one, units) for one in said.annotations), said.relations, said.misfits
+        )
     return Document(name, text, bare.lines, (said,), place.file, bare.numbers, entry)
 
 
-def _triples(entry: dict[str, Any], key: str, place: Place) -> Said:
+def _triples(entry: dict[str, Any], key: str, place: FileLine) -> AnnotatorAnswer:
     given = entry[key] or []
     if not isinstance(given, list) or not all(isinstance(one, list) and len(one) == 3 for one in given):
         place.fail(f'"{key}" is not a list of [start, end, label]', "export a project of sequence labelling")
-    return Said(tuple(_annotation(a, b, label, "", place) for a, b, label in given))
+    return AnnotatorAnswer(tuple(_annotation(a, b, label, "", place) for a, b, label in given))
 
 
-def _entities(entry: dict[str, Any], key: str, place: Place) -> Said:
+def _entities(entry: dict[str, Any], key: str, place: FileLine) -> AnnotatorAnswer:
     given, related = entry[key] or [], entry.get("relations") or []
     for what, values in ((key, given), ("relations", related)):
         if not isinstance(values, list) or not all(isinstance(one, dict) for one in values):
@@ -105,10 +107,10 @@ def _entities(entry: dict[str, Any], key: str, place: Place) -> Said:
     for one in related:
         ends = str(one.get("from_id")), str(one.get("to_id"))
         relations.append(Relation(str(one.get("type")), *ends))
-    return Said(annotations, tuple(relations), tuple(misfits))
+    return AnnotatorAnswer(annotations, tuple(relations), tuple(misfits))
 
 
-def _annotation(start: Any, end: Any, label: Any, key: str, place: Place) -> Annotation:
+def _annotation(start: Any, end: Any, label: Any, key: str, place: FileLine) -> Annotation:
     for value in (start, end):
         if not is_whole(value):
             place.fail(f"an annotation from {json.dumps(start)} to {json.dumps(end)}", "give whole numbers")

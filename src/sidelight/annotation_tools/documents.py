@@ -63,7 +63,7 @@ class Misfit:
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
+class AnnotatorAnswer:
     """What one annotator said of a document."""
 
     annotations: tuple[Annotation, ...] = ()
@@ -78,7 +78,7 @@ class Document:
     name: str
     text: str
     lines: tuple[tuple[Place, ...], ...]  # those with tokens; each is an input
-    said: tuple[Said, ...] = ()
+    said: tuple[AnnotatorAnswer, ...] = ()
     file: str = ""
     numbers: tuple[int, ...] = ()  # the line of the file for each of `lines`, or one for all
     source: Any = field(default=None, compare=False, repr=False)  # what it was read from
@@ -125,7 +125,7 @@ def of_tokens(tokens: Sequence[str], name: str = "input") -> Document:
 
 
 def fitted(
-    doc: Document, said: Said, *, scheme: SchemeName = "BIO", labels: Collection[str] | None = None
+    doc: Document, said: AnnotatorAnswer, *, scheme: SchemeName = "BIO", labels: Collection[str] | None = None
 ) -> tuple[list[Labels], list[Misfit]]:
     """The labels of the tokens of each line, and what did not fit.
 
@@ -133,7 +133,7 @@ def fitted(
     known; others do not fit.
 
     >>> doc = document("Ann Lee-Smith left Oslo")
-    >>> rows, misfits = fitted(doc, Said((Annotation(0, 7, "PER"), Annotation(19, 23, "LOC"))))
+    >>> rows, misfits = fitted(doc, AnnotatorAnswer((Annotation(0, 7, "PER"), Annotation(19, 23, "LOC"))))
     >>> rows
     [[None, None, 'O', 'B-LOC']]
     >>> print(misfits[0].problem)

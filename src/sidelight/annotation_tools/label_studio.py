@@ -16,10 +16,10 @@ from typing import Any, Literal
 from sidelight.annotation_tools.annotated_file import AnnotatedFile, annotated
 from sidelight.annotation_tools.documents import (
     Annotation,
+    AnnotatorAnswer,
     Document,
     Misfit,
     Relation,
-    Said,
     from_utf16,
     is_list,
     lines_of,
@@ -28,7 +28,7 @@ from sidelight.annotation_tools.documents import (
 )
 from sidelight.core.checks import arguments_checked, is_number, is_whole, shown
 from sidelight.data.files import read_text, shown_name, write_text_atomically
-from sidelight.data.jsonl import Place
+from sidelight.data.json_lines.lines import FileLine
 from sidelight.errors import DataError
 from sidelight.evaluate.spans import Scheme
 
@@ -68,7 +68,7 @@ def read(
     return annotated(docs, scheme=scheme, labels=labels, empty="gold")
 
 
-def _tasks(text: str, file: str) -> Iterator[tuple[dict[str, Any], Place]]:
+def _tasks(text: str, file: str) -> Iterator[tuple[dict[str, Any], FileLine]]:
     """The tasks of an export, each with the line that it begins on."""
     decoder, at, line = json.JSONDecoder(), 0, 1
 
@@ -80,15 +80,15 @@ def _tasks(text: str, file: str) -> Iterator[tuple[dict[str, Any], Place]]:
 
     skip("")
     if text[at : at + 1] != "[":
-        Place(file, line).fail("not a list of tasks", REMEDY)
+        FileLine(file, line).fail("not a list of tasks", REMEDY)
     at += 1
     skip("")
     while text[at : at + 1] != "]":
-        place = Place(file, line)
+        place = FileLine(file, line)
         try:
             task, end = decoder.raw_decode(text, at)
         except json.JSONDecodeError as error:
-            Place(file, error.lineno).fail(f"not JSON ({error.msg} at column {error.colno})", REMEDY)
+            FileLine(file, error.lineno).fail(f"not JSON ({error.msg} at column {error.colno})", REMEDY)
         except (ValueError, RecursionError) as error:
             place.fail(f"JSON that cannot be used ({error})", REMEDY)
         if not isinstance(task, dict):
@@ -98,13 +98,15 @@ def _tasks(text: str, file: str) -> Iterator[tuple[dict[str, Any], Place]]:
         at = end
         skip("")
         if text[at : at + 1] not in (",", "]"):
-            Place(file, line).fail("not JSON (a task ends without a comma or a bracket)", REMEDY)
+            FileLine(file, line).fail("not JSON (a task ends without a comma or a bracket)", REMEDY)
         skip(",")
     if text[at + 1 :].strip():
-        Place(file, line).fail("something stands after the list of tasks", REMEDY)
+        FileLine(file, line).fail("something stands after the list of tasks", REMEDY)
 
 
-def _document(task: Mapping[str, Any], number: int, place: Place, key: str | None, offsets: str, take: str) -> Document:
+def _document(
+    task: Mapping[str, Any], number: int, place: FileLine, key: str | None, offsets: str, take: str
+) -> Document:
     name = f"task {task.get('id', number)}"
     text = _text(task.get("data"), key, place, name)
     done = task.get(take, task.get("completions", []) if take == "annotations" else [])
@@ -125,11 +127,11 @@ def _document(task: Mapping[str, Any], number: int, place: Place, key: str | Non
         dropped.append(bare.misfit("has annotations beside one that is marked as ground truth"))
     said = [_said(bare, results, place, offsets) for results in sure or [results for _, results in kept]]
     if dropped and said:
-        said[0] = Said(said[0].annotations, said[0].relations, (*dropped, *said[0].misfits))
+        said[0] = AnnotatorAnswer(said[0].annotations, said[0].relations, (*dropped, *said[0].misfits))
     return Document(name, text, bare.lines, tuple(said), place.file, bare.numbers, bare.source)
 
 
-def _text(data: Any, key: str | None, place: Place, name: str) -> str:
+def _text(data: Any, key: str | None, place: FileLine, name: str) -> str:
     if not isinstance(data, dict):
         place.fail(f'{name} has no "data"', f"{REMEDY}, not JSON-MIN")
     texts = [one for one, value in data.items() if isinstance(value, str)]
@@ -145,7 +147,7 @@ def _text(data: Any, key: str | None, place: Place, name: str) -> str:
     return text
 
 
-def _said(doc: Document, results: Sequence[Mapping[str, Any]], place: Place, offsets: str) -> Said:
+def _said(doc: Document, results: Sequence[Mapping[str, Any]], place: FileLine, offsets: str) -> AnnotatorAnswer:
     regions, relations, misfits = [], list[Relation](), list[Misfit]()
     for one in results:
         kind, value = one.get("type"), one.get("value")
@@ -163,10 +165,10 @@ def _said(doc: Document, results: Sequence[Mapping[str, Any]], place: Place, off
     for (one, value), (start, end, problem) in zip(regions, counted):
         for name in _named(value.get(one["type"], value.get("labels")), doc, place) or [""]:
             annotations.append(Annotation(start, end, name, str(one.get("id", "")), problem))
-    return Said(tuple(annotations), tuple(relations), tuple(misfits))
+    return AnnotatorAnswer(tuple(annotations), tuple(relations), tuple(misfits))
 
 
-def _named(labels: Any, doc: Document, place: Place) -> list[str]:
+def _named(labels: Any, doc: Document, place: FileLine) -> list[str]:
     """The labels of a result."""
     if labels is not None and not (isinstance(labels, list) and all(isinstance(name, str) for name in labels)):
         place.fail(f"the labels of a result of {doc.name} are no list of names", REMEDY)

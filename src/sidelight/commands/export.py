@@ -13,7 +13,7 @@ from sidelight.commands.shared.loading import load
 from sidelight.commands.shared.outputs import check_writable, note, size_of
 
 
-class Form(StrEnum):
+class ExportForm(StrEnum):
     """What may be written."""
 
     json = "json"
@@ -22,7 +22,7 @@ class Form(StrEnum):
 
 def command(
     model: options.ModelFile,
-    to: Annotated[Form, typer.Option(help="Plain JSON with features by name; or ONNX, with features by number.")],
+    to: Annotated[ExportForm, typer.Option(help="Plain JSON with features by name; or ONNX, with features by number.")],
     out: Annotated[Path, typer.Option(metavar="FILE", help="Where it is written.")],
 ) -> None:
     """Write a model for other programs: as plain JSON, or as an ONNX graph. Taggers of order 1 and classifiers.

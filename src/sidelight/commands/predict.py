@@ -20,7 +20,7 @@ from sidelight.commands.shared.outputs import check_writable, note, write
 from sidelight.commands.shared.plain_text import inputs_of, read_plain, written
 from sidelight.commands.shared.predictions_for_tools import predicted_text, texts_in
 from sidelight.commands.shared.rule_options import Inference, RulesFiles, check_inference, predictor
-from sidelight.commands.shared.streams import Labelled, labelled_pieces, run_mark
+from sidelight.commands.shared.streams import LabelledPiece, labelled_pieces, run_mark
 from sidelight.commands.shared.structured import (
     answers_of,
     filled,
@@ -154,7 +154,7 @@ def _form_of(input: Path, format: str | None) -> str:
     return "jsonl" if form == "parquet" else form
 
 
-def _written(found: Labelled, format: str, column: int | None) -> str:
+def _written(found: LabelledPiece, format: str, column: int | None) -> str:
     """A piece of the input with its labels, in the form of the input."""
     piece, corpus, predicted = found
     match format:

@@ -58,7 +58,7 @@ def command(
     json: Json = None,
 ) -> None:
     """Ask labelling functions about inputs: how often they vote, contradict each other, and are right."""
-    from sidelight.data.jsonl_votes import votes_as_lines
+    from sidelight.data.json_lines.votes import votes_as_lines
     from sidelight.voting import votes
     from sidelight.voting.functions import read_functions
 

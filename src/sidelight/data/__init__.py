@@ -5,7 +5,7 @@ from sidelight.data.checks import check_evidence
 from sidelight.data.columns import read_columns, write_columns
 from sidelight.data.corpus import Corpus
 from sidelight.data.files import read_lines, read_text, write_text_atomically
-from sidelight.data.jsonl import read_jsonl
+from sidelight.data.json_lines.lines import read_jsonl
 from sidelight.data.load import load_corpus, load_evidence
 from sidelight.data.relations import EntitySentence, Extraction, read_relations, write_relations
 from sidelight.data.stored import StoredCorpus, stored

@@ -8,7 +8,7 @@ from pathlib import Path
 from sidelight.core.checks import arguments_checked
 from sidelight.data.corpus import Corpus
 from sidelight.data.files import read_lines, shown_name
-from sidelight.data.jsonl import Place
+from sidelight.data.json_lines.lines import FileLine
 from sidelight.errors import DataError
 from sidelight.evidence import Origin
 
@@ -40,7 +40,7 @@ def read_attributes(path: str | Path, *, labelled: bool = True) -> Corpus:
     y: list[str] = []
     for number, line in enumerate([*read_lines(path), ""], start=1):  # the blank line at the end closes the last one
         if line and line.strip(" \t"):
-            (label, *fields), place = line.split("\t"), Place(file, number)
+            (label, *fields), place = line.split("\t"), FileLine(file, number)
             y.append(_label(label, place) if labelled else label)
             x.append(_token(fields, place))
         elif x:
@@ -53,7 +53,7 @@ def read_attributes(path: str | Path, *, labelled: bool = True) -> Corpus:
     return Corpus(xs, ys, origins)
 
 
-def _label(field: str, place: Place) -> str:
+def _label(field: str, place: FileLine) -> str:
     name, value = _split(field)
     if value is not None:
         place.fail(f"an unescaped colon in the label {field!r}", _ESCAPE_REMEDY)
@@ -62,7 +62,7 @@ def _label(field: str, place: Place) -> str:
     return name
 
 
-def _token(fields: list[str], place: Place) -> dict[str, float]:
+def _token(fields: list[str], place: FileLine) -> dict[str, float]:
     token: dict[str, float] = {}
     for field in fields:
         if not field:
@@ -80,7 +80,7 @@ def _token(fields: list[str], place: Place) -> dict[str, float]:
     return token
 
 
-def _number(value: str, field: str, place: Place) -> float:
+def _number(value: str, field: str, place: FileLine) -> float:
     try:
         number = float(value) if "_" not in value else None
     except ValueError:

@@ -8,9 +8,8 @@ from typing import Any
 
 from sidelight.core.checks import is_hashable, is_listed, is_number
 from sidelight.data.single import single_label
-from sidelight.data.trouble import trouble
 from sidelight.errors import DataError
-from sidelight.evidence import Candidates, Companion, Evidence, Gold, Partial, Voted
+from sidelight.evidence import Candidates, Companion, Evidence, Gold, Partial, Voted, trouble
 
 __all__ = ["KNOWN_REMEDY", "check_evidence", "check_known_label", "trouble"]
 

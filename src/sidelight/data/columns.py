@@ -9,7 +9,7 @@ from typing import Any
 from sidelight.core.checks import arguments_checked
 from sidelight.data.corpus import Corpus
 from sidelight.data.files import read_lines, shown_name
-from sidelight.data.jsonl import Place
+from sidelight.data.json_lines.lines import FileLine
 from sidelight.errors import DataError
 from sidelight.evidence import Origin
 
@@ -48,7 +48,7 @@ def read_columns(path: str | Path, *, label_column: int | None = -1, separator: 
     split = _splitter(lines, separator)
     width = len(split(lines[first]))
     if label_column is not None:
-        label_column = _label_position(label_column, width, Place(file, first + 1))
+        label_column = _label_position(label_column, width, FileLine(file, first + 1))
 
     kept = dict[str, str]().setdefault  # one object per distinct string
     xs: list[list[tuple[str, ...]]] = []
@@ -61,7 +61,7 @@ def read_columns(path: str | Path, *, label_column: int | None = -1, separator: 
             cells = [kept(cell, cell) for cell in split(line)]
             if len(cells) != width:
                 between = {None: "spaces", "\t": "tabs"}.get(separator, repr(separator))
-                Place(file, number + 1).fail(
+                FileLine(file, number + 1).fail(
                     f"{len(cells)} column{'s' * (len(cells) != 1)} where {width} were expected",
                     f"give every token the {width} columns that line {first + 1} has, separated by {between}",
                 )
@@ -71,7 +71,7 @@ def read_columns(path: str | Path, *, label_column: int | None = -1, separator: 
         elif x:
             if "" in y:
                 remedy = "write the label; where it is not known write _ and read the file as partial or candidates"
-                Place(file, number - len(y) + y.index("") + 1).fail("an empty label", remedy)
+                FileLine(file, number - len(y) + y.index("") + 1).fail("an empty label", remedy)
             xs.append(x)
             ys.append(y)
             origins.append(Origin(file, range(number - len(x) + 1, number + 1)))
@@ -139,7 +139,7 @@ def _splitter(lines: list[str], separator: str | None) -> Callable[[str], list[s
     return str.split
 
 
-def _label_position(column: int, width: int, place: Place) -> int:
+def _label_position(column: int, width: int, place: FileLine) -> int:
     if not -width <= column < width:
         problem = f"label column {column} where the file has {width} column{'s' * (width != 1)}"
         place.fail(problem, f"name a column from {-width} to {width - 1}")

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 from sidelight.data.files import read_lines, shown_name
 from sidelight.data.items import DIRECT, INPUTS, Item
-from sidelight.data.jsonl import Place
+from sidelight.data.json_lines.lines import FileLine
 from sidelight.errors import DataError
 from sidelight.evidence import Origin
 
@@ -76,9 +76,9 @@ def _sentence(block: list[str], first: int, kind: str, file: str, tags: int) -> 
     x: list[tuple[str, str]] = []
     cells: list[list[str]] = []
     lines: list[int] = []
-    noted: dict[str, tuple[str, Place]] = {}
+    noted: dict[str, tuple[str, FileLine]] = {}
     for number, line in enumerate(block, start=first):
-        place = Place(file, number)
+        place = FileLine(file, number)
         if line.startswith("#"):
             if match := _NOTED.fullmatch(line):
                 noted[match[1]] = match[2], place
@@ -100,14 +100,14 @@ def _sentence(block: list[str], first: int, kind: str, file: str, tags: int) -> 
     said = _said(cells, lines, kind, file) if kind in DIRECT else None
     good, weight, group = _notes(noted)
     if good is None and kind == "companion":
-        Place(file, lines[0]).fail("a sentence without an answer", "add a comment # good = yes, or # good = no")
+        FileLine(file, lines[0]).fail("a sentence without an answer", "add a comment # good = yes, or # good = no")
     return [Item(tuple(x), said, good, group, weight, origin=Origin(file, lines), source=tuple(block))]
 
 
 def _said(cells: list[list[str]], lines: list[int], kind: str, file: str) -> tuple[Arc, ...]:
     arcs: list[Arc] = []
     for token, (own, number) in enumerate(zip(cells, lines), start=1):
-        place = Place(file, number)
+        place = FileLine(file, number)
         heads = _heads(own[HEAD], kind, place)
         for head in heads or ():
             if head > len(cells) or head == token:
@@ -121,11 +121,11 @@ def _said(cells: list[list[str]], lines: list[int], kind: str, file: str) -> tup
         arcs.append((heads if kind == "candidates" or heads is None else heads[0], relation))
     if kind == "gold" and (token := _around([head for head, _ in arcs])):
         problem = f"the heads of token {token} lead back to it"
-        Place(file, lines[token - 1]).fail(problem, "give heads that lead to the root, 0")
+        FileLine(file, lines[token - 1]).fail(problem, "give heads that lead to the root, 0")
     return tuple(arcs)
 
 
-def _heads(cell: str, kind: str, place: Place) -> tuple[int, ...] | None:
+def _heads(cell: str, kind: str, place: FileLine) -> tuple[int, ...] | None:
     """The heads that a cell lists, one but for candidates; None for any."""
     if cell == UNKNOWN and kind != "gold":
         return None
@@ -152,7 +152,7 @@ def _around(heads: list[int]) -> int:
     return 0
 
 
-def _notes(noted: dict[str, tuple[str, Place]]) -> tuple[bool | None, float, str | None]:
+def _notes(noted: dict[str, tuple[str, FileLine]]) -> tuple[bool | None, float, str | None]:
     good, weight, group = None, 1.0, None
     if "good" in noted:
         text, place = noted["good"]

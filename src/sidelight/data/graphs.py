@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 
 from sidelight.core.checks import is_whole, shown
 from sidelight.data.items import INPUTS, Item, links_at, listed_links, read_objects, write_objects
-from sidelight.data.jsonl import Place
+from sidelight.data.json_lines.lines import FileLine
 
 KEYS = ("first", "second", "links", "candidates")
 EXAMPLE = '{"words": [["light", "N"], ["falls", "V"]], "edges": [[1, 0, "subj"]]}'
@@ -71,7 +71,7 @@ def write_graphs(items: Sequence[Item]) -> str:
     return write_objects(items, unparse)
 
 
-def _parse(entry: Mapping[str, Any], kind: str, place: Place) -> tuple[tuple[Graph, Graph], Any]:
+def _parse(entry: Mapping[str, Any], kind: str, place: FileLine) -> tuple[tuple[Graph, Graph], Any]:
     x = _graph(entry, "first", place), _graph(entry, "second", place)
     sizes = len(x[0].words), len(x[1].words)
     if kind == "candidates":
@@ -84,7 +84,7 @@ def _parse(entry: Mapping[str, Any], kind: str, place: Place) -> tuple[tuple[Gra
     return x, said
 
 
-def _graph(entry: Mapping[str, Any], which: str, place: Place) -> Graph:
+def _graph(entry: Mapping[str, Any], which: str, place: FileLine) -> Graph:
     value = entry.get(which)
     if not isinstance(value, dict) or "words" not in value:
         place.fail(f'"{which}" is no graph', f"write e.g. {EXAMPLE}")
@@ -99,14 +99,14 @@ def _graph(entry: Mapping[str, Any], which: str, place: Place) -> Graph:
     return graph
 
 
-def _word(word: Any, which: str, place: Place) -> tuple[str, str]:
+def _word(word: Any, which: str, place: FileLine) -> tuple[str, str]:
     cells = [word] if isinstance(word, str) else word
     if not isinstance(cells, list) or len(cells) not in (1, 2) or not all(isinstance(cell, str) for cell in cells):
         place.fail(f'"{which}" has the word {json.dumps(word)[:60]}', 'write "light" or ["light", "N"]')
     return cells[0], cells[1] if len(cells) == 2 else ""
 
 
-def _edge(edge: Any, which: str, place: Place) -> tuple[int, int, str]:
+def _edge(edge: Any, which: str, place: FileLine) -> tuple[int, int, str]:
     ends = edge[:2] if isinstance(edge, list) else []
     label = edge[2] if isinstance(edge, list) and len(edge) == 3 else ""
     numbers = len(ends) == 2 and all(map(is_whole, ends))
@@ -115,7 +115,7 @@ def _edge(edge: Any, which: str, place: Place) -> tuple[int, int, str]:
     return ends[0], ends[1], label
 
 
-def _candidates(entry: Mapping[str, Any], sizes: tuple[int, int], place: Place) -> dict[int, tuple[int | None, ...]]:
+def _candidates(entry: Mapping[str, Any], sizes: tuple[int, int], place: FileLine) -> dict[int, tuple[int | None, ...]]:
     value = entry.get("candidates")
     if not isinstance(value, dict):
         place.fail('no "candidates"', 'write e.g. "candidates": {"0": [1, null]}, by words of the first graph')

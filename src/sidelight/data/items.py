@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from sidelight.data.files import shown_name
-from sidelight.data.jsonl import Place, check_keys, good_at, objects_in, weight_at
+from sidelight.data.json_lines.lines import FileLine, check_keys, good_at, objects_in, weight_at
 from sidelight.errors import DataError
 from sidelight.evidence import Origin
 
@@ -38,9 +38,9 @@ class Item:
     source: Any = field(default=None, compare=False, repr=False)  # what it was read from
 
     @property
-    def place(self) -> Place:
+    def place(self) -> FileLine:
         """The line that it begins on."""
-        return Place(self.origin.file, self.origin.line(0))
+        return FileLine(self.origin.file, self.origin.line(0))
 
 
 Read = Callable[[str | Path, str], list[Item]]  # of a file, and of a kind of evidence or INPUTS
@@ -52,7 +52,7 @@ def read_objects(
     kind: str,
     *,
     keys: Sequence[str],
-    parse: Callable[[Mapping[str, Any], str, Place], tuple[Any, Any]],
+    parse: Callable[[Mapping[str, Any], str, FileLine], tuple[Any, Any]],
     example: str,
 ) -> list[Item]:
     """Items from JSON lines; `parse` gives the input of an object and what a kind of evidence wants of its output."""
@@ -87,7 +87,7 @@ def _entry(item: Item, unparse: Callable[[Item], Mapping[str, Any]]) -> dict[str
 
 
 def links_at(
-    entry: Mapping[str, Any], kind: str, place: Place, sizes: tuple[int, int]
+    entry: Mapping[str, Any], kind: str, place: FileLine, sizes: tuple[int, int]
 ) -> tuple[tuple[int, int | None], ...] | None:
     """The "links" of an object, as a kind wants them: pairs of positions from 0, null for nothing."""
     if kind not in ("gold", "partial"):
@@ -100,7 +100,7 @@ def links_at(
     return checked_links([(one, other) for one, other in links], sizes, place)
 
 
-def checked_links(links: Sequence[Any], sizes: tuple[int, int], place: Place) -> tuple[tuple[int, int | None], ...]:
+def checked_links(links: Sequence[Any], sizes: tuple[int, int], place: FileLine) -> tuple[tuple[int, int | None], ...]:
     """Links in their order, each once; raises `DataError` for a position that is not there."""
     for link in links:
         for position, size, side in zip(link, sizes, ("left", "right")):

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from sidelight.data.files import read_lines, shown_name
-from sidelight.data.jsonl import Place
+from sidelight.data.json_lines.lines import FileLine
 from sidelight.errors import DataError
 
 Link = tuple[int, int]
@@ -53,10 +53,10 @@ def read_gold(path: str | Path, *, pairs: Pairs | None = None, count: int | None
             continue
         if len(cells) not in (3, 4) or not all(map(_is_whole, cells[:3])) or cells[3:] not in ([], ["S"], ["P"]):
             remedy = "write: sentence, source position, target position (from 1), and S or P"
-            Place(file, number).fail(f"not a link: {line.strip()!r}", remedy)
+            FileLine(file, number).fail(f"not a link: {line.strip()!r}", remedy)
         sentence, i, j = (int(cell) for cell in cells[:3])
         if problem := _misplaced(sentence, i, j, pairs, count):
-            Place(file, number).fail(problem, "check that text and gold belong together")
+            FileLine(file, number).fail(problem, "check that text and gold belong together")
         possible.setdefault(sentence, set()).add((i - 1, j - 1))
         if cells[3:] != ["P"]:
             sure.setdefault(sentence, set()).add((i - 1, j - 1))
@@ -91,7 +91,7 @@ def read_pharaoh(path: str | Path) -> list[Links]:
         for cell in line.split():
             i, dash, j = cell.partition("-")
             if not dash or not _is_whole(i) or not _is_whole(j):
-                Place(shown_name(path), number).fail(f"not a link: {cell!r}", "write links as 0-0 1-2")
+                FileLine(shown_name(path), number).fail(f"not a link: {cell!r}", "write links as 0-0 1-2")
             links.add((int(i), int(j)))
         alignments.append(frozenset(links))
     return alignments
@@ -130,11 +130,11 @@ def read_giza(path: str | Path) -> list[Links]:
         head = _GIZA_HEAD.match(lines[at])
         words = list(_GIZA_WORD.finditer(lines[at + 2])) if at + 2 < len(lines) else []
         if head is None or len(words) != int(head[2]) + 1:
-            Place(file, at + 1).fail("not an entry of three lines", "give a Giza A3 file")
+            FileLine(file, at + 1).fail("not an entry of three lines", "give a Giza A3 file")
         number = int(head[1])
         if number < 1 or number in alignments:
             problem = f"sentence pair {number} for a second time" if number else "sentence pairs count from 1"
-            Place(file, at + 1).fail(problem, "give a Giza A3 file")
+            FileLine(file, at + 1).fail(problem, "give a Giza A3 file")
         alignments[number] = frozenset((i, int(j) - 1) for i, word in enumerate(words[1:]) for j in word[2].split())
     return [alignments.get(number, frozenset()) for number in range(1, max(alignments, default=0) + 1)]
 

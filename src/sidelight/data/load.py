@@ -13,13 +13,12 @@ from sidelight.data.checks import KNOWN_REMEDY, check_known_label
 from sidelight.data.columns import read_columns
 from sidelight.data.corpus import Corpus
 from sidelight.data.files import shown_name
-from sidelight.data.jsonl import Record, output, read_jsonl, read_records
-from sidelight.data.jsonl_candidates import details_of
-from sidelight.data.jsonl_votes import votes_of
+from sidelight.data.json_lines.candidates import details_of
+from sidelight.data.json_lines.lines import Record, output, read_jsonl, read_records
+from sidelight.data.json_lines.votes import votes_of
 from sidelight.data.tables import label_column_of, read_parquet
-from sidelight.data.trouble import error_at
 from sidelight.errors import DataError
-from sidelight.evidence import Candidates, Companion, Evidence, Gold, Origin, Partial, Unlabeled, Voted
+from sidelight.evidence import Candidates, Companion, Evidence, Gold, Origin, Partial, Unlabeled, Voted, error_at
 
 FORMATS = ("columns", "jsonl", "attributes", "parquet")
 KINDS = ("gold", "partial", "candidates", "good", "bad", "companion", "unlabeled", "votes")
@@ -85,8 +84,8 @@ def load_evidence(
     file, `_` means "not known" for partial; for candidates `A|B` lists labels, and `_` or `*` alone means any label.
     The label column of "auto" is the last one for these kinds and gold, and none for the others, where all columns are
     input; for those a number names a column to leave out. A companion file is JSON lines that each say whether they
-    are `"good"`; one of votes is JSON lines too (`data.jsonl_votes`). JSON lines with candidates may have `"known"` and
-    `"initial"` labels and `"chunks"` (`data.jsonl_candidates`). Weights given in the file are multiplied by `weight`.
+    are `"good"`; one of votes is JSON lines too (`data.json_lines.votes`). JSON lines with candidates may have `"known"` and
+    `"initial"` labels and `"chunks"` (`data.json_lines.candidates`). Weights given in the file are multiplied by `weight`.
     Inputs given by features have a label for `Gold`, and lists of one element for `Partial` and `Candidates`. Raises
     `DataError` with the file and the line.
 

@@ -19,7 +19,7 @@ from typing import Any
 
 from sidelight.data.files import read_lines, shown_name
 from sidelight.data.items import INPUTS, Item, checked_links, links_at, listed_links, read_objects, write_objects
-from sidelight.data.jsonl import Place, one_each
+from sidelight.data.json_lines.lines import FileLine, one_each
 from sidelight.errors import DataError
 from sidelight.evidence import Origin
 
@@ -42,7 +42,7 @@ def read_pairs(path: str | Path, kind: str = INPUTS) -> list[Item]:
     """
     file = shown_name(path)
     lines = enumerate(read_lines(path), start=1)
-    items = [_read(line, kind, Place(file, number)) for number, line in lines if line.strip()]
+    items = [_read(line, kind, FileLine(file, number)) for number, line in lines if line.strip()]
     if not items:
         raise DataError("no pairs", file=file, remedy=f"write a pair a line, e.g. {EXAMPLE}")
     return items
@@ -74,7 +74,7 @@ def write_pair_objects(items: Sequence[Item]) -> str:
     return write_objects(items, unparse)
 
 
-def _read(line: str, kind: str, place: Place) -> Item:
+def _read(line: str, kind: str, place: FileLine) -> Item:
     left, *rest = line.split("\t")
     if not rest:
         place.fail("one string where two were expected", f"put a tab between them, e.g. {EXAMPLE}")
@@ -93,7 +93,7 @@ def _read(line: str, kind: str, place: Place) -> Item:
     return Item(x, said, answer, None, origin=Origin(place.file, (place.line,)))
 
 
-def _links(cell: str, kind: str, x: tuple[str, str], place: Place) -> tuple[tuple[int, int | None], ...] | None:
+def _links(cell: str, kind: str, x: tuple[str, str], place: FileLine) -> tuple[tuple[int, int | None], ...] | None:
     if kind == "candidates":
         place.fail("candidates need JSON lines", 'write "candidates" with a list for every left symbol')
     if kind not in ("gold", "partial"):
@@ -133,7 +133,7 @@ def _line(number: int, item: Item) -> str:
     return "\t".join(cells) + "\n"
 
 
-def _parse(entry: Mapping[str, Any], kind: str, place: Place) -> tuple[Any, Any]:
+def _parse(entry: Mapping[str, Any], kind: str, place: FileLine) -> tuple[Any, Any]:
     x = _string(entry, "left", place), _string(entry, "right", place)
     sizes = len(x[0]), len(x[1])
     if kind == "candidates":
@@ -143,7 +143,7 @@ def _parse(entry: Mapping[str, Any], kind: str, place: Place) -> tuple[Any, Any]
     return x, links_at(entry, kind, place, sizes)
 
 
-def _string(entry: Mapping[str, Any], side: str, place: Place) -> str | tuple[str, ...]:
+def _string(entry: Mapping[str, Any], side: str, place: FileLine) -> str | tuple[str, ...]:
     value = entry.get(side)
     if side not in entry:
         place.fail(f'no "{side}"', 'give "left" and "right", each a string or a list of symbols')

@@ -14,7 +14,7 @@ from typing import Any
 
 from sidelight.core.checks import file_name
 from sidelight.data.files import unreadable
-from sidelight.data.jsonl import KEYS
+from sidelight.data.json_lines.lines import KEYS
 from sidelight.data.tables import class_names, label_column_of
 from sidelight.data.text_pieces import TextPiece
 from sidelight.errors import DataError

@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 
 from sidelight.core.checks import file_name, is_whole, shown
 from sidelight.data.files import shown_name, write_text_atomically
-from sidelight.data.jsonl import Place, objects_in
+from sidelight.data.json_lines.lines import FileLine, objects_in
 from sidelight.errors import DataError
 
 
@@ -116,7 +116,7 @@ def without_types(x: EntitySentence, y: Extraction, types: Collection[str]) -> t
     )
 
 
-def sentence_at(entry: dict[str, Any], place: Place) -> tuple[EntitySentence, Extraction | None, Place]:
+def sentence_at(entry: dict[str, Any], place: FileLine) -> tuple[EntitySentence, Extraction | None, FileLine]:
     """The sentence of an object, and what is known of it, if anything is."""
     tokens, entities = entry.get("tokens"), entry.get("entities")
     if not isinstance(tokens, list) or not tokens or not all(isinstance(token, str) for token in tokens):
@@ -140,7 +140,7 @@ def sentence_at(entry: dict[str, Any], place: Place) -> tuple[EntitySentence, Ex
     return x, Extraction(tuple(types), _relations(entry.get("relations", []), len(spans), place)), place
 
 
-def _relations(given: Any, count: int, place: Place) -> tuple[tuple[int, int, str], ...]:
+def _relations(given: Any, count: int, place: FileLine) -> tuple[tuple[int, int, str], ...]:
     if not isinstance(given, list) or not all(isinstance(one, dict) for one in given):
         place.fail('"relations" is not a list of objects', 'write e.g. [{"type": "Live_In", "head": 0, "tail": 1}]')
     relations = []

@@ -13,8 +13,7 @@ from typing import Any
 import numpy as np
 
 from sidelight.core.checks import is_hashable
-from sidelight.data.trouble import trouble
-from sidelight.evidence import Candidates, Companion, Evidence, Partial, Voted
+from sidelight.evidence import Candidates, Companion, Evidence, Partial, Voted, trouble
 
 SETS = "give the labels that the input may have, e.g. {'spam', 'ham'}, alone or in a list; None is any label"
 LABELS = "give a label, alone or in a list, or None"

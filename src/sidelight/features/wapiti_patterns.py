@@ -28,7 +28,7 @@ _CLASSES: dict[str, Test] = {
 }
 
 
-class Step(NamedTuple):
+class PatternStep(NamedTuple):
     """A test of one character, and how often it is wanted."""
 
     test: Test
@@ -45,7 +45,7 @@ def compiled(expression: str) -> Callable[[str], str | None]:
     ('12-1', None, 's')
     """
     first = expression.startswith("^")
-    rest, last, steps = expression[first:], False, list[Step]()
+    rest, last, steps = expression[first:], False, list[PatternStep]()
     at = 0
     while at < len(rest):
         char = rest[at]
@@ -62,7 +62,7 @@ def compiled(expression: str) -> Callable[[str], str | None]:
         if at < len(rest) and rest[at] in "*?":
             often = "any" if rest[at] == "*" else "perhaps"
             at += 1
-        steps.append(Step(test, often))
+        steps.append(PatternStep(test, often))
     return lambda text: _found(steps, text, first, last)
 
 
@@ -83,7 +83,7 @@ def _escaped(name: str) -> Test:
     return _literal(name)
 
 
-def _found(steps: list[Step], text: str, first: bool, last: bool) -> str | None:
+def _found(steps: list[PatternStep], text: str, first: bool, last: bool) -> str | None:
     @cache
     def end(step: int, at: int) -> int | None:
         """Where a match of the steps from one on ends."""

@@ -32,7 +32,7 @@ class Weight:
         return asdict(self)
 
 
-class Weights(list[Weight]):
+class RankedWeights(list[Weight]):
     """Weights in their order; `str` makes a table of them, and so do notebooks."""
 
     def __str__(self) -> str:
@@ -47,7 +47,7 @@ class Weights(list[Weight]):
 
 
 @arguments_checked
-def weights(fitted: Any, *, top: int | None = 20, label: Any = None, lowest: bool = False) -> Weights:
+def weights(fitted: Any, *, top: int | None = 20, label: Any = None, lowest: bool = False) -> RankedWeights:
     """The highest weights, or the lowest ones, in order; those that are zero are left out.
 
     `fitted` is any fitted estimator of labels or structures, or a model. With `label`, only weights of that label: of
@@ -74,7 +74,7 @@ def weights(fitted: Any, *, top: int | None = 20, label: Any = None, lowest: boo
         nearest = np.flatnonzero(keys <= np.partition(keys, top - 1)[top - 1])  # with all that are level at the end
         places, keys = places[nearest], keys[nearest]
     order = places[np.argsort(keys, kind="stable")[:top]]
-    return Weights(Weight(*names.named(int(place)), float(model.weights[place])) for place in order)
+    return RankedWeights(Weight(*names.named(int(place)), float(model.weights[place])) for place in order)
 
 
 def _states(labels: LabelSet, label: Any) -> Ints:

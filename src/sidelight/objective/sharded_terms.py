@@ -12,7 +12,7 @@ from sidelight.objective.expected_features import WeightForm
 from sidelight.parallel.place import Held
 
 
-class Spread(Protocol):
+class CurvedForm(Protocol):
     """A form of weights, whose curvature the shards know."""
 
     @property
@@ -35,7 +35,7 @@ class Offsets(Protocol):
 class ShardedForm:
     """The form of the weights of terms that are elsewhere."""
 
-    form: Spread
+    form: CurvedForm
     held: Held
 
     @property
@@ -58,7 +58,7 @@ class ShardedTerms:
     """Terms of inputs that are held shard by shard; sums go along the fixed tree of the shards."""
 
     held: Held  # of `LogLinearTerms`
-    form: Spread
+    form: CurvedForm
     space: Offsets
     prices: Floats  # [N]
 

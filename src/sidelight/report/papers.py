@@ -8,7 +8,7 @@ from typing import NamedTuple
 JLIS, THESIS, CLLP, SL, OWN = "J-LIS", "Thesis", "CLLP", "Sequential learning", "Beyond the papers"
 
 
-class Place(NamedTuple):
+class PublishedResult(NamedTuple):
     """A table or figure of a paper, and the experiment that has it; None where nothing has, for the reason told."""
 
     name: str
@@ -22,7 +22,7 @@ class Paper:
 
     name: str
     title: str
-    places: tuple[Place, ...]
+    places: tuple[PublishedResult, ...]
 
 
 PAPERS = (
@@ -30,67 +30,67 @@ PAPERS = (
         JLIS,
         "Chang, Srikumar, Goldwasser and Roth (2010), Structured output learning with indirect supervision, ICML",
         (
-            Place("Table 1, alignments", "jlis-alignment"),
-            Place("Table 2, citations", "jlis-citations"),
-            Place("Table 2, advertisements", "jlis-ads"),
-            Place("Figure 2, parts of speech", "jlis-pos"),
-            Place("Figure 3, number of bad inputs", "jlis-negatives"),
-            Place("Figure 4, a decision and its structure", "jlis-identification"),
-            Place("Section 5, no labels", "jlis-unsupervised"),
+            PublishedResult("Table 1, alignments", "jlis-alignment"),
+            PublishedResult("Table 2, citations", "jlis-citations"),
+            PublishedResult("Table 2, advertisements", "jlis-ads"),
+            PublishedResult("Figure 2, parts of speech", "jlis-pos"),
+            PublishedResult("Figure 3, number of bad inputs", "jlis-negatives"),
+            PublishedResult("Figure 4, a decision and its structure", "jlis-identification"),
+            PublishedResult("Section 5, no labels", "jlis-unsupervised"),
         ),
     ),
     Paper(
         THESIS,
         "Chang (2011), Structured prediction with indirect supervision, University of Illinois",
         (
-            Place("Table 2.2, convergence of solvers", "solvers"),
-            Place("Section 3.1.2, ways of inference", "ccm-inference"),
-            Place("Table 3.3, citations; Figures 3.3, 3.4", "ccm-citations"),
-            Place("Tables 3.3, advertisements, and 3.8", "ccm-ads"),
-            Place("Figure 3.5, iterations of EM and CoDL", "ccm-em"),
-            Place("Tables 3.4, 3.5, semi-CRF", "ccm-semicrf"),
-            Place("Tables 3.6, 3.7; Figure 3.6, single rules, penalties, β", "ccm-rules"),
-            Place("Figure 4.1, EM by γ", "uem-pos"),
-            Place("Tables 4.2, 4.3, word alignment", "uem-alignment"),
-            Place("Figure 5.2, transliteration", "lclr-transliteration"),
-            Place("Figure 5.2, entailment", "lclr-entailment"),
-            Place("Tables 5.3, 5.5, paraphrases", "lclr-paraphrase"),
-            Place("Table 5.6, with WordNet", None, "WordNet is not among the corpora"),
-            Place("Figures 6.2, 6.5 (right), parts of speech", "jlis-pos"),
-            Place("Figure 6.3 (left), alignments", "jlis-alignment"),
-            Place("Figure 6.3 (right), citations", "jlis-citations"),
-            Place("Figure 6.4, newsgroups", "jlis-newsgroups"),
-            Place("Figures 6.5 (left), 6.6 (left), number of bad inputs", "jlis-negatives"),
-            Place("Figure 6.6 (right), a decision and its structure", "jlis-identification"),
-            Place("Section 6.5.4, no labels", "jlis-unsupervised"),
+            PublishedResult("Table 2.2, convergence of solvers", "solvers"),
+            PublishedResult("Section 3.1.2, ways of inference", "ccm-inference"),
+            PublishedResult("Table 3.3, citations; Figures 3.3, 3.4", "ccm-citations"),
+            PublishedResult("Tables 3.3, advertisements, and 3.8", "ccm-ads"),
+            PublishedResult("Figure 3.5, iterations of EM and CoDL", "ccm-em"),
+            PublishedResult("Tables 3.4, 3.5, semi-CRF", "ccm-semicrf"),
+            PublishedResult("Tables 3.6, 3.7; Figure 3.6, single rules, penalties, β", "ccm-rules"),
+            PublishedResult("Figure 4.1, EM by γ", "uem-pos"),
+            PublishedResult("Tables 4.2, 4.3, word alignment", "uem-alignment"),
+            PublishedResult("Figure 5.2, transliteration", "lclr-transliteration"),
+            PublishedResult("Figure 5.2, entailment", "lclr-entailment"),
+            PublishedResult("Tables 5.3, 5.5, paraphrases", "lclr-paraphrase"),
+            PublishedResult("Table 5.6, with WordNet", None, "WordNet is not among the corpora"),
+            PublishedResult("Figures 6.2, 6.5 (right), parts of speech", "jlis-pos"),
+            PublishedResult("Figure 6.3 (left), alignments", "jlis-alignment"),
+            PublishedResult("Figure 6.3 (right), citations", "jlis-citations"),
+            PublishedResult("Figure 6.4, newsgroups", "jlis-newsgroups"),
+            PublishedResult("Figures 6.5 (left), 6.6 (left), number of bad inputs", "jlis-negatives"),
+            PublishedResult("Figure 6.6 (right), a decision and its structure", "jlis-identification"),
+            PublishedResult("Section 6.5.4, no labels", "jlis-unsupervised"),
         ),
     ),
     Paper(
         CLLP,
         "Li, Zhang and Chen (2014), Learning from candidate labeling sets of local parts (CLLP)",
         (
-            Place("Figure 1, candidates of some tokens", "cllp-random"),
-            Place("Figure 2, candidates of all tokens", "cllp-specified"),
-            Place("Figure 3, rounds and discount", "cllp-discount"),
-            Place("Table 1, tag dictionary", "cllp-dictionary"),
-            Place("Table 2, types of entities", "cllp-typing"),
+            PublishedResult("Figure 1, candidates of some tokens", "cllp-random"),
+            PublishedResult("Figure 2, candidates of all tokens", "cllp-specified"),
+            PublishedResult("Figure 3, rounds and discount", "cllp-discount"),
+            PublishedResult("Table 1, tag dictionary", "cllp-dictionary"),
+            PublishedResult("Table 2, types of entities", "cllp-typing"),
         ),
     ),
     Paper(
         SL,
         "Roth, Small and Titov (2009), Sequential learning of classifiers for structured prediction problems, AISTATS",
         (
-            Place("Figures 3, 4, generated data", "sl-artificial"),
-            Place("Table 1, entities and relations", "sl-relations"),
+            PublishedResult("Figures 3, 4, generated data", "sl-artificial"),
+            PublishedResult("Table 1, entities and relations", "sl-relations"),
         ),
     ),
     Paper(
         OWN,
         "What no paper has: a stranger's data, the default features, trees",
         (
-            Place("Few labels and indirect evidence, by default", "strangers"),
-            Place("Groups of features", "features"),
-            Place("Dependency trees", "trees"),
+            PublishedResult("Few labels and indirect evidence, by default", "strangers"),
+            PublishedResult("Groups of features", "features"),
+            PublishedResult("Dependency trees", "trees"),
         ),
     ),
 )

@@ -13,8 +13,7 @@ from typing import Any
 import numpy as np
 
 from sidelight.core.arrays import by_position
-from sidelight.data.trouble import trouble
-from sidelight.evidence import Candidates, Chunk, Companion, Evidence, Voted
+from sidelight.evidence import Candidates, Chunk, Companion, Evidence, Voted, trouble
 
 SETS = "give for each token a set of labels, or None for any"
 LABELS = "give a list with one label, or None, per token"

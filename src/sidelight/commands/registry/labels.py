@@ -15,7 +15,7 @@ from typing import Any
 from sidelight.commands.shared.inputs import check_fits, is_jsonl, read_inputs, read_twice
 from sidelight.data import read_lines
 from sidelight.data.items import Item
-from sidelight.data.jsonl import Place, good_at
+from sidelight.data.json_lines.lines import FileLine, good_at
 from sidelight.models.explain import shown_tokens
 from sidelight.models.model import Model
 
@@ -29,7 +29,7 @@ def read_label_items(model: Model, path: Path, format: str | None) -> list[Item]
     entries: list[Any] = [json.loads(line) for line in lines if line.strip()] or [None] * len(corpus)
     items = []
     for x, origin, entry in zip(corpus.xs, corpus.origins, entries):
-        good = None if entry is None else good_at(entry, Place(origin.file, origin.line(0)))
+        good = None if entry is None else good_at(entry, FileLine(origin.file, origin.line(0)))
         group = None if entry is None else entry.get("group")
         items.append(Item(x, good=good, group=None if group is None else str(group), origin=origin, source=entry))
     return items

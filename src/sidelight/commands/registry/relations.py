@@ -15,7 +15,7 @@ from sidelight.commands.registry.entry import FileFormat, StructureEntry
 from sidelight.core.checks import is_whole
 from sidelight.corpus.facts import ARGUMENTS, facts
 from sidelight.data.items import INPUTS, Item, read_objects, write_objects
-from sidelight.data.jsonl import Place
+from sidelight.data.json_lines.lines import FileLine
 from sidelight.data.relations import EntitySentence, Extraction, extraction_entry, sentence_at
 from sidelight.evaluate.parts import Measure
 from sidelight.evidence import shuffled
@@ -44,7 +44,7 @@ def write_facts(items: Sequence[Item]) -> str:
     return write_objects(items, lambda item: extraction_entry(item.x, item.said))
 
 
-def _parse(entry: Mapping[str, Any], kind: str, place: Place) -> tuple[EntitySentence, Any]:
+def _parse(entry: Mapping[str, Any], kind: str, place: FileLine) -> tuple[EntitySentence, Any]:
     if kind == "gold":
         x, y, _ = sentence_at(dict(entry), place)
         if y is None:
@@ -63,20 +63,20 @@ def _parse(entry: Mapping[str, Any], kind: str, place: Place) -> tuple[EntitySen
     return x, {ENTITY: types, RELATION: _related(entry.get("relations", []), place)}
 
 
-def _with_entities(x: EntitySentence, place: Place) -> EntitySentence:
+def _with_entities(x: EntitySentence, place: FileLine) -> EntitySentence:
     if not x.spans:
         place.fail("a sentence without entities", "leave it out")
     return x
 
 
-def _labels(given: Any, place: Place) -> list[str]:
+def _labels(given: Any, place: FileLine) -> list[str]:
     labels = given if isinstance(given, list) else [given]
     if not labels or not all(isinstance(label, str) and label for label in labels):
         place.fail(f"the type {json.dumps(given)}", "give a name, a list of names, or null")
     return labels
 
 
-def _related(given: Any, place: Place) -> dict[tuple[int, int], list[str]]:
+def _related(given: Any, place: FileLine) -> dict[tuple[int, int], list[str]]:
     if not isinstance(given, list) or not all(isinstance(one, dict) for one in given):
         place.fail('"relations" is not a list of objects', 'write e.g. [{"type": "Live_In", "head": 0, "tail": 1}]')
     labels_of = {}

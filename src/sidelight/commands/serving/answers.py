@@ -15,7 +15,7 @@ import numpy as np
 import sidelight
 from sidelight.commands.registry.entry import StructureEntry
 from sidelight.commands.serving.limits import UNUSABLE, Limits, RequestError
-from sidelight.commands.serving.questions import Question, Wishes
+from sidelight.commands.serving.questions import ServedInputs, Wishes
 from sidelight.commands.shared.inputs import in_columns
 from sidelight.commands.shared.structured import answers_of, filled
 from sidelight.errors import DataError, Infeasible, Intractable
@@ -81,7 +81,7 @@ class ServedModel:
             facts["finds"] = self.entry.line
         return facts
 
-    def answer(self, question: Question) -> dict[str, Any]:
+    def answer(self, question: ServedInputs) -> dict[str, Any]:
         """Predictions with what was wished for; raises `RequestError` where the inputs have none."""
         with warnings.catch_warnings(record=True) as notes:  # in the one thread that answers
             warnings.simplefilter("always")
@@ -95,16 +95,16 @@ class ServedModel:
         """Compile what answers need, so that the first one does not wait for it."""
         if self.entry is not None:
             items = self.entry.made(1, 0)
-            question = Question([item.x for item in items], Wishes(), items, next(iter(self.entry.formats)))
+            question = ServedInputs([item.x for item in items], Wishes(), items, next(iter(self.entry.formats)))
         else:
             named = isinstance(self.model.extractor, AttributeExtractor)
             x: Any = {"": 1.0} if named else "a"
             every = Wishes(probabilities=True, margins=True, explain=True)
-            question = Question([in_columns([x, x]) if self.model.sequences else x if named else [x]], every)
+            question = ServedInputs([in_columns([x, x]) if self.model.sequences else x if named else [x]], every)
         with suppress(RequestError):  # rules may leave no output, and a model may know no such input
             self.answer(question)
 
-    def _labels(self, question: Question) -> dict[str, Any]:
+    def _labels(self, question: ServedInputs) -> dict[str, Any]:
         xs, wishes, sequences = question.xs, question.wishes, self.model.sequences
         outputs = self.model.predict(xs, n_jobs=self.jobs) if self.under is None else self.under.predict(xs)
         shares = None
@@ -177,7 +177,7 @@ class ServedModel:
             for one in under.explain_rules(x).rules
         ]
 
-    def _structures(self, question: Question, entry: StructureEntry) -> dict[str, Any]:
+    def _structures(self, question: ServedInputs, entry: StructureEntry) -> dict[str, Any]:
         """Structures as files of them have them: the text of a file, and objects where it is JSON lines."""
         wishes = question.wishes
         if wishes.probabilities:

@@ -8,7 +8,7 @@ from typing import Any
 
 from sidelight.commands.serving.answers import ServedModel
 from sidelight.commands.serving.limits import Limits, RequestError
-from sidelight.commands.serving.questions import Question, Wishes, question_of, question_of_text, within
+from sidelight.commands.serving.questions import ServedInputs, Wishes, question_of, question_of_text, within
 from sidelight.core.html import Html, escape
 from sidelight.core.progress import in_words
 from sidelight.report.page import COLOURS, Page, table
@@ -99,10 +99,10 @@ def _structures(served: ServedModel, limits: Limits, text: str) -> list[Html | s
 def _labels(served: ServedModel, limits: Limits, text: str) -> list[Html | str]:
     lines = [line for line in text.splitlines() if line.strip()]
     question = within(question_of_text(text, served.model, Wishes()), limits)
-    first = Question(question.xs[:EXPLAINED], Wishes(probabilities=True, margins=True, explain=True))
+    first = ServedInputs(question.xs[:EXPLAINED], Wishes(probabilities=True, margins=True, explain=True))
     answers = [served.answer(first)]
     if len(question.xs) > EXPLAINED:
-        answers.append(served.answer(Question(question.xs[EXPLAINED:], Wishes())))
+        answers.append(served.answer(ServedInputs(question.xs[EXPLAINED:], Wishes())))
     predictions = [one for answer in answers for one in answer["predictions"]]
     notes = dict.fromkeys(note for answer in answers for note in answer["notes"])
     colours = _colours(served)

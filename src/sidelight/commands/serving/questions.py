@@ -32,7 +32,7 @@ class Wishes:
 
 
 @dataclass(frozen=True, slots=True)
-class Question:
+class ServedInputs:
     """Inputs as the model takes them, and as items of files where it has a structure of its own."""
 
     xs: list[Any]
@@ -41,7 +41,7 @@ class Question:
     format: str | None = None  # of the items
 
 
-def question_of(body: bytes, model: Model, entry: StructureEntry | None, limits: Limits) -> Question:
+def question_of(body: bytes, model: Model, entry: StructureEntry | None, limits: Limits) -> ServedInputs:
     """The question in the JSON of a request; raises `RequestError` for what is none."""
     asked = _parsed(body)
     if not isinstance(asked, dict):
@@ -70,16 +70,16 @@ def question_of(body: bytes, model: Model, entry: StructureEntry | None, limits:
     return within(question, limits)
 
 
-def question_of_text(text: str, model: Model, wishes: Wishes, *, spaces: bool = False) -> Question:
+def question_of_text(text: str, model: Model, wishes: Wishes, *, spaces: bool = False) -> ServedInputs:
     """Plain text as a question to a model of labels: a sentence, or a document, a line."""
     lines = [line.split() if spaces else tokens_in(line) for line in text.splitlines()]
     if not any(lines):
         raise RequestError(UNUSABLE, "the text is empty; give at least one word")
     with _unusable(instead={"without --text": 'as "inputs"'}):
-        return Question(inputs_of(lines, model), wishes)
+        return ServedInputs(inputs_of(lines, model), wishes)
 
 
-def within(question: Question, limits: Limits) -> Question:
+def within(question: ServedInputs, limits: Limits) -> ServedInputs:
     """The question; raises `RequestError` where it has too many tokens."""
     count = sum(size_of(x) for x in question.xs)
     if count > limits.max_tokens:
@@ -117,7 +117,7 @@ def _not_finite(name: str) -> NoReturn:
     raise ValueError(f"{name} is not a finite number")
 
 
-def _labelled(inputs: list[Any], model: Model, wishes: Wishes) -> Question:
+def _labelled(inputs: list[Any], model: Model, wishes: Wishes) -> ServedInputs:
     """Inputs as JSON lines have them; a list stands for its tokens."""
     objects = [{"tokens": one} if isinstance(one, list) else one for one in inputs]
     with _file(_as_lines(objects), "jsonl") as path:
@@ -125,10 +125,10 @@ def _labelled(inputs: list[Any], model: Model, wishes: Wishes) -> Question:
         pairs = list(zip(corpus.xs, corpus.origins))
         check_alike(pairs)
         check_fits(model, pairs)
-    return Question(corpus.xs, wishes)
+    return ServedInputs(corpus.xs, wishes)
 
 
-def _structured(asked: Mapping[str, Any], entry: StructureEntry, wishes: Wishes) -> Question:
+def _structured(asked: Mapping[str, Any], entry: StructureEntry, wishes: Wishes) -> ServedInputs:
     """Items of a structure: the text of a file of them, or objects as its JSON lines have them."""
     wanted = asked.get("format", "jsonl" if "inputs" in asked else next(iter(entry.formats)))
     if not isinstance(wanted, str) or wanted not in entry.formats or ("inputs" in asked and wanted != "jsonl"):
@@ -140,7 +140,7 @@ def _structured(asked: Mapping[str, Any], entry: StructureEntry, wishes: Wishes)
         raise RequestError(UNUSABLE, "the text is empty; give at least one input")
     with _file(text, wanted) as path:
         items = entry.formats[wanted].read(path, INPUTS)
-    return Question([item.x for item in items], wishes, items, wanted)
+    return ServedInputs([item.x for item in items], wishes, items, wanted)
 
 
 def _as_lines(objects: Sequence[Any]) -> str:

@@ -13,7 +13,7 @@ from sidelight.commands.serving.answers import ServedModel
 from sidelight.commands.serving.demo_page import demo_page, failed_page
 from sidelight.commands.serving.limits import FAILED, MALFORMED, TOO_LARGE, Limits, RequestError
 from sidelight.commands.serving.questions import question_of
-from sidelight.commands.serving.worker import Worker
+from sidelight.commands.serving.worker import QueueWorker
 
 if TYPE_CHECKING:
     from starlette.applications import Starlette
@@ -38,7 +38,7 @@ def web_app(served: ServedModel, limits: Limits, *, local: bool = True) -> Starl
     from starlette.middleware.trustedhost import TrustedHostMiddleware
     from starlette.routing import Route
 
-    worker = Worker(limits)
+    worker = QueueWorker(limits)
     description = served.description(limits)
 
     async def health(request: Request) -> Response:

@@ -15,7 +15,7 @@ Result = TypeVar("Result")
 _Work = tuple[Future[Any], Callable[[], Any]]
 
 
-class Worker:
+class QueueWorker:
     """Works off a queue in a thread that does not keep the program from ending."""
 
     def __init__(self, limits: Limits) -> None:

@@ -17,9 +17,8 @@ from sidelight.annotation_tools.annotated_file import AnnotatedFile, check_kind
 from sidelight.commands.shared.notes import warnings_noted
 from sidelight.data import Corpus, load_corpus, load_evidence
 from sidelight.data.load import format_of
-from sidelight.data.trouble import error_at
 from sidelight.errors import DataError, LeftOut
-from sidelight.evidence import Companion, Evidence, Gold, Origin, shuffled
+from sidelight.evidence import Companion, Evidence, Gold, Origin, error_at, shuffled
 from sidelight.features.attributes.attributes import AttributeExtractor
 from sidelight.models.model import Model
 

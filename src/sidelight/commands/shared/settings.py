@@ -11,9 +11,8 @@ from typing import Any
 
 from sidelight import features as sets
 from sidelight.commands.shared.options import DEFAULTS
-from sidelight.data.trouble import error_at
 from sidelight.errors import DataError
-from sidelight.evidence import Evidence
+from sidelight.evidence import Evidence, error_at
 from sidelight.features import FeatureSet
 from sidelight.recipes import AUTO, LEARNERS, Recipe
 from sidelight.specs.options import options_of

@@ -15,7 +15,7 @@ from sidelight.data.stored import corpus_of, file_pieces
 from sidelight.data.text_pieces import TextPiece, placed
 
 
-class Labelled(NamedTuple):
+class LabelledPiece(NamedTuple):
     """A piece of a file, its inputs, and their predicted outputs."""
 
     piece: TextPiece
@@ -32,7 +32,7 @@ def labelled_pieces(
     label_column: int | None,
     begin: int = 0,
     lines: int = 0,
-) -> Iterator[Labelled]:
+) -> Iterator[LabelledPiece]:
     """All pieces from a place on; raises `DataError` as `load_corpus` and `check_fits` do, with lines of the file."""
     first: list[tuple[Any, Any]] = []
     blank: TextPiece | None = None
@@ -47,7 +47,7 @@ def labelled_pieces(
             if isinstance(corpus.xs[0], list) and isinstance(corpus.xs[0][0], tuple):
                 check_alike([*first, (corpus.xs[0], corpus.origins[0])])
             check_fits(model, list(zip(corpus.xs, corpus.origins)))
-        yield Labelled(piece, corpus, predict(corpus.xs))
+        yield LabelledPiece(piece, corpus, predict(corpus.xs))
     if not first and not begin:  # there is nothing: say so in the words of the reader
         corpus_of(blank or TextPiece(shown_name(path), [], 0, 0), path, format, label_column=label_column)
 

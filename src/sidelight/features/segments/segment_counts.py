@@ -25,7 +25,7 @@ from sidelight.features.rows import Rows, TokenFeatures
 from sidelight.features.segments.segment_rows import SegmentLayout, SegmentRows, Segments
 
 
-class SegmentFeatures(NamedTuple):
+class SegmentFeatureRows(NamedTuple):
     """The features of tokens and of segments, as kernels take them."""
 
     starts: Ints  # [N + 1]
@@ -49,7 +49,7 @@ def segment_differences(
     tokens = layout.tokens
     places = [tokens.n_labels, tokens.bias, tokens.chain, tokens.start_at, tokens.end_at, tokens.transition_at]
     shape = np.array([*places, tokens.dense_at, tokens.emission_at, tokens.size], dtype=np.int64)
-    features = SegmentFeatures(rows.starts, rows.tokens, segments.indptr, segments.indices, segments.max_length)
+    features = SegmentFeatureRows(rows.starts, rows.tokens, segments.indptr, segments.indices, segments.max_length)
 
     def most(part: Differences) -> Ints:
         bounds = np.zeros(len(part.which), dtype=np.int64)
@@ -116,7 +116,7 @@ def _add_dense(dense: Floats32, amounts: Floats, out: Floats) -> None:
 
 
 @kernel
-def _bounds(features: SegmentFeatures, which: Ints, plus: Segments, minus: Segments, bounds: Ints) -> None:
+def _bounds(features: SegmentFeatureRows, which: Ints, plus: Segments, minus: Segments, bounds: Ints) -> None:
     """At most so many entries in each row. # [R]"""
     starts, tokens, indptr = features.starts, features.tokens, features.indptr
     alone = minus.labels.shape[0] == 0
@@ -145,7 +145,7 @@ def _add_path(
     last: int,
     one: Segments,
     others: Ids,
-    features: SegmentFeatures,
+    features: SegmentFeatureRows,
     shape: Ints,
     scale: float,
     room: RowRoom,
@@ -177,7 +177,7 @@ def _add_path(
 
 @kernel
 def _fill(
-    features: SegmentFeatures, shape: Ints, wanted: Differences, plus: Segments, minus: Segments, room: RowRoom
+    features: SegmentFeatureRows, shape: Ints, wanted: Differences, plus: Segments, minus: Segments, room: RowRoom
 ) -> None:
     for r, i in enumerate(wanted.which):
         first, last, scale = features.starts[i], features.starts[i + 1], wanted.scales[r]

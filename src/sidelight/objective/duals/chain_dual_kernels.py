@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from sidelight.core.arrays import Floats, Ids, Ints
 from sidelight.core.file_contents import array_like
 from sidelight.core.kernels import inner_kernel, kernel
-from sidelight.objective.online.online_likelihood_kernels import Chains, TokenWeights, token_scores
+from sidelight.objective.online.online_likelihood_kernels import OnlineChains, TokenWeights, token_scores
 from sidelight.spaces.chains.chain_kernels import longest
 from sidelight.spaces.chains.chain_scaled_kernels import ExpMoves, Room, empty_moves, exp_scores_into, room_for
 from sidelight.spaces.chains.chain_sum_kernels import sequence_beliefs
@@ -37,7 +37,7 @@ class Potentials(NamedTuple):
         return Potentials(*(array_like(arrays, name, mine, finite=False) for name, mine in self.state()[1].items()))
 
 
-class Parts(NamedTuple):
+class SequenceParts(NamedTuple):
     """What a distribution over the labelings of one sequence, or its beliefs, are made of."""
 
     tokens: Floats  # [longest, L]
@@ -64,13 +64,19 @@ def _work_for(most: int, size: int) -> Work:
 
 
 @kernel
-def _empty_parts(most: int, size: int) -> Parts:
-    return Parts(np.empty((most, size)), np.zeros((size, size)), np.zeros((2, size)))
+def _empty_parts(most: int, size: int) -> SequenceParts:
+    return SequenceParts(np.empty((most, size)), np.zeros((size, size)), np.zeros((2, size)))
 
 
 @inner_kernel
 def _height(
-    log_sum: float, first: int, count: int, beliefs: Parts, potentials: Parts, targets: Ids, costs: Floats
+    log_sum: float,
+    first: int,
+    count: int,
+    beliefs: SequenceParts,
+    potentials: SequenceParts,
+    targets: Ids,
+    costs: Floats,
 ) -> float:
     """The entropy of a distribution with these beliefs and potentials, or its expected cost."""
     tokens, moves, _ = beliefs
@@ -93,7 +99,7 @@ def _height(
 
 
 @inner_kernel
-def _add_closed(potentials: Parts, closed: Floats, transition: Floats, start: Floats, end: Floats) -> None:
+def _add_closed(potentials: SequenceParts, closed: Floats, transition: Floats, start: Floats, end: Floats) -> None:
     size = closed.shape[1]
     for label in range(size):
         start[label] = potentials.edges[0, label] + closed[size, label]
@@ -103,7 +109,7 @@ def _add_closed(potentials: Parts, closed: Floats, transition: Floats, start: Fl
 
 
 @inner_kernel
-def _beliefs_of(count: int, closed: Floats, potentials: Parts, work: Work, beliefs: Parts) -> float:
+def _beliefs_of(count: int, closed: Floats, potentials: SequenceParts, work: Work, beliefs: SequenceParts) -> float:
     """The log-sum of a distribution given by its potentials; beliefs take the potentials of tokens and become its own.
 
     Those of edges are not made: they are those of the first and the last token.
@@ -142,7 +148,7 @@ def expected(
     for i in range(lo, hi):
         first = starts[i]
         count = starts[i + 1] - first
-        own = Parts(potentials.tokens[first : first + count], potentials.moves[i], potentials.edges[i])
+        own = SequenceParts(potentials.tokens[first : first + count], potentials.moves[i], potentials.edges[i])
         beliefs.tokens[:count] = own.tokens
         value = _beliefs_of(count, closed, own, work, beliefs)
         if value == -np.inf:
@@ -166,7 +172,7 @@ def _shift(weights: Floats, at: int, amount: float) -> float:
 
 
 @inner_kernel
-def _shift_token(t: int, chains: Chains, weights: TokenWeights, total: Floats, row: Floats) -> float:
+def _shift_token(t: int, chains: OnlineChains, weights: TokenWeights, total: Floats, row: Floats) -> float:
     """weights += row ⊗ features of token t; returns by how much ‖w‖² grew. # row: [L]"""
     wide_ptr, codes, wide_values, pair_ptr, pairs, labels, pair_values, dense = chains.entries
     exists, shift = chains.exists, chains.shift
@@ -203,7 +209,7 @@ def _shift_token(t: int, chains: Chains, weights: TokenWeights, total: Floats, r
 
 
 @inner_kernel
-def _shift_moves(difference: Parts, count: int, chains: Chains, sign: float, v: Floats) -> float:
+def _shift_moves(difference: SequenceParts, count: int, chains: OnlineChains, sign: float, v: Floats) -> float:
     """v += sign · differences of start, end and transition counts; returns by how much ‖w‖² grew."""
     first, last, size = difference.tokens[0], difference.tokens[count - 1], chains.closed.shape[1]
     bias, chain, shift, places, kept = chains.bias, chains.chain, chains.shift, chains.places, chains.kept
@@ -221,7 +227,7 @@ def _shift_moves(difference: Parts, count: int, chains: Chains, sign: float, v: 
 
 @kernel
 def sweep(
-    chains: Chains,
+    chains: OnlineChains,
     targets: Ids,
     costs: Floats,
     prices: Floats,
@@ -256,7 +262,7 @@ def sweep(
                 scores.edges[1, label] = v[places[1] + label]
                 for following in range(size):
                     scores.moves[label, following] = v[places[2] + label * size + following]
-        own = Parts(potentials.tokens[first : first + count], potentials.moves[i], potentials.edges[i])
+        own = SequenceParts(potentials.tokens[first : first + count], potentials.moves[i], potentials.edges[i])
         old.tokens[:count] = own.tokens
         value = _beliefs_of(count, closed, own, work, old)
         if value == -np.inf:
@@ -297,7 +303,9 @@ def sweep(
 
 
 @kernel
-def _step(count: int, potentials: Parts, scores: Parts, keep: float, rate: float, out: Parts) -> None:
+def _step(
+    count: int, potentials: SequenceParts, scores: SequenceParts, keep: float, rate: float, out: SequenceParts
+) -> None:
     """out = keep · potentials + rate · scores."""
     size = out.moves.shape[0]
     for t in range(count):

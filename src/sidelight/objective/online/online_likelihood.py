@@ -132,14 +132,14 @@ class OnlineLikelihood:
         return loss, scale
 
     @property
-    def chains(self) -> kernels.Chains:
+    def chains(self) -> kernels.OnlineChains:
         """The features, and where their weights are in v, as kernels take them."""
         wide, features, layout = self.features.wide, self.features, self.features.layout
         pairs = features.entries[2:]
         entries = kernels.TokenEntries(wide.indptr, wide.indices, wide.values, *pairs, features.rows.dense)
         kept = NO_BYTES if features.support.kept is None else features.support.kept
         own = layout.bias, layout.chain, layout.n_labels - layout.columns
-        return kernels.Chains(features.rows.starts, entries, *own, self.places, self.closed, kept, self.exists)
+        return kernels.OnlineChains(features.rows.starts, entries, *own, self.places, self.closed, kept, self.exists)
 
     def views_of(self, v: Floats) -> kernels.TokenWeights:
         """Where the weights of tokens are in v."""

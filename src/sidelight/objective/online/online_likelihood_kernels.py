@@ -34,7 +34,7 @@ class TokenWeights(NamedTuple):
     dense: Floats  # [D, columns]
 
 
-class Chains(NamedTuple):
+class OnlineChains(NamedTuple):
     """Chains whose weights move one sequence at a time: their features, and where their weights are."""
 
     starts: Ints  # [N + 1]
@@ -56,7 +56,7 @@ def collect(ptr: Ints, columns: Ids, spread: Ids, table: Floats, pairs: Floats) 
 
 
 @inner_kernel
-def token_scores(t: int, chains: Chains, weights: TokenWeights, scale: float, total: Floats, row: Floats) -> None:
+def token_scores(t: int, chains: OnlineChains, weights: TokenWeights, scale: float, total: Floats, row: Floats) -> None:
     """row[l] = scale · the score of label l at token t under v."""
     wide_ptr, codes, wide_values, pair_ptr, pairs, labels, pair_values, dense = chains.entries
     shift = chains.shift
@@ -88,7 +88,7 @@ def token_scores(t: int, chains: Chains, weights: TokenWeights, scale: float, to
 
 
 @inner_kernel
-def _move_token(t: int, chains: Chains, weights: TokenWeights, step: float, total: Floats, row: Floats) -> None:
+def _move_token(t: int, chains: OnlineChains, weights: TokenWeights, step: float, total: Floats, row: Floats) -> None:
     """v −= step · row ⊗ features of token t. # row: [L] how much more is believed than known"""
     wide_ptr, codes, wide_values, pair_ptr, pairs, labels, pair_values, dense = chains.entries
     exists, shift = chains.exists, chains.shift
@@ -113,7 +113,7 @@ def _move_token(t: int, chains: Chains, weights: TokenWeights, step: float, tota
 
 
 @inner_kernel
-def _steps_into(v: Floats, chains: Chains, scale: float, transition: Floats, start: Floats, end: Floats) -> None:
+def _steps_into(v: Floats, chains: OnlineChains, scale: float, transition: Floats, start: Floats, end: Floats) -> None:
     """The scores of transitions, first and last labels under scale · v, −inf where they may not be."""
     bias, chain, shift, places, closed = chains.bias, chains.chain, chains.shift, chains.places, chains.closed
     size = start.shape[0]
@@ -148,7 +148,7 @@ def add_products(a: Floats, b: Floats, sign: float, out: Floats) -> None:
 
 
 @inner_kernel
-def _move_steps(v: Floats, chains: Chains, step: float, first: Floats, last: Floats, moves: Floats) -> None:
+def _move_steps(v: Floats, chains: OnlineChains, step: float, first: Floats, last: Floats, moves: Floats) -> None:
     """v −= step · how much more is believed than known: of first labels, last labels and transitions."""
     bias, chain, shift, places, kept = chains.bias, chains.chain, chains.shift, chains.places, chains.kept
     size = first.shape[0]
@@ -252,7 +252,7 @@ def _answer_slopes(
 
 @kernel
 def epoch(
-    chains: Chains,
+    chains: OnlineChains,
     targets: Ids,
     admitted: Bytes,
     answered: Answered,

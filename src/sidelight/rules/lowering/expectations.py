@@ -37,7 +37,7 @@ MOST_STATES = 400  # of counters times labels: what sums over both take grows wi
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Counted:
+class RowlessClause:
     """A clause that has no rows."""
 
     clause: int
@@ -63,7 +63,7 @@ class Expectations:
     names: tuple[str, ...]  # [clauses] of their rules
     clause: Ints  # [R] whose row it is
     outs: Ints  # [O, 2] a clause, and a column that it rules out
-    counters: tuple[Counted, ...] = ()
+    counters: tuple[RowlessClause, ...] = ()
 
     @property
     def n_rows(self) -> int:
@@ -128,7 +128,7 @@ def expectations(
     ([0, 4], [1.0])
     """
     called = tuple(names[k] if k < len(names) else f"number {k}" for k in range(len(says)))
-    counters: list[Counted] = []
+    counters: list[RowlessClause] = []
     try:
         lowering, local = _lowered(says, penalties, columns)
     except Intractable:
@@ -162,7 +162,7 @@ def _has_rows(expression: Expr, penalty: float, columns: InputColumns) -> bool:
     return True
 
 
-def _counters(clause: int, expression: Expr, penalty: float, columns: InputColumns, name: str) -> list[Counted]:
+def _counters(clause: int, expression: Expr, penalty: float, columns: InputColumns, name: str) -> list[RowlessClause]:
     length, size = len(columns.offsets) - 1, columns.size(0)
     if columns != chain_columns(length, size):
         raise Intractable(f"the rule {name} has no linear reading, and counters are for chains")
@@ -172,7 +172,7 @@ def _counters(clause: int, expression: Expr, penalty: float, columns: InputColum
         ]
     except Intractable:
         raise too_many_states([name], length, size) from None
-    return [Counted(clause, one, penalty) for one in counters]
+    return [RowlessClause(clause, one, penalty) for one in counters]
 
 
 def too_many_states(names: Sequence[str], length: int, size: int) -> Intractable:

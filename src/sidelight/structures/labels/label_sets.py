@@ -18,9 +18,8 @@ import numpy as np
 from sidelight.core.arrays import Bytes, Ids
 from sidelight.core.checks import is_hashable
 from sidelight.core.file_contents import list_of
-from sidelight.data.trouble import trouble
 from sidelight.errors import DataError, ModelFileError
-from sidelight.evidence import Candidates, Companion, Evidence, Gold, Partial, Voted, voted_labels
+from sidelight.evidence import Candidates, Companion, Evidence, Gold, Partial, Voted, trouble, voted_labels
 
 
 def _order(label: Any) -> tuple[str, Any]:

@@ -11,7 +11,7 @@ from __future__ import annotations
 import json
 from typing import Any, NamedTuple
 
-from sidelight.data.jsonl import Place, Record, label_at, one_each
+from sidelight.data.json_lines.lines import FileLine, Record, label_at, one_each
 from sidelight.evidence import Chunk
 
 CHUNK = 'write e.g. {"first": 0, "labelings": [["B", "I"], ["O", "O"]]}'
@@ -30,7 +30,7 @@ def details_of(record: Record) -> Details:
 
     Labels of the line are what is known, unless "known" says that.
     """
-    place = Place(record.origin.file, record.origin.line(0))
+    place = FileLine(record.origin.file, record.origin.line(0))
     known = _labels(record, "known", place)
     if known is not None and record.labels is not None:
         key = "label" if isinstance(record.x, dict) else "labels"
@@ -38,7 +38,7 @@ def details_of(record: Record) -> Details:
     return Details(record.labels if known is None else known, _labels(record, "initial", place), _chunks(record, place))
 
 
-def _labels(record: Record, key: str, place: Place) -> list[str | None] | None:
+def _labels(record: Record, key: str, place: FileLine) -> list[str | None] | None:
     if key not in record.more:
         return None
     value = record.more[key]
@@ -46,7 +46,7 @@ def _labels(record: Record, key: str, place: Place) -> list[str | None] | None:
     return [label_at(label, t, place) for t, label in enumerate(values)]
 
 
-def _chunks(record: Record, place: Place) -> tuple[Chunk, ...]:
+def _chunks(record: Record, place: FileLine) -> tuple[Chunk, ...]:
     value = record.more.get("chunks", [])
     if isinstance(record.x, dict) and "chunks" in record.more:
         place.fail('"chunks" beside "features"', "give candidates: an input by its features has one label")
@@ -55,7 +55,7 @@ def _chunks(record: Record, place: Place) -> tuple[Chunk, ...]:
     return tuple(_chunk(entry, place) for entry in value)
 
 
-def _chunk(entry: Any, place: Place) -> Chunk:
+def _chunk(entry: Any, place: FileLine) -> Chunk:
     if not isinstance(entry, dict) or set(entry) != {"first", "labelings"}:
         place.fail(f"the chunk {json.dumps(entry)}", CHUNK)
     first, labelings = entry["first"], entry["labelings"]

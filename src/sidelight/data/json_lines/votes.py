@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from sidelight.data.jsonl import Place, Record, one_each
+from sidelight.data.json_lines.lines import FileLine, Record, one_each
 from sidelight.evidence import Voted
 
 VOTE = 'write a label, a list of labels, or null, e.g. {"suffix": ["NOUN", null], "words": [null, ["ADP", "ADV"]]}'
@@ -23,7 +23,7 @@ VOTE = 'write a label, a list of labels, or null, e.g. {"suffix": ["NOUN", null]
 
 def votes_of(record: Record) -> dict[str, Any]:
     """The votes of a line as `Voted` has them; raises `DataError` with the file and the line."""
-    place = Place(record.origin.file, record.origin.line(0))
+    place = FileLine(record.origin.file, record.origin.line(0))
     if "votes" not in record.more:
         place.fail('no "votes"', "add the votes of functions, or read the file as something else than votes")
     value = record.more["votes"]
@@ -32,14 +32,14 @@ def votes_of(record: Record) -> dict[str, Any]:
     return {name: _votes(name, votes, record.x, place) for name, votes in value.items()}
 
 
-def _votes(name: str, votes: Any, x: Any, place: Place) -> list[Any] | None:
+def _votes(name: str, votes: Any, x: Any, place: FileLine) -> list[Any] | None:
     if votes is None:
         return None
     listed = [votes] if isinstance(x, dict) else one_each(f"votes of {name!r}", votes, len(x), place=place)
     return [_vote(name, vote, t, place) for t, vote in enumerate(listed)]
 
 
-def _vote(name: str, vote: Any, t: int, place: Place) -> Any:
+def _vote(name: str, vote: Any, t: int, place: FileLine) -> Any:
     named = vote if isinstance(vote, list) else [] if vote is None else [vote]
     if vote == [] or not all(isinstance(label, str) and label for label in named):
         place.fail(f"token {t}: {name!r} votes {json.dumps(vote)}", VOTE)

@@ -37,7 +37,7 @@ class Record(NamedTuple):
     more: Mapping[str, Any] = MappingProxyType({})  # votes, and what candidates have besides, as they stand there
 
 
-class Place(NamedTuple):
+class FileLine(NamedTuple):
     """A line of a file."""
 
     file: str
@@ -74,12 +74,12 @@ def read_jsonl(path: str | Path) -> Corpus:
     return Corpus(xs, [output(record) for record in records], origins)
 
 
-def objects_in(path: str | Path) -> Iterator[tuple[dict[str, Any], Place]]:
+def objects_in(path: str | Path) -> Iterator[tuple[dict[str, Any], FileLine]]:
     """The JSON objects of a file's lines, but for blank ones, and where each stands."""
     file = shown_name(path)
     for number, line in enumerate(read_lines(path), start=1):
         if line.strip():
-            yield object_at(line, place := Place(file, number)), place
+            yield object_at(line, place := FileLine(file, number)), place
 
 
 def read_records(path: str | Path) -> list[Record]:
@@ -97,7 +97,7 @@ def output(record: Record) -> Any:
     return record.labels[0] if record.labels is not None and isinstance(record.x, dict) else record.labels
 
 
-def _record(entry: dict[str, Any], place: Place) -> Record:
+def _record(entry: dict[str, Any], place: FileLine) -> Record:
     check_keys(entry, (*KEYS, *MORE) if "candidates" in entry else KEYS, place)
     if ("tokens" in entry) == ("features" in entry):
         place.fail('one of "tokens" and "features" is needed', "give the tokens of a sequence or the features of one")
@@ -126,7 +126,7 @@ def _record(entry: dict[str, Any], place: Place) -> Record:
     )
 
 
-def check_keys(entry: Mapping[str, Any], keys: Sequence[str], place: Place) -> None:
+def check_keys(entry: Mapping[str, Any], keys: Sequence[str], place: FileLine) -> None:
     """Raise `DataError` for a key that looks like a slip of the pen; others are left alone."""
     for key in entry:
         meant = difflib.get_close_matches(key.lower(), keys, n=1, cutoff=ALIKE) if key not in keys else []
@@ -134,7 +134,7 @@ def check_keys(entry: Mapping[str, Any], keys: Sequence[str], place: Place) -> N
             place.fail(f"unknown key {key!r}", f"write {meant[0]!r} if it is meant, or call it something else")
 
 
-def object_at(line: str, place: Place) -> dict[str, Any]:
+def object_at(line: str, place: FileLine) -> dict[str, Any]:
     """The object on a line, in which no key is given twice and every number is finite."""
 
     def unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -165,7 +165,7 @@ def object_at(line: str, place: Place) -> dict[str, Any]:
     return entry
 
 
-def _tokens(tokens: Any, place: Place) -> list[Any]:
+def _tokens(tokens: Any, place: FileLine) -> list[Any]:
     if not isinstance(tokens, list):
         place.fail('"tokens" is not a list', 'write e.g. "tokens": ["a", "b"]')
     if not tokens:
@@ -187,7 +187,7 @@ def _tokens(tokens: Any, place: Place) -> list[Any]:
     return [tuple(token) for token in tokens]
 
 
-def _attributes(token: Any, t: int, place: Place) -> dict[str, float]:
+def _attributes(token: Any, t: int, place: FileLine) -> dict[str, float]:
     if not isinstance(token, dict):
         place.fail('"features" is not an object', 'write e.g. "features": {"w=on": 1}')
     values: dict[str, float] = {}
@@ -201,7 +201,7 @@ def _attributes(token: Any, t: int, place: Place) -> dict[str, float]:
     return values
 
 
-def _finite(value: float, what: str, place: Place) -> float:
+def _finite(value: float, what: str, place: FileLine) -> float:
     try:
         number = float(value)
     except OverflowError:
@@ -211,7 +211,7 @@ def _finite(value: float, what: str, place: Place) -> float:
     return number
 
 
-def one_each(key: str, values: Any, length: int, *, place: Place) -> list[Any]:
+def one_each(key: str, values: Any, length: int, *, place: FileLine) -> list[Any]:
     """A list with one element for every token."""
     if not isinstance(values, list):
         place.fail(f'"{key}" is not a list', "give a list with one element per token")
@@ -220,7 +220,7 @@ def one_each(key: str, values: Any, length: int, *, place: Place) -> list[Any]:
     return values
 
 
-def label_at(label: Any, t: int, place: Place) -> str | None:
+def label_at(label: Any, t: int, place: FileLine) -> str | None:
     """A label, or None."""
     if label is None or (isinstance(label, str) and label):
         return label
@@ -229,7 +229,7 @@ def label_at(label: Any, t: int, place: Place) -> str | None:
     )
 
 
-def _candidates(labels: Any, t: int, place: Place) -> tuple[str, ...] | None:
+def _candidates(labels: Any, t: int, place: FileLine) -> tuple[str, ...] | None:
     if labels is None:
         return None
     if not isinstance(labels, list):
@@ -242,7 +242,7 @@ def _candidates(labels: Any, t: int, place: Place) -> tuple[str, ...] | None:
     return tuple(dict.fromkeys(labels))
 
 
-def good_at(entry: Mapping[str, Any], place: Place) -> bool | None:
+def good_at(entry: Mapping[str, Any], place: FileLine) -> bool | None:
     """Whether a line says that its input is good; None where it does not say."""
     good = entry.get("good")
     if "good" in entry and not isinstance(good, bool):
@@ -250,7 +250,7 @@ def good_at(entry: Mapping[str, Any], place: Place) -> bool | None:
     return good
 
 
-def weight_at(entry: Mapping[str, Any], place: Place) -> float:
+def weight_at(entry: Mapping[str, Any], place: FileLine) -> float:
     """The weight that a line gives its input."""
     weight = entry.get("weight", 1.0)
     if isinstance(weight, bool) or not isinstance(weight, int | float):

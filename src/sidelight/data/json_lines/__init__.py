@@ -1,0 +1,1 @@
+"""JSON lines: inputs and outputs, candidates, votes."""
