@@ -15,7 +15,7 @@ from scipy.optimize import minimize
 from sidelight.features.rows import scores
 from sidelight.objective.entries import examples_of
 from sidelight.objective.margin import Worst
-from sidelight.objective.online.online_arow import arow_epoch
+from sidelight.objective.online.online_steps import arow_epoch
 from sidelight.solvers.arow import Arow, ArowOptions
 
 PAIRS = st.sampled_from([("max_loss", "cost"), ("prediction", "cost"), ("prediction", "root")])

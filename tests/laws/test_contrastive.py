@@ -34,7 +34,7 @@ from sidelight.features.layout import Layout
 from sidelight.features.rows import offsets_of
 from sidelight.features.support import Shown, Support
 from sidelight.features.support_scores import SupportedFeatures
-from sidelight.objective.contrast import contrastive
+from sidelight.objective import contrastive
 from sidelight.objective.contrastive import (
     ContrastiveTerms,
     Listed,

@@ -15,7 +15,7 @@ from quadratic import optimum
 from sidelight.features.rows import scores
 from sidelight.objective.entries import examples_of
 from sidelight.objective.margin import Worst
-from sidelight.objective.online.online_mira import mira_epoch
+from sidelight.objective.online.online_steps import mira_epoch
 from sidelight.solvers.mira import Mira, MiraOptions
 from sidelight.spaces.chains.chain_k_best import k_best
 

@@ -17,9 +17,9 @@ from quadratic import optimum
 from sidelight.objective.entries import examples_of
 from sidelight.objective.likelihood import Labelled, LikelihoodTerms, form_of, likelihood_problem
 from sidelight.objective.margin import TargetTerms, Worst
-from sidelight.objective.online import online, online_arow, online_mira, online_subgradient, plain_epochs
+from sidelight.objective.online import online, online_steps, plain_epochs
 from sidelight.objective.online.online_likelihood import OnlineLikelihood
-from sidelight.objective.online.online_subgradient import Clock
+from sidelight.objective.online.online_steps import Clock
 from sidelight.objective.online.plain_likelihood import PlainLikelihood
 from sidelight.rounds.convex import ConvexLearner, ConvexOptions
 from sidelight.solvers.arow import ArowOptions
@@ -68,7 +68,7 @@ def test_mira_of_the_kernel(k):
         limits = options.caps(importance), options.eases(importance)
         data = examples_of(terms.batch, terms.cost), terms.batch.scorer.layout
         found = []
-        for run in (partial(online_mira.mira_epoch, *data, *limits), partial(plain_epochs.mira_epoch, terms, *limits)):
+        for run in (partial(online_steps.mira_epoch, *data, *limits), partial(plain_epochs.mira_epoch, terms, *limits)):
             weights, totals = first.copy(), np.zeros(len(first))
             asked = {"clock": 1.0, "k": k, "with_cost": sides[0], "root": sides[1]}
             found.append((run(order=order, weights=weights, totals=totals, **asked), weights, totals))
@@ -86,7 +86,7 @@ def test_arow_of_the_kernel(terms, rng, sides):
     order, first = rng.permutation(len(terms)), rng.normal(size=terms.batch.scorer.size)
     data = examples_of(terms.batch, terms.cost), terms.batch.scorer.layout
     found = []
-    for run in (partial(online_arow.arow_epoch, *data, rates), partial(plain_epochs.arow_epoch, terms, rates)):
+    for run in (partial(online_steps.arow_epoch, *data, rates), partial(plain_epochs.arow_epoch, terms, rates)):
         weights, variances = first.copy(), np.ones(len(first))
         moved = run(order=order, weights=weights, variances=variances, with_cost=sides[0], root=sides[1])
         found.append((moved, weights, variances))
@@ -102,7 +102,7 @@ def test_subgradient_steps_of_the_kernel(terms, rng, power, radius, by_time):
     clock = Clock(steps=3.0, norm=float(first @ first))
     data = examples_of(terms.batch, terms.cost), terms.batch.scorer.layout
     order, found = rng.permutation(len(terms)), []
-    kernel, plain = online_subgradient.subgradient_epoch, plain_epochs.subgradient_epoch
+    kernel, plain = online_steps.subgradient_epoch, plain_epochs.subgradient_epoch
     for run in (partial(kernel, *data, rates_of(terms.prices)), partial(plain, terms, rates_of(terms.prices))):
         vector, totals, shares = first.copy(), np.zeros(len(first)), np.zeros(len(terms))
         asked = {"decay": 0.4, "radius": radius, "by_time": by_time, "power": power, "order": order}

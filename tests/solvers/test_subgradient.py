@@ -17,7 +17,7 @@ from scipy.special import expit
 from sidelight.objective.cuts import LOGISTIC, losses_of, total_loss
 from sidelight.objective.entries import examples_of
 from sidelight.objective.margin import StackedTerms
-from sidelight.objective.online.online_subgradient import loss_slope, subgradient_epoch
+from sidelight.objective.online.online_steps import loss_slope, subgradient_epoch
 from sidelight.solvers.cutting_plane import CuttingPlane
 from sidelight.solvers.subgradient import Subgradient, SubgradientOptions, rates_of
 

@@ -84,8 +84,9 @@ def load_evidence(
     file, `_` means "not known" for partial; for candidates `A|B` lists labels, and `_` or `*` alone means any label.
     The label column of "auto" is the last one for these kinds and gold, and none for the others, where all columns are
     input; for those a number names a column to leave out. A companion file is JSON lines that each say whether they
-    are `"good"`; one of votes is JSON lines too (`data.json_lines.votes`). JSON lines with candidates may have `"known"` and
-    `"initial"` labels and `"chunks"` (`data.json_lines.candidates`). Weights given in the file are multiplied by `weight`.
+    are `"good"`; one of votes is JSON lines too (`data.json_lines.votes`). JSON lines with candidates may have
+    `"known"` and `"initial"` labels and `"chunks"` (`data.json_lines.candidates`). Weights given in the file are
+    multiplied by `weight`.
     Inputs given by features have a label for `Gold`, and lists of one element for `Partial` and `Candidates`. Raises
     `DataError` with the file and the line.
 

@@ -23,10 +23,10 @@ from sidelight.inference.explanation import RuleExplanation, explain_variables
 from sidelight.inference.methods.choose import Method, check_method, solve
 from sidelight.inference.problem import VariableProblem, clauses_of
 from sidelight.inference.proofs import warn_of_unproved
+from sidelight.inference.ruled_variables import groups_of, symbolic_groups
 from sidelight.rules import Domain, Rule
 from sidelight.rules.expr import Expr
 from sidelight.rules.lowering.penalties import SMOOTHING, counted_penalties
-from sidelight.rules.output import ChosenVariable, Groups, VariableGroup
 from sidelight.rules.rule import checked_rules
 from sidelight.rules.stand_in_input import read_unseen
 
@@ -166,10 +166,7 @@ class JointInference:
         variables = [(kind, key) for kind, members in scores.items() for key in members]
         own = tuple(self._checked(i, kind, key, scores[kind][key]) for kind, key in variables)
         between = _pair_tables(i, variables, own, pairs)
-        groups: dict[str, dict[Any, Any]] = {kind: {} for kind in self.labels}
-        for number, (kind, key) in enumerate(variables):
-            groups[kind][key] = ChosenVariable(number, self._domains[kind])
-        y = _groups(groups)
+        y = symbolic_groups(variables, self._domains)
         says = [rule.on(x, y, example=i) for rule in self.rules]
         return variables, VariableProblem(own, *between, clauses_of(says, self._prices())), says
 
@@ -189,7 +186,7 @@ class JointInference:
         for kind, members in y.items():
             for key, label in members.items():
                 self._check_label(i, kind, key, label)
-        known = _groups({kind: y.get(kind, {}) for kind in self.labels})
+        known = groups_of({kind: y.get(kind, {}) for kind in self.labels})
         return (rule.violations(x, known, example=i) for rule in self.rules)
 
     def _check_label(self, i: int, kind: str, key: Any, label: Any) -> None:
@@ -230,10 +227,6 @@ def _check_numbers(**given: Sequence[Any]) -> None:
     if len(set(sizes.values())) > 1:
         said = ", ".join(f"{size} {what}" for what, size in sizes.items())
         raise DataError(f"there are {said}", remedy="give as many of each, in the same order")
-
-
-def _groups(members: Mapping[str, Mapping[Any, Any]]) -> Groups:
-    return Groups({kind: VariableGroup(kind, group) for kind, group in members.items()})
 
 
 def _pair_tables(

@@ -8,8 +8,7 @@ import numpy as np
 
 from sidelight.core.arrays import Floats, Floats32, Ints
 from sidelight.core.kernels import inner_kernel, kernel
-from sidelight.generative.word_alignment.agreement_hard_kernels import agree_hard, path_jumps, set_shares
-from sidelight.generative.word_alignment.agreement_kernels import agree, search_room
+from sidelight.generative.word_alignment.agreement_kernels import agree, agree_hard, path_jumps, search_room, set_shares
 from sidelight.generative.word_alignment.alignment_kernels import padded
 from sidelight.generative.word_alignment.alignment_sides import (
     AlignmentSide,

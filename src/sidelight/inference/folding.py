@@ -7,11 +7,11 @@ from collections.abc import Sequence
 from sidelight.inference.factors import Factors
 from sidelight.inference.folded_problem import Folded
 from sidelight.inference.lattices.chain_lattice import ChainLattice
-from sidelight.inference.lattices.lattice import Lattice
+from sidelight.inference.lattices.lattice import Lattice, LoweredClauses
 from sidelight.inference.lattices.segment_lattice import SegmentLattice
 from sidelight.inference.problem import ChainProblem, RuledProblem, SegmentProblem, VariableProblem
 from sidelight.rules.expr import pieces
-from sidelight.rules.lowering.counters import Piece, lowered
+from sidelight.rules.lowering.counters import lowered
 
 
 def folded(problem: RuledProblem, *, names: Sequence[str] = (), fold: bool = True) -> Folded:
@@ -24,30 +24,17 @@ def folded(problem: RuledProblem, *, names: Sequence[str] = (), fold: bool = Tru
 def lattice(problem: RuledProblem, *, names: Sequence[str] = (), fold: bool = True) -> Lattice:
     """The lattice of a problem; without `fold` local clauses stay out of the scores and become counters too."""
     clauses = [(piece, clause) for clause in problem.clauses for piece in pieces(clause.says)]
-    return lattice_with(
-        problem,
-        [lowered(says, problem.length, problem.n_labels) for says, _ in clauses],
-        [clause.rule for _, clause in clauses],
-        [clause.penalty for _, clause in clauses],
-        names=names,
-        fold=fold,
-    )
+    made = [lowered(says, problem.length, problem.n_labels) for says, _ in clauses]
+    rules, prices = [clause.rule for _, clause in clauses], [clause.penalty for _, clause in clauses]
+    return lattice_with(problem, LoweredClauses(made, rules, prices, names, fold))
 
 
-def lattice_with(
-    problem: RuledProblem,
-    pieces: Sequence[Piece],
-    rules: Sequence[int],
-    prices: Sequence[float],
-    *,
-    names: Sequence[str] = (),
-    fold: bool = True,
-) -> Lattice:
-    """The lattice of a problem with pieces that have been lowered, in place of its clauses."""
+def lattice_with(problem: RuledProblem, clauses: LoweredClauses) -> Lattice:
+    """The lattice of a problem with clauses that have been lowered, in place of its own."""
     match problem:
         case ChainProblem():
-            return ChainLattice(problem, pieces, rules, prices, names=names, fold=fold)
+            return ChainLattice(problem, clauses)
         case SegmentProblem():
-            return SegmentLattice(problem, pieces, rules, prices, names=names, fold=fold)
+            return SegmentLattice(problem, clauses)
         case _:
             raise TypeError(f"there is no lattice of a {type(problem).__name__}")

@@ -23,7 +23,7 @@ from sidelight.core.arrays import Floats, Ids, Ints
 from sidelight.errors import DataError, Infeasible, Intractable
 from sidelight.inference.folded_problem import WIDTH
 from sidelight.inference.folding import lattice_with
-from sidelight.inference.lattices.lattice import Lattice
+from sidelight.inference.lattices.lattice import Lattice, LoweredClauses
 from sidelight.inference.legal import no_output
 from sidelight.inference.methods.choose import ON_FOLDED, Method, check_method, solve
 from sidelight.inference.methods.settle import settle
@@ -268,7 +268,7 @@ class RuleSet:
                 new_pieces += new
                 rules += [k] * len(new)
                 prices += [price] * len(new)
-        return lattice_with(scores.problem(own), new_pieces, rules, prices, names=self.names)
+        return lattice_with(scores.problem(own), LoweredClauses(new_pieces, rules, prices, self.names))
 
     def solve(
         self,
@@ -314,7 +314,7 @@ class RuleSet:
             problem = self.problem(x, own, scores, example=example)
             return solve(problem, method=method, names=self.names, given=chain, beam_width=self.beam_width)
         if plain is None:
-            plain = settle(lattice_with(scores.problem(own), (), (), ()))
+            plain = settle(lattice_with(scores.problem(own), LoweredClauses((), (), ())))
         if plain is not None and self.obeyed(x, plain.labels, example=example):
             return plain
         try:

@@ -17,8 +17,7 @@ from sidelight.objective.batch import Batch
 from sidelight.objective.entries import Examples, examples_of, has_kernels
 from sidelight.objective.margin import TargetTerms
 from sidelight.objective.online import plain_epochs
-from sidelight.objective.online.online_arow import arow_epoch
-from sidelight.objective.online.online_mira import mira_epoch
+from sidelight.objective.online.online_steps import arow_epoch, mira_epoch
 from sidelight.objective.scorers.chain_scorer import chain_of
 from sidelight.rounds.learner import Learner, RoundByRound, State, Step
 from sidelight.solvers.arow import Arow, ArowOptions

@@ -27,7 +27,7 @@ from sidelight.objective.entries import examples_of, has_kernels
 from sidelight.objective.margin import TargetTerms
 from sidelight.objective.online import plain_epochs
 from sidelight.objective.online.online_margin import ChainBlocks
-from sidelight.objective.online.online_subgradient import subgradient_epoch
+from sidelight.objective.online.online_steps import subgradient_epoch
 from sidelight.objective.scorers.chain_scorer import chain_of
 from sidelight.rounds.learner import RoundByRound, State, Step
 from sidelight.solvers.duals.cut_blocks import CutBlocks

@@ -52,7 +52,7 @@ class ArowOptions:
 
 
 class ArowEpoch(Protocol):
-    """An epoch of steps; `objective.online_arow.arow_epoch` with its first arguments given."""
+    """An epoch of steps; `objective.online.online_steps.arow_epoch` with its first arguments given."""
 
     def __call__(self, *, order: Ints, weights: Floats, variances: Floats, with_cost: bool, root: bool) -> int: ...
 

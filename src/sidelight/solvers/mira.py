@@ -75,7 +75,7 @@ def check_outputs(outputs: str, margin: str) -> None:
 
 
 class MiraEpoch(Protocol):
-    """An epoch of steps; `objective.online_mira.mira_epoch` with its first arguments given."""
+    """An epoch of steps; `objective.online.online_steps.mira_epoch` with its first arguments given."""
 
     def __call__(
         self,

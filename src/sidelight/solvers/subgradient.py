@@ -44,11 +44,11 @@ from sidelight.core.arrays import Floats, Ints, Keys
 from sidelight.core.file_contents import array_like, array_of, whole_of
 from sidelight.core.kernels import GOLDEN, inner
 from sidelight.objective.cuts import LOGISTIC, Terms, conjugate_total, total_loss
-from sidelight.objective.online.online_subgradient import Clock
+from sidelight.objective.online.online_steps import Clock
 
 
 class SubgradientEpoch(Protocol):
-    """An epoch of steps; `objective.online_subgradient.subgradient_epoch` with its first arguments given."""
+    """An epoch of steps; `objective.online.online_steps.subgradient_epoch` with its first arguments given."""
 
     def __call__(
         self,

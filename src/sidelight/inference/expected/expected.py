@@ -19,8 +19,7 @@ import numpy as np
 from sidelight.core.arrays import Floats, Ints
 from sidelight.errors import Infeasible, Intractable
 from sidelight.features.rows import offsets_of
-from sidelight.inference.expected.expected_ascent import ascend
-from sidelight.inference.expected.expected_model import FIXED
+from sidelight.inference.expected.expected_ascent import FIXED, ascend
 from sidelight.inference.expected.expected_program import believed_by_program, possible
 from sidelight.inference.expected.expected_states import paired
 from sidelight.inference.legal import infeasible

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -10,14 +9,13 @@ import numpy as np
 from sidelight.core.arrays import Floats, Ids
 from sidelight.inference.lattices.a_star_kernels import a_star
 from sidelight.inference.lattices.frontier_kernels import frontier
-from sidelight.inference.lattices.lattice import Lattice, possible
+from sidelight.inference.lattices.lattice import Lattice, LoweredClauses, possible
 from sidelight.inference.lattices.lattice_kernels import best_path, completions, path_value
 from sidelight.inference.lattices.machines import Guide, Node, Searched, Taken
 from sidelight.inference.lattices.segment_lattice_kernels import SegmentParts
 from sidelight.inference.lattices.tighten_kernels import tighten
 from sidelight.inference.methods.sequence_program import chain_program
 from sidelight.inference.problem import ChainProblem
-from sidelight.rules.lowering.counters import Piece
 from sidelight.spaces.highs import LinearProgram
 
 _NO_IDS = np.zeros(0, dtype=np.int32)
@@ -37,16 +35,7 @@ class ChainLattice(Lattice):
 
     __slots__ = ("triple",)
 
-    def __init__(
-        self,
-        problem: ChainProblem,
-        pieces: Sequence[Piece],
-        rules: Sequence[int],
-        prices: Sequence[float],
-        *,
-        names: Sequence[str] = (),
-        fold: bool = True,
-    ) -> None:
+    def __init__(self, problem: ChainProblem, clauses: LoweredClauses) -> None:
         length, size = problem.tokens.shape
         tokens = np.array(problem.tokens, dtype=np.float64, order="C")  # [T, L]
         edges = np.empty((length, size, size))  # [T, L, L]
@@ -59,7 +48,7 @@ class ChainLattice(Lattice):
             if size == 1:  # one label has no pairs
                 edges[2:] += self.triple[0, 0, 0]
                 self.triple = np.zeros((1, 1, 1))
-        super().__init__(tokens, edges, pieces, rules, prices, names=names, fold=fold)
+        super().__init__(tokens, edges, clauses)
         self.future = completions(self.tokens, self.edges, self.triple)  # [T, P, L]
 
     @property

@@ -11,6 +11,7 @@ import math
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from typing import NamedTuple
 
 import numpy as np
 
@@ -32,6 +33,16 @@ def possible(scores: Floats) -> Floats:
     return np.where(scores > -np.inf, 0.0, -np.inf)
 
 
+class LoweredClauses(NamedTuple):
+    """Pieces of rules that have been lowered, with the rule and the price of each."""
+
+    pieces: Sequence[Piece]
+    rules: Sequence[int]
+    prices: Sequence[float]
+    names: Sequence[str] = ()  # of rules
+    fold: bool = True  # else local ones become counters too
+
+
 class Lattice(Folded):
     """The folded scores of one input and the clauses that need counters.
 
@@ -42,17 +53,8 @@ class Lattice(Folded):
 
     future: Floats  # the best completions without counters
 
-    def __init__(
-        self,
-        tokens: Floats,
-        edges: Floats,
-        pieces: Sequence[Piece],
-        rules: Sequence[int],
-        prices: Sequence[float],
-        *,
-        names: Sequence[str] = (),
-        fold: bool = True,
-    ) -> None:
+    def __init__(self, tokens: Floats, edges: Floats, clauses: LoweredClauses) -> None:
+        pieces, rules, prices, names, fold = clauses
         super().__init__([piece.says for piece in pieces], rules, prices, names)
         self.pieces = pieces
         self.tokens = tokens  # [T, L] of labels, written to

@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import numpy as np
 
 from sidelight.core.arrays import Floats, Ids
 from sidelight.inference.lattices import segment_lattice_kernels as kernels
 from sidelight.inference.lattices.a_star_kernels import segment_a_star
 from sidelight.inference.lattices.frontier_kernels import segment_frontier
-from sidelight.inference.lattices.lattice import Lattice, possible
+from sidelight.inference.lattices.lattice import Lattice, LoweredClauses, possible
 from sidelight.inference.lattices.machines import Guide, Node, Searched, Taken
 from sidelight.inference.lattices.segment_lattice_kernels import SegmentParts
 from sidelight.inference.lattices.tighten_kernels import tighten
 from sidelight.inference.methods.sequence_program import segment_program
 from sidelight.inference.problem import SegmentProblem
-from sidelight.rules.lowering.counters import Piece
 from sidelight.spaces.highs import LinearProgram
 from sidelight.spaces.segments.token_reading import TokenReading
 
@@ -31,19 +28,9 @@ class SegmentLattice(Lattice):
 
     __slots__ = ("parts", "reading")
 
-    def __init__(
-        self,
-        problem: SegmentProblem,
-        pieces: Sequence[Piece],
-        rules: Sequence[int],
-        prices: Sequence[float],
-        *,
-        names: Sequence[str] = (),
-        fold: bool = True,
-    ) -> None:
+    def __init__(self, problem: SegmentProblem, clauses: LoweredClauses) -> None:
         length, size = problem.length, problem.n_labels
-        nothing = np.zeros((length, size)), np.zeros((length, size, size))
-        super().__init__(*nothing, pieces, rules, prices, names=names, fold=fold)
+        super().__init__(np.zeros((length, size)), np.zeros((length, size, size)), clauses)
         self.reading = problem.reading
         plain = _parts(problem)
         totals, links = kernels.folded(plain, self.tokens, self.edges)

@@ -1,8 +1,8 @@
 """Epochs of online learners over outputs of any structure: an inference for every example, and a sparse step.
 
-The steps are those of the kernels for first-order chains (`online`, `online_mira`, `online_arow`,
-`online_subgradient`), which are many times faster; the solvers take either. What an example has to say is asked of its
-term: the best output of score, or of score plus cost, and the slope Φ(x, ŷ) − Φ(x, y) and cost of an output.
+The steps are those of the kernels for first-order chains (`online`, `online_steps`), which are many times faster; the
+solvers take either. What an example has to say is asked of its term: the best output of score, or of score plus cost,
+and the slope Φ(x, ŷ) − Φ(x, y) and cost of an output.
 """
 
 from __future__ import annotations
@@ -16,8 +16,7 @@ from sidelight.core.arrays import Floats, Floats32, Ids, Ints
 from sidelight.objective.chain_block import pairwise_steps
 from sidelight.objective.cuts import Worst
 from sidelight.objective.margin import TargetTerms
-from sidelight.objective.online.online_mira import FLAT, MOST_STEPS, PRECISE
-from sidelight.objective.online.online_subgradient import Clock, loss_slope
+from sidelight.objective.online.online_steps import FLAT, MOST_STEPS, PRECISE, Clock, loss_slope
 from sidelight.spaces import Cost, sums
 
 ALONE = np.zeros(1, dtype=np.int64)  # the number of an example in a batch of its own
@@ -67,7 +66,7 @@ def mira_epoch(
     with_cost: bool,
     root: bool,
 ) -> tuple[int, float]:
-    """`online_mira.mira_epoch`, of any structure that has the k best outputs, or the best for k = 1."""
+    """`online_steps.mira_epoch`, of any structure that has the k best outputs, or the best for k = 1."""
     scratch = np.zeros(len(weights))
     moved = 0
     for i in order:
@@ -95,7 +94,7 @@ def arow_epoch(
     with_cost: bool,
     root: bool,
 ) -> int:
-    """`online_arow.arow_epoch`, of any structure."""
+    """`online_steps.arow_epoch`, of any structure."""
     moved = 0
     for i in order:
         one = terms.part(i, i + 1)
@@ -128,7 +127,7 @@ def subgradient_epoch(
     by_time: bool,
     power: int,
 ) -> Clock:
-    """`online_subgradient.subgradient_epoch`, of any structure."""
+    """`online_steps.subgradient_epoch`, of any structure."""
     steps, shrink, norm, scales, weight, offset = clock
     for i in order:
         scale = shrink / (decay * max(steps, 1.0))
