@@ -22,48 +22,48 @@ from sidelight.commands.shared.program import (
 COMMANDS = (
     Entry(
         "quickstart",
-        "Learn to find author, title and date in references, from 5 labelled ones, 1,000 without labels, and rules.",
+        "Train a tagger of bibliographic references from 5 labelled ones, 1,000 unlabelled ones and rules.",
         "sidelight quickstart --seed 3",
     ),
     Entry(
         "train",
-        "Learn a model from labelled inputs and whatever else is known.",
+        "Train a model from labelled inputs and other evidence.",
         "sidelight train --gold train.txt --good adverts.txt --shuffle-good 1 --out model.sidelight",
     ),
     Entry(
         "learners",
-        "List the learners with what they learn from; or show one, with its options, what they may be, and defaults.",
+        "List the learners and the evidence they take, or show the options of one, with values and defaults.",
         "sidelight learners crf",
     ),
     Entry(
         "structures",
-        "List the structures that can be learned; or show one, with its files and options.",
+        "List the structures, or show the files and options of one.",
         "sidelight structures tree",
     ),
     Entry(
         "generate",
-        "Write files that the package makes itself: gold, test, good and bad inputs, and answers to rank by.",
+        "Generate example files: gold, test, good and bad inputs, and answers for ranking.",
         "sidelight generate alignment --out data",
     ),
     Entry(
         "predict",
-        "Write the inputs with the labels that the model gives them.",
+        "Label inputs with a model.",
         'sidelight predict model.sidelight new.txt --out tagged.txt, or echo "Ann sleeps" | sidelight predict '
         "model.sidelight --text",
     ),
     Entry(
         "judge",
-        "Say of every input whether it has a good structure, how good, and which: the companion decision.",
+        "Decide for each input whether it has a good structure, and show its score and best structure.",
         "sidelight judge model.sidelight pairs.tsv --out judged.tsv",
     ),
     Entry(
         "rank",
-        "Put the candidates of every query in order, by how good their best structure is.",
+        "Rank the candidates of each query by the score of their best structure.",
         "sidelight rank model.sidelight names.tsv --all --top 3",
     ),
     Entry(
         "evaluate",
-        "Compare a model's labels with the right ones: token accuracy, and precision, recall and F1 of spans.",
+        "Score a model on labelled inputs: token accuracy, and precision, recall and F1 of spans.",
         "sidelight evaluate model.sidelight test.txt --against older.sidelight",
     ),
     Entry(
@@ -73,47 +73,47 @@ COMMANDS = (
     ),
     Entry(
         "serve",
-        "Answer by HTTP: a page to paste text into, and JSON for programs.",
+        "Serve a model over HTTP: a page to paste text into, and a JSON API.",
         "sidelight serve model.sidelight --port 8000",
     ),
     Entry(
         "export",
-        "Write a model for other programs: as plain JSON, or as an ONNX graph.",
+        "Export a model for other programs, as plain JSON or as an ONNX graph.",
         "sidelight export model.sidelight --to json --out model.json",
     ),
     Entry(
         "explain",
-        "Show the prediction for one input, the runner-up, and which weights decide between the two.",
+        "Explain the prediction for one input: the runner-up, and the weights that decide between the two.",
         'sidelight explain model.sidelight --text "Light is good"',
     ),
     Entry(
         "weights",
-        "Show the highest and the lowest weights of a model: features, transitions, first and last labels.",
+        "Show the highest and lowest weights of a model: features, transitions, first and last labels.",
         "sidelight weights model.sidelight --label B-NP --top 10",
     ),
     Entry(
         "describe",
-        "Show how much evidence there is of each kind, how ambiguous it is, its labels, and where it contradicts.",
+        "Summarise evidence: amount, ambiguity, labels and contradictions.",
         "sidelight describe --gold train.txt --candidates dictionary.txt",
     ),
     Entry(
         "worth",
-        "Show what each kind of evidence adds to the labels, by cross-validation over these.",
+        "Measure what each kind of evidence adds to gold, by cross-validation over gold.",
         "sidelight worth --gold train.txt --candidates dictionary.txt --unlabeled raw.txt",
     ),
     Entry(
         "votes",
-        "Ask labelling functions about inputs: how often they vote, contradict each other, and are right.",
+        "Apply labelling functions: how often they vote, conflict, and are right.",
         "sidelight votes raw.txt --functions functions.py --gold train.txt --out votes.jsonl",
     ),
     Entry(
         "align",
-        "Find which words of two languages translate each other, from sentence pairs alone.",
+        "Align the words of sentences and their translations, without labelled alignments.",
         "sidelight align train --source text.en --target text.fr --out en-fr.sidelight --links text.links",
     ),
     Entry(
         "reproduce",
-        "Run published experiments again and show their results beside the published ones.",
+        "Rerun published experiments, and show the results beside the published ones.",
         "sidelight reproduce --list",
     ),
 )

@@ -27,7 +27,7 @@ from sidelight.models.alignment_model import KIND
 
 app = typer.Typer(
     name="align",
-    help="Find which words of two languages translate each other, from sentence pairs alone.",
+    help="Align the words of sentences and their translations, without labelled alignments.",
     rich_markup_mode="rich",
     invoke_without_command=True,
     context_settings=SETTINGS,
@@ -37,13 +37,15 @@ USUAL: dict[str, Any] = {name: p.default for name, p in signature(Aligner.__init
 in_decoding = panel("Decoding")
 Format = Literal["pharaoh", "giza"]
 
-Source = Annotated[Path, in_reading("--source", metavar="FILE", help="One tokenised sentence a line; .gz too.")]
-Target = Annotated[Path, in_reading("--target", metavar="FILE", help="Their translations, line by line.")]
+Source = Annotated[
+    Path, in_reading("--source", metavar="FILE", help="A file with one tokenised sentence per line; may be .gz.")
+]
+Target = Annotated[Path, in_reading("--target", metavar="FILE", help="The translations, line by line.")]
 SkipEmpty = Annotated[
     bool,
     in_reading(
         "--skip-empty",
-        help="Leave out pairs with an empty sentence instead of stopping; in the output their line is empty.",
+        help="Skip pairs with an empty sentence instead of stopping; their output line is empty.",
     ),
 ]
 LinkFormat = Annotated[
@@ -65,39 +67,39 @@ def train(
     source: Source,
     target: Target,
     skip_empty: SkipEmpty = False,
-    gamma: Annotated[float, in_learning(help="Weight of entropy: 1 is EM, 0 takes best alignments.")] = USUAL["gamma"],
+    gamma: Annotated[float, in_learning(help="The weight of entropy: 1 is EM, 0 takes best alignments.")] = USUAL[
+        "gamma"
+    ],
     agreement: Annotated[
         bool,
         in_learning(
             "--agreement/--no-agreement",
-            help="Whether both directions must find the same links; without it training is three times faster.",
+            help="Constrain both directions to agree; training without it is three times faster.",
         ),
     ] = USUAL["agreement"],
     model1: Annotated[int, in_learning("--model1", help="Iterations of IBM model 1.")] = USUAL["model1_iterations"],
-    hmm: Annotated[int, in_learning("--hmm", help="Iterations of the HMM that follows.")] = USUAL["hmm_iterations"],
+    hmm: Annotated[int, in_learning("--hmm", help="Iterations of the HMM after it.")] = USUAL["hmm_iterations"],
     null: Annotated[float, in_learning(help="Probability that a word has no counterpart.")] = USUAL["null"],
     smoothing: Annotated[float, in_learning(help="Dirichlet prior on translations; 0 is none.")] = USUAL["smoothing"],
-    steps: Annotated[int, in_learning(help="Steps towards agreement, per pair and iteration at most.")] = USUAL[
+    steps: Annotated[int, in_learning(help="The maximum number of agreement steps per pair and iteration.")] = USUAL[
         "steps"
     ],
-    lowercase: Annotated[bool, in_learning("--lowercase/--keep-case", help="Whether case is ignored.")] = USUAL[
-        "lowercase"
-    ],
+    lowercase: Annotated[bool, in_learning("--lowercase/--keep-case", help="Ignore case.")] = USUAL["lowercase"],
     decode: Annotated[str, in_decoding(metavar="|".join(DECODERS), help=_DECODE)] = USUAL["decode"],
     combine: Annotated[str, in_decoding(metavar="|".join(RULES), help=_COMBINE)] = USUAL["combine"],
-    threshold: Annotated[float, in_decoding(help="The probability that a link needs.")] = USUAL["threshold"],
-    out: Annotated[Path, in_output("--out", metavar="MODEL", help="The file for the model.")],
-    links: Annotated[
-        Path | None, in_output(metavar="FILE", help="Write the links of the training pairs there.")
-    ] = None,
+    threshold: Annotated[float, in_decoding(help="The minimum probability of a link.")] = USUAL["threshold"],
+    out: Annotated[Path, in_output("--out", metavar="MODEL", help="The model file to write.")],
+    links: Annotated[Path | None, in_output(metavar="FILE", help="Write the links of the training pairs here.")] = None,
     format: LinkFormat = "pharaoh",
-    history: Annotated[Path | None, in_output(metavar="FILE.jsonl", help="Write all iterations there.")] = None,
+    history: Annotated[
+        Path | None, in_output(metavar="FILE.jsonl", help="Write the records of all iterations here.")
+    ] = None,
     jobs: options.Jobs = USUAL["n_jobs"],
     place: options.PlaceName = None,
     quiet: options.Quiet = False,
     verbose: options.Verbose = 0,
 ) -> None:
-    """Learn to align words from a text and its translation; no alignments are needed."""
+    """Train a word aligner from a text and its translation; needs no alignments."""
     check_writable(out, links, history, reads=[source, target])
     rounds: list[Round] = []
     with shown(quiet=quiet, verbose=verbose) as progress:
@@ -133,7 +135,7 @@ def train(
 
 @app.command(epilog="Example: sidelight align apply en-fr.sidelight --source new.en --target new.fr --out new.links")
 def apply(
-    model: Annotated[Path, typer.Argument(metavar="MODEL", help="A model that sidelight align train wrote.")],
+    model: Annotated[Path, typer.Argument(metavar="MODEL", help="A model file written by sidelight align train.")],
     *,
     source: Source,
     target: Target,
@@ -145,11 +147,9 @@ def apply(
         str | None, in_decoding(metavar="|".join(RULES), help=f"{_COMBINE} As trained by default.")
     ] = None,
     threshold: Annotated[
-        float | None, in_decoding(help="The probability that a link needs; as trained by default.")
+        float | None, in_decoding(help="The minimum probability of a link; as trained by default.")
     ] = None,
-    out: Annotated[
-        Path | None, in_output("--out", metavar="FILE", help="Where to write; the standard output by default.")
-    ] = None,
+    out: Annotated[Path | None, in_output("--out", metavar="FILE", help="The output file; stdout by default.")] = None,
     format: LinkFormat = "pharaoh",
     jobs: options.Jobs = USUAL["n_jobs"],
 ) -> None:
@@ -167,15 +167,17 @@ def apply(
 
 @app.command(epilog="Example: sidelight align evaluate new.links gold.wa")
 def evaluate(
-    links: Annotated[Path, typer.Argument(metavar="LINKS", help="Links that sidelight align wrote.")],
+    links: Annotated[Path, typer.Argument(metavar="LINKS", help="Links written by sidelight align.")],
     gold: Annotated[
         Path,
         typer.Argument(
-            metavar="GOLD", help="Right links: sentence, source and target position (all from 1), and S or P."
+            metavar="GOLD", help="Gold links: sentence, source and target position (all from 1), and S or P."
         ),
     ],
     format: LinkFormat = "pharaoh",
-    json: Annotated[Path | None, typer.Option("--json", metavar="FILE", help="Write the scores there too.")] = None,
+    json: Annotated[
+        Path | None, typer.Option("--json", metavar="FILE", help="Also write the scores to this file.")
+    ] = None,
 ) -> None:
     """Compare links with the right ones: alignment error rate, precision and recall."""
     check_writable(json, reads=[links, gold])

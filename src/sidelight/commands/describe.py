@@ -26,7 +26,7 @@ def command(
     label_column: options.LabelColumn = -1,
     seed: options.Seed = options.DEFAULTS["seed"],
 ) -> None:
-    """Show how much evidence there is of each kind, how ambiguous it is, its labels, and where it contradicts."""
+    """Summarise evidence: amount, ambiguity, labels and contradictions."""
     kinds = options.evidence_in(locals())
     from sidelight.describe import describe
 

@@ -30,8 +30,8 @@ def command(
     by: Annotated[
         Literal["outputs", "answers", "ranking"],
         typer.Option(
-            help="What is compared: labels or structures; answers whether there is a good one; or the order of "
-            "candidates (top-1, mean reciprocal rank)."
+            help="What to score: labels or structures; yes/no answers; or the ranking of candidates (top-1, mean "
+            "reciprocal rank)."
         ),
     ] = "outputs",
     every: options.AllPairs = False,
@@ -39,16 +39,16 @@ def command(
         Path | None,
         typer.Option(
             metavar="OTHER_MODEL",
-            help="Another model to compare with, and how sure one can be; the same model compares without rules.",
+            help="Another model to compare with, with a significance test; the same model means without rules.",
         ),
     ] = None,
-    metric: Annotated[Literal["accuracy", "f1"], typer.Option(help="What the comparison is about.")] = "accuracy",
+    metric: Annotated[Literal["accuracy", "f1"], typer.Option(help="The score to compare.")] = "accuracy",
     scheme: Annotated[
         Literal["auto", "bio", "IOB1", "BIOES", "BILOU", "runs"],
         typer.Option(
             case_sensitive=False,  # "BIO" is what train calls it
-            help="How spans are read: off labels such as B-X in any scheme (bio) or in one that is checked, or as runs "
-            "of equal labels; auto looks at the labels.",
+            help="How to read spans: from labels such as B-X in any scheme (bio) or a given one, or as runs of equal "
+            "labels; auto decides by the labels.",
         ),
     ] = "auto",
     json: options.JsonFile = None,
@@ -60,9 +60,9 @@ def command(
     jobs: options.Jobs = options.DEFAULTS["n_jobs"],
     place: options.PlaceName = None,
 ) -> None:
-    """Compare a model's labels with the right ones: token accuracy, and precision, recall and F1 of spans.
+    """Score a model on labelled inputs: token accuracy, and precision, recall and F1 of spans.
 
-    Structures have scores of their own: precision, recall and F1 of links, attachment scores of trees.
+    Other structures have other scores: precision, recall and F1 of links, attachment scores of trees.
     """
     from sidelight.evaluate import compare, evaluate
     from sidelight.evaluate.scores import evaluate_pieces

@@ -30,8 +30,8 @@ from sidelight.models.model import Model
 def command(
     model: options.ModelFile,
     file: Annotated[Path | None, typer.Argument(metavar="FILE", help="A file with the input to explain.")] = None,
-    text: Annotated[str | None, typer.Option(help="The input itself, as plain text.")] = None,
-    index: Annotated[int, typer.Option(help="Which input of the file to explain, from 0.")] = 0,
+    text: Annotated[str | None, typer.Option(help="The input as plain text.")] = None,
+    index: Annotated[int, typer.Option(help="The input to explain, counted from 0.")] = 0,
     json: options.JsonFile = None,
     format: options.Format = None,
     label_column: options.InputLabelColumn = None,
@@ -40,9 +40,9 @@ def command(
     inference: Inference = options.DEFAULTS["inference"],
     seconds: options.Seconds = None,
 ) -> None:
-    """Show the prediction for one input, the runner-up, and which weights decide between the two.
+    """Explain the prediction for one input: the runner-up, and the weights that decide between the two.
 
-    With --rules, also the labels under rules, how each rule was taken into account, which the prediction without rules
+    With --rules, also shows the labels under rules, how each rule was applied, which rules the prediction without rules
     breaks, and what they change. The weights explain the prediction without rules.
     """
     from sidelight.models.explain import explain

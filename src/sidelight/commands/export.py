@@ -22,12 +22,12 @@ class ExportForm(StrEnum):
 
 def command(
     model: options.ModelFile,
-    to: Annotated[ExportForm, typer.Option(help="Plain JSON with features by name; or ONNX, with features by number.")],
-    out: Annotated[Path, typer.Option(metavar="FILE", help="Where it is written.")],
+    to: Annotated[ExportForm, typer.Option(help="json (features by name) or onnx (features by number).")],
+    out: Annotated[Path, typer.Option(metavar="FILE", help="The file to write.")],
 ) -> None:
-    """Write a model for other programs: as plain JSON, or as an ONNX graph. Taggers of order 1 and classifiers.
+    """Export a model for other programs, as plain JSON or as an ONNX graph.
 
-    docs/how_to/export.md has a reader of the JSON, fifty lines of Python.
+    Works for taggers of order 1 and classifiers. docs/how_to/export.md has a reader of the JSON in fifty lines.
     """
     from sidelight.models.export import export
 

@@ -20,14 +20,16 @@ PARTS = ("gold", "test", "good")  # each of other inputs; bad ones are made of t
 
 
 def command(
-    structure: Annotated[str, typer.Argument(metavar="|".join((CHAIN, *NAMES)), help="What the files are about.")],
-    out: Annotated[Path, typer.Option("--out", metavar="DIR", help="The folder for the files.")],
+    structure: Annotated[
+        str, typer.Argument(metavar="|".join((CHAIN, *NAMES)), help="The structure to generate examples for.")
+    ],
+    out: Annotated[Path, typer.Option("--out", metavar="DIR", help="The folder to write to.")],
     count: Annotated[
-        int, typer.Option("--count", callback=at_least("--count", 1), help="How many inputs every file has.")
+        int, typer.Option("--count", callback=at_least("--count", 1), help="The number of inputs per file.")
     ] = 100,
     seed: options.Seed = options.DEFAULTS["seed"],
 ) -> None:
-    """Write files that the package makes itself: gold, test, good and bad inputs, and answers to rank by."""
+    """Generate example files: gold, test, good and bad inputs, and answers for ranking."""
     try:
         out.mkdir(parents=True, exist_ok=True)
     except OSError as error:

@@ -15,17 +15,17 @@ from sidelight.commands.shared.rule_options import RulesFiles
 
 def command(
     model: options.ModelFile,
-    input: Annotated[Path, typer.Argument(metavar="INPUT", help="Inputs to judge; - is the standard input.")],
+    input: Annotated[Path, typer.Argument(metavar="INPUT", help="The inputs to judge; - reads stdin.")],
     out: options.OutFile = None,
     format: options.Format = None,
     rules: RulesFiles = None,
     seconds: options.Seconds = None,
     jobs: options.Jobs = options.DEFAULTS["n_jobs"],
 ) -> None:
-    """Say of every input whether it has a good structure, how good, and which: the companion decision.
+    """Decide for each input whether it has a good structure, and show its score and best structure.
 
-    Models that learned from good and bad inputs (jlis, lclr, …) answer yes from a score of 0 on. Files come back with
-    the best structure, the answer and the score; of files of labels a line for each input is written.
+    Models trained on good and bad inputs (jlis, lclr, …) answer yes from a score of 0 on. The output is the input with
+    the best structure, the answer and the score; for files of labels it is one line per input.
     """
     check_writable(out, reads=[model, input, *(rules or ())])
     asked = AskedModel.loaded(model, seconds=seconds, rules=rules, jobs=jobs)

@@ -23,9 +23,9 @@ KINDS = {  # marks of the list, by the words of the table of learners
 
 
 def command(
-    name: Annotated[str | None, typer.Argument(metavar="NAME", help="Show this one, with its options.")] = None,
+    name: Annotated[str | None, typer.Argument(metavar="NAME", help="The learner whose options to show.")] = None,
 ) -> None:
-    """List the learners with what they learn from; or show one, with its options, what they may be, and defaults."""
+    """List the learners and the evidence they take, or show the options of one, with values and defaults."""
     width = text_width()
     if name is None:
         write(_list(width), None)

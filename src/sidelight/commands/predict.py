@@ -42,22 +42,20 @@ from sidelight.models.model import Model
 
 def command(
     model: options.ModelFile,
-    input: Annotated[
-        Path | None, typer.Argument(metavar="INPUT", help="Inputs to label; - is the standard input.")
-    ] = None,
+    input: Annotated[Path | None, typer.Argument(metavar="INPUT", help="The inputs to label; - reads stdin.")] = None,
     text: Annotated[
-        bool, typer.Option("--text", help="The input is plain text, a sentence a line; by default the standard input.")
+        bool, typer.Option("--text", help="The input is plain text, one sentence per line; stdin by default.")
     ] = False,
     out: options.OutFile = None,
     inline: Annotated[
-        bool, typer.Option("--inline", help="With --text: write a sentence a line, as word/label word/label.")
+        bool, typer.Option("--inline", help="With --text: write one sentence per line, as word/label word/label.")
     ] = False,
     spaces: Annotated[
-        bool, typer.Option("--spaces", help="With --text: tokens are what stands between spaces, marks and all.")
+        bool, typer.Option("--spaces", help="With --text: split tokens at spaces only, not at punctuation.")
     ] = False,
     to: Annotated[
         Literal["label-studio", "doccano", "brat"] | None,
-        typer.Option("--to", help="Write for this annotation tool; by default for the one that INPUT is of, if any."),
+        typer.Option("--to", help="Write for this annotation tool; by default the one INPUT comes from, if any."),
     ] = None,
     format: options.Format = None,
     label_column: options.InputLabelColumn = None,
@@ -69,18 +67,16 @@ def command(
     place: options.PlaceName = None,
     resume: Annotated[
         bool,
-        typer.Option(
-            "--resume", help="Go on where an earlier run was stopped, which had --resume too; for large files."
-        ),
+        typer.Option("--resume", help="Continue an interrupted run that also used --resume; for large files."),
     ] = False,
 ) -> None:
-    """Write the inputs with the labels that the model gives them.
+    """Label inputs with a model.
 
-    Column files come back with tabs and one more column (and without -DOCSTART- lines), JSON lines with "predicted" in
-    each object; for attribute files one label a line is written, after the right one if --labelled is given. With
-    --text, words come back as columns, or as one line a sentence with --inline; marks at the edges of words are tokens.
-    Files of structures come back with the structures filled in, and those of annotation tools with predictions: tasks
-    of Label Studio with "predictions" and how sure they are, lines of doccano with labels, a text of brat as its .ann.
+    Column files get one more column (tab-separated, without -DOCSTART- lines), JSON lines a key "predicted". For
+    attribute files the output is one label per line, after the gold label with --labelled. With --text, words are
+    written as columns, or one sentence per line with --inline; punctuation at the edges of words is split off. Files
+    of structures are written with the predicted structures, files of annotation tools with predictions: Label Studio
+    tasks with "predictions" and scores, doccano lines with labels, brat texts as .ann files.
     """
     check_writable(out, reads=[model, input, *(rules or ())])
     check_inference(inference, rules)

@@ -14,10 +14,10 @@ def command(
     out: Annotated[Path, typer.Option("--out", metavar="DIR", help="The folder for the model and the data.")] = Path(
         "quickstart-out"
     ),
-    text: Annotated[str | None, typer.Option("--text", help="A bibliographic reference of your own to tag.")] = None,
+    text: Annotated[str | None, typer.Option("--text", help="A bibliographic reference to tag.")] = None,
     seed: options.Seed = options.DEFAULTS["seed"],
 ) -> None:
-    """Learn to find author, title and date in references, from 5 labelled ones, 1,000 without labels, and rules."""
+    """Train a tagger of bibliographic references from 5 labelled ones, 1,000 unlabelled ones and rules."""
     from sidelight.quickstart import show
 
     show(out, text=text, seed=seed)

@@ -16,10 +16,10 @@ from sidelight.commands.shared.rule_options import RulesFiles
 
 def command(
     model: options.ModelFile,
-    input: Annotated[Path, typer.Argument(metavar="INPUT", help="Candidates; - is the standard input.")],
+    input: Annotated[Path, typer.Argument(metavar="INPUT", help="The candidates; - reads stdin.")],
     every: options.AllPairs = False,
     top: Annotated[
-        int | None, typer.Option("--top", callback=at_least("--top", 1), help="Write the best so many of each query.")
+        int | None, typer.Option("--top", callback=at_least("--top", 1), help="Write only the best N of each query.")
     ] = None,
     out: options.OutFile = None,
     format: options.Format = None,
@@ -27,10 +27,10 @@ def command(
     seconds: options.Seconds = None,
     jobs: options.Jobs = options.DEFAULTS["n_jobs"],
 ) -> None:
-    """Put the candidates of every query in order, by how good their best structure is.
+    """Rank the candidates of each query by the score of their best structure.
 
-    Pairs with the same left side are candidates of one query, or whatever has the same "group"; all inputs are where
-    there is neither. sidelight evaluate --by ranking scores the order.
+    Pairs with the same left side, or inputs with the same "group", are candidates of one query; without either, all
+    inputs are. sidelight evaluate --by ranking scores the ranking.
     """
     check_writable(out, reads=[model, input, *(rules or ())])
     asked = AskedModel.loaded(model, seconds=seconds, rules=rules, jobs=jobs)

@@ -18,36 +18,38 @@ FAILED = 1  # the exit code where an experiment failed
 
 def command(
     name: Annotated[
-        str | None, typer.Argument(metavar="NAME", help="The experiment, or all; --list shows them.")
+        str | None, typer.Argument(metavar="NAME", help="The experiment, or all; --list shows the names.")
     ] = None,
     data: Annotated[
         Path | None,
-        typer.Option("--data", metavar="DIR", envvar="SIDELIGHT_DATA", help="The folder with the data sets."),
+        typer.Option("--data", metavar="DIR", envvar="SIDELIGHT_DATA", help="The folder of the corpora."),
     ] = None,
-    json: Annotated[Path | None, typer.Option("--json", metavar="FILE", help="Write the results there.")] = None,
+    json: Annotated[Path | None, typer.Option("--json", metavar="FILE", help="Write the results here.")] = None,
     out: Annotated[
         Path | None,
         typer.Option(
             "--out",
             metavar="DIR",
-            help=f"The folder for results and a page about them, {PAGE}; what is finished there is kept.",
+            help=f"The folder for results and the report, {PAGE}. Finished results in it are kept.",
         ),
     ] = None,
     page_only: Annotated[
-        bool, typer.Option("--page-only", help="Run nothing: make the page of --out again from its results.")
+        bool, typer.Option("--page-only", help="Run nothing; rebuild the report in --out from its results.")
     ] = False,
-    quick: Annotated[bool, typer.Option("--quick", help="A smaller run that only shows the direction.")] = False,
+    quick: Annotated[
+        bool, typer.Option("--quick", help="A smaller, faster run that shows the direction of differences.")
+    ] = False,
     jobs: options.Jobs = options.DEFAULTS["n_jobs"],
     place: options.PlaceName = None,
     choose: Annotated[
         list[str] | None,
         typer.Option(
-            "--choose", metavar="NAME=VALUE", help="Part of a large experiment, such as sizes='20;50'; repeatable."
+            "--choose", metavar="NAME=VALUE", help="Run part of an experiment, such as sizes='20;50'; repeatable."
         ),
     ] = None,
     list_names: Annotated[bool, typer.Option("--list", help="Show the experiments and exit.")] = False,
 ) -> None:
-    """Run published experiments again and show their results beside the published ones."""
+    """Rerun published experiments, and show the results beside the published ones."""
     from sidelight.experiments import NAMES, reproduce
 
     if list_names:

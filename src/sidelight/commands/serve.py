@@ -31,29 +31,36 @@ in_limits = options.panel("Limits of a request")
 def command(
     model: options.ModelFile,
     host: Annotated[
-        str, typer.Option(metavar="NAME", help="Where to listen; 0.0.0.0 answers everybody who reaches this machine.")
+        str,
+        typer.Option(
+            metavar="NAME", help="The address to listen on; 0.0.0.0 answers everyone who can reach this machine."
+        ),
     ] = "127.0.0.1",
     port: Annotated[
-        int, typer.Option(callback=between("--port", 0, 65535), help="The port; 0 takes one that is free.")
+        int, typer.Option(callback=between("--port", 0, 65535), help="The port; 0 picks a free one.")
     ] = 8000,
-    max_tokens: Annotated[int, in_limits(callback=at_least("--max-tokens", 1), help="Tokens.")] = USUAL.max_tokens,
-    max_bytes: Annotated[int, in_limits(callback=at_least("--max-bytes", 1), help="Bytes.")] = USUAL.max_bytes,
+    max_tokens: Annotated[
+        int, in_limits(callback=at_least("--max-tokens", 1), help="The maximum number of tokens per request.")
+    ] = USUAL.max_tokens,
+    max_bytes: Annotated[
+        int, in_limits(callback=at_least("--max-bytes", 1), help="The maximum size of a request.")
+    ] = USUAL.max_bytes,
     max_seconds: Annotated[
-        float, in_limits(callback=at_least("--max-seconds", 0), help="Seconds, with waiting for others.")
+        float, in_limits(callback=at_least("--max-seconds", 0), help="The maximum time per request, including waiting.")
     ] = USUAL.max_seconds,
     max_waiting: Annotated[
-        int, in_limits(callback=at_least("--max-waiting", 1), help="Requests at a time.")
+        int, in_limits(callback=at_least("--max-waiting", 1), help="The maximum number of waiting requests.")
     ] = USUAL.max_waiting,
     rules: RulesFiles = None,
     inference: Inference = options.DEFAULTS["inference"],
     seconds: options.Seconds = None,
     jobs: options.Jobs = options.DEFAULTS["n_jobs"],
 ) -> None:
-    """Answer by HTTP: a page to paste text into, and JSON for programs. Ctrl-C ends it.
+    """Serve a model over HTTP: a page to paste text into, and a JSON API. Ctrl-C stops it.
 
     POST /predict takes {"text": …} or {"inputs": […]}, and "probabilities", "margins", "explain"; GET /model and
-    GET /health tell of the model and of the server. What is too large gets 413, what cannot be used 422, and what
-    takes too long 503. There is no password: give another --host only where everybody may ask.
+    GET /health describe the model and the server. Requests that are too large get status 413, unusable ones 422, slow
+    ones 503. There is no password: change --host only if everyone on the network may use the model.
     """
     try:
         import starlette  # noqa: F401

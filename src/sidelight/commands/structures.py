@@ -21,9 +21,11 @@ _LINES = {
 
 
 def command(
-    name: Annotated[str | None, typer.Argument(metavar="NAME", help="Show this one, with its files.")] = None,
+    name: Annotated[
+        str | None, typer.Argument(metavar="NAME", help="The structure whose files and options to show.")
+    ] = None,
 ) -> None:
-    """List the structures that can be learned; or show one, with its files and options."""
+    """List the structures, or show the files and options of one."""
     width = text_width()
     if name is None:
         lines = {**_LINES, **{one: entry_named(one).line for one in NAMES}}

@@ -75,10 +75,10 @@ def command(
     verbose: options.Verbose = 0,
     help_all: HelpAll = False,
 ) -> None:
-    """Learn a model from labelled inputs and whatever else is known.
+    """Train a model from labelled inputs and other evidence.
 
-    A file has a token a line, its label last, and a blank line after each sentence; --structure takes others. Options
-    for evidence may be repeated.
+    Files have one token per line with its label last, and a blank line after each sentence; --structure reads other
+    files. Options for evidence can be repeated.
     """
     kinds = options.evidence_in(locals())
     read = [path for own in (*kinds.values(), rules) for path in own or ()]

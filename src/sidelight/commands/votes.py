@@ -13,15 +13,15 @@ from sidelight.commands.shared.inputs import check_alike, read_inputs, read_labe
 from sidelight.commands.shared.options import among, in_evidence, in_output
 from sidelight.commands.shared.outputs import check_writable, write, write_json
 
-InputFile = Annotated[Path, typer.Argument(metavar="FILE", help="Inputs without labels.")]
+InputFile = Annotated[Path, typer.Argument(metavar="FILE", help="Unlabelled inputs.")]
 FunctionsFile = Annotated[
     Path,
     typer.Option(
         "--functions",
         metavar="FILE.py",
-        help="Functions of a sentence (a list of words, or of tuples where a file has more columns) that return a "
-        "label, a set of labels or None for each token, or spans (first, last, label): those of a list FUNCTIONS, or "
-        "all that the file defines. It is run.",
+        help="A Python file of functions of a sentence (a list of words, or of tuples if the file has more columns) "
+        "that return a label, a set of labels or None per token, or spans (first, last, label). Uses the list FUNCTIONS if "
+        "there is one, otherwise every function in the file. The file is executed.",
     ),
 ]
 GoldFile = Annotated[
@@ -29,7 +29,7 @@ GoldFile = Annotated[
     in_evidence(
         "--gold",
         metavar="FILE",
-        help="Labelled inputs to try the functions on. Their votes are written too, after the others.",
+        help="Labelled inputs on which to measure accuracy. Their votes are written after the others.",
     ),
 ]
 Scheme = Annotated[
@@ -38,12 +38,12 @@ Scheme = Annotated[
         "--scheme",
         callback=among("--scheme", "BIO"),
         metavar="BIO",
-        help="Read spans of X as B-X, I-X; where no function votes O at all, tokens without votes are O.",
+        help="Read spans of X as B-X, I-X. If no function ever votes O, tokens without votes are O.",
     ),
 ]
-ByLabel = Annotated[bool, typer.Option("--by-label", help="A line for every function and label.")]
-Out = Annotated[Path | None, in_output("--out", metavar="FILE.jsonl", help="Write the votes there, for train --votes.")]
-Json = Annotated[Path | None, in_output("--json", metavar="FILE", help="Write the table there.")]
+ByLabel = Annotated[bool, typer.Option("--by-label", help="Show a line per function and label.")]
+Out = Annotated[Path | None, in_output("--out", metavar="FILE.jsonl", help="Write the votes here, for train --votes.")]
+Json = Annotated[Path | None, in_output("--json", metavar="FILE", help="Write the table here.")]
 
 
 def command(
@@ -57,7 +57,7 @@ def command(
     out: Out = None,
     json: Json = None,
 ) -> None:
-    """Ask labelling functions about inputs: how often they vote, contradict each other, and are right."""
+    """Apply labelling functions: how often they vote, conflict, and are right."""
     from sidelight.data.json_lines.votes import votes_as_lines
     from sidelight.voting import votes
     from sidelight.voting.functions import read_functions

@@ -14,11 +14,13 @@ from sidelight.commands.shared.outputs import check_writable, note, write, write
 
 def command(
     model: options.ModelFile,
-    top: Annotated[int, typer.Option(min=1, metavar="N", help="How many of the highest, and of the lowest.")] = 20,
+    top: Annotated[
+        int, typer.Option(min=1, metavar="N", help="How many of the highest and lowest weights to show.")
+    ] = 20,
     label: Annotated[str | None, typer.Option(help="Only the weights of this label.")] = None,
-    json: Annotated[Path | None, typer.Option(metavar="FILE", help="Write them to a JSON file too.")] = None,
+    json: Annotated[Path | None, typer.Option(metavar="FILE", help="Also write them to a JSON file.")] = None,
 ) -> None:
-    """Show the highest and the lowest weights of a model: features, transitions, first and last labels."""
+    """Show the highest and lowest weights of a model: features, transitions, first and last labels."""
     from sidelight.models.weights import shown_weights, weights
     from sidelight.structures.weight_names import FeatureWeightNames, label_words
 

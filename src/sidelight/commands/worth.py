@@ -17,7 +17,9 @@ from sidelight.commands.shared.train_options import LearnerOptions, Metric, Stru
 from sidelight.data import write_text_atomically
 
 LEARNER = "jlis"  # of structures: it learns from all kinds of evidence
-JsonFile = Annotated[Path | None, options.in_output("--json", metavar="FILE", help="Write the figures here too.")]
+JsonFile = Annotated[
+    Path | None, options.in_output("--json", metavar="FILE", help="Also write the figures to this file.")
+]
 
 
 def command(
@@ -40,7 +42,7 @@ def command(
     jobs: options.Jobs = options.DEFAULTS["n_jobs"],
     json: JsonFile = None,
 ) -> None:
-    """Show what each kind of evidence adds to the labels, by cross-validation over these.
+    """Measure what each kind of evidence adds to gold, by cross-validation over gold.
 
     Structures are judged by their first score: F1 of links or relations, the attachment score of trees.
     """

@@ -40,6 +40,7 @@ td.number, th.number { text-align: right; font-variant-numeric: tabular-nums; wh
   padding: .05rem .3rem .12rem; -webkit-box-decoration-break: clone; box-decoration-break: clone; }
 .field small { font-size: 11px; font-weight: 600; margin-left: .4rem; white-space: nowrap; }
 .field u { text-decoration: underline wavy #c4572b 1.5px; text-underline-offset: 3px; }
+@media (max-width: 40rem) { .wide th.row, .wide td:first-child:not(.number) { min-width: 8.5rem; } }
 figure { display: inline-block; vertical-align: top; margin: .6rem 1rem 1rem 0; max-width: min(460px, 100%); }
 figure > svg { max-width: 100%; height: auto; } figcaption { font-weight: 600; font-size: 14px; }
 .legend { font-size: 13px; line-height: 1.4; } .key { display: inline-block; margin-right: .9rem; }

@@ -128,18 +128,21 @@ NUMBER = r"([\d.,]+k?)"
 PLAIN = r"^(?!.*(completion chosen|one choice)).*$"
 GAIN = r"^J-LIS - SSVM$"
 CLAIMS = (
-    Claim("Good and bad inputs help to find fields of citations", "jlis-citations", r"^100 tokens$", GAIN),
+    Claim("Good and bad inputs help to find the fields of citations", "jlis-citations", r"^100 tokens$", GAIN),
     Claim("Good and bad inputs help to tag parts of speech", "jlis-pos", r"^\d+ tokens$", GAIN),
     Claim("Good and bad inputs help to classify documents", "jlis-newsgroups", r"^100 documents$", GAIN),
     Claim("Good and bad inputs help to align strings", "jlis-alignment", r"^10 pairs", r"companions - SSVM$"),
-    Claim("A decision and its structure are best learned together", "jlis-identification", r"10 pairs", r"^joint - "),
-    Claim("Yes and no alone teach alignments of letters", "lclr-transliteration", "", r"^LCLR - "),
+    Claim("A decision and its structure are best learned jointly", "jlis-identification", r"10 pairs", r"^joint - "),
+    Claim("Yes/no answers alone teach letter alignments", "lclr-transliteration", "", r"^LCLR - "),
     Claim("Rules help in prediction", "ccm-citations", r"^5 references$", r"^HMM-CCM - HMM$"),
     Claim(
-        "Rules help to learn from unlabelled inputs", "ccm-citations", r"^5 references$", r"^semi HMM-CCM - semi HMM$"
+        "Rules help in learning from unlabelled inputs",
+        "ccm-citations",
+        r"^5 references$",
+        r"^semi HMM-CCM - semi HMM$",
     ),
-    Claim("Sets of candidates teach more than a guess among them", "cllp-random", "", r"^CLLP - NAIVE$"),
-    Claim("What is learned first helps what is learned next", "sl-relations", "", r"^SL.* - L\+I"),
+    Claim("Learning from candidate sets beats guessing among them", "cllp-random", "", r"^CLLP - NAIVE$"),
+    Claim("Predictions of earlier sub-problems help later ones", "sl-relations", "", r"^SL.* - L\+I"),
 )
 PLOTS: dict[str, tuple[Plot | DotPlot, ...]] = {
     "jlis-alignment": (Plot("Table 1 as a curve", rf"^{NUMBER} pairs", "labelled pairs", "F1"),),

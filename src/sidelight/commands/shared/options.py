@@ -89,7 +89,7 @@ VoteFiles = Annotated[Files, _files("--votes", "JSON lines with the votes of fun
 ShuffleGood = Annotated[
     int,
     in_evidence(
-        "--shuffle-good", metavar="K", help="Add K copies of each good input, its tokens in random order, as bad ones."
+        "--shuffle-good", metavar="K", help="Add K copies of each good input with shuffled tokens as bad inputs."
     ),
 ]
 Format = Annotated[
@@ -97,26 +97,26 @@ Format = Annotated[
     in_reading(
         "--format",
         metavar="NAME",
-        help="How the files are written: columns, jsonl, attributes or parquet; label-studio, doccano or brat; or as "
+        help="The file format: columns, jsonl, attributes or parquet; label-studio, doccano or brat; or as "
         "sidelight structures NAME says. By default their names tell (.jsonl, .crfsuite, .parquet, .ann), and how a "
         ".json file begins; else columns.",
     ),
 ]
 LabelColumn = Annotated[
-    int, in_reading("--label-column", metavar="N", help="The column of the labels, from 0; -1 is the last one.")
+    int, in_reading("--label-column", metavar="N", help="The label column, counted from 0; -1 is the last.")
 ]
 InputLabelColumn = Annotated[
     int | None,
     in_reading(
         "--label-column",
         metavar="N",
-        help="The column that holds right labels, from 0, or -1 for the last: it is kept but not looked at.",
+        help="The column of gold labels, counted from 0, or -1 for the last; it is kept but not used.",
     ),
 ]
 Labelled = Annotated[
-    bool, in_reading("--labelled", help="The file has right labels: for columns the same as --label-column -1.")
+    bool, in_reading("--labelled", help="The file has gold labels: for column files the same as --label-column -1.")
 ]
-Quiet = Annotated[bool, in_output("--quiet", help="Say nothing but errors.")]
+Quiet = Annotated[bool, in_output("--quiet", help="Print errors only.")]
 Verbose = Annotated[
     int,
     in_output(
@@ -124,39 +124,35 @@ Verbose = Annotated[
         "-v",
         count=True,
         metavar="",
-        help="Tell how training begins and ends, on the standard error; -vv also every round.",
+        help="Report training on stderr; -vv reports every round.",
     ),
 ]
-Seed = Annotated[int, typer.Option("--seed", help="The same seed gives the same result, bit for bit.")]
+Seed = Annotated[int, typer.Option("--seed", help="The random seed; the same seed gives bit-identical results.")]
 Jobs = Annotated[
-    int, typer.Option("--jobs", callback=threads("--jobs"), help="Threads to work with; -1 takes all cores.")
+    int, typer.Option("--jobs", callback=threads("--jobs"), help="The number of threads; -1 uses all cores.")
 ]
 PlaceName = Annotated[
     str | None,
     typer.Option(
         "--place",
         metavar="threads|ray|ADDRESS",
-        help="Where to work: this process, workers on this machine, or those of a Ray cluster.",
+        help="Where to run: this process, workers on this machine, or a Ray cluster.",
     ),
 ]
 AllPairs = Annotated[
     bool,
-    typer.Option("--all", help="Candidates of every left side are the right sides of all inputs; its own is right."),
+    typer.Option("--all", help="Rank each left side against the right sides of all inputs; its own is correct."),
 ]
 Seconds = Annotated[
     float | None,
     typer.Option(
         "--seconds",
         callback=at_least("--seconds", 0),
-        help="So much time for every input, where a program finds the structure (graphs): what was found by then is "
-        "taken, and marked as not proven.",
+        help="A time limit per input, for structures found by integer programs (graphs). Outputs found by then are "
+        "used, and marked as not proven.",
     ),
 ]
-ModelFile = Annotated[Path, typer.Argument(metavar="MODEL", help="A model that sidelight train wrote.")]
-LabelledFile = Annotated[
-    Path, typer.Argument(metavar="FILE", help="Inputs with all their labels; - is the standard input.")
-]
-OutFile = Annotated[
-    Path | None, typer.Option("--out", metavar="FILE", help="Where to write; the standard output by default.")
-]
-JsonFile = Annotated[Path | None, typer.Option("--json", metavar="FILE", help="Write everything to a JSON file too.")]
+ModelFile = Annotated[Path, typer.Argument(metavar="MODEL", help="A model file written by sidelight train.")]
+LabelledFile = Annotated[Path, typer.Argument(metavar="FILE", help="Labelled inputs; - reads stdin.")]
+OutFile = Annotated[Path | None, typer.Option("--out", metavar="FILE", help="The output file; stdout by default.")]
+JsonFile = Annotated[Path | None, typer.Option("--json", metavar="FILE", help="Also write everything to a JSON file.")]

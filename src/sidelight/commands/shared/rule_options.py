@@ -21,7 +21,7 @@ RulesFiles = Annotated[
     in_rules(
         "--rules",
         metavar="FILE.py",
-        help="Rules that outputs obey: functions with @rule, or a list named rules. The file is run. Repeatable.",
+        help="A Python file of rules: functions with @rule, or a list named rules. The file is executed. Repeatable.",
     ),
 ]
 Inference = Annotated[
@@ -29,7 +29,7 @@ Inference = Annotated[
     in_rules(
         "--inference",
         metavar="auto|dynamic|a_star|beam|ilp|lp|lagrangian",
-        help="How the best output under rules is found.",
+        help="How to find the best output under rules.",
     ),
 ]
 

@@ -40,9 +40,9 @@ COMMON = {  # what --help shows
     "learner_options": Brief(LEARNING, "OPTION=VALUE", "As learners NAME or structures NAME lists them."),
     "scheme": Brief(LEARNING, "BIO", "Let I-X follow only B-X and I-X."),
     "valid": Brief(LEARNING, "FILE", "Labelled inputs to choose prices by."),
-    "out": Brief(OUTPUT, "MODEL", "The file for the model."),
+    "out": Brief(OUTPUT, "MODEL", "The model file to write."),
     "verbose": Brief(OUTPUT, "", "Tell how training goes; -vv every round."),
-    "quiet": Brief(OUTPUT, "", "Say nothing but errors."),
+    "quiet": Brief(OUTPUT, "", "Print errors only."),
     "help_all": Brief(None, "", "Show all options: prices, formats, limits, …"),
 }
 _DEFAULTS = ", ".join(f"{kind} {price:g}" for kind, price in DEFAULT_PRICES.items())
@@ -52,40 +52,37 @@ StructureName = Annotated[
     in_learning(
         "--structure",
         metavar="|".join(STRUCTURES),
-        help="What is learned: labels of tokens or of inputs (chain), whole segments of them (segments), or a "
-        "structure that sidelight structures tells of.",
+        help="What to predict: labels of tokens or inputs (chain), whole segments (segments), or another structure; "
+        "see sidelight structures.",
     ),
 ]
 StartTable = Annotated[
     Path | None,
     in_learning(
         metavar="FILE",
-        help="With letters: a table of what is known beforehand, two letters and what linking them is worth on each "
-        "line; learning begins there.",
+        help="With letters: a table of initial weights, with two letters and the weight of their link per line.",
     ),
 ]
 ReadyFeatures = Annotated[
     str | None,
     in_features(
         metavar="|".join(settings.READY),
-        help="A ready set of features; by default what suits the input and the learner.",
+        help="A predefined feature set; the default depends on the input and the learner.",
     ),
 ]
-TemplateFile = Annotated[Path | None, in_features(metavar="FILE", help="Templates in the syntax of CRF++.")]
-MinCount = Annotated[
-    int, in_features(callback=at_least("--min-count", 1), help="Features seen less often are left out.")
-]
+TemplateFile = Annotated[Path | None, in_features(metavar="FILE", help="A template file in CRF++ syntax.")]
+MinCount = Annotated[int, in_features(callback=at_least("--min-count", 1), help="Drop features seen fewer times.")]
 HashBits = Annotated[
     int | None,
-    in_features(callback=between("--hash-bits", 4, 28), help="Hash features into 2 to the power of so many."),
+    in_features(callback=between("--hash-bits", 4, 28), help="Hash features into 2^BITS attributes."),
 ]
-LearnerName = Annotated[str, in_learning(metavar="NAME", help="What to learn with; sidelight learners lists them.")]
+LearnerName = Annotated[str, in_learning(metavar="NAME", help="The learner; sidelight learners lists them.")]
 LearnerOptions = Annotated[
     list[str] | None,
     in_learning(
         "--set",
         metavar="OPTION=VALUE",
-        help="An option of the learner (sidelight learners NAME) or of the structure (sidelight structures NAME).",
+        help="An option of the learner (see sidelight learners NAME) or the structure (sidelight structures NAME).",
     ),
 ]
 Loss = Annotated[
@@ -93,7 +90,7 @@ Loss = Annotated[
     in_learning(
         callback=among("--loss", *POWERS),
         metavar="|".join(POWERS),
-        help="The loss of an example, for learners with margins; squared_hinge unless given.",
+        help="The loss of margin learners; squared_hinge by default.",
     ),
 ]
 GoldPrice = Annotated[
@@ -112,9 +109,7 @@ OtherPrices = Annotated[
 ]
 ValidFile = Annotated[
     Path | None,
-    in_learning(
-        metavar="FILE", help="Labelled inputs by which the prices of the evidence that is there are chosen from --grid."
-    ),
+    in_learning(metavar="FILE", help="Labelled inputs on which to choose the prices of all evidence from --grid."),
 ]
 Grid = Annotated[str | None, in_learning(metavar="PRICES", help=f"Prices to try with --valid; {GRID} by default.")]
 Metric = Annotated[
@@ -122,7 +117,7 @@ Metric = Annotated[
     in_learning(
         callback=among("--metric", *METRICS),
         metavar="|".join(METRICS),
-        help="The score to go by (train: with --valid); by default span_f1 where labels are written in a scheme, "
+        help="The score to optimise (train: with --valid); by default span_f1 if labels follow a scheme, "
         "and accuracy otherwise.",
     ),
 ]
@@ -131,52 +126,54 @@ Scheme = Annotated[
     in_learning(
         callback=among("--scheme", *SCHEMES),
         metavar="|".join(SCHEMES),
-        help="Allow only what the scheme has: with BIO, I-X after B-X and I-X alone.",
+        help="Forbid labels that the scheme does not allow: with BIO, I-X only after B-X or I-X.",
     ),
 ]
 AllLabels = Annotated[
-    str | None, in_learning(metavar="A,B,C", help="All labels; any other label in the files is an error.")
+    str | None, in_learning(metavar="A,B,C", help="The complete list of labels; others in the files are errors.")
 ]
 Order = Annotated[
-    int, in_learning(callback=among("--order", 1, 2), metavar="1|2", help="How many labels before a label count.")
+    int,
+    in_learning(
+        callback=among("--order", 1, 2), metavar="1|2", help="The order of the chain: 1 scores label pairs, 2 triples."
+    ),
 ]
 RulesIn = Annotated[
     str,
     in_learning(
         "--rules-in",
         metavar="|".join(RULES_IN),
-        help="Whether rules limit outputs in prediction alone, or in training too (margin learners).",
+        help="Apply rules in prediction only, or in training too (margin learners).",
     ),
 ]
 States = Annotated[
     int | None,
-    in_learning(
-        callback=at_least("--states", 1), help="Hidden states of every label, for learners with latent outputs."
-    ),
+    in_learning(callback=at_least("--states", 1), help="Hidden states per label, for learners with latent outputs."),
 ]
 ClassWeight = Annotated[
     list[str] | None,
     in_learning(
-        metavar="balanced|LABEL=VALUE", help="What an error on a label weighs: against its frequency, or as given."
+        metavar="balanced|LABEL=VALUE",
+        help="Weights of errors by label: balanced (inverse frequency), or LABEL=WEIGHT.",
     ),
 ]
 MaxRounds = Annotated[
-    int | None, in_learning(callback=at_least("--max-rounds", 1), help="Stop after so many rounds at the latest.")
+    int | None, in_learning(callback=at_least("--max-rounds", 1), help="The maximum number of rounds.")
 ]
 Tolerance = Annotated[
     float,
-    in_learning(callback=at_least("--tolerance", 0), help="The relative gap at which a problem counts as solved."),
+    in_learning(callback=at_least("--tolerance", 0), help="The relative gap at which to stop solving."),
 ]
 OutOfCore = Annotated[
     Path | None,
     in_learning(
         "--out-of-core",
         metavar="FOLDER",
-        help="For files larger than memory: features are written there, once, and learned from block by block.",
+        help="For files larger than memory: store features in this folder and read them block by block.",
     ),
 ]
-Out = Annotated[Path, in_output("--out", metavar="MODEL", help="The file for the model.")]
+Out = Annotated[Path, in_output("--out", metavar="MODEL", help="The model file to write.")]
 Checkpoint = Annotated[
-    Path | None, in_output(metavar="FILE", help="Kept up to date; the same command goes on from there.")
+    Path | None, in_output(metavar="FILE", help="Save progress here; the same command resumes from it.")
 ]
-History = Annotated[Path | None, in_output(metavar="FILE.jsonl", help="Write all rounds there.")]
+History = Annotated[Path | None, in_output(metavar="FILE.jsonl", help="Write the records of all rounds here.")]
